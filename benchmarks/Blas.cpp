@@ -14,13 +14,12 @@ namespace {
 enum Order { rowMajor = 101 };
 enum Transpose { noTranspose = 111, transpose = 112 };
 
-using Sgemm = void (*)(Order, Transpose, Transpose, int m, int n, int k, float alpha, const float *a,
-                       int lda, const float *b, int ldb, float beta, float *c, int ldc);
-using Sgemv = void (*)(Order, Transpose, int m, int n, float alpha, const float *a, int lda,
-                       const float *x, int incx, float beta, float *y, int incy);
+using Sgemm = void (*)(Order, Transpose, Transpose, int m, int n, int k, float alpha, const float *a, int lda,
+                       const float *b, int ldb, float beta, float *c, int ldc);
+using Sgemv = void (*)(Order, Transpose, int m, int n, float alpha, const float *a, int lda, const float *x, int incx,
+                       float beta, float *y, int incy);
 
-template <typename Function>
-Function find(void *library, const std::string &name, bool needed = true) {
+template <typename Function> Function find(void *library, const std::string &name, bool needed = true) {
   void *symbol = dlsym(library, name.c_str());
   if (!symbol && needed)
     throw std::runtime_error(dlerror());
@@ -30,8 +29,7 @@ Function find(void *library, const std::string &name, bool needed = true) {
 std::string version(void *library, const std::string &prefix) {
   using Text = const char *(*)();
   if (auto config = find<Text>(library, prefix + "openblas_get_config", false))
-    return std::string(config()) + ", core " +
-           find<Text>(library, prefix + "openblas_get_corename")();
+    return std::string(config()) + ", core " + find<Text>(library, prefix + "openblas_get_corename")();
   if (auto text = find<Text>(library, "bli_info_get_version_str", false))
     return text();
   return "unknown";
@@ -62,8 +60,8 @@ Contender blasContender(const std::string &path, const std::string &prefix) {
             }
             return [=] {
               for (int64_t i = 0; i < batch; ++i)
-                sgemm(rowMajor, ta ? transpose : noTranspose, tb ? transpose : noTranspose, m, n, k,
-                      1, a + i * m * k, ta ? m : k, b + i * k * n, tb ? k : n, 0, c + i * m * n, n);
+                sgemm(rowMajor, ta ? transpose : noTranspose, tb ? transpose : noTranspose, m, n, k, 1, a + i * m * k,
+                      ta ? m : k, b + i * k * n, tb ? k : n, 0, c + i * m * n, n);
             };
           }};
 }

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// The models of benchmarks/steps, which tests compile, too: the same as in benchmarks/steps/peer_torch.py. The network of
-// digits is in examples/digits.h.
+// The models of benchmarks/steps, which tests compile, too: the same as in benchmarks/steps/peer_torch.py. The network
+// of digits is in examples/digits.h.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_BENCHMARKS_MODELS_H
 #define ZYX_BENCHMARKS_MODELS_H
@@ -26,9 +26,8 @@ struct CharTransformer : zyx::nn::Module {
       : tokens(add("tokens", zyx::nn::Embedding(sizes.vocabulary, sizes.width, draws))),
         positions(add("positions", zyx::nn::Embedding(sizes.context, sizes.width, draws))) {
     for (int64_t layer = 0; layer < sizes.layers; ++layer)
-      blocks.push_back(
-          add("block" + std::to_string(layer),
-              zyx::nn::TransformerBlock(sizes.width, {.heads = sizes.heads, .causal = true}, draws)));
+      blocks.push_back(add("block" + std::to_string(layer),
+                           zyx::nn::TransformerBlock(sizes.width, {.heads = sizes.heads, .causal = true}, draws)));
     norm.emplace(add("norm", zyx::nn::LayerNorm(sizes.width)));
     out.emplace(add("out", zyx::nn::Linear(sizes.width, sizes.vocabulary, draws, /*hasBias=*/false)));
   }

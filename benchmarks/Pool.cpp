@@ -30,8 +30,7 @@ struct Meeting {
 } // namespace
 
 Contender poolContender(unsigned threads) {
-  Result<std::shared_ptr<runtime::ThreadPool>> pool =
-      runtime::createThreadPool({.threads = threads});
+  Result<std::shared_ptr<runtime::ThreadPool>> pool = runtime::createThreadPool({.threads = threads});
   if (!pool.isOk())
     throw std::runtime_error(pool.status().message());
   return {"", [pool = *pool, threads](const Task &task) -> Call {

@@ -59,8 +59,7 @@ private:
   int64_t turn = 0;
 };
 
-template <typename Model>
-Step makeStep(Model model, NamedTensors data, bool isTraining) {
+template <typename Model> Step makeStep(Model model, NamedTensors data, bool isTraining) {
   NamedTensors weights;
   for (const NamedParameter &named : model.parameters())
     weights[named.name] = data.at(named.name);
@@ -90,8 +89,8 @@ Step makeStep(const json &request) {
   const bool isTraining = request.at("training");
   if (request.at("model") == "digits")
     return makeStep(digits::Network(draws), data, isTraining);
-  const bench::TransformerSizes of = {sizes.at("vocabulary"), sizes.at("context"), sizes.at("width"), sizes.at("layers"),
-                                      sizes.at("heads")};
+  const bench::TransformerSizes of = {sizes.at("vocabulary"), sizes.at("context"), sizes.at("width"),
+                                      sizes.at("layers"), sizes.at("heads")};
   return makeStep(bench::CharTransformer(of, draws), data, isTraining);
 }
 

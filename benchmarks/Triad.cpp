@@ -15,8 +15,7 @@ namespace {
 
 using Vector [[gnu::vector_size(64), gnu::may_alias]] = float;
 
-__attribute__((target("avx512f"))) void stream512(float *a, const float *b, const float *c,
-                                                  size_t count) {
+__attribute__((target("avx512f"))) void stream512(float *a, const float *b, const float *c, size_t count) {
   for (size_t i = 0; i < count; i += 16)
     __builtin_nontemporal_store(*reinterpret_cast<const Vector *>(b + i) +
                                     3.0f * *reinterpret_cast<const Vector *>(c + i),
@@ -24,8 +23,8 @@ __attribute__((target("avx512f"))) void stream512(float *a, const float *b, cons
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) void
-plain(float *a, const float *b, const float *c, size_t count) {
+__attribute__((target_clones("avx512f", "avx2", "default"))) void plain(float *a, const float *b, const float *c,
+                                                                        size_t count) {
   for (size_t i = 0; i < count; ++i)
     a[i] = b[i] + 3.0f * c[i];
 }

@@ -81,9 +81,9 @@ private:
     std::vector<Memory> inputs;
     for (const json &input : request.at("inputs"))
       inputs.push_back(read(input));
-    Task task{request.at("kind"), request.value("variant", ""), request.at("arguments"),
-              request.value("program", ""), std::move(inputs),
-              Memory(request.at("output").at("bytes").get<size_t>())};
+    Task task{request.at("kind"),      request.value("variant", ""),
+              request.at("arguments"), request.value("program", ""),
+              std::move(inputs),       Memory(request.at("output").at("bytes").get<size_t>())};
     details = json::object();
     Call call = contender.prepare(task);
     call();
@@ -100,10 +100,8 @@ private:
   /// where a call takes so long that it does that itself.
   static json measure(Prepared &what, double sample) {
     if (what.once < 5 * sample)
-      seconds(what.call,
-              std::clamp<int64_t>(static_cast<int64_t>(sample / 4 / what.once), 1, 2000));
-    const double taken = seconds(
-        what.call, std::clamp<int64_t>(static_cast<int64_t>(sample / what.once), 1, 100000));
+      seconds(what.call, std::clamp<int64_t>(static_cast<int64_t>(sample / 4 / what.once), 1, 2000));
+    const double taken = seconds(what.call, std::clamp<int64_t>(static_cast<int64_t>(sample / what.once), 1, 100000));
     what.once = std::min(what.once, taken);
     return {{"seconds", taken}};
   }

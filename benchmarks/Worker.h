@@ -19,8 +19,7 @@ namespace zyx::bench {
 /// Memory of a tensor, aligned to 64 bytes.
 class Memory {
 public:
-  explicit Memory(size_t size)
-      : bytes(size), memory(std::aligned_alloc(64, (size + 63) / 64 * 64), std::free) {}
+  explicit Memory(size_t size) : bytes(size), memory(std::aligned_alloc(64, (size + 63) / 64 * 64), std::free) {}
   void *data() const { return memory.get(); }
   size_t size() const { return bytes; }
   template <typename T> T *as() const { return static_cast<T *>(memory.get()); }

@@ -72,8 +72,7 @@ public:
     check(zyx_executor_load_memory(device, artifact.data, artifact.size, &loaded));
     executor.reset(loaded);
     for (size_t i = 0; i < task.inputs.size(); ++i)
-      check(zyx_executor_borrow_input(loaded, i, this->task.inputs[i].data(),
-                                      task.inputs[i].size()));
+      check(zyx_executor_borrow_input(loaded, i, this->task.inputs[i].data(), task.inputs[i].size()));
     check(zyx_executor_borrow_output(loaded, 0, this->task.output.data(), task.output.size()));
   }
   void run() { check(zyx_executor_run(executor.get())); }

@@ -32,8 +32,8 @@ constexpr double highestRate = 3e-3, longestGradient = 1;
 
 struct CharGpt : nn::Module {
   CharGpt(int64_t characters, nn::Draws &draws)
-      : token(add("token", nn::Embedding(characters, width, draws))),
-        norm(add("norm", nn::LayerNorm(width))), out(add("out", nn::Linear(width, characters, draws, false))) {
+      : token(add("token", nn::Embedding(characters, width, draws))), norm(add("norm", nn::LayerNorm(width))),
+        out(add("out", nn::Linear(width, characters, draws, false))) {
     for (int64_t i = 0; i < layers; ++i)
       blocks.push_back(add("block" + std::to_string(i),
                            nn::TransformerBlock(width, {.heads = heads, .causal = true, .rotary = true}, draws)));
@@ -148,14 +148,13 @@ std::string sample(const CharGpt &model, const Text &text, const Arguments &argu
 void showProgress(int64_t step, int64_t steps, double loss, double seconds) {
   if (!::isatty(STDOUT_FILENO)) {
     if (step % 50 == 0 || step == steps)
-      std::printf("step %lld of %lld: loss %.3f, %.1f s\n", static_cast<long long>(step),
-                  static_cast<long long>(steps), loss, seconds);
+      std::printf("step %lld of %lld: loss %.3f, %.1f s\n", static_cast<long long>(step), static_cast<long long>(steps),
+                  loss, seconds);
   } else {
     constexpr int64_t size = 30;
     const std::string bar(static_cast<size_t>(size * step / steps), '#');
     std::printf("\r[%-*s] step %lld of %lld: loss %.3f, %.1f s%s", static_cast<int>(size), bar.c_str(),
-                static_cast<long long>(step), static_cast<long long>(steps), loss, seconds,
-                step == steps ? "\n" : "");
+                static_cast<long long>(step), static_cast<long long>(steps), loss, seconds, step == steps ? "\n" : "");
   }
   std::fflush(stdout);
 }
@@ -178,9 +177,11 @@ void run(const Arguments &arguments) {
               text.entropy(1));
 
   optim::Optimizer optimizer(model.parameters(), optim::adamW({.beta2 = 0.99, .weightDecay = 0.1}));
-  const optim::TrainStep step(
-      optimizer, [&](std::span<const Tensor> pieces) { return std::vector{model.loss(pieces[0])}; },
-      {.gradients = [](std::span<const Tensor> all) { return optim::clipByGlobalNorm(all, longestGradient).gradients; }});
+  const optim::TrainStep step(optimizer,
+                              [&](std::span<const Tensor> pieces) { return std::vector{model.loss(pieces[0])}; },
+                              {.gradients = [](std::span<const Tensor> all) {
+                                return optim::clipByGlobalNorm(all, longestGradient).gradients;
+                              }});
   std::mt19937_64 random(arguments.seed);
   double firstStep = 0, recent = 0;
   for (int64_t i = 0; i < arguments.steps; ++i) {
@@ -221,8 +222,8 @@ int main(int argc, char **argv) {
       arguments.text,
       {example::number<int64_t>("--steps", arguments.steps, 1), example::number<uint64_t>("--seed", arguments.seed, 0),
        example::number<int64_t>("--sample", arguments.sample, 0),
-       example::number("--temperature", arguments.temperature, coldest),
-       example::text("--device", arguments.device), example::text("--out", arguments.out)}};
+       example::number("--temperature", arguments.temperature, coldest), example::text("--device", arguments.device),
+       example::text("--out", arguments.out)}};
   if (const auto code = commandLine.parse(argc, argv))
     return *code;
   return example::run("chargpt", [&] { run(arguments); });

@@ -76,13 +76,17 @@ void drawConfusion(const std::string &path, const std::vector<int64_t> &labels, 
   svg << "<svg xmlns='http://www.w3.org/2000/svg' viewBox='-30 -20 450 430' font-family='sans-serif' "
          "font-size='14' text-anchor='middle'>\n";
   for (int64_t row = 0; row < classes; ++row) {
-    svg << "<text x='-12' y='" << row * 40 + 25 << "'>" << row << "</text><text x='" << row * 40 + 20
-        << "' y='-5'>" << row << "</text>\n";
+    svg << "<text x='-12' y='" << row * 40 + 25 << "'>" << row << "</text><text x='" << row * 40 + 20 << "' y='-5'>"
+        << row << "</text>\n";
     for (int64_t column = 0; column < classes; ++column) {
       const int count = counts[row * classes + column];
       const char *colour = row == column ? "steelblue" : "firebrick";
       svg << "<rect x='" << column * 40 << "' y='" << row * 40 << "' width='39' height='39' fill='" << colour
-          << "' fill-opacity='" << (count == 0 ? 0.03 : row == column ? 0.5 : 0.8) << "'/>";
+          << "' fill-opacity='"
+          << (count == 0      ? 0.03
+              : row == column ? 0.5
+                              : 0.8)
+          << "'/>";
       if (count != 0)
         svg << "<text x='" << column * 40 + 20 << "' y='" << row * 40 + 25 << "'>" << count << "</text>";
       svg << '\n';
@@ -153,9 +157,8 @@ void run(const Arguments &arguments) {
   drawLoss(arguments.out + "/loss.svg", losses);
   drawConfusion(arguments.out + "/confusion.svg", expected, guesses);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::printf("%lld of %zu correct (%.1f %%); %.1f s, the first step after %.2f s\n",
-              static_cast<long long>(right), guesses.size(), 100.0 * static_cast<double>(right) / guesses.size(),
-              seconds, firstStep);
+  std::printf("%lld of %zu correct (%.1f %%); %.1f s, the first step after %.2f s\n", static_cast<long long>(right),
+              guesses.size(), 100.0 * static_cast<double>(right) / guesses.size(), seconds, firstStep);
 }
 
 } // namespace

@@ -71,9 +71,7 @@ public:
             caches.push_back({a[i], a[i + 1]});
           return std::vector{model.continued(a[0], caches, prompt, count)};
         }),
-        whole([&model](std::span<const Tensor> a) {
-          return std::vector{take(model.logits(a[0]), a[1]).argmax(1)};
-        }) {}
+        whole([&model](std::span<const Tensor> a) { return std::vector{take(model.logits(a[0]), a[1]).argmax(1)}; }) {}
 
   Decoded cached(const std::vector<int64_t> &prompt) const {
     const auto began = std::chrono::steady_clock::now();
@@ -91,7 +89,8 @@ public:
     window.resize(prompt.size() + count);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t last = static_cast<int64_t>(prompt.size()) + i - 1;
-      const Tensor token = whole({Tensor::from(window, {static_cast<int64_t>(window.size())}), Tensor::from({last})})[0];
+      const Tensor token =
+          whole({Tensor::from(window, {static_cast<int64_t>(window.size())}), Tensor::from({last})})[0];
       decoded.tokens.push_back(window[last + 1] = token.item<int64_t>());
       if (i == 0)
         decoded.first = since(began);
@@ -148,8 +147,10 @@ int main(int argc, char **argv) {
       arguments.weights,
       {{"--tokens", [&](std::string_view text) { return parseTokens(text, arguments.tokens); }},
        example::number<int64_t>("--count", arguments.count, 1),
-       example::number<int64_t>("--heads", arguments.heads, 0), example::number<int64_t>("--runs", arguments.runs, 1),
-       example::number("--threads", arguments.threads, 0u), example::text("--device", arguments.device),
+       example::number<int64_t>("--heads", arguments.heads, 0),
+       example::number<int64_t>("--runs", arguments.runs, 1),
+       example::number("--threads", arguments.threads, 0u),
+       example::text("--device", arguments.device),
        example::flag("--recompute", arguments.recompute)}};
   if (const auto code = commandLine.parse(argc, argv))
     return *code;

@@ -68,7 +68,8 @@ public:
     return extend(prompt, caches, Tensor::scalar<int64_t>(0)).argmax(1);
   }
   /// All of them, by a loop that carries the last token, all tokens and the caches, which have `start` rows.
-  Tensor continued(const Tensor &first, const std::vector<zyx::nn::KeysValues> &caches, int64_t start, int64_t count) const {
+  Tensor continued(const Tensor &first, const std::vector<zyx::nn::KeysValues> &caches, int64_t start,
+                   int64_t count) const {
     const Tensor places = Tensor::arange(0, count);
     std::vector<Tensor> carried = {first, zyx::where(places == 0, first, 0)};
     for (const auto &[keys, values] : caches)

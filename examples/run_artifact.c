@@ -70,8 +70,7 @@ static void *read_npy(const char *path, zyx_dtype dtype, size_t size) {
   FILE *file = fopen(path, "rb");
   if (!file)
     fail(path, "cannot be opened");
-  if (fread(start, 1, sizeof(start), file) != sizeof(start) ||
-      memcmp(start, "\x93NUMPY\x01", 7) != 0)
+  if (fread(start, 1, sizeof(start), file) != sizeof(start) || memcmp(start, "\x93NUMPY\x01", 7) != 0)
     fail(path, "is no .npy file of version 1");
   const size_t length = start[8] + 256u * start[9];
   if (fread(header, 1, length, file) != length)

@@ -8,7 +8,7 @@ set -euo pipefail
 
 packages=(
   ca-certificates cmake ninja-build ccache g++ python3
-  clang-22 lld-22 liblld-22-dev libclang-rt-22-dev llvm-22-dev llvm-22-tools
+  clang-22 clang-format-22 lld-22 liblld-22-dev libclang-rt-22-dev llvm-22-dev llvm-22-tools
   libmlir-22-dev mlir-22-tools
   libgtest-dev libgmock-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
   patchelf xz-utils

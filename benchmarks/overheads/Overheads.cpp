@@ -21,9 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double microseconds(Clock::duration time) {
-  return std::chrono::duration<double, std::micro>(time).count();
-}
+double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
 template <typename T> T get(Result<T> result) {
   if (!result.isOk()) {
@@ -47,8 +45,7 @@ template <typename Body> void report(const char *name, int repeat, int rounds, B
 }
 
 /// `launches` of one kernel with `chunks` chunks each.
-std::unique_ptr<Executor> programOf(const std::shared_ptr<Device> &device, int launches,
-                                    uint64_t chunks) {
+std::unique_ptr<Executor> programOf(const std::shared_ptr<Device> &device, int launches, uint64_t chunks) {
   artifact::Artifact a;
   a.entry = "main";
   a.target = "cpu";
@@ -134,14 +131,12 @@ int main(int argc, char **argv) {
       times.push_back(microseconds(Clock::now() - begin));
     }
     std::sort(times.begin(), times.end());
-    std::printf("fork and join after a pause of %4d us %31.3f %8.3f\n", pause, times[150],
-                times[270]);
+    std::printf("fork and join after a pause of %4d us %31.3f %8.3f\n", pause, times[150], times[270]);
   }
   for (int launches : {1, 33}) {
     auto serial = programOf(device, launches, 1), forked = programOf(device, launches, 2);
     std::printf("%d launches a run:\n", launches);
     report("  replay of launches on one thread, per run", 1000, 300, [&] { run(*serial); });
-    report("  replay of launches on two threads, per run", 300 / launches + 1, 300,
-           [&] { run(*forked); });
+    report("  replay of launches on two threads, per run", 300 / launches + 1, 300, [&] { run(*forked); });
   }
 }

@@ -6,12 +6,13 @@
 //   zyx-bench-kernels DEVICE [THREADS]
 // Reads commands, one a line, and answers each with a line of JSON, which has a member "error" where it failed:
 //   load FILE [INPUT OUTPUT ...]
-//                        an artifact of zyx-compile; what was loaded before is released. Inputs of these numbers are given up:
-//                        the outputs lie in their memory
+//                        an artifact of zyx-compile; what was loaded before is released. Inputs of these numbers are
+//                        given up: the outputs lie in their memory
 //   input INDEX FILE     the elements of an input, row-major
 //   run                  runs it
 //   output INDEX FILE    writes the elements of an output
-//   time COUNT SECONDS   nanoseconds of so many runs, fewer where the time is over; of the device where that has a clock of
+//   time COUNT SECONDS   nanoseconds of so many runs, fewer where the time is over; of the device where that has a
+//   clock of
 //                        its own, and else of the call
 //   profile COUNT        of each command the median time of so many runs, what it does, and how often it runs
 //===----------------------------------------------------------------------===//
@@ -92,7 +93,8 @@ public:
       donations.clear();
       for (artifact::Donation each; words >> each.input >> each.output;)
         donations.push_back(each);
-      executor = check(runtime::Executor::create(device, check(artifact::Artifact::deserialize(bytes, path)), donations));
+      executor =
+          check(runtime::Executor::create(device, check(artifact::Artifact::deserialize(bytes, path)), donations));
       return "{\"kernels\":" + std::to_string(executor->artifact().kernels.size()) +
              ",\"arena\":" + std::to_string(executor->artifact().arenaSize) + "}";
     }
@@ -105,7 +107,8 @@ public:
         check(executor->setInput(number, mapping->bytes()));
         return "{}";
       }
-      const std::shared_ptr<runtime::Buffer> buffer = check(runtime::Buffer::allocate(executor->pool(), mapping->bytes().size()));
+      const std::shared_ptr<runtime::Buffer> buffer =
+          check(runtime::Buffer::allocate(executor->pool(), mapping->bytes().size()));
       check(buffer->write(mapping->bytes()));
       check(executor->bindInput(number, buffer));
       check(executor->bindOutput(given->output, buffer));
@@ -140,7 +143,8 @@ private:
   std::string time(size_t count, double seconds) {
     std::vector<uint64_t> took;
     const auto begin = Clock::now();
-    while (took.size() < count && (took.empty() || std::chrono::duration<double>(Clock::now() - begin).count() < seconds)) {
+    while (took.size() < count &&
+           (took.empty() || std::chrono::duration<double>(Clock::now() - begin).count() < seconds)) {
       if (!isHost) {
         took.push_back(check(executor->measure(1)).deviceNanoseconds);
         continue;
@@ -167,8 +171,9 @@ private:
     for (size_t i = artifact.numInitCommands; i < last.size(); ++i) {
       std::ranges::sort(times[i]);
       text += (text.empty() ? "" : ",") + ("{\"name\":" + quoted(last[i].name)) +
-              ",\"ns\":" + std::to_string(times[i][times[i].size() / 2]) + ",\"flops\":" + std::to_string(last[i].flops) +
-              ",\"bytes\":" + std::to_string(last[i].bytes) + ",\"passes\":" + std::to_string(passes[i]) + "}";
+              ",\"ns\":" + std::to_string(times[i][times[i].size() / 2]) +
+              ",\"flops\":" + std::to_string(last[i].flops) + ",\"bytes\":" + std::to_string(last[i].bytes) +
+              ",\"passes\":" + std::to_string(passes[i]) + "}";
     }
     return "{\"kernels\":[" + text + "]}";
   }

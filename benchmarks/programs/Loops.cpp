@@ -20,8 +20,8 @@
 #include "zyx/Tensor/Tape.h"
 
 #include <algorithm>
-#include <chrono>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -105,8 +105,9 @@ void recurrence(int64_t trips) {
   const double first = milliseconds([&] { readAll(both(arguments)); });
   const std::vector<Times> times =
       measure({[&] { readAll(forward(arguments)); }, [&] { readAll(both(arguments)); }}, trips > 1000 ? 11 : 21);
-  std::printf("%5lld trips: forward %s, with gradients %s, ratio %.2f; first call %.0f ms\n", static_cast<long long>(trips),
-              describe(times[0]).c_str(), describe(times[1]).c_str(), times[1].median() / times[0].median(), first);
+  std::printf("%5lld trips: forward %s, with gradients %s, ratio %.2f; first call %.0f ms\n",
+              static_cast<long long>(trips), describe(times[0]).c_str(), describe(times[1]).c_str(),
+              times[1].median() / times[0].median(), first);
 }
 
 void lstm(int64_t steps) {
@@ -125,7 +126,8 @@ void lstm(int64_t steps) {
   const std::vector arguments{x};
   const double first = milliseconds([&] { readAll(step(arguments)); });
   const std::vector<Times> times = measure({[&] { readAll(step(arguments)); }}, 21);
-  std::printf("%5lld steps: first %.0f ms, later %s\n", static_cast<long long>(steps), first, describe(times[0]).c_str());
+  std::printf("%5lld steps: first %.0f ms, later %s\n", static_cast<long long>(steps), first,
+              describe(times[0]).c_str());
 }
 
 } // namespace

@@ -5,9 +5,9 @@
 // Checks and measures two cards of NVIDIA's of one machine:
 //   zyx-bench-peers [--lose]
 // Copies 1 GiB from one to the other and looks at what came; computes with values on both, and compares with the
-// processors; has values go to and fro. With --lose it makes a kernel of the first card fail in the end, while the second
-// one waits for it: both have to say so, and values of the host survive; whether the second card does is the driver's
-// choice. Exits with 1 where something is wrong.
+// processors; has values go to and fro. With --lose it makes a kernel of the first card fail in the end, while the
+// second one waits for it: both have to say so, and values of the host survive; whether the second card does is the
+// driver's choice. Exits with 1 where something is wrong.
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Executor.h"
 #include "zyx/zyx.h"

@@ -86,8 +86,10 @@ std::string gpt2Gradients(const std::vector<std::string> &words) {
   const Tensor embedding = weight({vocabulary, width}), positions = weight({rows, width});
   Tensor x = take(embedding, tokens) + positions.reshape({1, rows, width}).expand({batch, rows, width}).flatten(0, 1);
   for (int64_t layer = 0; layer < layers; ++layer) {
-    const Tensor all = linear(norm(x), width, 3 * width).reshape({batch, rows, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-    const Tensor attended = scaledDotProductAttention(all.select(0, 0), all.select(0, 1), all.select(0, 2), {.causal = true});
+    const Tensor all =
+        linear(norm(x), width, 3 * width).reshape({batch, rows, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
+    const Tensor attended =
+        scaledDotProductAttention(all.select(0, 0), all.select(0, 1), all.select(0, 2), {.causal = true});
     x = x + linear(attended.permute({0, 2, 1, 3}).reshape({batch * rows, width}), width, width);
     x = x + linear(geluTanh(linear(norm(x), width, 4 * width)), 4 * width, width);
   }
@@ -132,12 +134,10 @@ std::string crossEntropyBackward(const std::vector<std::string> &words) {
 }
 
 using Program = std::string (*)(const std::vector<std::string> &words);
-constexpr std::pair<std::string_view, Program> programs[] = {{"attention-backward", attentionBackward},
-                                                             {"gpt2-gradients", gpt2Gradients},
-                                                             {"softmax-backward", softmaxBackward},
-                                                             {"layer-norm-backward", layerNormBackward},
-                                                             {"rms-norm-backward", rmsNormBackward},
-                                                             {"cross-entropy-backward", crossEntropyBackward}};
+constexpr std::pair<std::string_view, Program> programs[] = {
+    {"attention-backward", attentionBackward}, {"gpt2-gradients", gpt2Gradients},
+    {"softmax-backward", softmaxBackward},     {"layer-norm-backward", layerNormBackward},
+    {"rms-norm-backward", rmsNormBackward},    {"cross-entropy-backward", crossEntropyBackward}};
 
 std::string textOf(const std::vector<std::string> &words) {
   std::string names;

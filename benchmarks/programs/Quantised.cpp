@@ -79,9 +79,10 @@ int main(int argc, char **argv) {
       std::vector<double> &times = product.milliseconds;
       std::ranges::sort(times);
       const double median = times[times.size() / 2];
-      std::printf("%-5s %9.3f ms (%.3f to %.3f)  %6.1f MB  %6.1f GB/s of weights  %6.1f G weights/s\n", product.name.c_str(),
-                  median, times[times.size() / 4], times[times.size() * 3 / 4], static_cast<double>(product.bytes) / 1e6,
-                  static_cast<double>(product.bytes) / median / 1e6, static_cast<double>(rows * columns) / median / 1e6);
+      std::printf("%-5s %9.3f ms (%.3f to %.3f)  %6.1f MB  %6.1f GB/s of weights  %6.1f G weights/s\n",
+                  product.name.c_str(), median, times[times.size() / 4], times[times.size() * 3 / 4],
+                  static_cast<double>(product.bytes) / 1e6, static_cast<double>(product.bytes) / median / 1e6,
+                  static_cast<double>(rows * columns) / median / 1e6);
     }
   } catch (const std::exception &error) {
     std::fprintf(stderr, "zyx-bench-quantised: %s\n", error.what());

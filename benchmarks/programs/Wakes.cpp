@@ -64,9 +64,12 @@ int main(int argc, char **argv) {
         taken.push_back(std::chrono::duration<double, std::micro>(meeting.arrival - begin).count());
     }
     std::sort(taken.begin(), taken.end());
-    auto at = [&](double share) { return taken.empty() ? 0 : taken[static_cast<size_t>(share * static_cast<double>(taken.size() - 1))]; };
-    std::printf("after %6.1f ms: median %6.1f us, of ten the slowest %7.1f us, at most %8.1f us; did not come: %ld of %ld\n", pause,
-                at(0.5), at(0.9), at(1), missing, wakes);
+    auto at = [&](double share) {
+      return taken.empty() ? 0 : taken[static_cast<size_t>(share * static_cast<double>(taken.size() - 1))];
+    };
+    std::printf(
+        "after %6.1f ms: median %6.1f us, of ten the slowest %7.1f us, at most %8.1f us; did not come: %ld of %ld\n",
+        pause, at(0.5), at(0.9), at(1), missing, wakes);
   }
   return 0;
 }

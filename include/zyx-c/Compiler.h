@@ -131,8 +131,7 @@ ZYX_COMPILER_API const char *zyx_compiler_result_message(const zyx_compiler_resu
 /* Of zyx_compiler_parse: the graphs, in the order of the file. An index out of range gives no
  * bytes. */
 ZYX_COMPILER_API size_t zyx_compiler_result_num_graphs(const zyx_compiler_result *result);
-ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler_result *result,
-                                                              size_t index);
+ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler_result *result, size_t index);
 
 /* Of zyx_compiler_compile: the artifact, or the text. */
 ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result);
@@ -158,10 +157,10 @@ typedef struct zyx_compiler_span {
 } zyx_compiler_span;
 ZYX_COMPILER_API size_t zyx_compiler_result_num_spans(const zyx_compiler_result *result);
 /* 0 where the index is out of range. */
-ZYX_COMPILER_API int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
-                                              zyx_compiler_span *span);
+ZYX_COMPILER_API int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index, zyx_compiler_span *span);
 
-/* A schedule that a kernel may have. Those of a kernel follow each other, the one that it gets without measuring first. */
+/* A schedule that a kernel may have. Those of a kernel follow each other, the one that it gets without measuring first.
+ */
 typedef struct zyx_compiler_choice {
   size_t struct_size;
   /* What the kernel is known by, whatever program it is in, and its name in this one. */

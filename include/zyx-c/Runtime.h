@@ -90,8 +90,7 @@ typedef struct zyx_thread_pool {
    * at once as it has, the caller's among them; returns when all these calls have. The calls share out
    * the work among themselves, and one of them alone does all of it: where the threads are in use, it
    * may do with the caller's and one call. */
-  void (*run)(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index),
-              void *argument);
+  void (*run)(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index), void *argument);
   /* Called once, when the device that was made with it and its executors are gone; may be NULL. */
   void (*release)(void *context);
 } zyx_thread_pool;
@@ -111,16 +110,14 @@ typedef struct zyx_device_options {
 } zyx_device_options;
 
 /* `name` is "cpu", "c", "cuda" or "cuda:N". `options` may be NULL. */
-ZYX_C_API zyx_error *zyx_device_create(const char *name, const zyx_device_options *options,
-                                       zyx_device **device);
+ZYX_C_API zyx_error *zyx_device_create(const char *name, const zyx_device_options *options, zyx_device **device);
 /* Executors keep their device alive. */
 ZYX_C_API void zyx_device_release(zyx_device *device);
 
 /* An executor of the artifact in memory, of which nothing is kept, or in a file. */
 ZYX_C_API zyx_error *zyx_executor_load_memory(zyx_device *device, const void *bytes, size_t size,
                                               zyx_executor **executor);
-ZYX_C_API zyx_error *zyx_executor_load_file(zyx_device *device, const char *path,
-                                            zyx_executor **executor);
+ZYX_C_API zyx_error *zyx_executor_load_file(zyx_device *device, const char *path, zyx_executor **executor);
 ZYX_C_API void zyx_executor_release(zyx_executor *executor);
 
 /* Texts live as long as the executor. */
@@ -151,26 +148,19 @@ typedef struct zyx_tensor_info {
   const int64_t *dims;
   size_t bytes;
 } zyx_tensor_info;
-ZYX_C_API zyx_error *zyx_executor_get_input(const zyx_executor *executor, size_t index,
-                                            zyx_tensor_info *info);
-ZYX_C_API zyx_error *zyx_executor_get_output(const zyx_executor *executor, size_t index,
-                                             zyx_tensor_info *info);
-ZYX_C_API zyx_error *zyx_executor_find_input(const zyx_executor *executor, const char *name,
-                                             size_t *index);
-ZYX_C_API zyx_error *zyx_executor_find_output(const zyx_executor *executor, const char *name,
-                                              size_t *index);
+ZYX_C_API zyx_error *zyx_executor_get_input(const zyx_executor *executor, size_t index, zyx_tensor_info *info);
+ZYX_C_API zyx_error *zyx_executor_get_output(const zyx_executor *executor, size_t index, zyx_tensor_info *info);
+ZYX_C_API zyx_error *zyx_executor_find_input(const zyx_executor *executor, const char *name, size_t *index);
+ZYX_C_API zyx_error *zyx_executor_find_output(const zyx_executor *executor, const char *name, size_t *index);
 
 /* Copies an input; `size` is that of the tensor. */
-ZYX_C_API zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data,
-                                            size_t size);
+ZYX_C_API zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data, size_t size);
 /* Uses the caller's memory, aligned to the element, until another is given or the executor is
  * released. A run is refused where an output shares memory with an input or another output. Of weights,
  * the inputs that are parameters of the program, some things are computed once and kept: lend the memory
  * anew, or set the input, where a weight has changed. */
-ZYX_C_API zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index,
-                                               const void *data, size_t size);
-ZYX_C_API zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data,
-                                                size_t size);
+ZYX_C_API zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index, const void *data, size_t size);
+ZYX_C_API zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data, size_t size);
 
 /* Returns when the outputs are there. */
 ZYX_C_API zyx_error *zyx_executor_run(zyx_executor *executor);
@@ -188,12 +178,10 @@ typedef struct zyx_measurement {
 
 /* Runs once, and then `runs` more without a wait in between. A device that works beside the host begins with these when
  * all are handed over, as far as it takes so many at once: its time has none of the host's. */
-ZYX_C_API zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs,
-                                          zyx_measurement *measurement);
+ZYX_C_API zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs, zyx_measurement *measurement);
 
 /* Copies an output of the latest run. */
-ZYX_C_API zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index,
-                                              void *data, size_t size);
+ZYX_C_API zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, void *data, size_t size);
 
 #ifdef __cplusplus
 }

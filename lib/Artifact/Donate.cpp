@@ -165,13 +165,12 @@ void Donor::placeAll() {
     auto isOther = [&](uint32_t i) {
       return artifact.buffers[i].kind == BufferKind::Arena && !pending.contains(i) && !uses[i].empty();
     };
-    auto meets = [&](uint32_t i) {
-      return uses[i].front() <= uses[own].back() && uses[own].front() <= uses[i].back();
-    };
+    auto meets = [&](uint32_t i) { return uses[i].front() <= uses[own].back() && uses[own].front() <= uses[i].back(); };
     std::vector<std::pair<uint64_t, uint64_t>> taken;
     for (uint32_t i = 0; i < artifact.buffers.size(); ++i)
       if (isOther(i) && meets(i))
-        taken.emplace_back(artifact.buffers[i].position, artifact.buffers[i].position + aligned(artifact.buffers[i].size));
+        taken.emplace_back(artifact.buffers[i].position,
+                           artifact.buffers[i].position + aligned(artifact.buffers[i].size));
     std::sort(taken.begin(), taken.end());
     // What lies behind the last one that is taken is a gap, too, but of the arena as it is.
     taken.emplace_back(std::max(artifact.arenaSize, taken.empty() ? 0 : taken.back().second), UINT64_MAX);

@@ -192,8 +192,7 @@ template <typename T> void putAll(ByteWriter &to, const std::vector<T> &entries)
     put(to, entry);
 }
 
-template <typename T>
-Status getAll(ByteReader &from, std::vector<T> &entries, const char *what, uint64_t minBytes) {
+template <typename T> Status getAll(ByteReader &from, std::vector<T> &entries, const char *what, uint64_t minBytes) {
   entries.resize(from.count(what, minBytes));
   for (T &entry : entries)
     ZYX_RETURN_IF_ERROR(get(from, entry));
@@ -317,8 +316,7 @@ Status get(ByteReader &from, Command &command) {
   default:
     return Status::dataCorruption("command kind " + std::to_string(tag) + " is unknown");
   }
-  ZYX_RETURN_IF_ERROR(
-      std::visit([&](auto &action) { return getAction(from, action); }, command.action));
+  ZYX_RETURN_IF_ERROR(std::visit([&](auto &action) { return getAction(from, action); }, command.action));
   command.wait.resize(from.count("wait list", 4));
   for (uint32_t &earlier : command.wait)
     earlier = from.u32("wait");
@@ -357,9 +355,8 @@ Status read(std::span<const std::byte> bytes, Artifact &artifact) {
   ByteReader from(opened.contents);
   const std::string producer = from.string("version of zyx");
   if (from.status().isOk() && opened.state == Envelope::State::OtherVersion)
-    return Status::unsupported("written by zyx " + producer + " in format version " +
-                               std::to_string(opened.version) + "; zyx " ZYX_VERSION
-                               " reads version " + std::to_string(formatVersion));
+    return Status::unsupported("written by zyx " + producer + " in format version " + std::to_string(opened.version) +
+                               "; zyx " ZYX_VERSION " reads version " + std::to_string(formatVersion));
   const std::span<const std::byte> contents = from.blob("contents");
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
@@ -383,8 +380,8 @@ Result<std::vector<std::byte>> artifact::readFile(const ReadOnlyFile &file) {
   std::vector<std::byte> start(std::min(file.size(), startBytes));
   ZYX_RETURN_IF_ERROR(file.read(0, start));
   const Envelope::Opened opened = envelope.open(start);
-  if (file.size() <= startBytes || opened.state == Envelope::State::OtherMark ||
-      opened.state == Envelope::State::Cut || opened.state == Envelope::State::OtherVersion)
+  if (file.size() <= startBytes || opened.state == Envelope::State::OtherMark || opened.state == Envelope::State::Cut ||
+      opened.state == Envelope::State::OtherVersion)
     return start;
   ByteReader from(opened.contents);
   from.string("version of zyx");
@@ -393,8 +390,7 @@ Result<std::vector<std::byte>> artifact::readFile(const ReadOnlyFile &file) {
   if (!from.status() || length > rest)
     return start;
   if (length < rest)
-    return Status::dataCorruption(file.path() + ": " + std::to_string(rest - length) +
-                                  " bytes follow the artifact");
+    return Status::dataCorruption(file.path() + ": " + std::to_string(rest - length) + " bytes follow the artifact");
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, allocateBytes(file.size(), file.path()));
   ZYX_RETURN_IF_ERROR(file.read(0, bytes));
   return bytes;

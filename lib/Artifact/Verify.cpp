@@ -16,9 +16,7 @@ namespace {
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
-Status bad(const std::string &where, const std::string &why) {
-  return Status::dataCorruption(where + " " + why);
-}
+Status bad(const std::string &where, const std::string &why) { return Status::dataCorruption(where + " " + why); }
 
 class Verifier {
 public:
@@ -36,8 +34,8 @@ public:
     for (size_t i = 0; i < artifact.kernels.size(); ++i) {
       const std::string where = "kernel " + number(i);
       if (artifact.kernels[i].code >= artifact.code.size())
-        return bad(where, "names code blob " + number(artifact.kernels[i].code) + " of " +
-                              number(artifact.code.size()));
+        return bad(where,
+                   "names code blob " + number(artifact.kernels[i].code) + " of " + number(artifact.code.size()));
       const std::string &symbol = artifact.kernels[i].symbol;
       if (artifact.kernels[i].numWritten > artifact.kernels[i].numBuffers)
         return bad(where, "writes " + number(artifact.kernels[i].numWritten) + " of " +
@@ -74,11 +72,9 @@ private:
     return Status::ok();
   }
 
-  static Status argumentBuffer(const std::string &where, const Buffer &buffer,
-                               const std::vector<Argument> &arguments) {
+  static Status argumentBuffer(const std::string &where, const Buffer &buffer, const std::vector<Argument> &arguments) {
     if (buffer.position >= arguments.size())
-      return bad(where,
-                 "names argument " + number(buffer.position) + " of " + number(arguments.size()));
+      return bad(where, "names argument " + number(buffer.position) + " of " + number(arguments.size()));
     const auto size = static_cast<uint64_t>(*byteSize(arguments[buffer.position].type));
     if (buffer.size != size)
       return bad(where, "has " + number(buffer.size) + " bytes, and its argument " + number(size));
@@ -89,16 +85,16 @@ private:
     if (buffer.position % alignment != 0)
       return bad(where, "starts at the unaligned byte " + number(buffer.position));
     if (buffer.position > size || buffer.size > size - buffer.position)
-      return bad(where, "spans " + number(buffer.size) + " bytes from byte " +
-                            number(buffer.position) + " of " + number(size));
+      return bad(where, "spans " + number(buffer.size) + " bytes from byte " + number(buffer.position) + " of " +
+                            number(size));
     return Status::ok();
   }
 
   /// Which say where each command and each kept byte belongs.
   Status initSteps() {
     if (artifact.numInitCommands > artifact.commands.size())
-      return bad("the init", "has " + number(artifact.numInitCommands) + " of " + number(artifact.commands.size()) +
-                                 " commands");
+      return bad("the init",
+                 "has " + number(artifact.numInitCommands) + " of " + number(artifact.commands.size()) + " commands");
     if (artifact.initSteps.empty())
       return Status::ok();
     uint64_t commands = 0, bytes = 0;
@@ -151,13 +147,11 @@ private:
   /// `ref` names at least `size` bytes, which are read or written.
   Status range(const std::string &where, const BufferRef &ref, uint64_t size) const {
     if (ref.buffer >= artifact.buffers.size())
-      return bad(where,
-                 "names buffer " + number(ref.buffer) + " of " + number(artifact.buffers.size()));
+      return bad(where, "names buffer " + number(ref.buffer) + " of " + number(artifact.buffers.size()));
     const uint64_t available = artifact.buffers[ref.buffer].size;
     if (ref.offset > available || size > available - ref.offset)
-      return bad(where, "uses " + number(size) + " bytes from byte " + number(ref.offset) +
-                            " of buffer " + number(ref.buffer) + ", which has " +
-                            number(available));
+      return bad(where, "uses " + number(size) + " bytes from byte " + number(ref.offset) + " of buffer " +
+                            number(ref.buffer) + ", which has " + number(available));
     const Buffer &buffer = artifact.buffers[ref.buffer];
     if (isInit && !ends.empty() && buffer.kind == BufferKind::Kept && buffer.size != 0 &&
         (buffer.position < firstByte || buffer.position >= ends[step].second))
@@ -165,8 +159,7 @@ private:
                             ", which another step keeps");
     if (isInit && (buffer.kind == BufferKind::Output ||
                    (buffer.kind == BufferKind::Input && !artifact.inputs[buffer.position].isWeight)))
-      return bad(where, "is of the init, and uses buffer " + number(ref.buffer) +
-                            ", which is no weight and not kept");
+      return bad(where, "is of the init, and uses buffer " + number(ref.buffer) + ", which is no weight and not kept");
     return Status::ok();
   }
 
@@ -174,7 +167,8 @@ private:
     ZYX_RETURN_IF_ERROR(range(where, ref, size));
     const BufferKind kind = artifact.buffers[ref.buffer].kind;
     // Else the step's identity would say too little.
-    if (isInit && !ends.empty() && (kind == BufferKind::Arena || kind == BufferKind::Kept) && !made.contains(ref.buffer))
+    if (isInit && !ends.empty() && (kind == BufferKind::Arena || kind == BufferKind::Kept) &&
+        !made.contains(ref.buffer))
       return bad(where, "is of step " + number(step) + " of the init, and reads buffer " + number(ref.buffer) +
                             ", which no command of the step has written before");
     return Status::ok();
@@ -194,18 +188,15 @@ private:
 
   Status check(const std::string &where, const Launch &launch) {
     if (launch.kernel >= artifact.kernels.size())
-      return bad(where, "names kernel " + number(launch.kernel) + " of " +
-                            number(artifact.kernels.size()));
+      return bad(where, "names kernel " + number(launch.kernel) + " of " + number(artifact.kernels.size()));
     const Kernel &kernel = artifact.kernels[launch.kernel];
     if (launch.buffers.size() != kernel.numBuffers || launch.scalars.size() != kernel.numScalars)
-      return bad(where, "passes " + number(launch.buffers.size()) + " buffers and " +
-                            number(launch.scalars.size()) + " scalars to kernel '" + kernel.name +
-                            "', which takes " + number(kernel.numBuffers) + " and " +
-                            number(kernel.numScalars));
+      return bad(where, "passes " + number(launch.buffers.size()) + " buffers and " + number(launch.scalars.size()) +
+                            " scalars to kernel '" + kernel.name + "', which takes " + number(kernel.numBuffers) +
+                            " and " + number(kernel.numScalars));
     const size_t numRead = kernel.numBuffers - kernel.numWritten;
     for (size_t i = 0; i < launch.buffers.size(); ++i)
-      ZYX_RETURN_IF_ERROR(i < numRead ? readable(where, launch.buffers[i], 0)
-                                      : writable(where, launch.buffers[i], 0));
+      ZYX_RETURN_IF_ERROR(i < numRead ? readable(where, launch.buffers[i], 0) : writable(where, launch.buffers[i], 0));
     if (!numElements(Shape(launch.grid.begin(), launch.grid.end())))
       return bad(where, "has an impossible grid");
     return Status::ok();
@@ -279,15 +270,14 @@ private:
         if (scopes[earlier] != scopes[i])
           return bad(where, "waits for command " + number(earlier) + ", which is in another loop or body");
       }
-      ZYX_RETURN_IF_ERROR(
-          std::visit([&](const auto &action) { return check(where, action); }, command.action));
+      ZYX_RETURN_IF_ERROR(std::visit([&](const auto &action) { return check(where, action); }, command.action));
       const auto *loop = std::get_if<Loop>(&command.action);
       if (!loop)
         continue;
       const size_t end = open.empty() ? none : open.back().ends[open.back().body];
       if (loop->body > end - i - 1)
-        return bad(where, "loops over " + number(loop->body) + " of the " + number(end - i - 1) +
-                              " commands behind it");
+        return bad(where,
+                   "loops over " + number(loop->body) + " of the " + number(end - i - 1) + " commands behind it");
       if (open.size() == maxLoopDepth)
         return bad(where, "is a loop inside of " + number(maxLoopDepth) + " others");
       open.push_back({endsOfBodies(*loop, i), 0, ++numScopes});

@@ -21,9 +21,7 @@ void ByteWriter::u32(uint32_t value) { append(bytes, value); }
 void ByteWriter::u64(uint64_t value) { append(bytes, value); }
 void ByteWriter::f64(double value) { u64(std::bit_cast<uint64_t>(value)); }
 
-void ByteWriter::string(std::string_view value) {
-  blob(std::as_bytes(std::span(value.data(), value.size())));
-}
+void ByteWriter::string(std::string_view value) { blob(std::as_bytes(std::span(value.data(), value.size()))); }
 
 void ByteWriter::blob(std::span<const std::byte> value) {
   u64(value.size());
@@ -35,9 +33,8 @@ bool ByteReader::need(size_t size, const char *what) {
     return false;
   if (size <= remaining())
     return true;
-  failure =
-      Status::dataCorruption("truncated: " + std::string(what) + " needs " + std::to_string(size) +
-                             " bytes, " + std::to_string(remaining()) + " are left");
+  failure = Status::dataCorruption("truncated: " + std::string(what) + " needs " + std::to_string(size) + " bytes, " +
+                                   std::to_string(remaining()) + " are left");
   return false;
 }
 
@@ -86,9 +83,8 @@ uint64_t ByteReader::count(const char *what, uint64_t minBytes) {
   if (!failure.isOk())
     return 0;
   if (minBytes != 0 && value > remaining() / minBytes) {
-    failure = Status::dataCorruption("truncated: " + std::to_string(value) + " entries of " +
-                                     std::string(what) + " cannot fit in the " +
-                                     std::to_string(remaining()) + " bytes that are left");
+    failure = Status::dataCorruption("truncated: " + std::to_string(value) + " entries of " + std::string(what) +
+                                     " cannot fit in the " + std::to_string(remaining()) + " bytes that are left");
     return 0;
   }
   return value;

@@ -270,8 +270,8 @@ void zyx::keepChildrenInGroup() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
-                                  std::span<const std::byte> input, const ChildLimits &limits) {
+Result<ChildResult> zyx::runChild(const std::vector<std::string> &command, std::span<const std::byte> input,
+                                  const ChildLimits &limits) {
   Channel channels[3];
   for (Channel &channel : channels) {
     ZYX_ASSIGN_OR_RETURN(channel, makeChannel());
@@ -334,16 +334,17 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command,
   constexpr auto byDescriptor = static_cast<idtype_t>(3); // P_PIDFD, which older headers lack
   for (;;) {
     siginfo_t ended = {};
-    if (::waitid(process.isOpen() ? byDescriptor : P_PID, static_cast<id_t>(process.isOpen() ? process.get() : child), &ended,
-                 WEXITED | WNOHANG | WNOWAIT) != 0 &&
+    if (::waitid(process.isOpen() ? byDescriptor : P_PID, static_cast<id_t>(process.isOpen() ? process.get() : child),
+                 &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
         errno != EINTR) {
       // Linux 5.3 opens such descriptors, but does not wait for them.
       if (errno == EINVAL && process.isOpen()) {
         process.close();
         continue;
       }
-      // It has ended, but another part of this process waits for every child, or ignores SIGCHLD. Its number, and so that
-      // of its group, may be another's by now. Or the system says nothing of children at all: asking again gives the same.
+      // It has ended, but another part of this process waits for every child, or ignores SIGCHLD. Its number, and so
+      // that of its group, may be another's by now. Or the system says nothing of children at all: asking again gives
+      // the same.
       isWaitedFor = true;
       break;
     }

@@ -27,9 +27,8 @@ using Sizes = std::map<std::string, uint64_t>;
 
 struct Key {
   std::string_view name;
-  std::variant<bool Config::*, unsigned Config::*, uint64_t Config::*,
-               std::optional<std::string> Config::*, std::vector<std::string> Config::*,
-               Toggles Config::*, Sizes Config::*>
+  std::variant<bool Config::*, unsigned Config::*, uint64_t Config::*, std::optional<std::string> Config::*,
+               std::vector<std::string> Config::*, Toggles Config::*, Sizes Config::*>
       member;
 };
 constexpr Key keys[] = {
@@ -46,8 +45,9 @@ constexpr Key keys[] = {
     {"tune", &Config::tune},
 };
 /// Of the environment only; the last ones are of tests.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",   "ZYX_CUDA_DRIVER",    "ZYX_PEERS",          "ZYX_PTXAS",
-                                               "ZYX_ULP_STRIDE", "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",       "ZYX_CUDA_DRIVER", "ZYX_PEERS",
+                                               "ZYX_PTXAS",          "ZYX_ULP_STRIDE",  "ZYX_RUNTIME_GRAPHS",
+                                               "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";
@@ -69,8 +69,7 @@ std::optional<uint64_t> numberIn(std::string_view text) {
 }
 
 std::optional<uint64_t> sizeIn(std::string_view text) {
-  constexpr std::pair<std::string_view, int> units[] = {
-      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}, {"B", 0}};
+  constexpr std::pair<std::string_view, int> units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}, {"B", 0}};
   for (auto [unit, shift] : units) {
     if (!text.ends_with(unit))
       continue;
@@ -126,8 +125,7 @@ std::optional<uint64_t> readSize(const Source &from) {
 
 /// "name=value,..." or an object; what is set before stays where it is not named again.
 template <typename T>
-bool readTable(const Source &from, std::map<std::string, T> &table,
-               std::optional<T> (*read)(const Source &)) {
+bool readTable(const Source &from, std::map<std::string, T> &table, std::optional<T> (*read)(const Source &)) {
   auto set = [&](std::string_view name, const Source &part) {
     std::optional<T> value = read(part);
     if (value && !name.empty())
@@ -136,9 +134,8 @@ bool readTable(const Source &from, std::map<std::string, T> &table,
   };
   if (from.value) {
     const auto *values = from.value->as<ConfigValue::Table>();
-    return values && std::ranges::all_of(values->values, [&](const auto &part) {
-             return set(part.first, {&part.second, {}});
-           });
+    return values &&
+           std::ranges::all_of(values->values, [&](const auto &part) { return set(part.first, {&part.second, {}}); });
   }
   return std::ranges::all_of(partsOf(from.text), [&](std::string_view part) {
     const size_t equals = part.find('=');
@@ -208,13 +205,11 @@ const char *assign(Toggles &to, const Source &from) {
 const char *assign(Sizes &to, const Source &from) {
   if (readTable<uint64_t>(from, to, readSize))
     return nullptr;
-  return from.value ? "an object of names with numbers of bytes"
-                    : "a list such as cpu=4GiB,cuda=16GiB";
+  return from.value ? "an object of names with numbers of bytes" : "a list such as cpu=4GiB,cuda=16GiB";
 }
 
 Status set(Config &config, const Key &key, const Source &from, const std::string &where) {
-  const char *wanted =
-      std::visit([&](auto member) { return assign(config.*member, from); }, key.member);
+  const char *wanted = std::visit([&](auto member) { return assign(config.*member, from); }, key.member);
   if (!wanted)
     return Status::ok();
   return Status::invalidArgument(where + " must be " + wanted);
@@ -244,7 +239,9 @@ struct RustKey {
 
 const std::vector<RustKey> &rustKeys() {
   static const std::vector<RustKey> all = {
-      {"autotune", "", {"save_to_disk", "n_launches", "n_seeds", "n_added_per_step", "n_removed_per_step", "n_total_opts"},
+      {"autotune",
+       "",
+       {"save_to_disk", "n_launches", "n_seeds", "n_added_per_step", "n_removed_per_step", "n_total_opts"},
        "schedules are listed and measured, not searched for: see 'tune' and 'cache_dir'"},
       {"dummy", "", {"enabled"}, "a program makes a dummy device by itself"},
       {"c", "c", {"enabled"}, ""},
@@ -260,7 +257,8 @@ const std::vector<RustKey> &rustKeys() {
 }
 
 /// {"enabled": false} and {"device_ids": [0, 2]} are what "devices" says in other words, which comes before them.
-Status readRustKey(LoadedConfig &loaded, Toggles &devices, const RustKey &key, const ConfigEntry &entry, const std::string &where) {
+Status readRustKey(LoadedConfig &loaded, Toggles &devices, const RustKey &key, const ConfigEntry &entry,
+                   const std::string &where) {
   const auto *table = entry.value.as<ConfigValue::Table>();
   if (!table)
     return Status::invalidArgument(where + " must be an object of fields");
@@ -340,8 +338,7 @@ void checkTopics(LoadedConfig &loaded) {
       loaded.warnings.push_back(unknown("debug: '" + name + "'", nearestName(name, topics)));
 }
 
-template <typename T>
-const T *findDevice(const std::map<std::string, T> &table, std::string_view device) {
+template <typename T> const T *findDevice(const std::map<std::string, T> &table, std::string_view device) {
   // What is said of "cuda:0" is said of the first device alone, which is called "cuda".
   const std::string kind(device.substr(0, device.find(':')));
   for (const std::string &name : {device == kind ? kind + ":0" : std::string(device), kind})
@@ -409,8 +406,7 @@ Result<LoadedConfig> zyx::parseConfig(std::string_view text, const std::string &
   return loaded;
 }
 
-Result<LoadedConfig> zyx::loadConfig(const std::optional<std::string> &path,
-                                     const Environment &environment) {
+Result<LoadedConfig> zyx::loadConfig(const std::optional<std::string> &path, const Environment &environment) {
   LoadedConfig loaded;
   if (path) {
     Result<std::vector<std::byte>> bytes = readFile(*path, maxFileBytes);
@@ -428,7 +424,8 @@ Result<LoadedConfig> zyx::loadConfig(const std::optional<std::string> &path,
   checkTopics(loaded);
   checkDevices(loaded);
   // No shell has seen what a file says.
-  if (std::optional<std::string> &folder = loaded.config.cacheDir; folder && (*folder == "~" || folder->starts_with("~/"))) {
+  if (std::optional<std::string> &folder = loaded.config.cacheDir;
+      folder && (*folder == "~" || folder->starts_with("~/"))) {
     if (const char *home = std::getenv("HOME"); home && *home == '/')
       folder->replace(0, 1, home);
     else

@@ -83,13 +83,10 @@ public:
   bool boolean(bool value) override { return put({value}); }
   bool number_unsigned(number_unsigned_t value) override { return put({uint64_t(value)}); }
   bool number_integer(number_integer_t) override { return put({ConfigValue::Fraction()}); }
-  bool number_float(number_float_t, const string_t &) override {
-    return put({ConfigValue::Fraction()});
-  }
+  bool number_float(number_float_t, const string_t &) override { return put({ConfigValue::Fraction()}); }
   bool string(string_t &value) override { return put({value}); }
   bool binary(binary_t &) override { return unexpected(); }
-  bool parse_error(size_t position, const std::string &,
-                   const nlohmann::detail::exception &) override {
+  bool parse_error(size_t position, const std::string &, const nlohmann::detail::exception &) override {
     // The last character that was taken is the one that is wrong.
     const std::string_view before = text.substr(0, position == 0 ? 0 : position - 1);
     line = 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
@@ -127,9 +124,8 @@ private:
     return false;
   }
   bool unexpected() {
-    return fail(entries.empty()
-                    ? "is no object of keys"
-                    : "key '" + entries.back().key + "' has lists or objects inside of each other");
+    return fail(entries.empty() ? "is no object of keys"
+                                : "key '" + entries.back().key + "' has lists or objects inside of each other");
   }
 
   std::string_view text;
@@ -147,9 +143,9 @@ Result<std::vector<ConfigEntry>> zyx::readConfigFile(std::string_view text) {
                                    ": is no JSON from here on");
   size_t line = 1;
   Reader reader(text, line);
-  const bool isDone = nlohmann::json::sax_parse(
-      LineCounter(text.data(), &line), LineCounter(text.data() + text.size(), &line), &reader,
-      nlohmann::json::input_format_t::json, /*strict=*/true, /*ignore_comments=*/true);
+  const bool isDone =
+      nlohmann::json::sax_parse(LineCounter(text.data(), &line), LineCounter(text.data() + text.size(), &line), &reader,
+                                nlohmann::json::input_format_t::json, /*strict=*/true, /*ignore_comments=*/true);
   if (!isDone)
     return reader.failure;
   return std::move(reader.entries);

@@ -11,9 +11,7 @@
 
 using namespace zyx;
 
-const char *zyx::zyxVariable(std::string_view name) {
-  return std::getenv(("ZYX_" + std::string(name)).c_str());
-}
+const char *zyx::zyxVariable(std::string_view name) { return std::getenv(("ZYX_" + std::string(name)).c_str()); }
 
 static size_t editDistance(std::string_view a, std::string_view b) {
   // From the prefix of a that was walked to each prefix of b.
@@ -31,6 +29,6 @@ static size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 std::string_view zyx::nearestName(std::string_view name, std::span<const std::string_view> known) {
-  return *std::ranges::min_element(
-      known, {}, [&](std::string_view candidate) { return editDistance(name, candidate); });
+  return *std::ranges::min_element(known, {},
+                                   [&](std::string_view candidate) { return editDistance(name, candidate); });
 }

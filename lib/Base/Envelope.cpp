@@ -12,8 +12,7 @@ namespace zyx {
 
 /// The 64-bit sum is one number, the other one two.
 static Hash128 sumUp(Envelope::Checksum checksum, std::span<const std::byte> contents) {
-  return checksum == Envelope::Checksum::Bits64 ? Hash128{hash64(contents), 0}
-                                                : hashBytes(contents);
+  return checksum == Envelope::Checksum::Bits64 ? Hash128{hash64(contents), 0} : hashBytes(contents);
 }
 
 std::vector<std::byte> Envelope::seal(std::span<const std::byte> contents) const {

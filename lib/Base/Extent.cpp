@@ -30,8 +30,7 @@ Result<Bindings> readBindings(const std::vector<std::string> &texts) {
         std::from_chars(text.data() + equals + 1, end, value).ptr != end || value < 0)
       return Status::invalidArgument("'" + text + "' gives no symbol a value, as n=4 does");
     if (!bindings.emplace(text.substr(0, equals), value).second)
-      return Status::invalidArgument("the symbol " + text.substr(0, equals) +
-                                     " is given two values");
+      return Status::invalidArgument("the symbol " + text.substr(0, equals) + " is given two values");
   }
   return bindings;
 }
@@ -41,14 +40,10 @@ struct Extent::Quotient {
   int64_t divisor;
 };
 
-static bool isNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+static bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-static Status overflow() {
-  return Status::invalidArgument("an extent has a number that does not fit in 63 bits");
-}
+static Status overflow() { return Status::invalidArgument("an extent has a number that does not fit in 63 bits"); }
 
 Extent::Extent(int64_t constant) {
   if (constant != 0)
@@ -57,11 +52,9 @@ Extent::Extent(int64_t constant) {
 
 Result<Extent> Extent::symbol(std::string_view name) {
   const bool isName = !name.empty() && isNameStart(name[0]) && name != "floordiv" &&
-                      std::all_of(name.begin(), name.end(),
-                                  [](char c) { return isNameStart(c) || isDigit(c); });
+                      std::all_of(name.begin(), name.end(), [](char c) { return isNameStart(c) || isDigit(c); });
   if (!isName || name.size() > maxTextSize)
-    return Status::invalidArgument("'" + std::string(name.substr(0, 64)) +
-                                   "' is no name of a symbol");
+    return Status::invalidArgument("'" + std::string(name.substr(0, 64)) + "' is no name of a symbol");
   Extent result;
   result.terms[{Factor{std::string(name), nullptr}}] = 1;
   return result;
@@ -76,8 +69,7 @@ Status Extent::addTerm(const Monomial &monomial, int64_t coefficient) {
   if (it->second == 0)
     terms.erase(it);
   if (terms.size() > maxTerms)
-    return Status::invalidArgument("an extent has more than " + std::to_string(maxTerms) +
-                                   " terms");
+    return Status::invalidArgument("an extent has more than " + std::to_string(maxTerms) + " terms");
   return Status::ok();
 }
 
@@ -98,8 +90,8 @@ Result<Extent> Extent::multiply(const Extent &a, const Extent &b) {
       Monomial monomial = left;
       monomial.insert(monomial.end(), right.begin(), right.end());
       if (monomial.size() > maxFactors)
-        return Status::invalidArgument("an extent has a product of more than " +
-                                       std::to_string(maxFactors) + " factors");
+        return Status::invalidArgument("an extent has a product of more than " + std::to_string(maxFactors) +
+                                       " factors");
       std::sort(monomial.begin(), monomial.end());
       ZYX_RETURN_IF_ERROR(result.addTerm(monomial, coefficient));
     }
@@ -110,8 +102,7 @@ static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 Result<Extent> Extent::floorDivide(const Extent &a, int64_t divisor) {
   if (divisor <= 0)
-    return Status::invalidArgument("an extent is divided by " + std::to_string(divisor) +
-                                   ", which is not positive");
+    return Status::invalidArgument("an extent is divided by " + std::to_string(divisor) + ", which is not positive");
   // (divisor * whole + rest) floordiv divisor = whole + rest floordiv divisor.
   Extent whole, rest;
   for (const auto &[monomial, coefficient] : a.terms) {
@@ -124,14 +115,12 @@ Result<Extent> Extent::floorDivide(const Extent &a, int64_t divisor) {
     return whole;
   const std::string inner = rest.toString();
   Factor factor;
-  factor.text = (rest.terms.size() > 1 || rest.terms.begin()->second != 1 ||
-                         rest.terms.begin()->first.size() > 1
+  factor.text = (rest.terms.size() > 1 || rest.terms.begin()->second != 1 || rest.terms.begin()->first.size() > 1
                      ? "((" + inner + ")"
                      : "(" + inner) +
                 " floordiv " + std::to_string(divisor) + ")";
   if (factor.text.size() > maxTextSize)
-    return Status::invalidArgument("an extent has more than " + std::to_string(maxTextSize) +
-                                   " characters");
+    return Status::invalidArgument("an extent has more than " + std::to_string(maxTextSize) + " characters");
   factor.quotient = std::make_shared<const Quotient>(Quotient{std::move(rest), divisor});
   ZYX_RETURN_IF_ERROR(whole.addTerm({std::move(factor)}, 1));
   return whole;
@@ -160,8 +149,7 @@ Result<int64_t> Extent::evaluate(const Monomial &monomial, const Bindings &bindi
   for (const Factor &factor : monomial) {
     int64_t value = 0;
     if (factor.quotient) {
-      ZYX_ASSIGN_OR_RETURN(const int64_t numerator,
-                           factor.quotient->numerator.evaluate(bindings));
+      ZYX_ASSIGN_OR_RETURN(const int64_t numerator, factor.quotient->numerator.evaluate(bindings));
       value = floorDiv(numerator, factor.quotient->divisor);
     } else {
       const auto found = bindings.find(factor.text);
@@ -179,15 +167,13 @@ Result<int64_t> Extent::evaluate(const Bindings &bindings) const {
   int64_t sum = 0;
   for (const auto &[monomial, coefficient] : terms) {
     ZYX_ASSIGN_OR_RETURN(int64_t product, evaluate(monomial, bindings));
-    if (__builtin_mul_overflow(product, coefficient, &product) ||
-        __builtin_add_overflow(sum, product, &sum))
+    if (__builtin_mul_overflow(product, coefficient, &product) || __builtin_add_overflow(sum, product, &sum))
       return overflow();
   }
   return sum;
 }
 
-std::optional<std::pair<std::string, int64_t>> Extent::solve(int64_t value,
-                                                             const Bindings &bindings) const {
+std::optional<std::pair<std::string, int64_t>> Extent::solve(int64_t value, const Bindings &bindings) const {
   std::optional<std::string> unknown;
   int64_t scale = 0, offset = 0;
   for (const auto &[monomial, coefficient] : terms) {
@@ -254,8 +240,8 @@ public:
 
 private:
   Status refuse(std::string_view wanted) const {
-    return Status::invalidArgument("the extent '" + std::string(text) + "' has no " +
-                                   std::string(wanted) + " at character " + std::to_string(at));
+    return Status::invalidArgument("the extent '" + std::string(text) + "' has no " + std::string(wanted) +
+                                   " at character " + std::to_string(at));
   }
   void skipSpace() {
     while (at < text.size() && text[at] == ' ')
@@ -302,8 +288,7 @@ private:
 
   Result<Extent> primary(int depth) {
     if (depth > maxDepth)
-      return Status::invalidArgument("an extent is nested deeper than " +
-                                     std::to_string(maxDepth));
+      return Status::invalidArgument("an extent is nested deeper than " + std::to_string(maxDepth));
     if (consume("(")) {
       ZYX_ASSIGN_OR_RETURN(Extent result, sum(depth + 1));
       if (!consume(")"))
@@ -337,8 +322,7 @@ private:
 
 Result<Extent> Extent::parse(std::string_view text) {
   if (text.size() > maxTextSize)
-    return Status::invalidArgument("an extent has more than " + std::to_string(maxTextSize) +
-                                   " characters");
+    return Status::invalidArgument("an extent has more than " + std::to_string(maxTextSize) + " characters");
   return ExtentParser(text).parse();
 }
 

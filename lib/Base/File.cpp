@@ -43,8 +43,7 @@ Result<ReadOnlyFile> ReadOnlyFile::adopt(int descriptor, std::string path) {
 }
 
 ReadOnlyFile::ReadOnlyFile(ReadOnlyFile &&other) noexcept
-    : descriptor(std::exchange(other.descriptor, -1)), bytes(other.bytes),
-      name(std::move(other.name)) {}
+    : descriptor(std::exchange(other.descriptor, -1)), bytes(other.bytes), name(std::move(other.name)) {}
 
 ReadOnlyFile &ReadOnlyFile::operator=(ReadOnlyFile &&other) noexcept {
   std::swap(descriptor, other.descriptor);
@@ -66,8 +65,8 @@ Status ReadOnlyFile::read(uint64_t offset, std::span<std::byte> into) const {
     if (got < 0)
       return Status::ioError(name + ": cannot read: " + lastError());
     if (got == 0)
-      return Status::ioError(name + ": ends at byte " + std::to_string(offset) + ", " +
-                             std::to_string(into.size()) + " bytes too early");
+      return Status::ioError(name + ": ends at byte " + std::to_string(offset) + ", " + std::to_string(into.size()) +
+                             " bytes too early");
     into = into.subspan(static_cast<size_t>(got));
     offset += static_cast<uint64_t>(got);
   }
@@ -94,8 +93,8 @@ FileMapping::~FileMapping() {
 Result<std::vector<std::byte>> zyx::readFile(const std::string &path, uint64_t limit) {
   ZYX_ASSIGN_OR_RETURN(ReadOnlyFile file, ReadOnlyFile::open(path));
   if (file.size() > limit)
-    return Status::invalidArgument(path + ": holds " + std::to_string(file.size()) +
-                                   " bytes, more than the limit of " + std::to_string(limit));
+    return Status::invalidArgument(path + ": holds " + std::to_string(file.size()) + " bytes, more than the limit of " +
+                                   std::to_string(limit));
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, allocateBytes(file.size(), path));
   ZYX_RETURN_IF_ERROR(file.read(0, bytes));
   return bytes;
@@ -189,7 +188,8 @@ Status AtomicFile::Target::keepRights() const {
   if (::fstat(descriptor, &info) != 0)
     return fail(lastError());
   if (info.st_uid != owner && ::fchown(descriptor, owner, static_cast<gid_t>(-1)) != 0)
-    return fail("it belongs to another user, whom only root can give a new file; remove it first, or write to another name");
+    return fail(
+        "it belongs to another user, whom only root can give a new file; remove it first, or write to another name");
   // A group that this user is not in: the file is his alone then.
   mode_t rights = mode;
   if (info.st_gid != group && ::fchown(descriptor, static_cast<uid_t>(-1), group) != 0)
@@ -215,8 +215,7 @@ Status AtomicFile::commit(Durability durability) {
   return status.isOk() ? status : target->fail(status.message());
 }
 
-Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes,
-                                Durability durability) {
+Status zyx::writeFileAtomically(const std::string &path, std::span<const std::byte> bytes, Durability durability) {
   ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   ZYX_RETURN_IF_ERROR(file.write(bytes));
   return file.commit(durability);

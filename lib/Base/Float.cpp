@@ -65,8 +65,7 @@ template <int exponent, int mantissa, bool infinity> struct Format {
       const double value = static_cast<double>(fraction) * unit;
       return sign ? -value : value;
     }
-    return std::bit_cast<double>(sign | uint64_t(field - bias + 1023) << 52 |
-                                 fraction << (52 - mantissa));
+    return std::bit_cast<double>(sign | uint64_t(field - bias + 1023) << 52 | fraction << (52 - mantissa));
   }
 };
 using Half = Format<5, 10, true>;

@@ -23,12 +23,8 @@ std::string Hash128::toHex() const {
   return text;
 }
 
-Hash128 hashBytes(std::span<const std::byte> bytes) {
-  return hashMemory(bytes.data(), bytes.size());
-}
+Hash128 hashBytes(std::span<const std::byte> bytes) { return hashMemory(bytes.data(), bytes.size()); }
 Hash128 hashBytes(std::string_view bytes) { return hashMemory(bytes.data(), bytes.size()); }
-uint64_t hash64(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+uint64_t hash64(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 } // namespace zyx

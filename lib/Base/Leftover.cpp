@@ -192,8 +192,7 @@ static void removeAndEnd(int signal) {
 void zyx::removeLeftoversOnSignals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
-    if (::sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) ||
-        action.sa_handler != SIG_DFL)
+    if (::sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL)
       continue;
     action = {};
     action.sa_handler = removeAndEnd;

@@ -30,8 +30,8 @@ static std::string whyForeign(const struct stat &info, const std::string &path) 
   if (info.st_uid != ::geteuid())
     return "belongs to another user (" + std::to_string(info.st_uid) + ")";
   if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return std::string(info.st_mode & S_IWOTH ? "everyone" : "its group") + " may write to it (mode " + octal(info.st_mode) +
-           "); 'chmod go-w " + path + "' mends that";
+    return std::string(info.st_mode & S_IWOTH ? "everyone" : "its group") + " may write to it (mode " +
+           octal(info.st_mode) + "); 'chmod go-w " + path + "' mends that";
   return "";
 }
 
@@ -145,8 +145,8 @@ std::vector<PrivateFolder::File> PrivateFolder::files() const {
     if (::fstatat(descriptor, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
       continue;
     const auto since = std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec);
-    found.push_back({entry->d_name, static_cast<uint64_t>(info.st_size),
-                     Time(std::chrono::duration_cast<Time::duration>(since))});
+    found.push_back(
+        {entry->d_name, static_cast<uint64_t>(info.st_size), Time(std::chrono::duration_cast<Time::duration>(since))});
   }
   return found;
 }
@@ -164,7 +164,8 @@ Result<PrivateFolder::Lock> PrivateFolder::lock(const std::string &name, std::ch
   Lock held(::openat(descriptor, name.c_str(), flags, 0600));
   // A link or a pipe is nobody's lock.
   struct stat info;
-  if (held.descriptor < 0 || ::fstat(held.descriptor, &info) != 0 || !S_ISREG(info.st_mode) || !whyForeign(info, full).empty()) {
+  if (held.descriptor < 0 || ::fstat(held.descriptor, &info) != 0 || !S_ISREG(info.st_mode) ||
+      !whyForeign(info, full).empty()) {
     if (held.descriptor >= 0)
       ::close(held.descriptor);
     held.descriptor = remove(name) ? ::openat(descriptor, name.c_str(), flags | O_EXCL, 0600) : -1;
@@ -177,8 +178,8 @@ Result<PrivateFolder::Lock> PrivateFolder::lock(const std::string &name, std::ch
     if (errno != EWOULDBLOCK && errno != EINTR)
       break;
     if (std::chrono::steady_clock::now() >= deadline)
-      return Status(ErrorCode::Timeout, full + ": another process holds the lock for longer than " +
-                                            std::to_string(most.count()) + " ms");
+      return Status(ErrorCode::Timeout,
+                    full + ": another process holds the lock for longer than " + std::to_string(most.count()) + " ms");
     if (!std::exchange(isTold, true))
       std::fprintf(stderr, "zyx: waits for another process that holds %s\n", full.c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -10,8 +10,8 @@
 #include <climits>
 #include <cstdlib>
 #include <sched.h>
-#include <sys/resource.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -75,8 +75,7 @@ std::vector<Hierarchy> readHierarchies(const std::string &root, std::string_view
     const bool isUnified = kind[0] == "cgroup2";
     if (!isUnified && !(kind[0] == "cgroup" && contains(kind.back(), controller)))
       continue;
-    found.push_back({isUnified, std::string(place[4]), std::string(place[3]),
-                     groupOf(groups, isUnified, controller)});
+    found.push_back({isUnified, std::string(place[4]), std::string(place[3]), groupOf(groups, isUnified, controller)});
   }
   return found;
 }
@@ -148,7 +147,8 @@ uint64_t zyx::usableMemory(const std::string &root) {
   static const uint64_t ownLimit = readLimit("", "memory", bytesOf);
   rlimit addresses = {};
   const bool isLimited = ::getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
-  return std::min<uint64_t>(isLimited ? std::min<uint64_t>(machine, addresses.rlim_cur) : machine, root.empty() ? ownLimit : readLimit(root, "memory", bytesOf));
+  return std::min<uint64_t>(isLimited ? std::min<uint64_t>(machine, addresses.rlim_cur) : machine,
+                            root.empty() ? ownLimit : readLimit(root, "memory", bytesOf));
 }
 
 unsigned zyx::usableProcessors(const std::string &root) {

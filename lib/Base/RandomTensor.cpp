@@ -15,9 +15,7 @@ using namespace zyx;
 /// SplitMix64: the same numbers on every machine.
 static uint64_t nextRandom(uint64_t &state) { return mixBits(state += splitMixStep); }
 
-template <typename T> static void store(std::byte *to, T value) {
-  std::memcpy(to, &value, sizeof(value));
-}
+template <typename T> static void store(std::byte *to, T value) { std::memcpy(to, &value, sizeof(value)); }
 
 static void storeFloat(DType dtype, double value, std::byte *to) {
   switch (dtype) {
@@ -38,7 +36,8 @@ static void storeFloat(DType dtype, double value, std::byte *to) {
 
 Result<HostTensor> zyx::randomTensor(const TensorType &type, uint64_t seed) {
   ZYX_ASSIGN_OR_RETURN(int64_t size, byteSize(type));
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> data, allocateBytes(static_cast<uint64_t>(size), "a random " + toString(type)));
+  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> data,
+                       allocateBytes(static_cast<uint64_t>(size), "a random " + toString(type)));
   HostTensor tensor{type, std::move(data)};
   int64_t bytes = byteSize(type.dtype);
   uint64_t state = seed;

@@ -12,16 +12,13 @@ Result<int64_t> numElements(const Shape &shape) {
   bool empty = false;
   for (int64_t extent : shape) {
     if (extent == symbolicExtent)
-      return Status::invalidArgument("shape " + toString(shape) +
-                                     " has an extent that is not known yet");
+      return Status::invalidArgument("shape " + toString(shape) + " has an extent that is not known yet");
     if (extent < 0)
-      return Status::invalidArgument("shape " + toString(shape) + " has the negative extent " +
-                                     std::to_string(extent));
+      return Status::invalidArgument("shape " + toString(shape) + " has the negative extent " + std::to_string(extent));
     if (extent == 0)
       empty = true;
     else if (__builtin_mul_overflow(product, extent, &product))
-      return Status::invalidArgument("shape " + toString(shape) +
-                                     " has more elements than fit in 63 bits");
+      return Status::invalidArgument("shape " + toString(shape) + " has more elements than fit in 63 bits");
   }
   return empty ? 0 : product;
 }
@@ -51,9 +48,8 @@ Result<TensorType> specialise(const TensorType &type, const Bindings &bindings) 
   for (size_t i = 0; i < type.extents.size(); ++i) {
     ZYX_ASSIGN_OR_RETURN(result.shape[i], type.extents[i].evaluate(bindings));
     if (result.shape[i] < 0)
-      return Status::invalidArgument("the extent " + type.extents[i].toString() + " of " +
-                                     toString(type) + " becomes " +
-                                     std::to_string(result.shape[i]));
+      return Status::invalidArgument("the extent " + type.extents[i].toString() + " of " + toString(type) +
+                                     " becomes " + std::to_string(result.shape[i]));
   }
   return result;
 }
@@ -80,12 +76,10 @@ Result<int64_t> byteSize(const TensorType &type) {
   ZYX_ASSIGN_OR_RETURN(const int64_t elements, numElements(type.shape));
   int64_t bytes = 0;
   if (__builtin_mul_overflow(elements, byteSize(type.dtype), &bytes))
-    return Status::invalidArgument("the tensor " + toString(type) +
-                                   " has more bytes than fit in 63 bits");
+    return Status::invalidArgument("the tensor " + toString(type) + " has more bytes than fit in 63 bits");
   if (bytes > maxTensorBytes)
-    return Status::invalidArgument("the tensor " + toString(type) + " has " +
-                                   std::to_string(bytes) + " bytes, more than the largest size, " +
-                                   std::to_string(maxTensorBytes));
+    return Status::invalidArgument("the tensor " + toString(type) + " has " + std::to_string(bytes) +
+                                   " bytes, more than the largest size, " + std::to_string(maxTensorBytes));
   return bytes;
 }
 

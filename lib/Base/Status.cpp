@@ -76,8 +76,7 @@ Status Status::withCause(Status cause) const {
     return *this;
   auto r = std::make_shared<Record>(*record);
   // A failure that has a cause already keeps it: the new one is the cause of the last in the chain.
-  r->cause = record->cause ? Status(record->cause).withCause(std::move(cause)).record
-                           : std::move(cause.record);
+  r->cause = record->cause ? Status(record->cause).withCause(std::move(cause)).record : std::move(cause.record);
   return Status(std::shared_ptr<const Record>(std::move(r)));
 }
 

@@ -431,8 +431,8 @@ bool Scanner::definesAlias() const {
 
 Status checkTextLimits(std::string_view text, const TextLimits &limits) {
   if (text.size() > limits.bytes)
-    return Status::invalidArgument("the text has " + std::to_string(text.size()) +
-                                   " bytes, more than " + std::to_string(limits.bytes));
+    return Status::invalidArgument("the text has " + std::to_string(text.size()) + " bytes, more than " +
+                                   std::to_string(limits.bytes));
   if (text.substr(0, 4) == "ML\xefR")
     return Status::invalidArgument("the input is MLIR bytecode; only text is read");
   // The parser takes a zero byte for space.

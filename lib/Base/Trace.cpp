@@ -9,9 +9,7 @@
 
 using namespace zyx;
 
-uint64_t Trace::now() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+uint64_t Trace::now() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 size_t Trace::add(Span span) {
   std::lock_guard lock(mutex);
@@ -34,8 +32,7 @@ std::vector<std::pair<size_t, size_t>> Trace::dependencies() const {
   return edges;
 }
 
-ScopedSpan::ScopedSpan(Trace *trace, std::string track, std::string name, std::string detail)
-    : trace(trace) {
+ScopedSpan::ScopedSpan(Trace *trace, std::string track, std::string name, std::string detail) : trace(trace) {
   if (trace)
     span = {std::move(track), std::move(name), std::move(detail), Trace::now(), 0};
 }

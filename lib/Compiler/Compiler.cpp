@@ -40,8 +40,7 @@ public:
   void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
     llvm::raw_string_ostream stream(text);
     if (auto place = remark.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-      stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
-             << ": ";
+      stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
     // What is streamed to a remark piece by piece reads as one text.
     for (const mlir::remark::detail::Remark::Arg &piece : remark.getArgs()) {
       if (piece.key != "Remark")
@@ -116,10 +115,8 @@ std::string describe(const mlir::Diagnostic &diagnostic) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-    stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn()
-           << ": ";
-  stream << (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error ? "error: " : "note: ")
-         << diagnostic;
+    stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
+  stream << (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error ? "error: " : "note: ") << diagnostic;
   for (const mlir::Diagnostic &note : diagnostic.getNotes())
     stream << '\n' << describe(note);
   return text;
@@ -190,14 +187,13 @@ Status parse(const zyx_compiler_parse_args &args, zyx_compiler_result &result) {
 }
 
 Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &result) {
-  std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data),
-                                   args.graph.size);
+  std::span<const std::byte> bytes(static_cast<const std::byte *>(args.graph.data), args.graph.size);
   const uint64_t begin = Trace::now();
   if (args.debug)
     enableDebugTopics(splitDebugTopics(args.debug));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph, graph::Graph::deserialize(bytes));
-  ZYX_ASSIGN_OR_RETURN(const target::TargetInfo target, target::lookUpTarget(args.target ? args.target : "cpu",
-                                                                             args.isa ? args.isa : "native"));
+  ZYX_ASSIGN_OR_RETURN(const target::TargetInfo target,
+                       target::lookUpTarget(args.target ? args.target : "cpu", args.isa ? args.isa : "native"));
   // A child does what its parent has let through.
   if (!isolation::serving())
     ZYX_RETURN_IF_ERROR(graph::checkDevices(graph, args.device && *args.device ? args.device : target.device));
@@ -205,8 +201,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
     return isolation::compile(args, graph.name, result);
   graph.bindParameters();
   if (std::set<std::string> symbols = graph::collectSymbols(graph); !symbols.empty())
-    return Status::invalidArgument("graph " + graph.name + " has symbols without values, as " +
-                                   *symbols.begin() + ": give them by --bind=" + *symbols.begin() +
+    return Status::invalidArgument("graph " + graph.name + " has symbols without values, as " + *symbols.begin() +
+                                   ": give them by --bind=" + *symbols.begin() +
                                    "=NUMBER, or specialise it before it is compiled");
 
   pipelines::Options options;
@@ -244,9 +240,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   // `all` alone lets nothing through.
   categories.passed = categories.missed = categories.analysis = categories.failed = ".*";
   // Where this fails there are no remarks, and that is all.
-  (void)mlir::remark::enableOptimizationRemarks(
-      *context, std::make_unique<RemarkText>(result.remarks),
-      std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
+  (void)mlir::remark::enableOptimizationRemarks(*context, std::make_unique<RemarkText>(result.remarks),
+                                                std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
   mlir::OwningOpRef<mlir::ModuleOp> module = graph::ir::importGraph(graph, context);
   if (isDebugged(DebugTopic::Graph)) {
     std::string text;
@@ -258,9 +253,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
   if (options.trace)
     trace.add({"compiler", "import", "", begin, imported});
   if (stopAfter) {
-    ZYX_ASSIGN_OR_RETURN(std::string text,
-                         (args.dump_dot ? pipelines::compileToDot : pipelines::compileToText)(
-                             *module, options, *stopAfter, result.stages));
+    ZYX_ASSIGN_OR_RETURN(std::string text, (args.dump_dot ? pipelines::compileToDot : pipelines::compileToText)(
+                                               *module, options, *stopAfter, result.stages));
     result.output = toBytes(text);
     return Status::ok();
   }
@@ -273,8 +267,7 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
         result.choices.push_back({kernel.key, kernel.kernel, text, cost});
     return Status::ok();
   }
-  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
-                       pipelines::compile(*module, options, result.stages));
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, pipelines::compile(*module, options, result.stages));
   result.numKernels = artifact.kernels.size();
   result.output = artifact.serialize();
   result.spans = trace.spans();
@@ -293,9 +286,8 @@ template <typename Args>
 zyx_compiler_result *run(const Args *args, Status (*body)(const Args &, zyx_compiler_result &)) {
   auto *result = new zyx_compiler_result;
   Args copied = {};
-  result->status = copyArgs(args, copied)
-                       ? body(copied, *result)
-                       : Status::invalidArgument("the arguments are NULL or have no struct_size");
+  result->status = copyArgs(args, copied) ? body(copied, *result)
+                                          : Status::invalidArgument("the arguments are NULL or have no struct_size");
   if (!result->status.isOk()) {
     result->graphs.clear();
     result->output.clear();
@@ -310,13 +302,9 @@ const char *zyx_compiler_version(void) { return ZYX_VERSION; }
 
 void zyx_compiler_remove_leftovers(void) { removeLeftovers(); }
 
-zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args) {
-  return run(args, parse);
-}
+zyx_compiler_result *zyx_compiler_parse(const zyx_compiler_parse_args *args) { return run(args, parse); }
 
-zyx_compiler_result *zyx_compiler_compile(const zyx_compiler_compile_args *args) {
-  return run(args, compile);
-}
+zyx_compiler_result *zyx_compiler_compile(const zyx_compiler_compile_args *args) { return run(args, compile); }
 
 void zyx_compiler_result_release(zyx_compiler_result *result) { delete result; }
 
@@ -324,13 +312,9 @@ uint32_t zyx_compiler_result_code(const zyx_compiler_result *result) {
   return static_cast<uint32_t>(result->status.code());
 }
 
-const char *zyx_compiler_result_message(const zyx_compiler_result *result) {
-  return result->status.message().c_str();
-}
+const char *zyx_compiler_result_message(const zyx_compiler_result *result) { return result->status.message().c_str(); }
 
-size_t zyx_compiler_result_num_graphs(const zyx_compiler_result *result) {
-  return result->graphs.size();
-}
+size_t zyx_compiler_result_num_graphs(const zyx_compiler_result *result) { return result->graphs.size(); }
 
 zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler_result *result, size_t index) {
   if (index >= result->graphs.size())
@@ -342,16 +326,11 @@ zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result)
   return {result->output.data(), result->output.size()};
 }
 
-size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result) {
-  return result->numKernels;
-}
+size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result) { return result->numKernels; }
 
-size_t zyx_compiler_result_num_stages(const zyx_compiler_result *result) {
-  return result->stages.size();
-}
+size_t zyx_compiler_result_num_stages(const zyx_compiler_result *result) { return result->stages.size(); }
 
-int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
-                              zyx_compiler_stage *stage) {
+int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index, zyx_compiler_stage *stage) {
   if (!stage || index >= result->stages.size())
     return 0;
   zyx_compiler_stage value = {stage->struct_size, result->stages[index].name.c_str(),
@@ -360,36 +339,26 @@ int zyx_compiler_result_stage(const zyx_compiler_result *result, size_t index,
   return 1;
 }
 
-size_t zyx_compiler_result_num_spans(const zyx_compiler_result *result) {
-  return result->spans.size();
-}
+size_t zyx_compiler_result_num_spans(const zyx_compiler_result *result) { return result->spans.size(); }
 
-int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index,
-                             zyx_compiler_span *span) {
+int zyx_compiler_result_span(const zyx_compiler_result *result, size_t index, zyx_compiler_span *span) {
   if (!span || index >= result->spans.size())
     return 0;
   const Span &of = result->spans[index];
-  zyx_compiler_span value = {span->struct_size, of.name.c_str(), of.detail.c_str(), of.begin,
-                             of.nanoseconds};
+  zyx_compiler_span value = {span->struct_size, of.name.c_str(), of.detail.c_str(), of.begin, of.nanoseconds};
   std::memcpy(span, &value, std::min(span->struct_size, sizeof(value)));
   return 1;
 }
 
-size_t zyx_compiler_result_num_choices(const zyx_compiler_result *result) {
-  return result->choices.size();
-}
+size_t zyx_compiler_result_num_choices(const zyx_compiler_result *result) { return result->choices.size(); }
 
-int zyx_compiler_result_choice(const zyx_compiler_result *result, size_t index,
-                               zyx_compiler_choice *choice) {
+int zyx_compiler_result_choice(const zyx_compiler_result *result, size_t index, zyx_compiler_choice *choice) {
   if (!choice || index >= result->choices.size())
     return 0;
   const auto &of = result->choices[index];
-  zyx_compiler_choice value = {choice->struct_size, of.key.c_str(), of.kernel.c_str(), of.text.c_str(),
-                               of.cost};
+  zyx_compiler_choice value = {choice->struct_size, of.key.c_str(), of.kernel.c_str(), of.text.c_str(), of.cost};
   std::memcpy(choice, &value, std::min(choice->struct_size, sizeof(value)));
   return 1;
 }
 
-const char *zyx_compiler_result_remarks(const zyx_compiler_result *result) {
-  return result->remarks.c_str();
-}
+const char *zyx_compiler_result_remarks(const zyx_compiler_result *result) { return result->remarks.c_str(); }

@@ -52,10 +52,8 @@ Result<std::string> findWorker(const char *named) {
   if (named && *named)
     return std::string(named);
   Dl_info info;
-  std::string library = ::dladdr(reinterpret_cast<void *>(&zyx_compiler_version), &info) != 0 &&
-                                info.dli_fname
-                            ? info.dli_fname
-                            : "";
+  std::string library =
+      ::dladdr(reinterpret_cast<void *>(&zyx_compiler_version), &info) != 0 && info.dli_fname ? info.dli_fname : "";
   const size_t slash = library.rfind('/');
   std::string folder = slash == std::string::npos ? "." : library.substr(0, slash);
   for (const char *place : {"/../bin/zyx-compiler-worker", "/zyx-compiler-worker"})
@@ -78,8 +76,7 @@ std::string lastWords(std::string text) {
       continue;
     last = line;
     const size_t digits = line.find_first_not_of("0123456789");
-    const bool fromDump = digits != 0 && digits != std::string_view::npos &&
-                          line.substr(digits).starts_with(".\t");
+    const bool fromDump = digits != 0 && digits != std::string_view::npos && line.substr(digits).starts_with(".\t");
     if (fromDump && line.find("Program arguments") == std::string_view::npos)
       told += "; " + std::string(line.substr(digits + 2));
     else if (line.starts_with("LLVM ERROR: ") || line.find("assertion") != std::string_view::npos)
@@ -140,8 +137,7 @@ Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &n
   if (memory < leastMemory)
     return Status::invalidArgument("a child process of " + std::to_string(memory) +
                                    " bytes is too small for the compiler");
-  const std::chrono::milliseconds time(isolation.milliseconds ? isolation.milliseconds
-                                                              : defaultMilliseconds);
+  const std::chrono::milliseconds time(isolation.milliseconds ? isolation.milliseconds : defaultMilliseconds);
   ZYX_ASSIGN_OR_RETURN(std::string worker, findWorker(isolation.worker));
 
   ByteWriter request;
@@ -157,21 +153,20 @@ Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &n
   limits.time = time;
   ZYX_ASSIGN_OR_RETURN(ChildResult child, runChild({worker}, bytes, limits));
 
-  const std::string what =
-      (kind == Kind::Parse ? "reading '" : "compiling '") + name + "'" + lastWords(child.messages);
+  const std::string what = (kind == Kind::Parse ? "reading '" : "compiling '") + name + "'" + lastWords(child.messages);
   if (child.timedOut)
-    return Status(ErrorCode::Timeout, "the compiler's child process took longer than " +
-                                          std::to_string(time.count()) + " ms " + what);
+    return Status(ErrorCode::Timeout,
+                  "the compiler's child process took longer than " + std::to_string(time.count()) + " ms " + what);
   if (child.signal != 0 || child.exitCode != 0) {
     if (child.messages.find("out of memory") != std::string::npos)
-      return Status::outOfMemory("the compiler's child process needs more than " +
-                                 std::to_string(memory) + " bytes " + what);
+      return Status::outOfMemory("the compiler's child process needs more than " + std::to_string(memory) + " bytes " +
+                                 what);
     return Status::compileFailed(
         "the compiler's child process " +
-        (child.signal ? "died by signal " + std::to_string(child.signal) + " (" +
-                            ::strsignal(child.signal) + ")" +
-                            (child.signal == SIGKILL ? ", as the system ends processes where the machine's memory ends, " : " ")
-                      : "ended with exit code " + std::to_string(child.exitCode) + " ") +
+        (child.signal
+             ? "died by signal " + std::to_string(child.signal) + " (" + ::strsignal(child.signal) + ")" +
+                   (child.signal == SIGKILL ? ", as the system ends processes where the machine's memory ends, " : " ")
+             : "ended with exit code " + std::to_string(child.exitCode) + " ") +
         what);
   }
   return readAnswer(child.output, result);
@@ -274,30 +269,25 @@ std::vector<std::byte> encode(const zyx_compiler_result &result) {
 bool isolation::serving() { return inChild; }
 
 void isolation::nameInCrashes(mlir::MLIRContext &context) {
-  context.registerActionHandler(
-      [](llvm::function_ref<void()> transform, const mlir::tracing::Action &action) {
-        auto *pass = llvm::dyn_cast<mlir::PassExecutionAction>(&action);
-        if (!pass)
-          return transform();
-        auto name = pass->getOp()->getAttrOfType<mlir::StringAttr>("sym_name");
-        std::string on = name ? " on '" + name.getValue().str() + "'" : "";
-        llvm::PrettyStackTraceFormat entry("in pass '%s'%s",
-                                           pass->getPass().getArgument().str().c_str(),
-                                           on.c_str());
-        transform();
-      });
+  context.registerActionHandler([](llvm::function_ref<void()> transform, const mlir::tracing::Action &action) {
+    auto *pass = llvm::dyn_cast<mlir::PassExecutionAction>(&action);
+    if (!pass)
+      return transform();
+    auto name = pass->getOp()->getAttrOfType<mlir::StringAttr>("sym_name");
+    std::string on = name ? " on '" + name.getValue().str() + "'" : "";
+    llvm::PrettyStackTraceFormat entry("in pass '%s'%s", pass->getPass().getArgument().str().c_str(), on.c_str());
+    transform();
+  });
 }
 
-Status isolation::parse(const zyx_compiler_parse_args &args, const std::string &name,
-                        zyx_compiler_result &result) {
+Status isolation::parse(const zyx_compiler_parse_args &args, const std::string &name, zyx_compiler_result &result) {
   ByteWriter arguments;
   arguments.string(name);
   arguments.blob(bytesOf(args.text));
   return call(*args.isolation, Kind::Parse, name, arguments.view(), result);
 }
 
-Status isolation::compile(const zyx_compiler_compile_args &args, const std::string &name,
-                          zyx_compiler_result &result) {
+Status isolation::compile(const zyx_compiler_compile_args &args, const std::string &name, zyx_compiler_result &result) {
   ByteWriter arguments;
   arguments.blob(bytesOf(args.graph));
   arguments.string(args.target ? args.target : "cpu");

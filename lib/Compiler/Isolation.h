@@ -35,10 +35,8 @@ bool serving();
 void nameInCrashes(mlir::MLIRContext &context);
 
 /// The calls with `args.isolation`; `name` stands for the input in messages.
-Status parse(const zyx_compiler_parse_args &args, const std::string &name,
-             zyx_compiler_result &result);
-Status compile(const zyx_compiler_compile_args &args, const std::string &name,
-               zyx_compiler_result &result);
+Status parse(const zyx_compiler_parse_args &args, const std::string &name, zyx_compiler_result &result);
+Status compile(const zyx_compiler_compile_args &args, const std::string &name, zyx_compiler_result &result);
 
 } // namespace zyx::isolation
 

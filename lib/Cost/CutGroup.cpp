@@ -7,7 +7,6 @@
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 
-
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -111,11 +110,11 @@ static bool isSame(Value a, GroupOp of, Value b, GroupOp in, int depth) {
   Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
   if (depth == 0 || one->getName() != other->getName() || a.getType() != b.getType() || one->getNumRegions() != 0 ||
       one->getDiscardableAttrDictionary() != other->getDiscardableAttrDictionary() ||
-      one->getPropertiesAsAttribute() != other->getPropertiesAsAttribute() || one->getNumOperands() != other->getNumOperands())
+      one->getPropertiesAsAttribute() != other->getPropertiesAsAttribute() ||
+      one->getNumOperands() != other->getNumOperands())
     return false;
-  return llvm::all_of(llvm::zip_equal(one->getOperands(), other->getOperands()), [&](auto pair) {
-    return isSame(std::get<0>(pair), of, std::get<1>(pair), in, depth - 1);
-  });
+  return llvm::all_of(llvm::zip_equal(one->getOperands(), other->getOperands()),
+                      [&](auto pair) { return isSame(std::get<0>(pair), of, std::get<1>(pair), in, depth - 1); });
 }
 
 Value zyx::cost::findStored(GroupOp group, Value value) {

@@ -32,13 +32,14 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> outside;
 };
 
-/// The result of another group in front of it that is the same as `value` of this group's body; null where there is none.
+/// The result of another group in front of it that is the same as `value` of this group's body; null where there is
+/// none.
 mlir::Value findStored(graph::ir::GroupOp group, mlir::Value value);
 
 /// Values of a group that may be stored, by the reason why that may pay.
 struct Places {
-  /// What factors of contractions are computed by, where no other contraction is among it; and where they are read through
-  /// pads, windows or reshapes, what these show, and what is cast for factors of another type.
+  /// What factors of contractions are computed by, where no other contraction is among it; and where they are read
+  /// through pads, windows or reshapes, what these show, and what is cast for factors of another type.
   llvm::SmallVector<mlir::Value> factors, shown;
   /// Operands of windows among them that are permutations of what lies in memory, and those that other reductions read.
   llvm::SmallVector<mlir::Value> permuted;

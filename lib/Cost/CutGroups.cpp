@@ -79,7 +79,8 @@ bool RunsOnceAnalysis::holds(GroupOp group) {
     read += bytesOf(input);
   for (Value output : group.getOutputs())
     written += bytesOf(output);
-  return written <= 2 * read + freeBytes && llvm::all_of(group.getInputs(), [&](Value input) { return isFixed(input); });
+  return written <= 2 * read + freeBytes &&
+         llvm::all_of(group.getInputs(), [&](Value input) { return isFixed(input); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,8 +102,9 @@ void Cutter::tryOut(GroupOp group, ArrayRef<Value> stored) {
   GroupCut cut(group, stored);
   // One part alone is the group itself, unless it reads what others store.
   std::optional<double> seconds = weigh(cut);
-  ZYX_DEBUG(Search, "a cut at " + std::to_string(stored.size()) + " values into " + std::to_string(cut.getParts().size()) +
-                        " kernels takes " + (seconds ? std::to_string(*seconds * 1e6) + " us" : "more than a kernel can"));
+  ZYX_DEBUG(Search, "a cut at " + std::to_string(stored.size()) + " values into " +
+                        std::to_string(cut.getParts().size()) + " kernels takes " +
+                        (seconds ? std::to_string(*seconds * 1e6) + " us" : "more than a kernel can"));
   if (seconds && *seconds < least) {
     least = *seconds;
     best.assign(stored.begin(), stored.end());
@@ -236,9 +238,11 @@ void Cutter::run(GroupOp first) {
     Location loc = group.getLoc();
     const size_t numStored = best.size();
     SmallVector<GroupOp> parts = cut.apply();
-    remark::passed(loc, options) << (std::to_string(parts.size()) + (parts.size() == 1 ? " kernel of " : " kernels of ") + micro(least) + " instead of one of " +
-                                     micro(whole->seconds) + ": " + std::to_string(numStored) +
-                                     (numStored == 1 ? " value in between is stored" : " values in between are stored"));
+    remark::passed(loc, options) << (std::to_string(parts.size()) +
+                                     (parts.size() == 1 ? " kernel of " : " kernels of ") + micro(least) +
+                                     " instead of one of " + micro(whole->seconds) + ": " + std::to_string(numStored) +
+                                     (numStored == 1 ? " value in between is stored"
+                                                     : " values in between are stored"));
     ZYX_DEBUG(Search, "a group is cut: " + micro(least) + " instead of " + micro(whole->seconds));
     llvm::append_range(work, parts);
   }

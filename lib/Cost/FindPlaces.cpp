@@ -47,8 +47,7 @@ private:
     return elements <= most && elements <= mostBytes / llvm::divideCeil(bitsOf(value), 8);
   }
   void add(llvm::SmallSetVector<Value, 8> &to, Value value) {
-    if (isComputing(value.getDefiningOp()) && !products.contains(value.getDefiningOp()) &&
-        isStorable(value))
+    if (isComputing(value.getDefiningOp()) && !products.contains(value.getDefiningOp()) && isStorable(value))
       to.insert(value);
   }
 
@@ -133,7 +132,8 @@ SmallVector<Value> PlaceFinder::findPermutedTerms(ReduceOp reduce) {
     if (!op || isa<ReduceOp>(op) || !seen.insert(op).second)
       continue;
     auto permute = dyn_cast<PermuteOp>(op);
-    if (permute && isa<BlockArgument>(getViewSource(permute.getX())) && permute.getOrder().back() + 1 != typeOf(permute.getX()).getRank())
+    if (permute && isa<BlockArgument>(getViewSource(permute.getX())) &&
+        permute.getOrder().back() + 1 != typeOf(permute.getX()).getRank())
       found.push_back(permute.getResult());
     else
       llvm::append_range(work, op->getOperands());
@@ -165,7 +165,8 @@ Places PlaceFinder::find() {
     bool isBehind = false;
     for (Value operand : op.getOperands()) {
       Operation *def = operand.getDefiningOp();
-      isBehind |= def && (behind.contains(def) || llvm::any_of(contractions, [&](auto &each) { return each.first == def; }));
+      isBehind |=
+          def && (behind.contains(def) || llvm::any_of(contractions, [&](auto &each) { return each.first == def; }));
     }
     if (isBehind)
       behind.insert(&op);
@@ -173,11 +174,13 @@ Places PlaceFinder::find() {
   llvm::SmallSetVector<Value, 8> factors, shown, permuted, beside, later, sums, reduced, combined, small, all;
   for (auto &[reduce, contraction] : contractions) {
     // A factor of f32 beside one of 16 bits is for no unit: the other one may be stored in f32.
-    const bool isMixed = bitsOf(findNarrow(contraction.product.getA())) != bitsOf(findNarrow(contraction.product.getB()));
+    const bool isMixed =
+        bitsOf(findNarrow(contraction.product.getA())) != bitsOf(findNarrow(contraction.product.getB()));
     for (Value factor : contraction.product->getOperands()) {
       Value narrow = findNarrow(factor);
       Operation *def = narrow.getDefiningOp();
-      const bool isLater = def && (behind.contains(def) || llvm::any_of(contractions, [&](auto &each) { return each.first == def; }));
+      const bool isLater =
+          def && (behind.contains(def) || llvm::any_of(contractions, [&](auto &each) { return each.first == def; }));
       add(isLater ? later : factors, narrow);
       if (Value wide = findWidened(factor); wide && isMixed && isStorable(wide))
         shown.insert(wide);
@@ -228,7 +231,7 @@ Places PlaceFinder::find() {
       add(all, result);
   }
   auto take = [](llvm::SmallSetVector<Value, 8> &set) { return SmallVector<Value>(set.begin(), set.end()); };
-  return {take(factors), take(shown),    take(permuted), take(beside), take(later),
+  return {take(factors), take(shown),   take(permuted), take(beside), take(later),
           take(sums),    take(reduced), take(combined), take(small),  take(all)};
 }
 

@@ -220,8 +220,8 @@ static SmallVector<int64_t> withLast(int64_t rank, int64_t dim) {
   return order;
 }
 
-/// Gives the values of these sets another order, or their own one again, where the groups that write and read them take less
-/// then.
+/// Gives the values of these sets another order, or their own one again, where the groups that write and read them take
+/// less then.
 bool Layouter::tryOut(MutableArrayRef<Set> sets) {
   SmallVector<OpResult> values;
   for (const Set &set : sets)
@@ -250,8 +250,8 @@ bool Layouter::tryOut(MutableArrayRef<Set> sets) {
   return false;
 }
 
-/// What is asked to have which dimension last, with all that lies beside it: values of one shape that meet in a group, but
-/// for positions, as those before and behind a pool.
+/// What is asked to have which dimension last, with all that lies beside it: values of one shape that meet in a group,
+/// but for positions, as those before and behind a pool.
 std::vector<Layouter::Set> Layouter::findSets() {
   using Entry = std::pair<void *, int64_t>;
   auto entryOf = [](OpResult value, int64_t dim) { return Entry(value.getAsOpaquePointer(), dim); };

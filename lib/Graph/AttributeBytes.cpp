@@ -8,11 +8,9 @@ namespace zyx::graph {
 
 void writeAttributes(ByteWriter &writer, const Attributes &attributes) {
   writer.u8(attributes.kind);
-  writer.u8(static_cast<uint8_t>(attributes.splat | attributes.exclusive << 1 |
-                                 attributes.reverse << 2));
-  for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
-                           &attributes.interior, &attributes.size, &attributes.stride,
-                           &attributes.dilation}) {
+  writer.u8(static_cast<uint8_t>(attributes.splat | attributes.exclusive << 1 | attributes.reverse << 2));
+  for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high, &attributes.interior, &attributes.size,
+                           &attributes.stride, &attributes.dilation}) {
     writer.u64(list->size());
     for (int64_t number : *list)
       writer.i64(number);
@@ -30,8 +28,8 @@ Attributes readAttributes(ByteReader &reader, uint8_t &flags) {
   attributes.splat = flags & 1;
   attributes.exclusive = flags >> 1 & 1;
   attributes.reverse = flags >> 2 & 1;
-  for (auto *list : {&attributes.dims, &attributes.low, &attributes.high, &attributes.interior,
-                     &attributes.size, &attributes.stride, &attributes.dilation}) {
+  for (auto *list : {&attributes.dims, &attributes.low, &attributes.high, &attributes.interior, &attributes.size,
+                     &attributes.stride, &attributes.dilation}) {
     list->resize(reader.count("numbers", 8));
     for (int64_t &number : *list)
       number = reader.i64("a number");

@@ -19,8 +19,8 @@ struct Body::Contents {
 static Status refuse(std::string reason) { return Status::invalidArgument(std::move(reason)); }
 
 /// Copies the nodes of `from` that `order` lists; `to` has those in `copies` already.
-static Status copyNodes(const Graph &from, const std::vector<NodeId> &order, Graph &to,
-                        std::vector<NodeId> &copies, std::vector<bool> &isCopied) {
+static Status copyNodes(const Graph &from, const std::vector<NodeId> &order, Graph &to, std::vector<NodeId> &copies,
+                        std::vector<bool> &isCopied) {
   std::vector<NodeId> operands;
   for (NodeId id : order) {
     if (isCopied[id])
@@ -29,8 +29,7 @@ static Status copyNodes(const Graph &from, const std::vector<NodeId> &order, Gra
     operands.clear();
     for (NodeId operand : node.operands)
       operands.push_back(copies[operand]);
-    ZYX_ASSIGN_OR_RETURN(copies[id], to.add(node.op, operands, node.attributes, node.type,
-                                            from.location(id)));
+    ZYX_ASSIGN_OR_RETURN(copies[id], to.add(node.op, operands, node.attributes, node.type, from.location(id)));
     isCopied[id] = true;
   }
   return Status::ok();
@@ -48,9 +47,8 @@ Result<Body> Body::create(const Graph &graph) {
   for (NodeId input : graph.inputs) {
     Attributes attributes;
     attributes.name = "arg" + std::to_string(body.inputs.size());
-    ZYX_ASSIGN_OR_RETURN(copies[input],
-                         body.add(Op::Parameter, {}, std::move(attributes), graph.node(input).type,
-                                  graph.location(input)));
+    ZYX_ASSIGN_OR_RETURN(copies[input], body.add(Op::Parameter, {}, std::move(attributes), graph.node(input).type,
+                                                 graph.location(input)));
     isCopied[input] = true;
     body.inputs.push_back(copies[input]);
   }
@@ -65,13 +63,11 @@ Result<Body> Body::create(const Graph &graph) {
       contents->depth = std::max(contents->depth, node.attributes.body.depth() + 1);
   }
   if (contents->depth > maxBodyDepth)
-    return refuse("body " + graph.name + " has bodies inside of bodies, " +
-                  std::to_string(contents->depth) + " deep; at most are " +
-                  std::to_string(maxBodyDepth));
+    return refuse("body " + graph.name + " has bodies inside of bodies, " + std::to_string(contents->depth) +
+                  " deep; at most are " + std::to_string(maxBodyDepth));
   ZYX_RETURN_IF_ERROR(copyNodes(graph, order, body, copies, isCopied));
   for (const Output &output : graph.outputs)
-    body.outputs.push_back(
-        {"result" + std::to_string(body.outputs.size()), copies[output.node]});
+    body.outputs.push_back({"result" + std::to_string(body.outputs.size()), copies[output.node]});
   contents->hash = body.canonicalHash();
   Body result;
   result.contents = std::move(contents);
@@ -97,24 +93,23 @@ static Status checkOperands(std::string_view op, const Graph &body, size_t first
                             std::span<const TensorType *const> operands) {
   const std::string what = std::string(op) + " passes ";
   if (body.inputs.size() != first + operands.size())
-    return refuse(what + std::to_string(first + operands.size()) +
-                  " values to a body that takes " + std::to_string(body.inputs.size()));
+    return refuse(what + std::to_string(first + operands.size()) + " values to a body that takes " +
+                  std::to_string(body.inputs.size()));
   for (size_t i = 0; i < operands.size(); ++i)
     if (const TensorType &taken = body.node(body.inputs[first + i]).type; *operands[i] != taken)
-      return refuse(what + toString(*operands[i]) + " to a body that takes " + toString(taken) +
-                    " as its value " + std::to_string(first + i));
+      return refuse(what + toString(*operands[i]) + " to a body that takes " + toString(taken) + " as its value " +
+                    std::to_string(first + i));
   return Status::ok();
 }
 
 static Result<TensorType> resultType(std::string_view op, const Graph &body, int64_t result) {
   if (result < 0 || result >= static_cast<int64_t>(body.outputs.size()))
-    return refuse(std::string(op) + " has " + std::to_string(body.outputs.size()) +
-                  " results, and none of number " + std::to_string(result));
+    return refuse(std::string(op) + " has " + std::to_string(body.outputs.size()) + " results, and none of number " +
+                  std::to_string(result));
   return body.node(body.outputs[static_cast<size_t>(result)].node).type;
 }
 
-Result<TensorType> inferLoop(const Attributes &attributes,
-                             std::span<const TensorType *const> operands) {
+Result<TensorType> inferLoop(const Attributes &attributes, std::span<const TensorType *const> operands) {
   if (!attributes.body)
     return refuse("loop has no body");
   const Graph &body = attributes.body.graph();
@@ -134,13 +129,11 @@ Result<TensorType> inferLoop(const Attributes &attributes,
                   std::to_string(operands.size()));
   for (size_t i = 0; i < body.outputs.size(); ++i)
     if (const TensorType &next = body.node(body.outputs[i].node).type; next != *operands[i])
-      return refuse("loop carries " + toString(*operands[i]) + ", and its body makes it " +
-                    toString(next));
+      return refuse("loop carries " + toString(*operands[i]) + ", and its body makes it " + toString(next));
   return resultType("loop", body, attributes.result);
 }
 
-Result<TensorType> inferCustom(const Attributes &attributes,
-                               std::span<const TensorType *const> operands) {
+Result<TensorType> inferCustom(const Attributes &attributes, std::span<const TensorType *const> operands) {
   if (attributes.name.empty())
     return refuse("custom has no name");
   if (!attributes.body)
@@ -155,8 +148,8 @@ Result<TensorType> inferCustom(const Attributes &attributes,
 // Builders
 //===----------------------------------------------------------------------===//
 
-Result<std::vector<NodeId>> Graph::addResults(Op op, std::span<const NodeId> operands,
-                                              Attributes attributes, Location location) {
+Result<std::vector<NodeId>> Graph::addResults(Op op, std::span<const NodeId> operands, Attributes attributes,
+                                              Location location) {
   std::vector<NodeId> results;
   const size_t count = attributes.body ? attributes.body.graph().outputs.size() : 1;
   for (size_t i = 0; i < count; ++i) {
@@ -177,8 +170,7 @@ Result<std::vector<NodeId>> Graph::loop(Body body, int64_t trips, std::span<cons
   return addResults(Op::Loop, operands, std::move(attributes));
 }
 
-Result<std::vector<NodeId>> Graph::countedLoop(Body body, NodeId count,
-                                               std::span<const NodeId> initial,
+Result<std::vector<NodeId>> Graph::countedLoop(Body body, NodeId count, std::span<const NodeId> initial,
                                                std::span<const NodeId> invariants) {
   Attributes attributes;
   attributes.body = std::move(body);
@@ -199,8 +191,7 @@ Result<std::vector<NodeId>> Graph::custom(std::string name, std::string_view con
   return addResults(Op::Custom, operands, std::move(attributes));
 }
 
-Result<std::vector<NodeId>> Graph::inlineBody(const Body &body,
-                                              std::span<const NodeId> arguments) {
+Result<std::vector<NodeId>> Graph::inlineBody(const Body &body, std::span<const NodeId> arguments) {
   const Graph &from = body.graph();
   std::vector<const TensorType *> types;
   for (NodeId argument : arguments) {

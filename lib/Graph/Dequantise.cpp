@@ -29,8 +29,7 @@ template <typename T> std::vector<std::byte> bytesOf(T value) {
 /// The first failure is kept; what is built after it is not used.
 class Dequantiser {
 public:
-  Dequantiser(Graph &graph, NodeId bytes, Shape space)
-      : graph(graph), bytes(bytes), space(std::move(space)) {
+  Dequantiser(Graph &graph, NodeId bytes, Shape space) : graph(graph), bytes(bytes), space(std::move(space)) {
     fill = keep(graph.splat({DType::U8, {}}, {std::byte{0}}));
   }
 
@@ -95,8 +94,7 @@ private:
     }
     std::vector<std::byte> value(shifts.size() * sizeof(int32_t));
     std::memcpy(value.data(), shifts.data(), value.size());
-    const NodeId by =
-        keep(graph.expand(keep(graph.constant({DType::I32, shape}, std::move(value))), space));
+    const NodeId by = keep(graph.expand(keep(graph.constant({DType::I32, shape}, std::move(value))), space));
     return binary(BinaryKind::And, binary(BinaryKind::Shr, x, by), mask);
   }
   /// low | high << by
@@ -162,8 +160,7 @@ NodeId Dequantiser::q4K(BlockFormat format) {
   const NodeId isFirstHalf = binary(BinaryKind::Eq, keep(graph.iota({DType::I32, space}, 1)), 0);
   auto sixBits = [&](NodeId low, NodeId ofFirstHalf) {
     const NodeId upper = binary(BinaryKind::Shr, ofFirstHalf, 6);
-    return toFloat(keep(
-        graph.select(isFirstHalf, binary(BinaryKind::And, ofFirstHalf, 63), join(low, upper, 4))));
+    return toFloat(keep(graph.select(isFirstHalf, binary(BinaryKind::And, ofFirstHalf, 63), join(low, upper, 4))));
   };
   const NodeId scale = product(half(0), sixBits(binary(BinaryKind::And, third, 15), first));
   const NodeId minimum = product(half(2), sixBits(binary(BinaryKind::Shr, third, 4), second));
@@ -232,8 +229,7 @@ Shape spaceOf(BlockFormat format) {
 
 } // namespace
 
-Result<NodeId> graph::dequantise(Graph &graph, NodeId blocks, BlockFormat format,
-                                 const Shape &shape) {
+Result<NodeId> graph::dequantise(Graph &graph, NodeId blocks, BlockFormat format, const Shape &shape) {
   if (blocks >= graph.size())
     return Status::invalidArgument("dequantise: there is no node " + std::to_string(blocks));
   ZYX_ASSIGN_OR_RETURN(const TensorType stored, blockedType(format, shape));
@@ -241,9 +237,9 @@ Result<NodeId> graph::dequantise(Graph &graph, NodeId blocks, BlockFormat format
   const TensorType &given = graph.node(blocks).type;
   const Result<int64_t> givenSize = numElements(given.shape);
   if (given.dtype != DType::U8 || !givenSize.isOk() || *givenSize != size)
-    return Status::invalidArgument(
-        "dequantise: the blocks of " + std::string(zyx::toString(format)) + zyx::toString(shape) +
-        " are u8 of " + std::to_string(size) + " elements, not " + zyx::toString(given));
+    return Status::invalidArgument("dequantise: the blocks of " + std::string(zyx::toString(format)) +
+                                   zyx::toString(shape) + " are u8 of " + std::to_string(size) + " elements, not " +
+                                   zyx::toString(given));
   const int64_t count = size / blockBytes(format);
   ZYX_ASSIGN_OR_RETURN(const NodeId rows, graph.reshape(blocks, {count, blockBytes(format)}));
   Shape space = spaceOf(format);

@@ -208,9 +208,8 @@ void GradientPass::differentiate(NodeId id) {
   }
 }
 
-Result<std::vector<std::optional<NodeId>>> GradientPass::run(std::span<const NodeId> targets,
-                                                             std::span<const NodeId> seeds,
-                                                             std::span<const NodeId> wrt) {
+Result<std::vector<std::optional<NodeId>>>
+GradientPass::run(std::span<const NodeId> targets, std::span<const NodeId> seeds, std::span<const NodeId> wrt) {
   sources = wrt;
   std::vector<std::optional<NodeId>> results(sources.size());
   if (sources.empty() || targets.empty())
@@ -244,18 +243,16 @@ Result<std::vector<std::optional<NodeId>>> GradientPass::run(std::span<const Nod
 static Status checkExists(const Graph &graph, std::string_view what, NodeId id) {
   if (id < graph.size())
     return Status::ok();
-  return Status::invalidArgument("gradient: the " + std::string(what) + " is node " +
-                                 std::to_string(id) + " of a graph with " +
-                                 std::to_string(graph.size()));
+  return Status::invalidArgument("gradient: the " + std::string(what) + " is node " + std::to_string(id) +
+                                 " of a graph with " + std::to_string(graph.size()));
 }
 
 Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, std::span<const NodeId> targets,
-                                                    std::span<const NodeId> seeds,
-                                                    std::span<const NodeId> sources,
+                                                    std::span<const NodeId> seeds, std::span<const NodeId> sources,
                                                     const GradientOptions &options) {
   if (targets.size() != seeds.size())
-    return Status::invalidArgument("gradient: " + std::to_string(targets.size()) +
-                                   " targets have " + std::to_string(seeds.size()) + " seeds");
+    return Status::invalidArgument("gradient: " + std::to_string(targets.size()) + " targets have " +
+                                   std::to_string(seeds.size()) + " seeds");
   for (NodeId source : sources)
     ZYX_RETURN_IF_ERROR(checkExists(graph, "source", source));
   for (size_t i = 0; i < targets.size(); ++i) {
@@ -263,17 +260,14 @@ Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, std::span<cons
     ZYX_RETURN_IF_ERROR(checkExists(graph, "seed", seeds[i]));
     const TensorType &type = graph.node(targets[i]).type, &seed = graph.node(seeds[i]).type;
     if (!isFloat(type.dtype))
-      return Status::invalidArgument("gradient of " + toString(type) +
-                                     ": only floats have gradients");
+      return Status::invalidArgument("gradient of " + toString(type) + ": only floats have gradients");
     if (seed != type)
-      return Status::invalidArgument("gradient of " + toString(type) + " has a seed of " +
-                                     toString(seed));
+      return Status::invalidArgument("gradient of " + toString(type) + " has a seed of " + toString(seed));
   }
   return GradientPass(graph, options).run(targets, seeds, sources);
 }
 
-Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, NodeId target,
-                                                    std::span<const NodeId> sources,
+Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, NodeId target, std::span<const NodeId> sources,
                                                     const GradientOptions &options) {
   ZYX_RETURN_IF_ERROR(checkExists(graph, "target", target));
   NodeId seed = options.seed.value_or(target);

@@ -27,9 +27,7 @@ public:
     body.inputs.push_back(id);
     return id;
   }
-  void output(NodeId id) {
-    body.outputs.push_back({"result" + std::to_string(body.outputs.size()), id});
-  }
+  void output(NodeId id) { body.outputs.push_back({"result" + std::to_string(body.outputs.size()), id}); }
   Result<Body> finish() {
     ZYX_RETURN_IF_ERROR(status);
     return Body::create(body);
@@ -114,8 +112,7 @@ static Result<BodyGradient> differentiate(const Body &body, const std::vector<bo
       seeds.push_back(emitter.input(from.node(from.outputs[i].node).type));
   if (isRecomputed)
     inputs = holdApart(emitter, inputs, seeds);
-  const std::vector<NodeId> results =
-      emitter.check(emitter.body.inlineBody(body, inputs), from.outputs.size());
+  const std::vector<NodeId> results = emitter.check(emitter.body.inlineBody(body, inputs), from.outputs.size());
   ZYX_RETURN_IF_ERROR(emitter.status);
   for (size_t i = 0; i < results.size(); ++i)
     if (hasGradient[i])
@@ -155,8 +152,7 @@ static Result<BodyGradient> differentiate(const Body &body, const std::vector<bo
   return result;
 }
 
-static void differentiateCustom(GradientPass &p, const Node &node,
-                                std::span<const std::optional<NodeId>> gradients) {
+static void differentiateCustom(GradientPass &p, const Node &node, std::span<const std::optional<NodeId>> gradients) {
   std::vector<bool> isWanted, hasGradient;
   std::vector<NodeId> arguments = node.operands;
   for (NodeId operand : node.operands)
@@ -166,8 +162,8 @@ static void differentiateCustom(GradientPass &p, const Node &node,
     if (gradient)
       arguments.push_back(*gradient);
   }
-  const Result<BodyGradient> body = differentiate(node.attributes.body, isWanted, hasGradient,
-                                                  node.attributes.name == checkpointName);
+  const Result<BodyGradient> body =
+      differentiate(node.attributes.body, isWanted, hasGradient, node.attributes.name == checkpointName);
   if (!body.isOk())
     return p.refuse(node, body.status().message());
   if (!body->body)
@@ -180,8 +176,8 @@ static void differentiateCustom(GradientPass &p, const Node &node,
 }
 
 /// A loop forwards again, which stores what it carries before the first trip and behind each, and one backwards,
-/// which carries the gradients of the carried values and adds up those of the invariants. What a trip made of the values
-/// that are stored is not computed again: it is the next row.
+/// which carries the gradients of the carried values and adds up those of the invariants. What a trip made of the
+/// values that are stored is not computed again: it is the next row.
 namespace {
 class LoopGradient {
 public:
@@ -192,9 +188,7 @@ public:
   void run(std::span<const std::optional<NodeId>> gradients);
 
 private:
-  const TensorType &typeOf(size_t operand) const {
-    return body.graph().node(body.graph().inputs[operand + 1]).type;
-  }
+  const TensorType &typeOf(size_t operand) const { return body.graph().node(body.graph().inputs[operand + 1]).type; }
   bool isInvariant(size_t operand) const { return operand >= carried; }
   TensorType bufferType(size_t operand) const {
     TensorType type = typeOf(operand);
@@ -271,8 +265,8 @@ Result<Body> LoopGradient::makeBackward() const {
                                                                : e.zeros(typeOf(i)));
   }
 
-  const std::vector<NodeId> results = e.check(e.body.inlineBody(trip.body, arguments),
-                                              trip.body.graph().outputs.size());
+  const std::vector<NodeId> results =
+      e.check(e.body.inlineBody(trip.body, arguments), trip.body.graph().outputs.size());
   for (size_t i : floats) {
     const std::optional<size_t> result = trip.resultOf[i + 1];
     e.output(result ? results[*result] : e.zeros(typeOf(i)));
@@ -304,8 +298,7 @@ std::vector<NodeId> LoopGradient::storeCarried() {
     initial.push_back(p.padDim(p.reshape(initial[i], row), 0, 0, trips));
   }
   std::vector<NodeId> results =
-      p.check(p.graph.loop(*storing, trips, initial, {firstInvariant, node.operands.end()}),
-              initial.size());
+      p.check(p.graph.loop(*storing, trips, initial, {firstInvariant, node.operands.end()}), initial.size());
   results.erase(results.begin(), results.begin() + static_cast<ptrdiff_t>(carried));
   return results;
 }
@@ -340,7 +333,9 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
   for (size_t i = 0; i < carried; ++i) {
     const Node &result = inside.node(inside.outputs[i].node);
     const bool isMade = result.op != Op::Parameter && result.op != Op::Constant;
-    const auto same = [&](size_t other) { return inside.outputs[other].node == inside.outputs[i].node && isKnown[other]; };
+    const auto same = [&](size_t other) {
+      return inside.outputs[other].node == inside.outputs[i].node && isKnown[other];
+    };
     bool isFirst = true;
     for (size_t other = 0; other < i; ++other)
       isFirst = isFirst && !same(other);
@@ -366,12 +361,10 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
     initial.push_back(gradients[i] ? *gradients[i] : p.zeros(typeOf(i)));
   for (size_t i : summed)
     initial.push_back(p.zeros({accumulatorType(typeOf(i).dtype), typeOf(i).shape}));
-  invariants.insert(invariants.end(),
-                    node.operands.begin() + static_cast<ptrdiff_t>(carried), node.operands.end());
+  invariants.insert(invariants.end(), node.operands.begin() + static_cast<ptrdiff_t>(carried), node.operands.end());
   if (!p.status.isOk())
     return;
-  const std::vector<NodeId> results =
-      p.check(p.graph.loop(*backward, trips, initial, invariants), initial.size());
+  const std::vector<NodeId> results = p.check(p.graph.loop(*backward, trips, initial, invariants), initial.size());
   if (!p.status.isOk())
     return;
   for (size_t k = 0; k < floats.size(); ++k)
@@ -381,8 +374,7 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
     p.give(node.operands[summed[k]], results[floats.size() + k]);
 }
 
-void differentiateBody(GradientPass &pass, const Node &node,
-                       std::span<const std::optional<NodeId>> gradients) {
+void differentiateBody(GradientPass &pass, const Node &node, std::span<const std::optional<NodeId>> gradients) {
   if (node.op == Op::Custom)
     differentiateCustom(pass, node, gradients);
   else

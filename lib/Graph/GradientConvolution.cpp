@@ -23,16 +23,15 @@ struct WindowDims {
   bool isElement(size_t dim) const { return std::ranges::find(elements, dim) != elements.end(); }
   /// The dimension's number among those that are no elements.
   int64_t withoutElements(size_t dim) const {
-    return static_cast<int64_t>(dim) -
-           std::ranges::count_if(elements, [&](size_t element) { return element < dim; });
+    return static_cast<int64_t>(dim) - std::ranges::count_if(elements, [&](size_t element) { return element < dim; });
   }
 };
 
 class TransposedConvolution {
 public:
   TransposedConvolution(GradientPass &pass, const Node &window)
-      : p(pass), node(window), extents(pass.shape(window.operands[0])), before(extents.size()),
-        behind(extents.size()) {}
+      : p(pass), node(window), extents(pass.shape(window.operands[0])), before(extents.size()), behind(extents.size()) {
+  }
 
   std::optional<NodeId> run(NodeId g);
 
@@ -79,9 +78,7 @@ bool TransposedConvolution::isRepeated(NodeId id, const std::vector<size_t> &dim
   while (const Node *cast = p.visible(id, Op::Cast))
     id = cast->operands[0];
   const Node *expand = p.visible(id, Op::Expand);
-  return expand && std::ranges::all_of(dims, [&](size_t dim) {
-           return p.shape(expand->operands[0])[dim] == 1;
-         });
+  return expand && std::ranges::all_of(dims, [&](size_t dim) { return p.shape(expand->operands[0])[dim] == 1; });
 }
 
 /// The factor with one element along all dimensions in which it is repeated.
@@ -117,8 +114,7 @@ bool TransposedConvolution::match(NodeId g) {
           dim = static_cast<size_t>(view.attributes.dims[dim]);
           continue;
         }
-        const std::optional<size_t> found =
-            findDim(view.type.shape, dim, p.shape(view.operands[0]));
+        const std::optional<size_t> found = findDim(view.type.shape, dim, p.shape(view.operands[0]));
         if (!found)
           return false;
         dim = *found;
@@ -180,8 +176,7 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
     const int64_t dim = at.withoutElements(at.windows[i]);
     const auto d = static_cast<size_t>(dim);
     low[d] = (a.size[i] - 1) * a.dilation[i];
-    high[d] = extents[static_cast<size_t>(a.dims[i])] + before[static_cast<size_t>(a.dims[i])] -
-              kept[d];
+    high[d] = extents[static_cast<size_t>(a.dims[i])] + before[static_cast<size_t>(a.dims[i])] - kept[d];
     low[d] -= before[static_cast<size_t>(a.dims[i])];
     permutation[at.elements[i]] = static_cast<int64_t>(kept.size() + window.dims.size());
     window.dims.push_back(dim);
@@ -194,15 +189,13 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
       permutation[d] = at.withoutElements(d);
   const NodeId padded = p.pad(p.reshape(factor, kept), low, high);
   const NodeId windows = p.emit(Op::Window, {{padded}}, std::move(window));
-  return p.expand(p.permute(windows, std::move(permutation)),
-                  withExtents(Shape(p.shape(product)), at));
+  return p.expand(p.permute(windows, std::move(permutation)), withExtents(Shape(p.shape(product)), at));
 }
 
 NodeId TransposedConvolution::moveFilters(NodeId factor) {
   std::vector<int64_t> flipped(inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(flipped);
-  return p.expand(p.flip(withoutExpand(factor), std::move(flipped)),
-                  withExtents(Shape(p.shape(product)), inProduct));
+  return p.expand(p.flip(withoutExpand(factor), std::move(flipped)), withExtents(Shape(p.shape(product)), inProduct));
 }
 
 /// What the views do, without the elements of windows.

@@ -38,8 +38,7 @@ static void differentiateUnary(GradientPass &p, NodeId y, const Node &node, Node
   case UnaryKind::Tanh:
     return give(p.mul(g, p.sub(p.fillLike(y, 1), p.mul(y, y))));
   case UnaryKind::Erf:
-    return give(p.mul(p.scale(g, 2 * std::numbers::inv_sqrtpi),
-                      p.unary(UnaryKind::Exp, p.neg(p.mul(x, x)))));
+    return give(p.mul(p.scale(g, 2 * std::numbers::inv_sqrtpi), p.unary(UnaryKind::Exp, p.neg(p.mul(x, x)))));
   case UnaryKind::Abs: {
     const NodeId zero = p.fillLike(x, 0);
     const NodeId below = p.keepWhere(p.binary(BinaryKind::Lt, x, zero), p.neg(g));
@@ -61,8 +60,7 @@ static bool isNonzeroSplat(const Graph &graph, NodeId id) {
     id = graph.node(id).operands[0];
   const Attributes &attributes = graph.node(id).attributes;
   // Both zeros have no other bits than a sign.
-  return attributes.splat &&
-         std::ranges::any_of(attributes.value, [&](const std::byte &byte) {
+  return attributes.splat && std::ranges::any_of(attributes.value, [&](const std::byte &byte) {
            const bool isLast = &byte == &attributes.value.back();
            return (isLast ? byte & std::byte(0x7f) : byte) != std::byte(0);
          });
@@ -78,14 +76,13 @@ static void differentiatePow(GradientPass &p, NodeId y, const Node &node, NodeId
   if (p.needs(a)) {
     NodeId base = a;
     if (!isNonzeroSplat(p.graph, b))
-      base = p.select(p.binary(BinaryKind::And, p.binary(BinaryKind::Eq, a, zero),
-                               p.binary(BinaryKind::Eq, b, zero)),
+      base = p.select(p.binary(BinaryKind::And, p.binary(BinaryKind::Eq, a, zero), p.binary(BinaryKind::Eq, b, zero)),
                       one, a);
     p.give(a, p.mul(p.mul(g, b), p.binary(BinaryKind::Pow, base, p.sub(b, one))));
   }
   if (p.needs(b)) {
-    const NodeId isFlat = p.binary(BinaryKind::And, p.binary(BinaryKind::Eq, a, zero),
-                                   p.binary(BinaryKind::Ge, b, zero));
+    const NodeId isFlat =
+        p.binary(BinaryKind::And, p.binary(BinaryKind::Eq, a, zero), p.binary(BinaryKind::Ge, b, zero));
     const NodeId log = p.unary(UnaryKind::Log, p.select(isFlat, one, a));
     p.give(b, p.mul(p.mul(g, y), log));
   }

@@ -26,8 +26,7 @@ std::vector<NodeId> GradientEmitter::check(Result<std::vector<NodeId>> results, 
   return std::vector<NodeId>(count, 0);
 }
 
-NodeId GradientEmitter::emit(Op op, std::span<const NodeId> operands, Attributes attributes,
-                             TensorType requested) {
+NodeId GradientEmitter::emit(Op op, std::span<const NodeId> operands, Attributes attributes, TensorType requested) {
   if (!status.isOk())
     return 0;
   const NodeId id = check(graph.add(op, operands, std::move(attributes), std::move(requested), location));
@@ -53,9 +52,7 @@ NodeId GradientEmitter::binary(BinaryKind kind, NodeId a, NodeId b) {
   return emit(Op::Binary, {{a, b}}, std::move(attributes));
 }
 
-NodeId GradientEmitter::scale(NodeId x, double factor) {
-  return factor == 1 ? x : mul(x, fillLike(x, factor));
-}
+NodeId GradientEmitter::scale(NodeId x, double factor) { return factor == 1 ? x : mul(x, fillLike(x, factor)); }
 
 NodeId GradientEmitter::select(NodeId condition, NodeId a, NodeId b) {
   return emit(Op::Select, {{condition, a, b}}, {});
@@ -145,10 +142,8 @@ NodeId GradientEmitter::pad(NodeId x, std::vector<int64_t> low, std::vector<int6
   const auto undoes = [](const std::vector<int64_t> &a, const std::vector<int64_t> &b) {
     return std::ranges::equal(a, b, [](int64_t x, int64_t y) { return x >= 0 && x == -y; });
   };
-  if (const Node *node = visible(x, Op::Pad); node && isZero(interior) &&
-                                              isZero(node->attributes.interior) &&
-                                              undoes(node->attributes.low, low) &&
-                                              undoes(node->attributes.high, high))
+  if (const Node *node = visible(x, Op::Pad); node && isZero(interior) && isZero(node->attributes.interior) &&
+                                              undoes(node->attributes.low, low) && undoes(node->attributes.high, high))
     return node->operands[0];
   Attributes attributes;
   attributes.low = std::move(low);

@@ -27,8 +27,7 @@ public:
   Location location;
   Status status;
 
-  NodeId emit(Op op, std::span<const NodeId> operands, Attributes attributes,
-              TensorType requested = {});
+  NodeId emit(Op op, std::span<const NodeId> operands, Attributes attributes, TensorType requested = {});
   /// The first of results, or any node after a failure.
   std::vector<NodeId> check(Result<std::vector<NodeId>> results, size_t count);
   NodeId check(Result<NodeId> result);
@@ -69,8 +68,7 @@ public:
   NodeId permute(NodeId x, std::vector<int64_t> order);
   NodeId flip(NodeId x, std::vector<int64_t> dims);
   /// With zeros, or `false`.
-  NodeId pad(NodeId x, std::vector<int64_t> low, std::vector<int64_t> high,
-             std::vector<int64_t> interior = {});
+  NodeId pad(NodeId x, std::vector<int64_t> low, std::vector<int64_t> high, std::vector<int64_t> interior = {});
   /// The same along one dimension.
   NodeId padDim(NodeId x, size_t dim, int64_t low, int64_t high);
   /// Every `stride`-th element of each dimension, from the first one on.

@@ -14,8 +14,7 @@ static NodeId gather(GradientPass &p, NodeId x, NodeId indices, int64_t dim) {
   return p.emit(Op::Gather, {{x, indices}}, std::move(attributes));
 }
 
-static NodeId scatter(GradientPass &p, ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
-                      int64_t dim) {
+static NodeId scatter(GradientPass &p, ScatterKind kind, NodeId x, NodeId indices, NodeId updates, int64_t dim) {
   Attributes attributes;
   attributes.kind = static_cast<uint8_t>(kind);
   attributes.dims = {dim};
@@ -24,8 +23,7 @@ static NodeId scatter(GradientPass &p, ScatterKind kind, NodeId x, NodeId indice
 
 /// A tensor of this shape with the sums of the updates at each of its places, in their accumulator's type:
 /// a scatter rounds after each addition.
-static NodeId scatterSum(GradientPass &p, const Shape &shape, NodeId indices, NodeId updates,
-                         int64_t dim) {
+static NodeId scatterSum(GradientPass &p, const Shape &shape, NodeId indices, NodeId updates, int64_t dim) {
   updates = p.cast(updates, accumulatorType(p.dtype(updates)));
   return scatter(p, ScatterKind::Add, p.zeros({p.dtype(updates), shape}), indices, updates, dim);
 }
@@ -39,13 +37,11 @@ NodeId GradientPass::scatterAlong(NodeId places, NodeId updates, size_t dim) {
   std::optional<NodeId> index;
   int64_t step = 1;
   for (size_t d = shape.size(); d-- > 0; step *= shape[d]) {
-    const NodeId place =
-        d == dim ? places : iota({DType::I64, shape}, static_cast<int64_t>(d));
+    const NodeId place = d == dim ? places : iota({DType::I64, shape}, static_cast<int64_t>(d));
     const NodeId scaled = scale(place, static_cast<double>(step));
     index = index ? add(*index, scaled) : scaled;
   }
-  const NodeId sums = scatterSum(*this, {elements}, reshape(*index, {elements}),
-                                 reshape(updates, {elements}), 0);
+  const NodeId sums = scatterSum(*this, {elements}, reshape(*index, {elements}), reshape(updates, {elements}), 0);
   return reshape(sums, shape);
 }
 
@@ -80,10 +76,9 @@ static void differentiateScatterSet(GradientPass &p, const Node &node, NodeId g)
   if (p.needs(updates) && *numElements(p.shape(indices)) == 1) {
     p.give(updates, gather(p, g, indices, dim));
   } else if (p.needs(updates)) {
-    const NodeId isLast =
-        lastUpdates(p, indices, node.type.shape[static_cast<size_t>(dim)]);
-    p.give(updates, p.keepWhere(spreadIndices(p, isLast, type.shape, static_cast<size_t>(dim)),
-                                gather(p, g, indices, dim)));
+    const NodeId isLast = lastUpdates(p, indices, node.type.shape[static_cast<size_t>(dim)]);
+    p.give(updates,
+           p.keepWhere(spreadIndices(p, isLast, type.shape, static_cast<size_t>(dim)), gather(p, g, indices, dim)));
   }
 }
 
@@ -94,8 +89,7 @@ static void differentiateScatterExtremum(GradientPass &p, NodeId y, const Node &
   const DType narrow = node.type.dtype, wide = accumulatorType(narrow);
   const NodeId isElement = p.binary(BinaryKind::Eq, x, y);
   const NodeId isUpdate = p.binary(BinaryKind::Eq, updates, gather(p, y, indices, dim));
-  const NodeId count = scatter(p, ScatterKind::Add, p.cast(isElement, wide), indices,
-                               p.cast(isUpdate, wide), dim);
+  const NodeId count = scatter(p, ScatterKind::Add, p.cast(isElement, wide), indices, p.cast(isUpdate, wide), dim);
   const NodeId share = p.cast(p.div(p.cast(g, wide), count), narrow);
   if (p.needs(x))
     p.give(x, p.keepWhere(isElement, share));
@@ -122,8 +116,7 @@ static void differentiateScatter(GradientPass &p, NodeId y, const Node &node, No
     if (p.needs(updates))
       return p.refuse(node, "no rule for its updates, because several of them may meet a zero at "
                             "one place; multiply by what is gathered, and set that");
-    const NodeId factors =
-        scatter(p, ScatterKind::Mul, p.fill(node.type, 1), indices, updates, dim);
+    const NodeId factors = scatter(p, ScatterKind::Mul, p.fill(node.type, 1), indices, updates, dim);
     return p.give(x, p.mul(p.cast(g, node.type.dtype), factors));
   }
   }
@@ -142,8 +135,7 @@ void differentiateIndexing(GradientPass &pass, NodeId id, const Node &node, Node
   switch (node.op) {
   case Op::Gather: {
     const NodeId x = node.operands[0];
-    return pass.give(x, scatterSum(pass, Shape(pass.shape(x)), node.operands[1], g,
-                                   node.attributes.dims[0]));
+    return pass.give(x, scatterSum(pass, Shape(pass.shape(x)), node.operands[1], g, node.attributes.dims[0]));
   }
   case Op::Scatter:
     return differentiateScatter(pass, id, node, g);

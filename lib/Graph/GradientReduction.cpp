@@ -10,8 +10,7 @@
 
 namespace zyx::graph {
 
-static NodeId scan(GradientPass &p, ReduceKind kind, NodeId x, int64_t dim, bool exclusive,
-                   bool reverse) {
+static NodeId scan(GradientPass &p, ReduceKind kind, NodeId x, int64_t dim, bool exclusive, bool reverse) {
   Attributes attributes;
   attributes.kind = static_cast<uint8_t>(kind);
   attributes.dims = {dim};
@@ -35,8 +34,8 @@ static NodeId shareExtremum(GradientPass &p, NodeId x, NodeId y, const Node &nod
 /// Poolings of more elements than this give to all elements of their windows, one after the other.
 static constexpr int64_t maxPooled = 64;
 
-/// An extent of an image in phases: element `stride` x a + r is seen by the windows a + least to a + least + reach - 1, and
-/// stands in the window a + e at place r + padding - stride x e, where that is one of `size`.
+/// An extent of an image in phases: element `stride` x a + r is seen by the windows a + least to a + least + reach - 1,
+/// and stands in the window a + e at place r + padding - stride x e, where that is one of `size`.
 struct PoolPhases {
   size_t dim;
   int64_t extent, windows, size, stride, padding;
@@ -50,19 +49,22 @@ struct PoolPhases {
   int64_t reach() const { return (stride - 1 + padding) / stride - least() + 1; }
 };
 
-/// What comes to the image of a pooling: each element looks at the windows that show it, and takes the gradients of those whose
-/// first best element it is. `first` has its number within each window.
+/// What comes to the image of a pooling: each element looks at the windows that show it, and takes the gradients of
+/// those whose first best element it is. `first` has its number within each window.
 static void givePooled(GradientPass &p, NodeId image, const Attributes &a, NodeId first, NodeId g, int64_t count) {
   // What was padded around the image gets nothing.
   NodeId receiver = image;
   std::vector<int64_t> before(p.shape(image).size());
   if (const Node *padded = p.visible(image, Op::Pad); padded && !p.isSource(image)) {
     const Attributes &b = padded->attributes;
-    const auto isPlain = [](int64_t low, int64_t high, int64_t interior) { return low >= 0 && high >= 0 && interior == 0; };
+    const auto isPlain = [](int64_t low, int64_t high, int64_t interior) {
+      return low >= 0 && high >= 0 && interior == 0;
+    };
     bool arePlain = true;
     for (size_t dim = 0; dim < before.size(); ++dim) {
       const bool isPooled = std::ranges::find(a.dims, static_cast<int64_t>(dim)) != a.dims.end();
-      arePlain &= isPlain(b.low[dim], b.high[dim], b.interior[dim]) && (isPooled || (b.low[dim] == 0 && b.high[dim] == 0));
+      arePlain &=
+          isPlain(b.low[dim], b.high[dim], b.interior[dim]) && (isPooled || (b.low[dim] == 0 && b.high[dim] == 0));
     }
     if (arePlain) {
       receiver = padded->operands[0];
@@ -113,9 +115,10 @@ static void givePooled(GradientPass &p, NodeId image, const Attributes &a, NodeI
   int64_t step = count;
   for (size_t i = 0; i < dims.size(); ++i) {
     step /= dims[i].size;
-    const NodeId at = p.add(p.iota(numbers, static_cast<int64_t>(placeDims[i])),
-                            p.add(p.scale(p.iota(numbers, reached[i]), -static_cast<double>(dims[i].stride)),
-                                  p.fill(numbers, static_cast<double>(dims[i].padding - dims[i].stride * dims[i].least()))));
+    const NodeId at =
+        p.add(p.iota(numbers, static_cast<int64_t>(placeDims[i])),
+              p.add(p.scale(p.iota(numbers, reached[i]), -static_cast<double>(dims[i].stride)),
+                    p.fill(numbers, static_cast<double>(dims[i].padding - dims[i].stride * dims[i].least()))));
     const NodeId isInside = p.binary(BinaryKind::And, p.binary(BinaryKind::Ge, at, p.zeros(numbers)),
                                      p.binary(BinaryKind::Lt, at, p.fill(numbers, static_cast<double>(dims[i].size))));
     isPlace = p.binary(BinaryKind::And, isPlace, isInside);
@@ -210,8 +213,8 @@ static NodeId productOfOthers(GradientPass &p, NodeId x, const Node &node) {
   const auto last = static_cast<int64_t>(flat.size());
   flat.push_back(factors);
   const NodeId row = p.reshape(p.permute(x, order), flat);
-  const NodeId others = p.mul(scan(p, ReduceKind::Mul, row, last, true, false),
-                              scan(p, ReduceKind::Mul, row, last, true, true));
+  const NodeId others =
+      p.mul(scan(p, ReduceKind::Mul, row, last, true, false), scan(p, ReduceKind::Mul, row, last, true, true));
   return p.permute(p.reshape(others, std::move(permuted)), std::move(inverse));
 }
 
@@ -264,8 +267,7 @@ static NodeId scanExtremum(GradientPass &p, ReduceKind kind, NodeId x, size_t di
   const TensorType places{DType::I64, type.shape};
   const NodeId place = p.iota(places, static_cast<int64_t>(dim));
   const NodeId isLast = p.binary(BinaryKind::Eq, x, y);
-  const NodeId from = scan(p, ReduceKind::Max, p.keepWhere(isLast, place),
-                           static_cast<int64_t>(dim), false, false);
+  const NodeId from = scan(p, ReduceKind::Max, p.keepWhere(isLast, place), static_cast<int64_t>(dim), false, false);
   return p.scatterAlong(from, g, dim);
 }
 
@@ -274,8 +276,8 @@ static void differentiateScan(GradientPass &p, const Node &node, NodeId g) {
   const auto dim = static_cast<size_t>(node.attributes.dims[0]);
   const auto kind = static_cast<ReduceKind>(node.attributes.kind);
   if (kind == ReduceKind::Add)
-    return p.give(operand, scan(p, kind, g, static_cast<int64_t>(dim), node.attributes.exclusive,
-                                !node.attributes.reverse));
+    return p.give(operand,
+                  scan(p, kind, g, static_cast<int64_t>(dim), node.attributes.exclusive, !node.attributes.reverse));
   if (p.shape(operand)[dim] == 0)
     return p.give(operand, g);
   // A scan from the end is one of the flipped operand, and an exclusive one is an inclusive one

@@ -19,16 +19,14 @@ namespace zyx::graph {
 /// One walk from targets to sources.
 class GradientPass : public GradientEmitter {
 public:
-  GradientPass(Graph &graph, const GradientOptions &options)
-      : GradientEmitter(graph), options(options) {
+  GradientPass(Graph &graph, const GradientOptions &options) : GradientEmitter(graph), options(options) {
     isLeaf = options.isLeaf;
     onEmit = options.onEmit;
   }
 
   const GradientOptions &options;
 
-  Result<std::vector<std::optional<NodeId>>> run(std::span<const NodeId> targets,
-                                                 std::span<const NodeId> seeds,
+  Result<std::vector<std::optional<NodeId>>> run(std::span<const NodeId> targets, std::span<const NodeId> seeds,
                                                  std::span<const NodeId> wrt);
 
   /// Whether the node lies between sources and targets, so that its gradient is wanted.
@@ -81,8 +79,7 @@ void differentiateReduction(GradientPass &pass, NodeId id, const Node &node, Nod
 /// gather, scatter, sort.
 void differentiateIndexing(GradientPass &pass, NodeId id, const Node &node, NodeId g);
 /// loop, custom: `gradients` has one for each result of the op, where there is one.
-void differentiateBody(GradientPass &pass, const Node &node,
-                       std::span<const std::optional<NodeId>> gradients);
+void differentiateBody(GradientPass &pass, const Node &node, std::span<const std::optional<NodeId>> gradients);
 
 } // namespace zyx::graph
 

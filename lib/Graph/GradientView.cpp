@@ -57,8 +57,8 @@ static constexpr int64_t maxSlices = 16;
 /// What one dimension with its windows gets: `g` counts windows along `dim` and their elements along
 /// its last dimension, and the result has `extent` elements along `dim` and that last dimension no
 /// more.
-static NodeId addWindows(GradientPass &p, NodeId g, size_t dim, int64_t extent, int64_t size,
-                         int64_t stride, int64_t dilation) {
+static NodeId addWindows(GradientPass &p, NodeId g, size_t dim, int64_t extent, int64_t size, int64_t stride,
+                         int64_t dilation) {
   if (!p.status.isOk())
     return g;
   const Shape shape = p.shape(g);

@@ -16,8 +16,8 @@ namespace zyx::graph {
 
 std::string_view toString(Op op) {
   switch (op) {
-#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
-  case Op::Name:                                                                                   \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                                        \
+  case Op::Name:                                                                                                       \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -26,8 +26,8 @@ std::string_view toString(Op op) {
 
 std::string_view toString(UnaryKind kind) {
   switch (kind) {
-#define ZYX_GRAPH_UNARY(Name, name)                                                                \
-  case UnaryKind::Name:                                                                            \
+#define ZYX_GRAPH_UNARY(Name, name)                                                                                    \
+  case UnaryKind::Name:                                                                                                \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -36,8 +36,8 @@ std::string_view toString(UnaryKind kind) {
 
 std::string_view toString(BinaryKind kind) {
   switch (kind) {
-#define ZYX_GRAPH_BINARY(Name, name)                                                               \
-  case BinaryKind::Name:                                                                           \
+#define ZYX_GRAPH_BINARY(Name, name)                                                                                   \
+  case BinaryKind::Name:                                                                                               \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -46,8 +46,8 @@ std::string_view toString(BinaryKind kind) {
 
 std::string_view toString(ReduceKind kind) {
   switch (kind) {
-#define ZYX_GRAPH_REDUCE(Name, name)                                                               \
-  case ReduceKind::Name:                                                                           \
+#define ZYX_GRAPH_REDUCE(Name, name)                                                                                   \
+  case ReduceKind::Name:                                                                                               \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -56,8 +56,8 @@ std::string_view toString(ReduceKind kind) {
 
 std::string_view toString(ScatterKind kind) {
   switch (kind) {
-#define ZYX_GRAPH_SCATTER(Name, name)                                                              \
-  case ScatterKind::Name:                                                                          \
+#define ZYX_GRAPH_SCATTER(Name, name)                                                                                  \
+  case ScatterKind::Name:                                                                                              \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -66,8 +66,8 @@ std::string_view toString(ScatterKind kind) {
 
 std::string_view toString(SortKind kind) {
   switch (kind) {
-#define ZYX_GRAPH_SORT(Name, name)                                                               \
-  case SortKind::Name:                                                                           \
+#define ZYX_GRAPH_SORT(Name, name)                                                                                     \
+  case SortKind::Name:                                                                                                 \
     return #name;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -76,8 +76,8 @@ std::string_view toString(SortKind kind) {
 
 bool isOp(uint8_t number) {
   switch (static_cast<Op>(number)) {
-#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
-  case Op::Name:                                                                                   \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                                        \
+  case Op::Name:                                                                                                       \
     return true;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -86,8 +86,8 @@ bool isOp(uint8_t number) {
 
 int arity(Op op) {
   switch (op) {
-#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
-  case Op::Name:                                                                                   \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                                        \
+  case Op::Name:                                                                                                       \
     return arity;
 #include "zyx/Graph/GraphOps.inc"
   }
@@ -112,9 +112,8 @@ static uint64_t hashNode(Op op, const Attributes &attributes, std::span<const No
     hash = mix(hash, static_cast<uint64_t>(extent));
   for (const Extent &extent : type.extents)
     hash = mix(hash, std::hash<std::string>()(extent.toString()));
-  for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high,
-                           &attributes.interior, &attributes.size, &attributes.stride,
-                           &attributes.dilation})
+  for (const auto *list : {&attributes.dims, &attributes.low, &attributes.high, &attributes.interior, &attributes.size,
+                           &attributes.stride, &attributes.dilation})
     for (int64_t number : *list)
       hash = mix(hash, static_cast<uint64_t>(number));
   if (attributes.body) {
@@ -215,8 +214,8 @@ uint32_t Graph::fileNumber(std::string_view file) {
   return latestFile = known->second;
 }
 
-Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes,
-                          TensorType requested, Location location) {
+Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes attributes, TensorType requested,
+                          Location location) {
   // Nearly all ops have few operands, and then nothing is allocated for their types.
   constexpr size_t fewOperands = 3;
   const TensorType *few[fewOperands] = {};
@@ -224,14 +223,12 @@ Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes at
   const std::span<const TensorType *> types(many.empty() ? few : many.data(), operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] >= nodes.size())
-      return Status::invalidArgument(std::string(toString(op)) + " has the operand " +
-                                     std::to_string(operands[i]) + " of a graph with " +
-                                     std::to_string(nodes.size()) + " nodes");
+      return Status::invalidArgument(std::string(toString(op)) + " has the operand " + std::to_string(operands[i]) +
+                                     " of a graph with " + std::to_string(nodes.size()) + " nodes");
     types[i] = &nodes[operands[i]].type;
   }
   ZYX_ASSIGN_OR_RETURN(TensorType type,
-                       inferType(op, attributes, std::span<const TensorType *const>(types),
-                                 requested));
+                       inferType(op, attributes, std::span<const TensorType *const>(types), requested));
   if (op == Op::Constant)
     normaliseConstant(attributes, type);
 
@@ -319,9 +316,7 @@ Result<NodeId> Graph::binary(BinaryKind kind, NodeId a, NodeId b) {
   return add(Op::Binary, {{a, b}}, std::move(attributes));
 }
 
-Result<NodeId> Graph::select(NodeId condition, NodeId a, NodeId b) {
-  return add(Op::Select, {{condition, a, b}}, {});
-}
+Result<NodeId> Graph::select(NodeId condition, NodeId a, NodeId b) { return add(Op::Select, {{condition, a, b}}, {}); }
 
 Result<NodeId> Graph::iota(TensorType type, int64_t dim) {
   Attributes attributes;
@@ -341,8 +336,8 @@ Result<NodeId> Graph::flip(NodeId x, std::vector<int64_t> dims) {
   return add(Op::Flip, {{x}}, std::move(attributes));
 }
 
-Result<NodeId> Graph::pad(NodeId x, NodeId fill, std::vector<int64_t> low,
-                          std::vector<int64_t> high, std::vector<int64_t> interior) {
+Result<NodeId> Graph::pad(NodeId x, NodeId fill, std::vector<int64_t> low, std::vector<int64_t> high,
+                          std::vector<int64_t> interior) {
   Attributes attributes;
   attributes.low = std::move(low);
   attributes.high = std::move(high);
@@ -393,8 +388,7 @@ Result<NodeId> Graph::sort(SortKind kind, NodeId x, int64_t dim, bool descending
   return add(Op::Sort, {{x}}, std::move(attributes));
 }
 
-Result<NodeId> Graph::scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
-                              int64_t dim) {
+Result<NodeId> Graph::scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, int64_t dim) {
   Attributes attributes;
   attributes.kind = static_cast<uint8_t>(kind);
   attributes.dims = {dim};
@@ -445,21 +439,19 @@ Status Graph::verify() const {
   std::unordered_set<NodeId> bound;
   for (NodeId input : inputs) {
     if (input >= nodes.size() || nodes[input].op != Op::Parameter)
-      return Status::invalidArgument("input " + std::to_string(input) + " of graph " + name +
-                                     " is not a parameter");
+      return Status::invalidArgument("input " + std::to_string(input) + " of graph " + name + " is not a parameter");
     if (!bound.insert(input).second)
       return Status::invalidArgument("input " + nodes[input].attributes.name + " of graph " + name +
                                      " is listed twice");
   }
   if (numWeights > inputs.size())
-    return Status::invalidArgument("graph " + name + " has " + std::to_string(numWeights) +
-                                   " weights among " + std::to_string(inputs.size()) + " inputs");
+    return Status::invalidArgument("graph " + name + " has " + std::to_string(numWeights) + " weights among " +
+                                   std::to_string(inputs.size()) + " inputs");
   std::unordered_set<std::string_view> names;
   for (const Output &output : outputs) {
     if (output.node >= nodes.size())
       return Status::invalidArgument("output " + output.name + " of graph " + name + " is node " +
-                                     std::to_string(output.node) + " of " +
-                                     std::to_string(nodes.size()));
+                                     std::to_string(output.node) + " of " + std::to_string(nodes.size()));
     if (output.name.empty())
       return Status::invalidArgument("an output of graph " + name + " has no name");
     if (!names.insert(output.name).second)

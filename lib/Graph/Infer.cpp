@@ -99,8 +99,7 @@ static bool isBits(DType dtype) { return dtype == DType::Bool || isInteger(dtype
 
 /// Why an op of this name cannot take the dtype. `wanted` as in "a float".
 static Status refuseDType(std::string_view what, std::string_view wanted, const TensorType &type) {
-  std::string text =
-      std::string(what) + " needs " + std::string(wanted) + ", not " + toString(type);
+  std::string text = std::string(what) + " needs " + std::string(wanted) + ", not " + toString(type);
   if (isStorageOnly(type.dtype))
     text += ": 8-bit floats are storage only, cast them first";
   return refuse(std::move(text));
@@ -117,24 +116,21 @@ static std::string list(const std::vector<int64_t> &values) {
 /// What every type must satisfy, in memory or not: see inferType.
 static Status checkType(std::string_view op, const TensorType &type) {
   if (type.shape.size() > static_cast<size_t>(maxRank))
-    return refuse(std::string(op) + " gives " + toString(type) + " of rank " +
-                  std::to_string(type.shape.size()) + ", more than the largest rank, " +
-                  std::to_string(maxRank));
+    return refuse(std::string(op) + " gives " + toString(type) + " of rank " + std::to_string(type.shape.size()) +
+                  ", more than the largest rank, " + std::to_string(maxRank));
   const Result<int64_t> elements = numElements(type.shape);
   if (!elements.isOk())
     return refuse(std::string(op) + ": " + elements.status().message());
   int64_t bytes = 0;
   if (__builtin_mul_overflow(*elements, byteSize(type.dtype), &bytes))
-    return refuse(std::string(op) + " gives " + toString(type) +
-                  ", whose bytes do not fit in 63 bits");
+    return refuse(std::string(op) + " gives " + toString(type) + ", whose bytes do not fit in 63 bits");
   return Status::ok();
 }
 
 /// Attributes that an op does not take must be absent, so that equal nodes have one form.
 Status Inference::checkAttributes() const {
-  const bool takesDims = op == Op::Permute || op == Op::Reduce || op == Op::Iota ||
-                         op == Op::Gather || op == Op::Flip || op == Op::Window ||
-                         op == Op::Concat || op == Op::Scan || op == Op::Sort ||
+  const bool takesDims = op == Op::Permute || op == Op::Reduce || op == Op::Iota || op == Op::Gather ||
+                         op == Op::Flip || op == Op::Window || op == Op::Concat || op == Op::Scan || op == Op::Sort ||
                          op == Op::Scatter;
   const bool takesKind = numKinds(op) != 0;
   const Attributes &a = attributes;
@@ -147,8 +143,7 @@ Status Inference::checkAttributes() const {
     extra = "padding";
   else if (op != Op::Window && !(a.size.empty() && a.stride.empty() && a.dilation.empty()))
     extra = "window";
-  else if ((op != Op::Constant && op != Op::Custom && !a.value.empty()) ||
-           (op != Op::Constant && a.splat))
+  else if ((op != Op::Constant && op != Op::Custom && !a.value.empty()) || (op != Op::Constant && a.splat))
     extra = "value";
   else if (op != Op::Parameter && op != Op::Transfer && op != Op::Custom && !a.name.empty())
     extra = "name";
@@ -170,8 +165,8 @@ Status Inference::checkAttributes() const {
 
 Status Inference::checkResultDType() const {
   if (requested.dtype != operand(0).dtype)
-    return refuse(std::string(toString(op)) + " of " + toString(operand(0)) + " to " +
-                  toString(requested) + " changes the dtype");
+    return refuse(std::string(toString(op)) + " of " + toString(operand(0)) + " to " + toString(requested) +
+                  " changes the dtype");
   return Status::ok();
 }
 
@@ -180,8 +175,7 @@ Result<TensorType> Inference::constant() const {
   if (!bytes.isOk())
     return refuse("constant: " + bytes.status().message());
   const auto size = static_cast<int64_t>(attributes.value.size());
-  const std::string held =
-      "constant of " + toString(requested) + " holds " + std::to_string(size) + " bytes";
+  const std::string held = "constant of " + toString(requested) + " holds " + std::to_string(size) + " bytes";
   if (attributes.splat) {
     if (size != byteSize(requested.dtype))
       return refuse(held + ", one element has " + std::to_string(byteSize(requested.dtype)));
@@ -189,14 +183,12 @@ Result<TensorType> Inference::constant() const {
     if (size != *bytes)
       return refuse(held + " instead of " + std::to_string(*bytes));
     if (size > maxConstantBytes)
-      return refuse(held + ", more than " + std::to_string(maxConstantBytes) +
-                    ": make it a parameter");
+      return refuse(held + ", more than " + std::to_string(maxConstantBytes) + ": make it a parameter");
   }
   if (requested.dtype == DType::Bool)
     for (std::byte b : attributes.value)
       if (static_cast<uint8_t>(b) > 1)
-        return refuse("constant of " + toString(requested) +
-                      " holds a byte that is neither 0 nor 1");
+        return refuse("constant of " + toString(requested) + " holds a byte that is neither 0 nor 1");
   return requested;
 }
 
@@ -215,8 +207,7 @@ Result<TensorType> Inference::reshape() const {
   const int64_t from = *numElements(operand(0).shape), to = *numElements(requested.shape);
   if (from != to)
     return refuse("reshape of " + toString(operand(0)) + " to " + toString(requested) +
-                  " changes the number of elements from " + std::to_string(from) + " to " +
-                  std::to_string(to));
+                  " changes the number of elements from " + std::to_string(from) + " to " + std::to_string(to));
   return requested;
 }
 
@@ -290,8 +281,7 @@ Result<TensorType> Inference::reduce() const {
 
 Result<TensorType> Inference::cast() const {
   if (requested.shape != operand(0).shape)
-    return refuse("cast of " + toString(operand(0)) + " to " + toString(requested) +
-                  " changes the shape");
+    return refuse("cast of " + toString(operand(0)) + " to " + toString(requested) + " changes the shape");
   return requested;
 }
 
@@ -336,8 +326,8 @@ Result<TensorType> Inference::binary() const {
   const TensorType &x = operand(0);
   const std::string_view name = toString(kind);
   if (operand(0) != operand(1))
-    return refuse(std::string(name) + " of " + toString(operand(0)) + " and " +
-                  toString(operand(1)) + ": both must have the same dtype and shape");
+    return refuse(std::string(name) + " of " + toString(operand(0)) + " and " + toString(operand(1)) +
+                  ": both must have the same dtype and shape");
   switch (kind) {
   case BinaryKind::Add:
   case BinaryKind::Sub:
@@ -394,8 +384,7 @@ Result<TensorType> Inference::iota() const {
   const std::string what = "iota of " + toString(requested);
   if (attributes.dims.size() != 1 || attributes.dims[0] < 0 ||
       attributes.dims[0] >= static_cast<int64_t>(requested.shape.size()))
-    return refuse(what + " along " + list(attributes.dims) +
-                  ", which is not one of its dimensions");
+    return refuse(what + " along " + list(attributes.dims) + ", which is not one of its dimensions");
   if (!isNumber(requested.dtype))
     return refuseDType("iota", "a number", requested);
   // The largest n such that every integer of 0..n is a value of the dtype.
@@ -430,8 +419,7 @@ Result<TensorType> Inference::iota() const {
 Result<TensorType> Inference::gather() const {
   const TensorType &x = operand(0), &indices = operand(1);
   if (!isInteger(indices.dtype))
-    return refuse("gather from " + toString(x) + " by " + toString(indices) +
-                  ": the indices must be integers");
+    return refuse("gather from " + toString(x) + " by " + toString(indices) + ": the indices must be integers");
   if (attributes.dims.size() != 1 || attributes.dims[0] < 0 ||
       attributes.dims[0] >= static_cast<int64_t>(x.shape.size()))
     return refuse("gather from " + toString(x) + " along " + list(attributes.dims) +
@@ -450,8 +438,7 @@ Status Inference::checkIncreasingDims(const std::string &what) const {
   int64_t least = 0;
   for (int64_t dim : attributes.dims) {
     if (dim < least || dim >= static_cast<int64_t>(operand(0).shape.size()))
-      return refuse(what + " along " + list(attributes.dims) +
-                    ", which are not increasing dimensions of it");
+      return refuse(what + " along " + list(attributes.dims) + ", which are not increasing dimensions of it");
     least = dim + 1;
   }
   return Status::ok();
@@ -470,8 +457,8 @@ Result<TensorType> Inference::pad() const {
   const Attributes &a = attributes;
   for (const auto *numbers : {&a.low, &a.high, &a.interior})
     if (numbers->size() != x.shape.size())
-      return refuse(what + " by low " + list(a.low) + " high " + list(a.high) + " interior " +
-                    list(a.interior) + ": each needs one number per dimension");
+      return refuse(what + " by low " + list(a.low) + " high " + list(a.high) + " interior " + list(a.interior) +
+                    ": each needs one number per dimension");
   TensorType result = x;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     const std::string where = what + " along dimension " + std::to_string(d);
@@ -480,8 +467,7 @@ Result<TensorType> Inference::pad() const {
                     " elements between two, which cannot be removed");
     int64_t extent = 0;
     if (__builtin_mul_overflow(std::max<int64_t>(x.shape[d] - 1, 0), a.interior[d], &extent) ||
-        __builtin_add_overflow(extent, x.shape[d], &extent) ||
-        __builtin_add_overflow(extent, a.low[d], &extent) ||
+        __builtin_add_overflow(extent, x.shape[d], &extent) || __builtin_add_overflow(extent, a.low[d], &extent) ||
         __builtin_add_overflow(extent, a.high[d], &extent))
       return refuse(where + " gives an extent that does not fit in 63 bits");
     if (extent < 0)
@@ -498,11 +484,11 @@ Result<TensorType> Inference::window() const {
   const Attributes &a = attributes;
   for (const auto *numbers : {&a.size, &a.stride, &a.dilation}) {
     if (numbers->size() != a.dims.size())
-      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " +
-                    list(a.dilation) + ": each needs one number per dimension of " + list(a.dims));
+      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " + list(a.dilation) +
+                    ": each needs one number per dimension of " + list(a.dims));
     if (std::ranges::any_of(*numbers, [](int64_t number) { return number < 1; }))
-      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " +
-                    list(a.dilation) + ": each number must be positive");
+      return refuse(what + " by size " + list(a.size) + " stride " + list(a.stride) + " dilation " + list(a.dilation) +
+                    ": each number must be positive");
   }
   TensorType result = x;
   for (size_t i = 0; i < a.dims.size(); ++i) {
@@ -510,8 +496,7 @@ Result<TensorType> Inference::window() const {
     // How far the last element of a window lies from its first one.
     int64_t reach = 0;
     if (__builtin_mul_overflow(a.size[i] - 1, a.dilation[i], &reach))
-      return refuse(what + " along dimension " + std::to_string(a.dims[i]) +
-                    " reaches further than fits in 63 bits");
+      return refuse(what + " along dimension " + std::to_string(a.dims[i]) + " reaches further than fits in 63 bits");
     extent = extent > reach ? (extent - 1 - reach) / a.stride[i] + 1 : 0;
     result.shape.push_back(a.size[i]);
   }
@@ -538,9 +523,8 @@ Result<TensorType> Inference::concat() const {
       next.shape[dim] = first.shape[dim];
     }
     if (next != first)
-      return refuse("concat of " + toString(first) + " and " + toString(operand(i)) +
-                    " along dimension " + std::to_string(dim) +
-                    ": all else must be the same");
+      return refuse("concat of " + toString(first) + " and " + toString(operand(i)) + " along dimension " +
+                    std::to_string(dim) + ": all else must be the same");
   }
   return result;
 }
@@ -626,8 +610,7 @@ static Result<TensorType> inferByOp(const Inference &inference) {
   case Op::Sort:
     return inferSort(inference.attributes, inference.operand(0));
   case Op::Scatter:
-    return inferScatter(inference.attributes, inference.operand(0), inference.operand(1),
-                        inference.operand(2));
+    return inferScatter(inference.attributes, inference.operand(0), inference.operand(1), inference.operand(2));
   case Op::RandomBits:
     return inferRandomBits(inference.operand(0), inference.requested);
   }
@@ -635,16 +618,15 @@ static Result<TensorType> inferByOp(const Inference &inference) {
   return inference.requested;
 }
 
-Result<TensorType> inferType(Op op, const Attributes &attributes,
-                             std::span<const TensorType *const> operands,
+Result<TensorType> inferType(Op op, const Attributes &attributes, std::span<const TensorType *const> operands,
                              const TensorType &requested) {
   if (!isOp(static_cast<uint8_t>(op)))
     return refuse("there is no op number " + std::to_string(static_cast<int>(op)));
   if (arity(op) == variadic && operands.empty())
     return refuse(std::string(toString(op)) + " needs at least one operand");
   if (arity(op) != variadic && operands.size() != static_cast<size_t>(arity(op)))
-    return refuse(std::string(toString(op)) + " takes " + std::to_string(arity(op)) +
-                  " operands, not " + std::to_string(operands.size()));
+    return refuse(std::string(toString(op)) + " takes " + std::to_string(arity(op)) + " operands, not " +
+                  std::to_string(operands.size()));
   bool isSymbolic = requested.isSymbolic();
   for (const TensorType *operand : operands)
     isSymbolic |= operand->isSymbolic();
@@ -659,8 +641,8 @@ Result<TensorType> inferType(Op op, const Attributes &attributes,
   return result;
 }
 
-Result<TensorType> inferType(Op op, const Attributes &attributes,
-                             std::span<const TensorType> operands, const TensorType &requested) {
+Result<TensorType> inferType(Op op, const Attributes &attributes, std::span<const TensorType> operands,
+                             const TensorType &requested) {
   std::vector<const TensorType *> pointers;
   for (const TensorType &operand : operands)
     pointers.push_back(&operand);

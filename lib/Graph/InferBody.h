@@ -10,10 +10,8 @@
 namespace zyx::graph {
 
 /// The type of one result of a loop, and of one of a custom op. There is at least one operand.
-Result<TensorType> inferLoop(const Attributes &attributes,
-                             std::span<const TensorType *const> operands);
-Result<TensorType> inferCustom(const Attributes &attributes,
-                               std::span<const TensorType *const> operands);
+Result<TensorType> inferLoop(const Attributes &attributes, std::span<const TensorType *const> operands);
+Result<TensorType> inferCustom(const Attributes &attributes, std::span<const TensorType *const> operands);
 
 } // namespace zyx::graph
 

@@ -15,8 +15,7 @@ static Status checkDim(const std::string &what, const Attributes &attributes, co
   if (attributes.dims.size() == 1 && attributes.dims[0] >= 0 &&
       attributes.dims[0] < static_cast<int64_t>(x.shape.size()))
     return Status::ok();
-  return refuse(what + " along " + zyx::toString(Shape(attributes.dims)) +
-                ", which is not one of its dimensions");
+  return refuse(what + " along " + zyx::toString(Shape(attributes.dims)) + ", which is not one of its dimensions");
 }
 
 Result<TensorType> inferScan(const Attributes &attributes, const TensorType &x) {
@@ -53,8 +52,8 @@ Result<TensorType> inferSort(const Attributes &attributes, const TensorType &x) 
   return TensorType{DType::I64, x.shape};
 }
 
-Result<TensorType> inferScatter(const Attributes &attributes, const TensorType &x,
-                                const TensorType &indices, const TensorType &updates) {
+Result<TensorType> inferScatter(const Attributes &attributes, const TensorType &x, const TensorType &indices,
+                                const TensorType &updates) {
   const auto kind = static_cast<ScatterKind>(attributes.kind);
   const std::string what = "scatter " + std::string(toString(kind)) + " into " + toString(x);
   if (!isInteger(indices.dtype))
@@ -68,9 +67,8 @@ Result<TensorType> inferScatter(const Attributes &attributes, const TensorType &
   wanted.shape.insert(wanted.shape.end(), indices.shape.begin(), indices.shape.end());
   wanted.shape.insert(wanted.shape.end(), dim + 1, x.shape.end());
   if (updates != wanted)
-    return refuse(what + " along dimension " + std::to_string(attributes.dims[0]) + " by " +
-                  toString(indices) + " takes updates of " + toString(wanted) + ", not " +
-                  toString(updates));
+    return refuse(what + " along dimension " + std::to_string(attributes.dims[0]) + " by " + toString(indices) +
+                  " takes updates of " + toString(wanted) + ", not " + toString(updates));
   return x;
 }
 
@@ -79,8 +77,7 @@ Result<TensorType> inferRandomBits(const TensorType &seed, const TensorType &req
     return refuse("random_bits of the seed " + toString(seed) + ", which must be " +
                   toString(TensorType{DType::U64, {}}));
   if (requested.dtype != DType::U32)
-    return refuse("random_bits gives " + toString(requested) + ", but bits are " +
-                  std::string(toString(DType::U32)));
+    return refuse("random_bits gives " + toString(requested) + ", but bits are " + std::string(toString(DType::U32)));
   return requested;
 }
 

@@ -13,8 +13,8 @@ namespace zyx::graph {
 
 Result<TensorType> inferScan(const Attributes &attributes, const TensorType &x);
 Result<TensorType> inferSort(const Attributes &attributes, const TensorType &x);
-Result<TensorType> inferScatter(const Attributes &attributes, const TensorType &x,
-                                const TensorType &indices, const TensorType &updates);
+Result<TensorType> inferScatter(const Attributes &attributes, const TensorType &x, const TensorType &indices,
+                                const TensorType &updates);
 Result<TensorType> inferRandomBits(const TensorType &seed, const TensorType &requested);
 
 } // namespace zyx::graph

@@ -18,8 +18,7 @@ static constexpr int numPoints = 5;
 /// Values from 64 to 191: large enough that windows fit, small enough that products do not
 /// overflow; scattered, so that no simple relation holds between symbols.
 static int64_t valueAt(size_t symbol, int point) {
-  const uint64_t mixed = (symbol * numPoints + static_cast<uint64_t>(point) + 1) *
-                         uint64_t(0x9e3779b97f4a7c15);
+  const uint64_t mixed = (symbol * numPoints + static_cast<uint64_t>(point) + 1) * uint64_t(0x9e3779b97f4a7c15);
   return static_cast<int64_t>(64 + (mixed >> 40) % 128);
 }
 
@@ -50,20 +49,17 @@ static Result<Extent> affine(const Extent &x, int64_t scale, int64_t offset) {
 
 /// Appends the extents that an op computes from those of its operands; which dimension each belongs
 /// to is found by comparing values. The rules on numbers are in Infer.cpp.
-static Status addComputedExtents(Op op, const Attributes &a,
-                                 std::span<const TensorType *const> operands,
+static Status addComputedExtents(Op op, const Attributes &a, std::span<const TensorType *const> operands,
                                  std::vector<Extent> &extents) {
   if (op == Op::Pad)
     for (size_t d = 0; d < operands[0]->extents.size(); ++d) {
       ZYX_ASSIGN_OR_RETURN(extents.emplace_back(),
-                           affine(operands[0]->extents[d], a.interior[d] + 1,
-                                  a.low[d] + a.high[d] - a.interior[d]));
+                           affine(operands[0]->extents[d], a.interior[d] + 1, a.low[d] + a.high[d] - a.interior[d]));
     }
   if (op == Op::Window)
     for (size_t i = 0; i < a.dims.size() && operands[0]->isSymbolic(); ++i) {
       const int64_t reach = (a.size[i] - 1) * a.dilation[i];
-      ZYX_ASSIGN_OR_RETURN(const Extent last,
-                           affine(operands[0]->extents[a.dims[i]], 1, -1 - reach));
+      ZYX_ASSIGN_OR_RETURN(const Extent last, affine(operands[0]->extents[a.dims[i]], 1, -1 - reach));
       ZYX_ASSIGN_OR_RETURN(const Extent quotient, Extent::floorDivide(last, a.stride[i]));
       ZYX_ASSIGN_OR_RETURN(extents.emplace_back(), Extent::add(quotient, Extent(1)));
     }
@@ -71,17 +67,15 @@ static Status addComputedExtents(Op op, const Attributes &a,
     Extent sum;
     for (const TensorType *operand : operands) {
       const size_t dim = a.dims[0];
-      ZYX_ASSIGN_OR_RETURN(sum, Extent::add(sum, operand->isSymbolic()
-                                                     ? operand->extents[dim]
-                                                     : Extent(operand->shape[dim])));
+      ZYX_ASSIGN_OR_RETURN(
+          sum, Extent::add(sum, operand->isSymbolic() ? operand->extents[dim] : Extent(operand->shape[dim])));
     }
     extents.push_back(std::move(sum));
   }
   return Status::ok();
 }
 
-Result<TensorType> inferSymbolicType(Op op, const Attributes &attributes,
-                                     std::span<const TensorType *const> operands,
+Result<TensorType> inferSymbolicType(Op op, const Attributes &attributes, std::span<const TensorType *const> operands,
                                      const TensorType &requested) {
   if (op == Op::Constant)
     return Status::invalidArgument("constant of " + toString(requested) +
@@ -134,9 +128,8 @@ Result<TensorType> inferSymbolicType(Op op, const Attributes &attributes,
     candidates.insert(candidates.end(), others.begin(), others.end());
     Result<Extent> extent = findExtent(values, points, candidates);
     if (!extent.isOk())
-      return Status(extent.status().code(), std::string(toString(op)) + ": dimension " +
-                                                std::to_string(dim) + " of its result " +
-                                                extent.status().message());
+      return Status(extent.status().code(), std::string(toString(op)) + ": dimension " + std::to_string(dim) +
+                                                " of its result " + extent.status().message());
     extents.push_back(std::move(*extent));
   }
   return symbolicType(results[0].dtype, std::move(extents));

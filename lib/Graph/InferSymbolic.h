@@ -10,8 +10,7 @@
 namespace zyx::graph {
 
 /// inferType where an operand or the requested type has symbols.
-Result<TensorType> inferSymbolicType(Op op, const Attributes &attributes,
-                                     std::span<const TensorType *const> operands,
+Result<TensorType> inferSymbolicType(Op op, const Attributes &attributes, std::span<const TensorType *const> operands,
                                      const TensorType &requested);
 
 /// The first candidate with these values at the points; a number where all are the same.

@@ -37,8 +37,8 @@ std::vector<std::byte> Graph::serialize() const {
     const Body &inner = nodes[id].attributes.body;
     if (!inner)
       continue;
-    const auto [it, isNew] = numberOf.try_emplace({inner.hash().high, inner.hash().low},
-                                                  static_cast<uint32_t>(bodies.size() + 1));
+    const auto [it, isNew] =
+        numberOf.try_emplace({inner.hash().high, inner.hash().low}, static_cast<uint32_t>(bodies.size() + 1));
     if (isNew)
       bodies.push_back(&inner);
     bodyNumbers[id] = it->second;
@@ -85,9 +85,7 @@ std::vector<std::byte> Graph::serialize() const {
   return envelope.seal(body.view());
 }
 
-static Status corrupt(std::string reason) {
-  return Status::dataCorruption("graph: " + std::move(reason));
-}
+static Status corrupt(std::string reason) { return Status::dataCorruption("graph: " + std::move(reason)); }
 
 namespace {
 /// What a node of the byte form holds; the graph checks it when it is added.
@@ -139,8 +137,8 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
   case Envelope::State::OtherMark:
     return corrupt("the bytes are not a graph");
   case Envelope::State::OtherVersion:
-    return corrupt("the bytes have version " + std::to_string(opened.version) +
-                   ", this build reads " + std::to_string(envelope.version));
+    return corrupt("the bytes have version " + std::to_string(opened.version) + ", this build reads " +
+                   std::to_string(envelope.version));
   case Envelope::State::Damaged:
     return corrupt("the checksum does not match: the bytes are damaged");
   }
@@ -182,14 +180,13 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
     if (stored.flags > 7)
       return corrupt(what + " has the flags " + std::to_string(stored.flags));
     if (stored.body > std::min<size_t>(numUsed + 1, bodies.size()))
-      return corrupt(what + " has body " + std::to_string(stored.body) + " after the first " +
-                     std::to_string(numUsed) + " of " + std::to_string(bodies.size()));
+      return corrupt(what + " has body " + std::to_string(stored.body) + " after the first " + std::to_string(numUsed) +
+                     " of " + std::to_string(bodies.size()));
     numUsed = std::max(numUsed, stored.body);
     if (stored.body != 0)
       stored.attributes.body = bodies[stored.body - 1];
     if (stored.file > files.size())
-      return corrupt(what + " comes from file " + std::to_string(stored.file) + " of " +
-                     std::to_string(files.size()));
+      return corrupt(what + " comes from file " + std::to_string(stored.file) + " of " + std::to_string(files.size()));
     const Location location{stored.file == noFile ? std::string_view() : files[stored.file - 1], stored.line,
                             stored.column};
     TensorType type{*dtype, std::move(stored.shape)};
@@ -203,26 +200,23 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
       }
       TensorType symbolic = symbolicType(*dtype, std::move(extents));
       if (symbolic.shape != type.shape || !symbolic.isSymbolic())
-        return corrupt(what + " has the shape " + zyx::toString(type.shape) +
-                       ", and other symbolic extents");
+        return corrupt(what + " has the shape " + zyx::toString(type.shape) + ", and other symbolic extents");
       type = std::move(symbolic);
     }
     const Attributes attributes = stored.attributes;
-    const Result<NodeId> added = graph.add(static_cast<Op>(stored.op), stored.operands,
-                                           std::move(stored.attributes), type, location);
+    const Result<NodeId> added =
+        graph.add(static_cast<Op>(stored.op), stored.operands, std::move(stored.attributes), type, location);
     if (!added.isOk())
       return corrupt(what + " is malformed").withCause(added.status());
     if (*added != id)
       return corrupt(what + " repeats node " + std::to_string(*added));
     if (graph.node(*added).type != type)
-      return corrupt(what + " is stored as " + toString(type) + ", but it is " +
-                     toString(graph.node(*added).type));
+      return corrupt(what + " is stored as " + toString(type) + ", but it is " + toString(graph.node(*added).type));
     if (graph.node(*added).attributes != attributes)
       return corrupt(what + " is a constant that is not in its one form");
   }
   if (numUsed != bodies.size() && reader.status().isOk())
-    return corrupt("of " + std::to_string(bodies.size()) + " bodies only " +
-                   std::to_string(numUsed) + " are used");
+    return corrupt("of " + std::to_string(bodies.size()) + " bodies only " + std::to_string(numUsed) + " are used");
   graph.inputs.resize(reader.count("inputs", 4));
   for (NodeId &input : graph.inputs)
     input = reader.u32("an input");

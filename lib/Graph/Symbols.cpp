@@ -17,12 +17,10 @@ std::set<std::string> collectSymbols(const Graph &graph) {
 }
 
 /// Whether `actual` is `type` at values that are known; gives symbols values on the way.
-static Status bindInput(const std::string &name, const TensorType &type, const TensorType &actual,
-                        Bindings &bindings, bool &changed) {
-  const std::string what = "input '" + name + "' is " + toString(type) + ", and " +
-                           toString(actual) + " is given";
-  if (actual.dtype != type.dtype || actual.shape.size() != type.shape.size() ||
-      actual.isSymbolic())
+static Status bindInput(const std::string &name, const TensorType &type, const TensorType &actual, Bindings &bindings,
+                        bool &changed) {
+  const std::string what = "input '" + name + "' is " + toString(type) + ", and " + toString(actual) + " is given";
+  if (actual.dtype != type.dtype || actual.shape.size() != type.shape.size() || actual.isSymbolic())
     return Status::invalidArgument(what);
   for (size_t dim = 0; dim < type.shape.size(); ++dim) {
     if (!type.isSymbolic()) {
@@ -32,21 +30,19 @@ static Status bindInput(const std::string &name, const TensorType &type, const T
     }
     if (const auto solution = type.extents[dim].solve(actual.shape[dim], bindings)) {
       if (solution->second < 0)
-        return Status::invalidArgument(what + ": " + solution->first + " would be " +
-                                       std::to_string(solution->second));
+        return Status::invalidArgument(what + ": " + solution->first + " would be " + std::to_string(solution->second));
       bindings[solution->first] = solution->second;
       changed = true;
     }
     const Result<int64_t> value = type.extents[dim].evaluate(bindings);
     if (value.isOk() && *value != actual.shape[dim])
-      return Status::invalidArgument(what + ": at " + zyx::toString(bindings) + " dimension " +
-                                     std::to_string(dim) + " is " + std::to_string(*value));
+      return Status::invalidArgument(what + ": at " + zyx::toString(bindings) + " dimension " + std::to_string(dim) +
+                                     " is " + std::to_string(*value));
   }
   return Status::ok();
 }
 
-Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inputs,
-                             Bindings given) {
+Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inputs, Bindings given) {
   if (inputs.size() != graph.inputs.size())
     return Status::invalidArgument(std::to_string(inputs.size()) + " types are given for " +
                                    std::to_string(graph.inputs.size()) + " inputs");
@@ -55,22 +51,20 @@ Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inp
     changed = false;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Node &node = graph.node(graph.inputs[i]);
-      ZYX_RETURN_IF_ERROR(
-          bindInput(node.attributes.name, node.type, inputs[i], given, changed));
+      ZYX_RETURN_IF_ERROR(bindInput(node.attributes.name, node.type, inputs[i], given, changed));
     }
   }
   for (const std::string &symbol : collectSymbols(graph)) {
     if (given.contains(symbol))
       continue;
-    std::string reason = "no input of graph " + graph.name + " gives the symbol " + symbol +
-                         " a value";
+    std::string reason = "no input of graph " + graph.name + " gives the symbol " + symbol + " a value";
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Node &node = graph.node(graph.inputs[i]);
       std::set<std::string> symbols;
       collectSymbols(node.type, symbols);
       if (symbols.contains(symbol))
-        reason += "; input '" + node.attributes.name + "' is " + toString(node.type) + ", and " +
-                  toString(inputs[i]) + " is given";
+        reason += "; input '" + node.attributes.name + "' is " + toString(node.type) + ", and " + toString(inputs[i]) +
+                  " is given";
     }
     return Status::invalidArgument(reason);
   }
@@ -107,10 +101,10 @@ static Result<Graph> specialiseNodes(const Graph &graph, const Bindings &binding
     const Location location = graph.location(id);
     const Result<TensorType> type = zyx::specialise(node.type, bindings);
     Result<Attributes> attributes = specialise(node.attributes, bindings);
-    const Result<NodeId> added =
-        !type.isOk()         ? Result<NodeId>(type.status())
-        : !attributes.isOk() ? Result<NodeId>(attributes.status())
-                             : result.add(node.op, operands, std::move(*attributes), *type, location);
+    const Result<NodeId> added = !type.isOk() ? Result<NodeId>(type.status())
+                                 : !attributes.isOk()
+                                     ? Result<NodeId>(attributes.status())
+                                     : result.add(node.op, operands, std::move(*attributes), *type, location);
     if (!added.isOk())
       return Status::invalidArgument(place(location) + std::string(toString(node.op)) + " at " +
                                      zyx::toString(bindings) + ": " + added.status().message());

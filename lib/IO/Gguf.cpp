@@ -31,30 +31,15 @@ struct TensorFormat {
   std::variant<DType, BlockFormat> format;
 };
 constexpr TensorFormat formats[] = {
-    {0, DType::F32},         {1, DType::F16},         {30, DType::BF16},
-    {28, DType::F64},        {24, DType::I8},         {25, DType::I16},
-    {26, DType::I32},        {27, DType::I64},        {2, BlockFormat::Q4_0},
-    {3, BlockFormat::Q4_1},  {6, BlockFormat::Q5_0},  {7, BlockFormat::Q5_1},
-    {8, BlockFormat::Q8_0},  {10, BlockFormat::Q2_K}, {11, BlockFormat::Q3_K},
-    {12, BlockFormat::Q4_K}, {13, BlockFormat::Q5_K}, {14, BlockFormat::Q6_K},
+    {0, DType::F32},         {1, DType::F16},         {30, DType::BF16},       {28, DType::F64},
+    {24, DType::I8},         {25, DType::I16},        {26, DType::I32},        {27, DType::I64},
+    {2, BlockFormat::Q4_0},  {3, BlockFormat::Q4_1},  {6, BlockFormat::Q5_0},  {7, BlockFormat::Q5_1},
+    {8, BlockFormat::Q8_0},  {10, BlockFormat::Q2_K}, {11, BlockFormat::Q3_K}, {12, BlockFormat::Q4_K},
+    {13, BlockFormat::Q5_K}, {14, BlockFormat::Q6_K},
 };
 
 /// The types of metadata, by their numbers in the file.
-enum class ValueType : uint32_t {
-  U8,
-  I8,
-  U16,
-  I16,
-  U32,
-  I32,
-  F32,
-  Bool,
-  String,
-  Array,
-  U64,
-  I64,
-  F64
-};
+enum class ValueType : uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64 };
 
 uint64_t minBytes(ValueType type) {
   switch (type) {
@@ -99,8 +84,7 @@ public:
     if (header.version == 0x02000000 || header.version == 0x03000000)
       return Status::unsupported("holds big-endian numbers");
     if (header.version != 2 && header.version != 3)
-      return Status::unsupported("has GGUF version " + std::to_string(header.version) +
-                                 "; 2 and 3 are known");
+      return Status::unsupported("has GGUF version " + std::to_string(header.version) + "; 2 and 3 are known");
     // A name's length, the number of dimensions, the type and the offset.
     const uint64_t numTensors = from.count("tensors", 8 + 4 + 4 + 8);
     // A key's length, the type and one byte.
@@ -117,9 +101,7 @@ public:
 
 private:
   /// What the zeros behind the end of `start` look like is no matter.
-  Status fail(const std::string &why) {
-    return from.status().isOk() ? Status::dataCorruption(why) : from.status();
-  }
+  Status fail(const std::string &why) { return from.status().isOk() ? Status::dataCorruption(why) : from.status(); }
 
   uint64_t u16() {
     const uint64_t low = from.u8("value");
@@ -164,12 +146,10 @@ private:
 
   Result<GgufValue> readArray(const std::string &key, int depth) {
     if (depth == maxNesting)
-      return fail("'" + key + "' has more than " + std::to_string(maxNesting) +
-                  " arrays inside of each other");
+      return fail("'" + key + "' has more than " + std::to_string(maxNesting) + " arrays inside of each other");
     const auto type = static_cast<ValueType>(from.u32("type"));
     if (minBytes(type) == 0)
-      return fail("'" + key + "' has values of the unknown type " +
-                  std::to_string(static_cast<uint32_t>(type)));
+      return fail("'" + key + "' has values of the unknown type " + std::to_string(static_cast<uint32_t>(type)));
     const uint64_t count = from.count("values", minBytes(type));
     switch (type) {
     case ValueType::Bool: {
@@ -228,8 +208,7 @@ private:
     case ValueType::U64:
       return GgufValue{unsignedNumber(type)};
     }
-    return fail("'" + key + "' has the unknown type " +
-                std::to_string(static_cast<uint32_t>(type)));
+    return fail("'" + key + "' has the unknown type " + std::to_string(static_cast<uint32_t>(type)));
   }
 
   Status readEntry() {
@@ -266,8 +245,8 @@ private:
       return fail(what + "is a duplicate");
     const uint32_t rank = from.u32("rank");
     if (rank > static_cast<uint32_t>(maxRank))
-      return fail(what + "has " + std::to_string(rank) + " dimensions; at most " +
-                  std::to_string(maxRank) + " are accepted");
+      return fail(what + "has " + std::to_string(rank) + " dimensions; at most " + std::to_string(maxRank) +
+                  " are accepted");
     for (uint32_t d = 0; d < rank; ++d) {
       const uint64_t extent = from.u64("extent");
       if (extent > INT64_MAX)
@@ -318,14 +297,13 @@ private:
       GgufFile::Tensor &tensor = *one;
       const std::string what = "tensor '" + tensor.name + "' ";
       if (tensor.offset % header.alignment != 0)
-        return fail(what + "starts at byte " + std::to_string(tensor.offset) +
-                    " of the data, no multiple of " + std::to_string(header.alignment));
+        return fail(what + "starts at byte " + std::to_string(tensor.offset) + " of the data, no multiple of " +
+                    std::to_string(header.alignment));
       if (header.unsupported.contains(tensor.name))
         tensor.size = tensor.offset < dataSize ? 1 : 0;
       if (tensor.offset > dataSize || tensor.size > dataSize - tensor.offset)
-        return fail(what + "has " + std::to_string(tensor.size) + " bytes at " +
-                    std::to_string(tensor.offset) + " of " + std::to_string(dataSize) +
-                    " bytes of data");
+        return fail(what + "has " + std::to_string(tensor.size) + " bytes at " + std::to_string(tensor.offset) +
+                    " of " + std::to_string(dataSize) + " bytes of data");
       tensor.offset += dataOffset;
       if (tensor.size != 0)
         order.push_back(&tensor);
@@ -351,8 +329,7 @@ public:
       if (reader.isCut() && size < most)
         continue;
       if (reader.isCut() && size < file.size())
-        return named(Status::unsupported("has a header of more than " +
-                                         std::to_string(maxHeaderBytes) + " bytes"));
+        return named(Status::unsupported("has a header of more than " + std::to_string(maxHeaderBytes) + " bytes"));
       if (reader.isCut())
         return named(reader.cut());
       if (!header)

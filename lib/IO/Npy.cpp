@@ -147,8 +147,7 @@ private:
 };
 
 /// `source` is column-major of `shape`; the result is row-major.
-std::vector<std::byte> fromFortranOrder(std::span<const std::byte> source, const Shape &shape,
-                                        size_t elementSize) {
+std::vector<std::byte> fromFortranOrder(std::span<const std::byte> source, const Shape &shape, size_t elementSize) {
   std::vector<std::byte> result(source.size());
   std::vector<size_t> strides(shape.size());
   size_t stride = elementSize;
@@ -189,8 +188,8 @@ Result<Header> parseStart(std::span<const std::byte> start) {
   auto byteAt = [&](size_t i) { return std::to_integer<uint32_t>(start[i]); };
   const uint32_t major = byteAt(6);
   if (major < 1 || major > 3 || byteAt(7) != 0)
-    return Status::unsupported("has .npy format version " + std::to_string(major) + "." +
-                               std::to_string(byteAt(7)) + "; 1.0 to 3.0 are known");
+    return Status::unsupported("has .npy format version " + std::to_string(major) + "." + std::to_string(byteAt(7)) +
+                               "; 1.0 to 3.0 are known");
   const size_t prefix = major == 1 ? 10 : 12;
   if (text.size() < prefix)
     return Status::dataCorruption("the header is cut");
@@ -217,16 +216,14 @@ Result<Header> parseStart(std::span<const std::byte> start) {
 Result<Header> parseHeader(std::span<const std::byte> start, uint64_t fileSize) {
   ZYX_ASSIGN_OR_RETURN(Header header, parseStart(start));
   if (fileSize - header.offset != header.size)
-    return Status::dataCorruption("holds " + std::to_string(fileSize - header.offset) +
-                                  " bytes of elements; " + zyx::toString(header.type) + " has " +
-                                  std::to_string(header.size));
+    return Status::dataCorruption("holds " + std::to_string(fileSize - header.offset) + " bytes of elements; " +
+                                  zyx::toString(header.type) + " has " + std::to_string(header.size));
   return header;
 }
 
 HostTensor assemble(const Header &header, std::vector<std::byte> elements) {
   if (header.fortran)
-    elements = fromFortranOrder(elements, header.type.shape,
-                                static_cast<size_t>(byteSize(header.type.dtype)));
+    elements = fromFortranOrder(elements, header.type.shape, static_cast<size_t>(byteSize(header.type.dtype)));
   HostTensor tensor{header.type, std::move(elements)};
   normalizeBools(tensor);
   return tensor;
@@ -290,13 +287,12 @@ Result<NpyStart> io::readNpyStart(std::span<const std::byte> start) {
 }
 
 Result<std::string> io::npyHeader(const TensorType &type) {
-  const auto *descr = std::find_if(std::begin(descrs), std::end(descrs),
-                                   [&](const Descr &known) { return known.dtype == type.dtype; });
+  const auto *descr =
+      std::find_if(std::begin(descrs), std::end(descrs), [&](const Descr &known) { return known.dtype == type.dtype; });
   if (descr == std::end(descrs))
     return Status::unsupported(".npy has no type for " + std::string(zyx::toString(type.dtype)) +
                                "; cast to f32 in the program");
-  std::string header =
-      "{'descr': '" + std::string(descr->name) + "', 'fortran_order': False, 'shape': (";
+  std::string header = "{'descr': '" + std::string(descr->name) + "', 'fortran_order': False, 'shape': (";
   for (int64_t extent : type.shape)
     header += std::to_string(extent) + (type.shape.size() == 1 ? "," : ", ");
   if (type.shape.size() > 1)
@@ -308,8 +304,7 @@ Result<std::string> io::npyHeader(const TensorType &type) {
   header += '\n';
 
   std::string start(magic);
-  start += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
-            static_cast<char>(header.size() >> 8)};
+  start += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   return start + header;
 }
 
@@ -324,8 +319,7 @@ Result<std::vector<std::byte>> io::encodeNpy(const HostTensor &tensor) {
   ZYX_ASSIGN_OR_RETURN(const std::string start, headerOf(tensor));
   std::vector<std::byte> bytes(start.size() + tensor.data.size());
   std::memcpy(bytes.data(), start.data(), start.size());
-  std::copy(tensor.data.begin(), tensor.data.end(),
-            bytes.begin() + static_cast<ptrdiff_t>(start.size()));
+  std::copy(tensor.data.begin(), tensor.data.end(), bytes.begin() + static_cast<ptrdiff_t>(start.size()));
   return bytes;
 }
 

@@ -97,11 +97,12 @@ Result<Directory> findLargeDirectory(const ReadOnlyFile &file, uint64_t end) {
   if (fields.u32(0) != largeEndMagic || fields.u64(4) != end - locatorSize - at - 12)
     return corrupt("the zip64 end of the directory is malformed");
   const Directory directory{fields.u64(48), fields.u64(40), fields.u64(32)};
-  if (place.u32(4) != 0 || place.u32(16) != 1 || fields.u32(16) != 0 || fields.u32(20) != 0 || fields.u64(24) != directory.count)
+  if (place.u32(4) != 0 || place.u32(16) != 1 || fields.u32(16) != 0 || fields.u32(20) != 0 ||
+      fields.u64(24) != directory.count)
     return Status::unsupported("is a part of an archive of several files");
   if (directory.offset > at || directory.size != at - directory.offset)
-    return corrupt("the directory of " + std::to_string(directory.size) + " bytes at " + std::to_string(directory.offset) +
-                   " does not end at byte " + std::to_string(at));
+    return corrupt("the directory of " + std::to_string(directory.size) + " bytes at " +
+                   std::to_string(directory.offset) + " does not end at byte " + std::to_string(at));
   return directory;
 }
 
@@ -114,16 +115,14 @@ Result<Directory> findDirectory(const ReadOnlyFile &file) {
   for (size_t at = tail.size() < endSize ? 0 : tail.size() - endSize + 1; at-- > 0;) {
     if (fields.u32(at) != endMagic || at + endSize + fields.u16(at + 20) != tail.size())
       continue;
-    const uint32_t count = fields.u16(at + 10), size = fields.u32(at + 12),
-                   offset = fields.u32(at + 16);
+    const uint32_t count = fields.u16(at + 10), size = fields.u32(at + 12), offset = fields.u32(at + 16);
     if (count == 0xffff || size == zip64Mark || offset == zip64Mark)
       return findLargeDirectory(file, tailOffset + at);
     if (fields.u16(at + 4) != 0 || fields.u16(at + 6) != 0 || fields.u16(at + 8) != count)
       return Status::unsupported("is a part of an archive of several files");
     if (uint64_t(offset) + size != tailOffset + at)
-      return corrupt("the directory of " + std::to_string(size) + " bytes at " +
-                     std::to_string(offset) + " does not end at byte " +
-                     std::to_string(tailOffset + at));
+      return corrupt("the directory of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
+                     " does not end at byte " + std::to_string(tailOffset + at));
     return Directory{offset, size, count};
   }
   return corrupt("no .npz file, or its end is cut: no end of a zip archive's directory");
@@ -196,16 +195,14 @@ Result<DirectoryEntry> readEntry(std::span<const std::byte> &bytes, const NpzLim
     return Status::unsupported(what + "has the compression " + std::to_string(result.method) +
                                "; 0 (stored) and 8 (deflated) are known");
   entry.isDeflated = result.method == deflatedMethod;
-  const std::string sizes = std::to_string(entry.size) + " bytes from " +
-                            std::to_string(entry.packedSize) + " in the file";
-  if (entry.isDeflated ? entry.size / maxDeflateRatio > entry.packedSize
-                       : entry.size != entry.packedSize)
+  const std::string sizes =
+      std::to_string(entry.size) + " bytes from " + std::to_string(entry.packedSize) + " in the file";
+  if (entry.isDeflated ? entry.size / maxDeflateRatio > entry.packedSize : entry.size != entry.packedSize)
     return corrupt(what + "claims " + sizes);
-  if (entry.size > limits.bytes &&
-      entry.size / std::max<uint64_t>(limits.ratio, 1) > entry.packedSize)
+  if (entry.size > limits.bytes && entry.size / std::max<uint64_t>(limits.ratio, 1) > entry.packedSize)
     return Status::unsupported(what + "would be unpacked to " + sizes + ", beyond the limits of " +
-                               std::to_string(limits.bytes) + " bytes and " +
-                               std::to_string(limits.ratio) + " times as much");
+                               std::to_string(limits.bytes) + " bytes and " + std::to_string(limits.ratio) +
+                               " times as much");
   return result;
 }
 
@@ -219,8 +216,7 @@ Status locate(const ReadOnlyFile &file, DirectoryEntry &found, uint64_t director
   ZYX_RETURN_IF_ERROR(file.read(found.localOffset, header));
   const Fields fields(header);
   // The sizes may stand behind the array instead, or in a zip64 field, as NumPy writes them.
-  if (fields.u32(0) != localMagic || fields.u16(8) != found.method ||
-      fields.u16(26) != found.fileName.size() ||
+  if (fields.u32(0) != localMagic || fields.u16(8) != found.method || fields.u16(26) != found.fileName.size() ||
       std::memcmp(header.data() + localSize, found.fileName.data(), found.fileName.size()) != 0)
     return corrupt(what + "is another one at its place than in the directory");
   found.entry.offset = found.localOffset + headerSize + fields.u16(28);
@@ -245,8 +241,7 @@ Result<std::vector<NpzFile::Entry>> readEntries(const ReadOnlyFile &file, const 
     found.push_back(std::move(entry));
   }
   if (!rest.empty())
-    return corrupt("the directory has " + std::to_string(rest.size()) +
-                   " bytes behind its entries");
+    return corrupt("the directory has " + std::to_string(rest.size()) + " bytes behind its entries");
 
   std::vector<const DirectoryEntry *> order;
   for (const DirectoryEntry &entry : found)
@@ -258,13 +253,11 @@ Result<std::vector<NpzFile::Entry>> readEntries(const ReadOnlyFile &file, const 
   for (size_t i = 0; i <= order.size(); ++i) {
     const uint64_t next = i < order.size() ? order[i]->localOffset : directory.offset;
     if (next < end)
-      return corrupt("arrays '" + order[i - 1]->entry.name + "' and '" + order[i]->entry.name +
-                     "' overlap");
+      return corrupt("arrays '" + order[i - 1]->entry.name + "' and '" + order[i]->entry.name + "' overlap");
     const uint64_t gap = next - end;
     // A checksum and two sizes of 4 or 8 bytes, with or without a signature.
     if (gap != 0 && !(hasDescriptor && (gap == 12 || gap == 16 || gap == 20 || gap == 24)))
-      return corrupt("the " + std::to_string(gap) + " bytes at " + std::to_string(end) +
-                     " belong to no array");
+      return corrupt("the " + std::to_string(gap) + " bytes at " + std::to_string(end) + " belong to no array");
     if (i < order.size()) {
       end = order[i]->entry.offset + order[i]->entry.packedSize;
       hasDescriptor = order[i]->hasDescriptor;
@@ -303,7 +296,8 @@ bool inflateAll(std::span<const std::byte> packed, std::span<std::byte> into) {
     give(unfilled, stream.avail_out);
     code = inflate(&stream, unread == 0 && unfilled == 0 ? Z_FINISH : Z_NO_FLUSH);
   }
-  const bool isDone = code == Z_STREAM_END && stream.avail_in == 0 && stream.avail_out == 0 && unread == 0 && unfilled == 0;
+  const bool isDone =
+      code == Z_STREAM_END && stream.avail_in == 0 && stream.avail_out == 0 && unread == 0 && unfilled == 0;
   inflateEnd(&stream);
   return isDone;
 }
@@ -311,8 +305,7 @@ bool inflateAll(std::span<const std::byte> packed, std::span<std::byte> into) {
 /// Nothing where it does not become smaller, or where there is no memory to try.
 std::vector<std::byte> deflateAll(std::span<const std::byte> bytes) {
   z_stream stream = {};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL,
-                   Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
     return {};
   std::vector<std::byte> packed(bytes.size());
   stream.next_in = asBytes(bytes.data());
@@ -380,8 +373,7 @@ Status writeArrays(AtomicFile &file, const std::vector<std::pair<std::string, Ho
     entry.name = name;
     entry.size = bytes->size();
     entry.checksum = checksumOf(*bytes);
-    const std::string tooLarge =
-        "array '" + name + "' of " + zyx::toString(tensor.type) + " needs zip64";
+    const std::string tooLarge = "array '" + name + "' of " + zyx::toString(tensor.type) + " needs zip64";
     if (name.size() > 0xffff - suffix.size() || entry.size >= zip64Mark)
       return Status::unsupported(tooLarge);
     if (compression == NpzCompression::Deflated) {
@@ -447,8 +439,7 @@ Result<HostTensor> NpzFile::read(std::string_view name) const {
   return parseNpy(std::move(bytes), what);
 }
 
-Status io::writeNpz(const std::string &path,
-                    const std::vector<std::pair<std::string, HostTensor>> &arrays,
+Status io::writeNpz(const std::string &path, const std::vector<std::pair<std::string, HostTensor>> &arrays,
                     NpzCompression compression) {
   ZYX_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   if (Status status = writeArrays(file, arrays, compression); !status)

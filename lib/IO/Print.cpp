@@ -155,8 +155,7 @@ Scientific scientific(DType dtype, double value, int precision) {
 /// widths from all elements that will be printed, so they are shown to it first.
 class FloatFormat {
 public:
-  FloatFormat(DType dtype, const std::vector<double> &values, int precision)
-      : dtype(dtype), precision(precision) {
+  FloatFormat(DType dtype, const std::vector<double> &values, int precision) : dtype(dtype), precision(precision) {
     double largest = 0, smallest = HUGE_VAL;
     bool anyNaN = false, anyInf = false, anyNegativeInf = false, anyNonZero = false;
     for (double value : values) {
@@ -169,8 +168,8 @@ public:
       largest = std::max(largest, std::fabs(value));
       smallest = std::min(smallest, std::fabs(value));
     }
-    exponential = anyNonZero && (largest >= 1e8 || smallest < roundTo(dtype, 1e-4) ||
-                                 roundTo(dtype, largest / smallest) > 1000);
+    exponential =
+        anyNonZero && (largest >= 1e8 || smallest < roundTo(dtype, 1e-4) || roundTo(dtype, largest / smallest) > 1000);
     for (double value : values)
       if (std::isfinite(value))
         measure(value);
@@ -194,8 +193,7 @@ public:
       // Three-digit exponents widen all others.
       text.exponent.insert(1, static_cast<size_t>(exponentChars) - text.exponent.size(), '0');
       const size_t integer = text.integer.size() - 1;
-      return std::string(static_cast<size_t>(left) - integer, ' ') + text.integer + text.fraction +
-             "e" + text.exponent;
+      return std::string(static_cast<size_t>(left) - integer, ' ') + text.integer + text.fraction + "e" + text.exponent;
     }
     std::string text = positional(dtype, value, precision);
     text.insert(0, static_cast<size_t>(left) - text.find('.'), ' ');

@@ -112,8 +112,7 @@ public:
   bool null() override { return unexpected(); }
   bool boolean(bool) override { return unexpected(); }
   bool binary(binary_t &) override { return unexpected(); }
-  bool parse_error(size_t position, const std::string &,
-                   const nlohmann::detail::exception &) override {
+  bool parse_error(size_t position, const std::string &, const nlohmann::detail::exception &) override {
     if (failure.isOk())
       failure = Status::dataCorruption("the header is no JSON at byte " + std::to_string(position));
     return false;
@@ -141,8 +140,7 @@ private:
       return fail("lacks one of dtype, shape, data_offsets, or has more");
     const bool spans = offsets.size() == 2 && offsets[0] <= offsets[1];
     const uint64_t spanned = spans ? offsets[1] - offsets[0] : 0;
-    const auto *known =
-        std::ranges::find(dtypes, dtype, &std::pair<std::string_view, DType>::first);
+    const auto *known = std::ranges::find(dtypes, dtype, &std::pair<std::string_view, DType>::first);
     if (known == std::end(dtypes)) {
       // Nobody here knows how long its elements are.
       if (!spans)
@@ -155,8 +153,7 @@ private:
     if (!size)
       return fail("is refused: " + size.status().message());
     if (!spans || spanned != static_cast<uint64_t>(*size))
-      return fail("has offsets that do not span the " + std::to_string(*size) + " bytes of " +
-                  zyx::toString(type));
+      return fail("has offsets that do not span the " + std::to_string(*size) + " bytes of " + zyx::toString(type));
     tensors.push_back({{current, std::move(type), offsets[0], spanned}, ""});
     return to(State::Names);
   }
@@ -178,19 +175,16 @@ Status place(std::vector<Placed> &tensors, uint64_t dataOffset, uint64_t dataSiz
   for (Placed &tensor : tensors) {
     SafetensorsFile::Entry &entry = tensor.entry;
     if (entry.offset != end)
-      return Status::dataCorruption("tensor '" + entry.name + "' starts at byte " +
-                                    std::to_string(entry.offset) + " of the data, but " +
-                                    std::to_string(end) + " is the end of the one before");
+      return Status::dataCorruption("tensor '" + entry.name + "' starts at byte " + std::to_string(entry.offset) +
+                                    " of the data, but " + std::to_string(end) + " is the end of the one before");
     end = entry.offset + entry.size;
     if (end > dataSize)
-      return Status::dataCorruption("tensor '" + entry.name + "' ends at byte " +
-                                    std::to_string(end) + " of " + std::to_string(dataSize) +
-                                    " bytes of data");
+      return Status::dataCorruption("tensor '" + entry.name + "' ends at byte " + std::to_string(end) + " of " +
+                                    std::to_string(dataSize) + " bytes of data");
     entry.offset += dataOffset;
   }
   if (end != dataSize)
-    return Status::dataCorruption("the data has " + std::to_string(dataSize - end) +
-                                  " bytes that belong to no tensor");
+    return Status::dataCorruption("the data has " + std::to_string(dataSize - end) + " bytes that belong to no tensor");
   return Status::ok();
 }
 
@@ -208,9 +202,8 @@ Result<Header> readHeader(const ReadOnlyFile &file) {
   for (size_t i = sizeof(prefix); i-- > 0;)
     length = length << 8 | std::to_integer<uint64_t>(prefix[i]);
   if (length > maxHeaderBytes)
-    return Status::dataCorruption("the header claims " + std::to_string(length) +
-                                  " bytes; at most " + std::to_string(maxHeaderBytes) +
-                                  " are accepted");
+    return Status::dataCorruption("the header claims " + std::to_string(length) + " bytes; at most " +
+                                  std::to_string(maxHeaderBytes) + " are accepted");
   if (length > file.size() - sizeof(prefix))
     return Status::dataCorruption("the header claims " + std::to_string(length) + " bytes of " +
                                   std::to_string(file.size() - sizeof(prefix)));
@@ -252,8 +245,7 @@ constexpr size_t dataAlignment = 64;
 Status checkHeaderSize(size_t size) {
   if (size <= maxHeaderBytes)
     return Status::ok();
-  return Status::unsupported("the header would have more than " + std::to_string(maxHeaderBytes) +
-                             " bytes");
+  return Status::unsupported("the header would have more than " + std::to_string(maxHeaderBytes) + " bytes");
 }
 
 using NamedType = std::pair<std::string, TensorType>;
@@ -318,16 +310,15 @@ Result<SafetensorsFile> SafetensorsFile::open(ReadOnlyFile file) {
 }
 
 const SafetensorsFile::Entry *SafetensorsFile::find(std::string_view name) const {
-  auto found = std::find_if(entries.begin(), entries.end(),
-                            [&](const Entry &entry) { return entry.name == name; });
+  auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 
 Result<HostTensor> SafetensorsFile::read(std::string_view name) const {
   const Entry *entry = find(name);
   if (const auto other = others.find(std::string(name)); other != others.end())
-    return Status::unsupported(file->path() + ": tensor '" + other->first +
-                               "' has the unsupported dtype '" + other->second + "'");
+    return Status::unsupported(file->path() + ": tensor '" + other->first + "' has the unsupported dtype '" +
+                               other->second + "'");
   if (!entry)
     return Status::notFound(file->path() + ": no tensor '" + std::string(name) + "'");
   ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> elements,
@@ -350,8 +341,7 @@ Result<HostTensor> SafetensorsFile::readRows(const Entry &entry, int64_t begin, 
   return tensor;
 }
 
-Result<SafetensorsWriter> SafetensorsWriter::create(const std::string &path,
-                                                    const std::vector<NamedType> &tensors,
+Result<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, const std::vector<NamedType> &tensors,
                                                     const std::map<std::string, std::string> &metadata) {
   std::vector<size_t> order;
   for (int64_t width : {8, 4, 2, 1})
@@ -451,7 +441,9 @@ static Result<std::map<std::string, std::string>> readIndex(const std::string &p
       --depth;
       return true;
     }
-    bool start_array(std::size_t) override { return other() && (++depth <= 64 || refuse("it has more than 64 levels")); }
+    bool start_array(std::size_t) override {
+      return other() && (++depth <= 64 || refuse("it has more than 64 levels"));
+    }
     bool end_array() override {
       --depth;
       return true;
@@ -493,11 +485,13 @@ Result<std::vector<SafetensorsFile>> io::openSafetensors(const std::string &path
   for (const auto &[name, shard] : index) {
     const auto [known, isNew] = numbers.emplace(shard, files.size());
     if (isNew) {
-      ZYX_ASSIGN_OR_RETURN(SafetensorsFile opened, SafetensorsFile::open(folder.empty() ? shard : folder + "/" + shard));
+      ZYX_ASSIGN_OR_RETURN(SafetensorsFile opened,
+                           SafetensorsFile::open(folder.empty() ? shard : folder + "/" + shard));
       files.push_back(std::move(opened));
     }
     if (!files[known->second].find(name) && !files[known->second].unsupported().contains(name))
-      return Status::dataCorruption(file + ": tensor '" + name + "' is said to be in '" + shard + "', which has none of the name");
+      return Status::dataCorruption(file + ": tensor '" + name + "' is said to be in '" + shard +
+                                    "', which has none of the name");
   }
   for (const auto &[shard, number] : numbers)
     for (const SafetensorsFile::Entry &entry : files[number].tensors())
@@ -507,8 +501,7 @@ Result<std::vector<SafetensorsFile>> io::openSafetensors(const std::string &path
   return files;
 }
 
-Status io::writeSafetensors(const std::string &path,
-                            const std::vector<std::pair<std::string, HostTensor>> &tensors,
+Status io::writeSafetensors(const std::string &path, const std::vector<std::pair<std::string, HostTensor>> &tensors,
                             const std::map<std::string, std::string> &metadata) {
   std::vector<TensorView> views;
   for (const auto &[name, tensor] : tensors)

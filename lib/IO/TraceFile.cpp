@@ -30,11 +30,8 @@ std::string io::encodeTrace(const Trace &trace) {
   Json events = Json::array();
   events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", 1}, {"args", {{"name", "zyx"}}}});
   for (size_t i = 0; i < tracks.size(); ++i)
-    events.push_back({{"ph", "M"},
-                      {"name", "thread_name"},
-                      {"pid", 1},
-                      {"tid", i + 1},
-                      {"args", {{"name", tracks[i]}}}});
+    events.push_back(
+        {{"ph", "M"}, {"name", "thread_name"}, {"pid", 1}, {"tid", i + 1}, {"args", {{"name", tracks[i]}}}});
   for (const Span &span : spans) {
     Json event = {{"ph", "X"},
                   {"name", span.name},
@@ -51,10 +48,21 @@ std::string io::encodeTrace(const Trace &trace) {
     const Span &first = spans[from], &second = spans[to];
     // An arrow begins and ends inside of a slice.
     const uint64_t end = first.begin + first.nanoseconds - (first.nanoseconds != 0);
-    events.push_back({{"ph", "s"}, {"name", "event"}, {"cat", "event"}, {"id", ++id}, {"pid", 1},
-                      {"tid", number(first)}, {"ts", microseconds(end)}});
-    events.push_back({{"ph", "f"}, {"bp", "e"}, {"name", "event"}, {"cat", "event"}, {"id", id},
-                      {"pid", 1}, {"tid", number(second)}, {"ts", microseconds(second.begin)}});
+    events.push_back({{"ph", "s"},
+                      {"name", "event"},
+                      {"cat", "event"},
+                      {"id", ++id},
+                      {"pid", 1},
+                      {"tid", number(first)},
+                      {"ts", microseconds(end)}});
+    events.push_back({{"ph", "f"},
+                      {"bp", "e"},
+                      {"name", "event"},
+                      {"cat", "event"},
+                      {"id", id},
+                      {"pid", 1},
+                      {"tid", number(second)},
+                      {"ts", microseconds(second.begin)}});
   }
   Json file = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
   // Names of kernels and files may hold any byte.

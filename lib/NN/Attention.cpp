@@ -64,7 +64,8 @@ KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, cons
   return {put(cache.keys, more.keys), put(cache.values, more.values)};
 }
 
-Tensor zyx::nn::attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal, Place where) {
+Tensor zyx::nn::attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal,
+                            Place where) {
   const ContextScope scope(queries.context());
   const int64_t rows = queries.extent(-2, where), room = cache.keys.extent(-2, where);
   const Tensor begin = positionOf(start, where), places = Tensor::arange(0, room, 1, DType::I64, where);
@@ -135,7 +136,8 @@ Tensor MultiheadAttention::attend(const Tensor &x, const KeysValues &memory, con
                                   Place where) const {
   return callFor("MultiheadAttention", where, [&] {
     const KeysValues all = repeated(memory, where);
-    return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where), where);
+    return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where),
+                  where);
   });
 }
 
@@ -149,7 +151,8 @@ KeysValues MultiheadAttention::cache(Shape batch, int64_t rows, Place where) con
 MultiheadAttention::Extended MultiheadAttention::extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
                                                         Place where) const {
   const KeysValues all = append(cache, keysValues(x, start, where), start, where);
-  return {joined(attendCache(queries(x, start, where), repeated(all, where), start, options.causal, where), where), all};
+  return {joined(attendCache(queries(x, start, where), repeated(all, where), start, options.causal, where), where),
+          all};
 }
 
 //===----------------------------------------------------------------------===//

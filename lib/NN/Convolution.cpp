@@ -10,11 +10,12 @@ using namespace zyx;
 using namespace zyx::nn;
 
 /// Of both kinds: [first, second / groups, window...].
-static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const Dims &window, DrawsRef draws, double &bound,
-                          const Place &where) {
+static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const Dims &window, DrawsRef draws,
+                           double &bound, const Place &where) {
   if (groups <= 0 || first % groups != 0 || second % groups != 0)
     throw Error(Status::invalidArgument("convolution: channels of " + std::to_string(first) + " and " +
-                                        std::to_string(second) + " do not fall into " + std::to_string(groups) + " groups"),
+                                        std::to_string(second) + " do not fall into " + std::to_string(groups) +
+                                        " groups"),
                 where);
   Shape shape = {second / groups};
   shape.insert(shape.end(), window.begin(), window.end());
@@ -24,8 +25,8 @@ static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const 
   return draws->uniformLater(std::move(shape), -bound, bound, where);
 }
 
-nn::Convolution::Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions given, bool hasBias,
-                             Place where)
+nn::Convolution::Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions given,
+                             bool hasBias, Place where)
     : options(std::move(given)) {
   double bound = 0;
   weight = add("weight", drawFilters(out, in, options.groups, window, draws, bound, where), where);
@@ -43,7 +44,8 @@ nn::TransposedConvolution::TransposedConvolution(int64_t in, int64_t out, Dims w
 }
 
 Tensor nn::Convolution::operator()(const Tensor &x, Place where) const {
-  return callFor("Convolution", where, [&] { return convolution(x, *weight, bias.isDefined() ? *bias : Tensor(), options); });
+  return callFor("Convolution", where,
+                 [&] { return convolution(x, *weight, bias.isDefined() ? *bias : Tensor(), options); });
 }
 
 Tensor nn::TransposedConvolution::operator()(const Tensor &x, Place where) const {

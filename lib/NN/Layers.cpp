@@ -16,12 +16,9 @@ using namespace zyx::nn;
 // First values
 //===----------------------------------------------------------------------===//
 
-double Draws::next() {
-  return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24;
-}
+double Draws::next() { return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24; }
 
-template <typename F>
-Initial Draws::later(Shape shape, uint64_t perElement, F &&number, const Place &where) {
+template <typename F> Initial Draws::later(Shape shape, uint64_t perElement, F &&number, const Place &where) {
   const uint64_t count = static_cast<uint64_t>(valueOrThrow(numElements(shape), where));
   const TensorType type{DType::F32, std::move(shape)};
   auto make = [type, count, number, where, at = *this]() mutable {

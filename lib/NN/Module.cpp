@@ -60,7 +60,8 @@ struct Module::Node {
     for (const auto &[other, generator] : generators)
       isTaken |= other == name;
     if (isTaken)
-      throw Error(Status::invalidArgument("module: there are two parameters or children of the name '" + name + "'"), where);
+      throw Error(Status::invalidArgument("module: there are two parameters or children of the name '" + name + "'"),
+                  where);
     if (name.empty() || name.find('.') != std::string::npos)
       throw Error(Status::invalidArgument("module: '" + name + "' is no name: it is empty or has a dot"), where);
   }
@@ -154,8 +155,7 @@ struct Module::Source {
 };
 
 /// Makes a tensor where the value of a parameter lies, or a new tensor would where that device is lost.
-template <typename F>
-static Tensor makeBeside(const Parameter &parameter, F &&make) {
+template <typename F> static Tensor makeBeside(const Parameter &parameter, F &&make) {
   const ContextScope context(parameter.context());
   try {
     const DeviceScope device(parameter.device(), parameter.context());
@@ -169,13 +169,15 @@ static Tensor makeBeside(const Parameter &parameter, F &&make) {
 
 static void expectSome(const Parameters &all, const char *what, const Place &where) {
   if (all.empty())
-    throw Error(Status::invalidArgument("module: there is nothing to " + std::string(what) +
-                                        ": it has no parameters, as where children are members that were not declared with "
-                                        "add()"),
-                where);
+    throw Error(
+        Status::invalidArgument("module: there is nothing to " + std::string(what) +
+                                ": it has no parameters, as where children are members that were not declared with "
+                                "add()"),
+        where);
 }
 
-LoadReport Module::loadFrom(const std::map<std::string, Source> &given, const LoadOptions &options, const Place &where) {
+LoadReport Module::loadFrom(const std::map<std::string, Source> &given, const LoadOptions &options,
+                            const Place &where) {
   Parameters all = node->everything();
   expectSome(all, "load", where);
   std::ranges::sort(all, {}, &NamedParameter::name);
@@ -242,9 +244,11 @@ LoadReport Module::load(const NamedTensors &given, const LoadOptions &options, P
                        if (!options.assign)
                          return copyTo(Context::current(where), value, where);
                        if (tensor.context(where) != Context::current(where))
-                         throw Error(Status::invalidArgument("the module's state: '" + name + "' is of another context than "
-                                                             "the parameter that would become it; without assign it is copied"),
-                                     where);
+                         throw Error(
+                             Status::invalidArgument("the module's state: '" + name +
+                                                     "' is of another context than "
+                                                     "the parameter that would become it; without assign it is copied"),
+                             where);
                        return value;
                      }};
   }

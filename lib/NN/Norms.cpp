@@ -16,8 +16,8 @@ static Tensor filled(int64_t count, float value, const Place &where) {
 }
 
 LayerNorm::LayerNorm(int64_t width, double epsilon, Place where)
-    : weight(add("weight", filled(width, 1, where), where)),
-      bias(add("bias", filled(width, 0, where), where)), epsilon(epsilon) {}
+    : weight(add("weight", filled(width, 1, where), where)), bias(add("bias", filled(width, 0, where), where)),
+      epsilon(epsilon) {}
 Tensor LayerNorm::operator()(const Tensor &x, Place where) const {
   return callFor("LayerNorm", where, [&] { return layerNorm(x, 1, *weight, *bias, epsilon); });
 }
@@ -36,8 +36,8 @@ static void expectChannels(const Tensor &x, const Parameter &weight) {
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, double epsilon, Place where)
-    : weight(add("weight", filled(channels, 1, where), where)),
-      bias(add("bias", filled(channels, 0, where), where)), groups(groups), epsilon(epsilon) {
+    : weight(add("weight", filled(channels, 1, where), where)), bias(add("bias", filled(channels, 0, where), where)),
+      groups(groups), epsilon(epsilon) {
   if (groups <= 0 || channels % groups != 0)
     throw Error(Status::invalidArgument("GroupNorm: " + std::to_string(channels) + " channels do not fall into " +
                                         std::to_string(groups) + " groups"),
@@ -51,11 +51,9 @@ Tensor GroupNorm::operator()(const Tensor &x, Place where) const {
 }
 
 BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum, Place where)
-    : weight(add("weight", filled(channels, 1, where), where)),
-      bias(add("bias", filled(channels, 0, where), where)),
+    : weight(add("weight", filled(channels, 1, where), where)), bias(add("bias", filled(channels, 0, where), where)),
       runningMean(addBuffer("running_mean", filled(channels, 0, where), where)),
-      runningVar(addBuffer("running_var", filled(channels, 1, where), where)), epsilon(epsilon),
-      momentum(momentum) {}
+      runningVar(addBuffer("running_var", filled(channels, 1, where), where)), epsilon(epsilon), momentum(momentum) {}
 /// Batches whose moments may wait to be computed: one where steps compute them.
 static constexpr int maxPending = 16;
 

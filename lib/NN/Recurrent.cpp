@@ -58,8 +58,7 @@ Tensor Recurrent::run(const Tensor &x, size_t numStates, const Step &step, const
 Tensor Rnn::operator()(const Tensor &x, Place where) const {
   return callFor("Rnn", where, [&] {
     return run(
-        x, 1,
-        [](const Tensor &i, const Tensor &f, std::span<const Tensor>) { return std::vector{(i + f).tanh()}; },
+        x, 1, [](const Tensor &i, const Tensor &f, std::span<const Tensor>) { return std::vector{(i + f).tanh()}; },
         where);
   });
 }

@@ -51,7 +51,8 @@ TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions
       mlpNorm(add("mlp_norm", LayerNorm(width, 1e-5, where), where)),
       mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
 
-Tensor TransformerDecoderBlock::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
+Tensor TransformerDecoderBlock::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask,
+                                           Place where) const {
   return callFor("TransformerDecoderBlock", where, [&] {
     const Tensor y = x + attention(attentionNorm(x));
     const Tensor z = y + cross(crossNorm(y), memory, mask, where);
@@ -72,7 +73,8 @@ MultiheadAttention::Extended TransformerDecoderBlock::extend(const Tensor &x, co
 // Stacks
 //===----------------------------------------------------------------------===//
 
-TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where)
+TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+                                       Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
     blocks.push_back(add(std::to_string(i), TransformerBlock(width, options, draws, where), where));
@@ -108,7 +110,8 @@ ExtendedStack TransformerEncoder::extend(const Tensor &x, std::span<const KeysVa
   return next;
 }
 
-TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where)
+TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+                                       Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
     blocks.push_back(add(std::to_string(i), TransformerDecoderBlock(width, options, draws, where), where));

@@ -73,7 +73,8 @@ Rule zyx::optim::sgd(SgdOptions o, Place where) {
   if (o.momentum != 0)
     rule.state = alike({"momentum"});
   rule.numbers = [o](double rate, int64_t step) { return std::vector<double>{rate, step == 1 ? 1 : 1 - o.dampening}; };
-  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
+                    std::span<const Tensor> numbers) {
     Tensor g = decayed(gradient, value, o.weightDecay);
     if (o.momentum != 0) {
       state[0] = o.momentum * state[0] + numbers[1] * g;
@@ -128,7 +129,8 @@ Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
     kept.push_back("momentum");
   Rule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
   rule.numbers = [](double rate, int64_t) { return std::vector<double>{rate}; };
-  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
+                    std::span<const Tensor> numbers) {
     const Tensor g = decayed(gradient, value, o.weightDecay);
     Tensor spread = state[0] = o.alpha * state[0] + (1 - o.alpha) * g * g;
     if (o.centered) {
@@ -149,7 +151,8 @@ Rule zyx::optim::lion(LionOptions o, Place where) {
   options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
   Rule rule{.learningRate = o.learningRate, .state = alike({"m"})};
   rule.numbers = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
-  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state, std::span<const Tensor> numbers) {
+  rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
+                    std::span<const Tensor> numbers) {
     const Tensor direction = o.beta1 * state[0] + (1 - o.beta1) * gradient;
     // 0 and NaN stay.
     const Tensor sign = zyx::where(direction > 0, 1, zyx::where(direction < 0, -1, direction));
@@ -161,10 +164,8 @@ Rule zyx::optim::lion(LionOptions o, Place where) {
 
 Rule zyx::optim::adafactor(AdafactorOptions o, Place where) {
   const Options options{"adafactor", where};
-  options.expectLeast({{"learning rate", o.learningRate},
-                       {"floor", o.floor},
-                       {"weight decay", o.weightDecay},
-                       {"epsilon", o.epsilon}});
+  options.expectLeast(
+      {{"learning rate", o.learningRate}, {"floor", o.floor}, {"weight decay", o.weightDecay}, {"epsilon", o.epsilon}});
   if (!(o.clip > 0 && o.decay <= 0))
     options.refuse("a clip of " + std::to_string(o.clip) + " and a decay of " + std::to_string(o.decay) +
                    " are not above 0 and at most 0");
@@ -277,8 +278,9 @@ size_t Optimizer::numStates() const {
 std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
                                     const Place &where) const {
   if (gradients.size() != all.size())
-    throw Error(refusal(std::to_string(gradients.size()) + " gradients for " + std::to_string(all.size()) + " parameters"),
-                where);
+    throw Error(
+        refusal(std::to_string(gradients.size()) + " gradients for " + std::to_string(all.size()) + " parameters"),
+        where);
   std::vector<Tensor> values;
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor value = all[i].parameter.value(where), &gradient = gradients[i];
@@ -295,8 +297,8 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
     Slot &slot = next[i];
     values.push_back(callFor("optimizer: '" + all[i].name + "'", where, [&] {
       return groups[slot.group]
-          .rule.update(value.cast(dtype), gradient.cast(dtype), slot.state,
-                       numbers[slot.group].at({dtype, value.device()}))
+          .rule
+          .update(value.cast(dtype), gradient.cast(dtype), slot.state, numbers[slot.group].at({dtype, value.device()}))
           .cast(value.dtype());
     }));
     if (values.back().shape() != value.shape())
@@ -340,10 +342,12 @@ std::vector<Tensor> Optimizer::gradients(const Tensor &loss, const Place &where)
   std::map<uint64_t, size_t> numbers;
   for (size_t i = 0; i < values.size(); ++i)
     if (const auto [other, isNew] = numbers.try_emplace(values[i].id(where), i); !isNew)
-      throw Error(refusal("'" + all[other->second].name + "' and '" + all[i].name +
-                          "' hold one tensor, so that gradients of the two cannot be told: Parameter::set gives one a tensor of "
-                          "its own"),
-                  where);
+      throw Error(
+          refusal(
+              "'" + all[other->second].name + "' and '" + all[i].name +
+              "' hold one tensor, so that gradients of the two cannot be told: Parameter::set gives one a tensor of "
+              "its own"),
+          where);
   std::vector<Tensor> found = gradient(loss, values, {.allowUnused = true, .materialize = false}, where);
   if (std::ranges::none_of(found, &Tensor::isDefined))
     throw Error(refusal("the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
@@ -405,7 +409,8 @@ Clipped zyx::optim::clipByGlobalNorm(Tensors gradients, double most, Place where
       continue;
     }
     const DType dtype = accumulatorType(gradient.dtype());
-    clipped.gradients.push_back((gradient.cast(dtype, where) * factor.cast(dtype, where)).cast(gradient.dtype(), where));
+    clipped.gradients.push_back(
+        (gradient.cast(dtype, where) * factor.cast(dtype, where)).cast(gradient.dtype(), where));
   }
   return clipped;
 }

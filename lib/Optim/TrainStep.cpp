@@ -24,7 +24,8 @@ static JitOptions givenUp(size_t count) {
 TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions given)
     : optimizer(optimizer), loss(std::move(loss)), options(std::move(given)),
       step([this](std::span<const Tensor> arguments) { return build(arguments); },
-           options.givesUp ? givenUp(optimizer.all.size() + options.buffers.size() + optimizer.numStates()) : JitOptions()) {}
+           options.givesUp ? givenUp(optimizer.all.size() + options.buffers.size() + optimizer.numStates())
+                           : JitOptions()) {}
 
 /// Arguments are parameters, buffers, the optimizer's state, its numbers, and the batch; results are the next
 /// parameters, buffers and state, and what the loss returned.

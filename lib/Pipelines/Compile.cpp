@@ -28,15 +28,13 @@ namespace {
 class StageTimer {
 public:
   StageTimer(const std::string &name, const Options &options, std::vector<Stage> &stages)
-      : span(options.trace, "compiler", name), name(name), stages(stages),
-        begin(std::chrono::steady_clock::now()) {
+      : span(options.trace, "compiler", name), name(name), stages(stages), begin(std::chrono::steady_clock::now()) {
     if (options.progress)
       options.progress(name, 0, 0);
   }
   ~StageTimer() {
     auto elapsed = std::chrono::steady_clock::now() - begin;
-    stages.push_back(
-        {std::move(name), static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count())});
+    stages.push_back({std::move(name), static_cast<uint64_t>(std::chrono::nanoseconds(elapsed).count())});
   }
 
 private:
@@ -61,8 +59,8 @@ private:
     if (pass->getArgument().empty())
       return;
     auto symbol = SymbolTable::getSymbolName(op);
-    trace.add({"compiler", pass->getArgument().str(), symbol ? symbol.str() : std::string(), begin,
-               Trace::now() - begin});
+    trace.add(
+        {"compiler", pass->getArgument().str(), symbol ? symbol.str() : std::string(), begin, Trace::now() - begin});
   }
   Trace &trace;
   /// Of the passes that run now, the innermost last: a context has one thread.
@@ -80,8 +78,7 @@ public:
           if (!text.empty())
             stream << '\n';
           if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
-            stream << place.getFilename().getValue() << ':' << place.getLine() << ':'
-                   << place.getColumn() << ": ";
+            stream << place.getFilename().getValue() << ':' << place.getLine() << ':' << place.getColumn() << ": ";
           stream << diagnostic;
           return success();
         }) {}
@@ -104,8 +101,7 @@ Status checkRoundtrip(ModuleOp module, Phase phase) {
   std::string text = print(module);
   auto again = parseSourceString<ModuleOp>(text, module.getContext());
   if (!again || print(*again) != text)
-    return Status::internal("the text of phase '" + std::string(toString(phase)) +
-                            "' does not round-trip");
+    return Status::internal("the text of phase '" + std::string(toString(phase)) + "' does not round-trip");
   return Status::ok();
 }
 
@@ -149,8 +145,7 @@ Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vecto
 }
 
 /// C for all kernels together, by the system's compiler.
-Result<std::vector<artifact::CodeBlob>> emitC(ModuleOp module, const Options &options,
-                                            std::vector<Stage> &stages) {
+Result<std::vector<artifact::CodeBlob>> emitC(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
   ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Lowered, stages));
   ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
   OwningOpRef<ModuleOp> kernels = cloneKernels(module);
@@ -259,8 +254,7 @@ Result<std::vector<artifact::CodeBlob>> emitMachineCode(ModuleOp module, const O
 }
 
 /// A piece of code for each kernel, so that one can be loaded without the others.
-Result<std::vector<artifact::CodeBlob>> emitPTX(ModuleOp module, const Options &options,
-                                                std::vector<Stage> &stages) {
+Result<std::vector<artifact::CodeBlob>> emitPTX(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
   target::PTXEmitter emitter(options.target);
   ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter.add(own); }));
   StageTimer timer("generate", options, stages);
@@ -273,8 +267,7 @@ Result<std::vector<artifact::CodeBlob>> emitPTX(ModuleOp module, const Options &
 
 } // namespace
 
-Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase last,
-                                 std::vector<Stage> &stages) {
+Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase last, std::vector<Stage> &stages) {
   for (Phase phase : allPhases) {
     if (phase > last)
       break;
@@ -286,13 +279,12 @@ Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase 
 Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options,
                                                    std::vector<Stage> &stages) {
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
-  auto emit = options.target.kind == target::TargetKind::C     ? emitC
+  auto emit = options.target.kind == target::TargetKind::C      ? emitC
               : options.target.kind == target::TargetKind::CUDA ? emitPTX
                                                                 : emitMachineCode;
   ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emit(module, options, stages));
   const uint64_t begin = Trace::now();
-  Result<artifact::Artifact> made =
-      plan::toArtifact(module, options.target, std::move(code));
+  Result<artifact::Artifact> made = plan::toArtifact(module, options.target, std::move(code));
   stages.push_back({"artifact", Trace::now() - begin});
   if (options.trace)
     options.trace->add({"compiler", "artifact", "", begin, stages.back().nanoseconds});
@@ -312,14 +304,15 @@ Result<std::vector<KernelChoices>> zyx::pipelines::listChoices(ModuleOp module, 
     kernel.key = key.str();
     kernel.kernel = func.getName().str();
     auto costs = func->getAttrOfType<ArrayAttr>(schedule::costsAttr).getAsValueRange<FloatAttr>();
-    for (auto [text, cost] : llvm::zip(func->getAttrOfType<ArrayAttr>(schedule::choicesAttr).getAsValueRange<StringAttr>(), costs))
+    for (auto [text, cost] :
+         llvm::zip(func->getAttrOfType<ArrayAttr>(schedule::choicesAttr).getAsValueRange<StringAttr>(), costs))
       kernel.choices.push_back({text.str(), cost.convertToDouble()});
   }
   return listed;
 }
 
-Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options &options,
-                                                  Phase last, std::vector<Stage> &stages) {
+Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options &options, Phase last,
+                                                  std::vector<Stage> &stages) {
   if (last != Phase::Target) {
     ZYX_RETURN_IF_ERROR(runPhases(module, options, last, stages));
     return print(module);
@@ -334,8 +327,8 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
   return print(*kernels);
 }
 
-Result<std::string> zyx::pipelines::compileToDot(ModuleOp module, const Options &options,
-                                                 Phase last, std::vector<Stage> &stages) {
+Result<std::string> zyx::pipelines::compileToDot(ModuleOp module, const Options &options, Phase last,
+                                                 std::vector<Stage> &stages) {
   if (last != Phase::Graph && last != Phase::Groups && last != Phase::Plan)
     return Status::invalidArgument("phase '" + std::string(toString(last)) +
                                    "' is not drawn; graph, groups and plan are");

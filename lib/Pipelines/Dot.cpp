@@ -49,8 +49,7 @@ std::string describe(Operation *op) {
       words += line[at++];
       continue;
     }
-    at = line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#$-",
-                                at + 1);
+    at = line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_#$-", at + 1);
     at = at == StringRef::npos ? line.size() : at;
     if (line.substr(at).starts_with(", "))
       at += 2;
@@ -79,8 +78,8 @@ public:
 
   /// Lines of a label are separated by '\n'.
   unsigned node(StringRef label, bool isData = false) {
-    line() += "n" + std::to_string(numNodes) + " [label=\"" + escape(label) + "\"" +
-              (isData ? ", shape=ellipse" : "") + "]\n";
+    line() += "n" + std::to_string(numNodes) + " [label=\"" + escape(label) + "\"" + (isData ? ", shape=ellipse" : "") +
+              "]\n";
     return numNodes++;
   }
   void edge(unsigned from, unsigned to, StringRef label = "", bool dashed = false) {
@@ -133,8 +132,7 @@ void drawGroup(Drawing &drawing, graph::ir::GroupOp group) {
   drawing.beginFrame("group " + std::to_string(drawing.groups()));
   drawBlock(drawing, body);
   drawing.endFrame();
-  for (auto [result, yielded] :
-       llvm::zip(group.getOutputs(), body.getTerminator()->getOperands()))
+  for (auto [result, yielded] : llvm::zip(group.getOutputs(), body.getTerminator()->getOperands()))
     drawing.nodes[result] = drawing.nodes.lookup(yielded);
 }
 
@@ -186,14 +184,12 @@ void drawGraph(Drawing &drawing, func::FuncOp entry) {
   drawing.begin(entry.getName());
   for (BlockArgument argument : entry.getArguments())
     drawing.nodes[argument] =
-        drawing.node(graph::ir::getArgumentName(entry, argument.getArgNumber()) + "\n" +
-                         describe(argument.getType()),
+        drawing.node(graph::ir::getArgumentName(entry, argument.getArgNumber()) + "\n" + describe(argument.getType()),
                      /*isData=*/true);
   Block &block = entry.getBody().front();
   drawBlock(drawing, block);
   for (auto [index, value] : llvm::enumerate(block.getTerminator()->getOperands()))
-    drawing.edge(drawing.nodes.lookup(value),
-                 drawing.node(graph::ir::getResultName(entry, index), /*isData=*/true));
+    drawing.edge(drawing.nodes.lookup(value), drawing.node(graph::ir::getResultName(entry, index), /*isData=*/true));
   drawing.end();
 }
 

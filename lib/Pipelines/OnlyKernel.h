@@ -12,7 +12,8 @@
 namespace zyx::pipelines {
 
 /// Makes a program of one kernel, that of the key: its inputs are what its first launch reads, its outputs what that
-/// writes. What are weights there are weights here, so that it is scheduled alike. NotFound where no kernel has the key.
+/// writes. What are weights there are weights here, so that it is scheduled alike. NotFound where no kernel has the
+/// key.
 Status keepOnlyKernel(mlir::ModuleOp module, llvm::StringRef key);
 
 } // namespace zyx::pipelines

@@ -47,7 +47,8 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
   const int64_t threads = options.target.cores * options.target.threadsPerCore;
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
   const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
-  passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
+  passes.addNestedPass<func::FuncOp>(
+      search::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
   // A processor computes a curve no faster than it reads one.
   if (options.optimise && options.fusion != Fusion::None && tensor != 0)
     passes.addNestedPass<func::FuncOp>(search::createRecomputeResultsPass());
@@ -62,7 +63,8 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise && options.fusion == Fusion::Weighed)
     passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
   // Tests alone turn results: what was weighed to be faster was slower on a card (docs/search.md).
-  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorCores() && options.scheduleSeed != 0)
+  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorCores() &&
+      options.scheduleSeed != 0)
     passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
   ConvertGraphToKernelPassOptions machine;
   if (options.optimise && options.target.isGpu()) {
@@ -128,12 +130,10 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     staging.rowBytes = std::max<int64_t>(options.target.sharedBytes / 2 - besideRows, 0);
     passes.addPass(kernel::createStageReusedPass(staging));
   }
-  passes.addPass(
-      kernel::createLowerTilesPass({options.target.vectorBytes, options.target.vectorRegisters,
-                                                options.target.hasBf16Dots(), options.target.hasI8Dots(),
-                                                options.target.hasFma, options.target.hasMaximum,
-                                                options.target.sharedBytes, options.target.isGpu(),
-                                                options.target.warpProductBytes == 32}));
+  passes.addPass(kernel::createLowerTilesPass(
+      {options.target.vectorBytes, options.target.vectorRegisters, options.target.hasBf16Dots(),
+       options.target.hasI8Dots(), options.target.hasFma, options.target.hasMaximum, options.target.sharedBytes,
+       options.target.isGpu(), options.target.warpProductBytes == 32}));
   passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding,
                                                options.target.kind == target::TargetKind::CUDA,
                                                options.target.isGpu() && options.target.hasMaximum}));
@@ -177,21 +177,18 @@ constexpr PhaseEntry phases[] = {
 const PhaseEntry &entryOf(Phase phase) { return phases[static_cast<size_t>(phase)]; }
 
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("Name of a target record"),
-                             llvm::cl::init("cpu")};
-  Option<std::string> stopAfter{
-      *this, "stop-after",
-      llvm::cl::desc("Last phase: graph, groups, kernel, schedule, lowered, plan or target"),
-      llvm::cl::init("target")};
-  Option<bool> optimise{*this, "optimise",
-                        llvm::cl::desc("Whether to fuse ops and to schedule kernels"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("Name of a target record"), llvm::cl::init("cpu")};
+  Option<std::string> stopAfter{*this, "stop-after",
+                                llvm::cl::desc("Last phase: graph, groups, kernel, schedule, lowered, plan or target"),
+                                llvm::cl::init("target")};
+  Option<bool> optimise{*this, "optimise", llvm::cl::desc("Whether to fuse ops and to schedule kernels"),
                         llvm::cl::init(true)};
-  Option<std::string> fusion{*this, "fusion",
-                             llvm::cl::desc("Which ops share kernels: weighed (where that is estimated to pay), all or none"),
-                             llvm::cl::init("weighed")};
-  Option<uint64_t> scheduleSeed{
-      *this, "schedule-seed",
-      llvm::cl::desc("Unless 0, draw the kernels' schedules from this seed"), llvm::cl::init(0)};
+  Option<std::string> fusion{
+      *this, "fusion", llvm::cl::desc("Which ops share kernels: weighed (where that is estimated to pay), all or none"),
+      llvm::cl::init("weighed")};
+  Option<uint64_t> scheduleSeed{*this, "schedule-seed",
+                                llvm::cl::desc("Unless 0, draw the kernels' schedules from this seed"),
+                                llvm::cl::init(0)};
 };
 
 } // namespace
@@ -221,8 +218,7 @@ void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options 
 void zyx::pipelines::registerCompilePipeline() {
   registerPassPipeline(
       "zyx-compile", "Every phase of the compiler up to one of them",
-      [](OpPassManager &passes, StringRef text,
-         function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+      [](OpPassManager &passes, StringRef text, function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
         PipelineOptions options;
         if (failed(options.parseFromString(text)))
           return failure();
@@ -245,7 +241,5 @@ void zyx::pipelines::registerCompilePipeline() {
                                .scheduleSeed = options.scheduleSeed});
         return success();
       },
-      [](function_ref<void(const mlir::detail::PassOptions &)> handler) {
-        handler(PipelineOptions());
-      });
+      [](function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });
 }

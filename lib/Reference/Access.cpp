@@ -51,8 +51,7 @@ void Access::reshape(const Shape &shape) {
   size_t next = shape.size();
   for (size_t d = merged.shape.size(); d-- > 0;) {
     int64_t covered = 1;
-    while (covered < merged.shape[d] && next > 0 &&
-           merged.shape[d] % (covered * shape[next - 1]) == 0) {
+    while (covered < merged.shape[d] && next > 0 && merged.shape[d] % (covered * shape[next - 1]) == 0) {
       --next;
       strides[next] = merged.strides[d] * covered;
       covered *= shape[next];
@@ -90,8 +89,8 @@ void Access::flip(const std::vector<int64_t> &dims) {
   }
 }
 
-void Access::window(const Shape &shape, const std::vector<int64_t> &dims,
-                    const std::vector<int64_t> &stride, const std::vector<int64_t> &dilation) {
+void Access::window(const Shape &shape, const std::vector<int64_t> &dims, const std::vector<int64_t> &stride,
+                    const std::vector<int64_t> &dilation) {
   Stage &top = stages.back();
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t step = top.strides[dims[i]];

@@ -19,8 +19,7 @@ namespace zyx::reference {
 class Access {
 public:
   /// The leaf itself: element i of the shape has index sum(coordinate * stride).
-  Access(Shape shape, std::vector<int64_t> strides)
-      : stages{{std::move(shape), std::move(strides), 0}} {}
+  Access(Shape shape, std::vector<int64_t> strides) : stages{{std::move(shape), std::move(strides), 0}} {}
   static Access contiguous(const Shape &shape);
 
   void reshape(const Shape &shape);
@@ -28,8 +27,8 @@ public:
   void permute(const std::vector<int64_t> &order);
   void flip(const std::vector<int64_t> &dims);
   /// `shape` is the window's own; the others are its attributes.
-  void window(const Shape &shape, const std::vector<int64_t> &dims,
-              const std::vector<int64_t> &stride, const std::vector<int64_t> &dilation);
+  void window(const Shape &shape, const std::vector<int64_t> &dims, const std::vector<int64_t> &stride,
+              const std::vector<int64_t> &dilation);
   /// Merges dimensions; to be called once, after the last view.
   void simplify();
 
@@ -39,9 +38,7 @@ public:
     walk(stages.back(), begin, count, run);
   }
   /// Whether forEachRun applies, with runs that are worth a call each.
-  bool hasLongRuns() const {
-    return stages.size() == 1 && (stages[0].shape.empty() || stages[0].shape.back() >= 16);
-  }
+  bool hasLongRuns() const { return stages.size() == 1 && (stages[0].shape.empty() || stages[0].shape.back() >= 16); }
 
   /// The indices of the view's elements [begin, begin + count).
   void indices(int64_t begin, int64_t count, int64_t *out) const;
@@ -55,15 +52,13 @@ private:
     /// The index of the first element.
     int64_t offset;
   };
-  template <typename Run>
-  static void walk(const Stage &stage, int64_t begin, int64_t count, Run run);
+  template <typename Run> static void walk(const Stage &stage, int64_t begin, int64_t count, Run run);
   static void mapStage(const Stage &stage, int64_t *indices, int64_t count);
 
   std::vector<Stage> stages;
 };
 
-template <typename Run>
-void Access::walk(const Stage &stage, int64_t begin, int64_t count, Run run) {
+template <typename Run> void Access::walk(const Stage &stage, int64_t begin, int64_t count, Run run) {
   const int rank = static_cast<int>(stage.shape.size());
   if (rank == 0) {
     if (count > 0)

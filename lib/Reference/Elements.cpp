@@ -14,9 +14,7 @@ namespace zyx::reference {
 using graph::BinaryKind;
 using graph::UnaryKind;
 
-template <typename T> static const T *as(const std::byte *block) {
-  return reinterpret_cast<const T *>(block);
-}
+template <typename T> static const T *as(const std::byte *block) { return reinterpret_cast<const T *>(block); }
 template <typename T> static T *as(std::byte *block) { return reinterpret_cast<T *>(block); }
 
 template <typename T> struct Type {
@@ -69,20 +67,20 @@ template <typename F> static void withStorage(DType dtype, F f) {
   switch (dtype) {
   case DType::F16:
     return f(
-        Type<uint16_t>(), Type<float>(),
-        [](uint16_t bits) { return static_cast<float>(halfToFloat(bits)); }, floatToHalf);
+        Type<uint16_t>(), Type<float>(), [](uint16_t bits) { return static_cast<float>(halfToFloat(bits)); },
+        floatToHalf);
   case DType::BF16:
     return f(
-        Type<uint16_t>(), Type<float>(),
-        [](uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }, floatToBFloat16);
+        Type<uint16_t>(), Type<float>(), [](uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); },
+        floatToBFloat16);
   case DType::F8E4M3FN:
     return f(
-        Type<uint8_t>(), Type<float>(),
-        [](uint8_t bits) { return static_cast<float>(f8E4M3FNToFloat(bits)); }, floatToF8E4M3FN);
+        Type<uint8_t>(), Type<float>(), [](uint8_t bits) { return static_cast<float>(f8E4M3FNToFloat(bits)); },
+        floatToF8E4M3FN);
   case DType::F8E5M2:
     return f(
-        Type<uint8_t>(), Type<float>(),
-        [](uint8_t bits) { return static_cast<float>(f8E5M2ToFloat(bits)); }, floatToF8E5M2);
+        Type<uint8_t>(), Type<float>(), [](uint8_t bits) { return static_cast<float>(f8E5M2ToFloat(bits)); },
+        floatToF8E5M2);
   case DType::F32:
     return f(Type<float>(), Type<float>(), same, same);
   case DType::F64:
@@ -92,8 +90,7 @@ template <typename F> static void withStorage(DType dtype, F f) {
   }
 }
 
-void loadRun(DType dtype, const std::byte *tensor, int64_t index, int64_t stride, int64_t count,
-             std::byte *block) {
+void loadRun(DType dtype, const std::byte *tensor, int64_t index, int64_t stride, int64_t count, std::byte *block) {
   withStorage(dtype, [&](auto stored, auto held, auto decode, auto) {
     const auto *in = as<typename decltype(stored)::type>(tensor) + index;
     auto *out = as<typename decltype(held)::type>(block);
@@ -108,8 +105,7 @@ void loadRun(DType dtype, const std::byte *tensor, int64_t index, int64_t stride
   });
 }
 
-void loadAt(DType dtype, const std::byte *tensor, const int64_t *indices, int64_t count,
-            std::byte *block) {
+void loadAt(DType dtype, const std::byte *tensor, const int64_t *indices, int64_t count, std::byte *block) {
   withStorage(dtype, [&](auto stored, auto held, auto decode, auto) {
     using Held = typename decltype(held)::type;
     const auto *in = as<typename decltype(stored)::type>(tensor);
@@ -171,8 +167,7 @@ template <typename T> static T saturate(double value) {
 }
 
 /// Converts from the widest type of a family (int64_t, uint64_t or double) to a dtype.
-template <typename Wide>
-static void narrow(DType to, const Wide *x, int64_t count, std::byte *out) {
+template <typename Wide> static void narrow(DType to, const Wide *x, int64_t count, std::byte *out) {
   const auto each = [&](auto type, auto convert) {
     for (int64_t i = 0; i < count; ++i)
       as<typename decltype(type)::type>(out)[i] = convert(x[i]);
@@ -195,13 +190,11 @@ static void narrow(DType to, const Wide *x, int64_t count, std::byte *out) {
   case DType::BF16:
     return each(Type<float>(), [&](Wide value) { return BF16::round(toDouble(value)); });
   case DType::F8E4M3FN:
-    return each(Type<float>(), [&](Wide value) {
-      return static_cast<float>(f8E4M3FNToFloat(floatToF8E4M3FN(toDouble(value))));
-    });
+    return each(Type<float>(),
+                [&](Wide value) { return static_cast<float>(f8E4M3FNToFloat(floatToF8E4M3FN(toDouble(value)))); });
   case DType::F8E5M2:
-    return each(Type<float>(), [&](Wide value) {
-      return static_cast<float>(f8E5M2ToFloat(floatToF8E5M2(toDouble(value))));
-    });
+    return each(Type<float>(),
+                [&](Wide value) { return static_cast<float>(f8E5M2ToFloat(floatToF8E5M2(toDouble(value)))); });
   default:
     return withInteger(to, [&](auto type) {
       using T = typename decltype(type)::type;
@@ -215,8 +208,7 @@ static void narrow(DType to, const Wide *x, int64_t count, std::byte *out) {
   }
 }
 
-template <typename Wide, typename T>
-static void castThrough(DType to, const T *x, int64_t count, std::byte *out) {
+template <typename Wide, typename T> static void castThrough(DType to, const T *x, int64_t count, std::byte *out) {
   Wide wide[blockElements];
   for (int64_t i = 0; i < count; ++i)
     wide[i] = x[i];
@@ -250,25 +242,20 @@ void bitcast(DType from, DType to, const std::byte *x, int64_t count, std::byte 
 // Unary
 //===----------------------------------------------------------------------===//
 
-template <typename T, typename F>
-static void map(const std::byte *x, int64_t count, std::byte *out, F f) {
+template <typename T, typename F> static void map(const std::byte *x, int64_t count, std::byte *out, F f) {
   for (int64_t i = 0; i < count; ++i)
     as<T>(out)[i] = f(as<T>(x)[i]);
 }
 
-template <typename P>
-static void floatUnary(UnaryKind kind, const std::byte *x, int64_t count, std::byte *out) {
+template <typename P> static void floatUnary(UnaryKind kind, const std::byte *x, int64_t count, std::byte *out) {
   using Carrier = typename P::Carrier;
   using Basic = typename P::Basic;
   const auto exact = [&](auto f) { map<Carrier>(x, count, out, f); };
-  const auto basic = [&](auto f) {
-    map<Carrier>(x, count, out, [&](Carrier v) { return P::round(f(Basic(v))); });
-  };
+  const auto basic = [&](auto f) { map<Carrier>(x, count, out, [&](Carrier v) { return P::round(f(Basic(v))); }); };
   // f64 has long double beside it: a libm's tangent next to a multiple of pi/2 may be 14 ULP off.
   using Wide = std::conditional_t<std::is_same_v<Carrier, double>, long double, double>;
   const auto wide = [&](auto f) {
-    map<Carrier>(x, count, out,
-                 [&](Carrier v) { return P::round(static_cast<double>(f(Wide(v)))); });
+    map<Carrier>(x, count, out, [&](Carrier v) { return P::round(static_cast<double>(f(Wide(v)))); });
   };
   switch (kind) {
   case UnaryKind::Neg:
@@ -314,8 +301,7 @@ static void floatUnary(UnaryKind kind, const std::byte *x, int64_t count, std::b
 
 void unary(UnaryKind kind, DType dtype, const std::byte *x, int64_t count, std::byte *out) {
   if (isFloat(dtype))
-    return withFloat(dtype,
-                     [&](auto p) { floatUnary<typename decltype(p)::type>(kind, x, count, out); });
+    return withFloat(dtype, [&](auto p) { floatUnary<typename decltype(p)::type>(kind, x, count, out); });
   withInteger(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     if (kind == UnaryKind::Neg)
@@ -341,8 +327,7 @@ static void map(const std::byte *a, const std::byte *b, int64_t count, std::byte
 
 /// The kinds that mean the same for all types; false for the others.
 template <typename T>
-static bool commonBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count,
-                         std::byte *out) {
+static bool commonBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count, std::byte *out) {
   const auto compare = [&](auto f) {
     map<T, uint8_t>(a, b, count, out, f);
     return true;
@@ -372,13 +357,11 @@ static bool commonBinary(BinaryKind kind, const std::byte *a, const std::byte *b
 }
 
 template <typename P>
-static void floatBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count,
-                        std::byte *out) {
+static void floatBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count, std::byte *out) {
   using Carrier = typename P::Carrier;
   using Basic = typename P::Basic;
   const auto basic = [&](auto f) {
-    map<Carrier, Carrier>(a, b, count, out,
-                          [&](Carrier x, Carrier y) { return P::round(f(Basic(x), Basic(y))); });
+    map<Carrier, Carrier>(a, b, count, out, [&](Carrier x, Carrier y) { return P::round(f(Basic(x), Basic(y))); });
   };
   switch (kind) {
   case BinaryKind::Add:
@@ -394,9 +377,7 @@ static void floatBinary(BinaryKind kind, const std::byte *a, const std::byte *b,
   case BinaryKind::Pow:
     // pow(1, NaN) and pow(NaN, 0) are 1, but not for signalling NaNs in the C library.
     return map<Carrier, Carrier>(a, b, count, out, [](Carrier x, Carrier y) {
-      const auto quiet = [](Carrier v) {
-        return std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : double(v);
-      };
+      const auto quiet = [](Carrier v) { return std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : double(v); };
       return P::round(std::pow(quiet(x), quiet(y)));
     });
   default:
@@ -451,13 +432,10 @@ template <typename T> static T shiftRight(T x, T amount) {
 }
 
 template <typename T>
-static void integerBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count,
-                          std::byte *out) {
+static void integerBinary(BinaryKind kind, const std::byte *a, const std::byte *b, int64_t count, std::byte *out) {
   const auto each = [&](auto f) { map<T, T>(a, b, count, out, f); };
   // Unsigned 64-bit arithmetic wraps, and its low bits are those of every narrower type.
-  const auto wrapping = [&](auto f) {
-    each([&](T x, T y) { return static_cast<T>(f(uint64_t(x), uint64_t(y))); });
-  };
+  const auto wrapping = [&](auto f) { each([&](T x, T y) { return static_cast<T>(f(uint64_t(x), uint64_t(y))); }); };
   switch (kind) {
   case BinaryKind::Add:
     return wrapping([](uint64_t x, uint64_t y) { return x + y; });
@@ -486,18 +464,14 @@ static void integerBinary(BinaryKind kind, const std::byte *a, const std::byte *
   }
 }
 
-void binary(BinaryKind kind, DType dtype, const std::byte *a, const std::byte *b, int64_t count,
-            std::byte *out) {
+void binary(BinaryKind kind, DType dtype, const std::byte *a, const std::byte *b, int64_t count, std::byte *out) {
   if (isFloat(dtype))
-    return withFloat(
-        dtype, [&](auto p) { floatBinary<typename decltype(p)::type>(kind, a, b, count, out); });
-  withInteger(dtype, [&](auto type) {
-    integerBinary<typename decltype(type)::type>(kind, a, b, count, out);
-  });
+    return withFloat(dtype, [&](auto p) { floatBinary<typename decltype(p)::type>(kind, a, b, count, out); });
+  withInteger(dtype, [&](auto type) { integerBinary<typename decltype(type)::type>(kind, a, b, count, out); });
 }
 
-void select(DType dtype, const std::byte *condition, const std::byte *a, const std::byte *b,
-            int64_t count, std::byte *out) {
+void select(DType dtype, const std::byte *condition, const std::byte *a, const std::byte *b, int64_t count,
+            std::byte *out) {
   withStorage(dtype, [&](auto, auto held, auto, auto) {
     using T = typename decltype(held)::type;
     for (int64_t i = 0; i < count; ++i)

@@ -48,9 +48,7 @@ struct F16 {
 struct BF16 {
   using Carrier = float;
   using Basic = double;
-  static float round(double value) {
-    return static_cast<float>(bfloat16ToFloat(floatToBFloat16(value)));
-  }
+  static float round(double value) { return static_cast<float>(bfloat16ToFloat(floatToBFloat16(value))); }
 };
 
 /// NaN where either is NaN; +0 is larger than -0.
@@ -74,11 +72,9 @@ template <typename T> T smaller(T a, T b) {
 }
 
 /// Reads `count` elements of a tensor at index, index + stride, ... into a block.
-void loadRun(DType dtype, const std::byte *tensor, int64_t index, int64_t stride, int64_t count,
-             std::byte *block);
+void loadRun(DType dtype, const std::byte *tensor, int64_t index, int64_t stride, int64_t count, std::byte *block);
 /// Reads the elements at `indices`; 0 where an index is negative.
-void loadAt(DType dtype, const std::byte *tensor, const int64_t *indices, int64_t count,
-            std::byte *block);
+void loadAt(DType dtype, const std::byte *tensor, const int64_t *indices, int64_t count, std::byte *block);
 /// Writes the first elements of a block to consecutive elements of a tensor.
 void store(DType dtype, const std::byte *block, int64_t count, std::byte *tensor);
 
@@ -91,10 +87,9 @@ void cast(DType from, DType to, const std::byte *x, int64_t count, std::byte *ou
 /// Both have the same bytes in memory.
 void bitcast(DType from, DType to, const std::byte *x, int64_t count, std::byte *out);
 void unary(graph::UnaryKind kind, DType dtype, const std::byte *x, int64_t count, std::byte *out);
-void binary(graph::BinaryKind kind, DType dtype, const std::byte *a, const std::byte *b,
-            int64_t count, std::byte *out);
-void select(DType dtype, const std::byte *condition, const std::byte *a, const std::byte *b,
-            int64_t count, std::byte *out);
+void binary(graph::BinaryKind kind, DType dtype, const std::byte *a, const std::byte *b, int64_t count, std::byte *out);
+void select(DType dtype, const std::byte *condition, const std::byte *a, const std::byte *b, int64_t count,
+            std::byte *out);
 
 } // namespace zyx::reference
 

@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Reference/Reference.h"
 #include "zyx/Base/Allocate.h"
 #include "zyx/Base/Processors.h"
 #include "zyx/Graph/Symbols.h"
+#include "zyx/Reference/Reference.h"
 
 #include "Elements.h"
 #include "Order.h"
@@ -86,26 +86,23 @@ static std::string describe(const Graph &graph, NodeId id) {
 
 Status Evaluator::bind(std::span<const HostTensor> inputs) {
   if (inputs.size() != graph.inputs.size())
-    return Status::invalidArgument("graph " + graph.name + " has " +
-                                   std::to_string(graph.inputs.size()) + " inputs, but " +
-                                   std::to_string(inputs.size()) + " tensors were given");
+    return Status::invalidArgument("graph " + graph.name + " has " + std::to_string(graph.inputs.size()) +
+                                   " inputs, but " + std::to_string(inputs.size()) + " tensors were given");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Node &node = graph.node(graph.inputs[i]);
     const HostTensor &tensor = inputs[i];
     const std::string what = "input " + node.attributes.name;
     if (tensor.type != node.type)
-      return Status::invalidArgument(what + " is " + toString(node.type) + ", but a tensor " +
-                                     toString(tensor.type) + " was given");
+      return Status::invalidArgument(what + " is " + toString(node.type) + ", but a tensor " + toString(tensor.type) +
+                                     " was given");
     ZYX_ASSIGN_OR_RETURN(const int64_t bytes, byteSize(node.type));
     if (tensor.data.size() != static_cast<size_t>(bytes))
-      return Status::invalidArgument(what + ", " + toString(node.type) + ", has " +
-                                     std::to_string(bytes) + " bytes, but " +
-                                     std::to_string(tensor.data.size()) + " were given");
+      return Status::invalidArgument(what + ", " + toString(node.type) + ", has " + std::to_string(bytes) +
+                                     " bytes, but " + std::to_string(tensor.data.size()) + " were given");
     if (node.type.dtype == DType::Bool)
       for (std::byte b : tensor.data)
         if (static_cast<uint8_t>(b) > 1)
-          return Status::invalidArgument(what + ", " + toString(node.type) +
-                                         ", holds a byte that is neither 0 nor 1");
+          return Status::invalidArgument(what + ", " + toString(node.type) + ", holds a byte that is neither 0 nor 1");
     parameters[graph.inputs[i]] = &tensor;
   }
   return Status::ok();
@@ -122,9 +119,8 @@ const std::byte *Evaluator::memory(NodeId id) const {
 
 Status Evaluator::allocate(NodeId id, int64_t bytes) {
   if (bytes > maxBytes - usedBytes)
-    return Status::outOfMemory(describe(graph, id) + " needs " + std::to_string(bytes) +
-                               " bytes, but " + std::to_string(usedBytes) + " of " +
-                               std::to_string(maxBytes) + " are in use");
+    return Status::outOfMemory(describe(graph, id) + " needs " + std::to_string(bytes) + " bytes, but " +
+                               std::to_string(usedBytes) + " of " + std::to_string(maxBytes) + " are in use");
   ZYX_ASSIGN_OR_RETURN(values[id], allocateBytes(static_cast<uint64_t>(bytes), describe(graph, id)));
   usedBytes += bytes;
   return Status::ok();
@@ -134,8 +130,8 @@ Status Evaluator::evaluate() {
   const std::vector<NodeId> order = graph.reachable();
   for (NodeId id : order)
     if (graph.node(id).op == Op::Parameter && !parameters.contains(id))
-      return Status::invalidArgument("parameter " + graph.node(id).attributes.name + " of graph " +
-                                     graph.name + " is not bound: it is not among its inputs");
+      return Status::invalidArgument("parameter " + graph.node(id).attributes.name + " of graph " + graph.name +
+                                     " is not bound: it is not among its inputs");
   std::unordered_set<NodeId> kept;
   for (const graph::Output &output : graph.outputs)
     kept.insert(output.node);
@@ -186,8 +182,7 @@ Status Evaluator::run(const Program &program) {
     reduce(program, out);
     return Status::ok();
   }
-  if (node.op == Op::Scan || node.op == Op::Sort || node.op == Op::Scatter ||
-      node.op == Op::RandomBits) {
+  if (node.op == Op::Scan || node.op == Op::Sort || node.op == Op::Scatter || node.op == Op::RandomBits) {
     order(program, out);
     return Status::ok();
   }
@@ -276,12 +271,10 @@ void Evaluator::runBlock(const Program &program, int64_t begin, int64_t count) {
       bitcast(dtypeOf(0), node.type.dtype, operand(0), count, out);
       break;
     case Op::Unary:
-      unary(static_cast<graph::UnaryKind>(node.attributes.kind), dtypeOf(0), operand(0), count,
-            out);
+      unary(static_cast<graph::UnaryKind>(node.attributes.kind), dtypeOf(0), operand(0), count, out);
       break;
     case Op::Binary:
-      binary(static_cast<graph::BinaryKind>(node.attributes.kind), dtypeOf(0), operand(0),
-             operand(1), count, out);
+      binary(static_cast<graph::BinaryKind>(node.attributes.kind), dtypeOf(0), operand(0), operand(1), count, out);
       break;
     case Op::Select:
       select(node.type.dtype, operand(0), operand(1), operand(2), count, out);
@@ -292,8 +285,7 @@ void Evaluator::runBlock(const Program &program, int64_t begin, int64_t count) {
   }
 }
 
-void Evaluator::load(const Instruction &instruction, int64_t begin, int64_t count,
-                     std::byte *block) {
+void Evaluator::load(const Instruction &instruction, int64_t begin, int64_t count, std::byte *block) {
   const Node &node = graph.node(instruction.node);
   const DType dtype = node.type.dtype;
   const Access &access = *instruction.access;

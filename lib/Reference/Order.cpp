@@ -73,8 +73,8 @@ struct RunningSum {
 /// Walks the rows: `start()` makes a state, `take(state, x)` adds an element and `give(state)` is
 /// what is stored.
 template <typename T, typename Start, typename Take, typename Give>
-static void walk(const graph::Attributes &attributes, const Rows &rows, const T *x, T *out,
-                 Start start, Take take, Give give) {
+static void walk(const graph::Attributes &attributes, const Rows &rows, const T *x, T *out, Start start, Take take,
+                 Give give) {
   for (int64_t o = 0; o < rows.outer; ++o)
     for (int64_t i = 0; i < rows.inner; ++i) {
       auto state = start();
@@ -100,8 +100,7 @@ template <typename T> static T round(DType dtype, double value) {
   }
 }
 
-void scan(const graph::Attributes &attributes, const TensorType &type, const std::byte *x,
-          std::byte *out) {
+void scan(const graph::Attributes &attributes, const TensorType &type, const std::byte *x, std::byte *out) {
   const Rows rows(type.shape, attributes.dims[0]);
   const auto kind = static_cast<ReduceKind>(attributes.kind);
   const DType dtype = type.dtype;
@@ -113,8 +112,7 @@ void scan(const graph::Attributes &attributes, const TensorType &type, const std
     const auto fold = [&](T identity, auto combine) {
       walk(
           attributes, rows, in, to, [&] { return identity; },
-          [&](T &state, T element) { state = combine(state, element); },
-          [](T state) { return state; });
+          [&](T &state, T element) { state = combine(state, element); }, [](T state) { return state; });
     };
     if (kind == ReduceKind::Max || kind == ReduceKind::Min) {
       const bool max = kind == ReduceKind::Max;
@@ -133,8 +131,7 @@ void scan(const graph::Attributes &attributes, const TensorType &type, const std
             [](RunningSum &state, T element) { state.add(element); },
             [&](const RunningSum &state) { return give(state.value()); });
       return walk(
-          attributes, rows, in, to, [] { return 1.0; },
-          [](double &state, T element) { state *= element; }, give);
+          attributes, rows, in, to, [] { return 1.0; }, [](double &state, T element) { state *= element; }, give);
     } else {
       switch (kind) {
       case ReduceKind::Add:
@@ -162,8 +159,7 @@ template <typename T> static bool isNaN(T value) {
     return false;
 }
 
-void sortOrder(const graph::Attributes &attributes, const TensorType &type, const std::byte *x,
-               int64_t *order) {
+void sortOrder(const graph::Attributes &attributes, const TensorType &type, const std::byte *x, int64_t *order) {
   const Rows rows(type.shape, attributes.dims[0]);
   std::vector<int64_t> row(static_cast<size_t>(rows.extent));
   withHeld(type.dtype, [&](auto held) {
@@ -203,8 +199,8 @@ static BinaryKind binaryOf(ScatterKind kind) {
   }
 }
 
-void scatter(const graph::Attributes &attributes, const TensorType &type, std::byte *x,
-             const int64_t *indices, int64_t numIndices, const std::byte *updates) {
+void scatter(const graph::Attributes &attributes, const TensorType &type, std::byte *x, const int64_t *indices,
+             int64_t numIndices, const std::byte *updates) {
   const Rows rows(type.shape, attributes.dims[0]);
   const auto kind = static_cast<ScatterKind>(attributes.kind);
   const int64_t width = heldBytes(type.dtype);

@@ -22,14 +22,12 @@ struct Rows {
   int64_t at(int64_t o, int64_t j, int64_t i) const { return (o * extent + j) * inner + i; }
 };
 
-void scan(const graph::Attributes &attributes, const TensorType &type, const std::byte *x,
-          std::byte *out);
+void scan(const graph::Attributes &attributes, const TensorType &type, const std::byte *x, std::byte *out);
 /// `order` gets, for each element of the result, its index along the dimension in `x`.
-void sortOrder(const graph::Attributes &attributes, const TensorType &type, const std::byte *x,
-               int64_t *order);
+void sortOrder(const graph::Attributes &attributes, const TensorType &type, const std::byte *x, int64_t *order);
 /// `x` becomes the result. An index that is no index of the dimension is negative or too large.
-void scatter(const graph::Attributes &attributes, const TensorType &type, std::byte *x,
-             const int64_t *indices, int64_t numIndices, const std::byte *updates);
+void scatter(const graph::Attributes &attributes, const TensorType &type, std::byte *x, const int64_t *indices,
+             int64_t numIndices, const std::byte *updates);
 /// Philox4x32-10; words with the least significant first.
 using PhiloxBlock = std::array<uint32_t, 4>;
 PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key);

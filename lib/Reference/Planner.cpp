@@ -70,9 +70,7 @@ private:
   PlaceId behind(NodeId view, PlaceId outer);
   InstanceId want(NodeId node, PlaceId place);
   void compute(InstanceId instance);
-  void schedule(InstanceId instance) {
-    stored[places[instances[instance].place].owner].body.push_back(instance);
-  }
+  void schedule(InstanceId instance) { stored[places[instances[instance].place].owner].body.push_back(instance); }
   Access access(const Instance &load) const;
 
   const Graph &graph;
@@ -88,12 +86,11 @@ private:
 } // namespace
 
 static bool isView(Op op) {
-  return op == Op::Reshape || op == Op::Expand || op == Op::Permute || op == Op::Flip ||
-         op == Op::Window || op == Op::Transfer;
+  return op == Op::Reshape || op == Op::Expand || op == Op::Permute || op == Op::Flip || op == Op::Window ||
+         op == Op::Transfer;
 }
 static bool isElementwise(Op op) {
-  return op == Op::Cast || op == Op::Bitcast || op == Op::Unary || op == Op::Binary ||
-         op == Op::Select;
+  return op == Op::Cast || op == Op::Bitcast || op == Op::Unary || op == Op::Binary || op == Op::Select;
 }
 
 PlaceId Planner::addRoot(NodeId owner, Place::Role role, bool repeats) {
@@ -105,8 +102,8 @@ PlaceId Planner::behind(NodeId view, PlaceId outer) {
   const auto [it, inserted] = interned.try_emplace({view, outer}, places.size());
   if (inserted) {
     const Node &node = graph.node(view);
-    const bool grows = node.op == Op::Window ||
-                       (node.op == Op::Expand && node.type != graph.node(node.operands[0]).type);
+    const bool grows =
+        node.op == Op::Window || (node.op == Op::Expand && node.type != graph.node(node.operands[0]).type);
     const Place &from = places[outer];
     places.push_back({from.owner, from.role, from.repeats || grows, view, outer});
   }

@@ -55,8 +55,8 @@ struct Plan {
 
 /// Decides what is stored: outputs, reduces, gathers, pads, concats, the results and operands of
 /// loops and custom ops, and elementwise ops that are wanted in more than one place, behind an expand
-/// (where they would be computed again for each repetition), or at indices that are data. All other elementwise ops become instructions of the one program that
-/// wants them; views become accesses. `order` is graph.reachable().
+/// (where they would be computed again for each repetition), or at indices that are data. All other elementwise ops
+/// become instructions of the one program that wants them; views become accesses. `order` is graph.reachable().
 Plan makePlan(const graph::Graph &graph, const std::vector<graph::NodeId> &order);
 
 } // namespace zyx::reference

@@ -28,9 +28,7 @@ public:
       local = combine(local, x[i]);
     state = local;
   }
-  void finish(std::byte *element) override {
-    *reinterpret_cast<T *>(element) = std::exchange(state, identity);
-  }
+  void finish(std::byte *element) override { *reinterpret_cast<T *>(element) = std::exchange(state, identity); }
 
 private:
   const T identity;
@@ -94,8 +92,7 @@ private:
 
 } // namespace
 
-template <typename T, typename Combine>
-static std::unique_ptr<Reducer> fold(T identity, Combine combine) {
+template <typename T, typename Combine> static std::unique_ptr<Reducer> fold(T identity, Combine combine) {
   return std::make_unique<Fold<T, Combine>>(identity, combine);
 }
 

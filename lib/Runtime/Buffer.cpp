@@ -232,8 +232,8 @@ public:
     for (const Point &point : reached)
       if (status.isOk())
         status = point.wait();
-    for (const Point &point : over)
-      [[maybe_unused]] Status ended = point.wait();
+    for (const Point &point : over) [[maybe_unused]]
+      Status ended = point.wait();
     if (status.isOk())
       status = withoutExceptions(copy);
     // A copy that fails has changed nothing: what was there before still is, if it was.
@@ -285,9 +285,8 @@ Status Buffer::read(std::span<std::byte> to) const {
 
 Status Buffer::read(uint64_t offset, std::span<std::byte> to) const {
   if (offset > memory.size || to.size() > memory.size - offset)
-    return Status::invalidArgument("bytes " + std::to_string(offset) + " to " +
-                                   std::to_string(offset + to.size()) + " of a buffer of " +
-                                   std::to_string(memory.size) + " are read");
+    return Status::invalidArgument("bytes " + std::to_string(offset) + " to " + std::to_string(offset + to.size()) +
+                                   " of a buffer of " + std::to_string(memory.size) + " are read");
   return HostUse(this, nullptr).run([&] {
     if (pool)
       return pool->copyOut(memory, offset, to);

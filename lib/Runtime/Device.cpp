@@ -52,8 +52,7 @@ std::string runtime::canonicalDeviceName(std::string_view name) {
   return std::string(isFirst ? name.substr(0, name.size() - 2) : name);
 }
 
-Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given,
-                                                      const DeviceOptions &options) {
+Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, const DeviceOptions &options) {
   const std::string name = canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
@@ -75,8 +74,7 @@ std::vector<DeviceListing> runtime::listDevices() {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
     if (!entry.list) {
-      listings.push_back(
-          {std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
+      listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
       continue;
     }
     for (DeviceListing &one : entry.list())

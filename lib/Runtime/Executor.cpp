@@ -32,15 +32,14 @@ Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<Device> devic
     if (isDebugged(DebugTopic::Code))
       code.push_back(std::to_string(blob.bytes.size()) + " bytes of " + blob.format);
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Program> program, device->load(std::move(artifact)));
-  std::unique_ptr<Executor> executor(new Executor(std::move(device), std::move(program), std::move(donations),
-                                                  std::move(shared)));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(device), std::move(program), std::move(donations), std::move(shared)));
   ZYX_RETURN_IF_ERROR(executor->takeMemory());
   const Artifact &loaded = executor->artifact();
   const std::string &on = executor->device->name();
   ZYX_DEBUG(Runtime, "load '" + loaded.entry + "' on " + on + ": " + std::to_string(loaded.kernels.size()) +
                          " kernels, " + std::to_string(loaded.commands.size()) + " commands, arena of " +
-                         std::to_string(loaded.arenaSize) + " bytes, " + std::to_string(loaded.keptSize) +
-                         " kept");
+                         std::to_string(loaded.arenaSize) + " bytes, " + std::to_string(loaded.keptSize) + " kept");
   ZYX_DEBUG(Memory, "'" + loaded.entry + "' on " + on + " takes " + std::to_string(loaded.arenaSize) +
                         " bytes for a run and " + std::to_string(loaded.keptSize) + " between runs");
   for (const std::string &one : code)
@@ -195,21 +194,17 @@ void Executor::finishAll() {
 
 Executor::~Executor() { finishAll(); }
 
-static Result<size_t> indexOf(const std::string &kind, const std::vector<Argument> &arguments,
-                              std::string_view name) {
+static Result<size_t> indexOf(const std::string &kind, const std::vector<Argument> &arguments, std::string_view name) {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].name == name)
       return i;
   std::string known;
   for (const Argument &argument : arguments)
     known += (known.empty() ? "'" : ", '") + argument.name + "'";
-  return Status::notFound("no " + kind + " '" + std::string(name) + "'; there is " +
-                          (known.empty() ? "none" : known));
+  return Status::notFound("no " + kind + " '" + std::string(name) + "'; there is " + (known.empty() ? "none" : known));
 }
 
-Result<size_t> Executor::inputIndex(std::string_view name) const {
-  return indexOf("input", artifact().inputs, name);
-}
+Result<size_t> Executor::inputIndex(std::string_view name) const { return indexOf("input", artifact().inputs, name); }
 
 Result<size_t> Executor::outputIndex(std::string_view name) const {
   return indexOf("output", artifact().outputs, name);
@@ -222,8 +217,8 @@ static std::string describe(bool isInput, const Argument &argument) {
 Result<const Argument *> Executor::argument(bool isInput, size_t index) const {
   const auto &arguments = isInput ? artifact().inputs : artifact().outputs;
   if (index >= arguments.size())
-    return Status::invalidArgument((isInput ? "input " : "output ") + std::to_string(index) +
-                                   " of " + std::to_string(arguments.size()) + " does not exist");
+    return Status::invalidArgument((isInput ? "input " : "output ") + std::to_string(index) + " of " +
+                                   std::to_string(arguments.size()) + " does not exist");
   return &arguments[index];
 }
 
@@ -231,9 +226,8 @@ static Status checkSize(bool isInput, const Argument &argument, uint64_t given) 
   const auto size = static_cast<uint64_t>(*byteSize(argument.type));
   if (given == size)
     return Status::ok();
-  return Status::invalidArgument(describe(isInput, argument) + " is " +
-                                 zyx::toString(argument.type) + " of " + std::to_string(size) +
-                                 " bytes; " + std::to_string(given) + " were given");
+  return Status::invalidArgument(describe(isInput, argument) + " is " + zyx::toString(argument.type) + " of " +
+                                 std::to_string(size) + " bytes; " + std::to_string(given) + " were given");
 }
 
 Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned) {
@@ -242,16 +236,16 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
     return Status::invalidArgument(describe(isInput, *target) + " is bound to no buffer");
   ZYX_RETURN_IF_ERROR(checkSize(isInput, *target, buffer->size()));
   if (!buffer->isUsableIn(*device->pool()))
-    return Status::invalidArgument(describe(isInput, *target) + " lies in memory that device '" +
-                                   device->name() + "' does not reach");
+    return Status::invalidArgument(describe(isInput, *target) + " lies in memory that device '" + device->name() +
+                                   "' does not reach");
   const auto elementSize = static_cast<uint64_t>(byteSize(target->type.dtype));
   if (buffer->handle() % elementSize != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
                                    std::to_string(elementSize) + " byte elements");
   if (buffer->size() != 0 && buffer->handle() % device->alignment() != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to " +
-                                   std::to_string(device->alignment()) + " bytes, as device '" +
-                                   device->name() + "' needs it");
+                                   std::to_string(device->alignment()) + " bytes, as device '" + device->name() +
+                                   "' needs it");
   finishAll();
   const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
   const auto &buffers = artifact().buffers;
@@ -352,8 +346,7 @@ Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(true, index));
   ZYX_RETURN_IF_ERROR(checkSize(true, *target, bytes.size()));
   if (!inputs[index].owned) {
-    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
-                         Buffer::allocate(device->pool(), bytes.size()));
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::allocate(device->pool(), bytes.size()));
     ZYX_RETURN_IF_ERROR(bind(true, index, std::move(buffer), true));
   }
   finishAll();
@@ -445,9 +438,9 @@ private:
   const std::vector<const Buffer *> &buffers;
 };
 
-/// Finds the steps of the init that the next run must make, and counts them. One that is in flight, of this run's executor or
-/// another one, is one that happens: who relies on it waits for it. While buffers are held, because a write that is
-/// counted comes with a point to wait for.
+/// Finds the steps of the init that the next run must make, and counts them. One that is in flight, of this run's
+/// executor or another one, is one that happens: who relies on it waits for it. While buffers are held, because a write
+/// that is counted comes with a point to wait for.
 size_t Executor::findStale() {
   size_t numStale = 0;
   for (InitStep &step : initSteps) {
@@ -545,10 +538,10 @@ private:
 };
 
 /// Outputs that are bound to the buffers of inputs that are given up.
-template <typename F>
-void Executor::forEachTaken(F &&visit) const {
+template <typename F> void Executor::forEachTaken(F &&visit) const {
   for (const artifact::Donation &donation : donations)
-    if (const std::shared_ptr<Buffer> &buffer = outputs[donation.output].buffer; buffer == inputs[donation.input].buffer)
+    if (const std::shared_ptr<Buffer> &buffer = outputs[donation.output].buffer;
+        buffer == inputs[donation.input].buffer)
       visit(buffer);
 }
 
@@ -767,8 +760,8 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
     step.made = {};
   }
   const Status handed = withoutExceptions([&] {
-    replay->submit({artifact().numInitCommands, artifact().commands.size()}, std::move(points), std::move(afterRun), last,
-                   std::move(held), skipped);
+    replay->submit({artifact().numInitCommands, artifact().commands.size()}, std::move(points), std::move(afterRun),
+                   last, std::move(held), skipped);
     return Status::ok();
   });
   if (!handed.isOk()) {

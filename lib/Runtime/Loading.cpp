@@ -20,8 +20,7 @@ Result<std::shared_ptr<Program>> LoadingDevice::load(Artifact artifact) {
 }
 
 Result<std::shared_ptr<Buffer>> LoadingDevice::placeConstants(Artifact &artifact) const {
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants,
-                       Buffer::allocate(memory, artifact.constants.size()));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, Buffer::allocate(memory, artifact.constants.size()));
   ZYX_RETURN_IF_ERROR(constants->write(artifact.constants));
   artifact.constants = {};
   for (artifact::CodeBlob &blob : artifact.code)

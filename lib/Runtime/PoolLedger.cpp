@@ -16,12 +16,9 @@ PoolUsage PoolLedger::usage() const {
   return counts;
 }
 
-Status PoolLedger::unknown() const {
-  return Status::invalidArgument("pool " + pool + " has no such allocation");
-}
+Status PoolLedger::unknown() const { return Status::invalidArgument("pool " + pool + " has no such allocation"); }
 
-Result<Allocation>
-PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take) {
+Result<Allocation> PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take) {
   std::unique_lock lock(mutex);
   // What is taken is noted without needing memory.
   decltype(live) fresh;
@@ -46,8 +43,8 @@ PoolLedger::allocate(uint64_t size, const std::function<std::optional<uint64_t>(
   }
   if (!handle)
     return Status::outOfMemory("pool " + pool + " holds " + std::to_string(counts.inUse) + " of " +
-                               std::to_string(counts.limit) + " bytes and cannot give " +
-                               std::to_string(size) + " more");
+                               std::to_string(counts.limit) + " bytes and cannot give " + std::to_string(size) +
+                               " more");
   noted.key() = *handle;
   live.insert(std::move(noted));
   counts.highWater = std::max(counts.highWater, counts.inUse);
@@ -74,8 +71,7 @@ Status PoolLedger::check(const Allocation &allocation, uint64_t offset, uint64_t
   if (found == live.end())
     return unknown();
   if (offset > found->second || size > found->second - offset)
-    return Status::invalidArgument("a copy of " + std::to_string(size) + " bytes at byte " +
-                                   std::to_string(offset) + " leaves an allocation of " +
-                                   std::to_string(found->second));
+    return Status::invalidArgument("a copy of " + std::to_string(size) + " bytes at byte " + std::to_string(offset) +
+                                   " leaves an allocation of " + std::to_string(found->second));
   return Status::ok();
 }

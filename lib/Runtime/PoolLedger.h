@@ -25,8 +25,7 @@ public:
   PoolUsage usage() const;
   /// `take` gives a handle that is not in use, or nothing where the system has no more memory. No lock is held while it
   /// runs; what it is asked for counts as in use.
-  Result<Allocation> allocate(uint64_t size,
-                              const std::function<std::optional<uint64_t>()> &take);
+  Result<Allocation> allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take);
   /// Forgets an allocation; its memory can be freed then.
   Status deallocate(const Allocation &allocation);
   /// Whether `size` bytes from byte `offset` lie in an allocation.

@@ -26,8 +26,8 @@ struct Item {
   std::vector<Point> taken;
 
   void skip() noexcept {
-    if (work.skipped)
-      [[maybe_unused]] const Status ended = withoutExceptions([&] {
+    if (work.skipped) [[maybe_unused]]
+      const Status ended = withoutExceptions([&] {
         work.skipped();
         return Status::ok();
       });
@@ -60,8 +60,7 @@ Status run(const Item &item) {
 void State::loop() {
   std::unique_lock lock(mutex);
   for (;;) {
-    changed.wait(
-        lock, [&] { return items.empty() ? stopping : stopping || items.front()->pending == 0; });
+    changed.wait(lock, [&] { return items.empty() ? stopping : stopping || items.front()->pending == 0; });
     if (items.empty())
       return;
     std::shared_ptr<Item> item = std::move(items.front());

@@ -19,8 +19,7 @@ namespace zyx::runtime {
 class Thread {
 public:
   Thread() = default;
-  Thread(Thread &&other) noexcept
-      : handle(other.handle), running(std::exchange(other.running, false)) {}
+  Thread(Thread &&other) noexcept : handle(other.handle), running(std::exchange(other.running, false)) {}
   Thread &operator=(Thread &&other) noexcept {
     std::swap(handle, other.handle);
     std::swap(running, other.running);
@@ -42,8 +41,9 @@ private:
 /// Every thread that is started here has a stack of so many bytes, whatever the limits of the process.
 inline constexpr size_t threadStackBytes = size_t(8) << 20;
 
-/// Asks the system to let the calling thread run soon after it is woken, for a short time: with a slice of `sliceNanoseconds`
-/// it comes before threads that compute. Linux does so from 6.12 on; elsewhere nothing changes, and that is no failure.
+/// Asks the system to let the calling thread run soon after it is woken, for a short time: with a slice of
+/// `sliceNanoseconds` it comes before threads that compute. Linux does so from 6.12 on; elsewhere nothing changes, and
+/// that is no failure.
 void wakeSoon();
 inline constexpr uint64_t sliceNanoseconds = 100'000;
 

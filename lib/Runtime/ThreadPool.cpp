@@ -113,8 +113,7 @@ private:
 
 } // namespace
 
-Result<std::shared_ptr<ThreadPool>>
-zyx::runtime::createThreadPool(const ThreadPoolOptions &options) {
+Result<std::shared_ptr<ThreadPool>> zyx::runtime::createThreadPool(const ThreadPoolOptions &options) {
   const unsigned processors = usableProcessors();
   unsigned threads = options.threads == 0 ? processors : options.threads;
   if (options.oversubscribe && threads > maxThreads)

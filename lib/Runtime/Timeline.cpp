@@ -40,8 +40,8 @@ Status Timeline::signal(uint64_t value) {
     if (!failure.isOk())
       return failure;
     if (value <= reached)
-      return Status::invalidArgument("the timeline is at " + std::to_string(reached) +
-                                     " and cannot be signalled to " + std::to_string(value));
+      return Status::invalidArgument("the timeline is at " + std::to_string(reached) + " and cannot be signalled to " +
+                                     std::to_string(value));
     reached = value;
     auto end = listeners.upper_bound(value);
     while (listeners.begin() != end)
@@ -126,8 +126,8 @@ Status Timeline::wait(uint64_t value, Deadline deadline) const {
     return Status::ok();
   if (!failure.isOk())
     return failure;
-  return Status(ErrorCode::Timeout, "the timeline is at " + std::to_string(reached) +
-                                        " and did not reach " + std::to_string(value) + " in time");
+  return Status(ErrorCode::Timeout, "the timeline is at " + std::to_string(reached) + " and did not reach " +
+                                        std::to_string(value) + " in time");
 }
 
 void Timeline::onReach(uint64_t value, Callback callback, Take take) {

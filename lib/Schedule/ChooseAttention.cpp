@@ -33,23 +33,25 @@ static int64_t batchesTogether(int64_t bytes, const target::TargetInfo &target) 
   return std::max<int64_t>(1, target.l2Bytes / 2 / bytes);
 }
 
-/// Whether registers hold what a thread has of a block: scores in f32, weights in 16 bits, and its results. Of two groups
-/// of 64 rows each has 240 registers, of three 160, and some forty of them are something else's.
+/// Whether registers hold what a thread has of a block: scores in f32, weights in 16 bits, and its results. Of two
+/// groups of 64 rows each has 240 registers, of three 160, and some forty of them are something else's.
 static bool fits(int64_t rows, int64_t keys, int64_t width) {
   return keys / 2 + keys / 4 + width / 2 <= (rows > 128 ? 120 : 200);
 }
 
-SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
+SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
+                                               unsigned most) {
   std::string reason;
   std::optional<TensorAttention> found = matchTensorAttention(func, axes, reason);
   if (!found)
     return refuse(func, reason);
   const int64_t depth = llvm::alignTo(found->depth, panel), width = llvm::alignTo(found->width, panel);
   const int64_t queries = axes.extent(found->queries), all = axes.extent(found->keys);
-  // Rows of results, scores and weights of a block are in registers: three groups have fewer of these than two, and a mask
-  // takes some.
+  // Rows of results, scores and weights of a block are in registers: three groups have fewer of these than two, and a
+  // mask takes some.
   const bool isMasked = !found->bounds.empty() || found->readsPlaces;
-  const int64_t mostRows = std::min<int64_t>(depth <= 64 && width <= 64 && !isMasked ? 192 : 128, llvm::alignTo(queries, 64));
+  const int64_t mostRows =
+      std::min<int64_t>(depth <= 64 && width <= 64 && !isMasked ? 192 : 128, llvm::alignTo(queries, 64));
   int64_t keys = width > 192 && isMasked ? 48 : width <= 128 && depth <= 128 && !found->readsMasks ? 128 : 64;
   // The loop behind the first block would be straight code, of which more is in registers at a time.
   if (keys >= 64 && llvm::divideCeil(all, keys) == 2)
@@ -62,7 +64,8 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
     const int64_t stage = columns * (depth + width) * elementBytes, barriers = 1024;
     const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
     if (choices.size() < most && (choices.empty() || stages >= 2))
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false, /*warps=*/0)});
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,
+                                             /*tf32=*/false, /*warps=*/0)});
   };
   add(mostRows, keys);
   // Nothing estimates these; measuring can tell.
@@ -106,7 +109,8 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
         if (own > mostRows || (share == 2 && most < std::min(rows, fewestRows)))
           continue;
         // Few programs have clusters of workgroups, each with two blocks of keys and more.
-        const int64_t groups = programs * llvm::divideCeil(all, own), blocks = llvm::divideCeil(axes.extent(found->keys), columns);
+        const int64_t groups = programs * llvm::divideCeil(all, own),
+                      blocks = llvm::divideCeil(axes.extent(found->keys), columns);
         int64_t cluster = 1;
         while (2 * cluster <= target.clusterSize && 2 * cluster * groups <= 2 * target.cores && 4 * cluster <= blocks &&
                2 * cluster * own * axes.extent(found->columns) <= mostGathered)
@@ -123,7 +127,8 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
 /// Registers that a thread of two groups has, and those that it needs for addresses and what it computes with.
 static constexpr int64_t mostRegisters = 240, otherRegisters = 16;
 
-SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
+SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
+                                           unsigned most) {
   std::string reason;
   std::optional<TensorChain> found = matchTensorChain(func, axes, reason);
   if (!found)
@@ -143,17 +148,19 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   for (int64_t columns : {128, 64, 32}) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
-    const int64_t stages =
-        std::min(mostStages, (target.sharedBytes - rows * own * elementBytes - barriers) / (columns * walked * elementBytes));
+    const int64_t stages = std::min(mostStages, (target.sharedBytes - rows * own * elementBytes - barriers) /
+                                                    (columns * walked * elementBytes));
     // Of large blocks with few stages the first ones are waited for.
     if (registers > mostRegisters || stages < 3)
       continue;
     const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
     // The widest one is best; nothing estimates by how much.
     if (choices.size() < most)
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false, /*warps=*/0)});
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,
+                                             /*tf32=*/false, /*warps=*/0)});
   }
-  return choices.empty() ? refuse(func, "its rows and blocks need more registers or shared memory than there are") : choices;
+  return choices.empty() ? refuse(func, "its rows and blocks need more registers or shared memory than there are")
+                         : choices;
 }
 
 } // namespace zyx::schedule

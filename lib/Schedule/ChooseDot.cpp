@@ -43,7 +43,8 @@ constexpr double smallestFlops = 1e6;
 /// What a factor is read from.
 struct Source {
   int64_t alongFirst = 0, alongSecond = 0;
-  /// Those alone that lie along both axes: what lies along one, as scales of columns do, is read once for many elements.
+  /// Those alone that lie along both axes: what lies along one, as scales of columns do, is read once for many
+  /// elements.
   int64_t wholeAlongFirst = 0, wholeAlongSecond = 0;
   /// Bytes from one element to the next along the first axis.
   int64_t distance = 0;
@@ -220,9 +221,8 @@ bool isForMatrixUnit(DotOp dot, const target::TargetInfo &target) {
 
 bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   return llvm::all_of(stores, [&](StoreOp store) {
-    return llvm::all_of(axes.of(store.getValue()), [&](Axis axis) {
-      return axes.extent(axis) == 1 || axes.contains(dot.getResult(), axis);
-    });
+    return llvm::all_of(axes.of(store.getValue()),
+                        [&](Axis axis) { return axes.extent(axis) == 1 || axes.contains(dot.getResult(), axis); });
   });
 }
 
@@ -270,10 +270,11 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
 
   plan.rows = tile.rows;
   plan.columns = tile.vectors * lanes;
-  // Both factors along k, and few rows: vectors along k, and no transposition. What is computed is so for each tile's rows.
+  // Both factors along k, and few rows: vectors along k, and no transposition. What is computed is so for each tile's
+  // rows.
   const bool isComputedSeldom = !facts.rhsWindow && !facts.rhsGathered && m <= mostRowsComputedAlongDepth;
-  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && (!facts.rhsComputed || isComputedSeldom) &&
-                    m <= mostRowsAlongDepth && k >= 2 * lanes;
+  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed &&
+                    (!facts.rhsComputed || isComputedSeldom) && m <= mostRowsAlongDepth && k >= 2 * lanes;
   if (plan.alongDepth) {
     plan.rows = llvm::divideCeil(m, llvm::divideCeil(m, registers >= 32 ? 4 : 2));
     plan.columns = std::min({int64_t(8), (registers - 1) / (plan.rows + 1), n});
@@ -284,9 +285,8 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   bool fromSecond = facts.rhsRowBytes <= nearRows && !facts.rhsConverted;
   bool rhsIsNear = facts.rhsAlongColumns && !facts.rhsComputed && !plan.alongDepth &&
                    k * n * bytes <= (fromSecond ? target.l2Bytes : target.l1Bytes) / 2;
-  plan.packRhs = !plan.alongDepth &&
-                 (!facts.rhsAlongColumns || facts.rhsWindow || (tilesDown > 1 && facts.rhsComputed) ||
-                  (m >= enoughRows && !rhsIsNear));
+  plan.packRhs = !plan.alongDepth && (!facts.rhsAlongColumns || facts.rhsWindow ||
+                                      (tilesDown > 1 && facts.rhsComputed) || (m >= enoughRows && !rhsIsNear));
   if (packRhs && !plan.alongDepth && facts.rhsAlongColumns && !facts.rhsWindow)
     plan.packRhs = *packRhs;
   plan.depth = k;
@@ -336,8 +336,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   // Where sums cannot wait in an output they are private, and the program is cut until they fit; what cannot
   // be cut is summed up in one piece.
   int64_t sumsBudget = target.privateBytes / 4;
-  if (!facts.sumsInOutput && plan.depth < k &&
-      plan.programRows * plan.programColumns * bytes > sumsBudget) {
+  if (!facts.sumsInOutput && plan.depth < k && plan.programRows * plan.programColumns * bytes > sumsBudget) {
     int64_t square = llvm::alignTo(256, plan.columns);
     int64_t fewer = facts.cutColumns ? std::min(plan.programColumns, square) : plan.programColumns;
     int64_t most = sumsBudget / (fewer * bytes) / plan.rows * plan.rows;
@@ -350,10 +349,10 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   }
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
   bool farRows = plan.rows > mostRowsInPlace && facts.lhsRowBytes > nearRows;
-  plan.packLhs = facts.lhsWindow ||
-                 (!plan.alongDepth && tilesAcross > 1 &&
-                  (facts.lhsComputed || facts.lhsConverted ||
-                   ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
+  plan.packLhs =
+      facts.lhsWindow ||
+      (!plan.alongDepth && tilesAcross > 1 &&
+       (facts.lhsComputed || facts.lhsConverted || ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
   int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
   int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * bytes;
   // What is near passes by for few rows at a time: those of a tile, or of a square that is transposed.
@@ -365,8 +364,9 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   plan.rowBlock = std::min(plan.rowBlock, allRows);
   // What cannot be cut further is read as it lies.
   plan.packRhs &= rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.privateBytes / 2;
-  plan.packLhs &= rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
-                  rowBytes * lanes <= target.privateBytes / 8;
+  plan.packLhs &=
+      rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
+      rowBytes * lanes <= target.privateBytes / 8;
   return plan;
 }
 

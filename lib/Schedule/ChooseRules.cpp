@@ -50,11 +50,11 @@ constexpr int64_t fewestColumns = 256, mostColumns = 4096;
 constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
 /// Those of a row that is read once, where there are enough rows: reads of several are in flight.
 constexpr int64_t vectorsReadOnce = 4;
-/// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have that
-/// many registers. Twice as many elements are possible.
+/// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have
+/// that many registers. Twice as many elements are possible.
 constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
-/// Threads that a multiprocessor has room for if each has the registers for so many elements and for computing with them:
-/// while some workgroups wait for a row's sum, others read theirs.
+/// Threads that a multiprocessor has room for if each has the registers for so many elements and for computing with
+/// them: while some workgroups wait for a row's sum, others read theirs.
 constexpr int64_t residentThreads = 1024;
 /// Rows that a multiprocessor walks at a time where they are read again from the second cache.
 constexpr int64_t nearRows = 2;
@@ -68,9 +68,7 @@ int64_t bytesOf(Value tile) {
   return std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
 }
 
-int64_t bytesOfAll(Value tile) {
-  return cast<RankedTensorType>(tile.getType()).getNumElements() * bytesOf(tile);
-}
+int64_t bytesOfAll(Value tile) { return cast<RankedTensorType>(tile.getType()).getNumElements() * bytesOf(tile); }
 
 /// Elements between the first and the last one of a block.
 int64_t spanOf(BlockAttr block) {
@@ -109,9 +107,7 @@ public:
     if (stores.empty())
       return {takeSteps()};
     const std::optional<zyx::schedule::SharedChoice> shared = zyx::schedule::chooseSharedAttention(func, axes, target);
-    auto takeShared = [&] {
-      return SmallVector<Choice>{{shared->schedule, shared->threads, shared->cluster}};
-    };
+    auto takeShared = [&] { return SmallVector<Choice>{{shared->schedule, shared->threads, shared->cluster}}; };
     if (shared && zyx::schedule::hasFewRows(*shared))
       return takeShared();
     if (target.hasTensorCores()) {
@@ -144,7 +140,8 @@ public:
       written += bytesOfAll(store.getValue());
     for (LoadOp load : loads)
       read += bytesRead(load);
-    if (dots.empty() && target.vectorBytes != 0 && (target.isGpu() ? walksColumns() : std::max(read, written) >= streamBytes))
+    if (dots.empty() && target.vectorBytes != 0 &&
+        (target.isGpu() ? walksColumns() : std::max(read, written) >= streamBytes))
       steps.push_back(StreamStepAttr::get(func.getContext()));
     return withOtherThreads(takeSteps(), most);
   }
@@ -212,7 +209,8 @@ private:
     return score > 0;
   }
 
-  /// Whether neighbours along an axis are neighbours in what is gathered from, as those of a row are whose number is data.
+  /// Whether neighbours along an axis are neighbours in what is gathered from, as those of a row are whose number is
+  /// data.
   bool gathersAlong(GatherOp gather, Axis axis) {
     MapAttr map = gather.getView().getDefiningOp<ViewOp>().getMap();
     for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
@@ -291,10 +289,11 @@ private:
       grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
   }
 
-  /// Whether workgroups that share small tiles are estimated to multiply f32 in less time than those of the copy engine's
-  /// ring, whose tiles are large: of few results there are few of these. Both multiply by the same lanes.
+  /// Whether workgroups that share small tiles are estimated to multiply f32 in less time than those of the copy
+  /// engine's ring, whose tiles are large: of few results there are few of these. Both multiply by the same lanes.
   bool isFasterByThreads(double cost) {
-    if (dots.size() != 1 || combines || target.fewDigits || !getElementTypeOrSelf(dots.front().getLhs().getType()).isF32() ||
+    if (dots.size() != 1 || combines || target.fewDigits ||
+        !getElementTypeOrSelf(dots.front().getLhs().getType()).isF32() ||
         !zyx::schedule::storesFollowTiles(dots.front(), stores, axes))
       return false;
     DotOp dot = dots.front();
@@ -315,12 +314,13 @@ private:
     SmallVector<Choice> choices;
     if (!zyx::schedule::storesFollowTiles(dot, stores, axes))
       return choices;
-    for (const zyx::schedule::SharedPlan &plan :
-         zyx::schedule::planSharedDots(dot, axes, llvm::is_contained(parallel, m), llvm::is_contained(parallel, n), target, most)) {
+    for (const zyx::schedule::SharedPlan &plan : zyx::schedule::planSharedDots(
+             dot, axes, llvm::is_contained(parallel, m), llvm::is_contained(parallel, n), target, most)) {
       for (Axis axis : parallel)
         grid(axis, axis == m ? plan.tileRows : axis == n ? plan.tileColumns : 1);
-      auto blocking = BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rows, plan.depth, /*packLhs=*/true,
-                                        /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/plan.byWarps);
+      auto blocking =
+          BlockingAttr::get(func.getContext(), plan.rows, plan.columns, plan.rows, plan.depth, /*packLhs=*/true,
+                            /*packRhs=*/true, /*alongDepth=*/false, /*narrow=*/plan.byWarps);
       steps.push_back(BlockStepAttr::get(func.getContext(), blocking));
       func.setThreads(plan.threads);
       choices.push_back(takeSteps());
@@ -357,9 +357,8 @@ private:
       if (reduce.getKind() == Combine::Max && reduce.getDims().size() == 1)
         found = axes.of(reduce.getInput(), reduce.getDims()[0]);
     });
-    bool isInside = found && sums > 2 && axes.name(*found) && llvm::none_of(stores, [&](StoreOp store) {
-      return axes.contains(store.getValue(), *found);
-    });
+    bool isInside = found && sums > 2 && axes.name(*found) &&
+                    llvm::none_of(stores, [&](StoreOp store) { return axes.contains(store.getValue(), *found); });
     return isInside ? found : std::nullopt;
   }
 
@@ -433,9 +432,8 @@ private:
     while (block > 1 && block * wide * bytesOf(dots.front().getResult()) > target.privateBytes / 2)
       block /= 2;
     auto isRow = [&](Axis axis) {
-      return llvm::any_of(dots, [&](DotOp dot) {
-        return llvm::is_contained(ArrayRef(axes.of(dot.getResult())).take_back(2), axis);
-      });
+      return llvm::any_of(
+          dots, [&](DotOp dot) { return llvm::is_contained(ArrayRef(axes.of(dot.getResult())).take_back(2), axis); });
     };
     for (Axis axis : parallelAxes())
       grid(axis, isRow(axis) ? block : 1);
@@ -444,8 +442,8 @@ private:
     return zyx::schedule::isLegal(func, steps);
   }
 
-  /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into registers,
-  /// and adds to the columns' sums in shared memory. False where the kernel has no such sums.
+  /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into
+  /// registers, and adds to the columns' sums in shared memory. False where the kernel has no such sums.
   bool chooseCrossed() {
     std::optional<Axis> columns, rows;
     bool isCrossed = dots.empty();
@@ -495,11 +493,12 @@ private:
       return;
     SmallVector<Axis> parallel = parallelAxes();
     bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
-      return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
-    });
+                   return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
+                 });
     for (Axis axis : parallel) {
       if (isContiguous(axis)) {
-        const int64_t vectors = target.isGpu() ? wholeVectors(axis, target.lanes(widestRead(axis))) : 4 * target.lanes(widest);
+        const int64_t vectors =
+            target.isGpu() ? wholeVectors(axis, target.lanes(widestRead(axis))) : 4 * target.lanes(widest);
         grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
       } else
         grid(axis, axis == parallel.back() && dots.empty() && !target.isGpu() ? rowsPerProgram(axis) : 1);
@@ -524,8 +523,8 @@ private:
     }
     if (!along)
       return false;
-    // Each result belongs to a column, and is combined of rows that are enough for groups: fewer are read by each thread that
-    // has columns, of which there are more than columns here.
+    // Each result belongs to a column, and is combined of rows that are enough for groups: fewer are read by each
+    // thread that has columns, of which there are more than columns here.
     int64_t rows = std::numeric_limits<int64_t>::max();
     const bool areColumns = !func.walk([&](ReduceOp reduce) {
                                    int64_t own = 1;
@@ -536,7 +535,8 @@ private:
                                    for (Axis axis : axes.of(reduce.getResult()))
                                      isColumn &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
                                    return isColumn ? WalkResult::advance() : WalkResult::interrupt();
-                                 }).wasInterrupted();
+                                 })
+                                 .wasInterrupted();
     if (!areColumns || rows < fewestRows || rows == std::numeric_limits<int64_t>::max())
       return false;
     int64_t lanes = target.lanes(widestRead(*along)), programs = 1;
@@ -567,9 +567,9 @@ private:
     return true;
   }
 
-  /// Few results that are combined of many short rows, as filters' gradients of images and norms of their channels are: a
-  /// workgroup has one, and groups of its threads have the rows in turns, those that are written too. False where another
-  /// way is better.
+  /// Few results that are combined of many short rows, as filters' gradients of images and norms of their channels are:
+  /// a workgroup has one, and groups of its threads have the rows in turns, those that are written too. False where
+  /// another way is better.
   bool chooseNestedRows() {
     constexpr int64_t fewestElements = 1024, manyElements = 4096, fewestPrograms = 512;
     std::optional<Axis> row, rows;
@@ -597,7 +597,8 @@ private:
                                 for (Axis axis : axes.of(reduce.getResult()))
                                   isOne &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
                                 return isOne ? WalkResult::advance() : WalkResult::interrupt();
-                              }).wasInterrupted();
+                              })
+                              .wasInterrupted();
     int64_t lanes = target.lanes(widestRead(*row));
     while (axes.extent(*row) % lanes != 0)
       lanes /= 2;
@@ -632,11 +633,12 @@ private:
         row = axis;
     SmallVector<Axis> parallel = parallelAxes();
     bool isOne = !func.walk([&](ReduceOp reduce) {
-                       for (Axis axis : axes.of(reduce.getResult()))
-                         if (axes.extent(axis) != 1 && (!llvm::is_contained(parallel, axis) || isContiguous(axis)))
-                           return WalkResult::interrupt();
-                       return WalkResult::advance();
-                     }).wasInterrupted();
+                        for (Axis axis : axes.of(reduce.getResult()))
+                          if (axes.extent(axis) != 1 && (!llvm::is_contained(parallel, axis) || isContiguous(axis)))
+                            return WalkResult::interrupt();
+                        return WalkResult::advance();
+                      })
+                      .wasInterrupted();
     if (!row || !isOne)
       return;
     int64_t widest = 1;
@@ -676,12 +678,14 @@ private:
     const Walks walks = countWalks(row);
     const SmallVector<Axis> parallel = parallelAxes();
     for (LoadOp load : loads)
-      kept += axes.contains(load.getResult(), row) &&
-              (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) { return axes.contains(load.getResult(), axis); }));
+      kept += axes.contains(load.getResult(), row) && (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) {
+                                                         return axes.contains(load.getResult(), axis);
+                                                       }));
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
     if (walks.apart < 2) {
-      const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)), fewestThreads, mostThreads);
+      const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)),
+                                             fewestThreads, mostThreads);
       if (programs * fewer >= target.cores * target.threadsPerCore)
         func.setThreads(fewer);
       return;
@@ -690,9 +694,11 @@ private:
     // Of several rows at once each has fewer registers.
     int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
     const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
-    auto mayDouble = [&] { return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16; };
-    // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less than
-    // meeting in clusters, where each has little of a row.
+    auto mayDouble = [&] {
+      return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
+    };
+    // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less
+    // than meeting in clusters, where each has little of a row.
     const bool isNear = nearRows * target.cores * vectors * target.vectorBytes * kept <= target.l2Bytes / 5 * 3;
     if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
         vectors > 2 * ofOne * mostKeepingThreads) {
@@ -708,8 +714,8 @@ private:
       func.setCluster(cluster);
     auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
     auto stayTogether = [&] {
-      // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and longer
-      // ways than that of a softmax.
+      // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and
+      // longer ways than that of a softmax.
       constexpr int64_t mostWalks = 5;
       const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
       if (lanes >= 4 && (isOnline ? target.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
@@ -721,7 +727,8 @@ private:
     const int64_t mostRounds = kept > 1 || lanes < 4 ? rounds : 2 * rounds;
     rounds = std::max(std::min(rounds, divide(vectors, vectorsPerThread * fewestThreads * cluster)),
                       divide(vectors, mostKeepingThreads * cluster));
-    func.setThreads(rounds > mostRounds ? mostThreads : llvm::alignTo(divide(vectors, rounds * cluster), fewestThreads));
+    func.setThreads(rounds > mostRounds ? mostThreads
+                                        : llvm::alignTo(divide(vectors, rounds * cluster), fewestThreads));
     stayTogether();
   }
 
@@ -774,8 +781,8 @@ private:
            });
   }
 
-  /// Whether more elements that a kernel reads and writes are neighbours along an axis than are not, through all blocks of
-  /// maps.
+  /// Whether more elements that a kernel reads and writes are neighbours along an axis than are not, through all blocks
+  /// of maps.
   bool liesAlong(Axis axis) {
     double score = 0;
     auto look = [&](Value view, Value tile) {
@@ -814,9 +821,9 @@ private:
     return bytes;
   }
 
-  /// Windows over what is padded, and factors that lie across vectors: a program copies what it reads of them, once, and has
-  /// so many rows of results that it reads each element of the operand hardly more often than they overlap. False where
-  /// nothing is copied.
+  /// Windows over what is padded, and factors that lie across vectors: a program copies what it reads of them, once,
+  /// and has so many rows of results that it reads each element of the operand hardly more often than they overlap.
+  /// False where nothing is copied.
   bool chooseNearWindows(int64_t lanes) {
     constexpr int64_t mostElements = 16384, enoughRows = 8;
     SmallVector<Axis> parallel = parallelAxes();
@@ -830,7 +837,8 @@ private:
     if (target.isGpu() || target.vectorBytes == 0 || !along)
       return false;
     auto has = [&](LoadOp load, Axis axis) { return axes.contains(load.getResult(), axis); };
-    // Where each neighbour has factors of its own, as channels have that come last, those of two vectors stay in registers.
+    // Where each neighbour has factors of its own, as channels have that come last, those of two vectors stay in
+    // registers.
     const bool hasFactors = llvm::any_of(loads, [&](LoadOp load) {
       return has(load, *along) && llvm::any_of(parallel, [&](Axis other) { return !has(load, other); });
     });
@@ -842,11 +850,12 @@ private:
     for (LoadOp load : loads) {
       SmallVector<Axis> own = axes.of(load.getResult());
       const auto *place = llvm::find(own, *along);
-      std::optional<NearForm> form = place == own.end() ? std::nullopt
-                                                        : NearForm::compute(load.getView().getDefiningOp<ViewOp>().getMap(),
-                                                                            place - own.begin());
+      std::optional<NearForm> form =
+          place == own.end() ? std::nullopt
+                             : NearForm::compute(load.getView().getDefiningOp<ViewOp>().getMap(), place - own.begin());
       for (const NearForm::Dim &dim : form ? ArrayRef(form->dims) : ArrayRef<NearForm::Dim>())
-        if (llvm::any_of(llvm::enumerate(dim.factors), [&](auto it) { return it.value() != 0 && axes.isCombined(own[it.index()]); }))
+        if (llvm::any_of(llvm::enumerate(dim.factors),
+                         [&](auto it) { return it.value() != 0 && axes.isCombined(own[it.index()]); }))
           for (auto [i, factor] : llvm::enumerate(dim.factors))
             if (factor != 0 && !axes.isCombined(own[i]))
               sliding.insert(own[i]);
@@ -865,7 +874,8 @@ private:
     };
     // Images and channels are programs of their own before anything that overlaps is cut.
     for (Axis axis : parallel)
-      while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 && isTooLarge(target.l1Bytes / 2, mostElements / 4))
+      while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 &&
+             isTooLarge(target.l1Bytes / 2, mostElements / 4))
         halve(axis);
     for (int64_t fewest : {enoughRows, int64_t(1)})
       for (Axis axis : parallel)
@@ -914,9 +924,8 @@ private:
     for (Axis axis : parallel)
       if (isContiguous(axis)) {
         bool hasFactors = llvm::any_of(loads, [&](LoadOp load) {
-          return axes.contains(load.getResult(), axis) && llvm::any_of(parallel, [&](Axis other) {
-                   return !axes.contains(load.getResult(), other);
-                 });
+          return axes.contains(load.getResult(), axis) &&
+                 llvm::any_of(parallel, [&](Axis other) { return !axes.contains(load.getResult(), other); });
         });
         if (hasFactors)
           tiles[axis] = std::min(axes.extent(axis), 2 * lanes), left = std::max<int64_t>(left / tiles[axis], 1);
@@ -944,8 +953,8 @@ private:
     return target.lanes(widest);
   }
 
-  /// Elements of a thread, at most `most`, of which a row of a card's tile has whole ones: other rows would begin beside
-  /// multiples of 16 bytes, and be read and written one by one with gaps between threads.
+  /// Elements of a thread, at most `most`, of which a row of a card's tile has whole ones: other rows would begin
+  /// beside multiples of 16 bytes, and be read and written one by one with gaps between threads.
   int64_t wholeVectors(Axis axis, int64_t most) {
     const int64_t extent = axes.extent(axis);
     if (extent <= most)
@@ -958,11 +967,13 @@ private:
   void chooseElements() {
     SmallVector<Axis> parallel = parallelAxes();
     llvm::DenseMap<Axis, int64_t> tiles;
-    // Neighbouring threads have what lies side by side, in whatever order the axes stand: channels may come last in memory.
+    // Neighbouring threads have what lies side by side, in whatever order the axes stand: channels may come last in
+    // memory.
     if (target.isGpu())
       if (SmallVector<Axis> sorted = asInMemory(parallel); !sorted.empty() && liesAlong(sorted.back()))
         parallel = sorted;
-    int64_t left = elementsPerProgram(target.isGpu() && !parallel.empty() ? std::optional(parallel.back()) : std::nullopt);
+    int64_t left =
+        elementsPerProgram(target.isGpu() && !parallel.empty() ? std::optional(parallel.back()) : std::nullopt);
     if (auto square = transposedAxes(parallel)) {
       // The next program reads on where the last one ended.
       auto [read, written] = *square;
@@ -970,8 +981,8 @@ private:
         if (axis != read && axis != written)
           grid(axis, 1);
       if (target.isGpu()) {
-        // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole lines;
-        // the next warp writes the other halves of its lines. Eight warps have as much of both directions.
+        // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole
+        // lines; the next warp writes the other halves of its lines. Eight warps have as much of both directions.
         const int64_t lanes = elementsPerProgram();
         grid(written, 16 * lanes);
         grid(read, 16 * lanes);
@@ -986,7 +997,8 @@ private:
       grid(read, readTile);
       return;
     }
-    // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by side.
+    // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by
+    // side.
     if (target.isGpu())
       if (std::optional<Axis> written = scatteredAxis(parallel)) {
         auto *place = llvm::find(parallel, *written);
@@ -1004,11 +1016,13 @@ private:
       grid(axis, tiles[axis]);
   }
 
-  /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads read
-  /// neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole one.
+  /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads
+  /// read neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole
+  /// one.
   void orderAsRead(SmallVector<Axis> &parallel) {
     constexpr int64_t fewestNeighbours = 16;
-    if (loads.size() != 1 || stores.size() != 1 || parallel.size() < 2 || stores.front().getValue() != loads.front().getResult())
+    if (loads.size() != 1 || stores.size() != 1 || parallel.size() < 2 ||
+        stores.front().getValue() != loads.front().getResult())
       return;
     LoadOp load = loads.front();
     auto view = load.getView().getDefiningOp<ViewOp>();
@@ -1019,7 +1033,9 @@ private:
       return;
     auto strideOf = [&](Axis axis) {
       auto *place = llvm::find(own, axis);
-      return place == own.end() ? 0 : std::abs(BlockAttr::constant(view.getMap().front().getStrides()[place - own.begin()]).value_or(0));
+      return place == own.end()
+                 ? 0
+                 : std::abs(BlockAttr::constant(view.getMap().front().getStrides()[place - own.begin()]).value_or(0));
     };
     const int64_t apart = strideOf(parallel.back());
     int64_t nearer = 1, nearest = apart;
@@ -1046,8 +1062,8 @@ private:
     return sorted;
   }
 
-  /// The axis along which all stores are contiguous, where that is not the last one, and something is read through several
-  /// blocks.
+  /// The axis along which all stores are contiguous, where that is not the last one, and something is read through
+  /// several blocks.
   std::optional<Axis> scatteredAxis(ArrayRef<Axis> parallel) {
     const bool isFound = llvm::any_of(loads, [](LoadOp load) {
       auto view = load.getView().getDefiningOp<ViewOp>();
@@ -1122,6 +1138,7 @@ int64_t zyx::schedule::strideThrough(MapAttr map, unsigned dim) {
   return stride;
 }
 
-SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target, unsigned most) {
+SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target,
+                                                   unsigned most) {
   return Chooser(func, axes, target).choose(most);
 }

@@ -11,9 +11,10 @@
 
 namespace zyx::schedule {
 
-/// The schedules of a kernel for a target, the best one first, at most `most`. Gives the kernel the threads of that one.
-llvm::SmallVector<Choice> chooseSchedules(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target,
-                                          unsigned most);
+/// The schedules of a kernel for a target, the best one first, at most `most`. Gives the kernel the threads of that
+/// one.
+llvm::SmallVector<Choice> chooseSchedules(kernel::FuncOp func, const kernel::Axes &axes,
+                                          const target::TargetInfo &target, unsigned most);
 
 /// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row.
 int64_t strideThrough(kernel::MapAttr map, unsigned dim);

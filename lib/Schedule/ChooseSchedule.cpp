@@ -47,8 +47,8 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   /// Of a kernel's choices the one that was measured to be the best, or else the first one.
-  std::pair<Choice, bool> takeOne(FuncOp func, ArrayRef<Choice> choices, const llvm::StringMap<StringRef> &measuredChoices,
-                                  StringRef key) {
+  std::pair<Choice, bool> takeOne(FuncOp func, ArrayRef<Choice> choices,
+                                  const llvm::StringMap<StringRef> &measuredChoices, StringRef key) {
     auto found = measuredChoices.find(key);
     if (found == measuredChoices.end())
       found = measuredChoices.find("*");
@@ -58,7 +58,8 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       if (choice.toString() == found->second)
         return {choice, true};
     remark::missed(func.getLoc(), remark::RemarkOpts::name("MeasuredChoice").category("zyx-schedule"))
-        << func.getName() << ": what was measured to be the best is none of its schedules, and is ignored: " << found->second;
+        << func.getName()
+        << ": what was measured to be the best is none of its schedules, and is ignored: " << found->second;
     return {choices.front(), false};
   }
 

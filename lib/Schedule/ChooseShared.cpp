@@ -22,21 +22,23 @@ using zyx::schedule::SharedPlan;
 
 namespace {
 
-/// Of a multiprocessor: products that its lanes sum up in a cycle; registers; threads and workgroups that it has room for.
+/// Of a multiprocessor: products that its lanes sum up in a cycle; registers; threads and workgroups that it has room
+/// for.
 constexpr double lanesPerCycle = 128;
 constexpr int64_t registerFile = 65536, mostThreads = 2048, mostGroups = 32;
 /// Registers of a thread beside its sums, and what it has on the way of a slice.
 constexpr int64_t otherRegisters = 56;
 /// Integers are multiplied at half of the rate; no loop of products has more than this part of it.
 constexpr double integerLoss = 2, productLoss = 1.2;
-/// A warp's read of an element by each lane, of up to 16 bytes together, in cycles of shared memory, where its lanes are four by
-/// eight and where they are not; and what an element takes that a warp brings there: its part of a request to memory, and a write
-/// that others wait for. With the latency below, that orders rightly what an H200 took for three products in two ways each.
+/// A warp's read of an element by each lane, of up to 16 bytes together, in cycles of shared memory, where its lanes
+/// are four by eight and where they are not; and what an element takes that a warp brings there: its part of a request
+/// to memory, and a write that others wait for. With the latency below, that orders rightly what an H200 took for three
+/// products in two ways each.
 constexpr double nearReadCycles = 0.5, readCycles = 0.9, bringCycles = 0.125;
 /// From one slice to the next, however little there is to do: elements come from memory. A tile begins and ends.
 constexpr double sliceLatency = 900, tileLatency = 2500, waitLatency = 600, busySlice = 2000;
-/// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory; for
-/// one that is found through several blocks, or by an index; and for a function.
+/// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory;
+/// for one that is found through several blocks, or by an index; and for a function.
 constexpr double elementCost = 4, windowCost = 10, gatherCost = 14, functionCost = 12;
 /// More of them for an element of a window whose place a thread finds by itself, with divisions and tests.
 constexpr double lonelyWindowCost = 60;
@@ -45,23 +47,25 @@ constexpr double conversionCost = 8;
 /// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
 constexpr double stridedCost = 40;
 constexpr int64_t sharedPadding = 4;
-/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction. What it reaches of a rate that only
-/// groups of four warps have; cycles of such a product of a warp that is alone, and of 16 x 16 elements read out of shared memory.
+/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction. What it reaches of a rate that
+/// only groups of four warps have; cycles of such a product of a warp that is alone, and of 16 x 16 elements read out
+/// of shared memory.
 constexpr int64_t warpThreads = 32, warpRows = 16, warpColumns = 8, warpDepth = 16;
 constexpr double warpShare = 0.5, productCycles = 16, blockCycles = 4;
 
 /// Whether an op converts numbers, or rounds to 16 bits.
 bool isConverted(Operation *op) {
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  return isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::TruncFOp>(op) || element.isF16() ||
-         element.isBF16();
+  return isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::TruncFOp>(op) ||
+         element.isF16() || element.isBF16();
 }
 
 /// What an element of a factor takes.
 struct FactorCost {
   /// Instructions that read it, of which a vector has as many as an element, and those that compute it.
   double access = elementCost, compute = 0;
-  /// What is read lies apart along the axis that the factor has beside the contraction; something is read through windows.
+  /// What is read lies apart along the axis that the factor has beside the contraction; something is read through
+  /// windows.
   bool isApart = false, isWindow = false;
   /// Elements that are read at once where they lie as in memory.
   int64_t lanes = 1;
@@ -181,7 +185,8 @@ int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
     // Whichever way a slice lies.
     auto bytesOf = [&](int64_t tile, int64_t each) {
       const auto all = static_cast<int64_t>(llvm::alignTo(tile, each));
-      return 2 * stages * std::max<int64_t>(all * (depth + warpColumns), depth * (llvm::alignTo(all, warpRows) + warpColumns));
+      return 2 * stages *
+             std::max<int64_t>(all * (depth + warpColumns), depth * (llvm::alignTo(all, warpRows) + warpColumns));
     };
     const int64_t sums = llvm::alignTo(plan.tileRows, plan.rows) * llvm::alignTo(plan.tileColumns, plan.columns);
     return bytesOf(plan.tileRows, plan.rows) + bytesOf(plan.tileColumns, plan.columns) + (groups - 1) * sums * sumBytes;
@@ -191,18 +196,19 @@ int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
   return (slices + parts) * sumBytes;
 }
 
-/// Cycles of all tiles that a multiprocessor has: of those of a slice that it takes to do all, of those in which a workgroup
-/// that is alone does its part, and of registers of a thread.
+/// Cycles of all tiles that a multiprocessor has: of those of a slice that it takes to do all, of those in which a
+/// workgroup that is alone does its part, and of registers of a thread.
 double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
   const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth);
   const int64_t resident = std::max<int64_t>(
-      1, std::min({registerFile / (std::min<int64_t>(registers, 255) * plan.threads), mostThreads / plan.threads, mostGroups,
-                   target.sharedBytes / sharedBytesOf(plan)}));
+      1, std::min({registerFile / (std::min<int64_t>(registers, 255) * plan.threads), mostThreads / plan.threads,
+                   mostGroups, target.sharedBytes / sharedBytesOf(plan)}));
   const int64_t tiles = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches;
   const int64_t each = llvm::divideCeil(tiles, target.cores), together = std::min(each, resident);
   const int64_t turns = llvm::divideCeil(each, together);
-  // While one waits for memory, others have something to do, if there are some; and with much to do it has waited before.
+  // While one waits for memory, others have something to do, if there are some; and with much to do it has waited
+  // before.
   const double wait = std::clamp(waitLatency - 0.5 * (slice * real(together) - busySlice), 0.0, waitLatency);
   const double waits = plan.byWarps ? 0 : wait / real(together);
   const double longest = std::max({slice * real(together) + waits, sliceLatency, own + sliceLatency / 2});
@@ -221,11 +227,13 @@ double Planner::costOf(const SharedPlan &plan) const {
   const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
   const double multiply = real(rows * columns * depth) / lanesPerCycle * productLoss * (isInteger ? integerLoss : 1);
   const double warps = std::max(real(threads * groups) / real(target.warpSize), 1.0) / real(groups);
-  // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over 16384
-  // rows of computed factors took half as long again.
-  const bool isFew = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches <= 2 * target.cores;
+  // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
+  // 16384 rows of computed factors took half as long again.
+  const bool isFew =
+      llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches <= 2 * target.cores;
   const bool isNear = isFew && (rows / plan.rows) % 4 == 0 && (columns / plan.columns) % 8 == 0;
-  const double read = warps * real(depth * (plan.rows + plan.columns)) * (isNear ? nearReadCycles : readCycles) + real((rows + columns) * depth) * bringCycles;
+  const double read = warps * real(depth * (plan.rows + plan.columns)) * (isNear ? nearReadCycles : readCycles) +
+                      real((rows + columns) * depth) * bringCycles;
   const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle;
   const double slice = zyx::schedule::overlapped(multiply, read) + evaluate;
   const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
@@ -245,16 +253,21 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
   const double multiply = real(rows * columns * depth) / rate * productLoss;
   const double blocks = real(llvm::divideCeil(plan.rows, warpRows) + llvm::divideCeil(plan.columns, warpRows));
   const double read = real(threads / warpThreads * llvm::divideCeil(depth, warpDepth)) * blocks * blockCycles;
-  const double bring = (real(plan.tileRows) * left.inVectors() + real(plan.tileColumns) * right.inVectors()) * real(depth);
-  const double brought = real(plan.tileRows * depth) / real(left.lanes) + real(plan.tileColumns * depth) / real(right.lanes);
+  const double bring =
+      (real(plan.tileRows) * left.inVectors() + real(plan.tileColumns) * right.inVectors()) * real(depth);
+  const double brought =
+      real(plan.tileRows * depth) / real(left.lanes) + real(plan.tileColumns * depth) / real(right.lanes);
   const double slice = zyx::schedule::overlapped(multiply, read + brought * bringCycles) + bring / lanesPerCycle;
   auto piecesOf = [&](int64_t tile, const FactorCost &cost) {
     return llvm::divideCeil(tile * depth, plan.threads * (cost.lanes > 1 ? 2 : 1));
   };
   const int64_t pieces = piecesOf(plan.tileRows, left) + piecesOf(plan.tileColumns, right);
-  const int64_t registers = (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / warpThreads + pieces + otherRegisters;
-  const double products = real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(warpRows * warpColumns * warpDepth);
-  const double own = products * productCycles + blocks * real(depth / warpDepth / groups) * blockCycles + bring / real(plan.threads);
+  const int64_t registers =
+      (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / warpThreads + pieces + otherRegisters;
+  const double products =
+      real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(warpRows * warpColumns * warpDepth);
+  const double own =
+      products * productCycles + blocks * real(depth / warpDepth / groups) * blockCycles + bring / real(plan.threads);
   return costOfSlices(plan, slice, own, registers);
 }
 
@@ -267,7 +280,8 @@ double Planner::threadCost() const {
   const double each = real(target.threadProductsPerCycle * (isWide ? 2 : 1));
   // Programs at the edges have as much to do. No two elements share what says where they lie, as they do in a slice.
   auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? lonelyWindowCost : 0); };
-  const double eachRows = real(m) / real(llvm::divideCeil(m, rows)), eachColumns = real(n) / real(llvm::divideCeil(n, columns));
+  const double eachRows = real(m) / real(llvm::divideCeil(m, rows)),
+               eachColumns = real(n) / real(llvm::divideCeil(n, columns));
   const double own = ownOf(right) + (right.isApart ? stridedCost : 0);
   const double evaluate = products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle / real(target.cores);
   const double latency = real(k) * (sliceLatency / 16) * std::max(1.0, programs / real(target.cores * mostThreads));
@@ -277,12 +291,15 @@ double Planner::threadCost() const {
 void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const {
   constexpr std::pair<int64_t, int64_t> parts[] = {{64, 32}, {32, 64}, {32, 32}, {64, 16}, {16, 64}, {32, 16}, {16, 32},
                                                    {16, 16}, {64, 8},  {8, 64},  {32, 8},  {8, 32},  {16, 8},  {8, 16}};
-  auto fits = [](int64_t part, int64_t tile) { return part < 2 * tile || part == warpColumns || (part == warpRows && tile > warpColumns / 2); };
+  auto fits = [](int64_t part, int64_t tile) {
+    return part < 2 * tile || part == warpColumns || (part == warpRows && tile > warpColumns / 2);
+  };
   for (auto [rows, columns] : parts)
     for (int64_t threads : {64, 128, 256})
       for (int64_t depth : {16, 32, 64, 128}) {
         SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, true};
-        if (!fits(rows, tileRows) || !fits(columns, tileColumns) || threadsOfTile(plan) > threads || (depth > 16 && depth / 2 >= k))
+        if (!fits(rows, tileRows) || !fits(columns, tileColumns) || threadsOfTile(plan) > threads ||
+            (depth > 16 && depth / 2 >= k))
           continue;
         const int64_t own = sliceDepth(plan), used = threadsOfTile(plan) * groupsOf(plan, own);
         if (2 * used <= threads && threads > 64)
@@ -316,7 +333,8 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
     }
     return tiles;
   };
-  constexpr std::pair<int64_t, int64_t> parts[] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4}, {4, 2}, {2, 2}, {1, 4}, {4, 1}, {1, 2}, {1, 1}};
+  constexpr std::pair<int64_t, int64_t> parts[] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4}, {4, 2},
+                                                   {2, 2}, {1, 4}, {4, 1}, {1, 2}, {1, 1}};
   for (int64_t tileRows : tilesOf(m, cutRows, 0))
     for (int64_t tileColumns : tilesOf(n, cutColumns, llvm::divideCeil(m, tileRows) * batches)) {
       if (isForWarps)
@@ -325,13 +343,15 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
         for (int64_t threads : {64, 128, 256})
           for (int64_t depth : {8, 16, 32, 64, 128}) {
             SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, false};
-            if (rows > tileRows || columns > tileColumns || threadsOfTile(plan) > threads || (depth > 8 && depth / 2 >= k))
+            if (rows > tileRows || columns > tileColumns || threadsOfTile(plan) > threads ||
+                (depth > 8 && depth / 2 >= k))
               continue;
             const int64_t own = std::min(k, depth), used = threadsOfTile(plan) * groupsOf(plan, own);
             // Most threads have something to multiply, and none has much to bring.
             if (2 * used <= threads && threads > 64)
               continue;
-            if ((tileRows + rows + tileColumns + columns) * own > 24 * threads || sharedBytesOf(plan) > target.sharedBytes)
+            if ((tileRows + rows + tileColumns + columns) * own > 24 * threads ||
+                sharedBytesOf(plan) > target.sharedBytes)
               continue;
             plan.cost = costOf(plan);
             plans.push_back(plan);

@@ -10,18 +10,18 @@
 
 namespace zyx::schedule {
 
-/// How a workgroup multiplies out of shared memory: the tile of the result that it has, the part of each thread, elements
-/// of a slice along the contraction, and its threads; and the cycles that all of that is estimated to take, without what
-/// memory takes. By warps the part is that of a warp, which multiplies factors of 16 bits by tensor cores.
+/// How a workgroup multiplies out of shared memory: the tile of the result that it has, the part of each thread,
+/// elements of a slice along the contraction, and its threads; and the cycles that all of that is estimated to take,
+/// without what memory takes. By warps the part is that of a warp, which multiplies factors of 16 bits by tensor cores.
 struct SharedPlan {
   int64_t tileRows, tileColumns, rows, columns, depth, threads;
   double cost;
   bool byWarps;
 };
 
-/// Plans of a dot on a GPU, the one that costs least first, and at most `most`; none where threads that read both factors
-/// where they lie are estimated to take less. Tiles are smaller than rows and columns only where these can be cut.
-/// docs/cuda.md has the rules.
+/// Plans of a dot on a GPU, the one that costs least first, and at most `most`; none where threads that read both
+/// factors where they lie are estimated to take less. Tiles are smaller than rows and columns only where these can be
+/// cut. docs/cuda.md has the rules.
 llvm::SmallVector<SharedPlan> planSharedDots(kernel::DotOp dot, const kernel::Axes &axes, bool cutRows, bool cutColumns,
                                              const target::TargetInfo &target, unsigned most);
 

@@ -28,11 +28,11 @@ constexpr int64_t mostStages = 16;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
 
-/// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter contraction the
-/// ring has no use: results take most of the time, and threads write them better that have no roles.
+/// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter
+/// contraction the ring has no use: results take most of the time, and threads write them better that have no roles.
 constexpr int64_t exactColumns = 128, fewestExactRows = 32, fewestExactDepth = 64;
-/// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads of the
-/// generic way multiply f32 than 16 bits.
+/// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads
+/// of the generic way multiply f32 than 16 bits.
 constexpr int64_t exactTileCycles = 2700, threadsFaster = 2;
 
 struct Tile {
@@ -52,31 +52,39 @@ struct Product {
   bool fetchesFewRows;
   const target::TargetInfo &target;
 
-  int64_t tilesOf(Tile tile) const { return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches; }
+  int64_t tilesOf(Tile tile) const {
+    return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
+  }
 
   /// Cycles of all tiles, one wave of workgroups after the other, and of memory beside them.
   double costOf(Tile tile) const {
     // As many bytes take as long, whatever they are.
-    const double multiply = isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.exactProductsPerCycle
-                                    : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.productsPerCycle;
+    const double multiply =
+        isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.exactProductsPerCycle
+                : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.productsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
     const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.bytesPerCycle;
-    const double slice = std::max({multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.sliceCycles)});
+    const double slice =
+        std::max({multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
     const double meeting =
-        tile.split == 1 ? 0 : static_cast<double>(target.meetingCycles * tile.split * tile.split + sent / target.sentBytesPerCycle);
+        tile.split == 1
+            ? 0
+            : static_cast<double>(target.meetingCycles * tile.split * tile.split + sent / target.sentBytesPerCycle);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
                         (slices * slice + target.tileCycles + meeting + (isExact ? exactTileCycles : 0));
-    const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) / (target.memoryBytesPerCycle * target.cores);
+    const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) /
+                          (target.memoryBytesPerCycle * target.cores);
     return overlapped(work, memory);
   }
 
   /// Cycles of threads in a kernel of the generic way that reads f32 along rows.
   double threadCost() const {
     const double sums = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(batches);
-    return sums * static_cast<double>(k) / static_cast<double>(threadsFaster * target.threadProductsPerCycle * target.cores);
+    return sums * static_cast<double>(k) /
+           static_cast<double>(threadsFaster * target.threadProductsPerCycle * target.cores);
   }
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
@@ -97,8 +105,8 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
         Tile tile{rows, columns, split};
         if (rows > 64 && product.m <= 64)
           continue;
-        // A single row of tiles shares the columns evenly; elsewhere results leave in panels of 64, as does what does not
-        // run along the contraction.
+        // A single row of tiles shares the columns evenly; elsewhere results leave in panels of 64, as does what does
+        // not run along the contraction.
         if (columns % 64 != 0 && (!isAnyWide || (columns != 32 && product.m > rows)))
           continue;
         if (product.isExact && (columns != exactColumns || split > 1))
@@ -118,7 +126,8 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 
 } // namespace
 
-SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target, unsigned most) {
+SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
+                                            unsigned most) {
   if (target.hasTensorTiles && isAttention(func))
     return chooseAttentionSteps(func, axes, target, most);
   if (target.hasTensorTiles && isChain(func))
@@ -127,7 +136,8 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
   // What cannot be cut to tf32 is multiplied with all digits.
   if (std::string ignored; !dot && target.fewDigits)
-    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored); whole && whole->isExact)
+    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored);
+        whole && whole->isExact)
       dot = whole;
   auto refuse = [&] {
     if (!func.getBody().getOps<DotOp>().empty() && !func->hasAttr(trialAttr))
@@ -144,18 +154,19 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   int64_t batches = 1;
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
-  const Product product{axes.extent(dot->m), axes.extent(dot->n),   dot->depth, batches,
-                        dot->sliceElements(), dot->elementBytes(), dot->sumsSlices(), dot->isExact,
+  const Product product{axes.extent(dot->m),     axes.extent(dot->n),     dot->depth,          batches,
+                        dot->sliceElements(),    dot->elementBytes(),     dot->sumsSlices(),   dot->isExact,
                         dot->isTurned(dot->lhs), dot->isTurned(dot->rhs), dot->lhs.alongDepth, target};
   SmallVector<TensorChoice> choices;
-  // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along rows.
+  // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along
+  // rows.
   const bool areThreadsNear = product.isExact && !product.turnsRight;
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
     const bool isCut = dot->elementBytes() == 4 && target.fewDigits && !dot->isExact;
-    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth, product.stagesOf(tile),
-                                           group, tile.split, isCut, /*warps=*/0),
+    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth,
+                                           product.stagesOf(tile), group, tile.split, isCut, /*warps=*/0),
                        product.costOf(tile)});
   }
   if (choices.empty() && areThreadsNear) {

@@ -18,8 +18,8 @@ struct TensorChoice {
   double cost = 0;
 };
 
-/// Steps of a kernel that is a product or an attention for tensor cores, the best one first, and at most `most`; none of
-/// any other. docs/cuda.md has the rules.
+/// Steps of a kernel that is a product or an attention for tensor cores, the best one first, and at most `most`; none
+/// of any other. docs/cuda.md has the rules.
 llvm::SmallVector<TensorChoice> chooseTensorSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                   const target::TargetInfo &target, unsigned most);
 
@@ -48,8 +48,9 @@ llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kern
 bool isForTarget(const kernel::TensorDot &dot, const target::TargetInfo &target, std::string &reason);
 
 /// Those of a product for a card before Hopper.
-llvm::SmallVector<TensorChoice> chooseWarpSteps(kernel::FuncOp func, const kernel::TensorDot &dot, const kernel::Axes &axes,
-                                                const target::TargetInfo &target, unsigned most);
+llvm::SmallVector<TensorChoice> chooseWarpSteps(kernel::FuncOp func, const kernel::TensorDot &dot,
+                                                const kernel::Axes &axes, const target::TargetInfo &target,
+                                                unsigned most);
 
 } // namespace zyx::schedule
 

@@ -35,7 +35,9 @@ struct Product {
   int64_t m, n, k, batches, elementBytes;
   const target::TargetInfo &target;
 
-  int64_t tilesOf(Tile tile) const { return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches; }
+  int64_t tilesOf(Tile tile) const {
+    return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
+  }
   int64_t stageBytes(Tile tile) const { return (tile.rows + tile.columns) * tile.sliceBytes; }
 
   /// Of the ring: as many as leave room for a second workgroup where its registers do. Two where copies pass through
@@ -61,10 +63,12 @@ struct Product {
     const auto bytes = static_cast<double>(tile.sliceBytes);
     const int64_t each = llvm::divideCeil(tilesOf(tile), target.cores);
     const int64_t together = std::min(each, groupsPerCore(tile));
-    const double multiply = static_cast<double>(tile.rows * tile.columns) * bytes / 2 / static_cast<double>(target.productsPerCycle) *
+    const double multiply = static_cast<double>(tile.rows * tile.columns) * bytes / 2 /
+                            static_cast<double>(target.productsPerCycle) *
                             (together * tile.warps < enoughWarps ? fewWarpsLoss : 1.0);
     const double read = static_cast<double>(tile.warps * (part.rows + part.columns)) * bytes / sharedBytesPerCycle;
-    const double copy = static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.bytesPerCycle);
+    const double copy =
+        static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.bytesPerCycle);
     const auto slices = static_cast<double>(llvm::divideCeil(k * elementBytes, tile.sliceBytes));
     const double longest = std::max({multiply, read, copy});
     const double slice = longest + notHiddenInSlice * (multiply + read + copy - longest);
@@ -121,17 +125,17 @@ bool isForTarget(const TensorDot &dot, const target::TargetInfo &target, std::st
   return true;
 }
 
-SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, const Axes &axes, const target::TargetInfo &target,
-                                          unsigned most) {
+SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, const Axes &axes,
+                                          const target::TargetInfo &target, unsigned most) {
   int64_t batches = 1;
   for (Axis axis : dot.batches)
     batches *= axes.extent(axis);
   const Product product{axes.extent(dot.m), axes.extent(dot.n), dot.depth, batches, dot.elementBytes(), target};
   SmallVector<TensorChoice> choices;
   for (Tile tile : candidates(product))
-    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, tile.sliceBytes / dot.elementBytes(),
-                                           product.stagesOf(tile), group, /*split=*/1, target.fewDigits && dot.elementBytes() == 4,
-                                           tile.warps),
+    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns,
+                                           tile.sliceBytes / dot.elementBytes(), product.stagesOf(tile), group,
+                                           /*split=*/1, target.fewDigits && dot.elementBytes() == 4, tile.warps),
                        product.costOf(tile)});
   // Of those that take as long, the first: large ones.
   llvm::stable_sort(choices, [](const TensorChoice &a, const TensorChoice &b) { return a.cost < b.cost; });

@@ -73,7 +73,8 @@ private:
   /// A workgroup for each tile. Where its threads are too few for that, or nothing can be cut, a program is one thread.
   void drawShared(SmallVector<Attribute> &steps) {
     MLIRContext *context = func.getContext();
-    static constexpr int64_t tiles[] = {1, 4, 7, 8, 16, 20, 32, 64}, parts[] = {1, 2, 4, 8}, depths[] = {1, 3, 8, 16, 20, 64};
+    static constexpr int64_t tiles[] = {1, 4, 7, 8, 16, 20, 32, 64}, parts[] = {1, 2, 4, 8},
+                             depths[] = {1, 3, 8, 16, 20, 64};
     for (StringAttr axis : names) {
       steps.push_back(GridStepAttr::get(context, axis, tiles[random.below(std::size(tiles))]));
       if (!zyx::schedule::isLegal(func, steps))

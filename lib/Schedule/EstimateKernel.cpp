@@ -30,8 +30,8 @@ namespace {
 
 /// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
 constexpr double attentionRate = 0.6;
-/// Lanes of a multiprocessor; cycles from one op of a thread to the next that reads it, from a read of memory to the next
-/// one of a thread that has several in flight, and of a product with its two reads of shared or cached factors.
+/// Lanes of a multiprocessor; cycles from one op of a thread to the next that reads it, from a read of memory to the
+/// next one of a thread that has several in flight, and of a product with its two reads of shared or cached factors.
 constexpr double cardLanes = 128, opLatency = 4, readLatency = 100, productLatency = 8;
 /// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
 constexpr double onlineLoss = 12;
@@ -41,11 +41,11 @@ constexpr double sectorBytes = 32;
 constexpr double lineBytes = 64;
 /// Threads that a multiprocessor has room for, and those that read as fast as its share of memory gives.
 constexpr double mostThreads = 2048, readingThreads = 256;
-/// What one core of a processor reads from its caches in a cycle; products of f32 that it sums up with vectors outside of
-/// blocked dots, of what it could.
+/// What one core of a processor reads from its caches in a cycle; products of f32 that it sums up with vectors outside
+/// of blocked dots, of what it could.
 constexpr double cachedBytes = 16, plainDotRate = 0.4;
-/// Of an attention that threads share: what they reach of their lanes' products out of shared memory, and cycles of a block's
-/// barriers and of what waits between them.
+/// Of an attention that threads share: what they reach of their lanes' products out of shared memory, and cycles of a
+/// block's barriers and of what waits between them.
 constexpr double sharedRate = 0.4, blockCycles = 1500;
 /// Elements that are gathered one by one take so many cycles; rows that are only copied are read as vectors.
 constexpr double gatherCycles = 12;
@@ -171,13 +171,14 @@ std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) co
     return std::nullopt;
   for (auto [dim, each] : llvm::enumerate(axes.of(tile)))
     if (each == axis)
-      return target.isGpu() && !made.getMap().isSingleBlock() ? zyx::schedule::strideThrough(made.getMap(), dim)
-                                                              : BlockAttr::constant(made.getMap().front().getStrides()[dim]);
+      return target.isGpu() && !made.getMap().isSingleBlock()
+                 ? zyx::schedule::strideThrough(made.getMap(), dim)
+                 : BlockAttr::constant(made.getMap().front().getStrides()[dim]);
   return 0;
 }
 
-/// The axis along which most is read and written side by side; on a card the last one that programs are cut along, unless
-/// threads share a row.
+/// The axis along which most is read and written side by side; on a card the last one that programs are cut along,
+/// unless threads share a row.
 Axis Estimator::findWalked() {
   if (target.isGpu() && choice.threads == 0)
     for (Attribute step : llvm::reverse(choice.schedule.getSteps()))
@@ -219,15 +220,16 @@ void Estimator::addFactors(DotOp dot) {
   auto mark = [&](Value factor, double times) {
     SmallVector<Value> work{factor};
     while (!work.empty())
-      if (Operation *op = work.pop_back_val().getDefiningOp(); op && again.try_emplace(op, times).second && !isa<DotOp>(op))
+      if (Operation *op = work.pop_back_val().getDefiningOp();
+          op && again.try_emplace(op, times).second && !isa<DotOp>(op))
         llvm::append_range(work, op->getOperands());
   };
   mark(dot.getLhs(), blocking.getPackLhs() ? 1 : cut(all.back(), blocking.getColumns()));
   mark(dot.getRhs(), blocking.getPackRhs() || blocking.getNarrow() ? 1 : cut(all[all.size() - 2], blocking.getRows()));
 }
 
-/// How often a sum is computed that others walk along: by each of them, and by what is stored of it, one element after the
-/// other.
+/// How often a sum is computed that others walk along: by each of them, and by what is stored of it, one element after
+/// the other.
 double Estimator::countWalks(ReduceOp reduce) {
   double walks = 0;
   bool isInside = false;
@@ -313,8 +315,8 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
 /// What a processor packs of windows: each element looked up, unless columns are runs.
 bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   auto view = load.getView().getDefiningOp<ViewOp>();
-  if (target.isGpu() || !blocking || blocking.getNarrow() || dots.size() != 1 || !view || view.getMap().isSingleBlock() ||
-      view.getMap().getNumSymbols() != 0)
+  if (target.isGpu() || !blocking || blocking.getNarrow() || dots.size() != 1 || !view ||
+      view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
     return false;
   DotOp dot = dots.front();
   SmallVector<Axis> own = axes.of(load.getResult()), result = axes.of(dot.getResult());
@@ -333,7 +335,8 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   if (!dims)
     return false;
   const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dot.getResult())));
-  work.accesses += elementsOf(load.getResult()) * times * packingCycles(view.getMap(), dims->first, dims->second, lanes);
+  work.accesses +=
+      elementsOf(load.getResult()) * times * packingCycles(view.getMap(), dims->first, dims->second, lanes);
   return true;
 }
 
@@ -386,14 +389,16 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
   const auto keys = static_cast<double>(blocks * shape.keys), wide = static_cast<double>(shape.depth + shape.width);
   // Of one workgroup: products, with what they read of shared memory, scores, and what is made of keys and values.
   const double products = keys * static_cast<double>(shape.rows) * wide;
-  const double each = products / (cardLanes * sharedRate) + keys * static_cast<double>(shape.rows) * (perScore + 12) / cardLanes +
+  const double each = products / (cardLanes * sharedRate) +
+                      keys * static_cast<double>(shape.rows) * (perScore + 12) / cardLanes +
                       keys * wide * (perElement + 4) / cardLanes;
-  const double resident = std::clamp<double>(static_cast<double>(target.sharedBytes) / static_cast<double>(shape.bytes), 1,
-                                             1024 / static_cast<double>(shape.threads));
+  const double resident = std::clamp<double>(static_cast<double>(target.sharedBytes) / static_cast<double>(shape.bytes),
+                                             1, 1024 / static_cast<double>(shape.threads));
   const double alone = static_cast<double>(blocks) * blockCycles;
   const double waves = std::ceil(groups / (cores * std::floor(resident)));
   const double compute = std::max(std::ceil(groups / cores) * each, waves * (each + alone));
-  const double moved = groups * keys * (static_cast<double>(shape.depth * bytesOf(attention.k) + shape.width * bytesOf(attention.v)));
+  const double moved =
+      groups * keys * (static_cast<double>(shape.depth * bytesOf(attention.k) + shape.width * bytesOf(attention.v)));
   const double read = moved / (cores * static_cast<double>(target.bytesPerCycle));
   const double share = std::min(1.0, groups * static_cast<double>(shape.threads) / (cores * readingThreads));
   const double memory = bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
@@ -405,7 +410,8 @@ double Estimator::onCard(const Work &work) const {
   // Out of shared memory, with all that feeds it.
   if (blocking && choice.cost > 0)
     return overlapped(choice.cost, work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores));
-  const double threads = programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
+  const double threads =
+      programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
   const double turns = std::max(1.0, threads / (cores * mostThreads));
   const double compute = std::max(work.ops / (cores * cardLanes), work.ops / threads * opLatency);
   const double read = std::max(work.moved / (cores * static_cast<double>(target.bytesPerCycle)),
@@ -415,7 +421,8 @@ double Estimator::onCard(const Work &work) const {
   if (work.products > 0) {
     const bool isWide = llvm::all_of(dots, [](DotOp dot) { return bytesOf(dot.getLhs()) == 4; });
     const double each = static_cast<double>(target.threadProductsPerCycle) * (isWide ? 2 : 1);
-    multiply = std::max(work.products / (cores * each), work.products / threads * productLatency) * (isOnline ? onlineLoss : 1);
+    multiply = std::max(work.products / (cores * each), work.products / threads * productLatency) *
+               (isOnline ? onlineLoss : 1);
   }
   const double share = std::min(1.0, threads / (cores * readingThreads));
   const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
@@ -466,7 +473,8 @@ Estimate Estimator::run() {
   };
   func.walk([&](Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op)) {
-      const double products = elementsOf(dot.getResult()) * static_cast<double>(axes.extent(axes.of(dot.getLhs()).back()));
+      const double products =
+          elementsOf(dot.getResult()) * static_cast<double>(axes.extent(axes.of(dot.getLhs()).back()));
       work.products += products;
       return;
     }
@@ -506,15 +514,17 @@ Estimate Estimator::run() {
                                          : onProcessor(work);
   const auto cores = static_cast<double>(target.cores);
   const bool isNarrow = llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.fewDigits; });
-  const bool hasUnit = !target.isGpu() && !dots.empty() && llvm::all_of(dots, [&](DotOp dot) { return zyx::schedule::isForMatrixUnit(dot, target); });
-  const double rate = hasUnit                                              ? unitProducts(target)
-                      : !target.isGpu()                                    ? static_cast<double>(2 * target.lanes(4))
-                      : isNarrow && target.hasTensorCores()                ? static_cast<double>(target.productsPerCycle)
-                                                                           : cardLanes;
+  const bool hasUnit = !target.isGpu() && !dots.empty() &&
+                       llvm::all_of(dots, [&](DotOp dot) { return zyx::schedule::isForMatrixUnit(dot, target); });
+  const double rate = hasUnit                               ? unitProducts(target)
+                      : !target.isGpu()                     ? static_cast<double>(2 * target.lanes(4))
+                      : isNarrow && target.hasTensorCores() ? static_cast<double>(target.productsPerCycle)
+                                                            : cardLanes;
   const double lanes = target.isGpu() ? cardLanes : static_cast<double>(target.lanes(4));
   const bool isNear = !target.isGpu() && work.bytes <= static_cast<double>(target.l2Bytes);
   const double bytesPerCycle = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
-  const double fewest = std::max({work.products / (rate * cores), least.ops / (lanes * cores), work.bytes / (bytesPerCycle * cores)});
+  const double fewest =
+      std::max({work.products / (rate * cores), least.ops / (lanes * cores), work.bytes / (bytesPerCycle * cores)});
   const auto launch = static_cast<double>(target.launchCycles);
   return {secondsOf(cycles + launch), secondsOf(fewest + launch)};
 }
@@ -527,9 +537,11 @@ std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetI
   const SmallVector<Choice> choices = chooseSchedules(func, *axes, target, 1);
   Estimate own = Estimator(func, *axes, choices.front(), target).run();
   // Copies of factors may be what tensor cores take.
-  const bool usesTensorCores = llvm::any_of(choices.front().schedule.getSteps(), [](Attribute step) { return isa<TensorStepAttr>(step); });
+  const bool usesTensorCores =
+      llvm::any_of(choices.front().schedule.getSteps(), [](Attribute step) { return isa<TensorStepAttr>(step); });
   if (target.hasTensorCores() && !usesTensorCores)
     if (std::optional<double> cycles = layOutCycles(func, target))
-      own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.launchCycles)) / (static_cast<double>(target.megahertz) * 1e6));
+      own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.launchCycles)) /
+                                              (static_cast<double>(target.megahertz) * 1e6));
   return own;
 }

@@ -29,9 +29,9 @@ using zyx::target::TargetInfo;
 
 namespace {
 
-/// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns tiles of
-/// a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that need one: these
-/// are small, or filled up with zeros.
+/// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns
+/// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
+/// need one: these are small, or filled up with zeros.
 constexpr double copyRate = 2.0 / 3, turnRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
 /// What a copy reads and writes of an element.
 constexpr double copiedBytes = 4;
@@ -76,8 +76,9 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
   void runOnOperation() override {
     zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
     if (!record || !record->hasTensorCores()) {
-      getOperation()->emitError() << (record ? "target '" + record->name + "' has no tensor cores to lay factors out for"
-                                             : record.status().message());
+      getOperation()->emitError() << (record
+                                          ? "target '" + record->name + "' has no tensor cores to lay factors out for"
+                                          : record.status().message());
       return signalPassFailure();
     }
     SymbolTable symbols(getOperation());
@@ -137,7 +138,8 @@ SmallVector<DotLayout> Layouter::candidates() {
     return static_cast<unsigned>(llvm::find(own, depth) - own.begin());
   };
   const unsigned leftDepth = depthOf(left), rightDepth = depthOf(right);
-  // With rows along the contraction, or across it: tensor cores take both, and one of them may be how memory is read anyway.
+  // With rows along the contraction, or across it: tensor cores take both, and one of them may be how memory is read
+  // anyway.
   auto densely = [&](LoadOp load, unsigned depth) {
     SmallVector<std::optional<FactorLayout>> all{std::nullopt};
     const auto rank = static_cast<unsigned>(mapOf(load).getRank());
@@ -176,8 +178,9 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
       return;
     look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
     if (factor->isCopy())
-      cost += static_cast<double>(target.launchCycles) + cyclesOf(static_cast<double>(factor->elements) * copiedBytes,
-                                                                  rateOf(*factor) * static_cast<double>(target.memoryBytesPerCycle));
+      cost += static_cast<double>(target.launchCycles) +
+              cyclesOf(static_cast<double>(factor->elements) * copiedBytes,
+                       rateOf(*factor) * static_cast<double>(target.memoryBytesPerCycle));
   };
   use(layout.lhs, loadOf(dot.getLhs()));
   use(layout.rhs, loadOf(dot.getRhs()));
@@ -189,7 +192,8 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   if (!match || match->elementBytes() != 2 || !zyx::schedule::isForTarget(*match, target, reason))
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
-  const double threads = cyclesOf(sums * static_cast<double>(axes->extent(match->k)), static_cast<double>(target.threadProductsPerCycle));
+  const double threads =
+      cyclesOf(sums * static_cast<double>(axes->extent(match->k)), static_cast<double>(target.threadProductsPerCycle));
   cost += cyclesOf(sums * static_cast<double>(match->depth), tensorRate * static_cast<double>(target.productsPerCycle));
   return cost < threads ? std::optional(cost) : std::nullopt;
 }
@@ -198,7 +202,8 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
 FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix) {
   builder.setInsertionPointAfter(func);
   Location loc = func.getLoc();
-  auto made = FuncOp::create(builder, loc, (func.getName() + suffix).str(), builder.getFunctionType({buffer, buffer}, {}));
+  auto made =
+      FuncOp::create(builder, loc, (func.getName() + suffix).str(), builder.getFunctionType({buffer, buffer}, {}));
   symbols->insert(made);
   Block &body = made.getBody().front();
   builder.setInsertionPointToEnd(&body);
@@ -206,7 +211,8 @@ FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, Strin
   for (AffineExpr extent : layout.source.front().getShape())
     shape.push_back(*BlockAttr::constant(extent));
   auto view = [&](Value of, MapAttr map) -> Value {
-    return ViewOp::create(builder, loc, ViewType::get(shape, buffer.getElementType(), Space::Global), of, ValueRange(), map);
+    return ViewOp::create(builder, loc, ViewType::get(shape, buffer.getElementType(), Space::Global), of, ValueRange(),
+                          map);
   };
   Value source = view(body.getArgument(0), layout.source), target = view(body.getArgument(1), layout.target);
   SmallVector<Value> zeros(shape.size(), arith::ConstantIndexOp::create(builder, loc, 0));
@@ -214,8 +220,8 @@ FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, Strin
   for (size_t dim = 0; dim < shape.size(); ++dim)
     names.push_back(builder.getStringAttr("d" + std::to_string(dim)));
   auto inBounds = builder.getDenseBoolArrayAttr(SmallVector<bool>(shape.size(), true));
-  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(shape, buffer.getElementType()), source, zeros, Value(),
-                              Value(), builder.getArrayAttr(names), inBounds);
+  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(shape, buffer.getElementType()), source, zeros,
+                              Value(), Value(), builder.getArrayAttr(names), inBounds);
   StoreOp::create(builder, loc, tile, target, zeros, Value(), inBounds);
   ReturnOp::create(builder, loc);
   return made;
@@ -239,8 +245,8 @@ void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
   for (zyx::plan::LaunchOp launch : launches) {
     Value source = launch.getIns()[at];
     builder.setInsertionPoint(launch);
-    zyx::plan::InitOp init = isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc)
-                                    : zyx::plan::InitOp();
+    zyx::plan::InitOp init =
+        isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
     if (init)
       builder.setInsertionPoint(init);
     auto made = zyx::plan::AllocOp::create(

@@ -11,8 +11,8 @@
 
 namespace zyx::schedule {
 
-/// Cycles of a kernel whose factors are copied into another order for tensor cores, with the copies; none where they are
-/// not, because it has tensor cores already or threads would take less.
+/// Cycles of a kernel whose factors are copied into another order for tensor cores, with the copies; none where they
+/// are not, because it has tensor cores already or threads would take less.
 std::optional<double> layOutCycles(kernel::FuncOp func, const target::TargetInfo &target);
 
 /// Erases inputs that the kernel of these launches does not read any more.

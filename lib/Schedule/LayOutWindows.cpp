@@ -2,7 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Windows over what is padded, or lies in another order than results: a kernel of its own copies what they are taken of.
+// Windows over what is padded, or lies in another order than results: a kernel of its own copies what they are taken
+// of.
 //===----------------------------------------------------------------------===//
 #include "LayOutWindows.h"
 
@@ -115,8 +116,8 @@ std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
   return place == own.end() ? std::nullopt : describe(load, map, place - own.begin());
 }
 
-/// Of a factor of a product, whose dimensions are several of the images' and the windows' each. Neighbours are to be along the
-/// longest one that is the innermost of one of these, where they are none as it lies.
+/// Of a factor of a product, whose dimensions are several of the images' and the windows' each. Neighbours are to be
+/// along the longest one that is the innermost of one of these, where they are none as it lies.
 std::optional<Window> describeFactor(LoadOp load) {
   if (!readsWindows(load))
     return std::nullopt;
@@ -128,7 +129,8 @@ std::optional<Window> describeFactor(LoadOp load) {
   const BlockAttr first = map.front();
   if (!shape || first.hasValid() || BlockAttr::constant(first.getOffset()) != 0)
     return std::nullopt;
-  // Steps of the first block are whole rows of the dimensions that it leads to. Batches come before the factor's own two.
+  // Steps of the first block are whole rows of the dimensions that it leads to. Batches come before the factor's own
+  // two.
   std::optional<unsigned> along;
   for (AffineExpr expr : first.getStrides().take_back(2)) {
     int64_t stride = BlockAttr::constant(expr).value_or(0), row = 1;
@@ -142,7 +144,8 @@ std::optional<Window> describeFactor(LoadOp load) {
     if (dim > 0 && (!along || (*shape)[dim - 1] > (*shape)[*along]))
       along = dim - 1;
   }
-  std::optional<Window> window = along && (*shape)[*along] >= shortestRun ? describe(load, inner, *along) : std::nullopt;
+  std::optional<Window> window =
+      along && (*shape)[*along] >= shortestRun ? describe(load, inner, *along) : std::nullopt;
   return window && std::abs(window->form.dims.back().step) != 1 ? window : std::nullopt;
 }
 
@@ -160,8 +163,8 @@ private:
       return llvm::map_to_vector(values, [&](int64_t value) { return builder.getAffineConstantExpr(value); });
     };
     return MapAttr::get(func.getContext(),
-                        BlockAttr::get(func.getContext(), numbers(shape), numbers(strides), builder.getAffineConstantExpr(offset),
-                                       numbers(low), numbers(high)));
+                        BlockAttr::get(func.getContext(), numbers(shape), numbers(strides),
+                                       builder.getAffineConstantExpr(offset), numbers(low), numbers(high)));
   }
   FuncOp createCopy(const Window &window, BufferType buffer, unsigned number);
 
@@ -190,7 +193,8 @@ FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned numb
   }
   const bool isBounded = llvm::any_of(window.form.dims, [](const NearForm::Dim &dim) { return dim.isBounded; });
   auto view = [&](Value of, MapAttr map) -> Value {
-    return ViewOp::create(builder, loc, ViewType::get(window.extents, buffer.getElementType(), Space::Global), of, ValueRange(), map);
+    return ViewOp::create(builder, loc, ViewType::get(window.extents, buffer.getElementType(), Space::Global), of,
+                          ValueRange(), map);
   };
   Value source = view(body.getArgument(0), isBounded ? strided(window.extents, steps, window.form.offset, low, high)
                                                      : strided(window.extents, steps, window.form.offset));
@@ -202,8 +206,8 @@ FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned numb
   auto inBounds = builder.getDenseBoolArrayAttr(SmallVector<bool>(window.extents.size(), true));
   LoadOp load = window.load;
   Value other = load.getOther() ? builder.clone(*load.getOther().getDefiningOp())->getResult(0) : Value();
-  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(window.extents, buffer.getElementType()), source, zeros,
-                              Value(), other, builder.getArrayAttr(names), inBounds);
+  Value tile = LoadOp::create(builder, loc, RankedTensorType::get(window.extents, buffer.getElementType()), source,
+                              zeros, Value(), other, builder.getArrayAttr(names), inBounds);
   StoreOp::create(builder, loc, tile, target, zeros, Value(), inBounds);
   ReturnOp::create(builder, loc);
   return made;
@@ -236,17 +240,20 @@ void Copier::apply(const Window &window, unsigned number) {
   for (zyx::plan::LaunchOp launch : launches) {
     Value source = launch.getIns()[at];
     builder.setInsertionPoint(launch);
-    zyx::plan::InitOp init = isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
+    zyx::plan::InitOp init =
+        isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
     if (init)
       builder.setInsertionPoint(init);
     const zyx::DType dtype = cast<zyx::plan::BufferType>(source.getType()).getDtype();
-    auto made = zyx::plan::AllocOp::create(builder, loc, zyx::plan::BufferType::get(func.getContext(), {dtype, {window.elements}}));
+    auto made = zyx::plan::AllocOp::create(builder, loc,
+                                           zyx::plan::BufferType::get(func.getContext(), {dtype, {window.elements}}));
     made.setKept(isKept);
     if (init)
       builder.setInsertionPoint(init.getBody().front().getTerminator());
     zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
-                                FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source}, ValueRange{made.getResult()},
-                                builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(0), ValueRange());
+                                FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source},
+                                ValueRange{made.getResult()}, builder.getDenseI64ArrayAttr({}),
+                                builder.getI64IntegerAttr(0), ValueRange());
     launch.getInsMutable().append(made.getResult());
   }
 }

@@ -11,8 +11,8 @@
 namespace zyx::schedule {
 
 /// Has each launch of a kernel copy what its windows are taken of, padding and all, in the order in which results are
-/// written: the kernel reads each element many times, and then without tests, and side by side. False where it has no such
-/// windows.
+/// written: the kernel reads each element many times, and then without tests, and side by side. False where it has no
+/// such windows.
 bool layOutWindows(kernel::FuncOp func, mlir::SymbolTable &symbols, llvm::MutableArrayRef<plan::LaunchOp> launches);
 
 } // namespace zyx::schedule

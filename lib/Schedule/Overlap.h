@@ -9,7 +9,8 @@
 
 namespace zyx::schedule {
 
-/// What two things take that overlap, such as arithmetic and memory: the longer one, and still so much of the shorter one.
+/// What two things take that overlap, such as arithmetic and memory: the longer one, and still so much of the shorter
+/// one.
 inline double overlapped(double a, double b) {
   constexpr double notHidden = 0.3;
   return std::max(a, b) + notHidden * std::min(a, b);

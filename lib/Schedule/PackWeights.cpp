@@ -73,9 +73,9 @@ std::optional<RightFactor> WeightPacker::find() {
     return std::nullopt;
   DotOp dot = dots.front();
   Value factor = dot.getRhs();
-  if (Operation *def = factor.getDefiningOp();
-      found.blocking.getNarrow() && isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(def) &&
-      def->hasOneUse())
+  if (Operation *def = factor.getDefiningOp(); found.blocking.getNarrow() &&
+                                               isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(def) &&
+                                               def->hasOneUse())
     factor = def->getOperand(0);
   found.load = factor.getDefiningOp<LoadOp>();
   if (!found.load || !found.load->hasOneUse() || found.load.getMask() || found.load.getOther() ||
@@ -125,11 +125,10 @@ void WeightPacker::setDepth(RightFactor &factor) {
   SmallVector<Attribute> steps(func.getScheduleAttr().getSteps());
   for (Attribute &step : steps)
     if (isa<BlockStepAttr>(step))
-      step = BlockStepAttr::get(func.getContext(),
-                                BlockingAttr::get(func.getContext(), blocking.getRows(), blocking.getColumns(),
-                                                  blocking.getRowBlock(), factor.panels.piece, blocking.getPackLhs(),
-                                                  blocking.getPackRhs(), blocking.getAlongDepth(),
-                                                  blocking.getNarrow()));
+      step = BlockStepAttr::get(
+          func.getContext(), BlockingAttr::get(func.getContext(), blocking.getRows(), blocking.getColumns(),
+                                               blocking.getRowBlock(), factor.panels.piece, blocking.getPackLhs(),
+                                               blocking.getPackRhs(), blocking.getAlongDepth(), blocking.getNarrow()));
   func.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
 }
 
@@ -145,9 +144,11 @@ std::optional<GridStepAttr> WeightPacker::cutRows(const RightFactor &factor, Gri
   Axis rows = axes->of(dot.getResult(), 0);
   std::optional<StringRef> name = axes->name(rows);
   int64_t extent = axes->extent(rows), all = factor.panels.columns;
-  int64_t tile = llvm::alignTo(llvm::divideCeil(extent, llvm::divideCeil(all, grid.getTile())), factor.blocking.getRows());
+  int64_t tile =
+      llvm::alignTo(llvm::divideCeil(extent, llvm::divideCeil(all, grid.getTile())), factor.blocking.getRows());
   if (!name || tile < fewestRows || tile * all >= std::min(columns, all) * extent ||
-      !llvm::all_of(func.getBody().getOps<StoreOp>(), [&](StoreOp store) { return axes->contains(store.getValue(), rows); }))
+      !llvm::all_of(
+          func.getBody().getOps<StoreOp>(), [&](StoreOp store) { return axes->contains(store.getValue(), rows); }))
     return std::nullopt;
   return GridStepAttr::get(func.getContext(), builder.getStringAttr(*name), tile);
 }
@@ -166,7 +167,8 @@ bool WeightPacker::alignGrid(RightFactor &factor) {
         return false;
       if (grid.getAxis() == columns) {
         int64_t tile = llvm::alignTo(grid.getTile(), factor.panels.width);
-        if (std::optional<GridStepAttr> cut = isOnly && tile != grid.getTile() ? cutRows(factor, grid, tile) : std::nullopt) {
+        if (std::optional<GridStepAttr> cut =
+                isOnly && tile != grid.getTile() ? cutRows(factor, grid, tile) : std::nullopt) {
           steps.push_back(*cut);
           continue;
         }
@@ -191,11 +193,10 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
   MapAttr whole = MapAttr::identity(func.getContext(), all);
   // Those are panels of a matrix of fewer columns, and of another place.
   auto moved = [&](BlockAttr block, ArrayRef<int64_t> shape, int64_t by) {
-    auto extents = llvm::map_to_vector(shape, [&](int64_t extent) {
-      return getAffineConstantExpr(extent, func.getContext());
-    });
-    return BlockAttr::get(func.getContext(), extents, block.getStrides(), block.getOffset() + by,
-                          block.getValidLow(), block.getValidHigh());
+    auto extents =
+        llvm::map_to_vector(shape, [&](int64_t extent) { return getAffineConstantExpr(extent, func.getContext()); });
+    return BlockAttr::get(func.getContext(), extents, block.getStrides(), block.getOffset() + by, block.getValidLow(),
+                          block.getValidHigh());
   };
   int64_t from = first * panels.width, across = *BlockAttr::constant(matrix.getStrides()[1]);
   int64_t panelElements = *BlockAttr::constant(whole.front().getStrides()[1]);
@@ -215,8 +216,8 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
     return ViewOp::create(builder, loc, ViewType::get(shape, element, Space::Global), of, ValueRange(), map);
   };
   Value source = look(body.getArgument(0), panels.readFrom(moved(matrix, rows, from * across)));
-  Value target = look(body.getArgument(1),
-                      MapAttr::get(func.getContext(), {moved(whole.front(), shape, first * panelElements)}));
+  Value target =
+      look(body.getArgument(1), MapAttr::get(func.getContext(), {moved(whole.front(), shape, first * panelElements)}));
   SmallVector<Value> zeros(shape.size(), arith::ConstantIndexOp::create(builder, loc, 0));
   SmallVector<bool> inBounds(shape.size(), true);
   SmallVector<StringRef> axes = {"piece", "panel", "k", "n", "group"};
@@ -242,8 +243,7 @@ bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
   if (!factor || !zyx::schedule::readWeights(launches, factor->argument))
     return false;
   if (!choosePiece(*factor))
-    return missed("its " + std::to_string(factor->panels.depth) +
-                  " rows are not in pieces of one size, of " +
+    return missed("its " + std::to_string(factor->panels.depth) + " rows are not in pieces of one size, of " +
                   std::to_string(factor->blocking.getDepth()) + " or some less");
   auto bytesOf = [](Value buffer) { return cast<zyx::plan::BufferType>(buffer.getType()).getByteSize(); };
   SmallVector<int64_t> extents = factor->panels.shape();
@@ -251,8 +251,8 @@ bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
   std::optional<zyx::plan::BufferType> packed;
   for (zyx::plan::LaunchOp launch : launches) {
     Value weight = launch.getIns()[factor->argument];
-    packed = zyx::plan::BufferType::get(
-        func.getContext(), {cast<zyx::plan::BufferType>(weight.getType()).getDtype(), shape});
+    packed = zyx::plan::BufferType::get(func.getContext(),
+                                        {cast<zyx::plan::BufferType>(weight.getType()).getDtype(), shape});
     if (packed->getByteSize() > 2 * bytesOf(weight))
       return missed("panels of so few columns are mostly empty");
   }
@@ -281,9 +281,8 @@ bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
       builder.setInsertionPoint(init.getBody().front().getTerminator());
       for (FuncOp pack : packs)
         zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
-                                    FlatSymbolRefAttr::get(pack.getSymNameAttr()), ValueRange{weight},
-                                    ValueRange{kept}, builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(0),
-                                    ValueRange());
+                                    FlatSymbolRefAttr::get(pack.getSymNameAttr()), ValueRange{weight}, ValueRange{kept},
+                                    builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(0), ValueRange());
     }
     launch.getInsMutable()[factor->argument].assign(kept);
   }
@@ -301,7 +300,8 @@ static void unkeep(zyx::plan::FuncOp plan) {
   if (!init)
     return;
   for (auto alloc : llvm::make_early_inc_range(plan.getBody().getOps<zyx::plan::AllocOp>())) {
-    if (!alloc.getKept() || !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return init->isProperAncestor(user); }))
+    if (!alloc.getKept() ||
+        !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return init->isProperAncestor(user); }))
       continue;
     alloc.setKept(false);
     alloc->moveBefore(&init.getBody().front(), init.getBody().front().begin());

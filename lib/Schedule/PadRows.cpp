@@ -56,7 +56,8 @@ struct PadRows : zyx::schedule::impl::PadRowsPassBase<PadRows> {
 
 static int64_t bytesOf(zyx::plan::BufferType type) { return zyx::byteSize(type.getDtype()); }
 
-/// The same elements in memory whose rows are further apart; null where an index would step out of a row into the next one.
+/// The same elements in memory whose rows are further apart; null where an index would step out of a row into the next
+/// one.
 static BlockAttr padBlock(BlockAttr block, Rows rows) {
   const unsigned rank = block.getRank();
   std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
@@ -65,7 +66,8 @@ static BlockAttr padBlock(BlockAttr block, Rows rows) {
   SmallVector<int64_t> strides, first;
   int64_t begin = *offset, reach = 0;
   for (unsigned dim = 0; dim < rank; ++dim) {
-    std::optional<int64_t> extent = BlockAttr::constant(block.getShape()[dim]), stride = BlockAttr::constant(block.getStrides()[dim]);
+    std::optional<int64_t> extent = BlockAttr::constant(block.getShape()[dim]),
+                           stride = BlockAttr::constant(block.getStrides()[dim]);
     std::optional<int64_t> low = 0, high = extent;
     if (block.hasValid()) {
       low = BlockAttr::constant(block.getValidLow()[dim]);
@@ -124,12 +126,13 @@ void RowPadder::findTemporaries() {
       return launch && !launch.getUpdates();
     });
     if (isPlain)
-      padded[alloc.getResult()] = {extent, static_cast<int64_t>(llvm::alignTo(extent, (extent * bytes < longRow ? copyBytes : lineBytes) / bytes))};
+      padded[alloc.getResult()] = {extent, static_cast<int64_t>(llvm::alignTo(
+                                               extent, (extent * bytes < longRow ? copyBytes : lineBytes) / bytes))};
   });
 }
 
-/// Takes those out that a kernel cannot be given, because of how it reads or because other launches of it do not have such
-/// rows; false where there were some, and others may follow.
+/// Takes those out that a kernel cannot be given, because of how it reads or because other launches of it do not have
+/// such rows; false where there were some, and others may follow.
 bool RowPadder::checkKernels() {
   const size_t before = padded.size();
   for (auto func : module.getOps<FuncOp>()) {
@@ -178,9 +181,11 @@ void RowPadder::apply() {
     auto type = cast<zyx::plan::BufferType>(buffer.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape.back() = rows.step;
-    buffer.setType(zyx::plan::BufferType::get(module.getContext(), {type.getDtype(), zyx::Shape(shape.begin(), shape.end())}));
+    buffer.setType(
+        zyx::plan::BufferType::get(module.getContext(), {type.getDtype(), zyx::Shape(shape.begin(), shape.end())}));
     remark::passed(buffer.getLoc(), remark::RemarkOpts::name("PadRows").category("zyx-schedule"))
-        << "rows of a temporary of " << std::to_string(rows.extent) << " elements are " << std::to_string(rows.step) << " apart";
+        << "rows of a temporary of " << std::to_string(rows.extent) << " elements are " << std::to_string(rows.step)
+        << " apart";
   }
 }
 

@@ -39,8 +39,7 @@ template <typename... Ops> static bool isReadBy(Value value) {
     Operation *user = use.getOwner();
     if (use.getOperandNumber() != 0 && isa<GatherOp>(user))
       return false;
-    return isa<Ops...>(user) || (use.getOperandNumber() == 0 && isView(user) &&
-                                 isReadBy<Ops...>(user->getResult(0)));
+    return isa<Ops...>(user) || (use.getOperandNumber() == 0 && isView(user) && isReadBy<Ops...>(user->getResult(0)));
   });
 }
 
@@ -63,12 +62,8 @@ private:
   Value splat(RankedTensorType type, Attribute element) {
     return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, element));
   }
-  Value zeros(RankedTensorType type) {
-    return splat(type, builder.getZeroAttr(type.getElementType()));
-  }
-  Value reshape(Value x, ArrayRef<int64_t> shape) {
-    return ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x);
-  }
+  Value zeros(RankedTensorType type) { return splat(type, builder.getZeroAttr(type.getElementType())); }
+  Value reshape(Value x, ArrayRef<int64_t> shape) { return ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x); }
   Value repeat(Value fill, ArrayRef<int64_t> shape);
   Value counter(ArrayRef<int64_t> shape, int64_t dim);
   Value compare(BinaryKind kind, Value counter, int64_t number);
@@ -111,8 +106,7 @@ Value Decomposer::compare(BinaryKind kind, Value counter, int64_t number) {
 Value Decomposer::isElement(ArrayRef<int64_t> from, RankedTensorType to, const Padding &padding) {
   Value all;
   auto require = [&](Value condition) {
-    all = all ? BinaryOp::create(builder, loc, BinaryKind::And, all, condition).getResult()
-              : condition;
+    all = all ? BinaryOp::create(builder, loc, BinaryKind::And, all, condition).getResult() : condition;
   };
   for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim) {
     int64_t low = padding.low[dim], extent = to.getDimSize(dim);
@@ -131,8 +125,7 @@ Value Decomposer::isElement(ArrayRef<int64_t> from, RankedTensorType to, const P
       place = BinaryOp::create(builder, loc, BinaryKind::Rem, place,
                                splat(type, builder.getIntegerAttr(type.getElementType(), step)));
     int64_t first = ((low % step) + step) % step;
-    require(first < extent ? compare(BinaryKind::Eq, place, first)
-                           : compare(BinaryKind::Lt, place, 0));
+    require(first < extent ? compare(BinaryKind::Eq, place, first) : compare(BinaryKind::Lt, place, 0));
   }
   return all;
 }
@@ -146,8 +139,7 @@ Value Decomposer::padBetween(Value x, int64_t dim, int64_t count, Value fill) {
   Padding padding(4);
   padding.high[2] = count;
   Value apart = reshape(x, {outer, shape[dim], 1, inner});
-  Value padded = PadOp::create(builder, loc, apart, fill, padding.low, padding.high,
-                               padding.interior);
+  Value padded = PadOp::create(builder, loc, apart, fill, padding.low, padding.high, padding.interior);
   shape[dim] *= count + 1;
   return reshape(padded, shape);
 }
@@ -163,8 +155,7 @@ Value Decomposer::pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, 
     x = padBetween(x, dim, padding.interior[dim], fill);
     around.high[dim] -= padding.interior[dim];
   }
-  Value padded =
-      PadOp::create(builder, loc, x, fill, around.low, around.high, around.interior);
+  Value padded = PadOp::create(builder, loc, x, fill, around.low, around.high, around.interior);
   SmallVector<OpFoldResult> folded;
   if (succeeded(padded.getDefiningOp()->fold(folded)) && !folded.empty()) {
     padded.getDefiningOp()->erase();
@@ -176,10 +167,10 @@ Value Decomposer::pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, 
 /// A pad whose other elements nobody looks at.
 Value Decomposer::padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape) {
   if (getSplat(getViewSource(x)) && !getFill(x))
-    return repeat(ConstantOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>()),
-                                     getSplat(getViewSource(x)).getValue().resizeSplat(
-                                         typeOf(x).clone(ArrayRef<int64_t>()))),
-                  shape);
+    return repeat(
+        ConstantOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>()),
+                           getSplat(getViewSource(x)).getValue().resizeSplat(typeOf(x).clone(ArrayRef<int64_t>()))),
+        shape);
   Value fill = getFill(x);
   return pad(x, padding, shape, fill ? fill : zeros(typeOf(x).clone(ArrayRef<int64_t>())));
 }
@@ -255,8 +246,7 @@ void zyx::search::decomposeMovement(Block &block) {
       ops.push_back(&op);
   for (Operation *op : ops) {
     auto pad = dyn_cast<PadOp>(op);
-    Value result = pad ? Decomposer(op).decompose(pad)
-                       : Decomposer(op).decompose(cast<ConcatOp>(op));
+    Value result = pad ? Decomposer(op).decompose(pad) : Decomposer(op).decompose(cast<ConcatOp>(op));
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }
@@ -264,8 +254,7 @@ void zyx::search::decomposeMovement(Block &block) {
 
 namespace {
 
-struct DecomposeMovement
-    : zyx::search::impl::DecomposeMovementPassBase<DecomposeMovement> {
+struct DecomposeMovement : zyx::search::impl::DecomposeMovementPassBase<DecomposeMovement> {
   void runOnOperation() override {
     if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
       for (Block *block : zyx::search::getBlocks(getOperation()))

@@ -162,8 +162,8 @@ static LoopOp pullCasts(LoopOp loop) {
     BlockArgument argument = loop.getBlock().getArgument(position + 1);
     auto initial = loop.getInitial()[position].getDefiningOp<ConstantOp>();
     const bool isWritten = scatter && scatter.getX() == argument && argument.hasOneUse() && scatter->hasOneUse();
-    if (!castOp || widthOf(castOp) > widthOf(result) || !isWritten || scatter.getKind() != ScatterKind::Set || !initial ||
-        !initial.getValue().isSplat())
+    if (!castOp || widthOf(castOp) > widthOf(result) || !isWritten || scatter.getKind() != ScatterKind::Set ||
+        !initial || !initial.getValue().isSplat())
       continue;
     // Zero is zero in all types.
     Attribute element = initial.getValue().getSplatValue<Attribute>();
@@ -174,7 +174,8 @@ static LoopOp pullCasts(LoopOp loop) {
     OpBuilder builder(loop);
     RankedTensorType type = typeOf(castOp);
     SmallVector<Value> initials(loop.getInitial());
-    initials[position] = ConstantOp::create(builder, loop.getLoc(), type, cast<DenseElementsAttr>(builder.getZeroAttr(type)));
+    initials[position] =
+        ConstantOp::create(builder, loop.getLoc(), type, cast<DenseElementsAttr>(builder.getZeroAttr(type)));
     LoopOp made = moveBody(loop, initials, loop.getInvariants());
     builder.setInsertionPoint(scatter);
     Value updates = scatter.getUpdates();
@@ -206,7 +207,8 @@ void markElementLoops(func::FuncOp entry) {
     if (!program)
       continue;
     loop->setAttr(oneKernelAttrName, UnitAttr::get(loop.getContext()));
-    remark::passed(loop.getLoc(), remark::RemarkOpts::name("FormGroups").category("zyx-search").function(entry.getName()))
+    remark::passed(loop.getLoc(),
+                   remark::RemarkOpts::name("FormGroups").category("zyx-search").function(entry.getName()))
         << ("a loop of " + Twine(program->trips) + " trips over " + Twine(program->numPoints()) +
             " points, each for itself, is one kernel")
                .str();

@@ -51,8 +51,8 @@ static TypedAttr getLast(Type element, bool descending) {
 }
 
 void zyx::search::sortRuns(Block &block, int64_t threads) {
-  // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more of them, a workgroup for each
-  // row takes less.
+  // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more of them, a
+  // workgroup for each row takes less.
   constexpr int64_t runElements = 2048, fewestRuns = 4, mostRuns = 64, mostOfAll = 256, fewElements = 512;
   for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>())) {
     sort->removeAttr(runsAttrName);
@@ -61,8 +61,8 @@ void zyx::search::sortRuns(Block &block, int64_t threads) {
     const int64_t extent = type.getDimSize(dim), rows = extent == 0 ? 0 : type.getNumElements() / extent;
     const int64_t runs = llvm::divideCeil(extent, runElements);
     // The rows themselves may be enough, and indices are of one row alone.
-    if (threads == 0 || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll || dim + 1 != type.getRank() ||
-        (sort.getKind() == SortKind::Indices && rows != 1))
+    if (threads == 0 || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll ||
+        dim + 1 != type.getRank() || (sort.getKind() == SortKind::Indices && rows != 1))
       continue;
     int64_t most = 0;
     for (Operation *reader : sort.getResult().getUsers())
@@ -78,7 +78,8 @@ void zyx::search::sortRuns(Block &block, int64_t threads) {
     apart.push_back(runElements);
     Type element = type.getElementType();
     auto scalar = RankedTensorType::get({}, element);
-    Value fill = ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, Attribute(getLast(element, sort.getDescending()))));
+    Value fill = ConstantOp::create(builder, loc, scalar,
+                                    DenseElementsAttr::get(scalar, Attribute(getLast(element, sort.getDescending()))));
     Value x = sort.getX();
     if (high.back() != 0)
       x = PadOp::create(builder, loc, type.clone(whole), x, fill, none, high, none);
@@ -107,7 +108,8 @@ void zyx::search::sortRuns(Block &block, int64_t threads) {
     }
     if (high.back() != 0) {
       auto given = RankedTensorType::get({}, number);
-      auto zero = sort.getKind() == SortKind::Indices ? TypedAttr(builder.getIntegerAttr(number, 0)) : getLast(element, sort.getDescending());
+      auto zero = sort.getKind() == SortKind::Indices ? TypedAttr(builder.getIntegerAttr(number, 0))
+                                                      : getLast(element, sort.getDescending());
       Value rest = ConstantOp::create(builder, loc, given, DenseElementsAttr::get(given, Attribute(zero)));
       high.back() = -high.back();
       result = PadOp::create(builder, loc, sort.getType(), result, rest, none, high, none);

@@ -12,8 +12,8 @@ namespace zyx::search {
 /// Notes at sorts of which only the first elements are read how many these are. Without `note` all elements are given.
 void noteFirstElements(mlir::Block &block, bool note);
 
-/// Sorts few long rows in two: runs, of which there are enough for workgroups, and then the runs together, which has a thread
-/// for each element. For a machine that wants many `threads`; with 0 none are.
+/// Sorts few long rows in two: runs, of which there are enough for workgroups, and then the runs together, which has a
+/// thread for each element. For a machine that wants many `threads`; with 0 none are.
 void sortRuns(mlir::Block &block, int64_t threads);
 
 } // namespace zyx::search

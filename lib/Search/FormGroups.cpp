@@ -44,20 +44,17 @@ struct ProducerTraits {
   llvm::DenseSet<Operation *> grown;
 
   explicit ProducerTraits(const GroupGraph &graph) {
-    auto numElements = [](Value value) {
-      return cast<RankedTensorType>(value.getType()).getNumElements();
-    };
+    auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
     for (Operation *op : graph.getOps()) {
       if (!isElementwise(op) && !isa<GatherOp>(op))
         continue;
-      if (llvm::all_of(graph.getProducers(op),
-                       [&](Operation *producer) { return fromInputs.contains(producer); }))
+      if (llvm::all_of(graph.getProducers(op), [&](Operation *producer) { return fromInputs.contains(producer); }))
         fromInputs.insert(op);
       bool isGrown = llvm::all_of(op->getOperands(), [&](Value operand) {
         Value source = getViewSource(operand);
         return numElements(source) < numElements(op->getResult(0)) ||
-               (source.getDefiningOp() && (isa<ConstantOp, IotaOp>(source.getDefiningOp()) ||
-                                           grown.contains(source.getDefiningOp())));
+               (source.getDefiningOp() &&
+                (isa<ConstantOp, IotaOp>(source.getDefiningOp()) || grown.contains(source.getDefiningOp())));
       });
       if (isGrown && isElementwise(op))
         grown.insert(op);
@@ -99,9 +96,7 @@ static void mergePrologues(GroupGraph &graph, bool fuse) {
       for (Operation *op : graph.getMembers(group))
         for (Operation *producer : graph.getProducers(op)) {
           GroupGraph::GroupId other = graph.getHome(producer);
-          if (other == group ||
-              !(traits.grown.contains(producer) ||
-                (fuse && traits.fromInputs.contains(producer))) ||
+          if (other == group || !(traits.grown.contains(producer) || (fuse && traits.fromInputs.contains(producer))) ||
               !graph.checkMerge(group, other).isOk())
             continue;
           ZYX_DEBUG(Search, describe(producer) + " joins " + describe(reduce));
@@ -204,18 +199,17 @@ struct BodyBuilder {
 
 } // namespace
 
-static std::string describe(const IterationSpace &space, const GroupGraph::Ops &members,
-                            size_t numOutputs) {
+static std::string describe(const IterationSpace &space, const GroupGraph::Ops &members, size_t numOutputs) {
   size_t reduces = space.getReduces().size();
-  std::string kind = space.getAttention()   ? "an attention"
-                     : space.getChain()     ? "a chain of contractions"
+  std::string kind = space.getAttention()     ? "an attention"
+                     : space.getChain()       ? "a chain of contractions"
                      : space.getContraction() ? "a contraction"
-                     : reduces == 0         ? "no reduction"
-                     : reduces == 1         ? "1 reduction"
-                                            : std::to_string(reduces) + " reductions";
-  return std::to_string(members.size()) + (members.size() == 1 ? " op with " : " ops with ") +
-         kind + " and " + std::to_string(numOutputs) + (numOutputs == 1 ? " result" : " results") +
-         " over " + std::to_string(space.getNumPoints(space.getRowAxes())) + " rows";
+                     : reduces == 0           ? "no reduction"
+                     : reduces == 1           ? "1 reduction"
+                                              : std::to_string(reduces) + " reductions";
+  return std::to_string(members.size()) + (members.size() == 1 ? " op with " : " ops with ") + kind + " and " +
+         std::to_string(numOutputs) + (numOutputs == 1 ? " result" : " results") + " over " +
+         std::to_string(space.getNumPoints(space.getRowAxes())) + " rows";
 }
 
 static remark::RemarkOpts remarkOptions(func::FuncOp entry) {
@@ -286,8 +280,7 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
     auto group = cast<GroupOp>(builder.create(state));
     results.map(outputs, group.getOutputs());
     if (auto space = IterationSpace::compute(members, outputs); space.isOk())
-      remark::passed(group.getLoc(), remarkOptions(entry))
-          << describe(*space, members, outputs.size());
+      remark::passed(group.getLoc(), remarkOptions(entry)) << describe(*space, members, outputs.size());
   }
   for (OpOperand &operand : terminator->getOpOperands())
     operand.set(replace(operand.get(), results, builder));
@@ -386,8 +379,8 @@ private:
     // A producer that was cloned into its consumer's group is not missed there.
     for (const MissedEdge &edge : missed)
       if (!graph.getMembers(graph.getHome(edge.consumer)).contains(edge.producer)) {
-        ZYX_DEBUG(Search, describe(edge.producer) + " stays apart from " + describe(edge.consumer) +
-                              ": " + edge.reason);
+        ZYX_DEBUG(Search,
+                  describe(edge.producer) + " stays apart from " + describe(edge.consumer) + ": " + edge.reason);
         remark::missed(edge.consumer->getLoc(), remarkOptions(entry))
             << ("not in the kernel of its producer: " + edge.reason);
       }

@@ -42,7 +42,8 @@ namespace {
 /// Tries to make a scatter of one select.
 class UpdateFormer {
 public:
-  explicit UpdateFormer(SelectOp op) : op(op), builder(op), loc(op.getLoc()), shape(typeOf(op.getResult()).getShape()) {}
+  explicit UpdateFormer(SelectOp op)
+      : op(op), builder(op), loc(op.getLoc()), shape(typeOf(op.getResult()).getShape()) {}
 
   bool run();
 
@@ -81,8 +82,8 @@ bool UpdateFormer::isStored() {
   return false;
 }
 
-/// Whether the memory of what stays may be that of the result: an argument that is given up, or what a loop carries, and
-/// nobody else reads it.
+/// Whether the memory of what stays may be that of the result: an argument that is given up, or what a loop carries,
+/// and nobody else reads it.
 bool UpdateFormer::isGivenUp() {
   Value value = op.getOperand(2);
   while (true) {
@@ -210,7 +211,8 @@ bool UpdateFormer::findMask(Value condition, int depth) {
   };
   if (binary.getKind() == BinaryKind::And) {
     Value a = spread(binary.getA()), b = spread(binary.getB());
-    return findMask(a, depth - 1) ? (conditions.push_back(b), true) : findMask(b, depth - 1) && (conditions.push_back(a), true);
+    return findMask(a, depth - 1) ? (conditions.push_back(b), true)
+                                  : findMask(b, depth - 1) && (conditions.push_back(a), true);
   }
   if (binary.getKind() != BinaryKind::Eq || !isa<IntegerType>(typeOf(binary.getA()).getElementType()))
     return false;
@@ -226,7 +228,8 @@ bool UpdateFormer::findMask(Value condition, int depth) {
       along = dim;
       position = number;
       if (*offset != 0)
-        position = BinaryOp::create(builder, loc, BinaryKind::Sub, position, makeSplat(builder, loc, typeOf(position), *offset));
+        position = BinaryOp::create(builder, loc, BinaryKind::Sub, position,
+                                    makeSplat(builder, loc, typeOf(position), *offset));
       return true;
     }
   return false;
@@ -263,7 +266,8 @@ bool UpdateFormer::scatterEach(Value place, Value rows) {
   auto binary = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, loc, kind, a, b); };
   Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, place, makeSplat(builder, loc, number, 0)),
                           binary(BinaryKind::Lt, place, makeSplat(builder, loc, number, shape[along])));
-  Value first = binary(BinaryKind::Mul, IotaOp::create(builder, loc, number, 0), makeSplat(builder, loc, number, shape[along]));
+  Value first =
+      binary(BinaryKind::Mul, IotaOp::create(builder, loc, number, 0), makeSplat(builder, loc, number, shape[along]));
   Value index = SelectOp::create(builder, loc, isInside, binary(BinaryKind::Add, first, place),
                                  makeSplat(builder, loc, number, -1));
   const RankedTensorType flat = typeOf(op.getResult()).clone({outer * shape[along], inner});

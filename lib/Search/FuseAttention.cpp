@@ -48,8 +48,7 @@ bool zyx::search::isPrivate(Attention &found) {
     return llvm::all_of(readers, [&](Operation *reader) {
       auto reduce = dyn_cast<ReduceOp>(reader);
       // A cast that feeds such a sum; where it feeds another op, no group is formed.
-      return chain.contains(reader) || isa<CastOp>(reader) ||
-             (reduce && isSumOf(reduce, found.exp));
+      return chain.contains(reader) || isa<CastOp>(reader) || (reduce && isSumOf(reduce, found.exp));
     });
   });
 }
@@ -79,8 +78,7 @@ public:
   void run();
 
 private:
-  std::optional<Value> spreadOverResult(Value factor, ArrayRef<std::optional<int64_t>> dims,
-                                        double by);
+  std::optional<Value> spreadOverResult(Value factor, ArrayRef<std::optional<int64_t>> dims, double by);
   bool spreadFactors();
   bool needsScale();
   Value cloneOutput();
@@ -100,9 +98,8 @@ private:
   }
   Value castTo(Type element, Value value) {
     RankedTensorType type = typeOf(value);
-    return type.getElementType() == element
-               ? value
-               : CastOp::create(builder, loc, type.clone(element), value).getResult();
+    return type.getElementType() == element ? value
+                                            : CastOp::create(builder, loc, type.clone(element), value).getResult();
   }
 };
 
@@ -111,16 +108,13 @@ private:
 Value DivisionMover::multiply(Value value, double by) {
   RankedTensorType type = typeOf(value);
   auto element = builder.getFloatAttr(type.getElementType(), by);
-  Value splat =
-      ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
+  Value splat = ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
   return BinaryOp::create(builder, loc, BinaryKind::Mul, value, splat);
 }
 
 /// A factor of the rows, which has a dimension of the result's product at each of `dims`, times a
 /// number, as a factor of the result; none where its dimensions are not all among the result's.
-std::optional<Value> DivisionMover::spreadOverResult(Value factor,
-                                                     ArrayRef<std::optional<int64_t>> dims,
-                                                     double by) {
+std::optional<Value> DivisionMover::spreadOverResult(Value factor, ArrayRef<std::optional<int64_t>> dims, double by) {
   auto sourceDims = getSourceDims(factor);
   if (!sourceDims)
     return std::nullopt;
@@ -165,7 +159,7 @@ bool DivisionMover::spreadFactors() {
   for (OpOperand *operand : found.weights) {
     Operation *op = operand->getOwner();
     if (llvm::is_contained(found.beside, operand)) {
-      double by = operand != found.beside.back()                     ? 1
+      double by = operand != found.beside.back()                    ? 1
                   : cast<BinaryOp>(op).getKind() == BinaryKind::Div ? scale
                                                                     : 1 / scale;
       Value factor = op->getOperand(1 - operand->getOperandNumber());
@@ -227,10 +221,8 @@ void DivisionMover::run() {
     return;
   Value result = cloneOutput();
   for (auto [operand, factor] : llvm::zip_equal(found.beside, factors))
-    result = BinaryOp::create(builder, loc, cast<BinaryOp>(operand->getOwner()).getKind(), result,
-                              factor);
-  found.output.getResult().replaceAllUsesWith(
-      castTo(typeOf(found.output.getResult()).getElementType(), result));
+    result = BinaryOp::create(builder, loc, cast<BinaryOp>(operand->getOwner()).getKind(), result, factor);
+  found.output.getResult().replaceAllUsesWith(castTo(typeOf(found.output.getResult()).getElementType(), result));
 }
 
 void zyx::search::divideAfterwards(Block &block) {

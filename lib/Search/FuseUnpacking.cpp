@@ -38,8 +38,8 @@ private:
 
   Lists resolve();
   void addLeaves(Atom atom, SmallVectorImpl<Atom> &into) const;
-  /// The lists of a reshape's operand. None where its dimensions are no multiples of each other; where an atom had to be
-  /// split for it, all begins anew.
+  /// The lists of a reshape's operand. None where its dimensions are no multiples of each other; where an atom had to
+  /// be split for it, all begins anew.
   std::optional<Lists> reshape(ArrayRef<int64_t> from, const Lists &lists);
   Lists expand(ExpandOp op, const Lists &lists) const;
   Lists permute(PermuteOp op, const Lists &lists) const;
@@ -204,8 +204,8 @@ Unpacking::Lists Unpacking::permute(PermuteOp op, const Lists &lists) const {
   return result;
 }
 
-/// Whether all reshapes on the way to unpacked numbers, and of others that are computed on it, are views of whole atoms. Where
-/// they are not, or an atom was split, the answer is false at once.
+/// Whether all reshapes on the way to unpacked numbers, and of others that are computed on it, are views of whole
+/// atoms. Where they are not, or an atom was split, the answer is false at once.
 bool Unpacking::align(Value value, const Lists &lists) {
   if (!reaches.lookup(value) || llvm::is_contained(aligned[value], lists))
     return true;
@@ -251,8 +251,8 @@ bool Unpacking::isEntered(Value value, const Path &path) {
   if (path.isInside || reaches.lookup(value))
     return path.isInside || path.isSole || !isTranscendental(op);
   return path.numOthers <= maxDepth &&
-         (isa<ExpandOp, PermuteOp>(op) ||
-          (isElementwise(op) && path.isSole && typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements()));
+         (isa<ExpandOp, PermuteOp>(op) || (isElementwise(op) && path.isSole &&
+                                           typeOf(value).getNumElements() == typeOf(reduce.getX()).getNumElements()));
 }
 
 Value Unpacking::rebuild(Value value, const Lists &lists, Path path) {

@@ -46,7 +46,8 @@ public:
     while (value.hasOneUse() && value.getDefiningOp<ReshapeOp>())
       value = value.getDefiningOp<ReshapeOp>().getX();
     constexpr int64_t fewer = 4;
-    if (!value.hasOneUse() || !isElementwise(value.getDefiningOp()) || indices.getNumElements() * fewer > typeOf(flat).getNumElements())
+    if (!value.hasOneUse() || !isElementwise(value.getDefiningOp()) ||
+        indices.getNumElements() * fewer > typeOf(flat).getNumElements())
       return;
     int opsLeft = mostOps;
     llvm::SmallPtrSet<Operation *, 16> seen;
@@ -75,7 +76,8 @@ private:
     if (isa<BitcastOp>(op))
       return false;
     if (isElementwise(op))
-      return --opsLeft >= 0 && llvm::all_of(op->getOperands(), [&](Value operand) { return canMove(operand, opsLeft, seen); });
+      return --opsLeft >= 0 &&
+             llvm::all_of(op->getOperands(), [&](Value operand) { return canMove(operand, opsLeft, seen); });
     if (auto reshape = dyn_cast<ReshapeOp>(op))
       return canMove(reshape.getX(), opsLeft, seen);
     // What is repeated is small: it may be stored, if it is computed.
@@ -85,7 +87,8 @@ private:
     Value source = expand.getX();
     while (auto reshape = source.getDefiningOp<ReshapeOp>())
       source = reshape.getX();
-    return getSplat(source) || !source.getDefiningOp() || (!isView(source.getDefiningOp()) && !isa<IotaOp, ConstantOp>(source.getDefiningOp()));
+    return getSplat(source) || !source.getDefiningOp() ||
+           (!isView(source.getDefiningOp()) && !isa<IotaOp, ConstantOp>(source.getDefiningOp()));
   }
 
   /// The elements at the indices of an array in row-major order.
@@ -149,7 +152,8 @@ private:
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value number(int64_t value) {
     auto type = typeOf(gather.getIndices());
-    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(builder.getI64IntegerAttr(value))));
+    return ConstantOp::create(builder, loc, type,
+                              DenseElementsAttr::get(type, Attribute(builder.getI64IntegerAttr(value))));
   }
 
   GatherOp gather;

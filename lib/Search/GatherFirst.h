@@ -9,8 +9,8 @@
 
 namespace zyx::search {
 
-/// Where few elements are gathered of what is computed element by element and read by nobody else, gathers what it is computed
-/// from, and computes with that: so a log-softmax of which one element of each row is taken is not stored.
+/// Where few elements are gathered of what is computed element by element and read by nobody else, gathers what it is
+/// computed from, and computes with that: so a log-softmax of which one element of each row is taken is not stored.
 void gatherFirst(mlir::Block &block);
 
 } // namespace zyx::search

@@ -53,8 +53,7 @@ GroupGraph::GroupGraph(Block &block) {
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
       // A loop reads what is stored: views and leaves themselves.
-      Operation *source =
-          (isa<LoopOp>(op) ? getStored(operand) : getViewSource(operand)).getDefiningOp();
+      Operation *source = (isa<LoopOp>(op) ? getStored(operand) : getViewSource(operand)).getDefiningOp();
       if (!source || (isa<LoopOp>(op) ? !homes.contains(source) : isLeaf(source)) ||
           llvm::is_contained(producers[&op], source))
         continue;
@@ -118,8 +117,7 @@ SmallVector<Value> GroupGraph::getOutputs(GroupId group) const {
 GroupGraph::Ops GroupGraph::unite(const Ops &first, const Ops &second) const {
   SmallVector<Operation *> all(first.begin(), first.end());
   all.append(second.begin(), second.end());
-  llvm::sort(all,
-             [&](Operation *a, Operation *b) { return positions.lookup(a) < positions.lookup(b); });
+  llvm::sort(all, [&](Operation *a, Operation *b) { return positions.lookup(a) < positions.lookup(b); });
   return Ops(all.begin(), all.end());
 }
 
@@ -190,9 +188,8 @@ bool GroupGraph::reachesAround(const llvm::SetVector<GroupId> &groups) const {
 SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
   SmallVector<Value> outputs;
   for (Operation *op : all)
-    if (returned.contains(op) || !llvm::all_of(getConsumers(op), [&](Operation *consumer) {
-          return all.contains(consumer);
-        }))
+    if (returned.contains(op) ||
+        !llvm::all_of(getConsumers(op), [&](Operation *consumer) { return all.contains(consumer); }))
       outputs.push_back(op->getResult(0));
   return outputs;
 }
@@ -259,8 +256,7 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
     for (Operation *op : missing)
       if (!isElementwise(op) || !ops.insert(op))
         return false;
-    if (ops.size() > maxClonedOps ||
-        llvm::count_if(ops, isTranscendental) > maxClonedTranscendentals)
+    if (ops.size() > maxClonedOps || llvm::count_if(ops, isTranscendental) > maxClonedTranscendentals)
       return false;
     missing.clear();
     frontier.clear();
@@ -268,8 +264,8 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
     bool mustGrow = false;
     for (Operation *op : ops)
       for (Operation *producer : getProducers(op)) {
-        if (ops.contains(producer) || members[into].contains(producer) ||
-            !frontier.insert(producer) || isStored(producer))
+        if (ops.contains(producer) || members[into].contains(producer) || !frontier.insert(producer) ||
+            isStored(producer))
           continue;
         newlyStored += bytesOf(producer->getResult(0));
         missing.push_back(producer);
@@ -284,8 +280,7 @@ bool GroupGraph::growSlice(Operation *root, GroupId into, Slice &slice) const {
   llvm::SmallMapVector<Value, int64_t, 4> sources;
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
-      if (Value source = getViewSource(operand); !source.getDefiningOp() ||
-                                                 isa<ParameterOp>(source.getDefiningOp()) ||
+      if (Value source = getViewSource(operand); !source.getDefiningOp() || isa<ParameterOp>(source.getDefiningOp()) ||
                                                  frontier.contains(source.getDefiningOp()))
         sources[source] += bytesOf(operand);
   read = 0;
@@ -330,8 +325,7 @@ bool GroupGraph::hasContraction(GroupId group) const {
 }
 
 /// Clones for one reader. What changed is in \p touched, for undo.
-bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
-                           std::map<GroupId, Ops> &touched) {
+bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice, std::map<GroupId, Ops> &touched) {
   touched.try_emplace(into, members[into]);
   members[into] = unite(members[into], slice.ops);
   spread(into);
@@ -342,8 +336,7 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice,
   for (Operation *op : slice.frontier)
     touched.try_emplace(getHome(op), members[getHome(op)]);
   return llvm::all_of(touched, [&](const auto &entry) {
-    return getLoop(entry.first) ||
-           check(members[entry.first], getOutputs(entry.first)).isOk();
+    return getLoop(entry.first) || check(members[entry.first], getOutputs(entry.first)).isOk();
   });
 }
 
@@ -385,8 +378,7 @@ bool GroupGraph::tryClone(Operation *root) {
   for (GroupId reader : rest) {
     Slice slice;
     std::map<GroupId, Ops> touched;
-    bool isGood = !hasContraction(reader) && growSlice(root, reader, slice) &&
-                  cloneInto(reader, root, slice, touched);
+    bool isGood = !hasContraction(reader) && growSlice(root, reader, slice) && cloneInto(reader, root, slice, touched);
     for (auto &[group, before] : touched)
       touchedByAll.try_emplace(group, before);
     if (!isGood) {

@@ -78,8 +78,7 @@ private:
   Status check(const Ops &all, mlir::ValueRange outputs) const;
   bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
   unsigned findEndOfPaths(unsigned end) const;
-  bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice,
-                 std::map<GroupId, Ops> &touched);
+  bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice, std::map<GroupId, Ops> &touched);
   void undo(std::map<GroupId, Ops> &touched);
   bool hasContraction(GroupId group) const;
   void removeUnused(GroupId start, std::map<GroupId, Ops> &touched);

@@ -70,8 +70,7 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
 
 /// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
 /// but what feeds the reduction. An attention walks its keys once.
-static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops,
-                        ValueRange outputs) {
+static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs) {
   if (space.getAttention() || space.getChain())
     return Status::ok();
   int64_t longest = 0;
@@ -81,12 +80,9 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
       length *= cast<RankedTensorType>(reduce.getX().getType()).getDimSize(dim);
     longest = std::max(longest, length);
   }
-  if (longest <= zyx::search::maxLongRow ||
-      space.getNumPoints(space.getRowAxes()) >= zyx::search::minRows)
+  if (longest <= zyx::search::maxLongRow || space.getNumPoints(space.getRowAxes()) >= zyx::search::minRows)
     return Status::ok();
-  auto isAlongRow = [&](Value value) {
-    return !isSubset(space.getAxisSet(value), space.getRowAxes());
-  };
+  auto isAlongRow = [&](Value value) { return !isSubset(space.getAxisSet(value), space.getRowAxes()); };
   llvm::SmallPtrSet<Operation *, 16> afterReduce;
   bool isWalkedAgain = llvm::any_of(outputs, isAlongRow);
   for (Operation *op : ops) {

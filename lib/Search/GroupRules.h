@@ -26,8 +26,8 @@ inline constexpr int64_t maxLongRow = int64_t(1) << 16;
 bool isTranscendental(mlir::Operation *op);
 
 /// Whether the ops are good as one kernel: they have an iteration space, and neither repeat much
-/// work nor leave the machine idle. A failure says why not. What walks an axis is good where that is asked for: a chain of
-/// contractions, which computes for each of its sums again what it keeps out of memory, and crossed sums.
+/// work nor leave the machine idle. A failure says why not. What walks an axis is good where that is asked for: a chain
+/// of contractions, which computes for each of its sums again what it keeps out of memory, and crossed sums.
 Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs, bool mayWalk = false);
 
 } // namespace zyx::search

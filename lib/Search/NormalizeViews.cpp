@@ -39,8 +39,8 @@ static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
 static Value cloneWithOperands(OpBuilder &builder, Operation *op, ValueRange operands, Type element = {}) {
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
-  clone->getResult(0).setType(
-      RankedTensorType::get(typeOf(operands.back()).getShape(), element ? element : typeOf(op->getResult(0)).getElementType()));
+  clone->getResult(0).setType(RankedTensorType::get(typeOf(operands.back()).getShape(),
+                                                    element ? element : typeOf(op->getResult(0)).getElementType()));
   return clone->getResult(0);
 }
 
@@ -122,7 +122,8 @@ bool zyx::search::isWidening(Operation *op) {
   auto cast = dyn_cast_or_null<CastOp>(op);
   if (!cast)
     return false;
-  auto from = dyn_cast<FloatType>(typeOf(cast.getX()).getElementType()), to = dyn_cast<FloatType>(typeOf(cast).getElementType());
+  auto from = dyn_cast<FloatType>(typeOf(cast.getX()).getElementType()),
+       to = dyn_cast<FloatType>(typeOf(cast).getElementType());
   return from && to && from.getWidth() < to.getWidth();
 }
 
@@ -162,8 +163,7 @@ static void hoistExpand(Operation *op) {
     if (isRepeated)
       narrow[dim] = 1;
   }
-  bool hasExpand = llvm::any_of(op->getOperands(),
-                                [](Value operand) { return operand.getDefiningOp<ExpandOp>(); });
+  bool hasExpand = llvm::any_of(op->getOperands(), [](Value operand) { return operand.getDefiningOp<ExpandOp>(); });
   if (!hasExpand || ArrayRef(narrow) == shape)
     return;
   OpBuilder builder(op);
@@ -180,8 +180,7 @@ static void hoistExpand(Operation *op) {
     operands.push_back(source);
   }
   Value computed = cloneWithOperands(builder, op, operands);
-  op->getResult(0).replaceAllUsesWith(
-      ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
+  op->getResult(0).replaceAllUsesWith(ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
 }
 
 /// An expand along dimensions that a pad, flip or window leaves alone comes behind it, so that what
@@ -230,8 +229,8 @@ static ReshapeOp getComputedReshape(Value operand) {
   return isComputed ? reshape : ReshapeOp();
 }
 
-/// Whether a value is cast to a wider type for the terms of reductions alone, or for those of a contraction among others: what
-/// is stored of it has the narrow one.
+/// Whether a value is cast to a wider type for the terms of reductions alone, or for those of a contraction among
+/// others: what is stored of it has the narrow one.
 static bool widensTerms(Operation *op) {
   auto wide = dyn_cast<CastOp>(op);
   if (!wide || typeOf(wide).getElementTypeBitWidth() <= typeOf(wide->getOperand(0)).getElementTypeBitWidth())
@@ -289,8 +288,7 @@ static void sinkReshape(Operation *op) {
     } else if (ConstantOp splat = getSplat(operand)) {
       operands.push_back(makeSplat(builder, splat, shape));
     } else {
-      operands.push_back(
-          ReshapeOp::create(builder, op->getLoc(), withShape(operand, shape), operand));
+      operands.push_back(ReshapeOp::create(builder, op->getLoc(), withShape(operand, shape), operand));
     }
   }
   Value computed = cloneWithOperands(builder, op, operands);
@@ -303,7 +301,8 @@ static void sinkReshape(Operation *op) {
 
 /// Whether a reshape makes one dimension of several that the permute in front of it has put side by side.
 static bool joinsPermuted(ReshapeOp reshape, PermuteOp permute) {
-  ArrayRef<int64_t> from = typeOf(reshape.getX()).getShape(), to = typeOf(reshape).getShape(), order = permute.getOrder();
+  ArrayRef<int64_t> from = typeOf(reshape.getX()).getShape(), to = typeOf(reshape).getShape(),
+                    order = permute.getOrder();
   size_t dim = 0;
   for (int64_t extent : to) {
     std::optional<int64_t> last;
@@ -321,7 +320,8 @@ static bool joinsPermuted(ReshapeOp reshape, PermuteOp permute) {
   return false;
 }
 
-/// What a product reads is cast to its narrow type in the order in which it is read, so that it lies in memory like that.
+/// What a product reads is cast to its narrow type in the order in which it is read, so that it lies in memory like
+/// that.
 static void castInOrder(CastOp op) {
   auto reshape = op->getOperand(0).getDefiningOp<ReshapeOp>();
   auto permute = reshape ? reshape.getX().getDefiningOp<PermuteOp>() : PermuteOp();
@@ -334,8 +334,8 @@ static void castInOrder(CastOp op) {
   permute.getResult().replaceAllUsesWith(cloneWithOperands(builder, narrow, moved));
 }
 
-/// A pad, window or flip of what is cast to wider floats is taken of the narrow ones: these are stored then, or read as they
-/// lie, and a product widens its factors itself.
+/// A pad, window or flip of what is cast to wider floats is taken of the narrow ones: these are stored then, or read as
+/// they lie, and a product widens its factors itself.
 static void sinkWidening(Operation *view) {
   SmallVector<Operation *> views;
   Value value = view->getResult(0);
@@ -344,7 +344,8 @@ static void sinkWidening(Operation *view) {
   auto wide = value.getDefiningOp<CastOp>();
   if (!wide)
     return;
-  auto to = dyn_cast<FloatType>(typeOf(wide).getElementType()), from = dyn_cast<FloatType>(typeOf(wide.getX()).getElementType());
+  auto to = dyn_cast<FloatType>(typeOf(wide).getElementType()),
+       from = dyn_cast<FloatType>(typeOf(wide.getX()).getElementType());
   if (!from || !to || from.getWidth() >= to.getWidth())
     return;
   OpBuilder builder(view);
@@ -380,8 +381,8 @@ static void sinkWidening(Operation *view) {
 
 namespace {
 
-/// A cast of parts that stand side by side, as gradients of slices do: a sum of values with zeros around, no two of which
-/// have elements in the same place. Each is cast before, where it is computed.
+/// A cast of parts that stand side by side, as gradients of slices do: a sum of values with zeros around, no two of
+/// which have elements in the same place. Each is cast before, where it is computed.
 class PartsCast {
 public:
   explicit PartsCast(CastOp op) : op(op), builder(op) {}
@@ -400,7 +401,8 @@ public:
 
 private:
   bool narrows() {
-    auto from = dyn_cast<FloatType>(typeOf(op->getOperand(0)).getElementType()), to = dyn_cast<FloatType>(typeOf(op).getElementType());
+    auto from = dyn_cast<FloatType>(typeOf(op->getOperand(0)).getElementType()),
+         to = dyn_cast<FloatType>(typeOf(op).getElementType());
     return from && to && to.getWidth() < from.getWidth();
   }
   Value skipViews() {
@@ -418,8 +420,9 @@ private:
       return add.getKind() == BinaryKind::Add && add.getA() != add.getB() && collect(add.getA()) && collect(add.getB());
     auto pad = value.getDefiningOp<PadOp>();
     auto isPositive = [](int64_t count) { return count >= 0; };
-    if (!pad || !matchPattern(pad.getFill(), m_PosZeroFloat()) || !llvm::all_of(pad.getInterior(), [](int64_t n) { return n == 0; }) ||
-        !llvm::all_of(pad.getLow(), isPositive) || !llvm::all_of(pad.getHigh(), isPositive) ||
+    if (!pad || !matchPattern(pad.getFill(), m_PosZeroFloat()) ||
+        !llvm::all_of(pad.getInterior(), [](int64_t n) { return n == 0; }) || !llvm::all_of(pad.getLow(), isPositive) ||
+        !llvm::all_of(pad.getHigh(), isPositive) ||
         !llvm::all_of(pads, [&](PadOp other) { return isApart(pad, other); }))
       return false;
     pads.push_back(pad);
@@ -450,7 +453,8 @@ private:
     return RankedTensorType::get(typeOf(value).getShape(), typeOf(op).getElementType());
   }
   Value zero(RankedTensorType type) {
-    return ConstantOp::create(builder, op.getLoc(), type, DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+    return ConstantOp::create(builder, op.getLoc(), type,
+                              DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
   }
 
   CastOp op;
@@ -471,9 +475,10 @@ private:
 static void mergeReduction(ReduceOp op) {
   auto inner = op.getX().getDefiningOp<ReduceOp>();
   Type element = typeOf(op.getX()).getElementType();
-  bool rounds = (element.isF16() || element.isBF16()) &&
-                (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
-  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds || op->hasAttr(zyx::search::headsAttrName))
+  bool rounds =
+      (element.isF16() || element.isBF16()) && (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
+  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds ||
+      op->hasAttr(zyx::search::headsAttrName))
     return;
   SmallVector<int64_t> kept, dims(inner.getDims());
   for (int64_t dim = 0, rank = typeOf(inner.getX()).getRank(); dim < rank; ++dim)
@@ -505,8 +510,7 @@ static void foldView(Operation *view) {
     view->getResult(0).replaceAllUsesWith(cast<Value>(folded[0]));
   } else if (ConstantOp splat = getSplat(view->getOperand(0)); splat && isIndexMap(view)) {
     OpBuilder builder(view);
-    view->getResult(0).replaceAllUsesWith(
-        makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));
+    view->getResult(0).replaceAllUsesWith(makeSplat(builder, splat, typeOf(view->getResult(0)).getShape()));
   }
 }
 
@@ -545,10 +549,11 @@ void zyx::search::keepSumsOfHeads(Block &block) {
     auto product = inner && inner.getDims().size() == 1 ? matchContraction(inner) : std::nullopt;
     int opsLeft = 32;
     const bool isNarrow = product && llvm::any_of(product->product->getOperands(), [](Value factor) {
-      auto wide = getViewSource(factor).getDefiningOp<CastOp>();
-      return isWidening(wide) && typeOf(wide.getX()).getElementTypeBitWidth() == 16;
-    });
-    if (isNarrow && llvm::any_of(product->product->getOperands(), [&](Value factor) { return isMadeOfExponentials(factor, opsLeft); }))
+                            auto wide = getViewSource(factor).getDefiningOp<CastOp>();
+                            return isWidening(wide) && typeOf(wide.getX()).getElementTypeBitWidth() == 16;
+                          });
+    if (isNarrow && llvm::any_of(product->product->getOperands(),
+                                 [&](Value factor) { return isMadeOfExponentials(factor, opsLeft); }))
       reduce->setAttr(headsAttrName, UnitAttr::get(reduce.getContext()));
   }
 }
@@ -574,8 +579,7 @@ void zyx::search::normalizeViews(Block &block) {
       sinkExpand(&op);
       if (!op.use_empty())
         sinkWidening(&op);
-    }
-    else if (auto reduce = dyn_cast<ReduceOp>(op))
+    } else if (auto reduce = dyn_cast<ReduceOp>(op))
       mergeReduction(reduce);
     else if (isElementwise(&op)) {
       hoistExpand(&op);

@@ -31,8 +31,8 @@ void normalizeViews(mlir::Block &block);
 
 /// On a reduction of another one's result: it stays apart.
 inline constexpr llvm::StringLiteral headsAttrName = "zyx.heads";
-/// Notes sums over heads of what is summed up of weights and 16-bit factors, as gradients of keys are that heads share: each
-/// head's weights are computed again from its own scores, in one kernel with its sums.
+/// Notes sums over heads of what is summed up of weights and 16-bit factors, as gradients of keys are that heads share:
+/// each head's weights are computed again from its own scores, in one kernel with its sums.
 void keepSumsOfHeads(mlir::Block &block);
 
 /// Reductions of nothing but another one's result become one, as a part of the normal form, and before it for whoever

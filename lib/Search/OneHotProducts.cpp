@@ -30,8 +30,8 @@ struct Shown {
   Dims dims;
 };
 
-/// Goes through views, and through casts for which that holds. Fails at views that have no dimensions in common with their
-/// operand.
+/// Goes through views, and through casts for which that holds. Fails at views that have no dimensions in common with
+/// their operand.
 template <typename Passes> std::optional<Shown> look(Value value, Passes passes) {
   Shown shown{value, {}};
   for (int64_t dim = 0, rank = typeOf(value).getRank(); dim < rank; ++dim)
@@ -77,7 +77,8 @@ std::optional<Shown> matchOneHot(Value factor, int64_t along) {
     if (!iota || !indices)
       continue;
     const int64_t dim = *compared->dims[along];
-    if (!isa<IntegerType>(typeOf(given).getElementType()) || places->dims[dim] != static_cast<int64_t>(iota.getDim()) || indices->dims[dim])
+    if (!isa<IntegerType>(typeOf(given).getElementType()) || places->dims[dim] != static_cast<int64_t>(iota.getDim()) ||
+        indices->dims[dim])
       continue;
     // The iota's other dimensions repeat it.
     Shown result{indices->value, {}};
@@ -94,7 +95,8 @@ public:
 
   void run() {
     auto product = sum.getX().getDefiningOp<BinaryOp>();
-    if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1 || !product || product.getKind() != BinaryKind::Mul)
+    if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1 || !product ||
+        product.getKind() != BinaryKind::Mul)
       return;
     along = sum.getDims().front();
     constexpr int64_t fewestPlaces = 4;
@@ -126,13 +128,15 @@ private:
     if (!areAll(indices) || !areAll(table) || !table.dims[along])
       return false;
     for (auto [dim, extent] : llvm::enumerate(shape))
-      if (extent != 1 && static_cast<int64_t>(dim) != along && indices.dims[dim].has_value() == table.dims[dim].has_value())
+      if (extent != 1 && static_cast<int64_t>(dim) != along &&
+          indices.dims[dim].has_value() == table.dims[dim].has_value())
         return false;
     return true;
   }
 
   Value withoutUnits(Value value) {
-    SmallVector<int64_t> shape(llvm::make_filter_range(typeOf(value).getShape(), [](int64_t extent) { return extent != 1; }));
+    SmallVector<int64_t> shape(
+        llvm::make_filter_range(typeOf(value).getShape(), [](int64_t extent) { return extent != 1; }));
     return ReshapeOp::create(builder, loc, typeOf(value).clone(shape), value);
   }
   Value splat(RankedTensorType type, double number) {
@@ -174,7 +178,8 @@ private:
       auto numbers = cast<RankedTensorType>(typeOf(rows).clone(builder.getF32Type()));
       SmallVector<int64_t> columns(numbers.getShape());
       columns.erase(columns.begin() + place);
-      auto counts = ReduceOp::create(builder, loc, numbers.clone(columns), ReduceKind::Add, isNotFinite(rows), ArrayRef(place));
+      auto counts =
+          ReduceOp::create(builder, loc, numbers.clone(columns), ReduceKind::Add, isNotFinite(rows), ArrayRef(place));
       // Sums of its parts would be added up by each of their many readers.
       if (isCard)
         counts->setAttr(zyx::search::partsAttrName, builder.getDenseI64ArrayAttr({}));

@@ -10,9 +10,9 @@
 namespace zyx::search {
 
 /// Makes gathers of products with a factor that is one where an index equals the place along the contraction, and zero
-/// elsewhere. Each result of such a product is one element, or NaN where another element of its column is not finite: zero
-/// times that is NaN. So columns are looked through once, for what is not finite. For a
-/// machine that wants many `threads`, or 0 for others.
+/// elsewhere. Each result of such a product is one element, or NaN where another element of its column is not finite:
+/// zero times that is NaN. So columns are looked through once, for what is not finite. For a machine that wants many
+/// `threads`, or 0 for others.
 void gatherOneHots(mlir::Block &block, int64_t threads);
 
 } // namespace zyx::search

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Gradients of norms sum up along rows and along columns. Rows fall into parts here, in all that both kinds of sums are made
-// of, so that one kernel can have a part of the rows and its share of the columns' sums.
+// Gradients of norms sum up along rows and along columns. Rows fall into parts here, in all that both kinds of sums are
+// made of, so that one kernel can have a part of the rows and its share of the columns' sums.
 //===----------------------------------------------------------------------===//
 #include "PrepareOps.h"
 
@@ -50,7 +50,8 @@ private:
   bool sumsUpRow(Operation *op) const {
     auto reduce = dyn_cast<ReduceOp>(op);
     return reduce && reduce.getDims().front() >= static_cast<int64_t>(rows.size()) &&
-           reduce.getDims().back() + 1 == static_cast<int64_t>(shapeOf(reduce.getX()).size()) && !matchContraction(reduce);
+           reduce.getDims().back() + 1 == static_cast<int64_t>(shapeOf(reduce.getX()).size()) &&
+           !matchContraction(reduce);
   }
   bool keepsRows(Operation *op) const;
   bool isKept(Value value) const;
@@ -94,7 +95,8 @@ bool RowParter::keepsRows(Operation *op) const {
 /// Whether a value is in memory in any case, as far as one sees here: an input, or what others made in 16 bits.
 bool RowParter::isKept(Value value) const {
   Operation *op = value.getDefiningOp();
-  return !op || isa<ParameterOp>(op) || (typeOf(value).getElementTypeBitWidth() < 32 && !typeOf(value).getElementType().isInteger(1));
+  return !op || isa<ParameterOp>(op) ||
+         (typeOf(value).getElementTypeBitWidth() < 32 && !typeOf(value).getElementType().isInteger(1));
 }
 
 /// False where something is computed in between that is better off in another's kernel.
@@ -157,8 +159,8 @@ void RowParter::findRegion() {
   }
 }
 
-/// What the sums need, and what is made of all that they read: the gradient of the rows. What is made of less, as the result
-/// of a norm, is another kernel's. False where no row is summed up.
+/// What the sums need, and what is made of all that they read: the gradient of the rows. What is made of less, as the
+/// result of a norm, is another kernel's. False where no row is summed up.
 bool RowParter::findNeeded() {
   const auto numWide = llvm::count_if(leaves, [&](Value leaf) { return shapeOf(leaf) == shapeOf(first.getX()); });
   SmallVector<Operation *> pending;
@@ -241,7 +243,8 @@ void RowParter::clone(Operation *op) {
   if (!results.contains(op))
     return;
   Value back = ReshapeOp::create(builder, op->getLoc(), result.getType(), made);
-  result.replaceUsesWithIf(back, [&](OpOperand &use) { return !region.contains(use.getOwner()) && use.get() == result; });
+  result.replaceUsesWithIf(back,
+                           [&](OpOperand &use) { return !region.contains(use.getOwner()) && use.get() == result; });
 }
 
 bool RowParter::run() {
@@ -263,8 +266,8 @@ bool RowParter::run() {
   return true;
 }
 
-/// Parts of rows: workgroups that stay on the machine, two on a multiprocessor, and each with some rows; 0 where there are
-/// too few.
+/// Parts of rows: workgroups that stay on the machine, two on a multiprocessor, and each with some rows; 0 where there
+/// are too few.
 static int64_t partsOf(int64_t rows, int64_t threads) {
   constexpr int64_t threadsPerPart = 512, fewestRows = 16;
   const int64_t most = threads / threadsPerPart;
@@ -280,8 +283,8 @@ void zyx::search::partRows(Block &block, int64_t threads) {
   for (ReduceOp op : llvm::to_vector(block.getOps<ReduceOp>())) {
     ArrayRef<int64_t> shape = shapeOf(op.getX()), dims = op.getDims();
     const bool isLeading = llvm::equal(dims, llvm::seq<int64_t>(0, dims.size())) && dims.size() < shape.size();
-    if (done.contains(op) || !isLeading || op.getKind() != ReduceKind::Add || !typeOf(op.getX()).getElementType().isF32() ||
-        matchContraction(op))
+    if (done.contains(op) || !isLeading || op.getKind() != ReduceKind::Add ||
+        !typeOf(op.getX()).getElementType().isF32() || matchContraction(op))
       continue;
     int64_t rows = 1, columns = 1;
     for (auto [dim, extent] : llvm::enumerate(shape))

@@ -124,7 +124,8 @@ private:
   /// More are rather stored.
   static constexpr size_t maxCopies = 4096;
 
-  /// Notes an op whose results are numbers that differ along one dimension at most, which few cheap ops make of an iota.
+  /// Notes an op whose results are numbers that differ along one dimension at most, which few cheap ops make of an
+  /// iota.
   void find(Operation *op) {
     std::optional<int64_t> dim;
     if (auto iota = dyn_cast<IotaOp>(op)) {
@@ -161,7 +162,8 @@ private:
   /// Whether a use counts by itself: others read memory, and may share it.
   static bool counts(OpOperand &use) {
     Operation *user = use.getOwner();
-    return isIndexMap(user) || isElementwise(user) || isa<ReduceOp>(user) || (isa<GatherOp>(user) && use.getOperandNumber() == 1);
+    return isIndexMap(user) || isElementwise(user) || isa<ReduceOp>(user) ||
+           (isa<GatherOp>(user) && use.getOperandNumber() == 1);
   }
 
   void separate(Operation *op) {

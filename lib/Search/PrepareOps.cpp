@@ -55,8 +55,7 @@ namespace {
 /// Numbers of 64 bits that are known to fit 32, made again with those.
 class IndexNarrower {
 public:
-  explicit IndexNarrower(Operation *op)
-      : builder(op), i32(builder.getI32Type()), comparison(dyn_cast<BinaryOp>(op)) {}
+  explicit IndexNarrower(Operation *op) : builder(op), i32(builder.getI32Type()), comparison(dyn_cast<BinaryOp>(op)) {}
 
   /// Casts narrow numbers to floats, of 16 bits and less by way of f32 where that has all of them: numbers of 32 bits
   /// have instructions for that, which round once.
@@ -66,11 +65,14 @@ public:
     auto to = dyn_cast<FloatType>(cast<RankedTensorType>(op.getResult().getType()).getElementType());
     if (!range || !to)
       return;
-    const bool isSmall = to.getWidth() < 32, isWide = cast<RankedTensorType>(op.getX().getType()).getElementTypeBitWidth() > 32;
+    const bool isSmall = to.getWidth() < 32,
+               isWide = cast<RankedTensorType>(op.getX().getType()).getElementTypeBitWidth() > 32;
     if ((!isSmall && !isWide) || (isSmall && (range->low < -mostExact || range->high > mostExact)))
       return;
-    // Numbers that differ along two dimensions are made of those that differ along one, which are cast rather: fewer of them.
-    if (isExact(op.getX(), maxDepth) && isa_and_nonnull<BinaryOp, UnaryOp>(zyx::graph::ir::getViewSource(op.getX()).getDefiningOp())) {
+    // Numbers that differ along two dimensions are made of those that differ along one, which are cast rather: fewer of
+    // them.
+    if (isExact(op.getX(), maxDepth) &&
+        isa_and_nonnull<BinaryOp, UnaryOp>(zyx::graph::ir::getViewSource(op.getX()).getDefiningOp())) {
       Value real = toFloat(op.getX());
       if (to != builder.getF32Type())
         real = CastOp::create(builder, op.getLoc(), cast<RankedTensorType>(op.getResult().getType()), real);
@@ -211,8 +213,7 @@ Value IndexNarrower::toFloat(Value value) {
   Value result;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     const int64_t number = constant.getValue().getSplatValue<APInt>().getSExtValue();
-    result = ConstantOp::create(builder, op->getLoc(), real,
-                                DenseElementsAttr::get(real, static_cast<float>(number)));
+    result = ConstantOp::create(builder, op->getLoc(), real, DenseElementsAttr::get(real, static_cast<float>(number)));
   } else if (isa<IotaOp>(op)) {
     result = CastOp::create(builder, op->getLoc(), real, type.getElementType() == i32 ? value : narrow(value));
   } else {
@@ -225,8 +226,8 @@ Value IndexNarrower::toFloat(Value value) {
   return floats[value] = result;
 }
 
-/// Whether any number that is repeated along what it is compared with may become a narrow one, once for each of its own:
-/// none of the others is negative, so that -1 equals none of them.
+/// Whether any number that is repeated along what it is compared with may become a narrow one, once for each of its
+/// own: none of the others is negative, so that -1 equals none of them.
 bool IndexNarrower::narrowsOutside(Value value, Range others) {
   Value source = getViewSource(value);
   auto numElements = [](Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); };
@@ -288,9 +289,8 @@ public:
     Value keys[2] = {low(everywhere), shiftRight(everywhere, 32)};
     for (int round = 0; round < 10; ++round) {
       Value first = multiply(words[0], 0xD2511F53), second = multiply(words[2], 0xCD9E8D57);
-      Value next[4] = {
-          exclusiveOr(exclusiveOr(shiftRight(second, 32), words[1]), keys[0]), low(second),
-          exclusiveOr(exclusiveOr(shiftRight(first, 32), words[3]), keys[1]), low(first)};
+      Value next[4] = {exclusiveOr(exclusiveOr(shiftRight(second, 32), words[1]), keys[0]), low(second),
+                       exclusiveOr(exclusiveOr(shiftRight(first, 32), words[3]), keys[1]), low(first)};
       std::copy(std::begin(next), std::end(next), std::begin(words));
       if (round == 9)
         break;
@@ -299,15 +299,12 @@ public:
     }
     Value lane = binary(BinaryKind::And, place, constant(3)), chosen = words[3];
     for (int64_t word = 2; word >= 0; --word)
-      chosen = SelectOp::create(builder, loc, binary(BinaryKind::Eq, lane, constant(word)),
-                                words[word], chosen);
+      chosen = SelectOp::create(builder, loc, binary(BinaryKind::Eq, lane, constant(word)), words[word], chosen);
     return CastOp::create(builder, loc, result, chosen);
   }
 
 private:
-  Value binary(BinaryKind kind, Value a, Value b) {
-    return BinaryOp::create(builder, loc, kind, a, b);
-  }
+  Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value add(Value a, Value b) { return binary(BinaryKind::Add, a, b); }
   Value exclusiveOr(Value a, Value b) { return binary(BinaryKind::Xor, a, b); }
   Value multiply(Value a, uint64_t b) { return binary(BinaryKind::Mul, a, constant(b)); }
@@ -404,7 +401,8 @@ static bool isPermutedContraction(PermuteOp permute) {
       return false;
     // Of two operands the other one is repeated, or a number.
     Value next = op->getOperand(0);
-    if (isa<BinaryOp>(op) && !next.getDefiningOp<ReduceOp>() && !isa_and_nonnull<PermuteOp, UnaryOp, CastOp>(next.getDefiningOp()))
+    if (isa<BinaryOp>(op) && !next.getDefiningOp<ReduceOp>() &&
+        !isa_and_nonnull<PermuteOp, UnaryOp, CastOp>(next.getDefiningOp()))
       next = op->getOperand(1);
     value = next;
   }
@@ -549,7 +547,8 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t thr
     Value weights = found->weights.front()->get(), values = product.getA() == weights ? product.getB() : product.getA();
     auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
     // Of each of its programs values are keys times columns; heads that share them are one.
-    const int64_t rows = numElements(found->max.getResult()), keys = numElements(found->max.getX()) / std::max<int64_t>(rows, 1);
+    const int64_t rows = numElements(found->max.getResult()),
+                  keys = numElements(found->max.getX()) / std::max<int64_t>(rows, 1);
     const int64_t columns = numElements(output.getResult()) / std::max<int64_t>(rows, 1);
     if (columns < 2 || keys < 2)
       continue;
@@ -576,13 +575,14 @@ struct Parts {
 
 } // namespace
 
-/// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts is
-/// not the most of it.
+/// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
+/// is not the most of it.
 static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
   constexpr int64_t fewestElements = 64, mostParts = 4096;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
   const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
-  const int64_t combined = all / std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
+  const int64_t combined =
+      all / std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
   // Of a row each thread of a workgroup has several vectors.
   const int64_t fewest = isAlongRows(op) ? fewestElements * threadsPerRow / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
@@ -629,13 +629,14 @@ static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
 
 namespace {
 
-/// Makes two dimensions of one: parts, and what each has. Through gathers, too, whose result a kernel sees under no other
-/// extents: what they gather from gets the dimensions, or their indices.
+/// Makes two dimensions of one: parts, and what each has. Through gathers, too, whose result a kernel sees under no
+/// other extents: what they gather from gets the dimensions, or their indices.
 class DimSplitter {
 public:
   DimSplitter(OpBuilder &builder, int64_t count) : builder(builder), count(count) {}
 
-  /// Whether a gather lies between the value and what is in memory, with nothing else on the way than `split` goes through.
+  /// Whether a gather lies between the value and what is in memory, with nothing else on the way than `split` goes
+  /// through.
   bool meetsGather(Value value, int64_t dim, int depth = 16) {
     Operation *op = value.getDefiningOp();
     if (!op || depth == 0 || (!value.hasOneUse() && !isa<GatherOp>(op)))
@@ -661,7 +662,8 @@ public:
       const auto at = static_cast<int64_t>(gather.getDim());
       const int64_t rank = cast<RankedTensorType>(gather.getIndices().getType()).getRank();
       if (dim >= at && dim < at + rank)
-        return GatherOp::create(builder, loc, type.clone(shape), gather.getX(), split(gather.getIndices(), dim - at), at);
+        return GatherOp::create(builder, loc, type.clone(shape), gather.getX(), split(gather.getIndices(), dim - at),
+                                at);
       Value x = split(gather.getX(), dim < at ? dim : dim - rank + 1);
       return GatherOp::create(builder, loc, type.clone(shape), x, gather.getIndices(), dim < at ? at + 1 : at);
     }
@@ -706,7 +708,8 @@ private:
     result[dim + 1] /= count;
     return result;
   }
-  /// The dimension of its operand that one of a permute or a unit reshape is; an expand's own, where that is not repeated.
+  /// The dimension of its operand that one of a permute or a unit reshape is; an expand's own, where that is not
+  /// repeated.
   static std::optional<int64_t> innerDim(Operation *op, int64_t dim) {
     if (!isa<PermuteOp, ReshapeOp, ExpandOp>(op))
       return std::nullopt;
@@ -901,8 +904,10 @@ void zyx::search::partContractions(Block &block, int64_t threads) {
         return ExpandOp::create(builder, loc, own.clone(extents), parted(expand.getX()));
       return ReshapeOp::create(builder, loc, own.clone(extents), value);
     };
-    Value terms = BinaryOp::create(builder, loc, type.clone(shape), BinaryKind::Mul, parted(product.getA()), parted(product.getB()));
-    op.replaceAllUsesWith(ReduceOp::create(builder, loc, op.getResult().getType(), ReduceKind::Add, terms, dims).getResult());
+    Value terms = BinaryOp::create(builder, loc, type.clone(shape), BinaryKind::Mul, parted(product.getA()),
+                                   parted(product.getB()));
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, loc, op.getResult().getType(), ReduceKind::Add, terms, dims).getResult());
     op.erase();
   }
 }

@@ -36,7 +36,8 @@ struct Recipe {
   llvm::SetVector<Value> leaves;
 };
 
-/// What may be in memory beside arguments and results: what is small beside the result, or what it is when it is not widened.
+/// What may be in memory beside arguments and results: what is small beside the result, or what it is when it is not
+/// widened.
 enum class Stored { Nothing, Small, Narrow };
 
 class RecipeFinder {
@@ -211,8 +212,8 @@ private:
     return true;
   }
 
-  /// Puts the recipe in place of the reader's argument. For what apply() makes a result of the group, the result that is
-  /// replaced holds the operand's place.
+  /// Puts the recipe in place of the reader's argument. For what apply() makes a result of the group, the result that
+  /// is replaced holds the operand's place.
   void rewrite(GroupOp reader) {
     Block &block = reader.getBlock();
     Value result = group->getResult(number);
@@ -221,7 +222,8 @@ private:
     for (Value leaf : recipe.leaves) {
       Value source = outside(leaf);
       const unsigned numInputs = reader.getInputs().size();
-      const unsigned at = source ? std::distance(reader.getInputs().begin(), llvm::find(reader.getInputs(), source)) : numInputs;
+      const unsigned at =
+          source ? std::distance(reader.getInputs().begin(), llvm::find(reader.getInputs(), source)) : numInputs;
       if (at == numInputs) {
         if (!source)
           later.push_back({at, leaf});
@@ -269,8 +271,8 @@ private:
       return false;
     return !now->getContraction() || countOps(old->getContraction()) == countOps(now->getContraction());
   }
-  /// How many ops the factors of a contraction are made by, but for what only says where elements lie, and for casts that
-  /// lose nothing: a product of what has 16 bits in memory is faster than one of the same numbers in 32.
+  /// How many ops the factors of a contraction are made by, but for what only says where elements lie, and for casts
+  /// that lose nothing: a product of what has 16 bits in memory is faster than one of the same numbers in 32.
   static int64_t countOps(ReduceOp contraction) {
     llvm::SetVector<Operation *> ops;
     ops.insert(contraction);
@@ -341,7 +343,8 @@ private:
           Recomputation recomputation(group, number);
           if (!recomputation.run())
             continue;
-          remark::passed(recomputation.group.getLoc(), remark::RemarkOpts::name("RecomputeResults").category("zyx-search"))
+          remark::passed(recomputation.group.getLoc(),
+                         remark::RemarkOpts::name("RecomputeResults").category("zyx-search"))
               << "a result is computed again by its readers";
           op = group = recomputation.group;
           changes = true;

@@ -173,14 +173,14 @@ Status WeightReaders::find() {
 
 namespace {
 
-/// Values of the rows that weights are computed again from: the logarithm of the sum of exponentials, the digits that it
-/// lost when it was rounded, and the sum along the keys of each weight's share times its gradient.
+/// Values of the rows that weights are computed again from: the logarithm of the sum of exponentials, the digits that
+/// it lost when it was rounded, and the sum along the keys of each weight's share times its gradient.
 struct Rows {
   Value logSum, logRest, delta;
 };
 
-/// The size from which on a logarithm's lost digits count. Of a row that is masked from end to end by a large number it is
-/// that number, in which the logarithm of the number of keys vanishes.
+/// The size from which on a logarithm's lost digits count. Of a row that is masked from end to end by a large number it
+/// is that number, in which the logarithm of the number of keys vanishes.
 constexpr double fewestLost = 2048;
 
 /// Makes the kernel of some sums, with a copy of its own of everything between them and what lies in memory.
@@ -483,7 +483,9 @@ void Recomputer::makeLogSum(Rows &rows) {
   }
   Value log = UnaryOp::create(builder, sum.getLoc(), UnaryKind::Log, total);
   Value largest = widen(max.getResult());
-  auto make = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, sum.getLoc(), kind, a, b); };
+  auto make = [&](BinaryKind kind, Value a, Value b) -> Value {
+    return BinaryOp::create(builder, sum.getLoc(), kind, a, b);
+  };
   rows.logSum = make(BinaryKind::Add, largest, log);
   rows.logRest = make(BinaryKind::Sub, log, make(BinaryKind::Sub, rows.logSum, largest));
 }

@@ -28,7 +28,8 @@ static constexpr int64_t mostBytesOfTrip = int64_t(4) << 20;
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static int64_t bytesOf(Value value) {
-  return typeOf(value).getNumElements() * std::max<int64_t>(typeOf(value).getElementType().getIntOrFloatBitWidth() / 8, 1);
+  return typeOf(value).getNumElements() *
+         std::max<int64_t>(typeOf(value).getElementType().getIntOrFloatBitWidth() / 8, 1);
 }
 
 static ConstantOp getSplat(Value value) {
@@ -253,8 +254,8 @@ static LoopOp dropCarried(LoopOp loop) {
 
 namespace {
 
-/// Whether all that one loop carries another one carries, too: pairs of carried values that begin alike, and that go on alike
-/// as long as all pairs are alike.
+/// Whether all that one loop carries another one carries, too: pairs of carried values that begin alike, and that go on
+/// alike as long as all pairs are alike.
 class Containment {
 public:
   Containment(LoopOp inner, LoopOp outer) : inner(inner), outer(outer) {}
@@ -374,8 +375,8 @@ static void replaceContained(Block &block) {
 
 namespace {
 
-/// Values of a body for all trips, in front of a loop or behind it: with one dimension more in front, where they differ from
-/// trip to trip. Trip t is row t, or the rows are those of the trips from the last one on.
+/// Values of a body for all trips, in front of a loop or behind it: with one dimension more in front, where they differ
+/// from trip to trip. Trip t is row t, or the rows are those of the trips from the last one on.
 class AllTrips {
 public:
   AllTrips(LoopOp loop, OpBuilder &builder, bool isReversed)
@@ -492,7 +493,8 @@ std::optional<AllTrips::Known> AllTrips::gather(GatherOp gather) {
   if (!x || !indices)
     return std::nullopt;
   if (!x->isEach && !indices->isEach)
-    return Known{GatherOp::create(builder, loc, x->value, indices->value, builder.getI64IntegerAttr(gather.getDim())), false};
+    return Known{GatherOp::create(builder, loc, x->value, indices->value, builder.getI64IntegerAttr(gather.getDim())),
+                 false};
   if (x->isEach && !indices->isEach)
     return Known{
         GatherOp::create(builder, loc, x->value, indices->value, builder.getI64IntegerAttr(gather.getDim() + 1)), true};
@@ -533,9 +535,7 @@ std::optional<AllTrips::Known> AllTrips::compute(Operation *op) {
   Value x = operands[0].value;
   if (!operands[0].isEach)
     return std::nullopt;
-  auto behind = [](ArrayRef<int64_t> dims) {
-    return llvm::map_to_vector(dims, [](int64_t dim) { return dim + 1; });
-  };
+  auto behind = [](ArrayRef<int64_t> dims) { return llvm::map_to_vector(dims, [](int64_t dim) { return dim + 1; }); };
   if (isa<ReshapeOp, ExpandOp>(op))
     return Known{clone(op, x, type), true};
   if (auto permute = dyn_cast<PermuteOp>(op)) {
@@ -668,7 +668,8 @@ static std::optional<Summand> findSummand(LoopOp loop, unsigned position) {
 }
 
 /// What of a reduction's operand has to be kept of each trip: the factors of a product, without their repetition.
-static void findSources(Value value, bool mayMultiply, const DenseSet<Value> &dependent, SmallVectorImpl<Value> &sources) {
+static void findSources(Value value, bool mayMultiply, const DenseSet<Value> &dependent,
+                        SmallVectorImpl<Value> &sources) {
   if (!dependent.contains(value))
     return;
   Operation *op = value.getDefiningOp();
@@ -730,7 +731,8 @@ static LoopOp sinkSums(LoopOp loop) {
       for (Value source : sources) {
         SmallVector<int64_t> shape{trips};
         llvm::append_range(shape, typeOf(source).getShape());
-        all.set(source, makeZeros(scratch, loop.getLoc(), RankedTensorType::get(shape, typeOf(source).getElementType())));
+        all.set(source,
+                makeZeros(scratch, loop.getLoc(), RankedTensorType::get(shape, typeOf(source).getElementType())));
       }
       const bool works = static_cast<bool>(all.getEach(summand->value));
       while (loop->getPrevNode() != before)
@@ -746,8 +748,7 @@ static LoopOp sinkSums(LoopOp loop) {
         SmallVector<int64_t> shape{trips};
         llvm::append_range(shape, typeOf(source).getShape());
         OpBuilder front(loop);
-        Value zeros =
-            makeZeros(front, loop.getLoc(), RankedTensorType::get(shape, typeOf(source).getElementType()));
+        Value zeros = makeZeros(front, loop.getLoc(), RankedTensorType::get(shape, typeOf(source).getElementType()));
         kept = loop.getInitial().size();
         loop = addCarried(loop, zeros, [&](OpBuilder &builder, BlockArgument argument) -> Value {
           auto around = cast<LoopOp>(argument.getOwner()->getParentOp());

@@ -9,8 +9,8 @@
 
 namespace zyx::search {
 
-/// Takes out of loops what does not need their order: reductions of what no trip carries are computed for all trips at once,
-/// and so are sums over all trips that no trip reads. A loop that another one contains is that.
+/// Takes out of loops what does not need their order: reductions of what no trip carries are computed for all trips at
+/// once, and so are sums over all trips that no trip reads. A loop that another one contains is that.
 void simplifyLoops(mlir::func::FuncOp entry);
 
 } // namespace zyx::search

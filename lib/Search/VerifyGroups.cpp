@@ -27,7 +27,8 @@ struct VerifyGroups : zyx::search::impl::VerifyGroupsPassBase<VerifyGroups> {
       // So are loops that are one kernel, and the constants that they begin with.
       if (op->hasAttr(oneKernelAttrName))
         return WalkResult::skip();
-      if (isa<ConstantOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasAttr(oneKernelAttrName); }))
+      if (isa<ConstantOp>(op) &&
+          llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasAttr(oneKernelAttrName); }))
         return WalkResult::advance();
       if (isa<NodeOpInterface>(op) && !isa<ParameterOp>(op)) {
         op->emitError("computes outside of a group");

@@ -91,8 +91,8 @@ WeightAlgebra::WeightAlgebra(Attention &attention)
     else
       return;
   }
-  usable = found && hasShapeOfScores(getViewSource(weights.get())) &&
-           (*dims)[attention.output.getDims().front()] == keys;
+  usable =
+      found && hasShapeOfScores(getViewSource(weights.get())) && (*dims)[attention.output.getDims().front()] == keys;
 }
 
 /// The dimension of the scores that each dimension of a value is; none where its shape is another.
@@ -285,7 +285,6 @@ std::optional<double> WeightAlgebra::getScoreGradient(Value value) {
 
 bool WeightAlgebra::isOfSums(Value value) {
   const Polynomial *terms = get(value);
-  return terms && llvm::all_of(*terms, [](const Term &term) {
-           return term.exp == 0 && term.gradient == 0 && term.delta == 0;
-         });
+  return terms &&
+         llvm::all_of(*terms, [](const Term &term) { return term.exp == 0 && term.gradient == 0 && term.delta == 0; });
 }

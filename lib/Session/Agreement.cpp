@@ -100,5 +100,6 @@ std::string session::compareResults(const TensorType &type, std::span<const std:
     differences += difference * difference;
   }
   const double all = std::sqrt(differences), bound = (4 * unit + 2 * sumUnit * fewestTerms) * std::sqrt(squares);
-  return all <= bound ? "" : "differs by " + std::to_string(all) + " over all elements, more than " + std::to_string(bound);
+  return all <= bound ? ""
+                      : "differs by " + std::to_string(all) + " over all elements, more than " + std::to_string(bound);
 }

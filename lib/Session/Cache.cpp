@@ -34,9 +34,7 @@ constexpr const char *temporaryMark = ".zyxc.tmp.";
 /// No process takes this long to write one entry.
 constexpr auto staleAfter = std::chrono::hours(1);
 
-Status corrupt(std::string reason) {
-  return Status::dataCorruption("cache entry: " + std::move(reason));
-}
+Status corrupt(std::string reason) { return Status::dataCorruption("cache entry: " + std::move(reason)); }
 
 } // namespace
 
@@ -127,9 +125,7 @@ std::optional<std::string> ArtifactCache::defaultFolder(const Config &config) {
 }
 
 /// The name of a key's entry in the folder.
-static std::string nameOf(const std::string &key) {
-  return hashBytes(std::string_view(key)).toHex() + suffix;
-}
+static std::string nameOf(const std::string &key) { return hashBytes(std::string_view(key)).toHex() + suffix; }
 
 std::string ArtifactCache::path(const std::string &key) const { return folder + "/" + nameOf(key); }
 
@@ -163,8 +159,7 @@ std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
     return std::nullopt;
   }
   Result<CacheEntry> entry = CacheEntry::deserialize(*bytes);
-  bool good = entry && entry->key == key &&
-              std::all_of(entry->tools.begin(), entry->tools.end(), [](const Tool &tool) {
+  bool good = entry && entry->key == key && std::all_of(entry->tools.begin(), entry->tools.end(), [](const Tool &tool) {
                 return fileIdentity(tool.path) == tool.identity;
               });
   if (!good) {
@@ -180,8 +175,8 @@ std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
 Status ArtifactCache::insert(const CacheEntry &entry) const {
   std::vector<std::byte> bytes = entry.serialize();
   if (bytes.size() > maxBytes)
-    return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) +
-                               " bytes is larger than the cache of " + std::to_string(maxBytes));
+    return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) + " bytes is larger than the cache of " +
+                               std::to_string(maxBytes));
   const Result<PrivateFolder> made = PrivateFolder::make(folder);
   if (!made) {
     warnOfFolder(made.status());

@@ -20,23 +20,23 @@ using namespace zyx;
 using namespace zyx::session;
 
 struct Compiler::Functions {
-#define ZYX_COMPILER_FUNCTIONS(X)                                                                  \
-  X(zyx_compiler_version)                                                                          \
-  X(zyx_compiler_parse)                                                                            \
-  X(zyx_compiler_compile)                                                                          \
-  X(zyx_compiler_result_release)                                                                   \
-  X(zyx_compiler_result_code)                                                                      \
-  X(zyx_compiler_result_message)                                                                   \
-  X(zyx_compiler_result_num_graphs)                                                                \
-  X(zyx_compiler_result_graph)                                                                     \
-  X(zyx_compiler_result_output)                                                                    \
-  X(zyx_compiler_result_num_kernels)                                                               \
-  X(zyx_compiler_result_num_stages)                                                                \
-  X(zyx_compiler_result_stage)                                                                     \
-  X(zyx_compiler_result_num_spans)                                                                 \
-  X(zyx_compiler_result_span)                                                                      \
-  X(zyx_compiler_result_remarks)                                                                   \
-  X(zyx_compiler_result_num_choices)                                                               \
+#define ZYX_COMPILER_FUNCTIONS(X)                                                                                      \
+  X(zyx_compiler_version)                                                                                              \
+  X(zyx_compiler_parse)                                                                                                \
+  X(zyx_compiler_compile)                                                                                              \
+  X(zyx_compiler_result_release)                                                                                       \
+  X(zyx_compiler_result_code)                                                                                          \
+  X(zyx_compiler_result_message)                                                                                       \
+  X(zyx_compiler_result_num_graphs)                                                                                    \
+  X(zyx_compiler_result_graph)                                                                                         \
+  X(zyx_compiler_result_output)                                                                                        \
+  X(zyx_compiler_result_num_kernels)                                                                                   \
+  X(zyx_compiler_result_num_stages)                                                                                    \
+  X(zyx_compiler_result_stage)                                                                                         \
+  X(zyx_compiler_result_num_spans)                                                                                     \
+  X(zyx_compiler_result_span)                                                                                          \
+  X(zyx_compiler_result_remarks)                                                                                       \
+  X(zyx_compiler_result_num_choices)                                                                                   \
   X(zyx_compiler_result_choice)
 #define ZYX_DECLARE(name) decltype(&::name) name = nullptr;
   ZYX_COMPILER_FUNCTIONS(ZYX_DECLARE)
@@ -45,9 +45,7 @@ struct Compiler::Functions {
   /// Releases a result at the end of its scope.
   struct Release {
     const Functions *functions;
-    void operator()(zyx_compiler_result *result) const {
-      functions->zyx_compiler_result_release(result);
-    }
+    void operator()(zyx_compiler_result *result) const { functions->zyx_compiler_result_release(result); }
   };
   using Owned = std::unique_ptr<zyx_compiler_result, Release>;
   Owned own(zyx_compiler_result *result) const { return Owned(result, Release{this}); }
@@ -149,17 +147,14 @@ Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolat
   compiler->library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!compiler->library)
     return Status::notFound(std::string("the compiler cannot be opened: ") + dlerror() + named);
-#define ZYX_RESOLVE(name)                                                                          \
-  compiler->functions->name =                                                                      \
-      reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                        \
-  if (!compiler->functions->name)                                                                  \
+#define ZYX_RESOLVE(name)                                                                                              \
+  compiler->functions->name = reinterpret_cast<decltype(&::name)>(dlsym(compiler->library, #name));                    \
+  if (!compiler->functions->name)                                                                                      \
     return Status::notFound("the compiler lacks the function " #name);
   // Another version may have other functions.
   ZYX_RESOLVE(zyx_compiler_version)
-  if (std::string_view version = compiler->functions->zyx_compiler_version();
-      version != ZYX_VERSION)
-    return Status::unsupported("the compiler is of version " + std::string(version) +
-                               ", this program of " ZYX_VERSION);
+  if (std::string_view version = compiler->functions->zyx_compiler_version(); version != ZYX_VERSION)
+    return Status::unsupported("the compiler is of version " + std::string(version) + ", this program of " ZYX_VERSION);
   ZYX_COMPILER_FUNCTIONS(ZYX_RESOLVE)
   if (void *remove = dlsym(compiler->library, "zyx_compiler_remove_leftovers"))
     alsoRemove(reinterpret_cast<decltype(&::zyx_compiler_remove_leftovers)>(remove));
@@ -167,11 +162,10 @@ Result<std::unique_ptr<Compiler>> Compiler::open(std::optional<Isolation> isolat
   return compiler;
 }
 
-Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text,
-                                                  const std::string &name) const {
+Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text, const std::string &name) const {
   const zyx_compiler_isolation isolated = toC(isolation);
-  zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, name.c_str(),
-                                  isolation ? &isolated : nullptr};
+  zyx_compiler_parse_args args = {
+      sizeof(args), {text.data(), text.size()}, name.c_str(), isolation ? &isolated : nullptr};
   auto result = functions->own(functions->zyx_compiler_parse(&args));
   ZYX_RETURN_IF_ERROR(functions->status(result.get()));
   std::vector<graph::Graph> graphs;

@@ -27,9 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-uint64_t nanosecondsSince(Clock::time_point begin) {
-  return std::chrono::nanoseconds(Clock::now() - begin).count();
-}
+uint64_t nanosecondsSince(Clock::time_point begin) { return std::chrono::nanoseconds(Clock::now() - begin).count(); }
 
 /// What a compilation is of, beside the machine and the compiler.
 std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
@@ -45,8 +43,7 @@ std::vector<artifact::Argument> inputsOf(const graph::Graph &graph) {
   std::vector<artifact::Argument> inputs;
   const size_t firstWeight = graph.inputs.size() - graph.numWeights;
   for (graph::NodeId id : graph.inputs)
-    inputs.push_back(
-        {graph.node(id).attributes.name, graph.node(id).type, inputs.size() >= firstWeight});
+    inputs.push_back({graph.node(id).attributes.name, graph.node(id).type, inputs.size() >= firstWeight});
   return inputs;
 }
 
@@ -91,8 +88,7 @@ public:
     inputArguments = artifact.inputs;
     outputArguments = artifact.outputs;
     numKernels = artifact.kernels.size();
-    for (const artifact::Command &command :
-         std::span(artifact.commands).subspan(artifact.numInitCommands))
+    for (const artifact::Command &command : std::span(artifact.commands).subspan(artifact.numInitCommands))
       numLaunches += std::holds_alternative<artifact::Launch>(command.action);
     memoryBytes = artifact.arenaSize;
     keptBytes = artifact.keptSize;
@@ -142,8 +138,8 @@ public:
           place = location.file + ":" + std::to_string(location.line);
       }
       // Commands run one after the other.
-      spans.push_back(trace.add({"device " + artifact.target, times[i].name, std::move(place), begin,
-                                 times[i].nanoseconds}));
+      spans.push_back(
+          trace.add({"device " + artifact.target, times[i].name, std::move(place), begin, times[i].nanoseconds}));
       begin += times[i].nanoseconds;
       for (uint32_t earlier : artifact.commands[i].wait)
         trace.addDependency(spans[earlier], spans[i]);
@@ -199,8 +195,7 @@ public:
     auto found = ready.find(bindings);
     if (found == ready.end()) {
       ZYX_ASSIGN_OR_RETURN(graph::Graph numbers, graph::specialise(graph, bindings));
-      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made,
-                           session.prepare(std::move(numbers), device));
+      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> made, session.prepare(std::move(numbers), device));
       ZYX_RETURN_IF_ERROR(made->shareWeights(weights));
       // It may be the one that goes, also where memory ends right behind that.
       current = nullptr;
@@ -242,8 +237,7 @@ private:
       kept.add(*one.executable);
     }
     while (!ready.empty() && (bytes + kept.total() > readyBytes || ready.size() >= maxReady)) {
-      const auto oldest = std::ranges::min_element(
-          ready, {}, [](const auto &one) { return one.second.lastUse; });
+      const auto oldest = std::ranges::min_element(ready, {}, [](const auto &one) { return one.second.lastUse; });
       bytes -= oldest->second.executable->memoryBytes;
       kept.remove(*oldest->second.executable);
       ready.erase(oldest);
@@ -251,8 +245,7 @@ private:
   }
 
   Status noInputs() const {
-    return Status::invalidArgument("graph " + graph.name +
-                                   " has symbols, and no inputs gave them values");
+    return Status::invalidArgument("graph " + graph.name + " has symbols, and no inputs gave them values");
   }
 
   static constexpr size_t maxReady = 64;
@@ -275,9 +268,8 @@ Status Executable::checkInputs(std::span<const HostTensor> tensors) const {
                                    std::to_string(inputArguments.size()) + " inputs");
   for (size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].type != inputArguments[i].type)
-      return Status::invalidArgument("input '" + inputArguments[i].name + "' is " +
-                                     toString(inputArguments[i].type) + ", and " +
-                                     toString(tensors[i].type) + " is given");
+      return Status::invalidArgument("input '" + inputArguments[i].name + "' is " + toString(inputArguments[i].type) +
+                                     ", and " + toString(tensors[i].type) + " is given");
   return Status::ok();
 }
 
@@ -294,9 +286,8 @@ Result<HostTensor> Executable::readOutput(size_t index) {
   return tensor;
 }
 
-Result<graph::Graph> session::selectEntry(std::vector<graph::Graph> graphs,
-                                          const std::string &entry, const std::string &file,
-                                          const std::vector<std::string> &bind) {
+Result<graph::Graph> session::selectEntry(std::vector<graph::Graph> graphs, const std::string &entry,
+                                          const std::string &file, const std::vector<std::string> &bind) {
   std::string names;
   for (graph::Graph &graph : graphs) {
     if (graph.name == entry || (entry.empty() && graphs.size() == 1)) {
@@ -337,8 +328,8 @@ SessionOptions SessionOptions::from(const Config &config) {
 }
 
 Session::Session(SessionOptions options)
-    : isolation(std::move(options.isolation)), isa(std::move(options.isa)),
-      config(std::move(options.config)), cacheFolder(options.cacheFolder), tunes(options.tune), artifactBytes(options.artifactBytes),
+    : isolation(std::move(options.isolation)), isa(std::move(options.isa)), config(std::move(options.config)),
+      cacheFolder(options.cacheFolder), tunes(options.tune), artifactBytes(options.artifactBytes),
       readyBytes(options.readyBytes) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
@@ -373,14 +364,13 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   options.threads = config.threads;
   options.memoryLimit = config.memoryLimit(name);
   Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
-  if (!created && created.status().code() == ErrorCode::NotFound && created.status().message().starts_with("no device '"))
+  if (!created && created.status().code() == ErrorCode::NotFound &&
+      created.status().message().starts_with("no device '"))
     return Status::notFound(created.status().message() + ", and reference, the interpreter");
   ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, std::move(created));
-  ZYX_DEBUG(Devices, "open '" + name + "' with " +
-                         (options.threads ? std::to_string(options.threads) : "all") +
+  ZYX_DEBUG(Devices, "open '" + name + "' with " + (options.threads ? std::to_string(options.threads) : "all") +
                          " threads and " +
-                         (options.memoryLimit ? std::to_string(options.memoryLimit) + " bytes"
-                                              : "all memory"));
+                         (options.memoryLimit ? std::to_string(options.memoryLimit) + " bytes" : "all memory"));
   devices[name] = made;
   return made;
 }
@@ -539,15 +529,16 @@ void Session::keep(const std::string &key, const Compiled &compiled) {
   // Behind what may run out of memory.
   keptBytes += compiled.output.size();
   while (keptBytes > artifactBytes) {
-    const auto oldest = std::ranges::min_element(
-        artifacts, {}, [](const auto &one) { return one.second.lastUse; });
+    const auto oldest = std::ranges::min_element(artifacts, {}, [](const auto &one) { return one.second.lastUse; });
     keptBytes -= oldest->second.compiled.output.size();
     artifacts.erase(oldest);
   }
 }
 
-Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options, const Observers &told) {
-  if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 || !options.onlyKernel.empty()) {
+Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options,
+                                        const Observers &told) {
+  if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 ||
+      !options.onlyKernel.empty()) {
     // What is wanted is the compilation itself.
     ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
     return opened->compile(graph, options, told);
@@ -559,7 +550,7 @@ Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const Compile
     std::lock_guard lock(keeping);
     const auto found = artifacts.find(key);
     const auto begun = underway.find(key);
-    ZYX_DEBUG(Cache, (found != artifacts.end() ? "hit in memory: "
+    ZYX_DEBUG(Cache, (found != artifacts.end()  ? "hit in memory: "
                       : begun != underway.end() ? "is compiled by another thread: "
                                                 : "miss in memory: ") +
                          key);
@@ -591,8 +582,8 @@ static void noteHit(const graph::Graph &graph, const CompileOptions &options) {
   ZYX_DEBUG(Graph, "found '" + graph.name + "' for " + options.target + " in the cache: " +
                        std::to_string(graph.reachable().size()) + " nodes, " + std::to_string(graph.inputs.size()) +
                        " inputs, " + std::to_string(graph.outputs.size()) + " outputs");
-  const std::string nothing = "'" + graph.name +
-                              "' is found in the cache, and not compiled: ZYX_CACHE_DIR=off compiles it";
+  const std::string nothing =
+      "'" + graph.name + "' is found in the cache, and not compiled: ZYX_CACHE_DIR=off compiles it";
   ZYX_DEBUG(Search, nothing);
   ZYX_DEBUG(Schedule, nothing);
   ZYX_DEBUG(Timing, nothing);
@@ -619,15 +610,14 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
   }
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
   ZYX_DEBUG(Graph, "compile '" + graph.name + "' for " + options.target + ": " +
-                       std::to_string(graph.reachable().size()) + " nodes, " +
-                       std::to_string(graph.inputs.size()) + " inputs, " +
-                       std::to_string(graph.outputs.size()) + " outputs");
+                       std::to_string(graph.reachable().size()) + " nodes, " + std::to_string(graph.inputs.size()) +
+                       " inputs, " + std::to_string(graph.outputs.size()) + " outputs");
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, told));
   ZYX_DEBUG(Timing, "compile '" + graph.name + "': " + toString(compiled.stages));
   if (cache) {
     begin = Clock::now();
-    Status kept = cache->insert(
-        {key, loadedTools(), compiled.numKernels, compiled.remarks, std::nullopt, compiled.output});
+    Status kept =
+        cache->insert({key, loadedTools(), compiled.numKernels, compiled.remarks, std::nullopt, compiled.output});
     ZYX_DEBUG(Cache, (kept ? "kept: " + cache->path(key) : "not kept: " + kept.message()));
     if (!kept)
       compiled.remarks += "not kept in the cache: " + kept.message() + "\n";
@@ -636,18 +626,15 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
   return compiled;
 }
 
-Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
-                                                     const std::string &deviceName) {
+Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph, const std::string &deviceName) {
   graph.bindParameters();
   ZYX_RETURN_IF_ERROR(checkEnabled(deviceName));
   if (!graph::collectSymbols(graph).empty())
-    return std::unique_ptr<Executable>(
-        new SymbolicExecutable(*this, std::move(graph), deviceName, readyBytes));
+    return std::unique_ptr<Executable>(new SymbolicExecutable(*this, std::move(graph), deviceName, readyBytes));
   if (deviceName == "reference") {
     ZYX_RETURN_IF_ERROR(graph::checkDevices(graph, deviceName));
     if (isa != "native")
-      return Status::invalidArgument("device 'reference' has no instruction set '" + isa +
-                                     "'; only 'cpu' has one");
+      return Status::invalidArgument("device 'reference' has no instruction set '" + isa + "'; only 'cpu' has one");
     return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
   }
   // A device that is not there is found before the time of a compilation is spent.
@@ -658,22 +645,17 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph,
   options.device = deviceName;
   ZYX_ASSIGN_OR_RETURN(Compiled compiled, compile(std::move(graph), options, on));
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, compiled.readArtifact());
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
-                       load(std::move(artifact), deviceName));
-  executable->stages.insert(executable->stages.begin(), compiled.stages.begin(),
-                            compiled.stages.end());
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, load(std::move(artifact), deviceName));
+  executable->stages.insert(executable->stages.begin(), compiled.stages.begin(), compiled.stages.end());
   executable->remarks = std::move(compiled.remarks);
   return executable;
 }
 
-Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact,
-                                                  const std::string &deviceName) {
+Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact, const std::string &deviceName) {
   Clock::time_point begin = Clock::now();
   ScopedSpan span(observers.trace, "host", "load", artifact.entry);
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on,
-                       device(deviceName.empty() ? artifact.target : deviceName));
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor,
-                       runtime::Executor::create(on, std::move(artifact)));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName.empty() ? artifact.target : deviceName));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor, runtime::Executor::create(on, std::move(artifact)));
   auto executable = std::make_unique<DeviceExecutable>(std::move(executor));
   executable->stages.push_back({"load", nanosecondsSince(begin)});
   return std::unique_ptr<Executable>(std::move(executable));

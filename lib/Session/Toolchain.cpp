@@ -25,8 +25,8 @@ static std::string readBuildId(const std::string &path) {
   Result<ReadOnlyFile> file = ReadOnlyFile::open(path);
   Elf64_Ehdr header;
   if (!file || !file->read(0, std::as_writable_bytes(std::span(&header, 1))) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
     return "";
   std::vector<Elf64_Phdr> segments(header.e_phnum);
   if (!file->read(header.e_phoff, std::as_writable_bytes(std::span(segments))))
@@ -115,8 +115,7 @@ std::vector<Tool> session::loadedTools() {
     std::string_view path = info->dlpi_name ? info->dlpi_name : "";
     std::string_view name = path.substr(path.rfind('/') + 1);
     if (name.starts_with("libLLVM") || name.starts_with("libMLIR"))
-      static_cast<std::vector<Tool> *>(into)->push_back(
-          {std::string(path), fileIdentity(std::string(path))});
+      static_cast<std::vector<Tool> *>(into)->push_back({std::string(path), fileIdentity(std::string(path))});
     return 0;
   };
   ::dl_iterate_phdr(add, &tools);

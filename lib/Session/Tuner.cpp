@@ -60,7 +60,8 @@ Result<std::vector<std::byte>> makeInput(const TensorType &type, uint64_t seed) 
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   std::vector<std::byte> bytes(static_cast<size_t>(size));
   for (size_t at = 0; at < bytes.size(); at += piece.data.size())
-    std::copy_n(piece.data.begin(), std::min(piece.data.size(), bytes.size() - at), bytes.begin() + static_cast<ptrdiff_t>(at));
+    std::copy_n(piece.data.begin(), std::min(piece.data.size(), bytes.size() - at),
+                bytes.begin() + static_cast<ptrdiff_t>(at));
   return bytes;
 }
 
@@ -218,7 +219,8 @@ void Tuner::measure(Kernel &kernel) {
   double longest = 0;
   for (Candidate *candidate : left) {
     const double once = std::max(sample(*candidate), 1.0);
-    candidate->runs = static_cast<unsigned>(std::clamp(static_cast<double>(sampleNanoseconds) / once, 1.0, static_cast<double>(mostRuns)));
+    candidate->runs = static_cast<unsigned>(
+        std::clamp(static_cast<double>(sampleNanoseconds) / once, 1.0, static_cast<double>(mostRuns)));
     longest = std::max(longest, once);
   }
   dropRefused();
@@ -245,7 +247,8 @@ std::optional<MeasuredChoice> Tuner::choose(Kernel &kernel) {
     return std::nullopt;
   const Candidate *best = &first;
   for (const Candidate &candidate : kernel.candidates)
-    if (candidate.refused.empty() && !candidate.samples.empty() && candidate.beats(first) && candidate.time() < best->time())
+    if (candidate.refused.empty() && !candidate.samples.empty() && candidate.beats(first) &&
+        candidate.time() < best->time())
       best = &candidate;
   report(kernel, *best);
   return MeasuredChoice{best->text, static_cast<uint64_t>(best->time()), static_cast<uint64_t>(first.time())};
@@ -253,7 +256,8 @@ std::optional<MeasuredChoice> Tuner::choose(Kernel &kernel) {
 
 void Tuner::report(const Kernel &kernel, const Candidate &best) {
   const Candidate &first = kernel.candidates.front();
-  remarks += kernel.name + ": measured on " + device->name() + ": " + best.text + " takes " + microseconds(best.time()) + " us";
+  remarks += kernel.name + ": measured on " + device->name() + ": " + best.text + " takes " +
+             microseconds(best.time()) + " us";
   if (&best == &first)
     remarks += ", and is taken without measuring\n";
   else

@@ -31,7 +31,8 @@ constexpr auto mostWaiting = std::chrono::seconds(10);
 
 } // namespace
 
-TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder(std::move(of)), place(std::move(itsPlace)) {
+TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace)
+    : folder(std::move(of)), place(std::move(itsPlace)) {
   if (!folder)
     return;
   Result<PrivateFolder> open = PrivateFolder::open(*folder);
@@ -46,9 +47,7 @@ TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace) : folder
     whyIgnored = "schedules that were measured are ignored: " + found.status().message() + "\n";
 }
 
-std::string TuningTable::path() const {
-  return folder ? *folder + "/" + name() : "";
-}
+std::string TuningTable::path() const { return folder ? *folder + "/" + name() : ""; }
 
 std::string TuningTable::name() const {
   return hashBytes(std::string_view(place.target + "\n" + place.device + "\n" + place.toolchain)).toHex() + suffix;
@@ -138,7 +137,7 @@ Status TuningTable::add(const MeasuredChoices &choices) {
   if (open)
     status = write(*open);
   if (status.isOk() && numLeft != 0)
-    return Status::outOfMemory("there are schedules of " + std::to_string(mostKernels) + " kernels, and no more are kept; " +
-                               path() + " may be removed");
+    return Status::outOfMemory("there are schedules of " + std::to_string(mostKernels) +
+                               " kernels, and no more are kept; " + path() + " may be removed");
   return status;
 }

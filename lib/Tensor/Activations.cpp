@@ -13,7 +13,8 @@ using namespace zyx::detail;
 
 Tensor zyx::leakyRelu(const Tensor &x, double slope, Place where) {
   const At at{where};
-  return widely(x, "leakyRelu", where, [&](const Tensor &t) { return zyx::where(at(t) > at(0), at(t), at(at(t) * at(slope))); });
+  return widely(x, "leakyRelu", where,
+                [&](const Tensor &t) { return zyx::where(at(t) > at(0), at(t), at(at(t) * at(slope))); });
 }
 
 /// scale (e^(x / alpha) - 1) where x is not above 0. The power of large x, which is infinite, is not computed: its
@@ -39,8 +40,7 @@ Tensor zyx::celu(const Tensor &x, double alpha, Place where) {
 Tensor zyx::selu(const Tensor &x, Place where) {
   const At at{where};
   constexpr double alpha = 1.6732632423543772848, scale = 1.0507009873554804934;
-  return widely(x, "selu", where,
-                [&](const Tensor &t) { return at(exponentialUnit(t, alpha, 1, where)) * at(scale); });
+  return widely(x, "selu", where, [&](const Tensor &t) { return at(exponentialUnit(t, alpha, 1, where)) * at(scale); });
 }
 
 Tensor zyx::geluTanh(const Tensor &x, Place where) {
@@ -54,8 +54,7 @@ Tensor zyx::geluTanh(const Tensor &x, Place where) {
 
 Tensor zyx::quickGelu(const Tensor &x, Place where) {
   const At at{where};
-  return widely(x, "quickGelu", where,
-                [&](const Tensor &t) { return at(t) * at((at(t) * at(1.702)).sigmoid(where)); });
+  return widely(x, "quickGelu", where, [&](const Tensor &t) { return at(t) * at((at(t) * at(1.702)).sigmoid(where)); });
 }
 
 /// max(x, 0) + log(1 + e^-|x|): at 0 the slopes of both, a half and none, are its own.

@@ -56,8 +56,7 @@ ParameterScope::Entry *ParameterScope::findOrAdd(const Parameter &parameter, con
     entries.back().isInlined = true;
     // Whoever captures does not keep what nobody else has any more.
     const std::weak_ptr<const void> &inlined = inlines.emplace_back(State::handleOf(value));
-    assumptions.push_back(
-        [parameter, inlined] { return inlined.lock() == State::handleOf(parameter.latest()); });
+    assumptions.push_back([parameter, inlined] { return inlined.lock() == State::handleOf(parameter.latest()); });
     return &entries.back();
   }
   replace(parameter, valueOrThrow(state->addPlaceholder(value.type(), value, /*isPlaced=*/true), where));
@@ -77,9 +76,10 @@ std::optional<Tensor> ParameterScope::read(const Parameter &parameter, const Pla
 bool ParameterScope::set(const Parameter &parameter, const Tensor &next, const Place &where) {
   for (ParameterScope *scope = innermost(); scope; scope = scope->outer) {
     if (scope->kind == Kind::Body)
-      refuse("a parameter is set in the body of a loop, which is called once for all trips: carry its value from trip to "
-             "trip, and set it behind the loop",
-             where);
+      refuse(
+          "a parameter is set in the body of a loop, which is called once for all trips: carry its value from trip to "
+          "trip, and set it behind the loop",
+          where);
     if (Entry *entry = scope->kind == Kind::Capturing ? scope->findOrAdd(parameter, where) : scope->find(parameter)) {
       entry->now = next;
       entry->isSet = true;

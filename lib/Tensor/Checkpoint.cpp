@@ -120,9 +120,9 @@ Result<std::vector<Tensor>> State::checkpoint(const Mark &mark, std::span<const 
   attributes.name = graph::checkpointName;
   ZYX_ASSIGN_OR_RETURN(attributes.body, graph::Body::create(body));
   ZYX_RETURN_IF_ERROR(bringTogetherLocked(operands, "checkpoint", where));
-  ZYX_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes,
-                       graph.addResults(Op::Custom, operands, std::move(attributes),
-                                        {where.file_name(), where.line(), where.column()}));
+  ZYX_ASSIGN_OR_RETURN(
+      const std::vector<NodeId> nodes,
+      graph.addResults(Op::Custom, operands, std::move(attributes), {where.file_name(), where.line(), where.column()}));
   growStates();
   for (size_t i = 0; i < wrapped.size(); ++i) {
     remember(nodes[i]);
@@ -149,6 +149,6 @@ std::vector<Tensor> zyx::checkpoint(const std::function<std::vector<Tensor>(std:
 Tensor zyx::checkpoint(const std::function<Tensor(const Tensor &)> &function, const Tensor &input, Place where) {
   if (!function)
     refuse("checkpoint: there is no function", where);
-  return checkpoint([&](std::span<const Tensor> inputs) { return std::vector<Tensor>{function(inputs[0])}; }, {&input, 1},
-                    where)[0];
+  return checkpoint([&](std::span<const Tensor> inputs) { return std::vector<Tensor>{function(inputs[0])}; },
+                    {&input, 1}, where)[0];
 }

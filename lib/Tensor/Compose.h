@@ -14,10 +14,7 @@ namespace zyx::detail {
 /// Makes operands with the place of the user's call.
 struct At {
   const Place &where;
-  template <typename T>
-  Operand operator()(const T &x) const {
-    return {x, where};
-  }
+  template <typename T> Operand operator()(const T &x) const { return {x, where}; }
 };
 
 /// Throws where there is no tensor.
@@ -30,14 +27,12 @@ Tensor withRoom(const Tensor &x, const Place &where);
 /// f16 and bf16 in f32.
 Tensor wide(const Tensor &x, const Place &where);
 /// A function of x, of floats, that is computed in f32 or f64, in the dtype of x.
-template <typename F>
-Tensor widely(const Tensor &x, std::string_view function, const Place &where, F &&compute) {
+template <typename F> Tensor widely(const Tensor &x, std::string_view function, const Place &where, F &&compute) {
   expectFloat(x, function, where);
   return compute(wide(x, where)).cast(x.dtype(), where);
 }
 /// Each element is its own position along a dimension.
-Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where,
-                   DType dtype = DType::I64);
+Tensor positionsIn(const Tensor &beside, const Shape &shape, int64_t dim, const Place &where, DType dtype = DType::I64);
 
 } // namespace zyx::detail
 

@@ -23,8 +23,7 @@ namespace {
 
 bool isView(Op op) { return op == Op::Reshape || op == Op::Expand || op == Op::Permute; }
 
-template <typename T>
-T as(const std::vector<std::byte> &bytes) {
+template <typename T> T as(const std::vector<std::byte> &bytes) {
   T value;
   std::memcpy(&value, bytes.data(), sizeof(value));
   return value;
@@ -96,7 +95,8 @@ public:
 
 private:
   struct Facts {
-    bool dependsOnInput = false, isBehindProduct = false, isBehindExp = false, leadsToProduct = false, leadsToWeights = false;
+    bool dependsOnInput = false, isBehindProduct = false, isBehindExp = false, leadsToProduct = false,
+         leadsToWeights = false;
   };
 
   bool isExp(const Node &node) const {

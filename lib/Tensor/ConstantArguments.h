@@ -15,13 +15,13 @@
 namespace zyx::detail {
 
 /// Knows of programs that differ in constants alone, and makes arguments of those that had two values: a program whose
-/// constant never changes keeps it, with all that follows from its value; one that is called with ever new ones, such as
-/// learning rates or the number of a step, is compiled once more and never again.
+/// constant never changes keeps it, with all that follows from its value; one that is called with ever new ones, such
+/// as learning rates or the number of a step, is compiled once more and never again.
 ///
 /// A constant may become an argument where that changes no bit of the results: where it is one finite number that is
-/// added to, multiplied or compared with what depends on inputs, or is repeated as a result. It stays where its value says
-/// what the program is: exponents, fills of pads, branches of selects, divisors of integers, what is computed of constants
-/// alone, and factors of weights of attention, by whose algebra kernels are chosen.
+/// added to, multiplied or compared with what depends on inputs, or is repeated as a result. It stays where its value
+/// says what the program is: exponents, fills of pads, branches of selects, divisors of integers, what is computed of
+/// constants alone, and factors of weights of attention, by whose algebra kernels are chosen.
 class ConstantArguments {
 public:
   struct Split {

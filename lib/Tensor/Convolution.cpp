@@ -79,7 +79,8 @@ static void expectFilters(const Tensor &x, const Tensor &filters, int64_t groups
            where);
 }
 
-static void expectBias(const Tensor &bias, int64_t outputs, DType dtype, std::string_view function, const Place &where) {
+static void expectBias(const Tensor &bias, int64_t outputs, DType dtype, std::string_view function,
+                       const Place &where) {
   if (bias.isDefined() && (bias.shape() != Shape{outputs} || bias.dtype() != dtype))
     refuse(std::string(function) + ": a bias of type " + toString(bias.type()) + " for " + std::to_string(outputs) +
                " outputs of " + std::string(toString(dtype)),
@@ -175,9 +176,9 @@ Tensor zyx::slidingWindows(const Tensor &x, Dims window, Dims stride, Dims dilat
 
 namespace {
 
-/// Neighbouring phases of the stride along a dimension: positions that lie these steps behind a multiple of it. All of them
-/// are sums of so many elements of the operand that are neighbours, the last of which is `shift` behind the multiple's
-/// number, with elements of the filter that are one stride apart.
+/// Neighbouring phases of the stride along a dimension: positions that lie these steps behind a multiple of it. All of
+/// them are sums of so many elements of the operand that are neighbours, the last of which is `shift` behind the
+/// multiple's number, with elements of the filter that are one stride apart.
 struct Phases {
   int64_t begin, end, taps, shift;
 };
@@ -234,12 +235,12 @@ static Tensor filtersOf(const Tensor &filters, const std::vector<Spread> &spread
 
 /// Each phase of the strides is a convolution of the operand as it is; no inserted zeros are multiplied. `apart` are
 /// filters of [groups, channels per group, outputs per group, window...].
-static Tensor convolvePhases(const Tensor &x, const Tensor &apart, const Tensor &bias, const std::vector<Spread> &spreads,
-                             const Place &where) {
+static Tensor convolvePhases(const Tensor &x, const Tensor &apart, const Tensor &bias,
+                             const std::vector<Spread> &spreads, const Place &where) {
   const auto count = static_cast<int64_t>(spreads.size());
   const int64_t groups = apart.shape()[0], channels = apart.shape()[1], each = apart.shape()[2];
-  // [batch, groups, outputs, multiples, phases, multiples, phases, ...] of some phases along the first dimensions, all along the
-  // others.
+  // [batch, groups, outputs, multiples, phases, multiples, phases, ...] of some phases along the first dimensions, all
+  // along the others.
   const std::function<Tensor(std::vector<Phases>)> join = [&](std::vector<Phases> chosen) -> Tensor {
     const auto done = static_cast<int64_t>(chosen.size());
     if (done < count) {
@@ -274,8 +275,8 @@ static Tensor convolvePhases(const Tensor &x, const Tensor &apart, const Tensor 
       order.push_back(count + 3 + i);
     Shape filterShape = {groups * phases * each, channels};
     filterShape.insert(filterShape.end(), taps.begin(), taps.end());
-    const Tensor sums = sumWindows(padded, own.permute(order, where).reshape(filterShape, where), Dims::repeated(count, 1),
-                                   Dims::repeated(count, 1), groups, where);
+    const Tensor sums = sumWindows(padded, own.permute(order, where).reshape(filterShape, where),
+                                   Dims::repeated(count, 1), Dims::repeated(count, 1), groups, where);
     Shape shape = {x.shape()[0], groups};
     shape.insert(shape.end(), phaseCounts.begin(), phaseCounts.end());
     shape.push_back(each);
@@ -286,7 +287,8 @@ static Tensor convolvePhases(const Tensor &x, const Tensor &apart, const Tensor 
       Shape biasShape(shape.size(), 1);
       biasShape[1] = groups;
       biasShape[2 + count] = each;
-      y = makeBinary(BinaryKind::Add, y, expandTo(bias.cast(y.dtype(), where).reshape(biasShape, where), shape, where), where);
+      y = makeBinary(BinaryKind::Add, y, expandTo(bias.cast(y.dtype(), where).reshape(biasShape, where), shape, where),
+                     where);
     }
     if (isFloat(x.dtype()))
       y = y.cast(x.dtype(), where);
@@ -329,7 +331,8 @@ Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const 
     interior[i] = stride[i] - 1;
     dims[i] = static_cast<int64_t>(i) + 2;
     const int64_t extent = x.shape()[i + 2], window = filters.shape()[i + 2];
-    spreads.push_back({extent, window, stride[i], padding[i], (extent - 1) * stride[i] + low[i] + high[i] + 2 - window});
+    spreads.push_back(
+        {extent, window, stride[i], padding[i], (extent - 1) * stride[i] + low[i] + high[i] + 2 - window});
   }
   // [channels, outputs per group, ...] to [outputs, channels per group, ...].
   const int64_t groups = options.groups, each = filters.shape()[1];
@@ -345,9 +348,9 @@ Tensor zyx::transposedConvolution(const Tensor &x, const Tensor &filters, const 
   const Tensor padded = padLast(x, low, high, interior, 0, where);
   swapped[0] = groups * each;
   swapped[1] = apart[1];
-  const Tensor turned =
-      filters.reshape(apart, where).transpose(1, 2, where).reshape(swapped, where).flip(dims, where);
-  return withBias(sumWindows(padded, turned, Dims::repeated(count, 1), dilation, groups, where), bias, x.dtype(), name, where);
+  const Tensor turned = filters.reshape(apart, where).transpose(1, 2, where).reshape(swapped, where).flip(dims, where);
+  return withBias(sumWindows(padded, turned, Dims::repeated(count, 1), dilation, groups, where), bias, x.dtype(), name,
+                  where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,8 +379,8 @@ static Pool poolOf(const Tensor &x, const Dims &window, const WindowOptions &opt
   pool.dilation = perDimension(options.dilation, count, 1, 1, function, "dilation", where);
   for (size_t i = 0; i < count; ++i) {
     if (const int64_t spanned = (window[i] - 1) * pool.dilation[i] + 1; pool.padding[i] > spanned / 2)
-      refuse(std::string(function) + ": a padding of " + std::to_string(pool.padding[i]) +
-                 ", more than half of the " + std::to_string(spanned) + " elements that a window spans",
+      refuse(std::string(function) + ": a padding of " + std::to_string(pool.padding[i]) + ", more than half of the " +
+                 std::to_string(spanned) + " elements that a window spans",
              where);
     pool.elements.push_back(x.rank() + static_cast<int64_t>(i));
   }

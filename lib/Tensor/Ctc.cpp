@@ -49,11 +49,14 @@ Tensor zyx::ctcLoss(const Tensor &logProbabilities, const Tensor &targets, const
   const int64_t count = logProbabilities.extent(0), batch = logProbabilities.extent(1),
                 classes = logProbabilities.extent(2), most = targets.extent(1), places = 2 * most + 1;
   if (options.blank < 0 || options.blank >= classes)
-    refuse("ctcLoss: of " + std::to_string(classes) + " classes none is the blank " + std::to_string(options.blank), where);
+    refuse("ctcLoss: of " + std::to_string(classes) + " classes none is the blank " + std::to_string(options.blank),
+           where);
   const Tensor x = wide(logProbabilities, where), labels = targets.cast(DType::I64, where);
   // Blanks at even places, labels at odd ones.
-  const Tensor both[] = {expandTo(constantLike(x, static_cast<double>(options.blank), DType::I64, where), labels.shape(), where), labels};
-  const Tensor last = expandTo(constantLike(x, static_cast<double>(options.blank), DType::I64, where), {batch, 1}, where);
+  const Tensor both[] = {
+      expandTo(constantLike(x, static_cast<double>(options.blank), DType::I64, where), labels.shape(), where), labels};
+  const Tensor last =
+      expandTo(constantLike(x, static_cast<double>(options.blank), DType::I64, where), {batch, 1}, where);
   const Tensor all[] = {stack(both, -1, where).reshape({batch, 2 * most}, where), last};
   const Tensor read = concat(all, 1, where);
   const Tensor isClass = at(at(read) >= at(0)) & at(at(read) < at(classes));

@@ -125,7 +125,8 @@ Tensor zyx::where(const Tensor &condition, Operand a, Operand b) {
   if (!shape)
     refuse("where: shapes " + toString(condition.shape()) + " and " + toString(pair.a.shape()) + " do not broadcast",
            place);
-  return makeNode(Op::Select,
-                  {expandTo(condition, *shape, place), expandTo(pair.a, *shape, place), expandTo(pair.b, *shape, place)},
-                  {}, place);
+  return makeNode(
+      Op::Select,
+      {expandTo(condition, *shape, place), expandTo(pair.a, *shape, place), expandTo(pair.b, *shape, place)}, {},
+      place);
 }

@@ -30,8 +30,8 @@ Tensor zyx::triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions 
   expectMatrices(b, false, "triangularSolve", where);
   const At at{where};
   const int64_t n = a.extent(-1), k = b.extent(-1);
-  const std::optional<Shape> batch = broadcast(Shape(a.shape().begin(), a.shape().end() - 2),
-                                               Shape(b.shape().begin(), b.shape().end() - 2));
+  const std::optional<Shape> batch =
+      broadcast(Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));
   if (b.extent(-2) != n || !batch || a.dtype() != b.dtype())
     refuse("triangularSolve: matrices of types " + toString(a.type()) + " and " + toString(b.type()) + " do not fit",
            where);
@@ -45,7 +45,8 @@ Tensor zyx::triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions 
   const Tensor diagonals = diagonal(left, 0, -2, -1, where);
   const auto step = [&](const Tensor &index, std::span<const Tensor> carried) {
     const Tensor i = options.upper ? at(n - 1) - at(index) : index;
-    const Tensor known = matmul(at(take(rest, i, -2, where).unsqueeze(-2, where)), at(carried[0])).squeeze(Dims{-2}, where);
+    const Tensor known =
+        matmul(at(take(rest, i, -2, where).unsqueeze(-2, where)), at(carried[0])).squeeze(Dims{-2}, where);
     Tensor row = at(take(right, i, -2, where)) - at(known);
     if (!options.unitDiagonal)
       row = at(row) / at(take(diagonals, i, -1, where).unsqueeze(-1, where));

@@ -69,11 +69,12 @@ Status State::checkDerivations(const std::unordered_set<NodeId> &behind, std::sp
       continue;
     for (size_t i = 0; i < sources.size(); ++i)
       if (sources[i] != id && std::ranges::find(derivation->nodes, sources[i]) != derivation->nodes.end())
-        return Status::invalidArgument("gradient: the target depends on source " + std::to_string(i) + ", " +
-                                       describe(sources[i]) + ", through a result of the Jit that was called at " +
-                                       derivation->where.file_name() + ":" + std::to_string(derivation->where.line()) +
-                                       ", and nothing is known of what is inside: take the gradient in the function, or "
-                                       "call it without the Jit; of detach() of the result it is none");
+        return Status::invalidArgument(
+            "gradient: the target depends on source " + std::to_string(i) + ", " + describe(sources[i]) +
+            ", through a result of the Jit that was called at " + derivation->where.file_name() + ":" +
+            std::to_string(derivation->where.line()) +
+            ", and nothing is known of what is inside: take the gradient in the function, or "
+            "call it without the Jit; of detach() of the result it is none");
   }
   return Status::ok();
 }
@@ -140,7 +141,8 @@ Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<cons
       continue;
     }
     const TensorType type = graph.node(nodes[i]).type;
-    ZYX_ASSIGN_OR_RETURN(const NodeId zero, graph.splat({type.dtype, {}}, std::vector<std::byte>(zyx::byteSize(type.dtype))));
+    ZYX_ASSIGN_OR_RETURN(const NodeId zero,
+                         graph.splat({type.dtype, {}}, std::vector<std::byte>(zyx::byteSize(type.dtype))));
     ZYX_ASSIGN_OR_RETURN(const NodeId ones, graph.reshape(zero, Shape(type.shape.size(), 1)));
     ZYX_ASSIGN_OR_RETURN(const NodeId zeros, graph.expand(ones, type.shape));
     results.push_back(zeros);

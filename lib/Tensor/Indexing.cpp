@@ -163,7 +163,8 @@ Tensor zyx::diagonal(const Tensor &x, int64_t offset, int64_t a, int64_t b, Plac
   const int64_t down = std::clamp<int64_t>(-std::max(offset, -INT64_MAX), 0, x.shape()[a]);
   const int64_t right = std::clamp<int64_t>(offset, 0, x.shape()[b]);
   const int64_t n = std::min(x.shape()[a] - down, x.shape()[b] - right);
-  const Tensor square = cut(cut(last, -2 + last.rank(), down, down + n, where), -1 + last.rank(), right, right + n, where);
+  const Tensor square =
+      cut(cut(last, -2 + last.rank(), down, down + n, where), -1 + last.rank(), right, right + n, where);
   Shape flat(square.shape().begin(), square.shape().end() - 2), wider = flat;
   flat.push_back(n * n);
   wider.insert(wider.end(), {n, n + 1});

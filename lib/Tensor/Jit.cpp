@@ -131,8 +131,8 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
     ++*options.ownCopies;
   captured.assumptions = std::move(scope.parameters.assumptions);
   captured.inlines = std::move(scope.parameters.inlines);
-  captured.plan = valueOrThrow(
-      state->plan(placeholders, results, options, captured.parameters.size() - captured.numSet), where);
+  captured.plan =
+      valueOrThrow(state->plan(placeholders, results, options, captured.parameters.size() - captured.numSet), where);
   return captured;
 }
 
@@ -149,7 +149,8 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
   const std::vector<size_t> &givenUp = contents->options.givenUp;
   for (auto number = givenUp.begin(); number != givenUp.end(); ++number) {
     if (*number >= arguments.size())
-      refuse("jit: argument " + std::to_string(*number) + " of " + std::to_string(arguments.size()) + " is given up", where);
+      refuse("jit: argument " + std::to_string(*number) + " of " + std::to_string(arguments.size()) + " is given up",
+             where);
     if (std::find(givenUp.begin(), number, *number) != number)
       refuse("jit: argument " + std::to_string(*number) + " is given up twice", where);
   }

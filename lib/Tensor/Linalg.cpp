@@ -127,7 +127,8 @@ Factor Einsum::withoutDiagonal(Factor factor) const {
       left.erase(left.begin() + static_cast<int64_t>(j));
       left.erase(left.begin() + static_cast<int64_t>(i));
       left.push_back(factor.labels[i]);
-      return withoutDiagonal({diagonal(factor.tensor, 0, static_cast<int64_t>(i), static_cast<int64_t>(j), where), left});
+      return withoutDiagonal(
+          {diagonal(factor.tensor, 0, static_cast<int64_t>(i), static_cast<int64_t>(j), where), left});
     }
   return factor;
 }
@@ -137,8 +138,10 @@ void Einsum::readOperands() {
   DType dtype = DType::Bool;
   for (size_t i = 0; i < operands.size(); ++i) {
     expectTensor(operands[i], "einsum", where);
-    dtype = i == 0 ? operands[i].dtype()
-                   : resolve({factors[0].tensor.cast(dtype, where), where}, {operands[i], where}, "einsum", false).a.dtype();
+    dtype =
+        i == 0
+            ? operands[i].dtype()
+            : resolve({factors[0].tensor.cast(dtype, where), where}, {operands[i], where}, "einsum", false).a.dtype();
     const Labels labels = labelsOf(terms[i], operands[i].rank(), i);
     for (size_t d = 0; d < labels.size(); ++d) {
       const int64_t extent = operands[i].shape()[d];
@@ -232,8 +235,7 @@ Tensor Einsum::run() {
   readNotation();
   readOperands();
   const DType dtype = factors.front().tensor.dtype();
-  const DType sums =
-      isFloat(dtype) ? accumulatorType(dtype) : withRoom(factors.front().tensor, where).dtype();
+  const DType sums = isFloat(dtype) ? accumulatorType(dtype) : withRoom(factors.front().tensor, where).dtype();
   for (Factor &factor : factors)
     factor.tensor = factor.tensor.cast(sums, where);
   Factor all = factors.front();

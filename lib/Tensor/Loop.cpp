@@ -10,8 +10,8 @@ using namespace zyx;
 using namespace zyx::detail;
 
 /// What depends on the placeholders becomes the body, with the constants and nameless views that it needs; values that
-/// it reads besides are operands of the loop. They come in the order in which a walk from the results finds them, so that a loop
-/// that is built again is the same one.
+/// it reads besides are operands of the loop. They come in the order in which a walk from the results finds them, so
+/// that a loop that is built again is the same one.
 Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<const Tensor> operands,
                                         std::span<const Tensor> placeholders, std::span<const Tensor> results,
                                         const Place &where) {
@@ -103,9 +103,9 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
     inside.outputs.push_back({"out" + std::to_string(inside.outputs.size()), copies.at(nodeOf(result))});
   ZYX_ASSIGN_OR_RETURN(attributes.body, graph::Body::create(inside));
   ZYX_RETURN_IF_ERROR(bringTogetherLocked(outside, "loop", where));
-  ZYX_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes,
-                       graph.addResults(Op::Loop, outside, std::move(attributes),
-                                        {where.file_name(), where.line(), where.column()}));
+  ZYX_ASSIGN_OR_RETURN(
+      const std::vector<NodeId> nodes,
+      graph.addResults(Op::Loop, outside, std::move(attributes), {where.file_name(), where.line(), where.column()}));
   growStates();
   std::vector<Tensor> tensors;
   for (NodeId node : nodes)
@@ -154,8 +154,8 @@ std::vector<Tensor> zyx::loop(int64_t trips, Tensors initial, const LoopBody &bo
 
 std::vector<Tensor> zyx::loop(const Tensor &trips, Tensors initial, const LoopBody &body, Place where) {
   if (!trips.isDefined() || trips.type() != TensorType{DType::I64, {}})
-    refuse("loop: the number of trips is " + (trips.isDefined() ? "of type " + toString(trips.type()) : std::string("no tensor")) +
-               ", not i64[]",
+    refuse("loop: the number of trips is " +
+               (trips.isDefined() ? "of type " + toString(trips.type()) : std::string("no tensor")) + ", not i64[]",
            where);
   return loopOf(trips, graph::tripsAreData, initial, body, where);
 }

@@ -262,7 +262,8 @@ Tensor zyx::groupNorm(const Tensor &x, int64_t groups, const Tensor &weight, con
   apart[1] /= groups;
   apart.insert(apart.begin() + 1, groups);
   const Dims dims = lastDims(x, x.rank() - 1, "groupNorm", where);
-  const Tensor unit = standardized(wide(x, where).reshape(apart, where), dims, epsilon, where).reshape(x.shape(), where);
+  const Tensor unit =
+      standardized(wide(x, where).reshape(apart, where), dims, epsilon, where).reshape(x.shape(), where);
   return scaled(unit, weight, bias, {channels}, shape, "groupNorm", where).cast(x.dtype(), where);
 }
 

@@ -115,7 +115,8 @@ static uint64_t leastOf(const artifact::Artifact &artifact, const std::vector<bo
   for (size_t i = 0; i < lives.size(); ++i) {
     const artifact::Buffer &buffer = artifact.buffers[i];
     const bool isOutput = buffer.kind == artifact::BufferKind::Output;
-    if (lives[i].first == SIZE_MAX || (isOutput ? isTaken[buffer.position] : buffer.kind != artifact::BufferKind::Arena))
+    if (lives[i].first == SIZE_MAX ||
+        (isOutput ? isTaken[buffer.position] : buffer.kind != artifact::BufferKind::Arena))
       continue;
     changes[lives[i].first] += static_cast<int64_t>(buffer.size);
     // Outputs stay.

@@ -20,7 +20,8 @@ Tensor Tensor::reshape(Shape shape, Place where) const {
       if (extent != -1 && __builtin_mul_overflow(rest, extent, &rest))
         rest = 0;
     if (rest == 0 || numel() % rest != 0)
-      refuse("reshape: the elements of " + zyx::toString(this->shape()) + " do not fill " + zyx::toString(shape), where);
+      refuse("reshape: the elements of " + zyx::toString(this->shape()) + " do not fill " + zyx::toString(shape),
+             where);
     *std::find(shape.begin(), shape.end(), -1) = numel() / rest;
   }
   if (handle && shape == this->shape())
@@ -207,8 +208,7 @@ Tensor zyx::oneHot(const Tensor &positions, int64_t classes, DType dtype, Place 
     refuse("oneHot: there are no " + std::to_string(classes) + " classes", where);
   expectTensor(positions, "oneHot", where);
   if (!isInteger(positions.dtype()))
-    refuse("oneHot: positions are of dtype " + std::string(zyx::toString(positions.dtype())) +
-               ", which is no integer",
+    refuse("oneHot: positions are of dtype " + std::string(zyx::toString(positions.dtype())) + ", which is no integer",
            where);
   const At at{where};
   // Small integers may not count as far as there are classes.

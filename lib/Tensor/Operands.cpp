@@ -162,8 +162,7 @@ Pair zyx::detail::resolve(const Operand &a, const Operand &b, std::string_view f
   pair = {both[0], both[1]};
   const DType x = pair.a.dtype(), y = pair.b.dtype();
   if (x != y) {
-    const std::optional<DType> both =
-        pair.a.context().options().promote ? promoted(x, y) : std::nullopt;
+    const std::optional<DType> both = pair.a.context().options().promote ? promoted(x, y) : std::nullopt;
     if (!both)
       refuse(std::string(function) + ": operands are of dtypes " + std::string(toString(x)) + " and " +
                  std::string(toString(y)) + "; cast one of them",

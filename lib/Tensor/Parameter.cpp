@@ -80,9 +80,9 @@ static void expectLike(const Parameter &parameter, const Tensor &next, const Pla
 /// What is no part of a program.
 static void expectNoCapture(const char *what, const Place &where) {
   if (ParameterScope::innermost())
-    throw Error(Status::invalidArgument("a parameter " + std::string(what) +
-                                        " in a function that is captured; do it outside"),
-                where);
+    throw Error(
+        Status::invalidArgument("a parameter " + std::string(what) + " in a function that is captured; do it outside"),
+        where);
 }
 
 Parameter::Parameter(const Tensor &first, Place where) : place(std::make_shared<ParameterPlace>(first.detach(where))) {}
@@ -201,8 +201,8 @@ std::map<std::string, TensorType> zyx::typesOf(const NamedTensors &tensors) {
   return types;
 }
 
-void zyx::expectNames(const std::map<std::string, TensorType> &expected, const NamedTensors &given, std::string_view what,
-                      Place where) {
+void zyx::expectNames(const std::map<std::string, TensorType> &expected, const NamedTensors &given,
+                      std::string_view what, Place where) {
   std::string wrong;
   auto add = [&](const std::string &text) { wrong += (wrong.empty() ? " " : ", ") + text; };
   for (const auto &[name, type] : expected) {

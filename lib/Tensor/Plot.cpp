@@ -114,7 +114,9 @@ Result<std::string> State::draw(std::span<const Tensor> tensors) {
   for (NodeId id : found) {
     const graph::Node &node = graph.node(id);
     const NodeState &state = states[id];
-    std::string label = state.holdsOperands && node.op != Op::Parameter ? describeOp(node) : state.value ? "value" : "argument";
+    std::string label = state.holdsOperands && node.op != Op::Parameter ? describeOp(node)
+                        : state.value                                   ? "value"
+                                                                        : "argument";
     label += "\n" + toString(node.type);
     std::optional<HostTensor> shown;
     if (node.op == Op::Constant) {
@@ -213,11 +215,13 @@ std::string zyx::plotDot(Tensors tensors, PlotStage stage, Place where) {
   State &state = stateOfAll(tensors, "plot", where);
   if (stage == PlotStage::Tensors)
     return valueOrThrow(state.draw(tensors), where);
-  return valueOrThrow(state.showProgram(tensors, stage == PlotStage::Groups ? "groups" : "plan", /*isDrawing=*/true), where);
+  return valueOrThrow(state.showProgram(tensors, stage == PlotStage::Groups ? "groups" : "plan", /*isDrawing=*/true),
+                      where);
 }
 
 std::string zyx::programText(Tensors tensors, Place where) {
-  return valueOrThrow(stateOfAll(tensors, "programText", where).showProgram(tensors, "graph", /*isDrawing=*/false), where);
+  return valueOrThrow(stateOfAll(tensors, "programText", where).showProgram(tensors, "graph", /*isDrawing=*/false),
+                      where);
 }
 
 void zyx::plot(Tensors tensors, const std::string &path, PlotStage stage, Place where) {

@@ -21,7 +21,9 @@ using namespace zyx::detail;
 // What is told
 //===----------------------------------------------------------------------===//
 
-size_t ProfileLog::numberOf(uint64_t program) { return programs.try_emplace(program, programs.size() + 1).first->second; }
+size_t ProfileLog::numberOf(uint64_t program) {
+  return programs.try_emplace(program, programs.size() + 1).first->second;
+}
 
 KernelTime &ProfileLog::entry(size_t program, size_t command, const std::string &name, const std::string &device) {
   KernelTime &entry = entries[{program, command}];
@@ -78,8 +80,9 @@ std::vector<KernelTime> ProfileLog::kernels(const PeakOf &peakOf) const {
       peaks[kernel.device] = peakOf(kernel.device);
   for (KernelTime &kernel : all)
     if (const std::optional<runtime::Peak> &peak = peaks[kernel.device]; peak && kernel.nanoseconds != 0)
-      kernel.ofPeak = std::max(static_cast<double>(kernel.flops) / peak->flops, static_cast<double>(kernel.bytes) / peak->bytes) /
-                      (static_cast<double>(kernel.nanoseconds) * 1e-9);
+      kernel.ofPeak =
+          std::max(static_cast<double>(kernel.flops) / peak->flops, static_cast<double>(kernel.bytes) / peak->bytes) /
+          (static_cast<double>(kernel.nanoseconds) * 1e-9);
   std::ranges::sort(all, std::ranges::greater(), &KernelTime::nanoseconds);
   return all;
 }
@@ -115,14 +118,15 @@ std::string detail::formatProfile(std::span<const KernelTime> kernels) {
   }
   if (compared != 0)
     sum.ofPeak /= static_cast<double>(compared);
-  std::vector<std::vector<std::string>> rows = {{"kernel", "place", "runs", "ms", "share", "GFLOP/s", "GB/s", "of peak"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"kernel", "place", "runs", "ms", "share", "GFLOP/s", "GB/s", "of peak"}};
   auto add = [&](const KernelTime &kernel) {
     const double time = static_cast<double>(kernel.nanoseconds);
     const double perTime = time == 0 ? 0 : 1 / time;
     rows.push_back({kernel.name, kernel.place, kernel.runs ? std::to_string(kernel.runs) : "",
                     number(time * 1e-6, "%.3f"), number(100 * time / static_cast<double>(sum.nanoseconds), "%.0f%%"),
-                    number(static_cast<double>(kernel.flops) * perTime), number(static_cast<double>(kernel.bytes) * perTime),
-                    number(100 * kernel.ofPeak, "%.0f%%")});
+                    number(static_cast<double>(kernel.flops) * perTime),
+                    number(static_cast<double>(kernel.bytes) * perTime), number(100 * kernel.ofPeak, "%.0f%%")});
   };
   for (const KernelTime &kernel : kernels)
     add(kernel);
@@ -158,7 +162,9 @@ void detail::printProfile(const ProfileLog &log, const PeakOf &peakOf) {
 // Profile
 //===----------------------------------------------------------------------===//
 
-Profile::Profile(Context context) : state(context.state), log(std::make_shared<ProfileLog>()) { state->beginProfile(log); }
+Profile::Profile(Context context) : state(context.state), log(std::make_shared<ProfileLog>()) {
+  state->beginProfile(log);
+}
 Profile::~Profile() { state->endProfile(log); }
 
 std::vector<KernelTime> Profile::kernels() const {

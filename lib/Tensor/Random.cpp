@@ -71,7 +71,8 @@ Tensor zyx::uniform(const Tensor &seed, Shape shape, double low, double high, DT
 Tensor zyx::normal(const Tensor &seed, Shape shape, double mean, double deviation, DType dtype, Place where) {
   const At at{where};
   shape.push_back(2);
-  const Tensor u = fractions(seed, shape, dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype, "normal", where);
+  const Tensor u =
+      fractions(seed, shape, dtype == DType::F16 || dtype == DType::BF16 ? DType::F32 : dtype, "normal", where);
   const Tensor radius = (at((at(1) - at(u.select(-1, 0, where))).log(where)) * at(-2)).sqrt(where);
   const Tensor angle = at(u.select(-1, 1, where)) * at(2 * std::numbers::pi);
   const Tensor unit = at(radius) * at(angle.cos(where));

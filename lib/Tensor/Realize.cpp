@@ -21,13 +21,9 @@ using zyx::runtime::Buffer;
 using zyx::runtime::Point;
 
 static Status statusOf(const Status &status) { return status; }
-template <typename T>
-static Status statusOf(const Result<T> &result) {
-  return result.status();
-}
+template <typename T> static Status statusOf(const Result<T> &result) { return result.status(); }
 
-template <typename F>
-auto State::withMemory(uint16_t device, F &&take) -> decltype(take()) {
+template <typename F> auto State::withMemory(uint16_t device, F &&take) -> decltype(take()) {
   auto taken = take();
   auto isShort = [&] { return statusOf(taken).code() == ErrorCode::OutOfMemory; };
   if (!isShort())
@@ -61,8 +57,8 @@ static bool isLong(const artifact::Artifact &artifact) {
 }
 
 Result<std::shared_ptr<State::Program>> State::findProgram(const graph::Graph &captured, uint16_t device,
-                                                            const std::vector<artifact::Donation> &donations, Build &build,
-                                                            Buffers *numbers) {
+                                                           const std::vector<artifact::Donation> &donations,
+                                                           Build &build, Buffers *numbers) {
   const bool isShared = captured.numWeights == 0 && donations.empty();
   const bool isInterpreted = !homes[device].device;
   ProgramKey key{captured.canonicalHash(), device};
@@ -289,8 +285,7 @@ Status State::runProfiled(Program &program) {
 Status State::interpret(const Program &program, const Buffers &inputs, const Buffers &outputs) {
   std::vector<HostTensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    HostTensor value{program.source.node(program.source.inputs[i]).type,
-                     std::vector<std::byte>(inputs[i]->size())};
+    HostTensor value{program.source.node(program.source.inputs[i]).type, std::vector<std::byte>(inputs[i]->size())};
     ZYX_RETURN_IF_ERROR(inputs[i]->read(value.data));
     values.push_back(std::move(value));
   }
@@ -301,8 +296,9 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
 }
 
 Status State::checkIsNew(const Change *change) const {
-  return change && change->contents->isGiven ? Status::invalidArgument("a change is of one run, and this one is of another")
-                                             : Status::ok();
+  return change && change->contents->isGiven
+             ? Status::invalidArgument("a change is of one run, and this one is of another")
+             : Status::ok();
 }
 
 Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
@@ -311,8 +307,8 @@ Status State::realize(std::span<const Tensor> tensors, const Place &where, const
   return realizeLocked(tensors, where, lock, change);
 }
 
-Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
-                            std::unique_lock<ContextMutex> &lock, const Change *change) {
+Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<ContextMutex> &lock,
+                            const Change *change) {
   Build build;
   std::vector<NodeId> targets;
   Schedule made;
@@ -525,7 +521,8 @@ Status State::takeFailuresBehind(std::span<const NodeId> targets) {
   if (std::ranges::any_of(found, [](const auto &each) { return each.second->isTold; }) || found.empty())
     return Status::ok();
   const Status cause = found[0].second->tell();
-  return Status(cause.code(), describe(found[0].first) + ", of which a value is made, was not computed").withCause(cause);
+  return Status(cause.code(), describe(found[0].first) + ", of which a value is made, was not computed")
+      .withCause(cause);
 }
 
 Status State::checkIsThere(NodeId target, std::span<const Tensor> sources) const {
@@ -556,8 +553,8 @@ Status State::checkIsThere(NodeId target, std::span<const Tensor> sources) const
 
 void State::waitForFlights() {
   for (const Flight &flight : flights)
-    for (const Point &point : flight.points)
-      [[maybe_unused]] const Status status = point.wait();
+    for (const Point &point : flight.points) [[maybe_unused]]
+      const Status status = point.wait();
   settle();
 }
 
@@ -569,8 +566,8 @@ Status State::sync() {
     for (const Flight &flight : flights)
       points.insert(points.end(), flight.points.begin(), flight.points.end());
   }
-  for (const Point &point : points)
-    [[maybe_unused]] const Status status = point.wait();
+  for (const Point &point : points) [[maybe_unused]]
+    const Status status = point.wait();
   std::lock_guard lock(mutex);
   settle();
   const std::shared_ptr<Failure> first = std::exchange(firstFailure, nullptr);
@@ -627,15 +624,16 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
   for (const Schedule::Step &step : made.steps)
     for (const artifact::Donation &donation : step.donations) {
       const uint32_t number = step.inputs[donation.input];
-      const size_t leaf = std::find(made.leafNumbers.begin(), made.leafNumbers.end(), number) - made.leafNumbers.begin();
+      const size_t leaf =
+          std::find(made.leafNumbers.begin(), made.leafNumbers.end(), number) - made.leafNumbers.begin();
       const Tensor &tensor = arguments[plan.inputs[leaf]];
       const NodeId node = nodeOf(tensor);
       const Buffer *buffer = values[number].get();
       // A node of another kind can be made once more. Its one use is the one handle, of which there may be copies.
-      isTaken[number] = graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
-                        owners[buffer] == 1 && readers[buffer] == 1 && !beingRead.contains(buffer) &&
-                        (!plan.options.ownCopies ||
-                         static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.ownCopies);
+      isTaken[number] =
+          graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
+          owners[buffer] == 1 && readers[buffer] == 1 && !beingRead.contains(buffer) &&
+          (!plan.options.ownCopies || static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.ownCopies);
     }
   return isTaken;
 }
@@ -693,7 +691,8 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
     ZYX_RETURN_IF_ERROR(takeFailure(node));
     values[made.leafNumbers[i]] = states[node].value;
   }
-  counted.hits += std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
+  counted.hits +=
+      std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
   std::vector<Point> points;
   std::vector<bool> isTaken;
   if (!plan.options.givenUp.empty())

@@ -91,13 +91,14 @@ void RecompileLog::note(const Graph &graph) {
     std::fputs(describe(graph, order, structure).c_str(), stderr);
 }
 
-std::string RecompileLog::describe(const Graph &graph, const std::vector<NodeId> &order, const Structure &structure) const {
+std::string RecompileLog::describe(const Graph &graph, const std::vector<NodeId> &order,
+                                   const Structure &structure) const {
   constexpr size_t most = 3;
   const auto placeOf = [&](NodeId id) {
     const graph::Location place = graph.location(id);
-    return place.file.empty() ? std::string()
-                              : " at " + std::string(place.file.substr(place.file.rfind('/') + 1)) + ":" +
-                                    std::to_string(place.line);
+    return place.file.empty()
+               ? std::string()
+               : " at " + std::string(place.file.substr(place.file.rfind('/') + 1)) + ":" + std::to_string(place.line);
   };
   std::vector<std::string> sizes, inner, numbers, positions;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -115,7 +116,8 @@ std::string RecompileLog::describe(const Graph &graph, const std::vector<NodeId>
   // What follows from sizes of inputs says nothing more.
   if (sizes.empty())
     sizes = std::move(inner);
-  std::string text = "zyx: " + std::to_string(enough) + " programs of one structure were compiled, the last one for what is made" +
+  std::string text = "zyx: " + std::to_string(enough) +
+                     " programs of one structure were compiled, the last one for what is made" +
                      (graph.outputs.empty() ? "" : placeOf(graph.outputs[0].node)) + ":";
   const auto tell = [&](const char *what, const std::vector<std::string> &all, const char *advice) {
     if (all.empty())

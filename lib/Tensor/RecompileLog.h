@@ -12,8 +12,8 @@
 
 namespace zyx::detail {
 
-/// Says once of each structure, when it was compiled for the eighth time, what the programs differ in. Programs are of one
-/// structure where they have the same ops in the same order, of tensors of the same ranks.
+/// Says once of each structure, when it was compiled for the eighth time, what the programs differ in. Programs are of
+/// one structure where they have the same ops in the same order, of tensors of the same ranks.
 class RecompileLog {
 public:
   static constexpr size_t enough = 8;
@@ -29,7 +29,8 @@ private:
     std::vector<bool> shapeVaries, attributesVary;
     std::unordered_set<std::string> programs;
   };
-  std::string describe(const graph::Graph &graph, const std::vector<graph::NodeId> &order, const Structure &structure) const;
+  std::string describe(const graph::Graph &graph, const std::vector<graph::NodeId> &order,
+                       const Structure &structure) const;
 
   std::unordered_map<std::string, Structure> structures;
 };

@@ -149,9 +149,10 @@ Tensor zyx::matmul(Operand a, Operand b) {
   Tensor x = isRow ? pair.a.unsqueeze(0, where) : pair.a, y = isColumn ? pair.b.unsqueeze(1, where) : pair.b;
   const int64_t m = x.shape()[x.rank() - 2], k = x.shape().back(), n = y.shape().back();
   if (y.shape()[y.rank() - 2] != k)
-    fail(" do not multiply: " + std::to_string(k) + " columns meet " + std::to_string(y.shape()[y.rank() - 2]) + " rows");
-  const std::optional<Shape> batch = broadcast(Shape(x.shape().begin(), x.shape().end() - 2),
-                                               Shape(y.shape().begin(), y.shape().end() - 2));
+    fail(" do not multiply: " + std::to_string(k) + " columns meet " + std::to_string(y.shape()[y.rank() - 2]) +
+         " rows");
+  const std::optional<Shape> batch =
+      broadcast(Shape(x.shape().begin(), x.shape().end() - 2), Shape(y.shape().begin(), y.shape().end() - 2));
   if (!batch)
     fail(": the dimensions before the matrices do not broadcast");
   const DType dtype = x.dtype();

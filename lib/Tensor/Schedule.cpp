@@ -16,8 +16,8 @@ using namespace zyx::detail;
 
 class State::Scheduler {
 public:
-  Scheduler(State &state, Build &build, const std::optional<std::span<const NodeId>> &arguments, const Compile &compiles,
-            std::span<const NodeId> givenUp, std::span<const NodeId> weights)
+  Scheduler(State &state, Build &build, const std::optional<std::span<const NodeId>> &arguments,
+            const Compile &compiles, std::span<const NodeId> givenUp, std::span<const NodeId> weights)
       : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp),
         weights(weights.begin(), weights.end()) {
     if (arguments)
@@ -180,8 +180,8 @@ private:
         std::vector<NodeId> operands;
         for (NodeId operand : node.operands)
           operands.push_back(copies.at(operand));
-        ZYX_ASSIGN_OR_RETURN(const NodeId copy, graph.add(node.op, operands, node.attributes, node.type,
-                                                          state.graph.location(id)));
+        ZYX_ASSIGN_OR_RETURN(const NodeId copy,
+                             graph.add(node.op, operands, node.attributes, node.type, state.graph.location(id)));
         copies.emplace(id, copy);
       }
       graph.outputs.push_back({"out" + std::to_string(graph.outputs.size()), copies.at(target)});
@@ -249,8 +249,7 @@ private:
 };
 
 Result<State::Schedule> State::schedule(std::span<const NodeId> targets, Build &build,
-                                        const std::optional<std::span<const NodeId>> &open,
-                                        const Compile &compiles, std::span<const NodeId> givenUp,
-                                        std::span<const NodeId> weights) {
+                                        const std::optional<std::span<const NodeId>> &open, const Compile &compiles,
+                                        std::span<const NodeId> givenUp, std::span<const NodeId> weights) {
   return Scheduler(*this, build, open, compiles, givenUp, weights).make(targets);
 }

@@ -68,7 +68,8 @@ Counted zyx::maskedSelect(const Tensor &x, const Tensor &mask, Place where) {
   expectMask(mask, "maskedSelect", where);
   const std::optional<Shape> shape = broadcast(x.shape(), mask.shape());
   if (!shape)
-    refuse("maskedSelect: shapes " + toString(x.shape()) + " and " + toString(mask.shape()) + " do not broadcast", where);
+    refuse("maskedSelect: shapes " + toString(x.shape()) + " and " + toString(mask.shape()) + " do not broadcast",
+           where);
   const Tensor all = expandTo(x, *shape, where).flatten(0, -1, where);
   return compress(all, expandTo(mask, *shape, where).flatten(0, -1, where), 0, where);
 }

@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "State.h"
 #include "ConstantArguments.h"
 #include "ProfileLog.h"
 #include "RecompileLog.h"
-#include "State.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/ProcessMutex.h"
@@ -251,10 +251,10 @@ Status State::bringTogetherLocked(std::span<NodeId> nodes, std::string_view func
     if (here == there)
       continue;
     if (!config.implicitCopies)
-      return Status::invalidArgument(std::string(function) + ": operands lie on two devices: " +
-                                     zyx::toString(graph.node(*first).type) + " on '" + homes[here].name + "' and " +
-                                     zyx::toString(graph.node(node).type) + " on '" + homes[there].name +
-                                     "'; to() moves one of them");
+      return Status::invalidArgument(std::string(function) +
+                                     ": operands lie on two devices: " + zyx::toString(graph.node(*first).type) +
+                                     " on '" + homes[here].name + "' and " + zyx::toString(graph.node(node).type) +
+                                     " on '" + homes[there].name + "'; to() moves one of them");
     ZYX_ASSIGN_OR_RETURN(node, addTransfer(node, here, where));
   }
   return Status::ok();
@@ -293,11 +293,12 @@ void State::growStates() {
   for (NodeId id = static_cast<NodeId>(states.size()); id < graph.size(); ++id) {
     const graph::Node &node = graph.node(id);
     NodeState &state = states.emplace_back();
-    state.isConstant = node.op != Op::Parameter && std::all_of(node.operands.begin(), node.operands.end(),
-                                                               [&](NodeId operand) { return states[operand].isConstant; });
+    state.isConstant =
+        node.op != Op::Parameter && std::all_of(node.operands.begin(), node.operands.end(),
+                                                [&](NodeId operand) { return states[operand].isConstant; });
     if (node.op == Op::Transfer) {
-      const auto home = std::find_if(homes.begin(), homes.end(),
-                                     [&](const Home &each) { return each.name == node.attributes.name; });
+      const auto home =
+          std::find_if(homes.begin(), homes.end(), [&](const Home &each) { return each.name == node.attributes.name; });
       state.device = static_cast<uint16_t>(home - homes.begin());
       continue;
     }
@@ -377,8 +378,8 @@ void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
   state.failure = nullptr;
 }
 
-Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes,
-                          TensorType requested, const Place &where) {
+Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes, TensorType requested,
+                          const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(operands));
@@ -388,9 +389,8 @@ Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attrib
     nodes.push_back(nodeOf(operand));
   if (!hasOneDevice)
     ZYX_RETURN_IF_ERROR(bringTogetherLocked(nodes, toString(op), where));
-  ZYX_ASSIGN_OR_RETURN(const NodeId node,
-                       graph.add(op, nodes, std::move(attributes), std::move(requested),
-                                 {where.file_name(), where.line(), where.column()}));
+  ZYX_ASSIGN_OR_RETURN(const NodeId node, graph.add(op, nodes, std::move(attributes), std::move(requested),
+                                                    {where.file_name(), where.line(), where.column()}));
   growStates();
   remember(node);
   return makeTensor(node);
@@ -421,7 +421,7 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes,
 }
 
 Result<Tensor> State::addBorrowed(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                 const Place &where) {
+                                  const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   uint16_t device = 0;
@@ -451,8 +451,8 @@ Result<Tensor> State::addFile(const std::string &path, uint64_t offset, TensorTy
   return addFile(std::make_shared<const ReadOnlyFile>(std::move(file)), offset, std::move(type), "", where);
 }
 
-Result<Tensor> State::addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, TensorType type, std::string what,
-                              const Place &where) {
+Result<Tensor> State::addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t offset, TensorType type,
+                              std::string what, const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   std::shared_ptr<runtime::DiskPool> pool;
@@ -463,8 +463,8 @@ Result<Tensor> State::addFile(std::shared_ptr<const ReadOnlyFile> file, uint64_t
     }
     pool = disk;
   }
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value, runtime::mapFile(pool, std::move(file), offset, static_cast<uint64_t>(size),
-                                                                      std::move(what)));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> value,
+                       runtime::mapFile(pool, std::move(file), offset, static_cast<uint64_t>(size), std::move(what)));
   if (type.dtype == DType::Bool) {
     std::vector<std::byte> bytes(static_cast<size_t>(size));
     ZYX_RETURN_IF_ERROR(value->read(bytes));
@@ -492,8 +492,8 @@ Result<Tensor> State::dequantise(const Tensor &blocks, BlockFormat format, const
       numbers[id] = nodeOf(blocks);
       continue;
     }
-    const Result<NodeId> added = graph.add(node.op, operands, node.attributes, node.type,
-                                           {where.file_name(), where.line(), where.column()});
+    const Result<NodeId> added =
+        graph.add(node.op, operands, node.attributes, node.type, {where.file_name(), where.line(), where.column()});
     // Of those that are there already, whatever becomes of the others.
     growStates();
     ZYX_ASSIGN_OR_RETURN(numbers[id], added);
@@ -536,7 +536,8 @@ Result<Tensor> State::detach(const Tensor &tensor, const Place &where) {
   // What is handed over may have failed already.
   ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
   const NodeState state = states[nodeOf(tensor)];
-  ZYX_ASSIGN_OR_RETURN(Tensor leaf, addLeaf(tensor.type(), state.value, state.at == onDisk ? state.device : state.at, where, state.at));
+  ZYX_ASSIGN_OR_RETURN(
+      Tensor leaf, addLeaf(tensor.type(), state.value, state.at == onDisk ? state.device : state.at, where, state.at));
   // What is in flight may fail for both.
   for (Flight &flight : flights)
     if (std::ranges::any_of(flight.targets, [&](const auto &target) { return target.second.lock() == state.value; }))
@@ -682,5 +683,6 @@ void State::endTape() {
   // Those in flight are as good as realized.
   for (const Flight &flight : flights)
     for (const auto &[node, value] : flight.targets)
-      states[node].isCut |= graph.node(node).op != Op::Parameter && states[node].value && states[node].value == value.lock();
+      states[node].isCut |=
+          graph.node(node).op != Op::Parameter && states[node].value && states[node].value == value.lock();
 }

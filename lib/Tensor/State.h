@@ -150,8 +150,7 @@ public:
   uint64_t idOf(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
   /// Of what is in flight, looks at what is over; then calls a function that may look at a change.
-  template <typename F>
-  auto look(F &&at) {
+  template <typename F> auto look(F &&at) {
     std::lock_guard lock(mutex);
     settle();
     return at();
@@ -250,8 +249,8 @@ private:
     /// None where the interpreter computes.
     std::shared_ptr<runtime::Device> device;
     std::shared_ptr<runtime::MemoryPool> pool;
-    /// Where programs have their temporaries: those of the queue, and short ones, which the calling thread runs and which
-    /// should not wait for the others.
+    /// Where programs have their temporaries: those of the queue, and short ones, which the calling thread runs and
+    /// which should not wait for the others.
     std::shared_ptr<runtime::Arena> arena = nullptr, shortArena = nullptr;
     std::optional<runtime::Peak> peak = std::nullopt;
   };
@@ -343,8 +342,8 @@ private:
     uint64_t hits = 0;
   };
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
-  /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `givenUp` are given up
-  /// by each run, and `weights` are weights, too.
+  /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `givenUp` are given
+  /// up by each run, and `weights` are weights, too.
   Result<Schedule> schedule(std::span<const NodeId> targets, Build &build,
                             const std::optional<std::span<const NodeId>> &open = std::nullopt,
                             const Compile &compiles = {}, std::span<const NodeId> givenUp = {},
@@ -353,8 +352,7 @@ private:
   std::vector<bool> chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const;
   /// Climbs a ladder where memory ends: what `take` returns after runs in flight are over, after programs
   /// gave back what they keep between runs, and at last with what holds the memory.
-  template <typename F>
-  auto withMemory(uint16_t device, F &&take) -> decltype(take());
+  template <typename F> auto withMemory(uint16_t device, F &&take) -> decltype(take());
   void waitForFlights();
   void forEachProgram(const std::function<void(Program &)> &visit);
   void trimPrograms(uint16_t device);
@@ -363,8 +361,9 @@ private:
   /// Lets go of those that were used least recently where together they hold too much. Of a plan the next run makes its
   /// programs again.
   void boundPrograms();
-  /// A program with weights, or with inputs that are given up, belongs to the plan that asks for it; others are kept for
-  /// all. None where it is missing. Where `numbers` is given, constants that vary become arguments, and these are theirs.
+  /// A program with weights, or with inputs that are given up, belongs to the plan that asks for it; others are kept
+  /// for all. None where it is missing. Where `numbers` is given, constants that vary become arguments, and these are
+  /// theirs.
   Result<std::shared_ptr<Program>> findProgram(const graph::Graph &captured, uint16_t device,
                                                const std::vector<artifact::Donation> &donations, Build &build,
                                                Buffers *numbers);

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 // Contexts, creation, and reading.
 //===----------------------------------------------------------------------===//
-#include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Tensor.h"
+#include "zyx/Tensor/Files.h"
 
 #include "Detail.h"
 #include "zyx/Base/Float.h"
@@ -117,7 +117,8 @@ Tensor Tensor::fromBytes(TensorType type, std::span<const std::byte> bytes, Plac
   return valueOrThrow(State::current(where)->addData(std::move(type), bytes, where), where);
 }
 
-Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Place where) {
+Tensor Tensor::borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                      Place where) {
   return valueOrThrow(State::current(where)->addBorrowed(std::move(type), bytes, std::move(owner), where), where);
 }
 
@@ -125,8 +126,10 @@ Tensor Tensor::fromFile(const std::string &path, DType dtype, Shape shape, uint6
   return valueOrThrow(State::current(where)->addFile(path, offset, {dtype, std::move(shape)}, where), where);
 }
 
-Tensor zyx::fromFile(std::shared_ptr<const ReadOnlyFile> file, TensorType type, uint64_t offset, std::string what, Place where) {
-  return valueOrThrow(State::current(where)->addFile(std::move(file), offset, std::move(type), std::move(what), where), where);
+Tensor zyx::fromFile(std::shared_ptr<const ReadOnlyFile> file, TensorType type, uint64_t offset, std::string what,
+                     Place where) {
+  return valueOrThrow(State::current(where)->addFile(std::move(file), offset, std::move(type), std::move(what), where),
+                      where);
 }
 
 Tensor zyx::dequantise(const Tensor &blocks, BlockFormat format, Shape shape, Place where) {
@@ -264,9 +267,7 @@ static void realizeAs(std::span<const Tensor> tensors, const Change *change, con
 }
 
 void zyx::realize(Tensors tensors, Place where) { realizeAs(tensors, nullptr, where); }
-void zyx::realize(Tensors tensors, const Change &change, Place where) {
-  realizeAs(tensors, &change, where);
-}
+void zyx::realize(Tensors tensors, const Change &change, Place where) { realizeAs(tensors, &change, where); }
 
 std::vector<Tensor> zyx::gradient(const Tensor &target, Tensors sources, const GradientOptions &options, Place where) {
   if (!target.isDefined())

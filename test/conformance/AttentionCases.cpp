@@ -187,8 +187,7 @@ static NodeId attention(Builder &b, const Spelling &s) {
 }
 
 static void add(std::vector<Case> &cases, const std::string &name, const Spelling &s) {
-  cases.push_back({"attention." + name,
-                   [=](Builder &b) { return std::vector<NodeId>{attention(b, s)}; }});
+  cases.push_back({"attention." + name, [=](Builder &b) { return std::vector<NodeId>{attention(b, s)}; }});
 }
 
 static void addSpellings(std::vector<Case> &cases) {
@@ -207,8 +206,7 @@ static void addSpellings(std::vector<Case> &cases) {
   for (DType dtype : {DType::F16, DType::BF16}) {
     const std::string suffix = std::string(".") + std::string(toString(dtype));
     add(cases, "narrow-weights" + suffix, {.dtype = dtype, .narrowWeights = true});
-    add(cases, "upcast" + suffix,
-        {.dtype = dtype, .scale = Scale::Queries, .mask = Mask::Causal});
+    add(cases, "upcast" + suffix, {.dtype = dtype, .scale = Scale::Queries, .mask = Mask::Causal});
   }
   add(cases, "grouped", {.queries = 17, .groups = 3});
   add(cases, "grouped.causal", {.queries = 17, .mask = Mask::Causal, .groups = 3});
@@ -248,9 +246,8 @@ static void addSizes(std::vector<Case> &cases) {
   struct Size {
     int64_t queries, keys, features, values;
   };
-  for (const Size &size : {Size{1, 33, 16, 16}, Size{1, 300, 64, 64}, Size{5, 1, 16, 16},
-                           Size{3, 64, 16, 16}, Size{16, 65, 32, 1}, Size{64, 128, 64, 64},
-                           Size{129, 190, 128, 128}, Size{15, 129, 1, 16}})
+  for (const Size &size : {Size{1, 33, 16, 16}, Size{1, 300, 64, 64}, Size{5, 1, 16, 16}, Size{3, 64, 16, 16},
+                           Size{16, 65, 32, 1}, Size{64, 128, 64, 64}, Size{129, 190, 128, 128}, Size{15, 129, 1, 16}})
     for (const Mask mask : {Mask::None, Mask::Causal})
       add(cases,
           "f32" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
@@ -263,8 +260,7 @@ static void addSizes(std::vector<Case> &cases) {
            .mask = mask});
   for (DType dtype : {DType::F64, DType::F16, DType::BF16})
     for (const Mask mask : {Mask::None, Mask::Add})
-      add(cases, std::string(toString(dtype)) + (mask == Mask::Add ? ".mask" : ""),
-          {.dtype = dtype, .mask = mask});
+      add(cases, std::string(toString(dtype)) + (mask == Mask::Add ? ".mask" : ""), {.dtype = dtype, .mask = mask});
 }
 
 namespace {
@@ -290,20 +286,21 @@ struct Size {
 /// What tensor cores compute where there are some: tiles that are full and others, masks that cross one block of keys
 /// and more, heads that share keys, features that are no multiple of a panel.
 static void addTensorCores(std::vector<Case> &cases) {
-  for (const Size &size :
-       {Size{{}, 200, 200, 64, 64}, Size{{}, 256, 384, 64, 128}, Size{{3}, 70, 260, 128, 128}, Size{{}, 150, 330, 72, 40},
-        Size{{}, 130, 140, 256, 256}, Size{{2}, 129, 190, 64, 64, 2}, Size{{2}, 1, 300, 64, 64}})
+  for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{}, 256, 384, 64, 128}, Size{{3}, 70, 260, 128, 128},
+                           Size{{}, 150, 330, 72, 40}, Size{{}, 130, 140, 256, 256}, Size{{2}, 129, 190, 64, 64, 2},
+                           Size{{2}, 1, 300, 64, 64}})
     for (const Mask mask : {Mask::None, Mask::Causal})
       add(cases,
-          "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) + (size.groups > 1 ? ".grouped" : "") +
-              (mask == Mask::Causal ? ".causal" : ""),
+          "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
+              (size.groups > 1 ? ".grouped" : "") + (mask == Mask::Causal ? ".causal" : ""),
           size.spelling(size.keys == 200 ? DType::F16 : DType::BF16, mask));
   for (const Size &size : {Size{{}, 200, 200, 64, 64}, Size{{}, 390, 390, 64, 64}, Size{{}, 300, 140, 128, 128},
                            Size{{}, 140, 460, 72, 40}, Size{{3}, 270, 270, 256, 256}})
     for (const Mask mask : {Mask::Near, Mask::Ahead})
       for (DType dtype : {DType::BF16, DType::F32})
         add(cases,
-            "window." + std::string(toString(dtype)) + toString(Shape{size.queries, size.keys, size.features, size.values}) +
+            "window." + std::string(toString(dtype)) +
+                toString(Shape{size.queries, size.keys, size.features, size.values}) +
                 (mask == Mask::Ahead ? ".ahead" : ""),
             size.spelling(dtype, mask));
   // Masks and slopes of places, and parts of rows by numbers that are read.
@@ -312,7 +309,9 @@ static void addTensorCores(std::vector<Case> &cases) {
       for (DType dtype : {DType::BF16, DType::F32})
         add(cases,
             "places." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}) +
-                (mask == Mask::Slope ? ".slope" : mask == Mask::Parts ? ".parts" : ""),
+                (mask == Mask::Slope   ? ".slope"
+                 : mask == Mask::Parts ? ".parts"
+                                       : ""),
             size.spelling(dtype, mask));
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
@@ -325,8 +324,8 @@ static void addTensorCores(std::vector<Case> &cases) {
                    }});
 }
 
-/// One query and few of them, with a cache of keys and values that heads share and that grows: what workgroups of a card walk
-/// in blocks of 64 keys.
+/// One query and few of them, with a cache of keys and values that heads share and that grows: what workgroups of a
+/// card walk in blocks of 64 keys.
 struct Decode {
   DType dtype = DType::F32;
   int64_t batch = 2, groups = 2, share = 1, queries = 1, room = 300, width = 64;
@@ -337,7 +336,8 @@ enum class Cache { Read, Concat, Placed, Masked };
 static NodeId ofAllHeads(Builder &b, const Decode &d, NodeId x) {
   const Shape shape = b.type(x).shape;
   const NodeId one = b.reshape(x, {d.batch, d.groups, 1, shape[2], d.width});
-  return b.reshape(b.expand(one, {d.batch, d.groups, d.share, shape[2], d.width}), {d.batch, d.groups * d.share, shape[2], d.width});
+  return b.reshape(b.expand(one, {d.batch, d.groups, d.share, shape[2], d.width}),
+                   {d.batch, d.groups * d.share, shape[2], d.width});
 }
 
 static std::vector<NodeId> decode(Builder &b, const Decode &d, Cache cache) {
@@ -351,7 +351,8 @@ static std::vector<NodeId> decode(Builder &b, const Decode &d, Cache cache) {
     caches = {k, v};
   }
   const Shape scores = {d.batch, d.groups * d.share, d.queries, b.type(k).shape[2]};
-  NodeId seen = b.iota({DType::I64, scores}, 3), last = b.input(makeTensor(DType::I64, {1}, {static_cast<double>(d.room * 2 / 3)}));
+  NodeId seen = b.iota({DType::I64, scores}, 3),
+         last = b.input(makeTensor(DType::I64, {1}, {static_cast<double>(d.room * 2 / 3)}));
   last = b.reshape(last, {1, 1, 1, 1});
   if (cache == Cache::Placed) {
     const NodeId place = b.expand(last, stored), at = b.iota({DType::I64, stored}, 2);
@@ -390,7 +391,8 @@ static void addDecode(std::vector<Case> &cases) {
     addOne("read.odd-width", {.dtype = dtype, .batch = 1, .share = 2, .room = 65, .width = 50}, Cache::Read);
     addOne("read.few-keys", {.dtype = dtype, .room = 7, .width = 16}, Cache::Read);
     addOne("masked", {.dtype = dtype, .share = 2, .queries = 3, .width = 96}, Cache::Masked);
-    addOne("masked.many-rows", {.dtype = dtype, .batch = 1, .share = 8, .queries = 16, .room = 140, .width = 128}, Cache::Masked);
+    addOne("masked.many-rows", {.dtype = dtype, .batch = 1, .share = 8, .queries = 16, .room = 140, .width = 128},
+           Cache::Masked);
     addOne("concat", {.dtype = dtype, .room = 128}, Cache::Concat);
     addOne("concat.grouped", {.dtype = dtype, .share = 8, .room = 192, .width = 128}, Cache::Concat);
     addOne("placed", {.dtype = dtype, .share = 4, .room = 200}, Cache::Placed);
@@ -465,12 +467,17 @@ static void addGradients(std::vector<Case> &cases) {
                   size.spelling(size.queries == 200 ? DType::F16 : DType::BF16, mask));
   // Slopes of a soft cap are made again with the scores.
   for (const Mask mask : {Mask::Counted, Mask::Slope, Mask::Cap})
-    addGradient(cases, std::string("places") + (mask == Mask::Slope ? ".slope" : mask == Mask::Cap ? ".cap" : ""),
-                {.dtype = DType::BF16, .batch = {2}, .queries = 150, .keys = 150, .features = 64, .values = 64, .mask = mask});
+    addGradient(
+        cases,
+        std::string("places") + (mask == Mask::Slope ? ".slope"
+                                 : mask == Mask::Cap ? ".cap"
+                                                     : ""),
+        {.dtype = DType::BF16, .batch = {2}, .queries = 150, .keys = 150, .features = 64, .values = 64, .mask = mask});
   // Keys that heads share have gradients in f32, which are added up.
   for (const Mask mask : {Mask::None, Mask::Causal})
     for (int64_t rows : {128, 150})
-      cases.push_back({"attention.gradient.shared" + toString(Shape{rows}) + (mask == Mask::Causal ? ".causal" : ""), [=](Builder &b) {
+      cases.push_back({"attention.gradient.shared" + toString(Shape{rows}) + (mask == Mask::Causal ? ".causal" : ""),
+                       [=](Builder &b) {
                          const Decode d{.groups = 2, .share = 3};
                          const NodeId q = b.x(DType::BF16, {2, 6, rows, 64}), k = b.x(DType::BF16, {2, 2, rows, 64}),
                                       v = b.x(DType::BF16, {2, 2, rows, 64});
@@ -481,10 +488,16 @@ static void addGradients(std::vector<Case> &cases) {
                          return results;
                        }});
   // Rows of weights that are no multiple of 16 bytes, and are read by several products.
-  addGradient(cases, "odd-rows", {.dtype = DType::BF16, .batch = {2}, .queries = 133, .keys = 133, .features = 64, .values = 64, .mask = Mask::Add});
-  cases.push_back({"attention.gradient.through-the-largest", [](Builder &b) {
-                     return attentionWithGradients(b, {.queries = 20, .keys = 33}, "qkv");
-                   }});
+  addGradient(cases, "odd-rows",
+              {.dtype = DType::BF16,
+               .batch = {2},
+               .queries = 133,
+               .keys = 133,
+               .features = 64,
+               .values = 64,
+               .mask = Mask::Add});
+  cases.push_back({"attention.gradient.through-the-largest",
+                   [](Builder &b) { return attentionWithGradients(b, {.queries = 20, .keys = 33}, "qkv"); }});
   cases.push_back({"attention.gradient.transposed", [](Builder &b) {
                      auto heads = [&](int64_t rows) { return b.x(DType::BF16, {2, rows, 3, 64}); };
                      auto inFront = [&](NodeId x) { return b.permute(x, {0, 2, 1, 3}); };
@@ -503,7 +516,8 @@ static void addGradients(std::vector<Case> &cases) {
                      return differentiate(b, y, {q, mask});
                    }});
   cases.push_back({"attention.gradient.second", [](Builder &b) {
-                     const NodeId q = b.x(DType::F32, {9, 8}), k = b.x(DType::F32, {13, 8}), v = b.x(DType::F32, {13, 4});
+                     const NodeId q = b.x(DType::F32, {9, 8}), k = b.x(DType::F32, {13, 8}),
+                                  v = b.x(DType::F32, {13, 4});
                      const NodeId y = attend(b, {.batch = {}, .detached = true}, q, k, v, q);
                      return differentiate(b, differentiate(b, y, {k})[0], {q, v});
                    }});
@@ -528,8 +542,8 @@ static std::vector<NodeId> sumsOfNothing(Builder &b) {
   std::fill_n(mask.begin() + 5 * 256, 200, -inf);
   const NodeId q = b.x(DType::F32, {8, 16}), k = b.x(DType::F32, {256, 16});
   const NodeId v = b.x(DType::F32, {256, 16});
-  const NodeId scores = b.add(b.matmul(q, b.permute(k, {1, 0}), DType::F32),
-                              b.input(makeTensor(DType::F32, {8, 256}, mask)));
+  const NodeId scores =
+      b.add(b.matmul(q, b.permute(k, {1, 0}), DType::F32), b.input(makeTensor(DType::F32, {8, 256}, mask)));
   const NodeId max = b.reduce(ReduceKind::Max, scores, {1});
   const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(max, 1, 256)));
   const NodeId sum = b.reduce(ReduceKind::Add, e, {1});
@@ -538,8 +552,7 @@ static std::vector<NodeId> sumsOfNothing(Builder &b) {
 
 /// Rows that are masked from end to end or up to late keys, and what is no number.
 static void addHurting(std::vector<Case> &cases) {
-  cases.push_back({"attention.f16.many-keys",
-                   [](Builder &b) { return std::vector<NodeId>{averageOfMany(b)}; }});
+  cases.push_back({"attention.f16.many-keys", [](Builder &b) { return std::vector<NodeId>{averageOfMany(b)}; }});
   cases.push_back({"attention.f32.masked-sums", sumsOfNothing});
   auto given = [](Builder &b, const Shape &shape, double value,
                   const std::function<double(int64_t, int64_t, double)> &change) {
@@ -551,15 +564,12 @@ static void addHurting(std::vector<Case> &cases) {
     return b.input(makeTensor(DType::F32, shape, all));
   };
   auto same = [](int64_t, int64_t, double x) { return x; };
-  auto build = [=](Builder &b, Division division, double v,
-                   const std::function<double(int64_t, int64_t, double)> &q,
+  auto build = [=](Builder &b, Division division, double v, const std::function<double(int64_t, int64_t, double)> &q,
                    const std::function<double(int64_t, int64_t, double)> &changeV,
                    const std::function<double(int64_t, int64_t, double)> &mask) {
     const Spelling s{.batch = {}, .mask = Mask::Add, .division = division};
-    return std::vector<NodeId>{attend(b, s, given(b, {20, 16}, -0.5, q),
-                                      given(b, {150, 16}, 0, same),
-                                      given(b, {150, 8}, v, changeV),
-                                      given(b, {20, 150}, 0, mask))};
+    return std::vector<NodeId>{attend(b, s, given(b, {20, 16}, -0.5, q), given(b, {150, 16}, 0, same),
+                                      given(b, {150, 8}, v, changeV), given(b, {20, 150}, 0, mask))};
   };
   for (const Division division : {Division::Before, Division::After}) {
     const std::string suffix = division == Division::Before ? "" : ".after";
@@ -568,27 +578,23 @@ static void addHurting(std::vector<Case> &cases) {
                          return i % 3 == 0 || (i % 3 == 1 && j < 100) ? -inf : x;
                        });
                      }});
-    cases.push_back({"attention.specials" + suffix, [=](Builder &b) {
-                       return build(
-                           b, division, 1,
-                           [](int64_t i, int64_t j, double x) {
-                             return i == 3 && j == 2   ? std::numeric_limits<double>::quiet_NaN()
-                                    : i == 5 && j == 7 ? inf
-                                                       : x;
-                           },
-                           [](int64_t i, int64_t j, double x) {
-                             return i == 149 && j == 3 ? inf
-                                    : i == 2 && j == 5 ? std::numeric_limits<double>::quiet_NaN()
-                                                       : x;
-                           },
-                           [](int64_t i, int64_t j, double x) {
-                             return i == 7 && j == 120 ? inf : i == 8 && j > 60 ? -inf : x;
-                           });
-                     }});
+    cases.push_back(
+        {"attention.specials" + suffix, [=](Builder &b) {
+           return build(
+               b, division, 1,
+               [](int64_t i, int64_t j, double x) {
+                 return i == 3 && j == 2 ? std::numeric_limits<double>::quiet_NaN() : i == 5 && j == 7 ? inf : x;
+               },
+               [](int64_t i, int64_t j, double x) {
+                 return i == 149 && j == 3 ? inf : i == 2 && j == 5 ? std::numeric_limits<double>::quiet_NaN() : x;
+               },
+               [](int64_t i, int64_t j, double x) { return i == 7 && j == 120 ? inf
+                                                           : i == 8 && j > 60 ? -inf
+                                                                              : x; });
+         }});
   }
   cases.push_back({"attention.huge-values", [=](Builder &b) {
-                     return build(b, Division::Before, 2e38, same,
-                                  [](int64_t, int64_t, double) { return 3e38; }, same);
+                     return build(b, Division::Before, 2e38, same, [](int64_t, int64_t, double) { return 3e38; }, same);
                    }});
 }
 

@@ -36,8 +36,7 @@ std::optional<NodeId> Bounds::loop(const Node &node) {
   }
   // However many trips there are: what is exact after one, from what is exact, stays exact.
   const auto isExact = [&] {
-    return std::none_of(arguments.begin(), arguments.end(),
-                        [&](NodeId argument) { return of(argument).has_value(); });
+    return std::none_of(arguments.begin(), arguments.end(), [&](NodeId argument) { return of(argument).has_value(); });
   };
   const bool exact = isExact() && !of(node.operands[0]);
   trip(0);

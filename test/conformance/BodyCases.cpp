@@ -27,13 +27,11 @@ static void addRecurrent(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("loop.recurrent", dtype), [=](Builder &b) {
                      const NodeId x = b.x(dtype, {16, 4, 8}), w = b.x(dtype, {8, 8});
                      const NodeId scaled = b.mul(w, b.like(w, 0.03125));
-                     return b.loop(16, {b.splat(dtype, {4, 8}, 0)}, {x, scaled},
-                                   [=](Builder &s, Inputs in) {
-                                     NodeId y = s.matmul(in[1], in[3], accumulatorType(dtype));
-                                     y = s.type(y).dtype == dtype ? y : s.cast(y, dtype);
-                                     return Nodes{s.unary(UnaryKind::Tanh,
-                                                          s.add(y, row(s, in[2], in[0])))};
-                                   });
+                     return b.loop(16, {b.splat(dtype, {4, 8}, 0)}, {x, scaled}, [=](Builder &s, Inputs in) {
+                       NodeId y = s.matmul(in[1], in[3], accumulatorType(dtype));
+                       y = s.type(y).dtype == dtype ? y : s.cast(y, dtype);
+                       return Nodes{s.unary(UnaryKind::Tanh, s.add(y, row(s, in[2], in[0])))};
+                     });
                    }});
 }
 
@@ -43,27 +41,23 @@ static void addCumulative(std::vector<Case> &cases, DType dtype) {
       {named("loop.cumulative", dtype), [=](Builder &b) {
          const NodeId x = b.x(dtype, {9, 33});
          const TensorType type = b.type(x);
-         return b.loop(9, {b.splat(dtype, {33}, 0), b.splat(dtype, {9, 33}, 0)}, {x},
-                       [=](Builder &s, Inputs in) {
-                         const NodeId sum = s.add(in[1], row(s, in[3], in[0]));
-                         const NodeId rows = s.iota({DType::I64, {9, 33}}, 0);
-                         const NodeId here = s.binary(
-                             BinaryKind::Eq, rows, s.expand(s.reshape(in[0], {1, 1}), {9, 33}));
-                         const NodeId wide = s.expand(s.reshape(sum, {1, 33}), {9, 33});
-                         return Nodes{sum, s.select(here, wide, in[2])};
-                       });
+         return b.loop(9, {b.splat(dtype, {33}, 0), b.splat(dtype, {9, 33}, 0)}, {x}, [=](Builder &s, Inputs in) {
+           const NodeId sum = s.add(in[1], row(s, in[3], in[0]));
+           const NodeId rows = s.iota({DType::I64, {9, 33}}, 0);
+           const NodeId here = s.binary(BinaryKind::Eq, rows, s.expand(s.reshape(in[0], {1, 1}), {9, 33}));
+           const NodeId wide = s.expand(s.reshape(sum, {1, 33}), {9, 33});
+           return Nodes{sum, s.select(here, wide, in[2])};
+         });
        }});
 }
 
 /// Values of every dtype change places, and stay what they are.
 static void addExchange(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("loop.exchange", dtype), [=](Builder &b) {
-                     const NodeId x = b.x(dtype, {5, 7}), y = b.x(dtype, {5, 7}),
-                                  z = b.x(dtype, {5, 7});
+                     const NodeId x = b.x(dtype, {5, 7}), y = b.x(dtype, {5, 7}), z = b.x(dtype, {5, 7});
                      Nodes results;
                      for (int64_t trips : {0, 1, 5})
-                       for (NodeId result :
-                            b.loop(trips, {x, y, z, x}, {z}, [](Builder &, Inputs in) {
+                       for (NodeId result : b.loop(trips, {x, y, z, x}, {z}, [](Builder &, Inputs in) {
                               return Nodes{in[2], in[3], in[5], in[4]};
                             }))
                          results.push_back(result);
@@ -71,22 +65,18 @@ static void addExchange(std::vector<Case> &cases, DType dtype) {
                    }});
   cases.push_back({named("custom", dtype), [=](Builder &b) {
                      const NodeId x = b.x(dtype, {5, 7});
-                     return b.custom("turned", {x}, [](Builder &s, Inputs in) {
-                       return Nodes{s.permute(in[0], {1, 0}), in[0]};
-                     });
+                     return b.custom("turned", {x},
+                                     [](Builder &s, Inputs in) { return Nodes{s.permute(in[0], {1, 0}), in[0]}; });
                    }});
 }
 
 /// a' = 3 a + i: integers wrap, and every device has the same bits.
-static Nodes affine(Builder &s, Inputs in) {
-  return Nodes{s.add(s.mul(in[1], s.like(in[1], 3)), in[0])};
-}
+static Nodes affine(Builder &s, Inputs in) { return Nodes{s.add(s.mul(in[1], s.like(in[1], 3)), in[0])}; }
 
 static void addCounts(std::vector<Case> &cases) {
   for (int64_t count : {-1, 0, 1, 2, 50})
     cases.push_back({"loop.count." + std::to_string(count), [=](Builder &b) {
-                       const NodeId n = b.input(
-                           makeTensor(DType::I64, {1}, {static_cast<double>(count)}));
+                       const NodeId n = b.input(makeTensor(DType::I64, {1}, {static_cast<double>(count)}));
                        const NodeId x = number(b, 7);
                        const NodeId direct = b.loop(0, {x}, {}, affine, b.reshape(n, {}))[0];
                        const NodeId more = b.add(b.reshape(n, {}), number(b, 3));
@@ -105,40 +95,32 @@ static void addStructures(std::vector<Case> &cases) {
   cases.push_back({"loop.deep", [](Builder &b) {
                      Builder::BuildBody step = affine;
                      for (int depth = 0; depth < 6; ++depth)
-                       step = [step](Builder &s, Inputs in) {
-                         return s.loop(2, {s.add(in[1], in[0])}, {}, step);
-                       };
+                       step = [step](Builder &s, Inputs in) { return s.loop(2, {s.add(in[1], in[0])}, {}, step); };
                      return b.loop(2, {number(b, 1)}, {}, step);
                    }});
   cases.push_back({"loop.chained", [](Builder &b) {
                      // One loop reads what another leaves, through views and kernels between.
                      const NodeId x = b.x(DType::F32, {6, 4});
-                     const auto twice = [](Builder &s, Inputs in) {
-                       return Nodes{s.add(in[1], in[1])};
-                     };
+                     const auto twice = [](Builder &s, Inputs in) { return Nodes{s.add(in[1], in[1])}; };
                      const NodeId y = b.loop(3, {x}, {}, twice)[0];
                      const NodeId z = b.loop(2, {b.permute(y, {1, 0})}, {}, twice)[0];
                      const NodeId w = b.loop(1, {b.reshape(y, {24})}, {}, twice)[0];
-                     return Nodes{y, b.add(x, b.permute(z, {1, 0})), w,
-                                  b.reduce(ReduceKind::Max, y, {0})};
+                     return Nodes{y, b.add(x, b.permute(z, {1, 0})), w, b.reduce(ReduceKind::Max, y, {0})};
                    }});
   cases.push_back({"loop.operands", [](Builder &b) {
                      // Constants, iotas and views as operands; results that are used in part.
                      const NodeId i = b.iota({DType::I32, {7}}, 0);
                      const NodeId one = b.splat(DType::I32, {7}, 1);
                      const NodeId wide = b.expand(b.x(DType::I32, {1}), {7});
-                     const Nodes r = b.loop(4, {i, one, wide}, {i, one, wide},
-                                            [](Builder &s, Inputs in) {
-                                              return Nodes{s.add(in[1], in[4]), s.mul(in[2], in[6]),
-                                                           s.sub(in[3], in[5])};
-                                            });
+                     const Nodes r = b.loop(4, {i, one, wide}, {i, one, wide}, [](Builder &s, Inputs in) {
+                       return Nodes{s.add(in[1], in[4]), s.mul(in[2], in[6]), s.sub(in[3], in[5])};
+                     });
                      return Nodes{r[0], r[2]};
                    }});
   cases.push_back({"loop.empty", [](Builder &b) {
-                     return b.loop(3, {b.x(DType::F32, {0, 3}), b.x(DType::F32, {})}, {},
-                                   [](Builder &s, Inputs in) {
-                                     return Nodes{s.add(in[1], in[1]), s.unary(UnaryKind::Neg, in[2])};
-                                   });
+                     return b.loop(3, {b.x(DType::F32, {0, 3}), b.x(DType::F32, {})}, {}, [](Builder &s, Inputs in) {
+                       return Nodes{s.add(in[1], in[1]), s.unary(UnaryKind::Neg, in[2])};
+                     });
                    }});
   cases.push_back({"loop.large", [](Builder &b) {
                      // More bytes than a constant may have, from a splat inside of the body.
@@ -156,9 +138,8 @@ static void addStructures(std::vector<Case> &cases) {
                        return Nodes{s.mul(in[0], s.add(e, s.like(e, 1)))};
                      };
                      return b.loop(2, {x}, {}, [&](Builder &s, Inputs in) {
-                       return s.custom("outer", {in[1]}, [&](Builder &t, Inputs inner) {
-                         return t.custom("gelu", {inner[0]}, gelu);
-                       });
+                       return s.custom("outer", {in[1]},
+                                       [&](Builder &t, Inputs inner) { return t.custom("gelu", {inner[0]}, gelu); });
                      });
                    }});
 }
@@ -176,7 +157,8 @@ static void addUpdates(std::vector<Case> &cases, DType dtype) {
     cases.push_back({named("loop.rows", dtype) + many, [=](Builder &b) {
                        return b.loop(trips, {b.x(dtype, {3, 5}), b.splat(dtype, {7, 3, 5}, 1)}, {b.x(dtype, {3, 5})},
                                      [=](Builder &s, Inputs in) {
-                                       const NodeId next = s.binary(BinaryKind::Max, s.unary(UnaryKind::Neg, in[1]), in[3]);
+                                       const NodeId next =
+                                           s.binary(BinaryKind::Max, s.unary(UnaryKind::Neg, in[1]), in[3]);
                                        return Nodes{next, set(s, in[2], in[0], in[1])};
                                      });
                      }});
@@ -193,17 +175,18 @@ static void addUpdates(std::vector<Case> &cases, DType dtype) {
                      }});
     // What was there is read by who needs the update.
     cases.push_back({named("loop.rows.late", dtype) + many, [=](Builder &b) {
-                       return b.loop(trips, {b.x(dtype, {7, 6}), b.splat(dtype, {7, 6}, 0)}, {},
-                                     [=](Builder &s, Inputs in) {
-                                       const NodeId next = set(s, in[1], in[0], row(s, in[2], in[0]));
-                                       return Nodes{next, s.binary(BinaryKind::Max, in[1], s.unary(UnaryKind::Neg, next))};
-                                     });
+                       return b.loop(
+                           trips, {b.x(dtype, {7, 6}), b.splat(dtype, {7, 6}, 0)}, {}, [=](Builder &s, Inputs in) {
+                             const NodeId next = set(s, in[1], in[0], row(s, in[2], in[0]));
+                             return Nodes{next, s.binary(BinaryKind::Max, in[1], s.unary(UnaryKind::Neg, next))};
+                           });
                      }});
     // Two that are updated change places; others move on, and what is new follows them.
     cases.push_back({named("loop.rows.exchange", dtype) + many, [=](Builder &b) {
                        return b.loop(trips, {b.x(dtype, {7, 2}), b.x(dtype, {7, 2})}, {b.x(dtype, {2})},
                                      [=](Builder &s, Inputs in) {
-                                       return Nodes{set(s, in[2], in[0], in[3]), set(s, in[1], in[0], row(s, in[2], in[0]))};
+                                       return Nodes{set(s, in[2], in[0], in[3]),
+                                                    set(s, in[1], in[0], row(s, in[2], in[0]))};
                                      });
                      }});
     cases.push_back({named("loop.shift", dtype) + many, [=](Builder &b) {
@@ -229,7 +212,8 @@ static void addUpdates(std::vector<Case> &cases, DType dtype) {
     cases.push_back({named("loop.rows.many", dtype) + many, [=](Builder &b) {
                        return b.loop(trips, {b.x(dtype, {7, 3})}, {b.x(dtype, {2, 3})}, [=](Builder &s, Inputs in) {
                          const NodeId two = s.reshape(s.binary(BinaryKind::Mul, s.iota({DType::I64, {2}}, 0),
-                                                               s.expand(s.reshape(in[0], {1}), {2})), {2});
+                                                               s.expand(s.reshape(in[0], {1}), {2})),
+                                                      {2});
                          const NodeId first = s.scatter(graph::ScatterKind::Max, in[1], two, in[2], 0);
                          return Nodes{s.scatter(graph::ScatterKind::Set, first, s.add(two, s.like(two, 2)), in[2], 0)};
                        });
@@ -238,7 +222,8 @@ static void addUpdates(std::vector<Case> &cases, DType dtype) {
   // Updates outside of loops: of what is made for them, of what is returned, and of an input.
   cases.push_back({named("rows.chained", dtype), [=](Builder &b) {
                      const NodeId x = b.x(dtype, {7, 3}), y = b.unary(UnaryKind::Neg, x), r = b.x(dtype, {3});
-                     const NodeId first = set(b, y, number(b, 2), r), second = set(b, first, number(b, 4), row(b, first, number(b, 1)));
+                     const NodeId first = set(b, y, number(b, 2), r),
+                                  second = set(b, first, number(b, 4), row(b, first, number(b, 1)));
                      const NodeId third = set(b, second, number(b, 2), row(b, y, number(b, 2)));
                      return Nodes{third, second, set(b, x, number(b, 0), r)};
                    }});
@@ -257,7 +242,8 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
                          const NodeId a = b.x(DType::F32, {trips, 3, width}), x = b.x(dtype, {trips, 3, width});
                          const NodeId wide = b.cast(x, DType::F32);
                          const NodeId scaled = b.unary(UnaryKind::Tanh, a);
-                         const NodeId h0 = b.splat(DType::F32, {3, width}, 0), none = b.splat(DType::F32, {trips, 3, width}, 0);
+                         const NodeId h0 = b.splat(DType::F32, {3, width}, 0),
+                                      none = b.splat(DType::F32, {trips, 3, width}, 0);
                          const auto step = [=](Builder &s, Inputs in) {
                            const NodeId h = s.add(s.mul(row(s, in[3], in[0]), in[1]), row(s, in[4], in[0]));
                            return Nodes{h, set(s, in[2], in[0], h)};
@@ -282,7 +268,8 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
   // A few numbers for each, with sums over them, and what many share.
   for (int64_t own : {1, 3, 16})
     cases.push_back({named("loop.elements.states", dtype) + "." + std::to_string(own), [=](Builder &b) {
-                       const NodeId x = b.x(dtype, {2, 6, 13}), c = b.x(dtype, {2, 6, own}), rate = b.x(dtype, {13, own});
+                       const NodeId x = b.x(dtype, {2, 6, 13}), c = b.x(dtype, {2, 6, own}),
+                                    rate = b.x(dtype, {13, own});
                        const NodeId few = b.mul(rate, b.like(rate, 0.125));
                        return b.loop(6, {b.splat(dtype, {2, 13, own}, 0), b.splat(dtype, {2, 6, 13}, 0)}, {x, c, few},
                                      [=](Builder &s, Inputs in) {
@@ -313,38 +300,41 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
                      const NodeId x = b.x(dtype, {9, 70}), y = b.x(dtype, {9, 70});
                      return b.loop(7, {x}, {y}, [=](Builder &s, Inputs in) {
                        const NodeId now = row(s, in[2], s.add(in[0], number(s, 2)));
-                       return Nodes{set(s, in[1], s.add(in[0], number(s, 1)), s.binary(BinaryKind::Max, now, s.unary(UnaryKind::Neg, now)))};
+                       return Nodes{set(s, in[1], s.add(in[0], number(s, 1)),
+                                        s.binary(BinaryKind::Max, now, s.unary(UnaryKind::Neg, now)))};
                      });
                    }});
   // A step of a gated unit: two kernels a trip, of which one updates rows. Parts that are put together, rows backwards.
-  cases.push_back({named("loop.elements.trip", dtype), [=](Builder &b) {
-                     const NodeId x = b.x(dtype, {5, 3, 38}), w = b.x(dtype, {19, 38}), h = b.x(dtype, {3, 19});
-                     const NodeId few = b.mul(w, b.like(w, 0.0625));
-                     return b.loop(5, {h, b.x(dtype, {5, 3, 19}), b.x(dtype, {6, 3, 38}), b.x(dtype, {5, 3, 19})}, {x, few},
-                                   [=](Builder &s, Inputs in) {
-                                     NodeId fed = s.matmul(in[1], in[6], accumulatorType(dtype));
-                                     fed = s.type(fed).dtype == dtype ? fed : s.cast(fed, dtype);
-                                     const NodeId last = s.sub(number(s, 4), in[0]), given = row(s, in[5], last);
-                                     const NodeId zero = s.splat(dtype, {}, 0);
-                                     const auto part = [&](NodeId all, int64_t i) {
-                                       return s.pad(all, zero, {0, -19 * i}, {0, 19 * i - 19}, {0, 0});
-                                     };
-                                     const auto placed = [&](NodeId one, int64_t i) {
-                                       return s.pad(one, zero, {0, 19 * i}, {0, 19 - 19 * i}, {0, 0});
-                                     };
-                                     const NodeId a = s.binary(BinaryKind::Max, part(fed, 0), part(given, 1));
-                                     const NodeId c = s.binary(BinaryKind::Min, part(fed, 1), part(given, 0));
-                                     const NodeId next = s.add(s.binary(BinaryKind::Min, a, c), s.mul(in[1], s.like(in[1], 0.5)));
-                                     const NodeId both = s.add(placed(a, 1), placed(c, 0));
-                                     return Nodes{next, set(s, in[2], in[0], next), set(s, in[3], s.add(last, number(s, 1)), both),
-                                                  s.scatter(graph::ScatterKind::Max, in[4], last, a, 0)};
-                                   });
-                   }});
-  // Products of what no trip carries, sums over all trips that no trip reads, rows that are read before they are written;
-  // backwards and forwards, of a second loop besides that does the same.
+  cases.push_back(
+      {named("loop.elements.trip", dtype), [=](Builder &b) {
+         const NodeId x = b.x(dtype, {5, 3, 38}), w = b.x(dtype, {19, 38}), h = b.x(dtype, {3, 19});
+         const NodeId few = b.mul(w, b.like(w, 0.0625));
+         return b.loop(5, {h, b.x(dtype, {5, 3, 19}), b.x(dtype, {6, 3, 38}), b.x(dtype, {5, 3, 19})}, {x, few},
+                       [=](Builder &s, Inputs in) {
+                         NodeId fed = s.matmul(in[1], in[6], accumulatorType(dtype));
+                         fed = s.type(fed).dtype == dtype ? fed : s.cast(fed, dtype);
+                         const NodeId last = s.sub(number(s, 4), in[0]), given = row(s, in[5], last);
+                         const NodeId zero = s.splat(dtype, {}, 0);
+                         const auto part = [&](NodeId all, int64_t i) {
+                           return s.pad(all, zero, {0, -19 * i}, {0, 19 * i - 19}, {0, 0});
+                         };
+                         const auto placed = [&](NodeId one, int64_t i) {
+                           return s.pad(one, zero, {0, 19 * i}, {0, 19 - 19 * i}, {0, 0});
+                         };
+                         const NodeId a = s.binary(BinaryKind::Max, part(fed, 0), part(given, 1));
+                         const NodeId c = s.binary(BinaryKind::Min, part(fed, 1), part(given, 0));
+                         const NodeId next = s.add(s.binary(BinaryKind::Min, a, c), s.mul(in[1], s.like(in[1], 0.5)));
+                         const NodeId both = s.add(placed(a, 1), placed(c, 0));
+                         return Nodes{next, set(s, in[2], in[0], next), set(s, in[3], s.add(last, number(s, 1)), both),
+                                      s.scatter(graph::ScatterKind::Max, in[4], last, a, 0)};
+                       });
+       }});
+  // Products of what no trip carries, sums over all trips that no trip reads, rows that are read before they are
+  // written; backwards and forwards, of a second loop besides that does the same.
   for (bool isBackward : {false, true})
     cases.push_back({named("loop.elements.sums", dtype) + (isBackward ? ".backward" : ""), [=](Builder &b) {
-                       const NodeId x = b.x(dtype, {6, 3, 4}), w = b.x(dtype, {4, 4}), d = b.x(dtype, {3, 4}), y = b.x(dtype, {8, 3, 4});
+                       const NodeId x = b.x(dtype, {6, 3, 4}), w = b.x(dtype, {4, 4}), d = b.x(dtype, {3, 4}),
+                                    y = b.x(dtype, {8, 3, 4});
                        const NodeId few = b.mul(w, b.like(w, 0.0625));
                        const auto product = [=](Builder &s, NodeId a, NodeId c) {
                          const NodeId sum = s.matmul(a, c, accumulatorType(dtype));
@@ -367,9 +357,11 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
                                       s.scatter(graph::ScatterKind::Add, in[5], at, mixed, 0)};
                        };
                        const DType wide = accumulatorType(dtype);
-                       const Nodes all = b.loop(6, {d, y, b.splat(wide, {4, 4}, 0), b.x(dtype, {4}), b.splat(dtype, {6, 3, 4}, 0)},
-                                                {x, few}, [=](Builder &s, Inputs in) { return step(s, in, true); });
-                       Nodes results = b.loop(6, {d}, {x, few}, [=](Builder &s, Inputs in) { return step(s, in, false); });
+                       const Nodes all =
+                           b.loop(6, {d, y, b.splat(wide, {4, 4}, 0), b.x(dtype, {4}), b.splat(dtype, {6, 3, 4}, 0)},
+                                  {x, few}, [=](Builder &s, Inputs in) { return step(s, in, true); });
+                       Nodes results =
+                           b.loop(6, {d}, {x, few}, [=](Builder &s, Inputs in) { return step(s, in, false); });
                        results.insert(results.end(), all.begin(), all.end());
                        return results;
                      }});

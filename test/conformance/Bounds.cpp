@@ -93,14 +93,12 @@ std::string ulpFunction(Builder &builder, Bounds &bounds, NodeId x) {
   const Node node = builder.graph().node(x);
   const bool pow = node.op == Op::Binary && isFloat(node.type.dtype) &&
                    static_cast<BinaryKind>(node.attributes.kind) == BinaryKind::Pow;
-  if (!pow &&
-      !(node.op == Op::Unary && isTranscendental(static_cast<UnaryKind>(node.attributes.kind))))
+  if (!pow && !(node.op == Op::Unary && isTranscendental(static_cast<UnaryKind>(node.attributes.kind))))
     return {};
   for (NodeId operand : node.operands)
     if (bounds.of(operand))
       return {};
-  const std::string_view name =
-      pow ? "pow" : toString(static_cast<UnaryKind>(node.attributes.kind));
+  const std::string_view name = pow ? "pow" : toString(static_cast<UnaryKind>(node.attributes.kind));
   return std::string(name) + "." + std::string(toString(node.type.dtype));
 }
 
@@ -114,8 +112,7 @@ NodeId Bounds::rounding(NodeId y, double units) {
   const DType dtype = b.type(y).dtype;
   // An infinity is not rounded: exp of it would take an infinite bound further.
   const NodeId size = magnitude(y);
-  const NodeId infinite =
-      b.binary(BinaryKind::Eq, size, b.like(size, std::numeric_limits<double>::infinity()));
+  const NodeId infinite = b.binary(BinaryKind::Eq, size, b.like(size, std::numeric_limits<double>::infinity()));
   const NodeId relative = scaled(b.select(infinite, b.like(size, 0), size), units * unitOf(dtype));
   return b.add(relative, b.like(relative, units * smallestOf(dtype)));
 }
@@ -128,8 +125,7 @@ std::optional<NodeId> Bounds::taint(const Node &node, NodeId y) {
   if (!sum)
     return std::nullopt;
   const NodeId zero = b.like(*sum, 0);
-  return b.select(b.binary(BinaryKind::Eq, *sum, zero), zero,
-                  b.like(*sum, std::numeric_limits<double>::infinity()));
+  return b.select(b.binary(BinaryKind::Eq, *sum, zero), zero, b.like(*sum, std::numeric_limits<double>::infinity()));
 }
 
 std::optional<NodeId> Bounds::of(NodeId x) {
@@ -177,10 +173,9 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
     return scatter(y, node);
   case Op::RandomBits:
     // Bits of an inexact seed are any bits.
-    return of(node.operands[0]) ? std::optional<NodeId>(b.splat(
-                                      DType::F64, node.type.shape,
-                                      std::numeric_limits<double>::infinity()))
-                                : std::nullopt;
+    return of(node.operands[0])
+               ? std::optional<NodeId>(b.splat(DType::F64, node.type.shape, std::numeric_limits<double>::infinity()))
+               : std::nullopt;
   case Op::Flip:
     return viewed([&](NodeId e) { return b.flip(e, node.attributes.dims); });
   case Op::Window:
@@ -200,14 +195,13 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
       if (b.type(node.operands[0]).dtype == node.type.dtype)
         return e;
       const NodeId zero = b.like(e, 0);
-      return b.select(b.binary(BinaryKind::Eq, e, zero), zero,
-                      b.like(e, std::numeric_limits<double>::infinity()));
+      return b.select(b.binary(BinaryKind::Eq, e, zero), zero, b.like(e, std::numeric_limits<double>::infinity()));
     });
   case Op::Loop:
     return loop(node);
   case Op::Custom:
-    return of((*b.graph().inlineBody(node.attributes.body,
-                                     node.operands))[static_cast<size_t>(node.attributes.result)]);
+    return of(
+        (*b.graph().inlineBody(node.attributes.body, node.operands))[static_cast<size_t>(node.attributes.result)]);
   default:
     break;
   }
@@ -310,8 +304,7 @@ std::optional<NodeId> Bounds::scan(NodeId y, const Node &node) {
   const graph::Attributes &a = node.attributes;
   const int64_t dim = a.dims[0];
   return combined(y, node.operands[0], static_cast<ReduceKind>(a.kind),
-                  static_cast<double>(node.type.shape[static_cast<size_t>(dim)]),
-                  [&](ReduceKind kind, NodeId of) {
+                  static_cast<double>(node.type.shape[static_cast<size_t>(dim)]), [&](ReduceKind kind, NodeId of) {
                     const NodeId scanned = b.scan(kind, of, dim, a.exclusive, a.reverse);
                     // An exclusive one begins with -infinity.
                     return kind == ReduceKind::Max ? maximum(scanned, b.like(scanned, 0)) : scanned;
@@ -320,8 +313,7 @@ std::optional<NodeId> Bounds::scan(NodeId y, const Node &node) {
 
 NodeId Bounds::infiniteWhereInexact(NodeId bound) {
   const NodeId zero = b.like(bound, 0);
-  return b.select(b.binary(BinaryKind::Eq, bound, zero), zero,
-                  b.like(bound, std::numeric_limits<double>::infinity()));
+  return b.select(b.binary(BinaryKind::Eq, bound, zero), zero, b.like(bound, std::numeric_limits<double>::infinity()));
 }
 
 std::optional<NodeId> Bounds::sort(const Node &node) {
@@ -343,8 +335,7 @@ std::optional<NodeId> Bounds::scatter(NodeId y, const Node &node) {
   if (of(at))
     return b.splat(DType::F64, node.type.shape, infinity);
   const std::optional<NodeId> ex = of(x), eu = of(updates);
-  const bool isFree = isFloat(node.type.dtype) && (kind == graph::ScatterKind::Add ||
-                                                   kind == graph::ScatterKind::Mul);
+  const bool isFree = isFloat(node.type.dtype) && (kind == graph::ScatterKind::Add || kind == graph::ScatterKind::Mul);
   const auto combine = [&](graph::ScatterKind how, NodeId into, NodeId by) {
     return b.scatter(how, into, at, by, node.attributes.dims[0]);
   };
@@ -355,8 +346,7 @@ std::optional<NodeId> Bounds::scatter(NodeId y, const Node &node) {
     if (kind == graph::ScatterKind::Set)
       return combine(kind, e0, e1);
     const NodeId worst = combine(graph::ScatterKind::Max, e0, e1);
-    return isFloat(node.type.dtype) || node.type.dtype == DType::Bool ? worst
-                                                                      : infiniteWhereInexact(worst);
+    return isFloat(node.type.dtype) || node.type.dtype == DType::Bool ? worst : infiniteWhereInexact(worst);
   }
   const double terms = static_cast<double>(*numElements(b.type(at).shape)) + 1;
   const double relative = 2 * terms * unitOf(node.type.dtype);
@@ -369,9 +359,8 @@ std::optional<NodeId> Bounds::scatter(NodeId y, const Node &node) {
   return b.add(b.add(scaled(sizes, relative), rounding(y, 2 * terms)), combine(kind, e0, e1));
 }
 
-std::optional<NodeId>
-Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
-                 const std::function<NodeId(ReduceKind, NodeId)> &combine) {
+std::optional<NodeId> Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
+                                       const std::function<NodeId(ReduceKind, NodeId)> &combine) {
   const std::optional<NodeId> e = of(x);
   const DType dtype = b.type(y).dtype;
   if (terms == 0)
@@ -380,8 +369,7 @@ Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
     if (!e)
       return std::nullopt;
     const NodeId worst = combine(ReduceKind::Max, *e);
-    return kind == ReduceKind::Max || kind == ReduceKind::Min ? worst
-                                                              : infiniteWhereInexact(worst);
+    return kind == ReduceKind::Max || kind == ReduceKind::Min ? worst : infiniteWhereInexact(worst);
   }
   const double relative = 2 * terms * unitOf(accumulatorType(dtype));
   NodeId size = magnitude(x);
@@ -393,8 +381,7 @@ Bounds::combined(NodeId y, NodeId x, ReduceKind kind, double terms,
       bound = b.add(spread, scaled(larger, 2 * relative + 4 * unitOf(dtype)));
     }
     // Where some of the terms alone leave the range of the accumulator, the order decides.
-    const NodeId exponents =
-        combine(ReduceKind::Add, b.unary(UnaryKind::Abs, b.unary(UnaryKind::Log2, size)));
+    const NodeId exponents = combine(ReduceKind::Add, b.unary(UnaryKind::Abs, b.unary(UnaryKind::Log2, size)));
     const double range = accumulatorType(dtype) == DType::F64 ? 1000 : 120;
     return b.select(b.binary(BinaryKind::Gt, exponents, b.like(exponents, range)),
                     b.like(exponents, std::numeric_limits<double>::infinity()), bound);
@@ -529,8 +516,7 @@ std::optional<NodeId> Bounds::cast(NodeId y, const Node &node) {
   const NodeId zero = b.like(*e, 0);
   const NodeId exact = b.binary(BinaryKind::Eq, *e, zero);
   if (to == DType::Bool)
-    return b.select(b.binary(BinaryKind::Le, magnitude(x), *e),
-                    b.select(exact, zero, b.like(*e, 1)), zero);
+    return b.select(b.binary(BinaryKind::Le, magnitude(x), *e), b.select(exact, zero, b.like(*e, 1)), zero);
   if (from == DType::Bool)
     return e;
   if (isFloat(to)) {
@@ -553,8 +539,7 @@ std::optional<NodeId> Bounds::gather(const Node &node) {
   if (of(node.operands[1]))
     return b.splat(DType::F64, node.type.shape, std::numeric_limits<double>::infinity());
   const std::optional<NodeId> e = of(node.operands[0]);
-  return e ? std::optional<NodeId>(b.gather(*e, node.operands[1], node.attributes.dims[0]))
-           : std::nullopt;
+  return e ? std::optional<NodeId>(b.gather(*e, node.operands[1], node.attributes.dims[0])) : std::nullopt;
 }
 
 std::optional<NodeId> Bounds::pad(const Node &node) {
@@ -562,8 +547,7 @@ std::optional<NodeId> Bounds::pad(const Node &node) {
   if (!e && !fill)
     return std::nullopt;
   const graph::Attributes &a = node.attributes;
-  return b.pad(orZero(e, node.operands[0]), orZero(fill, node.operands[1]), a.low, a.high,
-               a.interior);
+  return b.pad(orZero(e, node.operands[0]), orZero(fill, node.operands[1]), a.low, a.high, a.interior);
 }
 
 std::optional<NodeId> Bounds::concat(const Node &node) {
@@ -574,8 +558,7 @@ std::optional<NodeId> Bounds::concat(const Node &node) {
     isExact &= !e;
     bounds.push_back(orZero(e, operand));
   }
-  return isExact ? std::nullopt
-                 : std::optional<NodeId>(b.concat(bounds, node.attributes.dims[0]));
+  return isExact ? std::nullopt : std::optional<NodeId>(b.concat(bounds, node.attributes.dims[0]));
 }
 
 } // namespace zyx::conformance

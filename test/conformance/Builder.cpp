@@ -40,8 +40,7 @@ std::vector<NodeId> Builder::loop(int64_t trips, const std::vector<NodeId> &init
                     : graph().loop(step, trips, initial, invariants));
 }
 
-std::vector<NodeId> Builder::custom(std::string what, const std::vector<NodeId> &operands,
-                                    const BuildBody &build) {
+std::vector<NodeId> Builder::custom(std::string what, const std::vector<NodeId> &operands, const BuildBody &build) {
   std::vector<TensorType> types;
   for (NodeId node : operands)
     types.push_back(type(node));
@@ -55,17 +54,11 @@ NodeId Builder::input(HostTensor value) {
   return id;
 }
 
-NodeId Builder::x(DType dtype, Shape shape) {
-  return input(moderate(dtype, std::move(shape), random));
-}
+NodeId Builder::x(DType dtype, Shape shape) { return input(moderate(dtype, std::move(shape), random)); }
 
-NodeId Builder::one(DType dtype, Shape shape) {
-  return input(nearOne(dtype, std::move(shape), random));
-}
+NodeId Builder::one(DType dtype, Shape shape) { return input(nearOne(dtype, std::move(shape), random)); }
 
-NodeId Builder::constant(HostTensor value) {
-  return take(graph().constant(value.type, std::move(value.data)));
-}
+NodeId Builder::constant(HostTensor value) { return take(graph().constant(value.type, std::move(value.data))); }
 
 NodeId Builder::splat(DType dtype, Shape shape, double value) {
   return take(graph().splat({dtype, std::move(shape)}, makeTensor(dtype, {}, {value}).data));

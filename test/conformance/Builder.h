@@ -47,9 +47,7 @@ public:
 
   NodeId reshape(NodeId x, Shape shape) { return take(graph().reshape(x, std::move(shape))); }
   NodeId expand(NodeId x, Shape shape) { return take(graph().expand(x, std::move(shape))); }
-  NodeId permute(NodeId x, std::vector<int64_t> o) {
-    return take(graph().permute(x, std::move(o)));
-  }
+  NodeId permute(NodeId x, std::vector<int64_t> o) { return take(graph().permute(x, std::move(o))); }
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> dims) {
     return take(graph().reduce(kind, x, std::move(dims)));
   }
@@ -65,17 +63,14 @@ public:
   graph::Body body(const std::vector<TensorType> &types, const BuildBody &build) const;
   /// A loop whose body gets the index, then what is carried, then the invariants. Where `count` is
   /// given it is the number of trips.
-  std::vector<NodeId> loop(int64_t trips, const std::vector<NodeId> &initial,
-                           const std::vector<NodeId> &invariants, const BuildBody &build,
-                           std::optional<NodeId> count = std::nullopt);
-  std::vector<NodeId> custom(std::string name, const std::vector<NodeId> &operands,
-                             const BuildBody &build);
+  std::vector<NodeId> loop(int64_t trips, const std::vector<NodeId> &initial, const std::vector<NodeId> &invariants,
+                           const BuildBody &build, std::optional<NodeId> count = std::nullopt);
+  std::vector<NodeId> custom(std::string name, const std::vector<NodeId> &operands, const BuildBody &build);
   /// The results of a body on these arguments.
   std::vector<NodeId> inlined(const graph::Body &body, const std::vector<NodeId> &arguments) {
     return take(graph().inlineBody(body, arguments));
   }
-  NodeId scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false,
-              bool reverse = false) {
+  NodeId scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false, bool reverse = false) {
     return take(graph().scan(kind, x, dim, exclusive, reverse));
   }
   NodeId sort(graph::SortKind kind, NodeId x, int64_t dim, bool descending = false) {
@@ -84,29 +79,20 @@ public:
   NodeId scatter(graph::ScatterKind kind, NodeId x, NodeId i, NodeId updates, int64_t dim) {
     return take(graph().scatter(kind, x, i, updates, dim));
   }
-  NodeId randomBits(NodeId seed, Shape shape) {
-    return take(graph().randomBits(seed, std::move(shape)));
-  }
+  NodeId randomBits(NodeId seed, Shape shape) { return take(graph().randomBits(seed, std::move(shape))); }
 
-  NodeId flip(NodeId x, std::vector<int64_t> dims) {
-    return take(graph().flip(x, std::move(dims)));
-  }
+  NodeId flip(NodeId x, std::vector<int64_t> dims) { return take(graph().flip(x, std::move(dims))); }
   NodeId pad(NodeId x, NodeId fill, std::vector<int64_t> low, std::vector<int64_t> high,
              std::vector<int64_t> interior) {
     return take(graph().pad(x, fill, std::move(low), std::move(high), std::move(interior)));
   }
-  NodeId window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size,
-                std::vector<int64_t> stride, std::vector<int64_t> dilation) {
-    return take(graph().window(x, std::move(dims), std::move(size), std::move(stride),
-                               std::move(dilation)));
+  NodeId window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size, std::vector<int64_t> stride,
+                std::vector<int64_t> dilation) {
+    return take(graph().window(x, std::move(dims), std::move(size), std::move(stride), std::move(dilation)));
   }
-  NodeId concat(const std::vector<NodeId> &parts, int64_t dim) {
-    return take(graph().concat(parts, dim));
-  }
+  NodeId concat(const std::vector<NodeId> &parts, int64_t dim) { return take(graph().concat(parts, dim)); }
   NodeId bitcast(NodeId x, DType dtype) { return take(graph().bitcast(x, dtype)); }
-  NodeId transfer(NodeId x, std::string device) {
-    return take(graph().transfer(x, std::move(device)));
-  }
+  NodeId transfer(NodeId x, std::string device) { return take(graph().transfer(x, std::move(device))); }
 
   NodeId add(NodeId a, NodeId b) { return binary(BinaryKind::Add, a, b); }
   NodeId sub(NodeId a, NodeId b) { return binary(BinaryKind::Sub, a, b); }
@@ -123,8 +109,8 @@ public:
   /// the last two are a batch.
   NodeId matmul(NodeId a, NodeId b, DType accumulator);
 
-  /// What the terms of a result add up to without their signs: a case's tolerance is relative to it, element by element,
-  /// as what rounding its factors can do is.
+  /// What the terms of a result add up to without their signs: a case's tolerance is relative to it, element by
+  /// element, as what rounding its factors can do is.
   void setSize(NodeId result, NodeId size) { sizes[result] = size; }
   std::optional<NodeId> sizeOf(NodeId result) const {
     const auto found = sizes.find(result);

@@ -106,8 +106,7 @@ std::string describeElement(const HostTensor &tensor, int64_t element) {
   const std::byte *data = tensor.data.data() + element * size;
   char text[80];
   std::snprintf(text, sizeof(text), "0x%0*llx (%.9g)", static_cast<int>(size * 2),
-                static_cast<unsigned long long>(bitsOf(tensor.type.dtype, data)),
-                toDouble(tensor.type.dtype, data));
+                static_cast<unsigned long long>(bitsOf(tensor.type.dtype, data)), toDouble(tensor.type.dtype, data));
   return text;
 }
 

@@ -20,8 +20,7 @@ static NodeId mean(Builder &b, NodeId x) {
   const Shape shape = b.type(x).shape;
   const auto last = static_cast<int64_t>(shape.size()) - 1;
   const NodeId sum = b.reduce(ReduceKind::Add, x, {last});
-  return b.back(b.mul(sum, b.like(sum, 1.0 / static_cast<double>(shape.back()))), last,
-                shape.back());
+  return b.back(b.mul(sum, b.like(sum, 1.0 / static_cast<double>(shape.back()))), last, shape.back());
 }
 
 static NodeId layerNorm(Builder &b, NodeId x) {
@@ -39,8 +38,7 @@ static NodeId rmsNorm(Builder &b, NodeId x) {
   const Shape shape = b.type(x).shape;
   const NodeId square = mean(b, b.mul(x, x));
   const NodeId scale = b.unary(UnaryKind::Rsqrt, b.add(square, b.like(square, 1e-5)));
-  const NodeId gamma = b.along(b.one(b.type(x).dtype, {shape.back()}), shape,
-                               static_cast<int64_t>(shape.size()) - 1);
+  const NodeId gamma = b.along(b.one(b.type(x).dtype, {shape.back()}), shape, static_cast<int64_t>(shape.size()) - 1);
   return b.mul(b.mul(x, scale), gamma);
 }
 
@@ -52,14 +50,12 @@ static NodeId logSumExp(Builder &b, NodeId x) {
   return b.add(b.unary(UnaryKind::Log, b.reduce(ReduceKind::Add, e, {last})), largest);
 }
 
-static void addRows(std::vector<Case> &cases, const char *name,
-                    NodeId (*build)(Builder &, NodeId)) {
+static void addRows(std::vector<Case> &cases, const char *name, NodeId (*build)(Builder &, NodeId)) {
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
-    for (const Shape &shape : {Shape{7, 33}, Shape{17, 100}, Shape{3, 5, 17}, Shape{1}, Shape{100},
-                               Shape{5, 1}, Shape{2, 1000}})
-      cases.push_back(
-          {std::string(name) + "." + std::string(toString(dtype)) + toString(shape),
-           [=](Builder &b) { return std::vector<NodeId>{build(b, b.x(dtype, shape))}; }});
+    for (const Shape &shape :
+         {Shape{7, 33}, Shape{17, 100}, Shape{3, 5, 17}, Shape{1}, Shape{100}, Shape{5, 1}, Shape{2, 1000}})
+      cases.push_back({std::string(name) + "." + std::string(toString(dtype)) + toString(shape),
+                       [=](Builder &b) { return std::vector<NodeId>{build(b, b.x(dtype, shape))}; }});
   // The same over the columns of a matrix that lies the other way round.
   cases.push_back({std::string(name) + ".transposed", [=](Builder &b) {
                      const NodeId x = b.permute(b.x(DType::F32, {33, 17}), {1, 0});
@@ -75,10 +71,9 @@ static void addHurtingSoftmax(std::vector<Case> &cases) {
   cases.push_back({"softmax.specials", [](Builder &b) {
                      const double inf = std::numeric_limits<double>::infinity();
                      const double nan = std::numeric_limits<double>::quiet_NaN();
-                     const HostTensor rows =
-                         makeTensor(DType::F32, {6, 3},
-                                    {1, nan, 2, inf, 1, 0, -inf, -inf, -inf, 0, -inf, 1, 3e38, 3e38,
-                                     -3e38, 1e-40, 0, -0.0});
+                     const HostTensor rows = makeTensor(
+                         DType::F32, {6, 3},
+                         {1, nan, 2, inf, 1, 0, -inf, -inf, -inf, 0, -inf, 1, 3e38, 3e38, -3e38, 1e-40, 0, -0.0});
                      const NodeId x = b.input(rows);
                      return std::vector<NodeId>{softmax(b, x), logSumExp(b, x)};
                    }});
@@ -107,8 +102,8 @@ static NodeId someTargets(Builder &b, int64_t rows, int64_t classes) {
 /// Rows of which only sums and maxima leave: short ones, such as threads keep in registers, and longer ones.
 static void addLosses(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F16})
-    for (const Shape &shape : {Shape{40, 70}, Shape{5, 300}, Shape{3, 2048}, Shape{3, 5003}, Shape{2, 20000},
-                               Shape{300, 1024}})
+    for (const Shape &shape :
+         {Shape{40, 70}, Shape{5, 300}, Shape{3, 2048}, Shape{3, 5003}, Shape{2, 20000}, Shape{300, 1024}})
       cases.push_back({"cross-entropy." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
                          const NodeId target = someTargets(b, shape[0], shape[1]);
                          return std::vector<NodeId>{crossEntropy(b, b.x(dtype, shape), target)};
@@ -147,8 +142,7 @@ static DType accumulatorOf(DType dtype) {
 static void addMatmul(std::vector<Case> &cases, DType dtype, Product p, bool leftT, bool rightT) {
   const std::string form = std::string(leftT ? "T" : "N") + (rightT ? "T" : "N");
   cases.push_back(
-      {"matmul." + std::string(toString(dtype)) + "." + form + toString(Shape{p.m, p.k, p.n}),
-       [=](Builder &b) {
+      {"matmul." + std::string(toString(dtype)) + "." + form + toString(Shape{p.m, p.k, p.n}), [=](Builder &b) {
          NodeId l = leftT ? b.permute(b.x(dtype, {p.k, p.m}), {1, 0}) : b.x(dtype, {p.m, p.k});
          NodeId r = rightT ? b.permute(b.x(dtype, {p.n, p.k}), {1, 0}) : b.x(dtype, {p.k, p.n});
          NodeId y = b.matmul(l, r, accumulatorOf(dtype));
@@ -182,12 +176,10 @@ static void addNarrowMatmuls(std::vector<Case> &cases) {
     for (const bool leftT : {false, true})
       for (const bool rightT : {false, true})
         addMatmul(cases, dtype, {70, 101, 75}, leftT, rightT);
-  for (const auto &[left, right] :
-       {std::pair(DType::U8, DType::I8), std::pair(DType::I8, DType::U8)})
+  for (const auto &[left, right] : {std::pair(DType::U8, DType::I8), std::pair(DType::I8, DType::U8)})
     cases.push_back({"matmul.mixed." + std::string(toString(left)) + std::string(toString(right)),
                      [left = left, right = right](Builder &b) {
-                       return std::vector<NodeId>{
-                           b.matmul(b.x(left, {64, 200}), b.x(right, {200, 64}), DType::I32)};
+                       return std::vector<NodeId>{b.matmul(b.x(left, {64, 200}), b.x(right, {200, 64}), DType::I32)};
                      }});
   // Denormals among the factors, and products that are denormals: units that take them for zero lose
   // what the bound of a sum counts.
@@ -209,8 +201,8 @@ static void addNarrowMatmuls(std::vector<Case> &cases) {
                        }});
 }
 
-/// Products whose factors lie along the contraction and on multiples of 16 bytes, which an engine can copy: tiles that are
-/// shared along the contraction, and edges in each direction.
+/// Products whose factors lie along the contraction and on multiples of 16 bytes, which an engine can copy: tiles that
+/// are shared along the contraction, and edges in each direction.
 static void addCopiedMatmuls(std::vector<Case> &cases) {
   for (const Product p : {Product{9, 1024, 128}, Product{64, 12288, 32}, Product{130, 512, 200}, Product{1, 2048, 72}})
     addMatmul(cases, DType::BF16, p, false, true);
@@ -234,16 +226,15 @@ static void addCopiedMatmuls(std::vector<Case> &cases) {
 static void addMatmuls(std::vector<Case> &cases) {
   addNarrowMatmuls(cases);
   addCopiedMatmuls(cases);
-  for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32, DType::I8,
-                      DType::U8, DType::F8E4M3FN, DType::F8E5M2})
+  for (DType dtype : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32, DType::I8, DType::U8,
+                      DType::F8E4M3FN, DType::F8E5M2})
     for (const bool leftT : {false, true})
       for (const bool rightT : {false, true})
         addMatmul(cases, dtype, {17, 33, 7}, leftT, rightT);
   for (DType dtype : {DType::F32, DType::BF16, DType::I32})
-    for (const Product p :
-         {Product{1, 100, 1}, Product{1, 33, 100}, Product{100, 33, 1}, Product{7, 1, 9},
-          Product{64, 64, 64}, Product{100, 100, 100}, Product{33, 17, 65}, Product{8, 256, 48},
-          Product{3, 0, 4}, Product{0, 3, 4}, Product{130, 300, 70}})
+    for (const Product p : {Product{1, 100, 1}, Product{1, 33, 100}, Product{100, 33, 1}, Product{7, 1, 9},
+                            Product{64, 64, 64}, Product{100, 100, 100}, Product{33, 17, 65}, Product{8, 256, 48},
+                            Product{3, 0, 4}, Product{0, 3, 4}, Product{130, 300, 70}})
       addMatmul(cases, dtype, p, false, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, true, false);
   addMatmul(cases, DType::F32, {100, 65, 130}, false, true);
@@ -296,8 +287,7 @@ static void addMatmuls(std::vector<Case> &cases) {
   cases.push_back({"matmul.prologue.u8", [](Builder &b) {
                      const NodeId pixels = b.cast(b.x(DType::U8, {33, 64}), DType::F32);
                      const NodeId scaled = b.mul(pixels, b.like(pixels, 0.0625));
-                     return std::vector<NodeId>{
-                         b.matmul(scaled, b.x(DType::F32, {64, 10}), DType::F32)};
+                     return std::vector<NodeId>{b.matmul(scaled, b.x(DType::F32, {64, 10}), DType::F32)};
                    }});
   cases.push_back({"matmul.shared-operand", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {17, 33});
@@ -311,20 +301,17 @@ static void addMatmuls(std::vector<Case> &cases) {
                    }});
   cases.push_back({"matmul.rounded-products", [](Builder &b) {
                      // A bf16 multiply before a reduce rounds each product: no contraction.
-                     const NodeId l =
-                         b.expand(b.reshape(b.x(DType::BF16, {7, 16}), {7, 16, 1}), {7, 16, 9});
-                     const NodeId r =
-                         b.expand(b.reshape(b.x(DType::BF16, {16, 9}), {1, 16, 9}), {7, 16, 9});
+                     const NodeId l = b.expand(b.reshape(b.x(DType::BF16, {7, 16}), {7, 16, 1}), {7, 16, 9});
+                     const NodeId r = b.expand(b.reshape(b.x(DType::BF16, {16, 9}), {1, 16, 9}), {7, 16, 9});
                      return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(l, r), {1})};
                    }});
   cases.push_back({"matmul.specials", [](Builder &b) {
                      // 0 * inf is NaN, also where a factor is padding.
                      HostTensor l = makeTensor(DType::F32, {3, 2}, {0, 1, 1, 0, 2, 3});
-                     HostTensor r = makeTensor(DType::F32, {2, 2},
-                                               {std::numeric_limits<double>::infinity(), 1, 1,
-                                                std::numeric_limits<double>::quiet_NaN()});
-                     return std::vector<NodeId>{
-                         b.matmul(b.input(std::move(l)), b.input(std::move(r)), DType::F32)};
+                     HostTensor r = makeTensor(
+                         DType::F32, {2, 2},
+                         {std::numeric_limits<double>::infinity(), 1, 1, std::numeric_limits<double>::quiet_NaN()});
+                     return std::vector<NodeId>{b.matmul(b.input(std::move(l)), b.input(std::move(r)), DType::F32)};
                    }});
 }
 
@@ -379,31 +366,27 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                      NodeId x = b.x(DType::I32, {100});
                      const NodeId first = x;
                      for (int i = 0; i < 40; ++i)
-                       x = b.binary(i % 3 ? BinaryKind::Add : BinaryKind::Xor,
-                                    b.mul(x, b.like(x, 3)), first);
+                       x = b.binary(i % 3 ? BinaryKind::Add : BinaryKind::Xor, b.mul(x, b.like(x, 3)), first);
                      return std::vector<NodeId>{x};
                    }});
   cases.push_back({"graph.no-inputs", [](Builder &b) {
                      const NodeId i = b.iota({DType::F32, {33, 17}}, 0);
-                     return std::vector<NodeId>{b.mul(i, b.like(i, 0.5)),
-                                                b.splat(DType::I8, {0, 3}, 0)};
+                     return std::vector<NodeId>{b.mul(i, b.like(i, 0.5)), b.splat(DType::I8, {0, 3}, 0)};
                    }});
   cases.push_back({"graph.rank-0", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {}), y = b.x(DType::F32, {});
                      const NodeId c = b.binary(BinaryKind::Lt, x, y);
-                     return std::vector<NodeId>{b.add(x, y), c, b.select(c, x, y),
-                                                b.cast(x, DType::I64)};
+                     return std::vector<NodeId>{b.add(x, y), c, b.select(c, x, y), b.cast(x, DType::I64)};
                    }});
   cases.push_back({"graph.zero-size", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {0, 7});
-                     return std::vector<NodeId>{b.add(x, x), b.permute(x, {1, 0}),
-                                                b.unary(UnaryKind::Exp, x), b.cast(x, DType::I8)};
+                     return std::vector<NodeId>{b.add(x, x), b.permute(x, {1, 0}), b.unary(UnaryKind::Exp, x),
+                                                b.cast(x, DType::I8)};
                    }});
   cases.push_back({"graph.zero-size-shared", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {0, 4});
                      const NodeId y = b.add(x, x);
-                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, y, {0}),
-                                                b.reduce(ReduceKind::Add, y, {1})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, y, {0}), b.reduce(ReduceKind::Add, y, {1})};
                    }});
   // Kernels that touch nothing are one, whatever they would write.
   cases.push_back({"graph.zero-size-roles", [](Builder &b) {
@@ -415,8 +398,7 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
   cases.push_back({"graph.extent-1", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {1, 1, 7}), y = b.x(DType::F32, {1, 1, 7});
                      return std::vector<NodeId>{b.add(x, y), b.reduce(ReduceKind::Add, x, {0}),
-                                                b.reduce(ReduceKind::Max, x, {0, 1}),
-                                                b.permute(x, {2, 0, 1})};
+                                                b.reduce(ReduceKind::Max, x, {0, 1}), b.permute(x, {2, 0, 1})};
                    }});
   cases.push_back({"graph.variance", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {9, 33});
@@ -434,8 +416,7 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                      // An fma would give another last bit.
                      const NodeId x = b.x(DType::F32, {1000}), y = b.x(DType::F32, {1000});
                      const NodeId z = b.x(DType::F32, {1000});
-                     return std::vector<NodeId>{b.add(b.mul(x, y), z), b.sub(b.mul(x, y), z),
-                                                b.sub(z, b.mul(x, y))};
+                     return std::vector<NodeId>{b.add(b.mul(x, y), z), b.sub(b.mul(x, y), z), b.sub(z, b.mul(x, y))};
                    }});
   cases.push_back({"graph.i64-indices", [](Builder &b) {
                      const NodeId i = b.iota({DType::U64, {7, 9}}, 0);
@@ -448,19 +429,17 @@ static void addShapesOfGraphs(std::vector<Case> &cases) {
                      const NodeId cross = b.matmul(test, b.permute(train, {1, 0}), DType::F32);
                      const NodeId norms = b.reduce(ReduceKind::Add, b.mul(train, train), {1});
                      const NodeId all = b.along(norms, {20, 50}, 1);
-                     const NodeId d =
-                         b.cast(b.sub(all, b.mul(cross, b.like(cross, 2))), DType::F32);
+                     const NodeId d = b.cast(b.sub(all, b.mul(cross, b.like(cross, 2))), DType::F32);
                      const NodeId near = b.back(b.reduce(ReduceKind::Min, d, {1}), 1, 50);
                      const NodeId index = b.iota({DType::I32, {20, 50}}, 1);
-                     const NodeId hit =
-                         b.select(b.binary(BinaryKind::Le, d, near), index, b.like(index, 50));
+                     const NodeId hit = b.select(b.binary(BinaryKind::Le, d, near), index, b.like(index, 50));
                      const NodeId best = b.reduce(ReduceKind::Min, hit, {1});
                      return std::vector<NodeId>{d, b.gather(b.x(DType::I64, {50}), best, 0)};
                    }});
 }
 
-/// Attention of which the whole batch has the same keys, values or queries: what is a batch of one product is rows of the
-/// other.
+/// Attention of which the whole batch has the same keys, values or queries: what is a batch of one product is rows of
+/// the other.
 static void addSharedFactors(std::vector<Case> &cases) {
   for (const char *shared : {"queries", "keys", "values"})
     for (DType dtype : {DType::F32, DType::BF16})
@@ -473,21 +452,22 @@ static void addSharedFactors(std::vector<Case> &cases) {
                              const NodeId x = b.x(dtype, {isShared ? 1 : batch, rows, columns});
                              return isShared ? b.expand(x, {batch, rows, columns}) : x;
                            };
-                           const NodeId q = factor("queries", 4, 17), k = factor("keys", 17, 7), v = factor("values", 7, 8);
+                           const NodeId q = factor("queries", 4, 17), k = factor("keys", 17, 7),
+                                        v = factor("values", 7, 8);
                            return std::vector<NodeId>{b.matmul(softmax(b, b.matmul(q, k, DType::F32)), v, DType::F32)};
                          }});
 }
 
-/// Means, variances and gradients over all dimensions but one, as of batches: with channels in the middle each sum has several
-/// rows in memory, with channels last it has columns.
+/// Means, variances and gradients over all dimensions but one, as of batches: with channels in the middle each sum has
+/// several rows in memory, with channels last it has columns.
 static void addBatchNorms(std::vector<Case> &cases) {
   struct Size {
     Shape shape;
     int64_t channels;
   };
   for (DType dtype : {DType::F32, DType::BF16, DType::F16})
-    for (const Size &size : {Size{{3, 5, 2048}, 1}, Size{{2, 3, 8200}, 1}, Size{{4, 6, 1500}, 1}, Size{{2, 70, 1024}, 1},
-                             Size{{5, 3, 40}, 1}, Size{{2, 9, 100, 64}, 3}, Size{{700, 30}, 1}})
+    for (const Size &size : {Size{{3, 5, 2048}, 1}, Size{{2, 3, 8200}, 1}, Size{{4, 6, 1500}, 1},
+                             Size{{2, 70, 1024}, 1}, Size{{5, 3, 40}, 1}, Size{{2, 9, 100, 64}, 3}, Size{{700, 30}, 1}})
       cases.push_back({"batch-norm." + std::string(toString(dtype)) + toString(size.shape), [=](Builder &b) {
                          const Shape &shape = size.shape;
                          std::vector<int64_t> dims;
@@ -521,11 +501,12 @@ static void addBatchNorms(std::vector<Case> &cases) {
 static void addOddRows(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F64})
     for (const Shape &shape : {Shape{3, 1031}, Shape{2, 8191}, Shape{3, 20011}, Shape{1, 50257}})
-      cases.push_back({"rows.odd." + std::string(toString(dtype)) + "." + std::to_string(shape.back()), [=](Builder &b) {
-                         const DType wide = dtype == DType::BF16 ? DType::F32 : dtype;
-                         const NodeId x = b.cast(b.x(dtype, shape), wide);
-                         return std::vector<NodeId>{b.cast(softmax(b, x), dtype), layerNorm(b, x), logSumExp(b, x)};
-                       }});
+      cases.push_back(
+          {"rows.odd." + std::string(toString(dtype)) + "." + std::to_string(shape.back()), [=](Builder &b) {
+             const DType wide = dtype == DType::BF16 ? DType::F32 : dtype;
+             const NodeId x = b.cast(b.x(dtype, shape), wide);
+             return std::vector<NodeId>{b.cast(softmax(b, x), dtype), layerNorm(b, x), logSumExp(b, x)};
+           }});
 }
 
 void addCompositionCases(std::vector<Case> &cases) {
@@ -548,9 +529,8 @@ void addCompositionCases(std::vector<Case> &cases) {
   addMatmuls(cases);
   for (DType dtype : {DType::F32, DType::BF16})
     for (const bool causal : {false, true})
-      cases.push_back(
-          {"attention." + std::string(toString(dtype)) + (causal ? ".causal" : ""),
-           [=](Builder &b) { return std::vector<NodeId>{attention(b, dtype, 17, 33, causal)}; }});
+      cases.push_back({"attention." + std::string(toString(dtype)) + (causal ? ".causal" : ""),
+                       [=](Builder &b) { return std::vector<NodeId>{attention(b, dtype, 17, 33, causal)}; }});
   addShapesOfGraphs(cases);
 }
 

@@ -56,8 +56,7 @@ NodeId convolve(Builder &b, NodeId x, NodeId filters, const Convolution &how, DT
   const Shape all = join({{given[0], groups, outputs}, out, {channels}, size});
   left = b.expand(b.reshape(left, join({{given[0], groups, 1}, out, {channels}, size})), all);
   right = b.expand(b.reshape(right, join({{1, groups, outputs}, ones, {channels}, size})), all);
-  NodeId y = b.reduce(ReduceKind::Add, b.mul(b.cast(left, sum), b.cast(right, sum)),
-                      join({{3 + n}, count(4 + n)}));
+  NodeId y = b.reduce(ReduceKind::Add, b.mul(b.cast(left, sum), b.cast(right, sum)), join({{3 + n}, count(4 + n)}));
   if (!how.channelsLast)
     return b.reshape(y, join({{given[0], groups * outputs}, out}));
   y = b.permute(y, join({{0}, count(3), {1, 2}}));

@@ -36,20 +36,18 @@ static Shape shapeOf(bool channelsLast, int64_t outer, int64_t channels, const I
 }
 
 static void addLayer(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
-  const std::string name = std::string("convolution.") + layer.name +
-                           (channelsLast ? ".last." : ".first.") + std::string(toString(dtype));
+  const std::string name =
+      std::string("convolution.") + layer.name + (channelsLast ? ".last." : ".first.") + std::string(toString(dtype));
   cases.push_back({name, [=](Builder &b) {
-                     const NodeId x = b.x(
-                         dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
+                     const NodeId x = b.x(dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
                      const int64_t channels = layer.channels / layer.groups;
                      Shape filter = layer.size;
                      filter.insert(channelsLast ? filter.end() : filter.begin(), channels);
                      filter.insert(channelsLast ? filter.end() : filter.begin(), layer.outputs);
                      const DType sum = dtype == DType::I8 ? DType::I32 : accumulatorType(dtype);
-                     const NodeId y = convolve(b, x, b.x(dtype, filter),
-                                               {channelsLast, layer.stride, layer.dilation,
-                                                layer.low, layer.high, layer.groups},
-                                               sum);
+                     const NodeId y = convolve(
+                         b, x, b.x(dtype, filter),
+                         {channelsLast, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
                      // Scale and shift of each channel, what another layer gave, an activation.
                      const Shape shape = b.type(y).shape;
                      const int64_t dim = channelsLast ? static_cast<int64_t>(shape.size()) - 1 : 1;
@@ -62,30 +60,35 @@ static void addLayer(std::vector<Case> &cases, const Layer &layer, bool channels
 
 /// Channels last, with filters in the order of those that come first: as the tensors' convolution() makes it of a view.
 static void addMixed(std::vector<Case> &cases, const Layer &layer, DType dtype) {
-  cases.push_back({std::string("convolution.") + layer.name + ".mixed." + std::string(toString(dtype)), [=](Builder &b) {
-                     const NodeId x = b.x(dtype, shapeOf(true, layer.batch, layer.channels, layer.extents));
-                     const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
-                     Ints first = {0, rank - 1}, last = {0};
-                     for (int64_t i = 1; i + 1 < rank; ++i) {
-                       first.push_back(i);
-                       last.push_back(i + 1);
-                     }
-                     last.push_back(1);
-                     Shape filter = layer.size;
-                     filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
-                     const NodeId y = convolve(b, b.permute(x, first), b.x(dtype, filter),
-                                               {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
-                                               accumulatorType(dtype));
-                     const NodeId z = b.permute(y, last);
-                     return std::vector<NodeId>{b.binary(BinaryKind::Max, z, b.like(z, 0))};
-                   }});
+  cases.push_back(
+      {std::string("convolution.") + layer.name + ".mixed." + std::string(toString(dtype)), [=](Builder &b) {
+         const NodeId x = b.x(dtype, shapeOf(true, layer.batch, layer.channels, layer.extents));
+         const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
+         Ints first = {0, rank - 1}, last = {0};
+         for (int64_t i = 1; i + 1 < rank; ++i) {
+           first.push_back(i);
+           last.push_back(i + 1);
+         }
+         last.push_back(1);
+         Shape filter = layer.size;
+         filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+         const NodeId y = convolve(b, b.permute(x, first), b.x(dtype, filter),
+                                   {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
+                                   accumulatorType(dtype));
+         const NodeId z = b.permute(y, last);
+         return std::vector<NodeId>{b.binary(BinaryKind::Max, z, b.like(z, 0))};
+       }});
 }
 
 /// The gradient of the filters alone: sums over all positions, of windows of the operand.
 /// With `isTurned`, what comes to the results has its channels last.
-static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype, bool isTurned = false) {
+static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype,
+                              bool isTurned = false) {
   cases.push_back({std::string("convolution.") + layer.name + ".filters." +
-                       (isTurned ? "turned." : isMixed ? "mixed." : "first.") + std::string(toString(dtype)),
+                       (isTurned  ? "turned."
+                        : isMixed ? "mixed."
+                                  : "first.") +
+                       std::string(toString(dtype)),
                    [=](Builder &b) {
                      const DType sum = accumulatorType(dtype);
                      NodeId x = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
@@ -98,7 +101,9 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                      Shape filter = layer.size;
                      filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
                      const NodeId filters = b.x(dtype, filter);
-                     NodeId y = convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+                     NodeId y =
+                         convolve(b, x, filters,
+                                  {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
                      if (isTurned) {
                        Ints last = {0};
                        for (int64_t i = 2; i < rank; ++i)
@@ -116,45 +121,48 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                    }});
 }
 
-/// Convolutions that read each other's results, behind norms of their channels: between kernels these images lie in whatever
-/// order is best for who reads them. One of them is a result, too, and has its own.
+/// Convolutions that read each other's results, behind norms of their channels: between kernels these images lie in
+/// whatever order is best for who reads them. One of them is a result, too, and has its own.
 static void addChain(std::vector<Case> &cases, bool hasGradients, DType dtype) {
-  cases.push_back({std::string("convolution.chain.") + (hasGradients ? "gradients." : "") + std::string(toString(dtype)),
-                   [=](Builder &b) {
-                     const DType sum = accumulatorType(dtype);
-                     const Ints ones = {1, 1}, none = {0, 0};
-                     const NodeId x = b.x(dtype, {4, 64, 14, 10});
-                     const NodeId filters[] = {b.x(dtype, {72, 64, 3, 3}), b.x(dtype, {72, 72, 1, 1}), b.x(dtype, {40, 72, 3, 3})};
-                     auto normalise = [&](NodeId y) {
-                       const Shape shape = b.type(y).shape;
-                       const NodeId wide = b.cast(y, sum);
-                       const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
-                       auto mean = [&](NodeId v) {
-                         const NodeId all = b.reduce(ReduceKind::Add, v, {0, 2, 3});
-                         return b.along(b.mul(all, b.like(all, 1 / count)), shape, 1);
-                       };
-                       const NodeId apart = b.sub(wide, mean(wide)), variance = mean(b.mul(apart, apart));
-                       const NodeId scaled = b.mul(apart, b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1))));
-                       const NodeId rounded = b.cast(scaled, dtype);
-                       return b.binary(BinaryKind::Max, rounded, b.like(rounded, 0));
-                     };
-                     const NodeId first = normalise(b.cast(convolve(b, x, filters[0], {false, ones, ones, ones, ones, 1}, sum), dtype));
-                     const NodeId second = b.cast(convolve(b, first, filters[1], {false, ones, ones, none, none, 1}, sum), dtype);
-                     const NodeId joined = normalise(b.add(second, first));
-                     const NodeId third = b.cast(convolve(b, joined, filters[2], {false, {2, 2}, ones, ones, ones, 1}, sum), dtype);
-                     if (!hasGradients)
-                       return std::vector<NodeId>{joined, third};
-                     const NodeId seed = b.x(dtype, b.type(third).shape);
-                     const auto gradients = graph::gradient(b.graph(), {{third}}, {{seed}}, {{x, filters[0], filters[1], filters[2]}});
-                     if (!gradients.isOk()) {
-                       std::fprintf(stderr, "a chain without gradients: %s\n", gradients.status().message().c_str());
-                       std::abort();
-                     }
-                     std::vector<NodeId> results;
-                     for (const auto &own : *gradients)
-                       results.push_back(*own);
-                     return results;
-                   }});
+  cases.push_back(
+      {std::string("convolution.chain.") + (hasGradients ? "gradients." : "") + std::string(toString(dtype)),
+       [=](Builder &b) {
+         const DType sum = accumulatorType(dtype);
+         const Ints ones = {1, 1}, none = {0, 0};
+         const NodeId x = b.x(dtype, {4, 64, 14, 10});
+         const NodeId filters[] = {b.x(dtype, {72, 64, 3, 3}), b.x(dtype, {72, 72, 1, 1}), b.x(dtype, {40, 72, 3, 3})};
+         auto normalise = [&](NodeId y) {
+           const Shape shape = b.type(y).shape;
+           const NodeId wide = b.cast(y, sum);
+           const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+           auto mean = [&](NodeId v) {
+             const NodeId all = b.reduce(ReduceKind::Add, v, {0, 2, 3});
+             return b.along(b.mul(all, b.like(all, 1 / count)), shape, 1);
+           };
+           const NodeId apart = b.sub(wide, mean(wide)), variance = mean(b.mul(apart, apart));
+           const NodeId scaled = b.mul(apart, b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1))));
+           const NodeId rounded = b.cast(scaled, dtype);
+           return b.binary(BinaryKind::Max, rounded, b.like(rounded, 0));
+         };
+         const NodeId first =
+             normalise(b.cast(convolve(b, x, filters[0], {false, ones, ones, ones, ones, 1}, sum), dtype));
+         const NodeId second = b.cast(convolve(b, first, filters[1], {false, ones, ones, none, none, 1}, sum), dtype);
+         const NodeId joined = normalise(b.add(second, first));
+         const NodeId third = b.cast(convolve(b, joined, filters[2], {false, {2, 2}, ones, ones, ones, 1}, sum), dtype);
+         if (!hasGradients)
+           return std::vector<NodeId>{joined, third};
+         const NodeId seed = b.x(dtype, b.type(third).shape);
+         const auto gradients =
+             graph::gradient(b.graph(), {{third}}, {{seed}}, {{x, filters[0], filters[1], filters[2]}});
+         if (!gradients.isOk()) {
+           std::fprintf(stderr, "a chain without gradients: %s\n", gradients.status().message().c_str());
+           std::abort();
+         }
+         std::vector<NodeId> results;
+         for (const auto &own : *gradients)
+           results.push_back(*own);
+         return results;
+       }});
 }
 
 void addConvolutionCases(std::vector<Case> &cases) {
@@ -188,8 +196,8 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const bool channelsLast : {false, true})
       for (const size_t at : {size_t(1), size_t(5), size_t(13)})
         addLayer(cases, layers[at], channelsLast, dtype);
-  // What a program copies near before it slides over it: programs of several rows and of one, a last one that is smaller,
-  // more channels than vectors have, padding on all sides and none.
+  // What a program copies near before it slides over it: programs of several rows and of one, a last one that is
+  // smaller, more channels than vectors have, padding on all sides and none.
   const Layer near[] = {
       {"near", 2, 37, 37, {20, 33}, {3, 3}, ones, ones, ones, ones, 37},
       {"near-7x7", 1, 72, 72, {30, 41}, {7, 7}, ones, ones, {3, 3}, {3, 3}, 72},
@@ -217,7 +225,8 @@ void addConvolutionCases(std::vector<Case> &cases) {
     addFilterGradient(cases, layers[0], isMixed, F32);
     addFilterGradient(cases, layers[13], isMixed, F32);
   }
-  // Of dense ones: positions are runs that are transposed while they are packed, shorter and longer than vectors, apart by strides.
+  // Of dense ones: positions are runs that are transposed while they are packed, shorter and longer than vectors, apart
+  // by strides.
   const Layer dense[] = {
       {"dense", 2, 24, 20, {17, 28}, {3, 3}, ones, ones, ones, ones},
       {"dense-strided", 2, 9, 17, {21, 45}, {3, 3}, {2, 2}, ones, ones, ones},

@@ -207,8 +207,7 @@ std::string missingCases(const std::vector<Case> &cases) {
   return text;
 }
 
-bool writeReport(const std::string &path, const std::vector<Case> &cases,
-                 const std::vector<Verdict> &verdicts) {
+bool writeReport(const std::string &path, const std::vector<Case> &cases, const std::vector<Verdict> &verdicts) {
   std::ofstream file(path);
   for (const Row &row : rows()) {
     file << "row\t" << row.name << "\t";
@@ -218,8 +217,8 @@ bool writeReport(const std::string &path, const std::vector<Case> &cases,
   }
   for (const Verdict &verdict : verdicts) {
     const Subjects subjects = subjectsOf(cases[verdict.index]);
-    file << "case\t" << cases[verdict.index].name << "\t" << static_cast<char>(verdict.outcome)
-         << "\t" << (subjects.own ? "own" : "shared") << "\t";
+    file << "case\t" << cases[verdict.index].name << "\t" << static_cast<char>(verdict.outcome) << "\t"
+         << (subjects.own ? "own" : "shared") << "\t";
     for (const auto &[row, dtype] : subjects.cells)
       file << row << "/" << toString(dtype) << ";";
     file << "\t";

@@ -16,8 +16,7 @@ std::string missingCases(const std::vector<Case> &cases);
 
 /// What utils/conformance.py reads: lines of "row", its dtypes; of "case", its outcome, cells, ULPs
 /// and text. False if the file cannot be written.
-bool writeReport(const std::string &path, const std::vector<Case> &cases,
-                 const std::vector<Verdict> &verdicts);
+bool writeReport(const std::string &path, const std::vector<Case> &cases, const std::vector<Verdict> &verdicts);
 
 } // namespace zyx::conformance
 

@@ -53,8 +53,7 @@ public:
       : session({.isa = isa}), name(std::move(name)), isa(isa), target(std::move(target)), optimise(optimise),
         hasWeights(hasWeights) {}
   void setSeed(uint64_t value) override { seed = value; }
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override {
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, name));
     Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
@@ -92,8 +91,7 @@ private:
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
-    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
-                         artifact::Artifact::deserialize(compiled.output));
+    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     return session.load(std::move(artifact), name);
   }
@@ -111,8 +109,7 @@ public:
       : target(std::move(target)), optimise(optimise), hasWeights(hasWeights) {}
   void setSeed(uint64_t value) override { seed = value; }
   bool isCompiler() const override { return true; }
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override {
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     Program program{graph, {inputs.begin(), inputs.end()}};
     if (hasWeights)
       program = withWeights(program);
@@ -121,8 +118,7 @@ public:
     options.noOptimise = optimise == Optimise::None;
     options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
-    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
-                         artifact::Artifact::deserialize(compiled.output));
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     return std::vector<HostTensor>();
   }
@@ -139,8 +135,7 @@ class EmulatedDevice final : public Device {
 public:
   EmulatedDevice(std::string isa, std::vector<std::string> command, bool hasWeights)
       : isa(std::move(isa)), command(std::move(command)), hasWeights(hasWeights) {}
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override {
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, "cpu"));
     Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
@@ -148,8 +143,7 @@ public:
     session::CompileOptions options;
     options.isa = isa;
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
-    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
-                         artifact::Artifact::deserialize(compiled.output));
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     ByteWriter request;
     request.u64(compiled.output.size());
@@ -160,8 +154,7 @@ public:
     ZYX_ASSIGN_OR_RETURN(const ChildResult result, runChild(command, bytes));
     if (result.signal != 0 || result.exitCode != 0)
       return Status::internal("the emulator ends with " +
-                              std::to_string(result.signal ? result.signal : result.exitCode) +
-                              ": " + result.messages);
+                              std::to_string(result.signal ? result.signal : result.exitCode) + ": " + result.messages);
     std::vector<HostTensor> outputs;
     std::span<const std::byte> rest = result.output;
     for (const artifact::Argument &output : artifact.outputs) {
@@ -183,8 +176,7 @@ private:
 
 class CorruptedDevice final : public Device {
 public:
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override {
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> outputs, reference::evaluate(graph, inputs));
     for (HostTensor &output : outputs)
       if (!output.data.empty())
@@ -217,12 +209,10 @@ std::optional<Optimise> parseOptimise(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view toString(Optimise optimise) {
-  return optimiseNames[static_cast<size_t>(optimise)];
-}
+std::string_view toString(Optimise optimise) { return optimiseNames[static_cast<size_t>(optimise)]; }
 
-std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
-                                   const std::string &isa, bool hasWeights, const std::string &target) {
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, const std::string &isa, bool hasWeights,
+                                   const std::string &target) {
   return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights, target);
 }
 
@@ -256,8 +246,7 @@ Status findDevice(const std::string &name) {
   return Status::notFound(text.empty() ? "device '" + name + "' ends the process that opens it" : text);
 }
 
-std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,
-                                     bool hasWeights) {
+std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command, bool hasWeights) {
   return std::make_unique<EmulatedDevice>(isa, std::move(command), hasWeights);
 }
 

@@ -26,8 +26,7 @@ public:
   virtual void setSeed(uint64_t seed) {}
   /// Fails where the device, or the compiler for it, refuses the graph; with an internal error where
   /// something is wrong with what was made of it.
-  virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                              std::span<const HostTensor> inputs) = 0;
+  virtual Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) = 0;
   /// Whether it runs nothing: then what compiles is right, and `run` gives no results.
   virtual bool isCompiler() const { return false; }
   /// Whether every bit must be the interpreter's, also where the meaning leaves a freedom.
@@ -45,18 +44,16 @@ std::string_view toString(Optimise optimise);
 
 /// `isa` is the instruction set of code for "cpu", as in session::CompileOptions; `target` the record that code is
 /// compiled for, the device's own where it is empty. Every second input is a weight, unless there shall be none.
-std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise,
-                                   const std::string &isa = "native", bool hasWeights = true,
-                                   const std::string &target = "");
+std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, const std::string &isa = "native",
+                                   bool hasWeights = true, const std::string &target = "");
 /// Compiles for the record `target` and runs nothing, so that no device needs to be there.
 std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true);
-/// Whether a device is there, asked by a process of its own: a driver of a GPU does not survive a fork, and cases run in
-/// children.
+/// Whether a device is there, asked by a process of its own: a driver of a GPU does not survive a fork, and cases run
+/// in children.
 Status findDevice(const std::string &name);
 /// Compiles for an instruction set that this machine may lack, and runs each artifact by a command: an
 /// emulator and, behind it, the program of test/emulated.
-std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command,
-                                     bool hasWeights = true);
+std::unique_ptr<Device> openEmulated(const std::string &isa, std::vector<std::string> command, bool hasWeights = true);
 /// The interpreter with one bit of each output wrong: what the suite must find.
 std::unique_ptr<Device> openCorrupted();
 

@@ -47,8 +47,7 @@ static bool accepts(BinaryKind kind, DType dtype) {
 }
 
 static void addUnary(std::vector<Case> &cases, UnaryKind kind, DType dtype) {
-  cases.push_back({"unary." + std::string(toString(kind)) + "." + std::string(toString(dtype)),
-                   [=](Builder &b) {
+  cases.push_back({"unary." + std::string(toString(kind)) + "." + std::string(toString(dtype)), [=](Builder &b) {
                      const int64_t count = byteSize(dtype) <= 2 ? 0 : 3001;
                      const NodeId x = b.input(hurting(dtype, count, b.random));
                      return std::vector<NodeId>{b.unary(kind, x)};
@@ -79,9 +78,9 @@ static std::vector<double> hardPoints() {
     around(1 + std::ldexp(1, -k));
     around(1 - std::ldexp(1, -k));
   }
-  for (double value : {709.782712893384, 708.3964185322641, 745.1332191019411, 1024.0, 1022.0,
-                       1074.0, 1075.0, 0.5, 0.625, 0.70710678118654752, 1.4142135623730951, 0.84375,
-                       1.25, 2.857142857142857, 5.921587195794507, 6.0, 19.0615474653984, 22.0})
+  for (double value : {709.782712893384, 708.3964185322641, 745.1332191019411, 1024.0, 1022.0, 1074.0, 1075.0, 0.5,
+                       0.625, 0.70710678118654752, 1.4142135623730951, 0.84375, 1.25, 2.857142857142857,
+                       5.921587195794507, 6.0, 19.0615474653984, 22.0})
     around(value);
   return points;
 }
@@ -96,8 +95,7 @@ static void addHardPoints(std::vector<Case> &cases, UnaryKind kind) {
 }
 
 static void addBinary(std::vector<Case> &cases, BinaryKind kind, DType dtype) {
-  cases.push_back({"binary." + std::string(toString(kind)) + "." + std::string(toString(dtype)),
-                   [=](Builder &b) {
+  cases.push_back({"binary." + std::string(toString(kind)) + "." + std::string(toString(dtype)), [=](Builder &b) {
                      auto [left, right] = hurtingPairs(dtype, 301, b.random);
                      const NodeId l = b.input(std::move(left)), r = b.input(std::move(right));
                      return std::vector<NodeId>{b.binary(kind, l, r)};
@@ -109,14 +107,12 @@ static void addRowQuotients(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"binary.div." + std::string(toString(dtype)) + ".rows", [=](Builder &b) {
                      const int64_t rows = 256, columns = 53;
                      const NodeId common = b.x(dtype, {rows, columns});
-                     const NodeId hurts =
-                         b.reshape(b.input(hurting(dtype, rows * columns, b.random)), {rows, columns});
+                     const NodeId hurts = b.reshape(b.input(hurting(dtype, rows * columns, b.random)), {rows, columns});
                      const NodeId by = b.reshape(b.input(hurting(dtype, rows, b.random)), {rows, 1});
                      const NodeId repeated = b.expand(by, {rows, columns});
                      // Zeros among numbers that are divided the short way.
                      const NodeId zero = b.like(common, 0);
-                     const NodeId half =
-                         b.select(b.binary(BinaryKind::Gt, common, zero), common, zero);
+                     const NodeId half = b.select(b.binary(BinaryKind::Gt, common, zero), common, zero);
                      const NodeId usual = b.expand(b.x(dtype, {rows, 1}), {rows, columns});
                      return std::vector<NodeId>{b.binary(BinaryKind::Div, common, repeated),
                                                 b.binary(BinaryKind::Div, hurts, repeated),
@@ -127,12 +123,11 @@ static void addRowQuotients(std::vector<Case> &cases, DType dtype) {
 /// One dtype to every other.
 static void addCasts(std::vector<Case> &cases, DType from) {
   for (DType to : allDTypes)
-    cases.push_back(
-        {"cast." + std::string(toString(from)) + "." + std::string(toString(to)), [=](Builder &b) {
-           const int64_t count = byteSize(from) <= 2 ? 0 : 1003;
-           const NodeId x = b.input(hurting(from, count, b.random));
-           return std::vector<NodeId>{b.cast(x, to)};
-         }});
+    cases.push_back({"cast." + std::string(toString(from)) + "." + std::string(toString(to)), [=](Builder &b) {
+                       const int64_t count = byteSize(from) <= 2 ? 0 : 1003;
+                       const NodeId x = b.input(hurting(from, count, b.random));
+                       return std::vector<NodeId>{b.cast(x, to)};
+                     }});
 }
 
 /// Integers at and beside the ties between two numbers of each float: rounding twice shows here.
@@ -189,13 +184,11 @@ static void addSelect(std::vector<Case> &cases, DType dtype) {
 /// Operands that are constants take part in folding.
 static void addConstants(std::vector<Case> &cases, DType dtype) {
   const std::string suffix = "." + std::string(toString(dtype));
-  cases.push_back({"constant.dense" + suffix,
-                   [=](Builder &b) { return std::vector<NodeId>{b.constant(specials(dtype))}; }});
-  cases.push_back({"constant.splat" + suffix, [=](Builder &b) {
-                     return std::vector<NodeId>{b.splat(dtype, {3, 17}, 1), b.splat(dtype, {}, 1)};
-                   }});
-  cases.push_back({"parameter" + suffix,
-                   [=](Builder &b) { return std::vector<NodeId>{b.input(specials(dtype))}; }});
+  cases.push_back(
+      {"constant.dense" + suffix, [=](Builder &b) { return std::vector<NodeId>{b.constant(specials(dtype))}; }});
+  cases.push_back({"constant.splat" + suffix,
+                   [=](Builder &b) { return std::vector<NodeId>{b.splat(dtype, {3, 17}, 1), b.splat(dtype, {}, 1)}; }});
+  cases.push_back({"parameter" + suffix, [=](Builder &b) { return std::vector<NodeId>{b.input(specials(dtype))}; }});
   if (isStorageOnly(dtype) || dtype == DType::Bool)
     return;
   cases.push_back({"constant.operands" + suffix, [=](Builder &b) {
@@ -204,38 +197,37 @@ static void addConstants(std::vector<Case> &cases, DType dtype) {
                      const NodeId zero = b.like(x, 0), one = b.like(x, 1);
                      // x + 0, x - 0, x * 0, x * 1, x / 1, 0 - x and x - x are not all the
                      // identity for floats.
-                     return std::vector<NodeId>{
-                         b.add(x, zero),
-                         b.sub(x, zero),
-                         b.mul(x, zero),
-                         b.mul(x, one),
-                         b.div(x, one),
-                         b.sub(zero, x),
-                         b.sub(x, x),
-                         b.add(x, c),
-                         b.mul(c, c),
-                         b.div(c, x),
-                         b.div(x, zero),
-                         b.binary(BinaryKind::Rem, x, zero),
-                         b.binary(BinaryKind::Max, c, x),
-                         b.binary(BinaryKind::Eq, x, x),
-                         b.unary(UnaryKind::Neg, b.unary(UnaryKind::Neg, c))};
+                     return std::vector<NodeId>{b.add(x, zero),
+                                                b.sub(x, zero),
+                                                b.mul(x, zero),
+                                                b.mul(x, one),
+                                                b.div(x, one),
+                                                b.sub(zero, x),
+                                                b.sub(x, x),
+                                                b.add(x, c),
+                                                b.mul(c, c),
+                                                b.div(c, x),
+                                                b.div(x, zero),
+                                                b.binary(BinaryKind::Rem, x, zero),
+                                                b.binary(BinaryKind::Max, c, x),
+                                                b.binary(BinaryKind::Eq, x, x),
+                                                b.unary(UnaryKind::Neg, b.unary(UnaryKind::Neg, c))};
                    }});
 }
 
 void addElementwiseCases(std::vector<Case> &cases) {
-#define ZYX_GRAPH_UNARY(Name, name)                                                                \
-  for (DType dtype : allDTypes)                                                                    \
-    if (accepts(UnaryKind::Name, dtype))                                                           \
+#define ZYX_GRAPH_UNARY(Name, name)                                                                                    \
+  for (DType dtype : allDTypes)                                                                                        \
+    if (accepts(UnaryKind::Name, dtype))                                                                               \
       addUnary(cases, UnaryKind::Name, dtype);
 #include "zyx/Graph/GraphOps.inc"
-#define ZYX_GRAPH_UNARY(Name, name)                                                                \
-  if (accepts(UnaryKind::Name, DType::F64))                                                        \
+#define ZYX_GRAPH_UNARY(Name, name)                                                                                    \
+  if (accepts(UnaryKind::Name, DType::F64))                                                                            \
     addHardPoints(cases, UnaryKind::Name);
 #include "zyx/Graph/GraphOps.inc"
-#define ZYX_GRAPH_BINARY(Name, name)                                                               \
-  for (DType dtype : allDTypes)                                                                    \
-    if (accepts(BinaryKind::Name, dtype))                                                          \
+#define ZYX_GRAPH_BINARY(Name, name)                                                                                   \
+  for (DType dtype : allDTypes)                                                                                        \
+    if (accepts(BinaryKind::Name, dtype))                                                                              \
       addBinary(cases, BinaryKind::Name, dtype);
 #include "zyx/Graph/GraphOps.inc"
   for (DType dtype : {DType::F32, DType::F64})

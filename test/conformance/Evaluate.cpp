@@ -87,9 +87,8 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
 
 std::string describe(const graph::Output &output, const HostTensor &got, const Expected &expected,
                      const Difference &difference) {
-  std::string text = output.name + " : " + toString(expected.value.type) + ", " +
-                     std::to_string(difference.numWrong) + " wrong, first element " +
-                     std::to_string(difference.element) + ": got " +
+  std::string text = output.name + " : " + toString(expected.value.type) + ", " + std::to_string(difference.numWrong) +
+                     " wrong, first element " + std::to_string(difference.element) + ": got " +
                      describeElement(got, difference.element) + ", wanted " +
                      describeElement(expected.value, difference.element);
   if (expected.bound)
@@ -144,7 +143,8 @@ Verdict judge(const Status &failure) {
 
 Verdict runProgram(const Program &program, bool strict, Device &device, double tolerance) {
   const size_t numOutputs = program.graph.outputs.size();
-  const Packed packed{program, {{0, numOutputs}}, {strict}, {tolerance}, std::vector<std::optional<NodeId>>(numOutputs)};
+  const Packed packed{
+      program, {{0, numOutputs}}, {strict}, {tolerance}, std::vector<std::optional<NodeId>>(numOutputs)};
   const Result<std::vector<HostTensor>> got = device.run(program.graph, program.tensors);
   if (!got.isOk())
     return judge(got.status());
@@ -167,8 +167,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
   };
   Packed packed = pack(cases, indices);
   device.setSeed(cases[indices[0]].seed);
-  const Result<std::vector<HostTensor>> got =
-      device.run(packed.program.graph, packed.program.tensors);
+  const Result<std::vector<HostTensor>> got = device.run(packed.program.graph, packed.program.tensors);
   if (!got.isOk()) {
     if (alone)
       return send(indices[0], judge(got.status()));
@@ -202,8 +201,8 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
     runBatch(cases, indices.subspan(place, 1), device, [&](const Verdict &single) {
       if (single.outcome == Outcome::Wrong)
         return send(indices[place], single);
-      verdict.text += "right when it runs alone, wrong in one graph with " +
-                      cases[indices[0]].name + " .. " + cases[indices.back()].name;
+      verdict.text += "right when it runs alone, wrong in one graph with " + cases[indices[0]].name + " .. " +
+                      cases[indices.back()].name;
       send(indices[place], verdict);
     });
   }

@@ -62,8 +62,7 @@ Status Function::run(Device &device, int64_t number, Tally &tally) {
   for (int64_t i = 0; i < chunk; ++i)
     bits[i] = static_cast<uint32_t>(number * chunk + i);
   ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> got, device.run(program.graph, program.tensors));
-  ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> want,
-                       reference::evaluate(program.graph, program.tensors));
+  ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> want, reference::evaluate(program.graph, program.tensors));
   for (int64_t i = 0; i < chunk; ++i) {
     const std::byte *g = got[0].data.data() + i * 4, *w = want[0].data.data() + i * 4;
     if (std::memcmp(g, w, 4) == 0)
@@ -97,8 +96,7 @@ static Tally runShare(UnaryKind kind, Device &device, int64_t first, int64_t ste
   return tally;
 }
 
-static Tally runFunction(UnaryKind kind, const std::function<std::unique_ptr<Device>()> &make,
-                         int jobs) {
+static Tally runFunction(UnaryKind kind, const std::function<std::unique_ptr<Device>()> &make, int jobs) {
   std::fflush(stdout);
   std::vector<std::pair<pid_t, int>> children;
   for (int job = 0; job < jobs; ++job) {
@@ -125,24 +123,21 @@ static Tally runFunction(UnaryKind kind, const std::function<std::unique_ptr<Dev
   return sum;
 }
 
-bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make,
-                   const std::vector<std::string> &filters, int jobs) {
+bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make, const std::vector<std::string> &filters,
+                   int jobs) {
   bool good = true, any = false;
   const auto run = [&](UnaryKind kind, const std::string &name) {
-    const auto holds = [&](const std::string &filter) {
-      return name.find(filter) != std::string::npos;
-    };
-    const bool wanted =
-        filters.empty() || std::any_of(filters.begin(), filters.end(), holds);
+    const auto holds = [&](const std::string &filter) { return name.find(filter) != std::string::npos; };
+    const bool wanted = filters.empty() || std::any_of(filters.begin(), filters.end(), holds);
     if (kind == UnaryKind::Not || !wanted)
       return;
     any = true;
     const Tally tally = runFunction(kind, make, jobs);
     const bool whole = tally.chunks == numChunks;
-    std::printf("%-16s %" PRId64 " values: %" PRId64 " differ, at most %" PRId64
-                " ULP (at 0x%08" PRIx32 "), %" PRId64 " wrong%s\n",
-                name.c_str(), tally.chunks * chunk, tally.differ, tally.ulps, tally.worst,
-                tally.wrong, whole ? "" : "; NOT all values");
+    std::printf("%-16s %" PRId64 " values: %" PRId64 " differ, at most %" PRId64 " ULP (at 0x%08" PRIx32 "), %" PRId64
+                " wrong%s\n",
+                name.c_str(), tally.chunks * chunk, tally.differ, tally.ulps, tally.worst, tally.wrong,
+                whole ? "" : "; NOT all values");
     std::fflush(stdout);
     good &= whole && tally.wrong == 0;
   };

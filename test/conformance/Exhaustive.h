@@ -15,8 +15,8 @@ namespace zyx::conformance {
 /// The interpreter computes in f64 and rounds once, so that it is within 0.5000001 ULP. Prints a
 /// line per function: values that differ, the largest distance. False if one is off by more than
 /// is allowed, or NaN where it is a number. Only functions whose name holds one of the filters.
-bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make,
-                   const std::vector<std::string> &filters, int jobs);
+bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make, const std::vector<std::string> &filters,
+                   int jobs);
 
 } // namespace zyx::conformance
 

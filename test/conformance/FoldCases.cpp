@@ -25,8 +25,7 @@ static std::vector<double> constantsOf(DType dtype) {
 
 /// Every binary op that the dtype has, with a constant on either side.
 static void addConstantOperand(std::vector<Case> &cases, DType dtype, double value, int number) {
-  cases.push_back({"folds.constant." + std::string(toString(dtype)) + "." + std::to_string(number),
-                   [=](Builder &b) {
+  cases.push_back({"folds.constant." + std::string(toString(dtype)) + "." + std::to_string(number), [=](Builder &b) {
                      const NodeId x = b.input(specials(dtype)), c = b.like(x, value);
                      std::vector<NodeId> outputs;
                      const auto add = [&](BinaryKind kind) {
@@ -58,9 +57,8 @@ static void addTwice(std::vector<Case> &cases, DType dtype) {
                      };
 #define ZYX_GRAPH_BINARY(Name, name) add(BinaryKind::Name);
 #include "zyx/Graph/GraphOps.inc"
-                     for (UnaryKind kind :
-                          {UnaryKind::Neg, UnaryKind::Not, UnaryKind::Abs, UnaryKind::Recip,
-                           UnaryKind::Sqrt, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Trunc})
+                     for (UnaryKind kind : {UnaryKind::Neg, UnaryKind::Not, UnaryKind::Abs, UnaryKind::Recip,
+                                            UnaryKind::Sqrt, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Trunc})
                        if (const Result<NodeId> y = b.graph().unary(kind, x); y.isOk())
                          outputs.push_back(b.unary(kind, *y));
                      return outputs;
@@ -85,14 +83,13 @@ static void addViews(std::vector<Case> &cases) {
   cases.push_back({"folds.views", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {4, 6, 5}), row = b.x(DType::F32, {1, 6});
                      const NodeId flat = b.reshape(x, {24, 5});
-                     return std::vector<NodeId>{
-                         b.permute(b.permute(x, {2, 0, 1}), {1, 2, 0}),
-                         b.permute(b.permute(x, {2, 0, 1}), {2, 0, 1}),
-                         b.reshape(flat, {4, 6, 5}),
-                         b.reshape(b.permute(flat, {1, 0}), {4, 6, 5}),
-                         b.expand(b.expand(row, {1, 6}), {3, 6}),
-                         b.permute(b.expand(row, {6, 6}), {1, 0}),
-                         b.reshape(b.expand(b.reshape(row, {6, 1}), {6, 1}), {1, 6})};
+                     return std::vector<NodeId>{b.permute(b.permute(x, {2, 0, 1}), {1, 2, 0}),
+                                                b.permute(b.permute(x, {2, 0, 1}), {2, 0, 1}),
+                                                b.reshape(flat, {4, 6, 5}),
+                                                b.reshape(b.permute(flat, {1, 0}), {4, 6, 5}),
+                                                b.expand(b.expand(row, {1, 6}), {3, 6}),
+                                                b.permute(b.expand(row, {6, 6}), {1, 0}),
+                                                b.reshape(b.expand(b.reshape(row, {6, 1}), {6, 1}), {1, 6})};
                    }});
 }
 

@@ -25,8 +25,7 @@ public:
   explicit FoldedDevice(bool groups) : groups(groups) {}
   bool isExact() const override { return !groups; }
   Roundings roundings() const override { return {.ofResults = groups}; }
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override;
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override;
 
 private:
   bool groups;
@@ -44,15 +43,13 @@ static void dissolveGroups(ModuleOp module) {
     mapping.map(group.getBlock().getArguments(), group.getInputs());
     for (Operation &op : group.getBlock().without_terminator())
       builder.clone(op, mapping);
-    for (auto [result, value] :
-         llvm::zip_equal(group.getResults(), group.getBlock().getTerminator()->getOperands()))
+    for (auto [result, value] : llvm::zip_equal(group.getResults(), group.getBlock().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookup(value));
     group.erase();
   }
 }
 
-Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph,
-                                                  std::span<const HostTensor> inputs) {
+Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph, std::span<const HostTensor> inputs) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<graph::ir::GraphDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = graph::ir::importGraph(graph, &context);
@@ -70,8 +67,7 @@ Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph,
   if (failed(passes.run(*module)))
     return Status::internal("the passes fail");
   dissolveGroups(*module);
-  ZYX_ASSIGN_OR_RETURN(graph::Graph folded,
-                       graph::ir::exportGraph(*module->getOps<func::FuncOp>().begin()));
+  ZYX_ASSIGN_OR_RETURN(graph::Graph folded, graph::ir::exportGraph(*module->getOps<func::FuncOp>().begin()));
   return reference::evaluate(folded, inputs);
 }
 

@@ -16,10 +16,9 @@ static void addIota(std::vector<Case> &cases, DType dtype) {
   if (dtype == DType::Bool || isStorageOnly(dtype))
     return;
   cases.push_back({named("iota", dtype), [=](Builder &b) {
-                     return std::vector<NodeId>{
-                         b.iota({dtype, {100}}, 0),   b.iota({dtype, {7, 33}}, 0),
-                         b.iota({dtype, {7, 33}}, 1), b.iota({dtype, {3, 5, 7}}, 1),
-                         b.iota({dtype, {0}}, 0),     b.iota({dtype, {1}}, 0)};
+                     return std::vector<NodeId>{b.iota({dtype, {100}}, 0),   b.iota({dtype, {7, 33}}, 0),
+                                                b.iota({dtype, {7, 33}}, 1), b.iota({dtype, {3, 5, 7}}, 1),
+                                                b.iota({dtype, {0}}, 0),     b.iota({dtype, {1}}, 0)};
                    }});
   cases.push_back({named("iota.reshaped", dtype), [=](Builder &b) {
                      const NodeId i = b.iota({dtype, {77}}, 0);
@@ -46,8 +45,8 @@ static void addGatherIndices(std::vector<Case> &cases, DType index) {
                      const NodeId big = b.x(DType::I32, {300, 3});
                      const NodeId all = b.input(specials(index));
                      const NodeId some = b.input(integers(index, {4, 3}, 0, 8, b.random));
-                     return std::vector<NodeId>{b.gather(x, all, 0), b.gather(x, all, 1),
-                                                b.gather(big, all, 0), b.gather(x, some, 0)};
+                     return std::vector<NodeId>{b.gather(x, all, 0), b.gather(x, all, 1), b.gather(big, all, 0),
+                                                b.gather(x, some, 0)};
                    }});
 }
 
@@ -67,9 +66,8 @@ static void addGatherForms(std::vector<Case> &cases) {
                      const NodeId scalar = b.input(makeTensor(DType::I64, {}, {2}));
                      const NodeId none = b.x(DType::I32, {0});
                      const NodeId grid = b.input(integers(DType::U8, {2, 9}, 0, 7, b.random));
-                     return std::vector<NodeId>{b.gather(x, scalar, 1), b.gather(x, none, 0),
-                                                b.gather(x, grid, 0), b.gather(x, grid, 1),
-                                                b.gather(x, grid, 2)};
+                     return std::vector<NodeId>{b.gather(x, scalar, 1), b.gather(x, none, 0), b.gather(x, grid, 0),
+                                                b.gather(x, grid, 1), b.gather(x, grid, 2)};
                    }});
   cases.push_back({"gather.of-nothing", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {0, 3});
@@ -92,17 +90,14 @@ static void addGatherForms(std::vector<Case> &cases) {
                      const NodeId flat = b.reshape(b.permute(x, {1, 0, 2}), {4, 30});
                      const NodeId it = b.permute(i, {1, 0});
                      const NodeId out = b.gather(flat, it, 1);
-                     return std::vector<NodeId>{out, b.permute(out, {2, 0, 1}),
-                                                b.reshape(out, {24})};
+                     return std::vector<NodeId>{out, b.permute(out, {2, 0, 1}), b.reshape(out, {24})};
                    }});
   cases.push_back({"gather.one-hot", [](Builder &b) {
                      const NodeId labels = b.input(integers(DType::I32, {33}, -1, 10, b.random));
-                     const NodeId classes =
-                         b.expand(b.reshape(b.iota({DType::I32, {10}}, 0), {1, 10}), {33, 10});
+                     const NodeId classes = b.expand(b.reshape(b.iota({DType::I32, {10}}, 0), {1, 10}), {33, 10});
                      const NodeId wanted = b.expand(b.reshape(labels, {33, 1}), {33, 10});
                      const NodeId hot = b.binary(BinaryKind::Eq, classes, wanted);
-                     return std::vector<NodeId>{
-                         hot, b.reduce(ReduceKind::Add, b.cast(hot, DType::I32), {0})};
+                     return std::vector<NodeId>{hot, b.reduce(ReduceKind::Add, b.cast(hot, DType::I32), {0})};
                    }});
   // Few elements of what is computed: of a row's log-softmax, and of what lies along several dimensions; outside, too.
   cases.push_back({"gather.of-computed", [](Builder &b) {
@@ -118,46 +113,48 @@ static void addGatherForms(std::vector<Case> &cases) {
                      const NodeId all = b.binary(BinaryKind::Add, b.unary(UnaryKind::Exp, b.mul(y, scale)), bias);
                      const NodeId few = b.input(integers(DType::I64, {31}, -2, 602, b.random));
                      const NodeId shifted = b.binary(BinaryKind::Add, all, b.splat(DType::F32, {4, 3, 50}, 3));
-                     return std::vector<NodeId>{b.gather(b.reshape(soft, {9 * 130}), some, 0), b.gather(b.reshape(shifted, {600}), few, 0)};
+                     return std::vector<NodeId>{b.gather(b.reshape(soft, {9 * 130}), some, 0),
+                                                b.gather(b.reshape(shifted, {600}), few, 0)};
                    }});
   // Products with such rows, from either side: an element, or NaN where zero is multiplied with what is not finite.
   for (DType dtype : {DType::F32, DType::BF16, DType::F16, DType::F64, DType::I32})
-    cases.push_back({"gather.one-hot-product." + std::string(toString(dtype)), [=](Builder &b) {
-                       constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-                       std::vector<NodeId> outputs;
-                       for (const bool hurts : {false, true}) {
-                         const DType wide = dtype == DType::BF16 || dtype == DType::F16 ? DType::F32 : dtype;
-                         std::vector<double> values(12 * 72);
-                         for (size_t i = 0; i < values.size(); ++i)
-                           values[i] = static_cast<double>(i % 67) - 30;
-                         if (hurts && isFloat(dtype))
-                           values[5] = nan, values[3 * 72 + 7] = inf, values[4 * 72 + 7] = inf, values[6 * 72 + 9] = -inf;
-                         const NodeId table = b.cast(b.input(makeTensor(dtype, {12, 72}, values)), wide);
-                         const NodeId labels = b.input(integers(DType::I64, {3, 20}, -2, 13, b.random));
-                         const NodeId places = b.expand(b.reshape(b.iota({DType::I64, {12}}, 0), {1, 1, 12}), {3, 20, 12});
-                         const NodeId hot = b.cast(
-                             b.binary(BinaryKind::Eq, b.expand(b.reshape(labels, {3, 20, 1}), {3, 20, 12}), places), wide);
-                         const NodeId rows = b.binary(BinaryKind::Mul, b.expand(b.reshape(hot, {3, 20, 12, 1}), {3, 20, 12, 72}),
-                                                      b.expand(b.reshape(table, {1, 1, 12, 72}), {3, 20, 12, 72}));
-                         outputs.push_back(b.cast(b.reduce(ReduceKind::Add, rows, {2}), dtype));
-                         // The table's columns first.
-                         const NodeId turned = b.permute(hot, {2, 0, 1});
-                         const NodeId columns =
-                             b.binary(BinaryKind::Mul, b.expand(b.reshape(b.permute(table, {1, 0}), {72, 12, 1, 1}), {72, 12, 3, 20}),
-                                      b.expand(b.reshape(turned, {1, 12, 3, 20}), {72, 12, 3, 20}));
-                         outputs.push_back(b.cast(b.reduce(ReduceKind::Add, columns, {1}), dtype));
-                       }
-                       return outputs;
-                     }});
+    cases.push_back(
+        {"gather.one-hot-product." + std::string(toString(dtype)), [=](Builder &b) {
+           constexpr double inf = std::numeric_limits<double>::infinity(),
+                            nan = std::numeric_limits<double>::quiet_NaN();
+           std::vector<NodeId> outputs;
+           for (const bool hurts : {false, true}) {
+             const DType wide = dtype == DType::BF16 || dtype == DType::F16 ? DType::F32 : dtype;
+             std::vector<double> values(12 * 72);
+             for (size_t i = 0; i < values.size(); ++i)
+               values[i] = static_cast<double>(i % 67) - 30;
+             if (hurts && isFloat(dtype))
+               values[5] = nan, values[3 * 72 + 7] = inf, values[4 * 72 + 7] = inf, values[6 * 72 + 9] = -inf;
+             const NodeId table = b.cast(b.input(makeTensor(dtype, {12, 72}, values)), wide);
+             const NodeId labels = b.input(integers(DType::I64, {3, 20}, -2, 13, b.random));
+             const NodeId places = b.expand(b.reshape(b.iota({DType::I64, {12}}, 0), {1, 1, 12}), {3, 20, 12});
+             const NodeId hot =
+                 b.cast(b.binary(BinaryKind::Eq, b.expand(b.reshape(labels, {3, 20, 1}), {3, 20, 12}), places), wide);
+             const NodeId rows = b.binary(BinaryKind::Mul, b.expand(b.reshape(hot, {3, 20, 12, 1}), {3, 20, 12, 72}),
+                                          b.expand(b.reshape(table, {1, 1, 12, 72}), {3, 20, 12, 72}));
+             outputs.push_back(b.cast(b.reduce(ReduceKind::Add, rows, {2}), dtype));
+             // The table's columns first.
+             const NodeId turned = b.permute(hot, {2, 0, 1});
+             const NodeId columns = b.binary(
+                 BinaryKind::Mul, b.expand(b.reshape(b.permute(table, {1, 0}), {72, 12, 1, 1}), {72, 12, 3, 20}),
+                 b.expand(b.reshape(turned, {1, 12, 3, 20}), {72, 12, 3, 20}));
+             outputs.push_back(b.cast(b.reduce(ReduceKind::Add, columns, {1}), dtype));
+           }
+           return outputs;
+         }});
 }
 
 /// The first index of the smallest (or largest) element of each row; NaN wins.
 static void addArg(std::vector<Case> &cases, ReduceKind kind, DType dtype, bool hurts) {
-  cases.push_back({"arg-" + std::string(toString(kind)) + "." + std::string(toString(dtype)) +
-                       (hurts ? ".nan" : ""),
+  cases.push_back({"arg-" + std::string(toString(kind)) + "." + std::string(toString(dtype)) + (hurts ? ".nan" : ""),
                    [=](Builder &b) {
-                     HostTensor values = hurts ? hurting(dtype, 33 * 17, b.random)
-                                               : integers(dtype, {33, 17}, 0, 6, b.random);
+                     HostTensor values =
+                         hurts ? hurting(dtype, 33 * 17, b.random) : integers(dtype, {33, 17}, 0, 6, b.random);
                      values.type.shape = {33, 17};
                      const NodeId x = b.input(std::move(values));
                      const NodeId best = b.back(b.reduce(kind, x, {1}), 1, 17);

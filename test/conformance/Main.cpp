@@ -89,18 +89,20 @@ std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
       tools::text("--device", settings.device),
       tools::text("--target", settings.target),
       tools::text("--isa", settings.isa),
-      tools::value("--emulator", [&](std::string_view given) {
-        std::istringstream words{std::string(given)};
-        settings.emulator.assign(std::istream_iterator<std::string>(words), {});
-        return Status::ok();
-      }),
-      tools::value("--optimise", [&](std::string_view given) {
-        const std::optional<Optimise> way = parseOptimise(given);
-        if (!way)
-          return tools::badValue("--optimise", given, "way: default, none or schedules");
-        settings.optimise = *way;
-        return Status::ok();
-      }),
+      tools::value("--emulator",
+                   [&](std::string_view given) {
+                     std::istringstream words{std::string(given)};
+                     settings.emulator.assign(std::istream_iterator<std::string>(words), {});
+                     return Status::ok();
+                   }),
+      tools::value("--optimise",
+                   [&](std::string_view given) {
+                     const std::optional<Optimise> way = parseOptimise(given);
+                     if (!way)
+                       return tools::badValue("--optimise", given, "way: default, none or schedules");
+                     settings.optimise = *way;
+                     return Status::ok();
+                   }),
       tools::flag("--no-weights", hasNoWeights),
       tools::texts("--filter", settings.filters),
       tools::value("--seeds", [&](std::string_view given) { return parseSeeds(given, settings); }),
@@ -141,9 +143,8 @@ std::vector<Case> collect(const Settings &settings) {
   smith::addRandomCases(all, settings.firstSeed, settings.numSeeds);
   std::set<std::string> names;
   for (Case &one : all) {
-    const bool wanted =
-        (settings.filters.empty() || std::ranges::any_of(settings.filters, isPartOf(one.name))) &&
-        (!one.isLarge || settings.compileOnly || settings.device.starts_with("cuda"));
+    const bool wanted = (settings.filters.empty() || std::ranges::any_of(settings.filters, isPartOf(one.name))) &&
+                        (!one.isLarge || settings.compileOnly || settings.device.starts_with("cuda"));
     if (wanted && names.insert(one.name).second)
       cases.push_back(std::move(one));
   }
@@ -194,8 +195,7 @@ Status dump(const std::vector<Case> &cases, const std::string &folder) {
     for (size_t i = 0; i < outputs.size(); ++i)
       program.graph.outputs.push_back({std::to_string(i), outputs[i]});
     const std::string text = smith::toText(withWeights(program).graph);
-    ZYX_RETURN_IF_ERROR(writeFileAtomically(folder + "/" + one.name + ".mlir",
-                                            std::as_bytes(std::span(text))));
+    ZYX_RETURN_IF_ERROR(writeFileAtomically(folder + "/" + one.name + ".mlir", std::as_bytes(std::span(text))));
   }
   return Status::ok();
 }
@@ -211,13 +211,13 @@ const std::string *findIdleFilter(const Settings &settings, const std::vector<Ca
 
 /// Whether the suite runs graphs by the device of that name, and not in place of it.
 bool isOpened(const Settings &settings) {
-  return !settings.compileOnly && settings.emulator.empty() && settings.device != "folded" && settings.device != "grouped" &&
-         settings.device != "corrupted";
+  return !settings.compileOnly && settings.emulator.empty() && settings.device != "folded" &&
+         settings.device != "grouped" && settings.device != "corrupted";
 }
 
 /// Prints what did not pass and counts everything; true if nothing is wrong.
-bool report(const Settings &settings, const std::vector<Case> &cases,
-            const std::vector<Verdict> &verdicts, double seconds) {
+bool report(const Settings &settings, const std::vector<Case> &cases, const std::vector<Verdict> &verdicts,
+            double seconds) {
   std::map<Outcome, size_t> counts;
   std::map<std::string, int64_t> ulps;
   std::map<std::string, std::vector<std::string>> refusals;
@@ -243,15 +243,15 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
   for (const auto &[function, largest] : ulps)
     std::printf("%-12s at most %lld ULP\n", function.c_str(), static_cast<long long>(largest));
   const bool good = counts[Outcome::Wrong] == 0 && counts[Outcome::Crash] == 0 &&
-                    counts[Outcome::Refused] <= settings.maxRefused &&
-                    verdicts.size() == cases.size();
+                    counts[Outcome::Refused] <= settings.maxRefused && verdicts.size() == cases.size();
   const std::string isa = (settings.isa == "native" ? "" : ", isa=" + settings.isa) +
                           (settings.target.empty() ? "" : ", target=" + settings.target);
   std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
               "%lld elements left free by their bounds; %.1f s\n",
-              settings.compileOnly ? "compiled only" : settings.device.c_str(), isa.c_str(), std::string(toString(settings.optimise)).c_str(),
-              cases.size(), counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused],
-              counts[Outcome::Crash], static_cast<long long>(numFree), seconds);
+              settings.compileOnly ? "compiled only" : settings.device.c_str(), isa.c_str(),
+              std::string(toString(settings.optimise)).c_str(), cases.size(), counts[Outcome::Pass],
+              counts[Outcome::Wrong], counts[Outcome::Refused], counts[Outcome::Crash], static_cast<long long>(numFree),
+              seconds);
   return good;
 }
 
@@ -260,14 +260,12 @@ bool report(const Settings &settings, const std::vector<Case> &cases,
 static int runConformance(int argc, char **argv) {
   Settings settings;
   bool hasNoWeights = false;
-  if (const auto code =
-          tools::parseOrAnswer("zyx-conformance", help, argc, argv, optionsOf(settings, hasNoWeights)))
+  if (const auto code = tools::parseOrAnswer("zyx-conformance", help, argc, argv, optionsOf(settings, hasNoWeights)))
     return *code;
   settings.hasWeights = !hasNoWeights;
   std::vector<Case> cases = collect(settings);
   if (const std::string *filter = findIdleFilter(settings, cases)) {
-    std::fprintf(stderr, "zyx-conformance: --filter=%s: no case has that in its name\n",
-                 filter->c_str());
+    std::fprintf(stderr, "zyx-conformance: --filter=%s: no case has that in its name\n", filter->c_str());
     return 2;
   }
   if (settings.spread != 0)
@@ -317,9 +315,9 @@ static int runConformance(int argc, char **argv) {
       return openCompiler(settings.target, settings.optimise, settings.hasWeights);
     if (!settings.emulator.empty())
       return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
-    return settings.device == "corrupted" ? openCorrupted()
-                                          : openDevice(settings.device, settings.optimise, settings.isa,
-                                                       settings.hasWeights, settings.target);
+    return settings.device == "corrupted"
+               ? openCorrupted()
+               : openDevice(settings.device, settings.optimise, settings.isa, settings.hasWeights, settings.target);
   };
   if (settings.exhaustive)
     return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Masks of attention, its gradients and rows, as models use them: minus infinity, the lowest number of the type, -1e4
-// and -1e9, added or chosen, for whole blocks of keys at the beginning, in the middle, at the end, and for all of them. Of
-// numbers as large as those the bounds of an answer are infinite, so that answers are compared by a tolerance: of
+// and -1e9, added or chosen, for whole blocks of keys at the beginning, in the middle, at the end, and for all of them.
+// Of numbers as large as those the bounds of an answer are infinite, so that answers are compared by a tolerance: of
 // attention relative to the size of an answer's terms, as tensor cores round their factors, of rows to the largest.
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
@@ -24,8 +24,8 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 static constexpr double tolerance = 1.0 / 64;
 
 /// Four roundings to 16 bits: of the weights or the gradients of scores, of the results from which who computes weights
-/// again makes the sum of weights times their gradients, of the answer in the reference and in the device. Of f32, whose
-/// factors nobody rounds, sums of some hundred terms.
+/// again makes the sum of weights times their gradients, of the answer in the reference and in the device. Of f32,
+/// whose factors nobody rounds, sums of some hundred terms.
 static double toleranceOf(DType dtype) {
   return dtype == DType::BF16 ? 4 * 0x1p-8 : dtype == DType::F16 ? 4 * 0x1p-11 : 0x1p-14;
 }
@@ -96,7 +96,8 @@ static NodeId makeValues(Builder &b, DType dtype, const Shape &shape) {
   for (int64_t head = 0; head < shape[0] * shape[1]; ++head)
     for (int64_t key = 0; key < keys; ++key)
       for (int64_t f = 0; f < features; ++f)
-        values.push_back(static_cast<double>(key * 3 / keys) - 1 + 0.125 * static_cast<double>((key * 7 + f * 3 + head) % 11));
+        values.push_back(static_cast<double>(key * 3 / keys) - 1 +
+                         0.125 * static_cast<double>((key * 7 + f * 3 + head) % 11));
   return b.input(makeTensor(dtype, shape, values));
 }
 
@@ -272,7 +273,8 @@ void addMaskCases(std::vector<Case> &cases) {
       add(cases, nameOf(m), m);
     }
   const double value = lowest(DType::BF16);
-  // Two groups of warps; one block and a half; keys that end within a block; results that leave from where queries came.
+  // Two groups of warps; one block and a half; keys that end within a block; results that leave from where queries
+  // came.
   add(cases, "bf16.two-groups", {.value = value, .queries = 130});
   add(cases, "bf16.two-blocks", {.value = value, .keys = 192});
   add(cases, "bf16.edge", {.value = value, .queries = 20, .keys = 330});
@@ -293,9 +295,8 @@ void addMaskCases(std::vector<Case> &cases) {
   add(cases, "bf16.wide", {.value = value, .queries = 20, .keys = 130, .features = 128}, true);
   add(cases, "bf16.nothing-seen", {.value = -inf, .keys = 96}, true);
   auto addLayer = [&](const std::string &name, const Masked &m, int64_t batch, int64_t heads) {
-    cases.push_back({"attention.masked.bert" + name, [=](Builder &b) {
-                       return std::vector<NodeId>{bertLayer(b, m, batch, heads)};
-                     }});
+    cases.push_back({"attention.masked.bert" + name,
+                     [=](Builder &b) { return std::vector<NodeId>{bertLayer(b, m, batch, heads)}; }});
     cases.back().tolerance = tolerance;
   };
   for (const double value : {lowest(DType::BF16), -1e4})

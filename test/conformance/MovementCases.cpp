@@ -27,8 +27,7 @@ static NodeId hurt(Builder &b, DType dtype, Shape shape) {
 /// x[n, c, h, w], filter[o, c, kh, kw].
 static NodeId conv2d(Builder &b, NodeId x, NodeId filter, Ints stride, Ints dilation, DType sum) {
   const Shape f = b.type(filter).shape;
-  const NodeId slid =
-      b.window(x, {2, 3}, {f[2], f[3]}, std::move(stride), std::move(dilation));
+  const NodeId slid = b.window(x, {2, 3}, {f[2], f[3]}, std::move(stride), std::move(dilation));
   const Shape s = b.type(slid).shape; // n, c, oh, ow, kh, kw
   const Shape all = {s[0], f[0], s[2], s[3], s[1], s[4], s[5]};
   const NodeId turned = b.permute(slid, {0, 2, 3, 1, 4, 5});
@@ -61,19 +60,17 @@ static void addPads(std::vector<Case> &cases, DType dtype) {
                      }});
   };
   add(".zero", [=](Builder &b) { return b.splat(dtype, {}, 0); });
-  add(".constant", [=](Builder &b) {
-    return b.splat(dtype, {}, isFloat(dtype) ? std::numeric_limits<double>::quiet_NaN() : 1);
-  });
+  add(".constant",
+      [=](Builder &b) { return b.splat(dtype, {}, isFloat(dtype) ? std::numeric_limits<double>::quiet_NaN() : 1); });
   add(".data", [=](Builder &b) { return b.x(dtype, {}); });
 }
 
 static void addWindows(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("window", dtype), [=](Builder &b) {
                      const NodeId x = hurt(b, dtype, {9, 20});
-                     return std::vector<NodeId>{
-                         b.window(x, {0}, {3}, {1}, {1}), b.window(x, {1}, {1}, {3}, {1}),
-                         b.window(x, {0, 1}, {2, 5}, {2, 1}, {3, 2}),
-                         b.reshape(b.window(x, {0, 1}, {3, 4}, {3, 4}, {1, 1}), {15, 12})};
+                     return std::vector<NodeId>{b.window(x, {0}, {3}, {1}, {1}), b.window(x, {1}, {1}, {3}, {1}),
+                                                b.window(x, {0, 1}, {2, 5}, {2, 1}, {3, 2}),
+                                                b.reshape(b.window(x, {0, 1}, {3, 4}, {3, 4}, {1, 1}), {15, 12})};
                    }});
 }
 
@@ -82,8 +79,7 @@ static void addConcats(std::vector<Case> &cases, DType dtype) {
                      const NodeId x = hurt(b, dtype, {5, 17}), y = hurt(b, dtype, {5, 3});
                      const NodeId none = b.x(dtype, {5, 0}), z = hurt(b, dtype, {1, 17});
                      return std::vector<NodeId>{b.concat({x, y}, 1), b.concat({x, z, x}, 0),
-                                                b.concat({none, y, none, x, y, x, none}, 1),
-                                                b.concat({x}, 0)};
+                                                b.concat({none, y, none, x, y, x, none}, 1), b.concat({x}, 0)};
                    }});
 }
 
@@ -96,8 +92,7 @@ static void addBitcasts(std::vector<Case> &cases, DType dtype) {
                        if (to != DType::Bool && byteSize(to) == byteSize(dtype))
                          outputs.push_back(b.bitcast(x, to));
                      if (!isStorageOnly(dtype))
-                       outputs.push_back(
-                           b.bitcast(b.add(b.one(dtype, {133}), b.one(dtype, {133})), dtype));
+                       outputs.push_back(b.bitcast(b.add(b.one(dtype, {133}), b.one(dtype, {133})), dtype));
                      return outputs;
                    }});
 }
@@ -105,8 +100,7 @@ static void addBitcasts(std::vector<Case> &cases, DType dtype) {
 static void addTransfers(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("transfer", dtype), [=](Builder &b) {
                      const NodeId x = hurt(b, dtype, {5, 7});
-                     return std::vector<NodeId>{b.transfer(x, "cpu"),
-                                                b.flip(b.transfer(x, "cuda:1"), {0})};
+                     return std::vector<NodeId>{b.transfer(x, "cpu"), b.flip(b.transfer(x, "cuda:1"), {0})};
                    }});
 }
 
@@ -120,8 +114,13 @@ static void addForms(std::vector<Case> &cases) {
     const NodeId x = b.x(DType::I32, {4, 1, 6}), empty = b.x(DType::F32, {0, 3});
     const NodeId sum = b.reduce(ReduceKind::Add, b.flip(x, {0, 2}), {2});
     const NodeId i = b.flip(b.iota({DType::I64, {9}}, 0), {0});
-    return Nodes{b.flip(x, {1}), b.flip(empty, {0, 1}), sum, b.flip(sum, {0}), i,
-                 b.flip(b.like(x, 7), {0}), b.add(x, b.flip(x, {0, 1, 2})),
+    return Nodes{b.flip(x, {1}),
+                 b.flip(empty, {0, 1}),
+                 sum,
+                 b.flip(sum, {0}),
+                 i,
+                 b.flip(b.like(x, 7), {0}),
+                 b.add(x, b.flip(x, {0, 1, 2})),
                  b.gather(b.flip(x, {0}), b.input(integers(DType::I32, {5}, -1, 4, b.random)), 0)};
   });
   add("pad.forms", [](Builder &b) {
@@ -167,9 +166,11 @@ static void addForms(std::vector<Case> &cases) {
     std::vector<NodeId> many;
     for (int i = 0; i < 13; ++i)
       many.push_back(b.splat(DType::F32, {1 + i % 3}, i));
-    return Nodes{b.concat({x, y, t}, 0), b.concat({y, b.flip(x, {0}), y}, 1),
+    return Nodes{b.concat({x, y, t}, 0),
+                 b.concat({y, b.flip(x, {0}), y}, 1),
                  b.reduce(ReduceKind::Max, b.concat({x, y}, 1), {1}),
-                 b.concat({sums, sums, b.unary(UnaryKind::Abs, sums)}, 0), b.concat(many, 0),
+                 b.concat({sums, sums, b.unary(UnaryKind::Abs, sums)}, 0),
+                 b.concat(many, 0),
                  b.concat({b.pad(x, b.splat(DType::F32, {}, 5), {1, 0}, {0, 0}, {0, 0}), x}, 0),
                  b.concat({b.x(DType::F32, {0, 6}), b.x(DType::F32, {0, 6})}, 0),
                  b.concat({b.iota({DType::F32, {3}}, 0), b.iota({DType::F32, {4}}, 0)}, 0)};
@@ -178,8 +179,8 @@ static void addForms(std::vector<Case> &cases) {
 
 /// What the ops are for.
 static void addCompositions(std::vector<Case> &cases) {
-  const auto conv = [&](const char *name, DType dtype, DType sum, Shape x, Shape filter, Ints pad,
-                        Ints stride, Ints dilation) {
+  const auto conv = [&](const char *name, DType dtype, DType sum, Shape x, Shape filter, Ints pad, Ints stride,
+                        Ints dilation) {
     cases.push_back({name, [=](Builder &b) {
                        const NodeId in = b.x(dtype, x), weights = b.x(dtype, filter);
                        const NodeId padded = b.pad(in, b.splat(dtype, {}, 0), {0, 0, pad[0], pad[1]},
@@ -198,8 +199,7 @@ static void addCompositions(std::vector<Case> &cases) {
   conv("conv.one-channel", F32, F32, {1, 1, 8, 8}, {1, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1});
   cases.push_back({"conv.depthwise", [](Builder &b) {
                      const NodeId x = b.x(F32, {2, 6, 8, 8}), f = b.x(F32, {6, 3, 3});
-                     const NodeId padded = b.pad(x, b.splat(F32, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1},
-                                                 {0, 0, 0, 0});
+                     const NodeId padded = b.pad(x, b.splat(F32, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
                      const NodeId slid = b.window(padded, {2, 3}, {3, 3}, {1, 1}, {1, 1});
                      const NodeId r = b.expand(b.reshape(f, {1, 6, 1, 1, 3, 3}), b.type(slid).shape);
                      return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, r), {4, 5})};
@@ -207,31 +207,26 @@ static void addCompositions(std::vector<Case> &cases) {
   cases.push_back({"conv.transposed", [](Builder &b) {
                      // The derivative of a convolution of stride 2 by its input.
                      const NodeId x = b.x(F32, {1, 4, 5, 6}), f = b.x(F32, {3, 4, 3, 3});
-                     const NodeId apart = b.pad(x, b.splat(F32, {}, 0), {0, 0, 2, 2}, {0, 0, 2, 2},
-                                                {0, 0, 1, 1});
-                     return std::vector<NodeId>{
-                         conv2d(b, apart, b.flip(f, {2, 3}), {1, 1}, {1, 1}, F32)};
+                     const NodeId apart = b.pad(x, b.splat(F32, {}, 0), {0, 0, 2, 2}, {0, 0, 2, 2}, {0, 0, 1, 1});
+                     return std::vector<NodeId>{conv2d(b, apart, b.flip(f, {2, 3}), {1, 1}, {1, 1}, F32)};
                    }});
   cases.push_back({"conv.after-conv", [](Builder &b) {
                      const NodeId x = b.x(F32, {1, 2, 8, 8});
                      const NodeId f = b.x(F32, {4, 2, 3, 3}), g = b.x(F32, {3, 4, 3, 3});
                      const NodeId y = conv2d(b, x, f, {1, 1}, {1, 1}, F32);
                      const NodeId relu = b.binary(BinaryKind::Max, y, b.like(y, 0));
-                     const NodeId padded = b.pad(relu, b.splat(F32, {}, 0), {0, 0, 1, 1},
-                                                 {0, 0, 1, 1}, {0, 0, 0, 0});
+                     const NodeId padded = b.pad(relu, b.splat(F32, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
                      return std::vector<NodeId>{conv2d(b, padded, g, {1, 1}, {1, 1}, F32)};
                    }});
   for (DType dtype : {F32, F16, I32, U8})
-    cases.push_back({named("pool.max", dtype), [=](Builder &b) {
-                       const NodeId x = hurt(b, dtype, {2, 3, 9, 10});
-                       const double least = isFloat(dtype) ? -std::numeric_limits<double>::infinity()
-                                            : dtype == I32 ? -0x1p31
-                                                           : 0;
-                       const NodeId padded = b.pad(x, b.splat(dtype, {}, least), {0, 0, 1, 1},
-                                                   {0, 0, 1, 1}, {0, 0, 0, 0});
-                       const NodeId slid = b.window(padded, {2, 3}, {3, 3}, {2, 2}, {1, 1});
-                       return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid, {4, 5})};
-                     }});
+    cases.push_back(
+        {named("pool.max", dtype), [=](Builder &b) {
+           const NodeId x = hurt(b, dtype, {2, 3, 9, 10});
+           const double least = isFloat(dtype) ? -std::numeric_limits<double>::infinity() : dtype == I32 ? -0x1p31 : 0;
+           const NodeId padded = b.pad(x, b.splat(dtype, {}, least), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
+           const NodeId slid = b.window(padded, {2, 3}, {3, 3}, {2, 2}, {1, 1});
+           return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid, {4, 5})};
+         }});
   cases.push_back({"pool.mean", [](Builder &b) {
                      const NodeId x = b.x(F32, {2, 3, 8, 8});
                      const NodeId slid = b.window(x, {2, 3}, {2, 2}, {2, 2}, {1, 1});
@@ -243,8 +238,7 @@ static void addCompositions(std::vector<Case> &cases) {
                      const NodeId slid = b.window(x, {1}, {8}, {4}, {1});
                      const NodeId most = b.back(b.reduce(ReduceKind::Max, slid, {2}), 2, 8);
                      const NodeId e = b.unary(UnaryKind::Exp, b.sub(slid, most));
-                     return std::vector<NodeId>{
-                         b.div(e, b.back(b.reduce(ReduceKind::Add, e, {2}), 2, 8))};
+                     return std::vector<NodeId>{b.div(e, b.back(b.reduce(ReduceKind::Add, e, {2}), 2, 8))};
                    }});
 }
 

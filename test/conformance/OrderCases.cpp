@@ -30,9 +30,8 @@ struct Form {
   Shape shape;
   int64_t dim;
 };
-static const Form forms[] = {{{100}, 0},  {{7, 33}, 0}, {{3, 5, 17}, 1}, {{2, 257}, 1},
-                             {{1}, 0},    {{7, 33}, 1}, {{5, 1}, 1},     {{0}, 0},
-                             {{4, 0}, 0}, {{0, 3}, 1}};
+static const Form forms[] = {{{100}, 0},   {{7, 33}, 0}, {{3, 5, 17}, 1}, {{2, 257}, 1}, {{1}, 0},
+                             {{7, 33}, 1}, {{5, 1}, 1},  {{0}, 0},        {{4, 0}, 0},   {{0, 3}, 1}};
 /// All of them for some dtypes, the first ones for the others: a form is a kernel.
 static std::span<const Form> formsOf(DType dtype) {
   const bool isCommon = dtype == DType::F32 || dtype == DType::I32;
@@ -65,10 +64,9 @@ static void addScan(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
   cases.push_back({named("scan", toString(kind), dtype), [=](Builder &b) {
                      std::vector<NodeId> outputs;
                      for (const Form &form : formsOf(dtype)) {
-                       const NodeId x = !isArithmetic || !isFloat(dtype)
-                                            ? hurtingRows(b, dtype, form.shape)
-                                        : kind == ReduceKind::Mul ? b.one(dtype, form.shape)
-                                                                  : b.x(dtype, form.shape);
+                       const NodeId x = !isArithmetic || !isFloat(dtype) ? hurtingRows(b, dtype, form.shape)
+                                        : kind == ReduceKind::Mul        ? b.one(dtype, form.shape)
+                                                                         : b.x(dtype, form.shape);
                        for (const bool exclusive : {false, true})
                          for (const bool reverse : {false, true})
                            outputs.push_back(b.scan(kind, x, form.dim, exclusive, reverse));
@@ -82,12 +80,11 @@ static void addScanForms(std::vector<Case> &cases) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64})
     cases.push_back({"scan.specials." + std::string(toString(dtype)), [=](Builder &b) {
-                       const NodeId x = b.input(makeTensor(dtype, {4, 4},
-                                                           {-0.0, 0.0, -0.0, 1, inf, 1, -inf, 2, 1,
-                                                            nan, 2, inf, -0.0, -0.0, -0.0, -0.0}));
+                       const NodeId x = b.input(
+                           makeTensor(dtype, {4, 4},
+                                      {-0.0, 0.0, -0.0, 1, inf, 1, -inf, 2, 1, nan, 2, inf, -0.0, -0.0, -0.0, -0.0}));
                        std::vector<NodeId> outputs;
-                       for (ReduceKind kind :
-                            {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min})
+                       for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min})
                          for (const bool exclusive : {false, true})
                            outputs.push_back(b.scan(kind, x, 1, exclusive));
                        return outputs;
@@ -97,13 +94,12 @@ static void addScanForms(std::vector<Case> &cases) {
                      const NodeId flat = b.reshape(b.permute(x, {1, 0, 2}), {4, 30});
                      const NodeId row = b.expand(b.x(DType::I32, {1, 9}), {3, 9});
                      const NodeId count = b.reshape(b.iota({DType::I32, {12}}, 0), {3, 4});
-                     return std::vector<NodeId>{
-                         b.scan(ReduceKind::Add, flat, 1),
-                         b.scan(ReduceKind::Add, flat, 0),
-                         b.scan(ReduceKind::Add, row, 0),
-                         b.scan(ReduceKind::Add, count, 1),
-                         b.scan(ReduceKind::Add, b.splat(DType::I32, {7, 3}, 2), 0),
-                         b.permute(b.scan(ReduceKind::Max, x, 1), {2, 1, 0})};
+                     return std::vector<NodeId>{b.scan(ReduceKind::Add, flat, 1),
+                                                b.scan(ReduceKind::Add, flat, 0),
+                                                b.scan(ReduceKind::Add, row, 0),
+                                                b.scan(ReduceKind::Add, count, 1),
+                                                b.scan(ReduceKind::Add, b.splat(DType::I32, {7, 3}, 2), 0),
+                                                b.permute(b.scan(ReduceKind::Max, x, 1), {2, 1, 0})};
                    }});
   // Of a GPU's workgroups: several rounds, the last one not whole, few columns and more than a warp's.
   cases.push_back({"scan.long", [](Builder &b) {
@@ -129,7 +125,8 @@ static void addScanForms(std::vector<Case> &cases) {
   for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::U8})
     cases.push_back({"scan.columns." + std::string(toString(dtype)), [=](Builder &b) {
                        std::vector<NodeId> outputs;
-                       const NodeId whole = b.x(dtype, {2, 40, 128}), odd = b.x(dtype, {3, 9, 133}), wide = b.x(dtype, {7, 2100});
+                       const NodeId whole = b.x(dtype, {2, 40, 128}), odd = b.x(dtype, {3, 9, 133}),
+                                    wide = b.x(dtype, {7, 2100});
                        const NodeId across = b.permute(b.x(dtype, {5, 90, 30}), {0, 2, 1});
                        const NodeId repeated = b.expand(b.x(dtype, {2, 1, 70}), {2, 6, 70});
                        for (const bool exclusive : {false, true})
@@ -144,9 +141,10 @@ static void addScanForms(std::vector<Case> &cases) {
                          }
                        return outputs;
                      }});
-  // Rows whose elements are neighbours, a vector at a time, and a rest: sums of small integers, which are exact in any order, and
-  // rows that begin with -0 or hold what is no number.
-  for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::I16, DType::I8, DType::U8, DType::U32})
+  // Rows whose elements are neighbours, a vector at a time, and a rest: sums of small integers, which are exact in any
+  // order, and rows that begin with -0 or hold what is no number.
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::I16, DType::I8,
+                      DType::U8, DType::U32})
     for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min}) {
       if (!accepts(kind, dtype))
         continue;
@@ -154,8 +152,9 @@ static void addScanForms(std::vector<Case> &cases) {
                          std::vector<NodeId> outputs;
                          const bool isArithmetic = kind == ReduceKind::Add || kind == ReduceKind::Mul;
                          const NodeId row = kind == ReduceKind::Mul ? b.one(dtype, {3, 203})
-                                            : isArithmetic          ? b.cast(b.input(integers(DType::I32, {3, 203}, 0, 2, b.random)), dtype)
-                                                                    : hurtingRows(b, dtype, {3, 203});
+                                            : isArithmetic
+                                                ? b.cast(b.input(integers(DType::I32, {3, 203}, 0, 2, b.random)), dtype)
+                                                : hurtingRows(b, dtype, {3, 203});
                          const NodeId zeros = b.like(row, isFloat(dtype) ? -0.0 : 0.0);
                          for (const bool exclusive : {false, true})
                            for (const bool reverse : {false, true}) {
@@ -170,8 +169,7 @@ static void addScanForms(std::vector<Case> &cases) {
                      const NodeId x = b.x(DType::F32, {17, 33});
                      const NodeId sums = b.scan(ReduceKind::Add, b.mul(x, x), 1);
                      const NodeId largest = b.scan(ReduceKind::Max, sums, 0, false, true);
-                     return std::vector<NodeId>{sums, b.sub(largest, sums),
-                                                b.reduce(ReduceKind::Max, largest, {1})};
+                     return std::vector<NodeId>{sums, b.sub(largest, sums), b.reduce(ReduceKind::Max, largest, {1})};
                    }});
 }
 
@@ -188,8 +186,7 @@ static void addSort(std::vector<Case> &cases, DType dtype) {
                        for (const Form &form : formsOf(dtype)) {
                          const NodeId x = hurtingRows(b, dtype, form.shape);
                          // Many equal elements show whether it is stable.
-                         const NodeId few = b.cast(
-                             b.input(integers(DType::I32, form.shape, 0, 3, b.random)), dtype);
+                         const NodeId few = b.cast(b.input(integers(DType::I32, form.shape, 0, 3, b.random)), dtype);
                          for (const bool descending : {false, true}) {
                            outputs.push_back(b.sort(kind, x, form.dim, descending));
                            outputs.push_back(b.sort(kind, few, form.dim, descending));
@@ -203,19 +200,17 @@ static void addSortForms(std::vector<Case> &cases) {
   cases.push_back({"sort.zeros-and-nans", [](Builder &b) {
                      const double nan = std::numeric_limits<double>::quiet_NaN();
                      const NodeId x = b.input(
-                         makeTensor(DType::F32, {2, 6},
-                                    {0.0, -0.0, nan, 0.0, -0.0, -1, nan, nan, 3, nan, 1, 2}));
-                     return std::vector<NodeId>{
-                         b.sort(SortKind::Indices, x, 1), b.sort(SortKind::Indices, x, 1, true),
-                         b.sort(SortKind::Values, x, 1), b.sort(SortKind::Values, x, 0, true)};
+                         makeTensor(DType::F32, {2, 6}, {0.0, -0.0, nan, 0.0, -0.0, -1, nan, nan, 3, nan, 1, 2}));
+                     return std::vector<NodeId>{b.sort(SortKind::Indices, x, 1), b.sort(SortKind::Indices, x, 1, true),
+                                                b.sort(SortKind::Values, x, 1), b.sort(SortKind::Values, x, 0, true)};
                    }});
   cases.push_back({"sort.views", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {6, 4, 5});
                      const NodeId flat = b.reshape(b.permute(x, {1, 0, 2}), {4, 30});
                      const NodeId row = b.expand(b.x(DType::F32, {1, 9}), {3, 9});
-                     return std::vector<NodeId>{
-                         b.sort(SortKind::Values, flat, 1), b.sort(SortKind::Indices, flat, 0),
-                         b.sort(SortKind::Indices, row, 0), b.sort(SortKind::Values, row, 1, true)};
+                     return std::vector<NodeId>{b.sort(SortKind::Values, flat, 1), b.sort(SortKind::Indices, flat, 0),
+                                                b.sort(SortKind::Indices, row, 0),
+                                                b.sort(SortKind::Values, row, 1, true)};
                    }});
   for (const int64_t extent : {2, 3, 63, 64, 65, 1000})
     cases.push_back({"sort.extent." + std::to_string(extent), [=](Builder &b) {
@@ -227,14 +222,14 @@ static void addSortForms(std::vector<Case> &cases) {
 
 /// Rows longer than what a workgroup of a GPU sorts in its memory: of hurting values, and of many equal ones.
 static void addLongSorts(std::vector<Case> &cases) {
-  for (DType dtype : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::F16, DType::BF16, DType::I32, DType::U32, DType::F32,
-                      DType::I64, DType::U64, DType::F64})
+  for (DType dtype : {DType::Bool, DType::I8, DType::U8, DType::I16, DType::U16, DType::F16, DType::BF16, DType::I32,
+                      DType::U32, DType::F32, DType::I64, DType::U64, DType::F64})
     for (SortKind kind : {SortKind::Values, SortKind::Indices})
       cases.push_back({named("sort.long", toString(kind), dtype), [=](Builder &b) {
                          const NodeId x = hurtingRows(b, dtype, {2, 9001});
                          const NodeId few = b.cast(b.input(integers(DType::I32, {5000, 2}, 0, 3, b.random)), dtype);
-                         return std::vector<NodeId>{b.sort(kind, x, 1), b.sort(kind, x, 1, true),
-                                                    b.sort(kind, few, 0), b.sort(kind, few, 0, true)};
+                         return std::vector<NodeId>{b.sort(kind, x, 1), b.sort(kind, x, 1, true), b.sort(kind, few, 0),
+                                                    b.sort(kind, few, 0, true)};
                        }});
 }
 
@@ -250,7 +245,8 @@ static void addShortSorts(std::vector<Case> &cases) {
                            const DType given = kind == SortKind::Values ? dtype : DType::I64;
                            for (const NodeId x : {hurt, few}) {
                              const NodeId sorted = b.sort(kind, x, 1, descending);
-                             outputs.push_back(b.pad(sorted, b.splat(given, {}, 0), {0, 0}, {0, 2 - b.type(x).shape[1]}, {0, 0}));
+                             outputs.push_back(
+                                 b.pad(sorted, b.splat(given, {}, 0), {0, 0}, {0, 2 - b.type(x).shape[1]}, {0, 0}));
                              outputs.push_back(b.sort(kind, b.permute(x, {1, 0}), 0, descending));
                            }
                            outputs.push_back(b.sort(kind, columns, 1, descending));
@@ -289,7 +285,8 @@ static void addFirstElements(std::vector<Case> &cases) {
                            std::vector<int64_t> low(shape.size(), 0), high = low;
                            low[static_cast<size_t>(dim)] = -from;
                            high[static_cast<size_t>(dim)] = to - shape[static_cast<size_t>(dim)];
-                           outputs.push_back(b.pad(sorted, b.splat(given, {}, 0), low, high, std::vector<int64_t>(shape.size(), 0)));
+                           outputs.push_back(
+                               b.pad(sorted, b.splat(given, {}, 0), low, high, std::vector<int64_t>(shape.size(), 0)));
                          };
                          const NodeId hurt = hurtingRows(b, dtype, {3, 700});
                          const NodeId few = b.cast(b.input(integers(DType::I32, {2, 900}, 0, 3, b.random)), dtype);
@@ -331,10 +328,8 @@ static void addTopK(std::vector<Case> &cases) {
     cases.push_back({"top-k." + std::string(toString(dtype)), [=](Builder &b) {
                        const NodeId x = hurtingRows(b, dtype, {33, 100});
                        const NodeId first = b.iota({DType::I32, {5}}, 0);
-                       const NodeId places =
-                           b.gather(b.sort(SortKind::Indices, x, 1, true), first, 1);
-                       const NodeId values =
-                           b.gather(b.sort(SortKind::Values, x, 1, true), first, 1);
+                       const NodeId places = b.gather(b.sort(SortKind::Indices, x, 1, true), first, 1);
+                       const NodeId values = b.gather(b.sort(SortKind::Values, x, 1, true), first, 1);
                        return std::vector<NodeId>{values, places};
                      }});
 }
@@ -362,12 +357,10 @@ static void addScatter(std::vector<Case> &cases, ScatterKind kind, DType dtype) 
                                                          : b.x(dtype, shape);
                      };
                      std::vector<NodeId> outputs;
-                     const auto add = [&](const Shape &shape, int64_t dim, const Shape &at,
-                                          const Shape &update) {
+                     const auto add = [&](const Shape &shape, int64_t dim, const Shape &at, const Shape &update) {
                        const NodeId x = data(shape);
                        const int64_t extent = shape[static_cast<size_t>(dim)];
-                       const NodeId indices =
-                           b.input(integers(DType::I32, at, -2, extent + 1, b.random));
+                       const NodeId indices = b.input(integers(DType::I32, at, -2, extent + 1, b.random));
                        outputs.push_back(b.scatter(kind, x, indices, data(update), dim));
                      };
                      add({10}, 0, {30}, {30});
@@ -385,28 +378,25 @@ static void addScatter(std::vector<Case> &cases, ScatterKind kind, DType dtype) 
 static void addScatterForms(std::vector<Case> &cases) {
   for (DType index : allDTypes)
     if (isInteger(index))
-      cases.push_back(
-          {"scatter.indices." + std::string(toString(index)), [=](Builder &b) {
-             const HostTensor all = specials(index);
-             const int64_t n = all.type.shape[0];
-             const NodeId at = b.input(all);
-             return std::vector<NodeId>{
-                 b.scatter(ScatterKind::Set, b.x(DType::F32, {7, 5}), at, b.x(DType::F32, {n, 5}),
-                           0),
-                 b.scatter(ScatterKind::Add, b.x(DType::I32, {300}), at, b.x(DType::I32, {n}), 0)};
-           }});
+      cases.push_back({"scatter.indices." + std::string(toString(index)), [=](Builder &b) {
+                         const HostTensor all = specials(index);
+                         const int64_t n = all.type.shape[0];
+                         const NodeId at = b.input(all);
+                         return std::vector<NodeId>{
+                             b.scatter(ScatterKind::Set, b.x(DType::F32, {7, 5}), at, b.x(DType::F32, {n, 5}), 0),
+                             b.scatter(ScatterKind::Add, b.x(DType::I32, {300}), at, b.x(DType::I32, {n}), 0)};
+                       }});
   cases.push_back({"scatter.histogram", [](Builder &b) {
                      const NodeId at = b.input(integers(DType::U8, {1000}, 0, 15, b.random));
-                     return std::vector<NodeId>{b.scatter(ScatterKind::Add,
-                                                          b.splat(DType::I32, {16}, 0), at,
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Add, b.splat(DType::I32, {16}, 0), at,
                                                           b.splat(DType::I32, {1000}, 1), 0)};
                    }});
   // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads.
   for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})
     cases.push_back({named("scatter.long", toString(kind), DType::I32), [=](Builder &b) {
                        const auto scatter = [&](const Shape &shape, int64_t dim, int64_t count, const Shape &update) {
-                         const NodeId at = b.input(
-                             integers(DType::I64, {count}, -3, shape[static_cast<size_t>(dim)] + 2, b.random));
+                         const NodeId at =
+                             b.input(integers(DType::I64, {count}, -3, shape[static_cast<size_t>(dim)] + 2, b.random));
                          return b.scatter(kind, b.x(DType::I32, shape), at, b.x(DType::I32, update), dim);
                        };
                        return std::vector<NodeId>{scatter({16}, 0, 20000, {20000}), scatter({70000}, 0, 5000, {5000}),
@@ -418,16 +408,14 @@ static void addScatterForms(std::vector<Case> &cases) {
                      const NodeId x = b.x(DType::F32, {100});
                      const NodeId order = b.sort(SortKind::Indices, x, 0);
                      const NodeId sorted = b.gather(x, order, 0);
-                     return std::vector<NodeId>{
-                         b.scatter(ScatterKind::Set, b.like(x, 0), order, sorted, 0)};
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Set, b.like(x, 0), order, sorted, 0)};
                    }});
   cases.push_back({"scatter.views", [](Builder &b) {
                      const NodeId x = b.permute(b.x(DType::I32, {6, 5}), {1, 0});
                      const NodeId at = b.reshape(b.iota({DType::I64, {6}}, 0), {3, 2});
                      const NodeId u = b.expand(b.x(DType::I32, {5, 1, 1}), {5, 3, 2});
-                     return std::vector<NodeId>{
-                         b.scatter(ScatterKind::Add, x, at, u, 1),
-                         b.scatter(ScatterKind::Max, b.add(x, x), at, b.mul(u, u), 1)};
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Add, x, at, u, 1),
+                                                b.scatter(ScatterKind::Max, b.add(x, x), at, b.mul(u, u), 1)};
                    }});
 }
 
@@ -446,15 +434,15 @@ static void addPaddedForms(std::vector<Case> &cases) {
                        const NodeId three = b.splat(DType::F32, {}, 3);
                        const NodeId around = b.pad(x, zero, {1, 2}, {2, 1}, {0, 0});
                        const NodeId computed = b.reduce(ReduceKind::Max, x, {0, 1});
-                       return std::vector<NodeId>{
-                           op(b, around), op(b, b.pad(x, three, {0, 3}, {0, 0}, {0, 0})),
-                           op(b, b.pad(x, zero, {-1, -2}, {0, -1}, {0, 0})),
-                           op(b, b.pad(x, zero, {0, 0}, {0, 2}, {1, 2})),
-                           op(b, b.pad(around, three, {1, 0}, {0, 1}, {0, 0})),
-                           op(b, b.pad(x, computed, {1, 0}, {0, 1}, {0, 0})),
-                           op(b, b.reshape(b.permute(around, {1, 0}), {8, 10})),
-                           op(b, b.flip(around, {0})),
-                           op(b, b.reshape(b.window(around, {1}, {3}, {2}, {1}), {8, 12}))};
+                       return std::vector<NodeId>{op(b, around),
+                                                  op(b, b.pad(x, three, {0, 3}, {0, 0}, {0, 0})),
+                                                  op(b, b.pad(x, zero, {-1, -2}, {0, -1}, {0, 0})),
+                                                  op(b, b.pad(x, zero, {0, 0}, {0, 2}, {1, 2})),
+                                                  op(b, b.pad(around, three, {1, 0}, {0, 1}, {0, 0})),
+                                                  op(b, b.pad(x, computed, {1, 0}, {0, 1}, {0, 0})),
+                                                  op(b, b.reshape(b.permute(around, {1, 0}), {8, 10})),
+                                                  op(b, b.flip(around, {0})),
+                                                  op(b, b.reshape(b.window(around, {1}, {3}, {2}, {1}), {8, 12}))};
                      }});
   };
   add("scan.padded", [](Builder &b, NodeId x) { return b.scan(ReduceKind::Add, x, 1); });
@@ -464,8 +452,7 @@ static void addPaddedForms(std::vector<Case> &cases) {
     const int64_t columns = b.type(x).shape[1];
     const NodeId few = b.input(integers(DType::I32, {3}, -1, 4, b.random));
     const NodeId at = b.pad(few, b.splat(DType::I32, {}, 2), {1}, {1}, {0});
-    const NodeId update = b.pad(b.x(DType::F32, {5, columns - 1}), b.splat(DType::F32, {}, 0),
-                                {0, 0}, {0, 1}, {0, 0});
+    const NodeId update = b.pad(b.x(DType::F32, {5, columns - 1}), b.splat(DType::F32, {}, 0), {0, 0}, {0, 1}, {0, 0});
     return b.scatter(ScatterKind::Add, x, at, update, 0);
   });
 }
@@ -482,8 +469,8 @@ static void addRandomBits(std::vector<Case> &cases) {
                      for (std::byte &byte : value.data)
                        byte = static_cast<std::byte>(b.random.bits());
                      const NodeId seed = b.input(std::move(value));
-                     for (const Shape &shape : {Shape{}, Shape{1}, Shape{4}, Shape{3, 5, 7},
-                                                Shape{0}, Shape{1000}, Shape{2, 1, 33}})
+                     for (const Shape &shape :
+                          {Shape{}, Shape{1}, Shape{4}, Shape{3, 5, 7}, Shape{0}, Shape{1000}, Shape{2, 1, 33}})
                        for (const NodeId s : {zero, seed})
                          outputs.push_back(b.randomBits(s, shape));
                      return outputs;
@@ -497,20 +484,18 @@ static void addRandomBits(std::vector<Case> &cases) {
                        const NodeId wide = b.cast(high, DType::F32);
                        return b.mul(wide, b.like(wide, 0x1p-24));
                      };
-                     return std::vector<NodeId>{uniform(seed),
-                                                uniform(b.add(seed, b.like(seed, 1))),
+                     return std::vector<NodeId>{uniform(seed), uniform(b.add(seed, b.like(seed, 1))),
                                                 b.reduce(ReduceKind::Max, uniform(seed), {1})};
                    }});
 }
 
 void addOrderCases(std::vector<Case> &cases) {
   for (DType dtype : allDTypes) {
-    for (ReduceKind kind : {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min,
-                            ReduceKind::And, ReduceKind::Or})
+    for (ReduceKind kind :
+         {ReduceKind::Add, ReduceKind::Mul, ReduceKind::Max, ReduceKind::Min, ReduceKind::And, ReduceKind::Or})
       addScan(cases, kind, dtype);
     addSort(cases, dtype);
-    for (ScatterKind kind :
-         {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min, ScatterKind::Mul})
+    for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min, ScatterKind::Mul})
       addScatter(cases, kind, dtype);
   }
   addScanForms(cases);

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Products whose factors are computed, windows, flipped, picked or converted, of odd sizes and of several slices along the
-// contraction: what a card multiplies out of shared memory (docs/cuda.md).
+// Products whose factors are computed, windows, flipped, picked or converted, of odd sizes and of several slices along
+// the contraction: what a card multiplies out of shared memory (docs/cuda.md).
 //===----------------------------------------------------------------------===//
 #include "Convolution.h"
 
@@ -29,18 +29,25 @@ struct Layer {
 
 static NodeId roundTo(Builder &b, NodeId x, DType dtype) { return b.type(x).dtype == dtype ? x : b.cast(x, dtype); }
 
-/// A convolution, and its gradients with respect to images and filters: windows of both, flipped filters, and sums over all
-/// places of all images.
+/// A convolution, and its gradients with respect to images and filters: windows of both, flipped filters, and sums over
+/// all places of all images.
 static void addGradients(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
-  cases.push_back({std::string("product.convolution.") + layer.name + (channelsLast ? ".last." : ".first.") + std::string(toString(dtype)),
+  cases.push_back({std::string("product.convolution.") + layer.name + (channelsLast ? ".last." : ".first.") +
+                       std::string(toString(dtype)),
                    [=](Builder &b) {
                      const int64_t c = layer.channels, each = c / layer.groups, s = layer.side, w = layer.size;
-                     const NodeId x = b.x(dtype, channelsLast ? Shape{layer.batch, s, s, c} : Shape{layer.batch, c, s, s});
-                     const NodeId f = b.x(dtype, channelsLast ? Shape{w, w, each, layer.outputs} : Shape{layer.outputs, each, w, w});
+                     const NodeId x =
+                         b.x(dtype, channelsLast ? Shape{layer.batch, s, s, c} : Shape{layer.batch, c, s, s});
+                     const NodeId f =
+                         b.x(dtype, channelsLast ? Shape{w, w, each, layer.outputs} : Shape{layer.outputs, each, w, w});
                      const int64_t pad = layer.dilation * (w - 1) / 2;
                      const NodeId y = convolve(b, x, f,
-                                               {channelsLast, {layer.stride, layer.stride}, {layer.dilation, layer.dilation},
-                                                {pad, pad}, {pad, pad}, layer.groups},
+                                               {channelsLast,
+                                                {layer.stride, layer.stride},
+                                                {layer.dilation, layer.dilation},
+                                                {pad, pad},
+                                                {pad, pad},
+                                                layer.groups},
                                                accumulatorType(dtype));
                      const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
                      const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{x, f}});
@@ -59,7 +66,8 @@ static void addByChannel(std::vector<Case> &cases, int64_t rows, DType dtype) {
                      const NodeId w = b.cast(b.x(DType::I8, shape), DType::F32);
                      const NodeId scaled = b.mul(w, b.along(b.splat(DType::F32, {130}, 0.01), shape, 0));
                      const NodeId x = b.x(dtype, {rows, 520});
-                     return Nodes{roundTo(b, b.matmul(roundTo(b, x, DType::F32), b.permute(scaled, {1, 0}), DType::F32), dtype)};
+                     return Nodes{
+                         roundTo(b, b.matmul(roundTo(b, x, DType::F32), b.permute(scaled, {1, 0}), DType::F32), dtype)};
                    }});
 }
 
@@ -79,13 +87,15 @@ static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_
 /// Batches of odd sizes: rows begin anywhere, and both factors are read along either axis.
 static void addBatches(std::vector<Case> &cases, DType dtype) {
   for (const bool isTransposed : {false, true})
-    cases.push_back({std::string("product.batches.") + (isTransposed ? "transposed." : "plain.") + std::string(toString(dtype)),
-                     [=](Builder &b) {
-                       const NodeId x = b.x(dtype, isTransposed ? Shape{3, 131, 67} : Shape{3, 67, 131});
-                       const NodeId y = b.x(dtype, isTransposed ? Shape{3, 24, 131} : Shape{3, 131, 24});
-                       const NodeId left = isTransposed ? b.permute(x, {0, 2, 1}) : x, right = isTransposed ? b.permute(y, {0, 2, 1}) : y;
-                       return Nodes{roundTo(b, b.matmul(left, right, accumulatorType(dtype)), dtype)};
-                     }});
+    cases.push_back(
+        {std::string("product.batches.") + (isTransposed ? "transposed." : "plain.") + std::string(toString(dtype)),
+         [=](Builder &b) {
+           const NodeId x = b.x(dtype, isTransposed ? Shape{3, 131, 67} : Shape{3, 67, 131});
+           const NodeId y = b.x(dtype, isTransposed ? Shape{3, 24, 131} : Shape{3, 131, 24});
+           const NodeId left = isTransposed ? b.permute(x, {0, 2, 1}) : x,
+                        right = isTransposed ? b.permute(y, {0, 2, 1}) : y;
+           return Nodes{roundTo(b, b.matmul(left, right, accumulatorType(dtype)), dtype)};
+         }});
 }
 
 /// Matrices that are picked by an index, which may be outside.
@@ -104,8 +114,8 @@ static void addPicked(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
-/// Rows in between that are no multiple of 16 bytes: a product makes them, their sums divide them, and products of both orders
-/// read what is left. Cards put them further apart.
+/// Rows in between that are no multiple of 16 bytes: a product makes them, their sums divide them, and products of both
+/// orders read what is left. Cards put them further apart.
 static void addOddRows(std::vector<Case> &cases, DType dtype, int64_t columns) {
   cases.push_back({"product.odd-rows." + std::string(toString(dtype)) + toString(Shape{columns}), [=](Builder &b) {
                      constexpr int64_t rows = 330, width = 64;
@@ -126,7 +136,8 @@ static void addLoop(std::vector<Case> &cases, DType dtype) {
                      constexpr int64_t rows = 20, width = 100;
                      const NodeId w = b.x(dtype, {width, width}), x = b.x(dtype, {5, rows, width});
                      return b.loop(5, {b.splat(dtype, {rows, width}, 0)}, {w, x}, [=](Builder &s, Inputs in) {
-                       const NodeId y = roundTo(s, s.matmul(in[1], s.permute(in[2], {1, 0}), accumulatorType(dtype)), dtype);
+                       const NodeId y =
+                           roundTo(s, s.matmul(in[1], s.permute(in[2], {1, 0}), accumulatorType(dtype)), dtype);
                        const NodeId row = s.reshape(s.gather(in[3], s.reshape(in[0], {1}), 0), {rows, width});
                        return Nodes{s.unary(UnaryKind::Tanh, s.add(s.mul(y, s.like(y, 0.05)), row))};
                      });
@@ -136,8 +147,9 @@ static void addLoop(std::vector<Case> &cases, DType dtype) {
 void addProductCases(std::vector<Case> &cases) {
   using enum DType;
   const Layer layers[] = {
-      {"grouped", 3, 24, 32, 11, 3, 1, 1, 4},  {"strided", 2, 10, 20, 15, 3, 2, 1, 1}, {"dilated", 2, 9, 17, 13, 3, 1, 3, 1},
-      {"patches", 2, 5, 33, 16, 4, 4, 1, 1},   {"wide", 1, 33, 40, 9, 3, 1, 1, 1},
+      {"grouped", 3, 24, 32, 11, 3, 1, 1, 4}, {"strided", 2, 10, 20, 15, 3, 2, 1, 1},
+      {"dilated", 2, 9, 17, 13, 3, 1, 3, 1},  {"patches", 2, 5, 33, 16, 4, 4, 1, 1},
+      {"wide", 1, 33, 40, 9, 3, 1, 1, 1},
   };
   for (const Layer &layer : layers)
     for (const bool channelsLast : {false, true})

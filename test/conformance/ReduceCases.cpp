@@ -55,11 +55,9 @@ static NodeId operand(Builder &b, ReduceKind kind, DType dtype, const Shape &sha
 static void addReduce(std::vector<Case> &cases, ReduceKind kind, DType dtype, const Form &form) {
   if (!accepts(kind, dtype))
     return;
-  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) +
-                       "." + nameOf(form),
+  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + "." + nameOf(form),
                    [=](Builder &b) {
-                     return std::vector<NodeId>{
-                         b.reduce(kind, operand(b, kind, dtype, form.shape), form.dims)};
+                     return std::vector<NodeId>{b.reduce(kind, operand(b, kind, dtype, form.shape), form.dims)};
                    }});
 }
 
@@ -75,13 +73,10 @@ static void addSpecial(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
          const NodeId l = b.reshape(b.input(std::move(left)), {n, 1});
          const NodeId r = b.reshape(b.input(std::move(right)), {n, 1});
          // Each row holds a pair, three times.
-         const NodeId row = b.select(
-             b.expand(
-                 b.reshape(b.constant(makeTensor(DType::Bool, {6}, {0, 1, 0, 1, 1, 0})), {1, 6}),
-                 {n, 6}),
-             b.expand(l, {n, 6}), b.expand(r, {n, 6}));
-         return std::vector<NodeId>{b.reduce(kind, row, {1}),
-                                    b.reduce(kind, b.permute(row, {1, 0}), {0})};
+         const NodeId row =
+             b.select(b.expand(b.reshape(b.constant(makeTensor(DType::Bool, {6}, {0, 1, 0, 1, 1, 0})), {1, 6}), {n, 6}),
+                      b.expand(l, {n, 6}), b.expand(r, {n, 6}));
+         return std::vector<NodeId>{b.reduce(kind, row, {1}), b.reduce(kind, b.permute(row, {1, 0}), {0})};
        },
        // In another order a product of small numbers and an infinity may be NaN.
        /*strict=*/kind != ReduceKind::Mul});
@@ -92,59 +87,57 @@ static void addSpecial(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
 static void addNegativeZeros(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
   if (!accepts(kind, dtype) || !isFloat(dtype))
     return;
-  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + ".negative-zeros",
-                   [=](Builder &b) {
-                     const DType bits = byteSize(dtype) == 8 ? DType::U64 : byteSize(dtype) == 4 ? DType::U32 : DType::U16;
-                     std::vector<NodeId> outputs;
-                     const auto add = [&](NodeId x) { outputs.push_back(b.bitcast(x, bits)); };
-                     const auto zeros = [&](Shape shape) {
-                       std::vector<double> values(static_cast<size_t>(*numElements(shape)), -0.0);
-                       return b.input(makeTensor(dtype, std::move(shape), values));
-                     };
-                     for (const int64_t n : {1, 2, 17, 1000}) {
-                       add(b.reduce(kind, zeros({3, n}), {1}));
-                       add(b.reduce(kind, zeros({n, 3}), {0}));
-                       add(b.reduce(kind, zeros({3, n, 1}), {1, 2}));
-                       add(b.reduce(kind, b.mul(zeros({3, n}), b.splat(dtype, {3, n}, 2)), {1}));
-                       if (kind == ReduceKind::Mul)
-                         continue;
-                       const NodeId padded = b.pad(zeros({n}), b.splat(dtype, {}, -0.0), {1}, {1}, {0});
-                       add(b.reduce(kind, padded, {0}));
-                       add(b.reduce(kind, b.window(padded, {0}, {2}, {1}, {1}), {1}));
-                       add(b.scan(kind, zeros({3, n}), 1, false));
-                       add(b.scan(kind, zeros({3, n}), 1, true));
-                     }
-                     return outputs;
-                   }});
+  cases.push_back(
+      {"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + ".negative-zeros",
+       [=](Builder &b) {
+         const DType bits = byteSize(dtype) == 8 ? DType::U64 : byteSize(dtype) == 4 ? DType::U32 : DType::U16;
+         std::vector<NodeId> outputs;
+         const auto add = [&](NodeId x) { outputs.push_back(b.bitcast(x, bits)); };
+         const auto zeros = [&](Shape shape) {
+           std::vector<double> values(static_cast<size_t>(*numElements(shape)), -0.0);
+           return b.input(makeTensor(dtype, std::move(shape), values));
+         };
+         for (const int64_t n : {1, 2, 17, 1000}) {
+           add(b.reduce(kind, zeros({3, n}), {1}));
+           add(b.reduce(kind, zeros({n, 3}), {0}));
+           add(b.reduce(kind, zeros({3, n, 1}), {1, 2}));
+           add(b.reduce(kind, b.mul(zeros({3, n}), b.splat(dtype, {3, n}, 2)), {1}));
+           if (kind == ReduceKind::Mul)
+             continue;
+           const NodeId padded = b.pad(zeros({n}), b.splat(dtype, {}, -0.0), {1}, {1}, {0});
+           add(b.reduce(kind, padded, {0}));
+           add(b.reduce(kind, b.window(padded, {0}, {2}, {1}, {1}), {1}));
+           add(b.scan(kind, zeros({3, n}), 1, false));
+           add(b.scan(kind, zeros({3, n}), 1, true));
+         }
+         return outputs;
+       }});
 }
 
 /// Rows whose extreme element stands at each position once, among numbers of the same sign and of
 /// both: none of several chains of a reduce may be dropped, or combined as if there were no signs.
 static void addExtremes(std::vector<Case> &cases, ReduceKind kind, DType dtype) {
-  cases.push_back({"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) +
-                       ".extreme-at-each-position",
-                   [=](Builder &b) {
-                     const int64_t n = 67;
-                     const bool max = kind == ReduceKind::Max;
-                     const NodeId diagonal = b.binary(BinaryKind::Eq, b.iota({DType::I32, {n, n}}, 0),
-                                                      b.iota({DType::I32, {n, n}}, 1));
-                     std::vector<NodeId> outputs;
-                     // Low and high of the others, and the extreme.
-                     const int64_t ranges[][3] = {{50, 90, max ? 91 : 3},
-                                                  {-90, -50, max ? -3 : -91},
-                                                  {-40, 40, max ? 41 : -41}};
-                     for (auto [low, high, extreme] : ranges) {
-                       if (low < 0 && !isSignedInteger(dtype))
-                         continue;
-                       const NodeId others = b.input(integers(dtype, {n, n}, low, high, b.random));
-                       const NodeId x =
-                           b.select(diagonal, b.splat(dtype, {n, n}, double(extreme)), others);
-                       outputs.push_back(b.reduce(kind, x, {1}));
-                       outputs.push_back(b.reduce(kind, x, {0}));
-                       outputs.push_back(b.reduce(kind, others, {0, 1}));
-                     }
-                     return outputs;
-                   }});
+  cases.push_back(
+      {"reduce." + std::string(toString(kind)) + "." + std::string(toString(dtype)) + ".extreme-at-each-position",
+       [=](Builder &b) {
+         const int64_t n = 67;
+         const bool max = kind == ReduceKind::Max;
+         const NodeId diagonal =
+             b.binary(BinaryKind::Eq, b.iota({DType::I32, {n, n}}, 0), b.iota({DType::I32, {n, n}}, 1));
+         std::vector<NodeId> outputs;
+         // Low and high of the others, and the extreme.
+         const int64_t ranges[][3] = {{50, 90, max ? 91 : 3}, {-90, -50, max ? -3 : -91}, {-40, 40, max ? 41 : -41}};
+         for (auto [low, high, extreme] : ranges) {
+           if (low < 0 && !isSignedInteger(dtype))
+             continue;
+           const NodeId others = b.input(integers(dtype, {n, n}, low, high, b.random));
+           const NodeId x = b.select(diagonal, b.splat(dtype, {n, n}, double(extreme)), others);
+           outputs.push_back(b.reduce(kind, x, {1}));
+           outputs.push_back(b.reduce(kind, x, {0}));
+           outputs.push_back(b.reduce(kind, others, {0, 1}));
+         }
+         return outputs;
+       }});
 }
 
 /// Any, all, counts, and a reduce of what a reduce gave.
@@ -152,10 +145,9 @@ static void addMixed(std::vector<Case> &cases) {
   cases.push_back({"reduce.count", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {33, 100});
                      const NodeId positive = b.binary(BinaryKind::Gt, x, b.like(x, 0));
-                     return std::vector<NodeId>{
-                         b.reduce(ReduceKind::Add, b.cast(positive, DType::I32), {0, 1}),
-                         b.reduce(ReduceKind::Or, positive, {0}),
-                         b.reduce(ReduceKind::And, positive, {1})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.cast(positive, DType::I32), {0, 1}),
+                                                b.reduce(ReduceKind::Or, positive, {0}),
+                                                b.reduce(ReduceKind::And, positive, {1})};
                    }});
   cases.push_back({"reduce.twice", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {7, 17, 33});
@@ -178,39 +170,36 @@ static void addMixed(std::vector<Case> &cases) {
                    }});
   cases.push_back({"reduce.of-iota", [](Builder &b) {
                      const NodeId i = b.iota({DType::I64, {1000}}, 0);
-                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, i, {0}),
-                                                b.reduce(ReduceKind::Max, i, {0})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, i, {0}), b.reduce(ReduceKind::Max, i, {0})};
                    }});
   cases.push_back({"reduce.of-splat", [](Builder &b) {
-                     return std::vector<NodeId>{
-                         b.reduce(ReduceKind::Add, b.splat(DType::I32, {5, 7}, 3), {0}),
-                         b.reduce(ReduceKind::Mul, b.splat(DType::F32, {5, 7}, 2), {1}),
-                         b.reduce(ReduceKind::Max, b.splat(DType::F64, {5, 7}, -1), {0, 1})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.splat(DType::I32, {5, 7}, 3), {0}),
+                                                b.reduce(ReduceKind::Mul, b.splat(DType::F32, {5, 7}, 2), {1}),
+                                                b.reduce(ReduceKind::Max, b.splat(DType::F64, {5, 7}, -1), {0, 1})};
                    }});
   cases.push_back({"reduce.long", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {100003});
-                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0}),
-                                                b.reduce(ReduceKind::Min, x, {0})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0}), b.reduce(ReduceKind::Min, x, {0})};
                    }});
-  cases.push_back(
-      {"reduce.empty", [](Builder &b) {
-         const NodeId f = b.x(DType::F32, {4, 0}), i = b.x(DType::I16, {0});
-         const NodeId bools = b.x(DType::Bool, {0, 3});
-         return std::vector<NodeId>{
-             b.reduce(ReduceKind::Add, f, {1}),     b.reduce(ReduceKind::Mul, f, {1}),
-             b.reduce(ReduceKind::Max, f, {0}),     b.reduce(ReduceKind::Add, i, {0}),
-             b.reduce(ReduceKind::Mul, i, {0}),     b.reduce(ReduceKind::And, i, {0}),
-             b.reduce(ReduceKind::And, bools, {0}), b.reduce(ReduceKind::Or, bools, {0})};
-       }});
+  cases.push_back({"reduce.empty", [](Builder &b) {
+                     const NodeId f = b.x(DType::F32, {4, 0}), i = b.x(DType::I16, {0});
+                     const NodeId bools = b.x(DType::Bool, {0, 3});
+                     return std::vector<NodeId>{
+                         b.reduce(ReduceKind::Add, f, {1}),     b.reduce(ReduceKind::Mul, f, {1}),
+                         b.reduce(ReduceKind::Max, f, {0}),     b.reduce(ReduceKind::Add, i, {0}),
+                         b.reduce(ReduceKind::Mul, i, {0}),     b.reduce(ReduceKind::And, i, {0}),
+                         b.reduce(ReduceKind::And, bools, {0}), b.reduce(ReduceKind::Or, bools, {0})};
+                   }});
 }
 
-/// Columns of which there are few, so that threads share them; of one and of several elements at a time, in what is left of
-/// a strip, through views, and in parts.
+/// Columns of which there are few, so that threads share them; of one and of several elements at a time, in what is
+/// left of a strip, through views, and in parts.
 static void addColumns(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F64, DType::I32, DType::I8})
     cases.push_back({"reduce.columns." + std::string(toString(dtype)), [=](Builder &b) {
                        std::vector<NodeId> outputs;
-                       const int64_t forms[][2] = {{577, 320}, {333, 33}, {64, 768}, {1031, 20}, {40, 2}, {257, 24}, {129, 136}};
+                       const int64_t forms[][2] = {{577, 320}, {333, 33}, {64, 768}, {1031, 20},
+                                                   {40, 2},    {257, 24}, {129, 136}};
                        for (auto [rows, columns] : forms) {
                          const NodeId x = b.x(dtype, {rows, columns});
                          outputs.push_back(b.reduce(ReduceKind::Add, x, {0}));
@@ -228,40 +217,48 @@ static void addColumns(std::vector<Case> &cases) {
                      auto spread = [&](NodeId row) { return b.expand(b.reshape(row, {2, 1, 48}), {2, 333, 48}); };
                      const NodeId d = b.binary(BinaryKind::Sub, x, spread(b.reduce(ReduceKind::Max, x, {1})));
                      const NodeId e = b.unary(UnaryKind::Exp, d);
-                     return std::vector<NodeId>{b.binary(BinaryKind::Div, e, spread(b.reduce(ReduceKind::Add, e, {1})))};
+                     return std::vector<NodeId>{
+                         b.binary(BinaryKind::Div, e, spread(b.reduce(ReduceKind::Add, e, {1})))};
                    }});
   cases.push_back({"reduce.columns.gathered", [](Builder &b) {
                      const NodeId table = b.x(DType::BF16, {61, 96});
                      const NodeId odd = b.x(DType::F32, {61, 33});
-                     const NodeId row = b.binary(BinaryKind::Rem, b.iota({DType::I64, {5, 77}}, 1), b.splat(DType::I64, {5, 77}, 64));
+                     const NodeId row =
+                         b.binary(BinaryKind::Rem, b.iota({DType::I64, {5, 77}}, 1), b.splat(DType::I64, {5, 77}, 64));
                      const NodeId sum = b.reduce(ReduceKind::Add, b.cast(b.gather(table, row, 0), DType::F32), {1});
                      return std::vector<NodeId>{sum, b.reduce(ReduceKind::Add, b.gather(odd, row, 0), {1})};
                    }});
   // Rows times the weights of the experts that they chose, in parts; an index is outside.
   cases.push_back({"reduce.columns.experts", [](Builder &b) {
-                     const NodeId x = b.x(DType::F32, {2, 512}), w = b.x(DType::F32, {3, 512, 300}), turned = b.x(DType::F32, {3, 40, 9000});
+                     const NodeId x = b.x(DType::F32, {2, 512}), w = b.x(DType::F32, {3, 512, 300}),
+                                  turned = b.x(DType::F32, {3, 40, 9000});
                      const NodeId chosen = b.input(makeTensor(DType::I64, {2}, {2, 3}));
                      const NodeId picked = b.permute(b.gather(w, chosen, 0), {0, 2, 1});
-                     const NodeId terms = b.binary(BinaryKind::Mul, b.expand(b.reshape(x, {2, 1, 512}), {2, 300, 512}), picked);
+                     const NodeId terms =
+                         b.binary(BinaryKind::Mul, b.expand(b.reshape(x, {2, 1, 512}), {2, 300, 512}), picked);
                      const NodeId rows = b.gather(turned, chosen, 0);
-                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, terms, {2}), b.reduce(ReduceKind::Add, b.binary(BinaryKind::Mul, rows, rows), {2})};
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, terms, {2}),
+                                                b.reduce(ReduceKind::Add, b.binary(BinaryKind::Mul, rows, rows), {2})};
                    }});
   // The norm of a channel, of short rows of all images.
   for (DType dtype : {DType::F32, DType::BF16})
-    cases.push_back({"reduce.channels." + std::string(toString(dtype)), [=](Builder &b) {
-                       std::vector<NodeId> outputs;
-                       for (const Shape &shape : {Shape{16, 10, 14, 14}, Shape{9, 7, 15, 17}, Shape{40, 5, 6, 28}}) {
-                         const NodeId x = b.cast(b.x(dtype, shape), DType::F32);
-                         const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
-                         auto spread = [&](NodeId sum) {
-                           return b.mul(b.expand(b.reshape(sum, {1, shape[1], 1, 1}), shape), b.splat(DType::F32, shape, 1 / count));
-                         };
-                         const NodeId d = b.sub(x, spread(b.reduce(ReduceKind::Add, x, {0, 2, 3})));
-                         const NodeId square = spread(b.reduce(ReduceKind::Add, b.mul(d, d), {0, 2, 3}));
-                         outputs.push_back(b.cast(b.div(d, b.unary(UnaryKind::Sqrt, b.binary(BinaryKind::Add, square, b.like(d, 1)))), dtype));
-                       }
-                       return outputs;
-                     }});
+    cases.push_back(
+        {"reduce.channels." + std::string(toString(dtype)), [=](Builder &b) {
+           std::vector<NodeId> outputs;
+           for (const Shape &shape : {Shape{16, 10, 14, 14}, Shape{9, 7, 15, 17}, Shape{40, 5, 6, 28}}) {
+             const NodeId x = b.cast(b.x(dtype, shape), DType::F32);
+             const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+             auto spread = [&](NodeId sum) {
+               return b.mul(b.expand(b.reshape(sum, {1, shape[1], 1, 1}), shape),
+                            b.splat(DType::F32, shape, 1 / count));
+             };
+             const NodeId d = b.sub(x, spread(b.reduce(ReduceKind::Add, x, {0, 2, 3})));
+             const NodeId square = spread(b.reduce(ReduceKind::Add, b.mul(d, d), {0, 2, 3}));
+             outputs.push_back(
+                 b.cast(b.div(d, b.unary(UnaryKind::Sqrt, b.binary(BinaryKind::Add, square, b.like(d, 1)))), dtype));
+           }
+           return outputs;
+         }});
   // Two rows and many, in one kernel.
   cases.push_back({"reduce.columns.uneven", [](Builder &b) {
                      const NodeId few = b.reduce(ReduceKind::Add, b.x(DType::I64, {2, 256}), {0});
@@ -273,9 +270,11 @@ static void addColumns(std::vector<Case> &cases) {
                      const NodeId x = b.x(DType::F16, {15, 1023, 24}), y = b.x(DType::F32, {4, 2048, 40});
                      const NodeId last = b.permute(b.x(DType::F32, {2, 45, 41, 96}), {0, 3, 1, 2});
                      const NodeId line = b.x(DType::F32, {3 * 87383});
-                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0, 1}), b.reduce(ReduceKind::Add, y, {0, 1}),
+                     return std::vector<NodeId>{b.reduce(ReduceKind::Add, x, {0, 1}),
+                                                b.reduce(ReduceKind::Add, y, {0, 1}),
                                                 b.reduce(ReduceKind::Max, b.binary(BinaryKind::Mul, y, y), {0, 1}),
-                                                b.reduce(ReduceKind::Add, last, {0, 2, 3}), b.reduce(ReduceKind::Add, line, {0}),
+                                                b.reduce(ReduceKind::Add, last, {0, 2, 3}),
+                                                b.reduce(ReduceKind::Add, line, {0}),
                                                 b.reduce(ReduceKind::Add, b.x(DType::F32, {96, 52, 60}), {1, 2})};
                    }});
 }
@@ -288,24 +287,27 @@ static void addFilterGradients(std::vector<Case> &cases) {
     int64_t window;
     bool isChannelsLast;
   };
-  const Layer layers[] = {{"3x3", {2, 12, 29, 28}, 3, false}, {"7x7", {3, 12, 29, 28}, 7, false}, {"7x7-last", {3, 12, 29, 30}, 7, true},
+  const Layer layers[] = {{"3x3", {2, 12, 29, 28}, 3, false},
+                          {"7x7", {3, 12, 29, 28}, 7, false},
+                          {"7x7-last", {3, 12, 29, 30}, 7, true},
                           {"5x5-odd", {5, 40, 17, 15}, 5, false}};
   for (const Layer &layer : layers)
     for (DType dtype : {DType::F32, DType::BF16})
-      cases.push_back({std::string("reduce.filter-gradient.") + layer.name + "." + std::string(toString(dtype)), [=](Builder &b) {
-                         const Shape &shape = layer.images;
-                         const int64_t pad = layer.window / 2, w = layer.window;
-                         const Shape last = {shape[0], shape[2], shape[3], shape[1]};
-                         NodeId x = layer.isChannelsLast ? b.permute(b.x(dtype, last), {0, 3, 1, 2}) : b.x(dtype, shape);
-                         const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, pad, pad}, {0, 0, pad, pad}, {0, 0, 0, 0});
-                         const NodeId slid = b.cast(b.window(padded, {2, 3}, {w, w}, {1, 1}, {1, 1}), DType::F32);
-                         Shape ones = shape, all = shape;
-                         ones.insert(ones.end(), {1, 1});
-                         all.insert(all.end(), {w, w});
-                         const NodeId dy = b.expand(b.reshape(b.x(DType::F32, shape), ones), all);
-                         return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, dy), {0, 2, 3}),
-                                                    b.reduce(ReduceKind::Add, b.mul(slid, dy), {2, 3})};
-                       }});
+      cases.push_back(
+          {std::string("reduce.filter-gradient.") + layer.name + "." + std::string(toString(dtype)), [=](Builder &b) {
+             const Shape &shape = layer.images;
+             const int64_t pad = layer.window / 2, w = layer.window;
+             const Shape last = {shape[0], shape[2], shape[3], shape[1]};
+             NodeId x = layer.isChannelsLast ? b.permute(b.x(dtype, last), {0, 3, 1, 2}) : b.x(dtype, shape);
+             const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, pad, pad}, {0, 0, pad, pad}, {0, 0, 0, 0});
+             const NodeId slid = b.cast(b.window(padded, {2, 3}, {w, w}, {1, 1}, {1, 1}), DType::F32);
+             Shape ones = shape, all = shape;
+             ones.insert(ones.end(), {1, 1});
+             all.insert(all.end(), {w, w});
+             const NodeId dy = b.expand(b.reshape(b.x(DType::F32, shape), ones), all);
+             return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, dy), {0, 2, 3}),
+                                        b.reduce(ReduceKind::Add, b.mul(slid, dy), {2, 3})};
+           }});
 }
 
 void addReduceCases(std::vector<Case> &cases) {

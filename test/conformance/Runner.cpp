@@ -42,9 +42,8 @@ std::string unescape(const std::string &text) {
 }
 
 std::string encode(const Verdict &verdict) {
-  std::string line = std::string("V\t") + static_cast<char>(verdict.outcome) + "\t" +
-                     std::to_string(verdict.index) + "\t" + std::to_string(verdict.numFree) + "\t" +
-                     escape(verdict.text) + "\t";
+  std::string line = std::string("V\t") + static_cast<char>(verdict.outcome) + "\t" + std::to_string(verdict.index) +
+                     "\t" + std::to_string(verdict.numFree) + "\t" + escape(verdict.text) + "\t";
   for (const auto &[function, ulps] : verdict.ulps)
     line += function + " " + std::to_string(ulps) + " ";
   return line + "\n";
@@ -121,8 +120,7 @@ void Parent::runChild(const std::vector<Batch> &batches, int file) {
   const std::unique_ptr<Device> device = make();
   for (const Batch &batch : batches) {
     alarm(options.seconds);
-    runBatch(cases, batch, *device,
-             [&](const Verdict &verdict) { writeAll(file, encode(verdict)); });
+    runBatch(cases, batch, *device, [&](const Verdict &verdict) { writeAll(file, encode(verdict)); });
     writeAll(file, "E\n");
   }
   _exit(0);
@@ -176,8 +174,7 @@ void Parent::finish(Child &child) {
   for (size_t i = child.current; i < child.batches.size(); ++i) {
     Batch batch;
     for (size_t index : child.batches[i])
-      if (i != child.current ||
-          std::find(child.done.begin(), child.done.end(), index) == child.done.end())
+      if (i != child.current || std::find(child.done.begin(), child.done.end(), index) == child.done.end())
         batch.push_back(index);
     if (i != child.current) {
       queue.push_back(std::move(batch));
@@ -233,8 +230,7 @@ std::vector<Verdict> Parent::run() {
 
 } // namespace
 
-std::vector<Verdict> runCases(const std::vector<Case> &cases,
-                              const std::function<std::unique_ptr<Device>()> &make,
+std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::function<std::unique_ptr<Device>()> &make,
                               const RunOptions &options) {
   return Parent(cases, make, options).run();
 }

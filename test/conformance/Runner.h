@@ -37,8 +37,7 @@ struct RunOptions {
 /// Runs all cases in child processes, so that an end of the compiler or of a kernel is one verdict
 /// and not the end of the suite. Cases are packed into graphs; what is wrong, refused or fatal in
 /// a graph is looked for alone. `make` is called once in each child.
-std::vector<Verdict> runCases(const std::vector<Case> &cases,
-                              const std::function<std::unique_ptr<Device>()> &make,
+std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::function<std::unique_ptr<Device>()> &make,
                               const RunOptions &options);
 
 } // namespace zyx::conformance

@@ -14,8 +14,7 @@ namespace {
 
 /// `count` records from `offset` on; none where they do not lie inside.
 template <typename T>
-std::optional<std::vector<T>> readRecords(std::span<const std::byte> bytes, uint64_t offset,
-                                          uint64_t count) {
+std::optional<std::vector<T>> readRecords(std::span<const std::byte> bytes, uint64_t offset, uint64_t count) {
   if (offset > bytes.size() || count > (bytes.size() - offset) / sizeof(T))
     return std::nullopt;
   std::vector<T> records(count);
@@ -32,8 +31,7 @@ Result<std::vector<std::string>> undefinedSymbols(std::span<const std::byte> sha
   if (!header || std::memcmp((*header)[0].e_ident, ELFMAG, SELFMAG) != 0 ||
       (*header)[0].e_ident[EI_CLASS] != ELFCLASS64)
     return broken;
-  const auto sections =
-      readRecords<Elf64_Shdr>(sharedObject, (*header)[0].e_shoff, (*header)[0].e_shnum);
+  const auto sections = readRecords<Elf64_Shdr>(sharedObject, (*header)[0].e_shoff, (*header)[0].e_shnum);
   if (!sections)
     return broken;
   std::vector<std::string> names;
@@ -42,8 +40,7 @@ Result<std::vector<std::string>> undefinedSymbols(std::span<const std::byte> sha
     if (section.sh_type != SHT_DYNSYM)
       continue;
     hasTable = true;
-    const auto symbols = readRecords<Elf64_Sym>(sharedObject, section.sh_offset,
-                                                section.sh_size / sizeof(Elf64_Sym));
+    const auto symbols = readRecords<Elf64_Sym>(sharedObject, section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
     if (!symbols || section.sh_link >= sections->size())
       return broken;
     const Elf64_Shdr &strings = (*sections)[section.sh_link];

@@ -94,9 +94,8 @@ template <typename F> static HostTensor generate(DType dtype, Shape shape, F nex
 }
 
 HostTensor makeTensor(DType dtype, Shape shape, const std::vector<double> &values) {
-  return generate(dtype, std::move(shape), [&](int64_t i, std::byte *out) {
-    fromDouble(dtype, values[static_cast<size_t>(i)], out);
-  });
+  return generate(dtype, std::move(shape),
+                  [&](int64_t i, std::byte *out) { fromDouble(dtype, values[static_cast<size_t>(i)], out); });
 }
 
 /// Elements by their bits.
@@ -143,8 +142,8 @@ static std::vector<uint64_t> floatSpecials(DType dtype) {
                                       infinity | (smallest >> 1)};
   std::byte element[8];
   // Ties of round, bounds of the integer dtypes, where exp overflows, pi.
-  for (double value : {0.5, 1.5, 2.5, 3.0, 127.0, 128.0, 255.0, 256.0, 32767.0, 32768.0, 65535.0,
-                       65536.0, 0x1p31, 0x1p32, 0x1p63, 0x1p64, 88.8, 709.9, 3.14159265358979}) {
+  for (double value : {0.5, 1.5, 2.5, 3.0, 127.0, 128.0, 255.0, 256.0, 32767.0, 32768.0, 65535.0, 65536.0, 0x1p31,
+                       0x1p32, 0x1p63, 0x1p64, 88.8, 709.9, 3.14159265358979}) {
     std::memset(element, 0, sizeof(element));
     fromDouble(dtype, value, element);
     magnitudes.push_back(read<uint64_t>(element) & (sign - 1));
@@ -215,9 +214,7 @@ std::pair<HostTensor, HostTensor> hurtingPairs(DType dtype, int64_t randomPairs,
   const HostTensor values = specials(dtype);
   const size_t size = static_cast<size_t>(byteSize(dtype)), n = values.data.size() / size;
   HostTensor a{{dtype, {}}, {}}, b = a;
-  const auto append = [&](HostTensor &to, const std::byte *from) {
-    to.data.insert(to.data.end(), from, from + size);
-  };
+  const auto append = [&](HostTensor &to, const std::byte *from) { to.data.insert(to.data.end(), from, from + size); };
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j) {
       append(a, values.data.data() + i * size);
@@ -241,9 +238,8 @@ HostTensor integers(DType dtype, Shape shape, int64_t low, int64_t high, Random 
 
 HostTensor moderate(DType dtype, Shape shape, Random &random) {
   if (isFloat(dtype))
-    return generate(dtype, std::move(shape), [&](int64_t, std::byte *out) {
-      fromDouble(dtype, random.unit() * 8 - 4, out);
-    });
+    return generate(dtype, std::move(shape),
+                    [&](int64_t, std::byte *out) { fromDouble(dtype, random.unit() * 8 - 4, out); });
   if (dtype == DType::Bool)
     return integers(dtype, std::move(shape), 0, 1, random);
   return integers(dtype, std::move(shape), isSignedInteger(dtype) ? -9 : 0, 9, random);
@@ -251,9 +247,8 @@ HostTensor moderate(DType dtype, Shape shape, Random &random) {
 
 HostTensor nearOne(DType dtype, Shape shape, Random &random) {
   if (isFloat(dtype))
-    return generate(dtype, std::move(shape), [&](int64_t, std::byte *out) {
-      fromDouble(dtype, 0.75 + random.unit() / 2, out);
-    });
+    return generate(dtype, std::move(shape),
+                    [&](int64_t, std::byte *out) { fromDouble(dtype, 0.75 + random.unit() / 2, out); });
   return integers(dtype, std::move(shape), 1, dtype == DType::Bool ? 1 : 3, random);
 }
 

@@ -28,10 +28,9 @@ private:
   uint64_t state;
 };
 
-inline constexpr DType allDTypes[] = {DType::Bool, DType::I8,       DType::I16,   DType::I32,
-                                      DType::I64,  DType::U8,       DType::U16,   DType::U32,
-                                      DType::U64,  DType::F16,      DType::BF16,  DType::F32,
-                                      DType::F64,  DType::F8E4M3FN, DType::F8E5M2};
+inline constexpr DType allDTypes[] = {DType::Bool, DType::I8,  DType::I16, DType::I32,      DType::I64,
+                                      DType::U8,   DType::U16, DType::U32, DType::U64,      DType::F16,
+                                      DType::BF16, DType::F32, DType::F64, DType::F8E4M3FN, DType::F8E5M2};
 
 /// The element at `data` as a double; 64-bit integers beyond 2^53 are rounded.
 double toDouble(DType dtype, const std::byte *data);

@@ -16,12 +16,10 @@ static const Chain chains[] = {
     {"transpose", [](Builder &b, DType t) { return b.permute(b.x(t, {17, 33}), {1, 0}); }},
     {"rotate", [](Builder &b, DType t) { return b.permute(b.x(t, {3, 7, 17}), {2, 0, 1}); }},
     {"swap-outer", [](Builder &b, DType t) { return b.permute(b.x(t, {5, 6, 16}), {1, 0, 2}); }},
-    {"rank-5",
-     [](Builder &b, DType t) { return b.permute(b.x(t, {2, 3, 4, 5, 6}), {4, 2, 0, 3, 1}); }},
+    {"rank-5", [](Builder &b, DType t) { return b.permute(b.x(t, {2, 3, 4, 5, 6}), {4, 2, 0, 3, 1}); }},
     {"expand-row", [](Builder &b, DType t) { return b.expand(b.x(t, {1, 33}), {17, 33}); }},
     {"expand-column", [](Builder &b, DType t) { return b.expand(b.x(t, {17, 1}), {17, 33}); }},
-    {"expand-scalar",
-     [](Builder &b, DType t) { return b.expand(b.reshape(b.x(t, {}), {1, 1}), {7, 9}); }},
+    {"expand-scalar", [](Builder &b, DType t) { return b.expand(b.reshape(b.x(t, {}), {1, 1}), {7, 9}); }},
     {"expand-middle", [](Builder &b, DType t) { return b.expand(b.x(t, {3, 1, 5}), {3, 7, 5}); }},
     {"expand-nothing", [](Builder &b, DType t) { return b.expand(b.x(t, {1, 3}), {0, 3}); }},
     {"merge", [](Builder &b, DType t) { return b.reshape(b.x(t, {7, 3, 5}), {21, 5}); }},
@@ -30,12 +28,9 @@ static const Chain chains[] = {
     {"ones", [](Builder &b, DType t) { return b.reshape(b.x(t, {7, 1, 5}), {1, 7, 5, 1}); }},
     {"to-rank-0", [](Builder &b, DType t) { return b.reshape(b.x(t, {1, 1}), {}); }},
     {"empty", [](Builder &b, DType t) { return b.reshape(b.x(t, {3, 0}), {0, 5}); }},
-    {"transpose-merge",
-     [](Builder &b, DType t) { return b.reshape(b.permute(b.x(t, {7, 9}), {1, 0}), {63}); }},
-    {"transpose-resplit",
-     [](Builder &b, DType t) { return b.reshape(b.permute(b.x(t, {6, 10}), {1, 0}), {4, 15}); }},
-    {"expand-merge",
-     [](Builder &b, DType t) { return b.reshape(b.expand(b.x(t, {7, 1}), {7, 5}), {35}); }},
+    {"transpose-merge", [](Builder &b, DType t) { return b.reshape(b.permute(b.x(t, {7, 9}), {1, 0}), {63}); }},
+    {"transpose-resplit", [](Builder &b, DType t) { return b.reshape(b.permute(b.x(t, {6, 10}), {1, 0}), {4, 15}); }},
+    {"expand-merge", [](Builder &b, DType t) { return b.reshape(b.expand(b.x(t, {7, 1}), {7, 5}), {35}); }},
     {"expand-merge-transpose",
      [](Builder &b, DType t) {
        const NodeId repeated = b.reshape(b.expand(b.x(t, {4, 1, 3}), {4, 5, 3}), {20, 3});
@@ -53,17 +48,15 @@ static const Chain chains[] = {
      }},
     {"pixel-shuffle",
      [](Builder &b, DType t) {
-       const NodeId parts =
-           b.permute(b.reshape(b.x(t, {8, 3, 5}), {2, 2, 2, 3, 5}), {0, 3, 1, 4, 2});
+       const NodeId parts = b.permute(b.reshape(b.x(t, {8, 3, 5}), {2, 2, 2, 3, 5}), {0, 3, 1, 4, 2});
        return b.reshape(parts, {2, 6, 10});
      }},
 };
 
 static void addChain(std::vector<Case> &cases, const Chain &chain, DType dtype) {
   const std::string suffix = "." + std::string(chain.name) + "." + std::string(toString(dtype));
-  cases.push_back({"view.stored" + suffix, [=, build = chain.build](Builder &b) {
-                     return std::vector<NodeId>{build(b, dtype)};
-                   }});
+  cases.push_back(
+      {"view.stored" + suffix, [=, build = chain.build](Builder &b) { return std::vector<NodeId>{build(b, dtype)}; }});
   if (isStorageOnly(dtype) || dtype == DType::Bool)
     return;
   cases.push_back({"view.loaded" + suffix, [=, build = chain.build](Builder &b) {
@@ -93,8 +86,7 @@ static void addComputed(std::vector<Case> &cases) {
                      const NodeId x = b.x(DType::I32, {7, 9, 11});
                      const NodeId sums = b.reduce(ReduceKind::Add, x, {2});
                      const NodeId t = b.permute(sums, {1, 0});
-                     return std::vector<NodeId>{t, b.reshape(t, {7, 9}), b.back(sums, 2, 5),
-                                                b.reshape(sums, {63})};
+                     return std::vector<NodeId>{t, b.reshape(t, {7, 9}), b.back(sums, 2, 5), b.reshape(sums, {63})};
                    }});
   cases.push_back({"view.symmetric", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {33, 33});
@@ -111,13 +103,11 @@ static void addComputed(std::vector<Case> &cases) {
                      const NodeId x = b.x(DType::F32, {7, 9});
                      const NodeId mask = b.binary(BinaryKind::Gt, x, b.like(x, 0));
                      const NodeId t = b.permute(mask, {1, 0});
-                     return std::vector<NodeId>{
-                         t, b.select(t, b.x(DType::F32, {9, 7}), b.x(DType::F32, {9, 7}))};
+                     return std::vector<NodeId>{t, b.select(t, b.x(DType::F32, {9, 7}), b.x(DType::F32, {9, 7}))};
                    }});
   cases.push_back({"view.input-is-output", [](Builder &b) {
                      const NodeId x = b.x(DType::F32, {5, 7});
-                     return std::vector<NodeId>{x, b.permute(b.permute(x, {1, 0}), {1, 0}),
-                                                b.reshape(x, {35})};
+                     return std::vector<NodeId>{x, b.permute(b.permute(x, {1, 0}), {1, 0}), b.reshape(x, {35})};
                    }});
 }
 
@@ -127,8 +117,7 @@ void addViewCases(std::vector<Case> &cases) {
       addChain(cases, chain, dtype);
   for (const Chain &chain : chains)
     for (DType dtype : allDTypes)
-      if (std::string_view(chain.name) == "transpose" ||
-          std::string_view(chain.name) == "expand-merge-transpose")
+      if (std::string_view(chain.name) == "transpose" || std::string_view(chain.name) == "expand-merge-transpose")
         addChain(cases, chain, dtype);
   addComputed(cases);
 }

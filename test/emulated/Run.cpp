@@ -25,11 +25,9 @@ static Status run() {
   std::span<const std::byte> rest = std::span(request).subspan(sizeof(size));
   if (rest.size() < size)
     return Status::invalidArgument("the request is too short");
-  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
-                       artifact::Artifact::deserialize(rest.first(size)));
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(rest.first(size)));
   rest = rest.subspan(size);
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> device,
-                       runtime::createDevice("cpu", {.threads = 1}));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> device, runtime::createDevice("cpu", {.threads = 1}));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor,
                        runtime::Executor::create(device, std::move(artifact)));
   const artifact::Artifact &program = executor->artifact();

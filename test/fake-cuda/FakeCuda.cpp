@@ -300,7 +300,9 @@ int cuMemPoolTrimTo(MemoryPoolHandle pool, size_t) {
   ++state().facts.trims;
   return state().cards[pool->device].lost;
 }
-int cuDeviceCanAccessPeer(int *reaches, int, int) { return always([=] { *reaches = state().facts.arePeers; }); }
+int cuDeviceCanAccessPeer(int *reaches, int, int) {
+  return always([=] { *reaches = state().facts.arePeers; });
+}
 int cuMemPoolSetAccess(MemoryPoolHandle pool, const PoolAccess *access, size_t count) {
   std::lock_guard lock(state().mutex);
   if (strikes(state().facts.failAccess) || count != 1 || access->placeKind != 1 || access->access != 3 ||
@@ -448,7 +450,8 @@ int cuMemFreeHost(void *memory) {
   });
 }
 /// Each end that is memory of a device.
-static int copyLater(void *to, const void *from, size_t size, std::initializer_list<uint64_t> onDevices, Stream stream) {
+static int copyLater(void *to, const void *from, size_t size, std::initializer_list<uint64_t> onDevices,
+                     Stream stream) {
   return onStream(stream, [&] {
     for (uint64_t address : onDevices)
       if (!isAlive(address, size, current))
@@ -475,8 +478,9 @@ int cuMemcpyPeerAsync(uint64_t to, Context, uint64_t from, Context, size_t size,
     ++state().facts.peerCopies;
     fails = strikes(state().facts.failPeerCopy);
   });
-  return fails ? invalid
-               : copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, {to, from}, stream);
+  return fails
+             ? invalid
+             : copyLater(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), size, {to, from}, stream);
 }
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t count, Stream stream) {
   return fill(to, value, count, stream);
@@ -568,8 +572,8 @@ int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *addres
         return invalid;
       bytes += strides[i - 1] * (extents[i] - 1);
     }
-    if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || place % 16 != 0 || !isAlive(place, bytes, current) || every[0] != 1 ||
-        interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
+    if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || place % 16 != 0 || !isAlive(place, bytes, current) ||
+        every[0] != 1 || interleave != 0 || fill != 0 || swizzle < 1 || swizzle > 3)
       return invalid;
     ++state().facts.tensorMaps;
     zyx::ptx::TensorMap made;
@@ -662,8 +666,8 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
     ++state().facts.launches;
     state().facts.lastGroups = groups;
     state().facts.lastThreads = threads;
-    if (name.rfind("trap", 0) == 0 ||
-        (computes && (!isAlive(given[0], 4 * given[3], stream->device) || !isAlive(given[1], 4 * given[3], stream->device))))
+    if (name.rfind("trap", 0) == 0 || (computes && (!isAlive(given[0], 4 * given[3], stream->device) ||
+                                                    !isAlive(given[1], 4 * given[3], stream->device))))
       return enqueue(stream, [stream] { state().cards[stream->device].lost = illegalAddress; });
     return enqueue(stream, [=] {
       for (uint64_t i = 0; computes && i < given[3]; ++i)
@@ -678,7 +682,8 @@ int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsig
     for (const uint32_t *gate = state().gate; gate && __atomic_load_n(gate, __ATOMIC_ACQUIRE) == 0;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return onStream(stream, [=] {
-    return strikes(state().facts.failLaunch) ? outOfResources : prepare(function, groups, threads, sharedBytes, parameters)(stream);
+    return strikes(state().facts.failLaunch) ? outOfResources
+                                             : prepare(function, groups, threads, sharedBytes, parameters)(stream);
   });
 }
 
@@ -692,16 +697,19 @@ static std::function<int(Stream)> prepare(const FillNode &fill) {
   return [=](Stream stream) {
     if (fill.height != 1)
       return cuMemsetD2D32Async(fill.address, fill.pitch, fill.value, fill.width, fill.height, stream);
-    return fill.elementBytes == 1   ? cuMemsetD8Async(fill.address, static_cast<unsigned char>(fill.value), fill.width, stream)
-           : fill.elementBytes == 2 ? cuMemsetD16Async(fill.address, static_cast<unsigned short>(fill.value), fill.width, stream)
-                                    : cuMemsetD32Async(fill.address, fill.value, fill.width, stream);
+    return fill.elementBytes == 1
+               ? cuMemsetD8Async(fill.address, static_cast<unsigned char>(fill.value), fill.width, stream)
+           : fill.elementBytes == 2
+               ? cuMemsetD16Async(fill.address, static_cast<unsigned short>(fill.value), fill.width, stream)
+               : cuMemsetD32Async(fill.address, fill.value, fill.width, stream);
   };
 }
 } // extern "C"
 
 /// What calls of graphs do where there are graphs.
 template <typename F> static int ofGraph(F &&body) {
-  return onDevice([&] { return strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : body(); });
+  return onDevice(
+      [&] { return strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : body(); });
 }
 
 /// Commands stand one behind the other: others are none of ours.

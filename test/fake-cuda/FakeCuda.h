@@ -7,10 +7,10 @@
 // may be who waits. What is done on a device needs its context to be the thread's, and memory that it reaches. It keeps
 // count of what it gave out, and fails when it is told to.
 //
-// Kernels that are PTX are executed by an interpreter (ptx/Machine.h), unless FAKE_CUDA_EXECUTE=0 is in the environment;
-// cubins do nothing. Others are known by the beginning of their names: "increment" writes int32 elements that are larger by
-// one than those it reads, one for each program; "mapped" does the same, and finds what it reads in a tensor map that
-// it has in front; "trap" loses the device; others do nothing.
+// Kernels that are PTX are executed by an interpreter (ptx/Machine.h), unless FAKE_CUDA_EXECUTE=0 is in the
+// environment; cubins do nothing. Others are known by the beginning of their names: "increment" writes int32 elements
+// that are larger by one than those it reads, one for each program; "mapped" does the same, and finds what it reads in
+// a tensor map that it has in front; "trap" loses the device; others do nothing.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_FAKECUDA_H
 #define ZYX_TEST_FAKECUDA_FAKECUDA_H

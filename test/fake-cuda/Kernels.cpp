@@ -16,7 +16,9 @@ static uint64_t numberOf(const char *variable, uint64_t otherwise) {
   return given && *given ? std::strtoull(given, nullptr, 0) : otherwise;
 }
 
-bool cuda::isExecuted(const char *image) { return std::strstr(image, ".version") && numberOf("FAKE_CUDA_EXECUTE", 1) != 0; }
+bool cuda::isExecuted(const char *image) {
+  return std::strstr(image, ".version") && numberOf("FAKE_CUDA_EXECUTE", 1) != 0;
+}
 
 std::shared_ptr<const ptx::Module> cuda::loadKernels(const char *image, std::string &log) {
   try {

@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     // "config.json:LINE: ..."
     fuzz::require(std::strtoul(file.status().message().c_str() + 12, nullptr, 10) - 1 < lines,
                   "a refusal names a line that there is not");
-  for (const char *name : {"ZYX_DEVICES", "ZYX_MEMORY_LIMITS", "ZYX_THREADS", "ZYX_CACHE_DIR",
-                           "ZYX_CACHE_SIZE", "ZYX_DEVICE", "ZYX_DEBUG", "ZYX_IMPLICIT_COPIES"}) {
+  for (const char *name : {"ZYX_DEVICES", "ZYX_MEMORY_LIMITS", "ZYX_THREADS", "ZYX_CACHE_DIR", "ZYX_CACHE_SIZE",
+                           "ZYX_DEVICE", "ZYX_DEBUG", "ZYX_IMPLICIT_COPIES"}) {
     Result<LoadedConfig> variable = loadConfig(std::nullopt, {{name, text}});
     if (variable)
       fuzz::require(variable->config.threads <= 65536, "too many threads are accepted");

@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (file) {
     for (const io::SafetensorsFile::Entry &entry : file->tensors()) {
       Result<HostTensor> tensor = file->read(entry.name);
-      fuzz::require(tensor.isOk() && tensor->data.size() == entry.size &&
-                        tensor->type == entry.type,
+      fuzz::require(tensor.isOk() && tensor->data.size() == entry.size && tensor->type == entry.type,
                     "a tensor of an accepted safetensors file cannot be read");
     }
   }

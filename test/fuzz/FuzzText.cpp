@@ -31,8 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   static const mlir::DialectRegistry registry = [] {
     mlir::DialectRegistry made;
-    made.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                mlir::scf::SCFDialect>();
+    made.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
     made.insert<graph::ir::GraphDialect, kernel::KernelDialect, plan::PlanDialect>();
     return made;
   }();

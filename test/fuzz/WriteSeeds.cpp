@@ -21,14 +21,10 @@ static graph::Graph sampleGraph() {
   const graph::NodeId wide = *graph.cast(w, DType::F32);
   const graph::NodeId a = *graph.expand(*graph.reshape(x, {4, 3, 1}), {4, 3, 2});
   const graph::NodeId b = *graph.expand(*graph.reshape(wide, {1, 3, 2}), {4, 3, 2});
-  const graph::NodeId y = *graph.reduce(graph::ReduceKind::Add,
-                                        *graph.binary(graph::BinaryKind::Mul, a, b), {1});
-  const graph::NodeId zero =
-      *graph.expand(*graph.splat({DType::F32, {1, 1}}, std::vector<std::byte>(4)), {4, 2});
-  const graph::NodeId chosen =
-      *graph.select(*graph.binary(graph::BinaryKind::Lt, y, zero), zero, y);
-  const graph::NodeId index = *graph.constant(
-      {DType::I64, {2}}, std::vector<std::byte>(16, static_cast<std::byte>(1)));
+  const graph::NodeId y = *graph.reduce(graph::ReduceKind::Add, *graph.binary(graph::BinaryKind::Mul, a, b), {1});
+  const graph::NodeId zero = *graph.expand(*graph.splat({DType::F32, {1, 1}}, std::vector<std::byte>(4)), {4, 2});
+  const graph::NodeId chosen = *graph.select(*graph.binary(graph::BinaryKind::Lt, y, zero), zero, y);
+  const graph::NodeId index = *graph.constant({DType::I64, {2}}, std::vector<std::byte>(16, static_cast<std::byte>(1)));
   graph.inputs = {x};
   graph.outputs = {{"y", *graph.permute(*graph.unary(graph::UnaryKind::Exp, chosen), {1, 0})},
                    {"rows", *graph.iota({DType::I64, {4, 2}}, 0)},
@@ -55,9 +51,10 @@ int main(int argc, char **argv) {
   const std::vector<std::byte> elf(16, static_cast<std::byte>(0x7f));
   return writeFileAtomically(code, elf).isOk() && write("graph", sampleGraph().serialize()) &&
                  write("artifact", sampleArtifact(code).serialize()) &&
-                 write("cache", session::CacheEntry{"key", {{"tool", "build 00"}}, 2, "remark", std::nullopt,
-                                                    sampleArtifact(code).serialize()}
-                                    .serialize())
+                 write("cache",
+                       session::CacheEntry{
+                           "key", {{"tool", "build 00"}}, 2, "remark", std::nullopt, sampleArtifact(code).serialize()}
+                           .serialize())
              ? 0
              : 1;
 }

@@ -25,9 +25,7 @@ Profile Profile::integers() {
   return {{I32, I32, I32, I8, U8, I64, Bool}, {1, 2, 3, 4}, 3000, 4, 43, 0};
 }
 
-bool Drawer::fits(const Shape &shape) const {
-  return shape.size() <= 6 && *numElements(shape) <= profile.maxElements;
-}
+bool Drawer::fits(const Shape &shape) const { return shape.size() <= 6 && *numElements(shape) <= profile.maxElements; }
 
 Shape Drawer::drawShape() {
   Shape shape(static_cast<size_t>(random.below(5)));
@@ -50,8 +48,7 @@ NodeId Drawer::drawInput(DType dtype, Shape shape) {
 
 NodeId Drawer::anyNode() {
   const auto size = static_cast<int64_t>(pool.size());
-  const int64_t back =
-      random.chance(0.4) ? random.below(std::min<int64_t>(3, size)) : random.below(size);
+  const int64_t back = random.chance(0.4) ? random.below(std::min<int64_t>(3, size)) : random.below(size);
   return pool[static_cast<size_t>(size - 1 - back)];
 }
 
@@ -63,8 +60,7 @@ NodeId Drawer::partner(const TensorType &type) {
   if (!same.empty() && random.chance(0.6))
     return oneOf(std::span<const NodeId>(same));
   if (random.chance(0.2))
-    return b.splat(type.dtype, type.shape,
-                   type.dtype == DType::Bool ? 1 : 1 + static_cast<double>(random.below(3)));
+    return b.splat(type.dtype, type.shape, type.dtype == DType::Bool ? 1 : 1 + static_cast<double>(random.below(3)));
   Shape small = type.shape;
   for (int64_t &extent : small)
     if (extent > 0 && random.chance(0.35))
@@ -73,9 +69,7 @@ NodeId Drawer::partner(const TensorType &type) {
   return small == type.shape ? x : b.expand(x, type.shape);
 }
 
-NodeId Drawer::arithmetic(NodeId x) {
-  return isStorageOnly(b.type(x).dtype) ? b.cast(x, DType::F32) : x;
-}
+NodeId Drawer::arithmetic(NodeId x) { return isStorageOnly(b.type(x).dtype) ? b.cast(x, DType::F32) : x; }
 
 NodeId Drawer::computable(NodeId x) {
   if (b.type(x).dtype == DType::Bool)

@@ -43,8 +43,7 @@ struct Profile {
 /// Draws a graph: a pool of nodes, to which each step adds one that uses some of them.
 class Drawer {
 public:
-  Drawer(Builder &builder, uint64_t seed, const Profile &profile)
-      : b(builder), random(seed), profile(profile) {}
+  Drawer(Builder &builder, uint64_t seed, const Profile &profile) : b(builder), random(seed), profile(profile) {}
   /// Inputs, steps, and which nodes are outputs.
   std::vector<NodeId> draw();
 

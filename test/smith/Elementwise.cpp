@@ -14,12 +14,11 @@ static std::optional<NodeId> drawUnary(Drawer &d, NodeId x) {
   if (!isFloat(dtype))
     return d.b.unary(d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Not}), x);
   const UnaryKind kind =
-      d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Exp, UnaryKind::Tanh, UnaryKind::Sin,
-               UnaryKind::Cos, UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt,
-               UnaryKind::Recip, UnaryKind::Log, UnaryKind::Trunc, UnaryKind::Ceil,
-               UnaryKind::Rsqrt, UnaryKind::Exp2, UnaryKind::Log2});
-  const bool positive = kind == UnaryKind::Sqrt || kind == UnaryKind::Log ||
-                        kind == UnaryKind::Log2 || kind == UnaryKind::Rsqrt;
+      d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Exp, UnaryKind::Tanh, UnaryKind::Sin, UnaryKind::Cos,
+               UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt, UnaryKind::Recip, UnaryKind::Log,
+               UnaryKind::Trunc, UnaryKind::Ceil, UnaryKind::Rsqrt, UnaryKind::Exp2, UnaryKind::Log2});
+  const bool positive =
+      kind == UnaryKind::Sqrt || kind == UnaryKind::Log || kind == UnaryKind::Log2 || kind == UnaryKind::Rsqrt;
   return d.b.unary(kind, positive ? d.b.unary(UnaryKind::Abs, x) : x);
 }
 
@@ -27,9 +26,8 @@ static std::optional<NodeId> drawBinary(Drawer &d, NodeId x) {
   x = d.computable(x);
   const DType dtype = d.type(x).dtype;
   const auto bits = [&] { return d.oneOf({BinaryKind::And, BinaryKind::Or, BinaryKind::Xor}); };
-  BinaryKind kind =
-      d.oneOf({BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Add, BinaryKind::Mul,
-               BinaryKind::Div, BinaryKind::Max, BinaryKind::Min, BinaryKind::Rem});
+  BinaryKind kind = d.oneOf({BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Add, BinaryKind::Mul,
+                             BinaryKind::Div, BinaryKind::Max, BinaryKind::Min, BinaryKind::Rem});
   if (isInteger(dtype) && d.random.chance(0.3))
     kind = d.random.chance(0.5) ? bits() : d.oneOf({BinaryKind::Shl, BinaryKind::Shr});
   const NodeId y = d.partner(d.type(x));
@@ -38,23 +36,21 @@ static std::optional<NodeId> drawBinary(Drawer &d, NodeId x) {
 
 static std::optional<NodeId> drawCompare(Drawer &d, NodeId x) {
   x = d.arithmetic(x);
-  return d.b.binary(d.oneOf({BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge,
-                             BinaryKind::Eq, BinaryKind::Ne}),
-                    x, d.partner(d.type(x)));
+  return d.b.binary(
+      d.oneOf({BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge, BinaryKind::Eq, BinaryKind::Ne}), x,
+      d.partner(d.type(x)));
 }
 
 static std::optional<NodeId> drawLogic(Drawer &d, NodeId x) {
   if (d.type(x).dtype != DType::Bool)
     return std::nullopt;
-  return d.b.binary(d.oneOf({BinaryKind::And, BinaryKind::Or, BinaryKind::Xor}), x,
-                    d.partner(d.type(x)));
+  return d.b.binary(d.oneOf({BinaryKind::And, BinaryKind::Or, BinaryKind::Xor}), x, d.partner(d.type(x)));
 }
 
 static std::optional<NodeId> drawSelect(Drawer &d, NodeId x) {
   x = d.computable(x);
   const NodeId y = d.partner(d.type(x));
-  const NodeId c = d.random.chance(0.5) ? d.b.binary(BinaryKind::Lt, x, y)
-                                        : d.partner({DType::Bool, d.shape(x)});
+  const NodeId c = d.random.chance(0.5) ? d.b.binary(BinaryKind::Lt, x, y) : d.partner({DType::Bool, d.shape(x)});
   return d.b.select(c, x, y);
 }
 
@@ -76,9 +72,8 @@ static std::optional<NodeId> drawConstant(Drawer &d, NodeId x) {
 
 std::span<const Production> elementwiseProductions() {
   static constexpr Production table[] = {
-      {"unary", 22, drawUnary}, {"binary", 24, drawBinary},    {"compare", 4, drawCompare},
-      {"logic", 4, drawLogic},  {"select", 5, drawSelect},     {"cast", 6, drawCast},
-      {"iota", 2, drawIota},    {"constant", 1, drawConstant},
+      {"unary", 22, drawUnary},  {"binary", 24, drawBinary}, {"compare", 4, drawCompare}, {"logic", 4, drawLogic},
+      {"select", 5, drawSelect}, {"cast", 6, drawCast},      {"iota", 2, drawIota},       {"constant", 1, drawConstant},
   };
   return table;
 }

@@ -194,7 +194,9 @@ static std::optional<NodeId> drawUpdates(Drawer &d, NodeId x, NodeId y, int64_t 
     next.push_back(line);
     return next;
   };
-  const auto around = [=](Builder &s, std::span<const NodeId> in) { return s.loop(2, {in[1], in[2], in[3]}, {}, step); };
+  const auto around = [=](Builder &s, std::span<const NodeId> in) {
+    return s.loop(2, {in[1], in[2], in[3]}, {}, step);
+  };
   const NodeId line = d.b.gather(x, d.b.splat(DType::I64, {}, 0), 0);
   const std::vector<NodeId> results =
       nested ? d.b.loop(trips, {x, y, line}, {}, around) : d.b.loop(trips, {x, y, line}, {}, step);
@@ -218,9 +220,7 @@ static std::optional<NodeId> drawLoop(Drawer &d, NodeId x) {
       next = drawStep(s, next, choice == choices[0] ? in[3] : in[2], choice);
     return exchange ? std::vector<NodeId>{in[2], next} : std::vector<NodeId>{next, in[2]};
   };
-  const auto around = [=](Builder &s, std::span<const NodeId> in) {
-    return s.loop(2, {in[1], in[2]}, {in[3]}, step);
-  };
+  const auto around = [=](Builder &s, std::span<const NodeId> in) { return s.loop(2, {in[1], in[2]}, {in[3]}, step); };
   const int64_t trips = d.random.below(5);
   if (!type.shape.empty() && type.shape[0] > 0 && d.random.chance(0.4))
     return drawUpdates(d, x, y, trips);
@@ -236,10 +236,8 @@ static std::optional<NodeId> drawLoop(Drawer &d, NodeId x) {
 
 std::span<const Production> patternProductions() {
   static constexpr Production table[] = {
-      {"loop", 3, drawLoop},
-      {"softmax", 3, drawSoftmax},
-      {"matmul", 4, drawMatmul},
-      {"convolution", 3, drawConvolution},
+      {"loop", 3, drawLoop},           {"softmax", 3, drawSoftmax},
+      {"matmul", 4, drawMatmul},       {"convolution", 3, drawConvolution},
       {"attention", 2, drawAttention},
   };
   return table;

@@ -121,14 +121,13 @@ public:
 
   /// The same of a body, with the listed inputs and outputs in this order; nothing may use another
   /// input.
-  std::optional<graph::Body> runBody(std::span<const size_t> inputs,
-                                     std::span<const size_t> outputs) {
+  std::optional<graph::Body> runBody(std::span<const size_t> inputs, std::span<const size_t> outputs) {
     Program made;
     for (size_t number : inputs) {
       const NodeId id = old.graph.inputs[number];
       const Node &node = old.graph.node(id);
-      const Result<NodeId> parameter = made.graph.parameter(
-          node.attributes.name, {node.type.dtype, change.shape(node.type.shape)});
+      const Result<NodeId> parameter =
+          made.graph.parameter(node.attributes.name, {node.type.dtype, change.shape(node.type.shape)});
       if (!parameter.isOk())
         return std::nullopt;
       made.graph.inputs.push_back(*parameter);
@@ -171,8 +170,7 @@ private:
     const Node &node = old.graph.node(id);
     const Shape shape = change.shape(node.type.shape);
     if (change.splats.contains(id)) {
-      std::vector<std::byte> one =
-          conformance::makeTensor(node.type.dtype, {}, std::vector<double>{1}).data;
+      std::vector<std::byte> one = conformance::makeTensor(node.type.dtype, {}, std::vector<double>{1}).data;
       const Result<NodeId> splat = made.graph.splat({node.type.dtype, shape}, std::move(one));
       return splat.isOk() ? std::optional<NodeId>(*splat) : std::nullopt;
     }
@@ -189,8 +187,7 @@ private:
     }
     std::vector<NodeId> operands;
     const bool drops = change.parameter && change.call.contains(id);
-    const std::optional<size_t> dropped =
-        drops ? operandOf(node, *change.parameter) : std::nullopt;
+    const std::optional<size_t> dropped = drops ? operandOf(node, *change.parameter) : std::nullopt;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       if (i == dropped)
         continue;
@@ -204,8 +201,7 @@ private:
     graph::Attributes attributes = node.attributes;
     if (node.op == Op::Constant && !attributes.splat)
       attributes.value = crop({node.type, attributes.value}, shape).data;
-    const Result<NodeId> result =
-        made.graph.add(node.op, operands, std::move(attributes), {node.type.dtype, shape});
+    const Result<NodeId> result = made.graph.add(node.op, operands, std::move(attributes), {node.type.dtype, shape});
     return result.isOk() ? std::optional<NodeId>(*result) : std::nullopt;
   }
 
@@ -248,16 +244,14 @@ private:
       return inlineCall(made, node, *rebuilt, std::move(operands));
     attributes.body = *rebuilt;
     const Result<NodeId> result =
-        made.graph.add(node.op, operands, std::move(attributes),
-                       {node.type.dtype, change.shape(node.type.shape)});
+        made.graph.add(node.op, operands, std::move(attributes), {node.type.dtype, change.shape(node.type.shape)});
     return result.isOk() ? std::optional<NodeId>(*result) : std::nullopt;
   }
 
   static std::optional<NodeId> inlineCall(Program &made, const Node &node, const graph::Body &body,
                                           std::vector<NodeId> arguments) {
     if (node.op == Op::Loop) {
-      const Result<NodeId> index =
-          made.graph.splat({DType::I64, {}}, std::vector<std::byte>(sizeof(int64_t)));
+      const Result<NodeId> index = made.graph.splat({DType::I64, {}}, std::vector<std::byte>(sizeof(int64_t)));
       if (!index.isOk())
         return std::nullopt;
       if (firstInitial(node) == 1)
@@ -266,8 +260,7 @@ private:
         arguments.insert(arguments.begin(), *index);
     }
     const Result<std::vector<NodeId>> results = made.graph.inlineBody(body, arguments);
-    return results.isOk() ? std::optional((*results)[static_cast<size_t>(node.attributes.result)])
-                          : std::nullopt;
+    return results.isOk() ? std::optional((*results)[static_cast<size_t>(node.attributes.result)]) : std::nullopt;
   }
 
   const Program &old;
@@ -296,9 +289,7 @@ std::vector<Change> listCallChanges(const Graph &graph) {
         call.call.insert(other);
     }
     seen.insert(call.call.begin(), call.call.end());
-    const auto add = [&](auto set) {
-      set(changes.emplace_back(call));
-    };
+    const auto add = [&](auto set) { set(changes.emplace_back(call)); };
     const Graph &body = node.attributes.body.graph();
     const bool isLoop = node.op == Op::Loop;
     add([](Change &change) { change.isInlined = true; });

@@ -25,14 +25,13 @@ using Interesting = std::function<bool(const Program &)>;
 /// At most `maxTests` programs are tried.
 Program reduceProgram(Program program, const Interesting &interesting, int64_t maxTests = 2000);
 
-/// How a program fails. Runs in a child process, whose end by a signal is an outcome like others; `tolerance` as that of
-/// a case.
+/// How a program fails. Runs in a child process, whose end by a signal is an outcome like others; `tolerance` as that
+/// of a case.
 struct Failure {
   conformance::Outcome outcome;
   std::string text;
 };
-Failure runInChild(const Program &program,
-                   const std::function<std::unique_ptr<conformance::Device>()> &make,
+Failure runInChild(const Program &program, const std::function<std::unique_ptr<conformance::Device>()> &make,
                    unsigned seconds, double tolerance = 0);
 /// Whether two failures are the same for the reducer: the outcome, for a refusal also its text, but
 /// for numbers.

@@ -17,8 +17,8 @@ namespace zyx::smith {
 using conformance::Outcome;
 
 [[noreturn]] static void runChild(const Program &program, int file,
-                                  const std::function<std::unique_ptr<conformance::Device>()> &make,
-                                  unsigned seconds, double tolerance) {
+                                  const std::function<std::unique_ptr<conformance::Device>()> &make, unsigned seconds,
+                                  double tolerance) {
   // What an allocator says before it aborts is said hundreds of times.
   if (const int null = open("/dev/null", O_WRONLY); null >= 0)
     dup2(null, STDERR_FILENO);
@@ -34,8 +34,7 @@ using conformance::Outcome;
   _exit(0);
 }
 
-Failure runInChild(const Program &program,
-                   const std::function<std::unique_ptr<conformance::Device>()> &make,
+Failure runInChild(const Program &program, const std::function<std::unique_ptr<conformance::Device>()> &make,
                    unsigned seconds, double tolerance) {
   int ends[2];
   if (pipe(ends) != 0)
@@ -71,8 +70,7 @@ static std::string withoutNumbers(const std::string &text) {
 }
 
 bool isSameFailure(const Failure &a, const Failure &b) {
-  return a.outcome == b.outcome &&
-         (a.outcome != Outcome::Refused || withoutNumbers(a.text) == withoutNumbers(b.text));
+  return a.outcome == b.outcome && (a.outcome != Outcome::Refused || withoutNumbers(a.text) == withoutNumbers(b.text));
 }
 
 } // namespace zyx::smith

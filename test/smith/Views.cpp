@@ -99,9 +99,8 @@ static std::optional<NodeId> drawPad(Drawer &d, NodeId x) {
   if (!d.fits(shape))
     return std::nullopt;
   const DType dtype = d.type(x).dtype;
-  const NodeId fill = d.random.chance(0.3)
-                          ? d.drawInput(dtype, {})
-                          : d.b.splat(dtype, {}, static_cast<double>(d.random.below(2)));
+  const NodeId fill =
+      d.random.chance(0.3) ? d.drawInput(dtype, {}) : d.b.splat(dtype, {}, static_cast<double>(d.random.below(2)));
   return d.b.pad(x, fill, low, high, interior);
 }
 
@@ -158,10 +157,9 @@ static std::optional<NodeId> drawBitcast(Drawer &d, NodeId x) {
 
 std::span<const Production> viewProductions() {
   static constexpr Production table[] = {
-      {"permute", 5, drawPermute}, {"merge", 4, drawMerge},     {"split", 4, drawSplit},
-      {"repeat", 5, drawRepeat},   {"reshape", 2, drawReshape}, {"flip", 3, drawFlip},
-      {"pad", 4, drawPad},         {"window", 3, drawWindow},   {"concat", 3, drawConcat},
-      {"bitcast", 2, drawBitcast},
+      {"permute", 5, drawPermute}, {"merge", 4, drawMerge},     {"split", 4, drawSplit}, {"repeat", 5, drawRepeat},
+      {"reshape", 2, drawReshape}, {"flip", 3, drawFlip},       {"pad", 4, drawPad},     {"window", 3, drawWindow},
+      {"concat", 3, drawConcat},   {"bitcast", 2, drawBitcast},
   };
   return table;
 }

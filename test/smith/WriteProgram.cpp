@@ -39,8 +39,7 @@ Result<graph::Graph> fromText(const std::string &text) {
 }
 
 /// The program with the inputs `values` as constants.
-static Result<Program> withConstants(const Program &program,
-                                     const std::map<graph::NodeId, HostTensor> &values) {
+static Result<Program> withConstants(const Program &program, const std::map<graph::NodeId, HostTensor> &values) {
   Program made;
   made.graph.name = program.graph.name;
   std::map<graph::NodeId, graph::NodeId> placed;
@@ -56,8 +55,7 @@ static Result<Program> withConstants(const Program &program,
     ZYX_ASSIGN_OR_RETURN(placed[id], made.graph.add(node.op, operands, node.attributes, node.type));
   }
   for (size_t i = 0; i < program.graph.inputs.size(); ++i)
-    if (const graph::NodeId id = program.graph.inputs[i];
-        placed.contains(id) && !values.contains(id)) {
+    if (const graph::NodeId id = program.graph.inputs[i]; placed.contains(id) && !values.contains(id)) {
       made.graph.inputs.push_back(placed[id]);
       made.tensors.push_back(program.tensors[i]);
     }
@@ -71,8 +69,7 @@ Status writeProgram(const Program &program, const std::string &path, const std::
   std::map<graph::NodeId, HostTensor> values;
   for (size_t i = 0; i < program.graph.inputs.size(); ++i) {
     const HostTensor &value = program.tensors[i];
-    if (!io::encodeNpy(value).isOk() &&
-        static_cast<int64_t>(value.data.size()) <= graph::maxConstantBytes)
+    if (!io::encodeNpy(value).isOk() && static_cast<int64_t>(value.data.size()) <= graph::maxConstantBytes)
       values[program.graph.inputs[i]] = value;
   }
   ZYX_ASSIGN_OR_RETURN(const Program constants, withConstants(program, values));

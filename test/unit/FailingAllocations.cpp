@@ -42,9 +42,7 @@ static void *zyxNoMemory() {
   return nullptr;
 }
 void *malloc(size_t size) { return fails() ? zyxNoMemory() : counted(__libc_malloc(size)); }
-void *calloc(size_t count, size_t size) {
-  return fails() ? zyxNoMemory() : counted(__libc_calloc(count, size));
-}
+void *calloc(size_t count, size_t size) { return fails() ? zyxNoMemory() : counted(__libc_calloc(count, size)); }
 void *realloc(void *memory, size_t size) {
   if (fails())
     return zyxNoMemory();

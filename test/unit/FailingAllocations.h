@@ -62,12 +62,13 @@ struct Outcome {
 };
 using Complain = std::function<void(const std::string &)>;
 
-/// Has every allocation of a call fail, once alone and once with all behind it. Complains of one that fails in another way
-/// than for memory, or where it had all of that; of one that is not back after a minute; and of more blocks that are left
-/// than the system's library may keep for its next use. After each failure `after` says what must hold; `undo` takes back
-/// what a call that succeeded has made. Returns how many allocations failed.
-inline long failEach(const char *name, const std::function<Outcome()> &call, const Complain &complain,
-                     const std::function<void()> &after, const std::function<void()> &undo = [] {}, int64_t mayKeep = 0) {
+/// Has every allocation of a call fail, once alone and once with all behind it. Complains of one that fails in another
+/// way than for memory, or where it had all of that; of one that is not back after a minute; and of more blocks that
+/// are left than the system's library may keep for its next use. After each failure `after` says what must hold; `undo`
+/// takes back what a call that succeeded has made. Returns how many allocations failed.
+inline long failEach(
+    const char *name, const std::function<Outcome()> &call, const Complain &complain,
+    const std::function<void()> &after, const std::function<void()> &undo = [] {}, int64_t mayKeep = 0) {
   // For the handler of the alarm.
   static const char *nameOfCall;
   static volatile long failing;

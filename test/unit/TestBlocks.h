@@ -16,9 +16,9 @@
 
 namespace zyx::test {
 
-inline constexpr BlockFormat allFormats[] = {
-    BlockFormat::Q4_0, BlockFormat::Q4_1, BlockFormat::Q5_0, BlockFormat::Q5_1, BlockFormat::Q8_0,
-    BlockFormat::Q2_K, BlockFormat::Q3_K, BlockFormat::Q4_K, BlockFormat::Q5_K, BlockFormat::Q6_K};
+inline constexpr BlockFormat allFormats[] = {BlockFormat::Q4_0, BlockFormat::Q4_1, BlockFormat::Q5_0, BlockFormat::Q5_1,
+                                             BlockFormat::Q8_0, BlockFormat::Q2_K, BlockFormat::Q3_K, BlockFormat::Q4_K,
+                                             BlockFormat::Q5_K, BlockFormat::Q6_K};
 
 /// Where the f16 numbers of a block begin.
 inline std::vector<size_t> halvesOf(BlockFormat format) {
@@ -73,8 +73,7 @@ inline float decode(BlockFormat format, const uint8_t *block, int e) {
   case BlockFormat::Q3_K: {
     const int i = e / 16;
     const uint8_t *packed = block + 96;
-    const int scale =
-        (i < 8 ? packed[i] & 15 : packed[i - 8] >> 4) | (packed[8 + i % 4] >> (i / 4 * 2) & 3) << 4;
+    const int scale = (i < 8 ? packed[i] & 15 : packed[i - 8] >> 4) | (packed[8 + i % 4] >> (i / 4 * 2) & 3) << 4;
     const int low = block[32 + part * 32 + in % 32] >> (in / 32 * 2) & 3;
     const int high = block[in % 32] >> (part * 4 + in / 32) & 1;
     return half(108) * static_cast<float>(scale - 32) * static_cast<float>(low - (high ? 0 : 4));
@@ -108,8 +107,7 @@ inline HostTensor randomBlocks(BlockFormat format, const Shape &shape, unsigned 
   for (int64_t i = *byteSize(blocks.type); i > 0; --i)
     blocks.data.push_back(static_cast<std::byte>(random()));
   if (finite)
-    for (size_t block = 0; block < blocks.data.size();
-         block += static_cast<size_t>(blockBytes(format)))
+    for (size_t block = 0; block < blocks.data.size(); block += static_cast<size_t>(blockBytes(format)))
       for (size_t at : halvesOf(format))
         blocks.data[block + at + 1] &= std::byte{0xbb};
   return blocks;
@@ -118,8 +116,7 @@ inline HostTensor randomBlocks(BlockFormat format, const Shape &shape, unsigned 
 inline std::vector<float> decodeAll(BlockFormat format, const HostTensor &blocks) {
   std::vector<float> values;
   const auto *data = reinterpret_cast<const uint8_t *>(blocks.data.data());
-  for (size_t block = 0; block < blocks.data.size();
-       block += static_cast<size_t>(blockBytes(format)))
+  for (size_t block = 0; block < blocks.data.size(); block += static_cast<size_t>(blockBytes(format)))
     for (int e = 0; e < blockElements(format); ++e)
       values.push_back(decode(format, data + block, e));
   return values;

@@ -39,10 +39,8 @@ inline std::span<const std::byte> asBytes(const std::string &text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-template <typename T>
-zyx::HostTensor tensorOf(zyx::DType dtype, zyx::Shape shape, const std::vector<T> &values) {
-  zyx::HostTensor tensor{{dtype, std::move(shape)},
-                         std::vector<std::byte>(values.size() * sizeof(T))};
+template <typename T> zyx::HostTensor tensorOf(zyx::DType dtype, zyx::Shape shape, const std::vector<T> &values) {
+  zyx::HostTensor tensor{{dtype, std::move(shape)}, std::vector<std::byte>(values.size() * sizeof(T))};
   if (!values.empty())
     std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
   return tensor;

@@ -12,8 +12,7 @@ using namespace zyx::tools;
 static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Status tools::badValue(std::string_view option, std::string_view value, std::string_view wanted) {
-  return Status::invalidArgument(std::string(option) + "=" + std::string(value) + ": is no " +
-                                 std::string(wanted));
+  return Status::invalidArgument(std::string(option) + "=" + std::string(value) + ": is no " + std::string(wanted));
 }
 
 Option tools::flag(std::string_view name, bool &to) {
@@ -94,8 +93,8 @@ Status tools::parseArguments(int argc, char **argv, Asked &asked, const std::vec
       given = argv[++i];
     }
     if (given.empty() && option->takes == Option::Takes::Value)
-      return Status::invalidArgument("option " + quoted(name) + " needs a value, as " +
-                                     std::string(option->name) + "=VALUE; see --help");
+      return Status::invalidArgument("option " + quoted(name) + " needs a value, as " + std::string(option->name) +
+                                     "=VALUE; see --help");
     ZYX_RETURN_IF_ERROR(option->set(given));
   }
   return Status::ok();

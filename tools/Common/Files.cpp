@@ -139,9 +139,7 @@ std::string folderOf(const std::string &path) {
   return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string inodeOf(const struct stat &info) {
-  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
-}
+std::string inodeOf(const struct stat &info) { return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino); }
 
 } // namespace
 
@@ -151,9 +149,7 @@ bool tools::isStream(const std::string &path) {
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-uint64_t tools::memoryForStreams() {
-  return usableMemory() / 2;
-}
+uint64_t tools::memoryForStreams() { return usableMemory() / 2; }
 
 Result<ReadOnlyFile> tools::openInput(const std::string &path, const StreamLimit &limit) {
   if (!isStream(path))

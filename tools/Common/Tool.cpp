@@ -118,8 +118,7 @@ Result<ProgressMode> tools::parseProgressMode(std::string_view name) {
     return ProgressMode::Always;
   if (name == "never")
     return ProgressMode::Never;
-  return Status::invalidArgument("--progress=" + std::string(name) +
-                                 ": is none of auto, always and never");
+  return Status::invalidArgument("--progress=" + std::string(name) + ": is none of auto, always and never");
 }
 
 Status ProgramOptions::parse(int argc, char **argv, std::vector<Option> own) {
@@ -131,10 +130,11 @@ Status ProgramOptions::parse(int argc, char **argv, std::vector<Option> own) {
       flag("--time", time),
       flag("--remarks", remarks),
       text("--trace", trace),
-      value("--progress", [&](std::string_view given) -> Status {
-        ZYX_ASSIGN_OR_RETURN(progress, parseProgressMode(given));
-        return Status::ok();
-      }),
+      value("--progress",
+            [&](std::string_view given) -> Status {
+              ZYX_ASSIGN_OR_RETURN(progress, parseProgressMode(given));
+              return Status::ok();
+            }),
       flag("--quiet", quiet),
   };
   all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));

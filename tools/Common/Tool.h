@@ -44,8 +44,7 @@ int finish(const char *name, const Status &status);
 /// main of a program that reads the configuration: a failure is one line and exit code 1. `Options` has
 /// the member `asked`.
 template <typename Options>
-int runTool(const char *name, const char *help, int argc, char **argv,
-            Result<Options> (*parse)(int argc, char **argv),
+int runTool(const char *name, const char *help, int argc, char **argv, Result<Options> (*parse)(int argc, char **argv),
             Status (*run)(const Options &, const Config &)) {
   return runMain(name, [&] {
     const Result<Options> options = parse(argc, argv);

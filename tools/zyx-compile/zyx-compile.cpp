@@ -72,16 +72,17 @@ struct Options : tools::ProgramOptions {
 
 Result<Options> parseOptions(int argc, char **argv) {
   Options options;
-  ZYX_RETURN_IF_ERROR(options.parse(argc, argv, {
-      tools::text("--target", options.compile.target),
-      tools::text("--isa", options.compile.isa),
-      tools::text("--output", options.output, "-o"),
-      tools::text("--stop-after", options.compile.stopAfter),
-      tools::text("--dump-dot", options.dumpDot),
-      tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
-      tools::flag("--no-optimise", options.compile.noOptimise),
-      tools::text("--fusion", options.compile.fusion),
-  }));
+  ZYX_RETURN_IF_ERROR(options.parse(argc, argv,
+                                    {
+                                        tools::text("--target", options.compile.target),
+                                        tools::text("--isa", options.compile.isa),
+                                        tools::text("--output", options.output, "-o"),
+                                        tools::text("--stop-after", options.compile.stopAfter),
+                                        tools::text("--dump-dot", options.dumpDot),
+                                        tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
+                                        tools::flag("--no-optimise", options.compile.noOptimise),
+                                        tools::text("--fusion", options.compile.fusion),
+                                    }));
   if (options.asked.help || options.asked.version)
     return options;
   if (options.file.empty())
@@ -168,8 +169,7 @@ Status compileFile(const Options &options, const Config &config) {
   }));
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.parseGraphs(text, options.file));
   ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
-                       session::selectEntry(std::move(graphs), options.entry, options.file,
-                                            options.bind));
+                       session::selectEntry(std::move(graphs), options.entry, options.file, options.bind));
   std::chrono::nanoseconds parsing = std::chrono::steady_clock::now() - begin;
   std::optional<AtomicFile> outputFile, traceFile;
   ZYX_RETURN_IF_ERROR(openOutput(output, outputFile));
@@ -184,8 +184,7 @@ Status compileFile(const Options &options, const Config &config) {
     }
     ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile, device));
   }
-  compiled.stages.insert(compiled.stages.begin(),
-                         {"parse", static_cast<uint64_t>(parsing.count())});
+  compiled.stages.insert(compiled.stages.begin(), {"parse", static_cast<uint64_t>(parsing.count())});
   ZYX_RETURN_IF_ERROR(writeOutput(compiled.output, outputFile));
   if (traceFile) {
     const std::string events = io::encodeTrace(trace);
@@ -195,9 +194,8 @@ Status compileFile(const Options &options, const Config &config) {
   if (options.remarks)
     std::fputs(compiled.remarks.c_str(), stderr);
   if (options.time)
-    std::fprintf(stderr, "compile: %s\nkernels: %zu\nsize: %zu bytes\n",
-                 session::toString(compiled.stages).c_str(), compiled.numKernels,
-                 compiled.output.size());
+    std::fprintf(stderr, "compile: %s\nkernels: %zu\nsize: %zu bytes\n", session::toString(compiled.stages).c_str(),
+                 compiled.numKernels, compiled.output.size());
   return Status::ok();
 }
 

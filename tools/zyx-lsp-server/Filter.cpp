@@ -132,10 +132,10 @@ std::optional<Filter::Forwarded> Filter::fromEditor(const std::string &message) 
     return Forwarded{message, ""};
   if (method->starts_with("mlir/")) {
     json::Value id = object->get("id") ? *object->get("id") : json::Value(nullptr);
-    return Forwarded{"", toText(json::Object{{"jsonrpc", "2.0"},
-                                             {"id", std::move(id)},
-                                             {"error", json::Object{{"code", -32601},
-                                                                    {"message", "MLIR bytecode is not read"}}}})};
+    return Forwarded{
+        "", toText(json::Object{{"jsonrpc", "2.0"},
+                                {"id", std::move(id)},
+                                {"error", json::Object{{"code", -32601}, {"message", "MLIR bytecode is not read"}}}})};
   }
   const bool isOpened = *method == "textDocument/didOpen";
   if (params && *method == "textDocument/didClose") {

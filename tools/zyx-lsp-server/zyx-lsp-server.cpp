@@ -63,7 +63,8 @@ int main(int argc, char **argv) {
   // An editor that is gone is the end of its stream.
   std::signal(SIGPIPE, SIG_IGN);
   Pipe in, out;
-  const int editorIn = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), editorOut = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int editorIn = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3),
+            editorOut = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (editorIn < 0 || editorOut < 0 || !in.open() || !out.open() || ::dup2(in.ends[0], STDIN_FILENO) < 0 ||
       ::dup2(out.ends[1], STDOUT_FILENO) < 0) {
     std::perror("zyx-lsp-server: error");

@@ -60,24 +60,27 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       tools::text("--entry", settings.entry),
       tools::text("--device", settings.device),
       tools::text("--isa", settings.isa),
-      tools::value("--optimise", [&](std::string_view given) {
-        const std::optional<Optimise> way = conformance::parseOptimise(given);
-        if (!way)
-          return tools::badValue("--optimise", given, "way: default, none or schedules");
-        settings.way = *way;
-        return Status::ok();
-      }),
+      tools::value("--optimise",
+                   [&](std::string_view given) {
+                     const std::optional<Optimise> way = conformance::parseOptimise(given);
+                     if (!way)
+                       return tools::badValue("--optimise", given, "way: default, none or schedules");
+                     settings.way = *way;
+                     return Status::ok();
+                   }),
       tools::number("--seed", settings.seed, "seed"),
       tools::number("--random", settings.random, "seed"),
-      tools::value("--test", [&](std::string_view given) {
-        settings.test = std::filesystem::absolute(given);
-        return Status::ok();
-      }),
-      tools::value("--input", [&](std::string_view given) -> Status {
-        ZYX_ASSIGN_OR_RETURN(run::InputSpec spec, run::parseInputSpec(given));
-        settings.inputs.push_back(std::move(spec));
-        return Status::ok();
-      }),
+      tools::value("--test",
+                   [&](std::string_view given) {
+                     settings.test = std::filesystem::absolute(given);
+                     return Status::ok();
+                   }),
+      tools::value("--input",
+                   [&](std::string_view given) -> Status {
+                     ZYX_ASSIGN_OR_RETURN(run::InputSpec spec, run::parseInputSpec(given));
+                     settings.inputs.push_back(std::move(spec));
+                     return Status::ok();
+                   }),
   };
 }
 
@@ -126,20 +129,17 @@ Status reduceByTest(Program program, const Settings &settings) {
   ZYX_ASSIGN_OR_RETURN(const TempFolder folder, TempFolder::create());
   if (!failsTest(program, settings.test, folder))
     return Status::invalidArgument(settings.file + ": the test does not fail on the whole file");
-  program = smith::reduceProgram(std::move(program), [&](const Program &candidate) {
-    return failsTest(candidate, settings.test, folder);
-  });
+  program = smith::reduceProgram(std::move(program),
+                                 [&](const Program &candidate) { return failsTest(candidate, settings.test, folder); });
   std::printf("cut down to %zu nodes\n", program.graph.reachable().size());
-  return smith::writeProgram(program, settings.out, settings.device,
-                             settings.test + " fails on it");
+  return smith::writeProgram(program, settings.out, settings.device, settings.test + " fails on it");
 }
 
 Status reduceByDevice(Program program, const Settings &settings) {
   const auto make = [&] {
     std::unique_ptr<conformance::Device> device =
         settings.device == "corrupted" ? conformance::openCorrupted()
-                                       : conformance::openDevice(settings.device, settings.way,
-                                                                 settings.isa);
+                                       : conformance::openDevice(settings.device, settings.way, settings.isa);
     device->setSeed(settings.seed);
     return device;
   };
@@ -152,7 +152,8 @@ Status reduceByDevice(Program program, const Settings &settings) {
   });
   const std::string text = smith::runInChild(program, make, seconds).text;
   std::printf("cut down to %zu nodes: %s\n", program.graph.reachable().size(), text.c_str());
-  return smith::writeProgram(program, settings.out, settings.device + (settings.isa == "native" ? "" : " --isa=" + settings.isa),
+  return smith::writeProgram(program, settings.out,
+                             settings.device + (settings.isa == "native" ? "" : " --isa=" + settings.isa),
                              "optimise=" + std::string(conformance::toString(settings.way)) +
                                  ", seed=" + std::to_string(settings.seed) + "\n" + text);
 }
@@ -166,8 +167,7 @@ Status reduceFile(const Settings &settings) {
   session::Session session;
   ZYX_ASSIGN_OR_RETURN(const std::vector<std::byte> text, tools::readProgram(settings.file));
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, session.parseGraphs(text, settings.file));
-  ZYX_ASSIGN_OR_RETURN(graph::Graph graph,
-                       session::selectEntry(std::move(graphs), settings.entry, settings.file));
+  ZYX_ASSIGN_OR_RETURN(graph::Graph graph, session::selectEntry(std::move(graphs), settings.entry, settings.file));
   ZYX_ASSIGN_OR_RETURN(Program program, readProgram(std::move(graph), settings));
   return settings.test.empty() ? reduceByDevice(std::move(program), settings)
                                : reduceByTest(std::move(program), settings);

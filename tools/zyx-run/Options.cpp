@@ -98,8 +98,7 @@ static Status checkOptions(const Options &options) {
   for (const InputSpec &input : options.inputs)
     readers += isStandardInput(input.file);
   if (readers > 1)
-    return Status::invalidArgument("the standard input is read once, not for " + std::to_string(readers) +
-                                   " files");
+    return Status::invalidArgument("the standard input is read once, not for " + std::to_string(readers) + " files");
   return Status::ok();
 }
 
@@ -123,28 +122,34 @@ Result<Options> run::parseOptions(int argc, char **argv) {
       tools::text("--isa", options.isa),
       tools::flag("--list", options.list),
       tools::flag("--list-devices", options.listDevices),
-      tools::value("--cache-dir", [&](std::string_view given) {
-        options.cacheFolder = given;
-        return Status::ok();
-      }),
+      tools::value("--cache-dir",
+                   [&](std::string_view given) {
+                     options.cacheFolder = given;
+                     return Status::ok();
+                   }),
       tools::flag("--no-cache", options.noCache),
       tools::flag("--isolate", options.isolate),
-      tools::value("--input", [&](std::string_view given) -> Status {
-        ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(given));
-        options.inputs.push_back(std::move(spec));
-        return Status::ok();
-      }),
+      tools::value("--input",
+                   [&](std::string_view given) -> Status {
+                     ZYX_ASSIGN_OR_RETURN(InputSpec spec, parseInputSpec(given));
+                     options.inputs.push_back(std::move(spec));
+                     return Status::ok();
+                   }),
       tools::text("--inputs", options.inputsFile),
-      tools::value("--random", [&](std::string_view given) {
-        return tools::parseNumber(given, options.random.emplace()) ? Status::ok()
-                                                                   : tools::badValue("--random", given, "seed");
-      }),
+      tools::value("--random",
+                   [&](std::string_view given) {
+                     return tools::parseNumber(given, options.random.emplace())
+                                ? Status::ok()
+                                : tools::badValue("--random", given, "seed");
+                   }),
       output,
-      tools::value("--outputs", [&](std::string_view given) {
-        options.outputsFile = given;
-        return given.ends_with(".safetensors") ? Status::ok()
-                                               : tools::badValue("--outputs", given, "name of a .safetensors file");
-      }),
+      tools::value("--outputs",
+                   [&](std::string_view given) {
+                     options.outputsFile = given;
+                     return given.ends_with(".safetensors")
+                                ? Status::ok()
+                                : tools::badValue("--outputs", given, "name of a .safetensors file");
+                   }),
       print,
       tools::number<int64_t>("--repeat", options.repeat, "number of runs", 1),
   };

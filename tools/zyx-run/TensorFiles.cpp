@@ -25,9 +25,8 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
   InputSpec spec;
   size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
-    return Status::invalidArgument(
-        "--input=" + std::string(text) +
-        ": is not NAME=FILE, NAME=FILE:TENSOR, or one of them with [BEGIN:END]");
+    return Status::invalidArgument("--input=" + std::string(text) +
+                                   ": is not NAME=FILE, NAME=FILE:TENSOR, or one of them with [BEGIN:END]");
   spec.name = text.substr(0, equals);
   std::string_view rest = text.substr(equals + 1);
   size_t bracket = rest.back() == ']' ? rest.rfind('[') : std::string_view::npos;
@@ -35,8 +34,7 @@ Result<InputSpec> run::parseInputSpec(std::string_view text) {
     std::string_view range = rest.substr(bracket + 1, rest.size() - bracket - 2);
     size_t colon = range.find(':');
     auto begin = parseNumber(range.substr(0, colon));
-    auto end =
-        colon == std::string_view::npos ? std::nullopt : parseNumber(range.substr(colon + 1));
+    auto end = colon == std::string_view::npos ? std::nullopt : parseNumber(range.substr(colon + 1));
     if (!begin || !end || *begin > *end)
       return Status::invalidArgument("--input=" + std::string(text) + ": '[" + std::string(range) +
                                      "]' is no range of rows [BEGIN:END]");
@@ -66,19 +64,17 @@ static std::string namesOf(const io::SafetensorsFile &file) {
 Result<TensorType> TensorSource::findTensor(const InputSpec &spec) {
   if (npy)
     return npy->type();
-  const std::string name = !spec.tensor.empty()               ? spec.tensor
+  const std::string name = !spec.tensor.empty()                 ? spec.tensor
                            : safetensors->tensors().size() == 1 ? safetensors->tensors().front().name
                                                                 : spec.name;
   entry = safetensors->find(name);
   if (entry)
     return entry->type;
   if (const auto other = safetensors->unsupported().find(name); other != safetensors->unsupported().end())
-    return Status::unsupported(spec.file + ": tensor '" + name + "' has the unsupported dtype '" + other->second +
-                               "'");
+    return Status::unsupported(spec.file + ": tensor '" + name + "' has the unsupported dtype '" + other->second + "'");
   if (!spec.tensor.empty())
     return Status::notFound(spec.file + ": no tensor '" + name + "'; there are " + namesOf(*safetensors));
-  return Status::invalidArgument(spec.file + ": name one of its tensors as FILE:TENSOR: " +
-                                 namesOf(*safetensors));
+  return Status::invalidArgument(spec.file + ": name one of its tensors as FILE:TENSOR: " + namesOf(*safetensors));
 }
 
 Status TensorSource::check(const InputSpec &spec, TensorType found, const artifact::Argument &input) {
@@ -87,8 +83,8 @@ Status TensorSource::check(const InputSpec &spec, TensorType found, const artifa
     Shape &shape = found.shape;
     if (shape.empty() || spec.rows->second > shape.front())
       return Status::invalidArgument("input '" + input.name + "': " + what + " has no rows " +
-                                     std::to_string(spec.rows->first) + " to " +
-                                     std::to_string(spec.rows->second) + ": it is " + toString(found));
+                                     std::to_string(spec.rows->first) + " to " + std::to_string(spec.rows->second) +
+                                     ": it is " + toString(found));
     shape.front() = spec.rows->second - spec.rows->first;
   }
   // The session finds the values of symbols, and refuses extents that have none.
@@ -103,8 +99,7 @@ Status TensorSource::check(const InputSpec &spec, TensorType found, const artifa
 /// Behind the length of a header that is no longer than any memory, the header.
 static bool beginsAsSafetensors(std::span<const std::byte> start) {
   constexpr size_t lengthBytes = 8;
-  return start.size() > lengthBytes && start[lengthBytes] == std::byte{'{'} &&
-         start[lengthBytes - 1] == std::byte{0};
+  return start.size() > lengthBytes && start[lengthBytes] == std::byte{'{'} && start[lengthBytes - 1] == std::byte{0};
 }
 static bool beginsAsNpy(std::span<const std::byte> start) {
   constexpr std::string_view magic = "\x93NUMPY";

@@ -30,9 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
-}
+double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
 //===----------------------------------------------------------------------===//
 // The program
@@ -150,8 +148,8 @@ Status checkNames(const Executable &executable, const Options &options) {
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     auto sameName = [&](const auto &other) { return other.name == options.inputs[i].name; };
     if (std::none_of(executable.inputs().begin(), executable.inputs().end(), sameName))
-      return Status::invalidArgument("there is no input '" + options.inputs[i].name +
-                                     "'; inputs are " + namesOf(executable.inputs()));
+      return Status::invalidArgument("there is no input '" + options.inputs[i].name + "'; inputs are " +
+                                     namesOf(executable.inputs()));
     if (std::any_of(options.inputs.begin(), options.inputs.begin() + i, sameName))
       return Status::invalidArgument("input '" + options.inputs[i].name + "' is given twice");
   }
@@ -216,8 +214,7 @@ Result<size_t> findOutput(const Executable &executable, const std::string &name,
       return i;
   if (name.empty())
     return Status::invalidArgument("say which output as " + std::string(form) + ": " + namesOf(outputs));
-  return Status::invalidArgument("there is no output '" + name + "'; outputs are " +
-                                 namesOf(outputs));
+  return Status::invalidArgument("there is no output '" + name + "'; outputs are " + namesOf(outputs));
 }
 
 Result<HostTensor> readOutput(Executable &executable, size_t index) {
@@ -332,10 +329,9 @@ private:
 std::string timesText(const Executable &executable, std::vector<double> runs) {
   std::sort(runs.begin(), runs.end());
   char text[256];
-  std::snprintf(text, sizeof(text),
-                "kernels: %zu, in %zu launches\nrun: %.4f ms, median of %zu (%.4f to %.4f)\n",
-                executable.numKernels, executable.numLaunches, runs[runs.size() / 2], runs.size(),
-                runs.front(), runs.back());
+  std::snprintf(text, sizeof(text), "kernels: %zu, in %zu launches\nrun: %.4f ms, median of %zu (%.4f to %.4f)\n",
+                executable.numKernels, executable.numLaunches, runs[runs.size() / 2], runs.size(), runs.front(),
+                runs.back());
   return "compile: " + session::toString(executable.stages) + "\n" + text;
 }
 
@@ -434,6 +430,4 @@ Status runProgram(const Options &options, const Config &config) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  return tools::runTool("zyx-run", helpText, argc, argv, parseOptions, runProgram);
-}
+int main(int argc, char **argv) { return tools::runTool("zyx-run", helpText, argc, argv, parseOptions, runProgram); }

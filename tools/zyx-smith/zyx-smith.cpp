@@ -79,15 +79,17 @@ struct Settings {
   }
   std::vector<std::string_view> names() const { return fixed() ? smith::namesOf(*fixed()) : smith::modelFamilies(); }
   Result<smith::ModelProgram> draw(uint64_t number, smith::Scale standard) const {
-    return fixed() ? smith::makeFixed(*fixed(), number, scaleOr(standard)) : smith::drawModel(seed, number, scaleOr(standard));
+    return fixed() ? smith::makeFixed(*fixed(), number, scaleOr(standard))
+                   : smith::drawModel(seed, number, scaleOr(standard));
   }
 };
 
 tools::Option printOption(std::string &to) {
   tools::Option option = tools::value("--print", [&](std::string_view given) {
     to = given.empty() ? "graph" : given;
-    return to == "graph" || to == "torch" || to == "json" ? Status::ok()
-                                                          : tools::badValue("--print", given, "way to print: graph, torch or json");
+    return to == "graph" || to == "torch" || to == "json"
+               ? Status::ok()
+               : tools::badValue("--print", given, "way to print: graph, torch or json");
   });
   option.takes = tools::Option::Takes::MaybeValue;
   return option;
@@ -107,13 +109,14 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       tools::texts("--device", settings.devices),
       tools::texts("--compile-only", settings.targets),
       tools::text("--isa", settings.isa),
-      tools::value("--optimise", [&](std::string_view given) {
-        const std::optional<Optimise> way = parseOptimise(given);
-        if (!way)
-          return tools::badValue("--optimise", given, "way: default, none or schedules");
-        settings.ways.push_back(*way);
-        return Status::ok();
-      }),
+      tools::value("--optimise",
+                   [&](std::string_view given) {
+                     const std::optional<Optimise> way = parseOptimise(given);
+                     if (!way)
+                       return tools::badValue("--optimise", given, "way: default, none or schedules");
+                     settings.ways.push_back(*way);
+                     return Status::ok();
+                   }),
       tools::number("--seed", settings.seed, "seed"),
       countOption(settings),
       tools::number("--time", settings.time, "number of seconds", 0.0),
@@ -122,21 +125,26 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       tools::number("--max-refused", settings.maxRefused, "number of graphs"),
       tools::text("--reduce", settings.folder),
       printOption(settings.print),
-      tools::value("--like", [&](std::string_view given) {
-        using enum Settings::Like;
-        constexpr std::pair<std::string_view, Settings::Like> kinds[] = {
-            {"anything", Anything}, {"models", Models}, {"networks", Networks}, {"workloads", Workloads}};
-        const auto *found = std::ranges::find(kinds, given, &std::pair<std::string_view, Settings::Like>::first);
-        if (found == std::end(kinds))
-          return tools::badValue("--like", given, "kind of program: anything, models, networks or workloads");
-        settings.like = found->second;
-        return Status::ok();
-      }),
+      tools::value("--like",
+                   [&](std::string_view given) {
+                     using enum Settings::Like;
+                     constexpr std::pair<std::string_view, Settings::Like> kinds[] = {
+                         {"anything", Anything}, {"models", Models}, {"networks", Networks}, {"workloads", Workloads}};
+                     const auto *found =
+                         std::ranges::find(kinds, given, &std::pair<std::string_view, Settings::Like>::first);
+                     if (found == std::end(kinds))
+                       return tools::badValue("--like", given,
+                                              "kind of program: anything, models, networks or workloads");
+                     settings.like = found->second;
+                     return Status::ok();
+                   }),
       tools::number("--index", settings.index, "number of a program"),
-      tools::value("--scale", [&](std::string_view given) {
-        settings.scale = smith::parseScale(given);
-        return settings.scale ? Status::ok() : tools::badValue("--scale", given, "scale: full, host or small");
-      }),
+      tools::value("--scale",
+                   [&](std::string_view given) {
+                     settings.scale = smith::parseScale(given);
+                     return settings.scale ? Status::ok()
+                                           : tools::badValue("--scale", given, "scale: full, host or small");
+                   }),
       tools::flag("--families", settings.families),
   };
 }
@@ -161,15 +169,13 @@ struct Column {
   }
   /// Whether the verdict ends in a failure of the whole.
   bool isBad(Outcome outcome) const {
-    return outcome == Outcome::Wrong || outcome == Outcome::Crash ||
-           (outcome == Outcome::Refused && !target.empty());
+    return outcome == Outcome::Wrong || outcome == Outcome::Crash || (outcome == Outcome::Refused && !target.empty());
   }
   std::function<std::unique_ptr<Device>()> make(uint64_t seed) const {
     return [this, seed] {
-      std::unique_ptr<Device> opened =
-          !target.empty()         ? openCompiler(target, way)
-          : device == "corrupted" ? openCorrupted()
-                                  : openDevice(device, way, isa);
+      std::unique_ptr<Device> opened = !target.empty()         ? openCompiler(target, way)
+                                       : device == "corrupted" ? openCorrupted()
+                                                               : openDevice(device, way, isa);
       opened->setSeed(seed);
       return opened;
     };
@@ -217,9 +223,10 @@ void reduce(const Column &column, uint64_t number, const Settings &settings) {
   const std::string path = settings.folder + "/" + column.device + column.target + "-" +
                            std::string(toString(column.way)) + "-" + drawn.file + ".mlir";
   const std::string text = run(program).text;
-  const Status written = smith::writeProgram(
-      program, path, column.target.empty() ? column.device + column.isaOption() : "",
-      "zyx-smith " + column.option() + " --optimise=" + std::string(toString(column.way)) + " " + drawn.options + " --count=1\n" + text);
+  const Status written =
+      smith::writeProgram(program, path, column.target.empty() ? column.device + column.isaOption() : "",
+                          "zyx-smith " + column.option() + " --optimise=" + std::string(toString(column.way)) + " " +
+                              drawn.options + " --count=1\n" + text);
   if (!written.isOk())
     std::printf("  %s\n", written.toString().c_str());
   else
@@ -231,9 +238,8 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   std::vector<Case> cases;
   if (settings.models()) {
     const smith::Scale scale = settings.scaleOr(smith::Scale::Small);
-    const Status status = settings.fixed()
-                              ? smith::addFixedCases(cases, *settings.fixed(), firstSeed, count, scale)
-                              : smith::addModelCases(cases, settings.seed, firstSeed, count, scale);
+    const Status status = settings.fixed() ? smith::addFixedCases(cases, *settings.fixed(), firstSeed, count, scale)
+                                           : smith::addModelCases(cases, settings.seed, firstSeed, count, scale);
     if (!status.isOk()) {
       std::printf("%s\n", status.toString().c_str());
       return false;
@@ -249,8 +255,7 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   std::vector<Verdict> verdicts = runCases(cases, column.make(firstSeed), options);
   column.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   column.numGraphs += count;
-  std::sort(verdicts.begin(), verdicts.end(),
-            [](const Verdict &a, const Verdict &b) { return a.index < b.index; });
+  std::sort(verdicts.begin(), verdicts.end(), [](const Verdict &a, const Verdict &b) { return a.index < b.index; });
   bool good = static_cast<int64_t>(verdicts.size()) == count;
   for (const Verdict &verdict : verdicts) {
     ++column.counts[verdict.outcome];
@@ -280,24 +285,25 @@ void print(const Column &column, const Settings &settings) {
   for (const auto &[reason, seeds] : column.refusals)
     std::printf("REFUSED %zu on %s, %s %llu is one: %s\n", seeds.size(), column.name().c_str(),
                 settings.models() ? "index" : "seed", static_cast<unsigned long long>(seeds.front()), reason.c_str());
-  std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n",
-              column.name().c_str(), static_cast<long long>(column.numGraphs), count(Outcome::Pass),
-              count(Outcome::Wrong), count(Outcome::Refused), count(Outcome::Crash),
-              column.seconds);
+  std::printf("%s: %lld graphs: %lld pass, %lld wrong, %lld refused, %lld crash; %.1f s\n", column.name().c_str(),
+              static_cast<long long>(column.numGraphs), count(Outcome::Pass), count(Outcome::Wrong),
+              count(Outcome::Refused), count(Outcome::Crash), column.seconds);
 }
 
 /// Prints what would run.
 int printPrograms(const Settings &settings) {
   if (!settings.models()) {
     if (settings.print != "graph") {
-      std::fprintf(stderr, "zyx-smith: error: --print=%s: only models, networks and workloads have that\n", settings.print.c_str());
+      std::fprintf(stderr, "zyx-smith: error: --print=%s: only models, networks and workloads have that\n",
+                   settings.print.c_str());
       return 2;
     }
     tools::print(smith::toText(smith::drawProgram(settings.seed, smith::Profile::mixed()).graph));
     return 0;
   }
   for (int64_t i = 0; i < settings.count; ++i) {
-    const Result<smith::ModelProgram> model = settings.draw(settings.index + static_cast<uint64_t>(i), smith::Scale::Full);
+    const Result<smith::ModelProgram> model =
+        settings.draw(settings.index + static_cast<uint64_t>(i), smith::Scale::Full);
     if (!model)
       return tools::finish("zyx-smith", model.status());
     tools::print(settings.print == "json"    ? smith::toJson(*model) + "\n"
@@ -332,8 +338,7 @@ static int runSmith(int argc, char **argv) {
   if (std::error_code error; !settings.folder.empty()) {
     std::filesystem::create_directories(settings.folder, error);
     if (error) {
-      std::fprintf(stderr, "zyx-smith: cannot make %s: %s\n", settings.folder.c_str(),
-                   error.message().c_str());
+      std::fprintf(stderr, "zyx-smith: cannot make %s: %s\n", settings.folder.c_str(), error.message().c_str());
       return 2;
     }
   }

@@ -31,9 +31,7 @@ static LogicalResult printStatus(const llvm::SourceMgr &sources, const zyx::Stat
 }
 
 /// The record that --target names; where it names none, the one given.
-static std::string targetOr(const char *otherwise) {
-  return targetName.empty() ? otherwise : targetName.getValue();
-}
+static std::string targetOr(const char *otherwise) { return targetName.empty() ? otherwise : targetName.getValue(); }
 
 /// Reads a file of any of our dialects; null after an error.
 static OwningOpRef<ModuleOp> readModule(const std::shared_ptr<llvm::SourceMgr> &sources, MLIRContext *context) {
@@ -67,8 +65,7 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
     auto threads = func->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid");
     auto shared = func->getAttrOfType<IntegerAttr>("kernel.shared_bytes");
     if (threads && shared)
-      os << "// kernel " << func.getSymName() << " threads " << threads[0] << " shared " << shared.getInt()
-         << '\n';
+      os << "// kernel " << func.getSymName() << " threads " << threads[0] << " shared " << shared.getInt() << '\n';
   }
   os << *ptx;
   return success();
@@ -89,8 +86,8 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
   passes.addPass(zyx::kernel::createConvertKernelToLLVMPass(options));
   if (failed(passes.run(*module)))
     return failure();
-  zyx::Result<std::string> text = assembly ? zyx::target::emitAssembly(*module, *target)
-                                           : zyx::target::emitLLVMIR(*module, *target);
+  zyx::Result<std::string> text =
+      assembly ? zyx::target::emitAssembly(*module, *target) : zyx::target::emitLLVMIR(*module, *target);
   if (!text)
     return printStatus(*sources, text.status());
   os << *text;
@@ -137,7 +134,6 @@ int main(int argc, char **argv) {
       [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
         return kernelToCPU(sources, os, context, /*assembly=*/true);
       });
-  TranslateRegistration dot("to-dot", "Entries of graphs, groups or plans in the language of Graphviz",
-                            toDot);
+  TranslateRegistration dot("to-dot", "Entries of graphs, groups or plans in the language of Graphviz", toDot);
   return failed(mlirTranslateMain(argc, argv, "zyx: translate files"));
 }

@@ -99,8 +99,8 @@ struct Kernel {
   /// For messages and profiles.
   std::string name;
   SourceLocation location;
-  /// How many of the buffers, the last ones, a launch writes, a part of them or all; the others it only reads. No buffer
-  /// that is only read is among them.
+  /// How many of the buffers, the last ones, a launch writes, a part of them or all; the others it only reads. No
+  /// buffer that is only read is among them.
   uint32_t numWritten = 0;
   /// What a call takes of its thread's stack for private memory, in bytes; frames come on top. On a GPU
   /// what each thread that is launched has in scratch memory.
@@ -190,9 +190,9 @@ struct InitStep {
   uint32_t numCommands = 0;
   /// Bytes of what is kept that the commands write, behind those of the step before.
   uint64_t keptSize = 0;
-  /// Of all that the kept bytes depend on but the weights: the code and arguments of the commands, constants, sizes, and
-  /// the target. Steps of one identity make the same bytes of the same weights, which count in the order in which the
-  /// commands name them.
+  /// Of all that the kept bytes depend on but the weights: the code and arguments of the commands, constants, sizes,
+  /// and the target. Steps of one identity make the same bytes of the same weights, which count in the order in which
+  /// the commands name them.
   Hash128 identity;
   bool operator==(const InitStep &) const = default;
 };
@@ -232,8 +232,7 @@ struct Artifact {
   std::vector<std::byte> serialize() const;
   /// Refuses what is cut, corrupt, of another version, or does not verify. `name` (a path) starts
   /// the messages.
-  static Result<Artifact> deserialize(std::span<const std::byte> bytes,
-                                      std::string_view name = "artifact");
+  static Result<Artifact> deserialize(std::span<const std::byte> bytes, std::string_view name = "artifact");
 };
 
 /// What a kernel on a host device receives. Arena and constant buffers are aligned to `alignment`

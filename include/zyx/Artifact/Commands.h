@@ -14,8 +14,8 @@
 
 namespace zyx::artifact {
 
-/// Calls with all buffers that a command names: those of a launch in the order of its kernel's parameters, the source of a
-/// copy before its destination, the count of a loop before its index.
+/// Calls with all buffers that a command names: those of a launch in the order of its kernel's parameters, the source
+/// of a copy before its destination, the count of a loop before its index.
 template <typename C, typename F>
   requires std::same_as<std::remove_const_t<C>, Command>
 void forEachRef(C &command, F &&visit) {

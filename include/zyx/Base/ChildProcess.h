@@ -40,16 +40,16 @@ struct ChildResult {
 };
 
 /// Runs a program, without a shell but found as one finds it, with `input` as its standard input, and
-/// waits for its end, whatever this process does with SIGCHLD. Several threads may do so at once. A failure means that it
-/// could not be run.
+/// waits for its end, whatever this process does with SIGCHLD. Several threads may do so at once. A failure means that
+/// it could not be run.
 ///
 /// The child leads a process group of its own, all of which ends with it. Where this process dies, the
 /// child gets SIGTERM, but not those whom it has started; a program that removes leftovers on signals ends them too.
-Result<ChildResult> runChild(const std::vector<std::string> &command,
-                             std::span<const std::byte> input, const ChildLimits &limits = {});
+Result<ChildResult> runChild(const std::vector<std::string> &command, std::span<const std::byte> input,
+                             const ChildLimits &limits = {});
 
-/// For a process that runChild has started, and without effect in others: its own children stay in its group, which whoever started
-/// it ends as a whole. SIGTERM, and so the death of that one, ends the group too.
+/// For a process that runChild has started, and without effect in others: its own children stay in its group, which
+/// whoever started it ends as a whole. SIGTERM, and so the death of that one, ends the group too.
 void keepChildrenInGroup();
 
 } // namespace zyx

@@ -66,10 +66,9 @@ std::optional<std::string> configPath();
 
 /// Reads the file of that name, which need not exist, and then the environment. The file is JSON,
 /// an object of keys; comments are allowed. Values of a wrong type are refused with the key and, in
-/// a file, its line. Keys of the Rust zyx are read, too; those of their fields that say nothing here are warned of. A file
-/// that this user may not read is warned of, too.
-Result<LoadedConfig> loadConfig(const std::optional<std::string> &path,
-                                const Environment &environment);
+/// a file, its line. Keys of the Rust zyx are read, too; those of their fields that say nothing here are warned of. A
+/// file that this user may not read is warned of, too.
+Result<LoadedConfig> loadConfig(const std::optional<std::string> &path, const Environment &environment);
 /// Those of this process.
 Result<LoadedConfig> loadConfig();
 /// Puts the topics into ZYX_DEBUG, where the libraries of the process look, if that is not set.

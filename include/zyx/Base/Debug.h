@@ -49,8 +49,8 @@ enum class DebugTopic : uint8_t {
 std::span<const std::string_view> debugTopicNames();
 /// Whether ZYX_DEBUG has it, or enableDebugTopics() had.
 bool isDebugged(DebugTopic topic);
-/// Of this library of the process, from now on; nothing is ever switched off. Calls from several threads are safe, and no
-/// variable of the environment is written, which other threads may read.
+/// Of this library of the process, from now on; nothing is ever switched off. Calls from several threads are safe, and
+/// no variable of the environment is written, which other threads may read.
 void enableDebugTopics(std::span<const std::string> names);
 /// Those that were enabled, as ZYX_DEBUG has them, for another library of the process.
 std::string enabledDebugTopics();
@@ -62,10 +62,10 @@ void printDebug(DebugTopic topic, std::string_view text);
 } // namespace zyx
 
 /// ZYX_DEBUG(Cache, "hit " + key): the text is only made where the topic is wanted.
-#define ZYX_DEBUG(topic, text)                                                                     \
-  do {                                                                                             \
-    if (::zyx::isDebugged(::zyx::DebugTopic::topic))                                               \
-      ::zyx::printDebug(::zyx::DebugTopic::topic, text);                                           \
+#define ZYX_DEBUG(topic, text)                                                                                         \
+  do {                                                                                                                 \
+    if (::zyx::isDebugged(::zyx::DebugTopic::topic))                                                                   \
+      ::zyx::printDebug(::zyx::DebugTopic::topic, text);                                                               \
   } while (false)
 
 #endif // ZYX_BASE_DEBUG_H

@@ -51,8 +51,7 @@ public:
   /// The value of the one symbol that has none in `bindings`, if the expression is
   /// scale * symbol + offset in it, at which this extent is `value`; none where there is no such
   /// symbol or no such integer.
-  std::optional<std::pair<std::string, int64_t>> solve(int64_t value,
-                                                       const Bindings &bindings) const;
+  std::optional<std::pair<std::string, int64_t>> solve(int64_t value, const Bindings &bindings) const;
 
   std::string toString() const;
   bool operator==(const Extent &other) const { return terms == other.terms; }

@@ -33,7 +33,8 @@ public:
   void made();
   /// It is no longer there, or no longer ours.
   void forget();
-  /// Does not return where a handler on another thread removes leftovers and ends the process then: nothing new may begin.
+  /// Does not return where a handler on another thread removes leftovers and ends the process then: nothing new may
+  /// begin.
   static void stopAtEnd();
 
 private:

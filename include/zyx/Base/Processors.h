@@ -17,10 +17,10 @@ namespace zyx {
 /// the first call. `root` stands in front of every path that is read; it is for tests.
 unsigned usableProcessors(const std::string &root = "");
 
-/// Bytes of memory that this process may use: those of the machine, and no more than its address space (`ulimit -v`) and
-/// the limits of its control groups (`memory.max` of version 2, `memory.limit_in_bytes` of version 1, of the
-/// group and of all above it). Beyond a limit the system ends the process instead of refusing. As with usableProcessors(), the limits are those of
-/// the first call.
+/// Bytes of memory that this process may use: those of the machine, and no more than its address space (`ulimit -v`)
+/// and the limits of its control groups (`memory.max` of version 2, `memory.limit_in_bytes` of version 1, of the group
+/// and of all above it). Beyond a limit the system ends the process instead of refusing. As with usableProcessors(),
+/// the limits are those of the first call.
 uint64_t usableMemory(const std::string &root = "");
 
 /// What the system calls the processors: "AMD EPYC 9654 96-Core Processor".

@@ -90,14 +90,12 @@ private:
 };
 
 /// A value of type T, or the Status that explains why there is none.
-template <typename T>
-class [[nodiscard]] Result {
+template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : storage(std::in_place_index<0>, std::move(value)) {}
   template <typename U>
     requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::remove_cvref_t<U>, T> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Status> &&
-             !std::is_same_v<std::remove_cvref_t<U>, Result>)
+             !std::is_same_v<std::remove_cvref_t<U>, Status> && !std::is_same_v<std::remove_cvref_t<U>, Result>)
   Result(U &&value) : storage(std::in_place_index<0>, std::forward<U>(value)) {}
   Result(Status failure) : storage(std::in_place_index<1>, std::move(failure)) {
     ZYX_ASSERT(!std::get<1>(storage).isOk(), "a Result made of a Status must be a failure");
@@ -127,10 +125,10 @@ private:
 } // namespace zyx
 
 /// Returns the failure from the enclosing function, if there is one.
-#define ZYX_RETURN_IF_ERROR(expression)                                                            \
-  do {                                                                                             \
-    if (::zyx::Status zyxStatus = (expression); !zyxStatus.isOk())                                 \
-      return zyxStatus;                                                                            \
+#define ZYX_RETURN_IF_ERROR(expression)                                                                                \
+  do {                                                                                                                 \
+    if (::zyx::Status zyxStatus = (expression); !zyxStatus.isOk())                                                     \
+      return zyxStatus;                                                                                                \
   } while (false)
 
 #define ZYX_CONCAT_INNER(a, b) a##b
@@ -138,10 +136,10 @@ private:
 
 /// ZYX_ASSIGN_OR_RETURN(auto bytes, readFile(path)): declares or assigns the value, or returns
 /// the failure.
-#define ZYX_ASSIGN_OR_RETURN(target, expression)                                                   \
-  auto ZYX_CONCAT(zyxResult, __LINE__) = (expression);                                             \
-  if (!ZYX_CONCAT(zyxResult, __LINE__).isOk())                                                     \
-    return ZYX_CONCAT(zyxResult, __LINE__).status();                                               \
+#define ZYX_ASSIGN_OR_RETURN(target, expression)                                                                       \
+  auto ZYX_CONCAT(zyxResult, __LINE__) = (expression);                                                                 \
+  if (!ZYX_CONCAT(zyxResult, __LINE__).isOk())                                                                         \
+    return ZYX_CONCAT(zyxResult, __LINE__).status();                                                                   \
   target = std::move(*ZYX_CONCAT(zyxResult, __LINE__))
 
 #endif // ZYX_BASE_STATUS_H

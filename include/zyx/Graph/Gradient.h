@@ -47,14 +47,12 @@ bool isDifferentiable(const Graph &graph, NodeId node, size_t operand);
 ///
 /// Refuses a target that is no float, a seed of another type, nodes that do not exist, types with
 /// symbols, and ops without a rule, with their names and places.
-Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, NodeId target,
-                                                    std::span<const NodeId> sources,
+Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, NodeId target, std::span<const NodeId> sources,
                                                     const GradientOptions &options = {});
 
 /// The same for the sum over several targets; `seeds` has one for each of them, of its type.
 Result<std::vector<std::optional<NodeId>>> gradient(Graph &graph, std::span<const NodeId> targets,
-                                                    std::span<const NodeId> seeds,
-                                                    std::span<const NodeId> sources,
+                                                    std::span<const NodeId> seeds, std::span<const NodeId> sources,
                                                     const GradientOptions &options = {});
 
 } // namespace zyx::graph

@@ -157,11 +157,10 @@ public:
 /// Only parameters and constants are held to maxTensorBytes: a view or the operand of a reduce need
 /// not exist in memory (the product inside an 8192^3 matmul has 2 TiB), so every other type must
 /// only have a byte count that fits in 63 bits.
-Result<TensorType> inferType(Op op, const Attributes &attributes,
-                             std::span<const TensorType> operands, const TensorType &requested);
+Result<TensorType> inferType(Op op, const Attributes &attributes, std::span<const TensorType> operands,
+                             const TensorType &requested);
 /// The same for operands that lie apart; none is null.
-Result<TensorType> inferType(Op op, const Attributes &attributes,
-                             std::span<const TensorType *const> operands,
+Result<TensorType> inferType(Op op, const Attributes &attributes, std::span<const TensorType *const> operands,
                              const TensorType &requested);
 
 /// Where a node came from, for diagnostics; no part of its identity. The name of the file belongs to the
@@ -184,12 +183,12 @@ public:
   /// Refuses what inferType refuses, operands that do not exist, and a second parameter of the same
   /// name and another type. A constant whose elements are all the same bits becomes a splat, one
   /// without elements becomes dense and empty, so that each value has one form.
-  Result<NodeId> add(Op op, std::span<const NodeId> operands, Attributes attributes,
-                     TensorType requested = {}, Location location = {});
+  Result<NodeId> add(Op op, std::span<const NodeId> operands, Attributes attributes, TensorType requested = {},
+                     Location location = {});
 
   /// Adds one node for each result of the body in `attributes`: the results of one op.
-  Result<std::vector<NodeId>> addResults(Op op, std::span<const NodeId> operands,
-                                         Attributes attributes, Location location = {});
+  Result<std::vector<NodeId>> addResults(Op op, std::span<const NodeId> operands, Attributes attributes,
+                                         Location location = {});
   /// Another result of the op of which `id` is one; none where that was not added.
   std::optional<NodeId> otherResult(NodeId id, size_t result) const;
   /// Adds the nodes of a body on these arguments, and returns what is then its outputs.
@@ -232,8 +231,8 @@ public:
   Result<NodeId> flip(NodeId x, std::vector<int64_t> dims);
   Result<NodeId> pad(NodeId x, NodeId fill, std::vector<int64_t> low, std::vector<int64_t> high,
                      std::vector<int64_t> interior);
-  Result<NodeId> window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size,
-                        std::vector<int64_t> stride, std::vector<int64_t> dilation);
+  Result<NodeId> window(NodeId x, std::vector<int64_t> dims, std::vector<int64_t> size, std::vector<int64_t> stride,
+                        std::vector<int64_t> dilation);
   Result<NodeId> concat(std::span<const NodeId> parts, int64_t dim);
   Result<NodeId> bitcast(NodeId x, DType dtype);
   Result<NodeId> transfer(NodeId x, std::string device);
@@ -246,8 +245,7 @@ public:
                                           std::span<const NodeId> invariants = {});
   Result<std::vector<NodeId>> custom(std::string name, std::string_view config, Body body,
                                      std::span<const NodeId> operands);
-  Result<NodeId> scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false,
-                      bool reverse = false);
+  Result<NodeId> scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false, bool reverse = false);
   Result<NodeId> sort(SortKind kind, NodeId x, int64_t dim, bool descending = false);
   Result<NodeId> scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, int64_t dim);
   Result<NodeId> randomBits(NodeId seed, Shape shape);

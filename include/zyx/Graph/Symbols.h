@@ -17,8 +17,7 @@ std::set<std::string> collectSymbols(const Graph &graph);
 /// The values that give the graph's inputs these types, one per input. An extent that is linear in
 /// one symbol without a value gives it one; `given` holds values to begin with. Refuses types that
 /// no values give, and symbols that get no value, by name.
-Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inputs,
-                             Bindings given = {});
+Result<Bindings> bindSymbols(const Graph &graph, std::span<const TensorType> inputs, Bindings given = {});
 
 /// The graph with values in the place of its symbols. Every type is inferred again, so what a
 /// symbolic graph only seemed to satisfy is refused here, with the op and its place.

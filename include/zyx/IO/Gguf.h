@@ -21,9 +21,8 @@ namespace zyx::io {
 /// where it is signed, whatever their width there; floats are doubles. Arrays of arrays are vectors
 /// of values.
 struct GgufValue {
-  std::variant<bool, uint64_t, int64_t, double, std::string, std::vector<bool>,
-               std::vector<uint64_t>, std::vector<int64_t>, std::vector<double>,
-               std::vector<std::string>, std::vector<GgufValue>>
+  std::variant<bool, uint64_t, int64_t, double, std::string, std::vector<bool>, std::vector<uint64_t>,
+               std::vector<int64_t>, std::vector<double>, std::vector<std::string>, std::vector<GgufValue>>
       value;
 
   /// Null where the value is of another type.
@@ -71,9 +70,7 @@ public:
   /// Reads one tensor and nothing else.
   Result<HostTensor> read(std::string_view name) const;
   /// Reads one tensor to where it is needed; `into` has its size.
-  Status readInto(const Tensor &tensor, std::span<std::byte> into) const {
-    return file->read(tensor.offset, into);
-  }
+  Status readInto(const Tensor &tensor, std::span<std::byte> into) const { return file->read(tensor.offset, into); }
   /// The whole file, of which a tensor is subspan(offset, size).
   Result<std::shared_ptr<const FileMapping>> map() const { return file->map(); }
   /// What is read: the same file, whatever gets its name meanwhile.

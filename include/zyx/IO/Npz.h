@@ -49,8 +49,7 @@ public:
   Result<HostTensor> read(std::string_view name) const;
 
 private:
-  NpzFile(ReadOnlyFile file, std::vector<Entry> entries)
-      : file(std::move(file)), entries(std::move(entries)) {}
+  NpzFile(ReadOnlyFile file, std::vector<Entry> entries) : file(std::move(file)), entries(std::move(entries)) {}
   ReadOnlyFile file;
   std::vector<Entry> entries;
 };
@@ -60,8 +59,7 @@ enum class NpzCompression { Stored, Deflated };
 /// Writes arrays under their names, which are relative paths without ".npy"; the same arrays give
 /// the same bytes. Atomic: never leaves a half-written file. Refuses dtypes that .npy lacks, names
 /// that NpzFile refuses, and what needs zip64: 4 GiB or 65535 arrays.
-Status writeNpz(const std::string &path,
-                const std::vector<std::pair<std::string, HostTensor>> &arrays,
+Status writeNpz(const std::string &path, const std::vector<std::pair<std::string, HostTensor>> &arrays,
                 NpzCompression compression = NpzCompression::Stored);
 
 } // namespace zyx::io

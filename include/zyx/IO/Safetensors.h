@@ -47,17 +47,14 @@ public:
   Result<HostTensor> readRows(const Entry &entry, int64_t begin, int64_t end) const;
   /// Reads one tensor to where it is needed; `into` has its size. Bools come as they are in the
   /// file.
-  Status readInto(const Entry &entry, std::span<std::byte> into) const {
-    return file->read(entry.offset, into);
-  }
+  Status readInto(const Entry &entry, std::span<std::byte> into) const { return file->read(entry.offset, into); }
   /// The whole file, of which a tensor is subspan(offset, size).
   Result<std::shared_ptr<const FileMapping>> map() const { return file->map(); }
   /// What is read: the same file, whatever gets its name meanwhile.
   const std::shared_ptr<const ReadOnlyFile> &source() const { return file; }
 
 private:
-  SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries,
-                  std::map<std::string, std::string> others,
+  SafetensorsFile(ReadOnlyFile file, std::vector<Entry> entries, std::map<std::string, std::string> others,
                   std::map<std::string, std::string> notes)
       : file(std::make_shared<ReadOnlyFile>(std::move(file))), entries(std::move(entries)), others(std::move(others)),
         notes(std::move(notes)) {}
@@ -104,10 +101,8 @@ private:
 /// UTF-8, and data that is not of its type's size.
 Status writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
                         const std::map<std::string, std::string> &metadata = {});
-Status writeSafetensors(const std::string &path,
-                        const std::vector<std::pair<std::string, HostTensor>> &tensors,
+Status writeSafetensors(const std::string &path, const std::vector<std::pair<std::string, HostTensor>> &tensors,
                         const std::map<std::string, std::string> &metadata = {});
-
 
 /// A file; those that an index names, where the path ends in ".json"; or, of a folder, what its
 /// "model.safetensors.index.json" names, else its "model.safetensors". An index is a JSON object

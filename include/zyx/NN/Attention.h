@@ -41,10 +41,13 @@ public:
   /// To itself.
   Tensor operator()(const Tensor &x, Place where = Place::current()) const { return (*this)(x, x, {}, where); }
   /// Of x to `memory`; the mask expands to [..., heads, rows of x, rows of memory].
-  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
+  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
+                    Place where = Place::current()) const;
 
   /// Keys and values of a memory, computed once for several calls of attend().
-  KeysValues remember(const Tensor &memory, Place where = Place::current()) const { return keysValues(memory, {}, where); }
+  KeysValues remember(const Tensor &memory, Place where = Place::current()) const {
+    return keysValues(memory, {}, where);
+  }
   /// Of x to what is remembered. The rows of x begin at position `start`, an integer of rank 0, where that matters:
   /// for rotary().
   Tensor attend(const Tensor &x, const KeysValues &memory, const Tensor &mask = {}, const Tensor &start = {},

@@ -14,8 +14,8 @@ namespace zyx::nn {
 /// [out, in / groups, window...] and bias [out] begin uniform in +-1 / sqrt(elements of a filter).
 class Convolution : public Module {
 public:
-  Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions options = {}, bool hasBias = true,
-              Place where = Place::current());
+  Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions options = {},
+              bool hasBias = true, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 

@@ -26,9 +26,9 @@ public:
 private:
   /// In [0, 1).
   double next();
-  /// What a function makes of the numbers from here on; the next one begins `perElement` numbers for each element later.
-  template <typename F>
-  Initial later(Shape shape, uint64_t perElement, F &&number, const Place &where);
+  /// What a function makes of the numbers from here on; the next one begins `perElement` numbers for each element
+  /// later.
+  template <typename F> Initial later(Shape shape, uint64_t perElement, F &&number, const Place &where);
   uint64_t counter;
 };
 

@@ -20,10 +20,10 @@ struct LoadOptions {
   std::function<std::string(const std::string &name)> rename = {};
   /// Floats that are loaded, and all parameters and buffers of floats, become of this dtype. Else both have one.
   std::optional<DType> dtype = std::nullopt;
-  /// Of tensors that are given, whether parameters become these themselves, wherever they lie, instead of copies of their
-  /// elements: what is mapped stays in its file until it is needed, and what is quantised stays so. Where that changes the
-  /// dtype of a parameter, its value is computed, and so is that of a second parameter of the same tensor. Refused where a
-  /// tensor is of another context.
+  /// Of tensors that are given, whether parameters become these themselves, wherever they lie, instead of copies of
+  /// their elements: what is mapped stays in its file until it is needed, and what is quantised stays so. Where that
+  /// changes the dtype of a parameter, its value is computed, and so is that of a second parameter of the same tensor.
+  /// Refused where a tensor is of another context.
   bool assign = false;
 };
 /// What a load that is not strict found, by the module's names.
@@ -34,9 +34,8 @@ struct LoadReport {
 /// Parameters and children by name. Modules are structs that declare both with `add`, in their order:
 ///
 ///   struct Mlp : nn::Module {
-///     explicit Mlp(nn::DrawsRef draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10, draws))) {}
-///     Tensor operator()(const Tensor &x) const { return out(in(x).relu()); }
-///     nn::Linear in, out;
+///     explicit Mlp(nn::DrawsRef draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10,
+///     draws))) {} Tensor operator()(const Tensor &x) const { return out(in(x).relu()); } nn::Linear in, out;
 ///   };
 ///
 /// A module is a handle: copies have the same parameters and the same mode.
@@ -57,7 +56,8 @@ public:
   std::map<std::string, TensorType> types() const;
   /// Takes values, on the devices on which the ones before lie; where such a device is lost, on that of new tensors.
   /// Refuses what is missing, superfluous, of another type or twice under one name, and then changes nothing; refuses a
-  /// module that has neither parameters nor buffers. Looks at no value before, so that a step that failed is no obstacle.
+  /// module that has neither parameters nor buffers. Looks at no value before, so that a step that failed is no
+  /// obstacle.
   LoadReport load(const NamedTensors &state, const LoadOptions &options = {}, Place where = Place::current());
   /// From a safetensors file, an index of several ("model.safetensors.index.json"), or a folder that has either.
   /// Tensors are read one by one to where they stay, after all names and types were found right.
@@ -80,8 +80,7 @@ protected:
   Parameter addBuffer(std::string name, const Tensor &first, Place where = Place::current());
   std::shared_ptr<Generator> addGenerator(std::string name, uint64_t seed, Place where = Place::current());
   /// Declares a child, which is returned.
-  template <std::derived_from<Module> M>
-  M add(std::string name, M child, Place where = Place::current()) {
+  template <std::derived_from<Module> M> M add(std::string name, M child, Place where = Place::current()) {
     adopt(std::move(name), child, where);
     return child;
   }
@@ -97,8 +96,8 @@ private:
 /// Tensors of a safetensors file, of several that an index names ("model.safetensors.index.json"), or of a folder that
 /// has either; and to one file, one tensor after the other.
 NamedTensors loadTensors(const std::string &path, Place where = Place::current());
-/// The same, of which each but those of bools stays in its file until a program needs it (Tensor::fromFile): a file that is
-/// shorter by then is an Error that names the tensor. The file should stay as it is.
+/// The same, of which each but those of bools stays in its file until a program needs it (Tensor::fromFile): a file
+/// that is shorter by then is an Error that names the tensor. The file should stay as it is.
 NamedTensors mapTensors(const std::string &path, Place where = Place::current());
 void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
 

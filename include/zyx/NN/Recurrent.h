@@ -32,14 +32,16 @@ protected:
 /// h = tanh(i + h').
 class Rnn : public Recurrent {
 public:
-  Rnn(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(1, in, hidden, draws, where) {}
+  Rnn(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
+      : Recurrent(1, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 
 /// r = sigmoid(i0 + h'0), z = sigmoid(i1 + h'1), n = tanh(i2 + r h'2); h = (1 - z) n + z h.
 class Gru : public Recurrent {
 public:
-  Gru(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(3, in, hidden, draws, where) {}
+  Gru(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
+      : Recurrent(3, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 
@@ -47,7 +49,8 @@ public:
 /// c = forget c + in cell, h = out tanh(c).
 class Lstm : public Recurrent {
 public:
-  Lstm(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current()) : Recurrent(4, in, hidden, draws, where) {}
+  Lstm(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
+      : Recurrent(4, in, hidden, draws, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 

@@ -33,10 +33,12 @@ class TransformerDecoderBlock : public Module {
 public:
   TransformerDecoderBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
   /// The mask says which rows of the memory are seen: it expands to [..., heads, rows, rows of memory].
-  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
+  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
+                    Place where = Place::current()) const;
   /// `remembered` is cross.remember(memory).
   MultiheadAttention::Extended extend(const Tensor &x, const KeysValues &cache, const KeysValues &remembered,
-                                      const Tensor &start, const Tensor &mask = {}, Place where = Place::current()) const;
+                                      const Tensor &start, const Tensor &mask = {},
+                                      Place where = Place::current()) const;
   LayerNorm attentionNorm;
   MultiheadAttention attention;
   LayerNorm crossNorm;
@@ -55,7 +57,8 @@ struct ExtendedStack {
 /// without a memory.
 class TransformerEncoder : public Module {
 public:
-  TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
+  TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+                     Place where = Place::current());
   Tensor operator()(const Tensor &x, const Tensor &mask = {}, Place where = Place::current()) const;
   std::vector<KeysValues> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
   ExtendedStack extend(const Tensor &x, std::span<const KeysValues> caches, const Tensor &start,
@@ -67,8 +70,10 @@ public:
 /// Decoder blocks one after the other, and a norm. Children 0, 1, ..., norm.
 class TransformerDecoder : public Module {
 public:
-  TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
-  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {}, Place where = Place::current()) const;
+  TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+                     Place where = Place::current());
+  Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
+                    Place where = Place::current()) const;
   std::vector<KeysValues> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
   /// Keys and values of the memory, of each block.
   std::vector<KeysValues> remember(const Tensor &memory, Place where = Place::current()) const;

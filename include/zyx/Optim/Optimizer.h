@@ -46,7 +46,8 @@ struct SgdOptions {
 Rule sgd(SgdOptions options = {}, Place where = Place::current());
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
-/// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), where `amsgrad` takes the greatest v so far.
+/// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), where `amsgrad` takes the greatest v so
+/// far.
 struct AdamOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0;
   bool amsgrad = false;
@@ -117,14 +118,13 @@ public:
   void setLearningRate(double rate) { learningRates.assign(learningRates.size(), rate); }
   void setLearningRate(size_t group, double rate, Place where = Place::current());
 
-  /// Takes one step by the gradients of parameters(), in their order; a parameter without one stays what it is, with its
-  /// state. Parameters, state and the tensors of
-  /// `besides` (a loss, say) are computed in one program. After a failure, in flight too, parameters, state and
-  /// number of steps are those before the step.
+  /// Takes one step by the gradients of parameters(), in their order; a parameter without one stays what it is, with
+  /// its state. Parameters, state and the tensors of `besides` (a loss, say) are computed in one program. After a
+  /// failure, in flight too, parameters, state and number of steps are those before the step.
   void step(Tensors gradients, Tensors besides = {}, Place where = Place::current());
   /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `besides`, such as
-  /// buffers of a model. Parameters that the loss does not read stay what they are, as in PyTorch; a loss that reads none
-  /// of them is refused.
+  /// buffers of a model. Parameters that the loss does not read stay what they are, as in PyTorch; a loss that reads
+  /// none of them is refused.
   void minimize(const Tensor &loss, const Parameters &besides = {}, Place where = Place::current());
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and

@@ -13,11 +13,11 @@ namespace zyx::optim {
 struct TrainStepOptions {
   /// Makes other gradients of the gradients, of the same types: clipping, say.
   std::function<std::vector<Tensor>(std::span<const Tensor>)> gradients = {};
-  /// What else a batch changes and is given up with the parameters, such as buffers of a model. Those that are not named
-  /// here are changed all the same.
+  /// What else a batch changes and is given up with the parameters, such as buffers of a model. Those that are not
+  /// named here are changed all the same.
   Parameters buffers = {};
-  /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next ones
-  /// take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
+  /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next
+  /// ones take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
   /// elsewhere, too, keeps its value. A step that fails after it began leaves neither old nor new values:
   /// reading them throws, and Module::load and Optimizer::restore begin again from a file.
   bool givesUp = false;

@@ -36,9 +36,9 @@ namespace zyx {
 /// Every dialect that a file of ours may hold: our own, and those of upstream that our lowerings
 /// use.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::NVVM::NVVMDialect,
-                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry
+      .insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
+              mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<graph::ir::GraphDialect, kernel::KernelDialect, plan::PlanDialect>();
   mlir::func::registerInlinerExtension(registry);
 }

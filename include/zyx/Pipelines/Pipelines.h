@@ -87,12 +87,10 @@ struct Stage {
 
 /// Runs the phases up to `last` on a module of one entry. The failure holds the diagnostics. Their
 /// times are appended to `stages`.
-Status runPhases(mlir::ModuleOp module, const Options &options, Phase last,
-                 std::vector<Stage> &stages);
+Status runPhases(mlir::ModuleOp module, const Options &options, Phase last, std::vector<Stage> &stages);
 
 /// All phases, and the code of the target: the artifact of the module's one entry.
-Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options,
-                                   std::vector<Stage> &stages);
+Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options, std::vector<Stage> &stages);
 
 /// Of each kernel of the module's one entry, the schedules that there are: as many as the options say.
 Result<std::vector<KernelChoices>> listChoices(mlir::ModuleOp module, const Options &options,
@@ -103,8 +101,7 @@ Result<std::string> compileToText(mlir::ModuleOp module, const Options &options,
                                   std::vector<Stage> &stages);
 
 /// The program after phase graph, groups or plan as a drawing; see Dot.h.
-Result<std::string> compileToDot(mlir::ModuleOp module, const Options &options, Phase last,
-                                 std::vector<Stage> &stages);
+Result<std::string> compileToDot(mlir::ModuleOp module, const Options &options, Phase last, std::vector<Stage> &stages);
 
 } // namespace zyx::pipelines
 

@@ -34,8 +34,7 @@ struct Options {
 ///
 /// Fails on inputs that do not fit the graph, on a value larger than maxTensorBytes
 /// (InvalidArgument), and where values alive at once exceed `maxBytes` (OutOfMemory).
-Result<std::vector<HostTensor>> evaluate(const graph::Graph &graph,
-                                         std::span<const HostTensor> inputs,
+Result<std::vector<HostTensor>> evaluate(const graph::Graph &graph, std::span<const HostTensor> inputs,
                                          const Options &options = {});
 
 } // namespace zyx::reference

@@ -12,8 +12,8 @@
 namespace zyx::runtime {
 
 /// Scratch memory that the executors of one device may have in common, because their runs come one behind the other: as
-/// large as the largest of them needs. A run that uses it is noted as one that writes it. Calls from several threads are
-/// safe.
+/// large as the largest of them needs. A run that uses it is noted as one that writes it. Calls from several threads
+/// are safe.
 class Arena {
 public:
   explicit Arena(std::shared_ptr<MemoryPool> pool) : pool(std::move(pool)) {}

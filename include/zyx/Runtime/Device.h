@@ -68,10 +68,9 @@ std::string canonicalDeviceName(std::string_view name);
 
 /// "cpu" and "c" run the compiler's machine code and its C code, both on the host; "cuda" is the first card and
 /// "cuda:1" the second. A device has its canonical name, whichever of its names it is made by. NotFound for
-/// names that are not known, and for "gpu", with the GPUs that there are, Unsupported for those that this build lacks, OutOfMemory where the
-/// system gives no threads.
-Result<std::shared_ptr<Device>> createDevice(std::string_view name,
-                                             const DeviceOptions &options = {});
+/// names that are not known, and for "gpu", with the GPUs that there are, Unsupported for those that this build lacks,
+/// OutOfMemory where the system gives no threads.
+Result<std::shared_ptr<Device>> createDevice(std::string_view name, const DeviceOptions &options = {});
 
 /// Takes artifacts of every target, counts what they would take of a memory of `memoryLimit` bytes
 /// (0 = without end), and computes nothing: what one would read of its memory is refused.

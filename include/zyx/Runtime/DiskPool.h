@@ -20,8 +20,7 @@ class DiskPool : public MemoryPool {
 public:
   /// Its files are made in `folder`; an empty name means TMPDIR, or /tmp. A `limit` of 0 means what
   /// the file system has.
-  static Result<std::shared_ptr<DiskPool>> create(const std::string &folder = "",
-                                                  uint64_t limit = 0);
+  static Result<std::shared_ptr<DiskPool>> create(const std::string &folder = "", uint64_t limit = 0);
 
   /// Bytes [offset, offset + size) of a regular file, as they are: whoever needs bools of 0 and 1
   /// alone looks at them. They take nothing of the pool's limit. Fails where the file is shorter;
@@ -34,8 +33,8 @@ public:
 };
 
 /// `map` as a buffer.
-Result<std::shared_ptr<Buffer>> mapFile(std::shared_ptr<DiskPool> pool, const std::string &path,
-                                        uint64_t offset, uint64_t size);
+Result<std::shared_ptr<Buffer>> mapFile(std::shared_ptr<DiskPool> pool, const std::string &path, uint64_t offset,
+                                        uint64_t size);
 Result<std::shared_ptr<Buffer>> mapFile(std::shared_ptr<DiskPool> pool, std::shared_ptr<const ReadOnlyFile> file,
                                         uint64_t offset, uint64_t size, std::string what);
 

@@ -28,19 +28,20 @@ struct CommandTime {
 };
 
 /// Runs a program again and again: owns the arena where it shares none, and binds memory to inputs and outputs. One
-/// thread at a time: a call while another thread is in one is refused, and so is one in a process that was forked since.
-/// Binding and reading wait for runs in flight.
+/// thread at a time: a call while another thread is in one is refused, and so is one in a process that was forked
+/// since. Binding and reading wait for runs in flight.
 ///
-/// What depends on weights alone is kept from run to run, once for all executors of the device that make it in the same way
-/// of the same buffers (Kept). It is made in the first run that needs it after one was set or written through a Buffer, by
-/// whomever: whoever changes memory that was lent (Buffer::borrow) by other means binds it again. Runs that rely on it wait
-/// for it, and so for the runs before it in an arena that its maker shares.
+/// What depends on weights alone is kept from run to run, once for all executors of the device that make it in the same
+/// way of the same buffers (Kept). It is made in the first run that needs it after one was set or written through a
+/// Buffer, by whomever: whoever changes memory that was lent (Buffer::borrow) by other means binds it again. Runs that
+/// rely on it wait for it, and so for the runs before it in an arena that its maker shares.
 class Executor {
 public:
-  /// Loads the artifact and allocates its arena. With `shared`, which lies in the device's pool, runs lie in that and come
-  /// one behind the other with those of all who have it; it grows when a run needs more. Outputs of `donations` may be bound to the buffers of their inputs,
-  /// which a run then overwrites; one that fails after it began leaves neither. Where nothing of it began they are what
-  /// they were, at once or after Buffer::takeBack() where the run was submitted.
+  /// Loads the artifact and allocates its arena. With `shared`, which lies in the device's pool, runs lie in that and
+  /// come one behind the other with those of all who have it; it grows when a run needs more. Outputs of `donations`
+  /// may be bound to the buffers of their inputs, which a run then overwrites; one that fails after it began leaves
+  /// neither. Where nothing of it began they are what they were, at once or after Buffer::takeBack() where the run was
+  /// submitted.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device, artifact::Artifact artifact,
                                                   std::vector<artifact::Donation> donations = {},
                                                   std::shared_ptr<Arena> shared = nullptr);
@@ -70,8 +71,8 @@ public:
   /// them is good for the next run.
   void release(bool keepWeights = false);
 
-  /// Gives back the arena, where it is not shared, and what is kept from run to run, where no other executor has it, behind
-  /// the latest run. The next run takes memory again, which may fail, and computes again what nobody has kept.
+  /// Gives back the arena, where it is not shared, and what is kept from run to run, where no other executor has it,
+  /// behind the latest run. The next run takes memory again, which may fail, and computes again what nobody has kept.
   void trim();
   /// Bytes of the arena where it is not shared.
   uint64_t bytesHeld() const { return arena && !shared ? arena->size() : 0; }
@@ -119,8 +120,8 @@ private:
     /// That of the last call, which may be gone, and where the replay's slots are.
     const Buffer *lastMemory = nullptr;
     uint64_t handle = 0;
-    /// Of a run: how often the weights have been written, and whether what is kept must be made of them; then when it is
-    /// made, and behind what, kept for their memory.
+    /// Of a run: how often the weights have been written, and whether what is kept must be made of them; then when it
+    /// is made, and behind what, kept for their memory.
     std::vector<uint64_t> writes;
     bool isStale = false;
     Point made;
@@ -143,8 +144,7 @@ private:
   Status checkApart();
   Status prepare();
   size_t findStale();
-  template <typename F>
-  void forEachTaken(F &&visit) const;
+  template <typename F> void forEachTaken(F &&visit) const;
   void findInitOrder(InitStep &step);
   void noteInit(InitStep &step);
   Status makeNow(InitStep &step, const std::function<Status(Part)> &runPart);

@@ -17,17 +17,17 @@
 
 namespace zyx::runtime {
 
-/// What a step of an init made of weights, such as a packed one, in memory that all executors which run an equal step on
-/// the same buffers have in common. The memory goes with the last of them, and with the first of the weights. A step that
-/// makes it is noted as one that writes the memory, so that whoever reads it comes behind.
+/// What a step of an init made of weights, such as a packed one, in memory that all executors which run an equal step
+/// on the same buffers have in common. The memory goes with the last of them, and with the first of the weights. A step
+/// that makes it is noted as one that writes the memory, so that whoever reads it comes behind.
 class Kept : public Dependent {
 public:
   explicit Kept(std::shared_ptr<Buffer> memory, size_t numWeights) : own(std::move(memory)), made(numWeights) {}
 
   /// None once a weight is gone.
   std::shared_ptr<Buffer> memory() const;
-  /// Whether the bytes are those of the weights as they have been written so often, once the last write of the memory is
-  /// over. This and `noteMade` are for who holds the memory.
+  /// Whether the bytes are those of the weights as they have been written so often, once the last write of the memory
+  /// is over. This and `noteMade` are for who holds the memory.
   bool isMadeOf(const Buffer &held, std::span<const uint64_t> writes) const;
   void noteMade(std::span<const uint64_t> writes);
 
@@ -68,13 +68,11 @@ private:
 class KeptBytes {
 public:
   /// Of what an executor has, say: its forEachKept() visits it.
-  template <typename Keeper>
-  void add(const Keeper &keeper) {
+  template <typename Keeper> void add(const Keeper &keeper) {
     keeper.forEachKept([&](const Buffer &kept) { bytes += keepers[&kept]++ == 0 ? kept.size() : 0; });
   }
   /// One that was added.
-  template <typename Keeper>
-  void remove(const Keeper &keeper) {
+  template <typename Keeper> void remove(const Keeper &keeper) {
     keeper.forEachKept([&](const Buffer &kept) { bytes -= --keepers[&kept] == 0 ? kept.size() : 0; });
   }
   uint64_t total() const { return bytes; }

@@ -42,8 +42,7 @@ public:
   virtual Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) = 0;
   virtual Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) = 0;
   /// `from` is of this pool, `to` of the same or another one.
-  virtual Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
-                        uint64_t size) = 0;
+  virtual Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) = 0;
   /// Whether copies from there need no host, so that they can be left to this memory's device.
   virtual bool reaches(const MemoryPool &) { return false; }
   /// Whether what is done in this memory can wait for the fence without the host; and has all that comes do so.

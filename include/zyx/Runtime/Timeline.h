@@ -83,9 +83,7 @@ struct Point {
   std::shared_ptr<Timeline> timeline;
   uint64_t value = 0;
 
-  Status wait(Deadline deadline = never) const {
-    return timeline ? timeline->wait(value, deadline) : Status::ok();
-  }
+  Status wait(Deadline deadline = never) const { return timeline ? timeline->wait(value, deadline) : Status::ok(); }
   bool isReached() const { return !timeline || timeline->value() >= value; }
   /// Reached, or never to be.
   bool isDecided() const { return isReached() || !timeline->status().isOk(); }

@@ -18,8 +18,8 @@ struct Estimate {
   double least = 0;
 };
 
-/// Of a kernel of whole tiles, which gets the form that schedules are chosen for (unshareConstants). None where its axes
-/// cannot be told apart.
+/// Of a kernel of whole tiles, which gets the form that schedules are chosen for (unshareConstants). None where its
+/// axes cannot be told apart.
 std::optional<Estimate> estimateKernel(kernel::FuncOp func, const target::TargetInfo &target);
 
 /// On a kernel that is made to be weighed alone: nothing is said of its schedule.

@@ -45,7 +45,8 @@ struct CacheEntry {
   bool operator==(const CacheEntry &other) const;
   /// The versioned, checksummed byte form.
   std::vector<std::byte> serialize() const;
-  /// Refuses what is cut, corrupt, of another version, or holds neither an artifact that verifies nor a list of kernels.
+  /// Refuses what is cut, corrupt, of another version, or holds neither an artifact that verifies nor a list of
+  /// kernels.
   static Result<CacheEntry> deserialize(std::span<const std::byte> bytes);
 };
 

@@ -106,8 +106,8 @@ public:
   static Result<std::unique_ptr<Compiler>> open(std::optional<Isolation> isolation = std::nullopt);
   /// Where it may lie, in order.
   static std::vector<std::string> candidates();
-  /// The one that open() takes: the first that is there, whether or not it can be opened. So it is known without opening
-  /// it what code is made by. Empty where there is none.
+  /// The one that open() takes: the first that is there, whether or not it can be opened. So it is known without
+  /// opening it what code is made by. Empty where there is none.
   static std::string chosen();
   ~Compiler();
   Compiler(const Compiler &) = delete;

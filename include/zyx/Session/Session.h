@@ -54,9 +54,7 @@ public:
                               const std::function<Status(std::span<const std::byte>)> &take) = 0;
   /// Weights by their input: has those of the same sizes in common with others that were given the same map, and
   /// adds its own. What one of them sets is set for all.
-  virtual Status shareWeights(std::map<size_t, std::shared_ptr<runtime::Buffer>> &weights) {
-    return Status::ok();
-  }
+  virtual Status shareWeights(std::map<size_t, std::shared_ptr<runtime::Buffer>> &weights) { return Status::ok(); }
 
   /// Kernels and launches of one run; 0 where the device has none.
   size_t numKernels = 0, numLaunches = 0;
@@ -75,8 +73,7 @@ protected:
 
 /// The graph of that name, or the only one where `entry` is empty. `file` starts the messages;
 /// `bind` are values for all symbols of the graph, as "n=4", or none.
-Result<graph::Graph> selectEntry(std::vector<graph::Graph> graphs, const std::string &entry,
-                                 const std::string &file,
+Result<graph::Graph> selectEntry(std::vector<graph::Graph> graphs, const std::string &entry, const std::string &file,
                                  const std::vector<std::string> &bind = {});
 
 /// "12.30 ms (parse 10.00, compile 2.30)".
@@ -114,8 +111,8 @@ struct SessionOptions {
   static SessionOptions from(const Config &config);
 };
 
-/// Opens the compiler and devices when they are first needed. compile(), device() and targetOf() may be called by several
-/// threads at once; the rest by one at a time. A process that was forked since is refused.
+/// Opens the compiler and devices when they are first needed. compile(), device() and targetOf() may be called by
+/// several threads at once; the rest by one at a time. A process that was forked since is refused.
 class Session {
 public:
   /// Asked and told by every call that reads, compiles or loads, but for those of compile() that bring their own.
@@ -135,11 +132,10 @@ public:
   /// same is compiled once per target and options. Where there is a cache folder, that holds for
   /// all processes that use it; the only stage is then "cache", and places in messages are those of
   /// the graph that was compiled first. Where the device is given that is to run it, schedules that were measured
-  /// there are used, and are measured before where the session tunes. Who asks for what another thread compiles waits for
-  /// that, and learns of its failure; the next one to ask tries again. `told` takes the place of `observers`.
+  /// there are used, and are measured before where the session tunes. Who asks for what another thread compiles waits
+  /// for that, and learns of its failure; the next one to ask tries again. `told` takes the place of `observers`.
   Result<Compiled> compile(graph::Graph graph, CompileOptions options,
-                           const std::shared_ptr<runtime::Device> &on = nullptr,
-                           const Observers *told = nullptr);
+                           const std::shared_ptr<runtime::Device> &on = nullptr, const Observers *told = nullptr);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
   /// executable must not outlive the session. Code of an instruction set that this machine lacks is
@@ -189,7 +185,8 @@ private:
   bool tunes;
   /// By target, instruction set and device.
   std::map<std::string, TuningTable> tables;
-  /// By program: the kernels of each that has several schedules. And by table those of which no choice could be measured.
+  /// By program: the kernels of each that has several schedules. And by table those of which no choice could be
+  /// measured.
   std::map<std::string, std::vector<std::string>> kernelsOf;
   std::set<std::pair<const TuningTable *, std::string>> notMeasured;
   struct KeptArtifact {

@@ -30,8 +30,9 @@ struct MeasuredChoice {
 using MeasuredChoices = std::map<std::string, MeasuredChoice>;
 
 /// Choices that were measured on one machine, by the keys of their kernels. In a folder they stay for later
-/// processes, of which any number may use it at once; it is read as the cache is (PrivateFolder). What is there is trusted no further than the compiler does, which takes
-/// no schedule that it would not have listed; all else is ignored.
+/// processes, of which any number may use it at once; it is read as the cache is (PrivateFolder). What is there is
+/// trusted no further than the compiler does, which takes no schedule that it would not have listed; all else is
+/// ignored.
 class TuningTable {
 public:
   /// Kernels of which it keeps a choice, at most: it is handed to every compilation.

@@ -23,8 +23,7 @@ public:
   Change();
 
 private:
-  template <typename T>
-  friend class Revised;
+  template <typename T> friend class Revised;
   friend class Parameter;
   friend class detail::State;
   struct Contents;
@@ -47,8 +46,7 @@ private:
 /// A value of which runs in flight make the next ones, each of the one before. Where one fails, it is again what it
 /// was before that one. Threads may read and set it at the same time: a reader has a copy of its own, since another
 /// thread may free what stands here.
-template <typename T>
-class Revised {
+template <typename T> class Revised {
 public:
   explicit Revised(T first) : now(std::move(first)) {}
   Revised(const Revised &other) {

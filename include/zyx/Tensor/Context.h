@@ -39,8 +39,8 @@ struct ContextOptions {
   std::optional<bool> implicitCopies = std::nullopt;
   /// Whether compilations measure the schedules that kernels may have, and take the best ones (docs/tuning.md).
   std::optional<bool> tune = std::nullopt;
-  /// Bytes that compiled programs hold for later runs: their code and constants, and what they made of weights. Those that
-  /// were used last stay.
+  /// Bytes that compiled programs hold for later runs: their code and constants, and what they made of weights. Those
+  /// that were used last stay.
   std::optional<uint64_t> programCacheSize = std::nullopt;
   /// Whether a line on the standard error says so where programs of one structure are compiled again and again.
   std::optional<bool> recompileNotice = std::nullopt;

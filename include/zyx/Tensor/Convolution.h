@@ -28,14 +28,15 @@ Tensor convolution(const Tensor &x, const Tensor &filters, const Tensor &bias = 
                    Place where = Place::current());
 /// What convolution() of these options makes of its operand's gradient: filters [channels, outputs / groups,
 /// window...]. An extent becomes (extent - 1) * stride - 2 * padding + dilation * (window - 1) + 1 +
-/// outputPadding. Where windows are no smaller than strides, and without dilation, each phase of the strides is a convolution
-/// of its own, and no zeros stand between elements.
+/// outputPadding. Where windows are no smaller than strides, and without dilation, each phase of the strides is a
+/// convolution of its own, and no zeros stand between elements.
 Tensor transposedConvolution(const Tensor &x, const Tensor &filters, const Tensor &bias = {},
                              TransposedConvolutionOptions options = {}, Place where = Place::current());
 
 /// The windows of the last dimensions, which become as many windows, and their elements in as many dimensions more.
 /// None where a window is larger. There is no padding, and nothing is copied.
-Tensor slidingWindows(const Tensor &x, Dims window, Dims stride = {}, Dims dilation = {}, Place where = Place::current());
+Tensor slidingWindows(const Tensor &x, Dims window, Dims stride = {}, Dims dilation = {},
+                      Place where = Place::current());
 
 /// The largest elements of windows along the last dimensions, as many as `window` has extents.
 Tensor maxPool(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());

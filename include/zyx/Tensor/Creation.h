@@ -22,7 +22,8 @@ inline Tensor arange(int64_t stop, DType dtype = DType::I64, Place where = Place
 }
 
 /// 1 on the diagonal of that number, counted to the right of the main one, and below it; 0 above it.
-Tensor tri(int64_t rows, int64_t columns, int64_t diagonal = 0, DType dtype = DType::F32, Place where = Place::current());
+Tensor tri(int64_t rows, int64_t columns, int64_t diagonal = 0, DType dtype = DType::F32,
+           Place where = Place::current());
 /// `count` floats with equal distances, the first and the last of which are given; the first alone where one is asked
 /// for.
 Tensor linspace(double first, double last, int64_t count, DType dtype = DType::F32, Place where = Place::current());

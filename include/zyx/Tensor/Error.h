@@ -40,8 +40,7 @@ inline void throwIfError(const Status &status, std::source_location where = std:
     throw Error(status, where);
 }
 /// The value, or its failure as an exception.
-template <typename T>
-T valueOrThrow(Result<T> result, std::source_location where = std::source_location::current()) {
+template <typename T> T valueOrThrow(Result<T> result, std::source_location where = std::source_location::current()) {
   throwIfError(result.status(), where);
   return std::move(*result);
 }

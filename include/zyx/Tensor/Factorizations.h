@@ -20,7 +20,8 @@ struct TriangularOptions {
 };
 /// The x with a x = b: a [..., n, n], b [..., n, k]; what comes before the matrices broadcasts. The other triangle
 /// of a takes no part. A 0 on the diagonal gives what a division by 0 gives.
-Tensor triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions options = {}, Place where = Place::current());
+Tensor triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions options = {},
+                       Place where = Place::current());
 
 /// The lower triangle l with l l^T = a, of symmetric positive definite a, of which what lies above the diagonal is not
 /// looked at; so the gradient is that of the lower triangle. NaN where a is not positive definite.

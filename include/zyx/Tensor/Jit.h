@@ -13,9 +13,10 @@ namespace zyx {
 
 struct JitOptions {
   /// Which arguments a call gives up: the first result of an argument's type that no other one got takes its memory,
-  /// and the tensor has no value from then on. Reading it, or a copy of its handle, throws an Error that names the call.
-  /// An argument keeps its memory and its value where no result has its type, its memory is borrowed, another argument,
-  /// a tensor by detach() or an expression that was not computed reads it, or a program has more than one device.
+  /// and the tensor has no value from then on. Reading it, or a copy of its handle, throws an Error that names the
+  /// call. An argument keeps its memory and its value where no result has its type, its memory is borrowed, another
+  /// argument, a tensor by detach() or an expression that was not computed reads it, or a program has more than one
+  /// device.
   std::vector<size_t> givenUp = {};
   /// Copies of the handles of such arguments that the caller has besides: where there are more, somebody else
   /// has one, and the argument keeps its value. Without a number, all copies are given up.

@@ -17,11 +17,9 @@ using LoopBody = std::function<std::vector<Tensor>(const Tensor &trip, std::span
 /// The carried values after the last trip, and `initial` where there is none. The body is called once, with tensors
 /// that have no values; what it builds is evaluated in each trip. Tensors of outside that it reads keep their values.
 /// A loop of so many trips has a gradient; loops may lie in bodies of others.
-std::vector<Tensor> loop(int64_t trips, Tensors initial, const LoopBody &body,
-                         Place where = Place::current());
+std::vector<Tensor> loop(int64_t trips, Tensors initial, const LoopBody &body, Place where = Place::current());
 /// As often as an i64 of rank 0 says, which is data; never where that is negative. It has no gradient.
-std::vector<Tensor> loop(const Tensor &trips, Tensors initial, const LoopBody &body,
-                         Place where = Place::current());
+std::vector<Tensor> loop(const Tensor &trips, Tensors initial, const LoopBody &body, Place where = Place::current());
 
 } // namespace zyx
 

@@ -36,7 +36,8 @@ Tensor klDivergence(const Tensor &x, const Tensor &target, Reduction reduction =
 
 struct ClassLossOptions {
   Reduction reduction = Reduction::Mean;
-  /// Rows of this target have a loss of 0 and no gradient, and do not count in the mean, which is NaN where all are such.
+  /// Rows of this target have a loss of 0 and no gradient, and do not count in the mean, which is NaN where all are
+  /// such.
   int64_t ignoreIndex = -100;
 };
 /// -x[target] of logarithms of probabilities [rows, classes] and integers [rows]; NaN where a target is neither a class
@@ -65,8 +66,8 @@ struct TripletOptions {
   Reduction reduction = Reduction::Mean;
 };
 /// max(|anchor - positive| - |anchor - negative| + margin, 0), with norms along the last dimension.
-Tensor tripletMarginLoss(const Tensor &anchor, const Tensor &positive, const Tensor &negative, TripletOptions options = {},
-                         Place where = Place::current());
+Tensor tripletMarginLoss(const Tensor &anchor, const Tensor &positive, const Tensor &negative,
+                         TripletOptions options = {}, Place where = Place::current());
 
 struct CtcOptions {
   /// The class that stands for no label.

@@ -80,7 +80,9 @@ inline Tensor mean(const Tensor &x, Dims dims = {}, bool keep = false, Place whe
   return x.mean(std::move(dims), keep, where);
 }
 inline Tensor var(const Tensor &x, Dims dims = {}, bool keep = false, double correction = 1,
-                  Place where = Place::current()) { return x.var(std::move(dims), keep, correction, where); }
+                  Place where = Place::current()) {
+  return x.var(std::move(dims), keep, correction, where);
+}
 inline Tensor argmax(const Tensor &x, int64_t dim, bool keep = false, Place where = Place::current()) {
   return x.argmax(dim, keep, where);
 }

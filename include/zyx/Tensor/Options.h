@@ -31,9 +31,7 @@ public:
   Dims(vector dims) : vector(std::move(dims)) {}
   template <std::input_iterator It> Dims(It first, It last) : vector(first, last) {}
   /// The same number so many times.
-  static Dims repeated(int64_t count, int64_t number) {
-    return vector(static_cast<size_t>(count), number);
-  }
+  static Dims repeated(int64_t count, int64_t number) { return vector(static_cast<size_t>(count), number); }
 };
 
 /// Of one dimension: the elements from `start` up to but without `stop`, every `step`-th.

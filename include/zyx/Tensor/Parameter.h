@@ -87,7 +87,8 @@ public:
   /// Its value becomes one of another dtype, and so do all that follow. A first value that was not made is cast when
   /// it is. Refused in functions that are captured.
   void cast(DType dtype, Place where = Place::current()) const;
-  /// As set(), but takes a value of another dtype, too, and is of that from then on. Refused in functions that are captured.
+  /// As set(), but takes a value of another dtype, too, and is of that from then on. Refused in functions that are
+  /// captured.
   void reset(Tensor next, Place where = Place::current()) const;
   bool operator==(const Parameter &) const = default;
 

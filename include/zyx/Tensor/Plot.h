@@ -23,8 +23,7 @@ enum class PlotStage {
 
 /// A drawing in the language of Graphviz. Groups and kernels need the compiler: contexts on the interpreter have
 /// none, and tensors that are all realized neither.
-std::string plotDot(Tensors tensors, PlotStage stage = PlotStage::Tensors,
-                    Place where = Place::current());
+std::string plotDot(Tensors tensors, PlotStage stage = PlotStage::Tensors, Place where = Place::current());
 
 /// The same into a file: a ".dot" or ".gv" as it is, a ".svg" by the program `dot` of Graphviz, which is looked for
 /// on the PATH; throws where it is not found or fails.

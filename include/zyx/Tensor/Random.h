@@ -22,9 +22,9 @@ public:
     *numbers = *other.numbers;
     return *this;
   }
-  /// A leaf that differs from those before it, in the current context. In a function that a Jit captures, each call has a
-  /// new one, in the order in which the function draws them: the same seeds as without a Jit. Refused in bodies of loops,
-  /// which would have the same seed in each trip.
+  /// A leaf that differs from those before it, in the current context. In a function that a Jit captures, each call has
+  /// a new one, in the order in which the function draws them: the same seeds as without a Jit. Refused in bodies of
+  /// loops, which would have the same seed in each trip.
   Tensor next(Place where = Place::current());
 
   /// What the next seed depends on: the seed of this one, and how many it made.

@@ -34,19 +34,20 @@ struct GradientOptions {
 };
 
 /// The gradient of the sum of `target`'s elements with respect to each source, of its type. Gradients are ordinary
-/// tensors. The rules are in docs/gradients.md. Throws where the target is no float, an op has no rule, a source is made
-/// of constants alone, the target is none of the sources and has forgotten what it was made of, a float source has no
-/// part in the target (GradientOptions::allowUnused), or has one through the result of a Jit, whose inside is not known.
+/// tensors. The rules are in docs/gradients.md. Throws where the target is no float, an op has no rule, a source is
+/// made of constants alone, the target is none of the sources and has forgotten what it was made of, a float source has
+/// no part in the target (GradientOptions::allowUnused), or has one through the result of a Jit, whose inside is not
+/// known.
 std::vector<Tensor> gradient(const Tensor &target, Tensors sources, Place where = Place::current());
 /// The same weighted by `seed`.
 std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const Tensor &seed, Place where = Place::current());
 std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const GradientOptions &options,
                              Place where = Place::current());
 
-/// What a function makes of tensors, as a checkpoint: a gradient through it keeps the inputs, and what else the function
-/// reads, and computes all that lies between them and the results again. So a step needs less memory and more time; its
-/// values are the same, and so are random numbers, which follow from their seeds. A checkpoint may lie in another
-/// one. Results that do not depend on the inputs are what the function returned.
+/// What a function makes of tensors, as a checkpoint: a gradient through it keeps the inputs, and what else the
+/// function reads, and computes all that lies between them and the results again. So a step needs less memory and more
+/// time; its values are the same, and so are random numbers, which follow from their seeds. A checkpoint may lie in
+/// another one. Results that do not depend on the inputs are what the function returned.
 std::vector<Tensor> checkpoint(const std::function<std::vector<Tensor>(std::span<const Tensor>)> &function,
                                Tensors inputs, Place where = Place::current());
 Tensor checkpoint(const std::function<Tensor(const Tensor &)> &function, const Tensor &input,

@@ -36,19 +36,40 @@ struct PlaceOfCall {
   Place where;
 };
 
-template <typename T>
-struct DTypeOf;
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
-template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::I8; };
-template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::I16; };
-template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::I32; };
-template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::I64; };
-template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::U8; };
-template <> struct DTypeOf<uint16_t> { static constexpr DType value = DType::U16; };
-template <> struct DTypeOf<uint32_t> { static constexpr DType value = DType::U32; };
-template <> struct DTypeOf<uint64_t> { static constexpr DType value = DType::U64; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::F32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; };
+template <typename T> struct DTypeOf;
+template <> struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <> struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::I8;
+};
+template <> struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::I16;
+};
+template <> struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::I32;
+};
+template <> struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::I64;
+};
+template <> struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::U8;
+};
+template <> struct DTypeOf<uint16_t> {
+  static constexpr DType value = DType::U16;
+};
+template <> struct DTypeOf<uint32_t> {
+  static constexpr DType value = DType::U32;
+};
+template <> struct DTypeOf<uint64_t> {
+  static constexpr DType value = DType::U64;
+};
+template <> struct DTypeOf<float> {
+  static constexpr DType value = DType::F32;
+};
+template <> struct DTypeOf<double> {
+  static constexpr DType value = DType::F64;
+};
 /// Types of C++ that are elements of tensors.
 template <typename T>
 concept Element = requires { DTypeOf<T>::value; };
@@ -61,17 +82,14 @@ public:
   /// No tensor.
   Tensor() = default;
   /// A scalar (rank 0), part of programs as a constant.
-  template <Element T>
-  static Tensor scalar(T value, Place where = Place::current()) {
+  template <Element T> static Tensor scalar(T value, Place where = Place::current()) {
     return constant(DTypeOf<T>::value, bytesOf(std::span<const T>(&value, 1)), where);
   }
   /// Elements in row-major order, copied. They are data: programs with other elements are the same.
-  template <Element T>
-  static Tensor from(std::span<const T> elements, Shape shape, Place where = Place::current()) {
+  template <Element T> static Tensor from(std::span<const T> elements, Shape shape, Place where = Place::current()) {
     return fromBytes({DTypeOf<T>::value, std::move(shape)}, bytesOf(elements), where);
   }
-  template <Element T>
-  static Tensor from(const std::vector<T> &elements, Shape shape, Place where = Place::current()) {
+  template <Element T> static Tensor from(const std::vector<T> &elements, Shape shape, Place where = Place::current()) {
     if constexpr (std::same_as<T, bool>) {
       const std::vector<uint8_t> bytes(elements.begin(), elements.end());
       return fromBytes({DType::Bool, std::move(shape)}, bytesOf(std::span<const uint8_t>(bytes)), where);
@@ -84,8 +102,7 @@ public:
     return from(std::span<const T>(elements.begin(), elements.size()), std::move(shape), where);
   }
   /// Of rank 1.
-  template <Element T>
-  static Tensor from(std::initializer_list<T> elements, PlaceOfCall at = Place::current()) {
+  template <Element T> static Tensor from(std::initializer_list<T> elements, PlaceOfCall at = Place::current()) {
     return from(elements, {int64_t(elements.size())}, at.where);
   }
   /// A matrix by its rows, which are of one length.
@@ -103,14 +120,14 @@ public:
   }
   /// Bytes of the elements in row-major order, little-endian.
   static Tensor fromBytes(TensorType type, std::span<const std::byte> bytes, Place where = Place::current());
-  /// The bytes of a file from `offset` on: dense and row-major, little-endian, of any alignment. Nothing is read before a
-  /// program needs them, and then once, into the memory of its device; reading the tensor itself reads the file. The file
-  /// should stay as it is: one that is shorter by then is an Error. Throws where there is no such file, or where it ends
-  /// before the tensor does. Bools are read at once, because other bytes than 0 and 1 are refused.
+  /// The bytes of a file from `offset` on: dense and row-major, little-endian, of any alignment. Nothing is read before
+  /// a program needs them, and then once, into the memory of its device; reading the tensor itself reads the file. The
+  /// file should stay as it is: one that is shorter by then is an Error. Throws where there is no such file, or where
+  /// it ends before the tensor does. Bools are read at once, because other bytes than 0 and 1 are refused.
   static Tensor fromFile(const std::string &path, DType dtype, Shape shape, uint64_t offset = 0,
                          Place where = Place::current());
-  /// As fromBytes, where they are: memory that is not changed while `owner` lives, which the tensor keeps. Copied where it is
-  /// not aligned to the elements, or the context's device computes elsewhere.
+  /// As fromBytes, where they are: memory that is not changed while `owner` lives, which the tensor keeps. Copied where
+  /// it is not aligned to the elements, or the context's device computes elsewhere.
   static Tensor borrow(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                        Place where = Place::current());
 
@@ -133,12 +150,12 @@ public:
 
   /// Whether there is a tensor in this place.
   bool isDefined() const { return handle != nullptr; }
-  /// A number that no other tensor of its context has while this one lives, as id() of Python: two that were made in the
-  /// same way of the same tensors are one, and one source to gradient(). Throws where there is no tensor.
+  /// A number that no other tensor of its context has while this one lives, as id() of Python: two that were made in
+  /// the same way of the same tensors are one, and one source to gradient(). Throws where there is no tensor.
   uint64_t id(Place where = Place::current()) const;
-  /// The only element of a tensor of bools, so that `if (loss < 1)` means what it says: computed now. Throws where there
-  /// is no tensor, where it has not one element or another dtype, and in functions that a Jit or a loop captures, where
-  /// it depends on their arguments: where() chooses by data.
+  /// The only element of a tensor of bools, so that `if (loss < 1)` means what it says: computed now. Throws where
+  /// there is no tensor, where it has not one element or another dtype, and in functions that a Jit or a loop captures,
+  /// where it depends on their arguments: where() chooses by data.
   explicit operator bool() const;
   const TensorType &type() const &;
   TensorType type() && { return std::as_const(*this).type(); }
@@ -165,8 +182,7 @@ public:
   Tensor detach(Place where = Place::current()) const;
   /// The elements in row-major order; computes them where that was not done.
   std::vector<std::byte> bytes(Place where = Place::current()) const;
-  template <Element T>
-  std::vector<T> to(Place where = Place::current()) const {
+  template <Element T> std::vector<T> to(Place where = Place::current()) const {
     expectDType(DTypeOf<T>::value, where);
     const std::vector<std::byte> raw = bytes(where);
     if constexpr (std::same_as<T, bool>) {
@@ -179,8 +195,7 @@ public:
     }
   }
   /// The only element.
-  template <Element T>
-  T item(Place where = Place::current()) const {
+  template <Element T> T item(Place where = Place::current()) const {
     expectDType(DTypeOf<T>::value, where);
     expectSingle(where);
     T value;
@@ -338,12 +353,10 @@ private:
   friend class detail::State;
   friend class Tape;
   explicit Tensor(std::shared_ptr<const detail::Handle> handle) : handle(std::move(handle)) {}
-  template <typename T>
-  static std::span<const std::byte> bytesOf(std::span<const T> elements) {
+  template <typename T> static std::span<const std::byte> bytesOf(std::span<const T> elements) {
     return std::as_bytes(elements);
   }
-  template <typename T>
-  static std::vector<T> decoded(const std::vector<std::byte> &raw) {
+  template <typename T> static std::vector<T> decoded(const std::vector<std::byte> &raw) {
     std::vector<T> elements(raw.size() / sizeof(T));
     // Of no elements there is no address.
     if (!raw.empty())

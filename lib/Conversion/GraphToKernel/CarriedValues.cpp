@@ -260,7 +260,8 @@ CarriedValues MemoryReuse::compute(LoopOp loop) {
     if (!chain.isMade)
       continue;
     Value last = block.getArgument(chain.positions.back() + 1), first = getFirst(chain.source);
-    chain.isDirect = first == last || (first.getDefiningOp() && isDeadBehind(last, first.getDefiningOp()) && !isTaken(last));
+    chain.isDirect =
+        first == last || (first.getDefiningOp() && isDeadBehind(last, first.getDefiningOp()) && !isTaken(last));
   }
 
   int64_t commands = 0;

@@ -50,8 +50,8 @@ public:
   /// The value whose memory a result of a group or loop takes because nobody reads it any more, or null. It is updated
   /// there: by a scatter, or from pass to pass.
   mlir::Value findTaken(mlir::Value result);
-  /// Whether a group's scatter updates a copy of what it begins with, made beforehand: where it changes little, of what may
-  /// be given up when the program runs, so that nothing is to be copied then.
+  /// Whether a group's scatter updates a copy of what it begins with, made beforehand: where it changes little, of what
+  /// may be given up when the program runs, so that nothing is to be copied then.
   bool isCopied(graph::ir::GroupOp group) const;
   /// The first one of the values of which each takes the memory of the one before.
   mlir::Value getFirst(mlir::Value value);

@@ -18,8 +18,8 @@ static Value stripFactor(Value value, Type accumulator, const GroupAxes &axes) {
       break;
     if (isa<CastOp>(op)) {
       Type from = getElementTypeOrSelf(op->getOperand(0).getType());
-      bool isExact = isa<FloatType>(accumulator) ? from.isF16() || from.isBF16() || isFloat8(from)
-                                                 : from.isSignlessInteger(8);
+      bool isExact =
+          isa<FloatType>(accumulator) ? from.isF16() || from.isBF16() || isFloat8(from) : from.isSignlessInteger(8);
       if (!isExact || getElementTypeOrSelf(value.getType()) != accumulator)
         break;
     } else if (!isView(op)) {
@@ -44,9 +44,7 @@ void GroupAxes::findContractions() {
     ClassContraction dot = {reduce, {}, {}, {}, {}, {}, {}};
     bool fits = true;
     for (Class c : order) {
-      bool isReduced = llvm::any_of(reduce.getDims(), [&](int64_t dim) {
-        return getClass(reduce.getX(), dim) == c;
-      });
+      bool isReduced = llvm::any_of(reduce.getDims(), [&](int64_t dim) { return getClass(reduce.getX(), dim) == c; });
       bool inA = a.contains(c), inB = b.contains(c);
       if (isReduced) {
         fits &= inA && inB;
@@ -82,8 +80,7 @@ int64_t GroupAxes::getStoreStride(Class c) const {
 }
 
 /// Largest step first; of equal ones, in the order that they have.
-void GroupAxes::sortBySteps(SmallVector<Class> &list,
-                            llvm::function_ref<int64_t(Class)> getStep) const {
+void GroupAxes::sortBySteps(SmallVector<Class> &list, llvm::function_ref<int64_t(Class)> getStep) const {
   auto key = [&](Class c) { return std::pair(-getStep(c), llvm::find(order, c) - order.begin()); };
   llvm::sort(list, [&](Class a, Class b) { return key(a) < key(b); });
 }
@@ -122,8 +119,7 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
       span += (getClassExtent(c) - 1) * std::abs(getStride(value, map, c));
     }
     bool isWindow = points > span || !map.isSingleBlock() || map.front().hasValid();
-    bool hasRuns = llvm::any_of(
-        dot.k, [&](Class c) { return std::abs(getStride(value, map, c)) == 1; });
+    bool hasRuns = llvm::any_of(dot.k, [&](Class c) { return std::abs(getStride(value, map, c)) == 1; });
     if (hasRuns && (!chosen || (isWindow && !chosenIsWindow)))
       std::tie(chosen, chosenIsWindow) = std::pair(value, isWindow);
   }
@@ -139,8 +135,8 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &batch) const {
   SmallVector<SmallVector<Class>> runs;
   for (Class c : list) {
-    bool follows = !runs.empty() && opsAllowMerge(runs.back().back(), c) &&
-                   storesAllowMerge(runs.back().back(), c) && dotsAllowMerge(runs.back(), c);
+    bool follows = !runs.empty() && opsAllowMerge(runs.back().back(), c) && storesAllowMerge(runs.back().back(), c) &&
+                   dotsAllowMerge(runs.back(), c);
     if (!follows)
       runs.emplace_back();
     runs.back().push_back(c);
@@ -154,8 +150,7 @@ void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &bat
       points *= getClassExtent(c);
     return std::pair(llvm::none_of(run, isBatch), points);
   };
-  auto *largest = llvm::max_element(
-      runs, [&](const auto &a, const auto &b) { return size(a) <= size(b); });
+  auto *largest = llvm::max_element(runs, [&](const auto &a, const auto &b) { return size(a) <= size(b); });
   for (SmallVector<Class> &run : runs)
     if (&run != largest)
       llvm::append_range(batch, run);
@@ -175,8 +170,7 @@ void GroupAxes::orderContraction(ClassContraction &dot) {
   // The columns are what the results have as neighbours; the transposed product gives the transposed
   // result.
   int64_t rowStep = getStoreStride(dot.m.back()), columnStep = getStoreStride(dot.n.back());
-  bool swap = rowStep == columnStep ? rank(dot.n.front()) < rank(dot.m.front())
-                                    : rowStep < columnStep;
+  bool swap = rowStep == columnStep ? rank(dot.n.front()) < rank(dot.m.front()) : rowStep < columnStep;
   if (swap) {
     std::swap(dot.m, dot.n);
     std::swap(dot.lhs, dot.rhs);

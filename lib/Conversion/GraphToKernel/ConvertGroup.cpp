@@ -42,8 +42,7 @@ struct Ordered {
 
 class Emitter {
 public:
-  Emitter(GroupOp group, const GroupAxes &axes, OpBuilder &builder)
-      : group(group), axes(axes), builder(builder) {}
+  Emitter(GroupOp group, const GroupAxes &axes, OpBuilder &builder) : group(group), axes(axes), builder(builder) {}
 
   ConvertedGroup emit(StringRef name);
 
@@ -107,8 +106,8 @@ Value Emitter::transpose(Tile tile, ArrayRef<unsigned> to, Location loc) {
   SmallVector<int64_t> order;
   for (unsigned axis : to)
     order.push_back(llvm::find(tile.axes, axis) - tile.axes.begin());
-  return kernel::TransposeOp::create(builder, loc, getTileType(to, getElement(tile.value)),
-                                     tile.value, builder.getDenseI64ArrayAttr(order));
+  return kernel::TransposeOp::create(builder, loc, getTileType(to, getElement(tile.value)), tile.value,
+                                     builder.getDenseI64ArrayAttr(order));
 }
 
 /// The tile of a value: of a leaf it is loaded at the first use.
@@ -121,17 +120,15 @@ Tile Emitter::get(Value value, Ordered &ordered, Location loc) {
     tile = {createSplat(builder, loc, getTileType({}, element), splat), {}};
   } else if (const Leaf *leaf = axes.getLeaf(value)) {
     tile.axes = ordered.sort(axes.getVarying(value));
-    Value view = createView(loc, buffers.lookup(leaf->root),
-                            axes.getTileMap(leaf->map, value, tile.axes), element);
+    Value view = createView(loc, buffers.lookup(leaf->root), axes.getTileMap(leaf->map, value, tile.axes), element);
     SmallVector<Value> indices(tile.axes.size(), zero);
     // A load reads zero where nothing is said.
     Value other;
     if (leaf->fill && leaf->fill != builder.getZeroAttr(element))
       other = arith::ConstantOp::create(builder, loc, leaf->fill);
-    tile.value = kernel::LoadOp::create(
-        builder, loc, getTileType(tile.axes, element), view, indices, Value(), other,
-        getNames(tile.axes),
-        builder.getDenseBoolArrayAttr(SmallVector<bool>(tile.axes.size(), true)));
+    tile.value = kernel::LoadOp::create(builder, loc, getTileType(tile.axes, element), view, indices, Value(), other,
+                                        getNames(tile.axes),
+                                        builder.getDenseBoolArrayAttr(SmallVector<bool>(tile.axes.size(), true)));
   } else {
     // Computed in the main order.
     tile = main.tiles.lookup(value);
@@ -153,8 +150,7 @@ Value Emitter::getAs(Value value, ArrayRef<unsigned> tileAxes, Ordered &ordered,
   SmallVector<int64_t> dims;
   for (unsigned axis : tile.axes)
     dims.push_back(llvm::find(tileAxes, axis) - tileAxes.begin());
-  return kernel::BroadcastOp::create(builder, loc, type, tile.value,
-                                     builder.getDenseI64ArrayAttr(dims));
+  return kernel::BroadcastOp::create(builder, loc, type, tile.value, builder.getDenseI64ArrayAttr(dims));
 }
 
 Tile Emitter::emitOp(Operation *op, Ordered &ordered) {
@@ -172,8 +168,7 @@ Tile Emitter::emitOp(Operation *op, Ordered &ordered) {
     AxisList varying = axes.getVarying(iota.getResult());
     Type element = getElement(iota.getResult());
     if (varying.empty())
-      return {createSplat(builder, loc, getTileType({}, element),
-                          builder.getIntegerAttr(element, 0)), {}};
+      return {createSplat(builder, loc, getTileType({}, element), builder.getIntegerAttr(element, 0)), {}};
     return emitIota(loc, varying.front(), element);
   }
   AxisList tileAxes = ordered.sort(axes.getVarying(op->getResult(0)));
@@ -200,8 +195,8 @@ Tile Emitter::emitReduce(ReduceOp op, Ordered &ordered) {
   if (reduced.empty() && !isFloatSum)
     return {x, all};
 
-  bool isWidened = (graphElement.isF16() || graphElement.isBF16()) &&
-                   (kind == kernel::Combine::Add || kind == kernel::Combine::Mul);
+  bool isWidened =
+      (graphElement.isF16() || graphElement.isBF16()) && (kind == kernel::Combine::Add || kind == kernel::Combine::Mul);
   Type element = isWidened ? Type(builder.getF32Type()) : getElement(op.getX());
   if (isWidened)
     x = arith::ExtFOp::create(builder, loc, getTileType(all, element), x);
@@ -226,8 +221,8 @@ Tile Emitter::emitReduce(ReduceOp op, Ordered &ordered) {
 }
 
 Tile Emitter::emitIota(Location loc, unsigned axis, Type element) {
-  Value tile = kernel::IotaOp::create(builder, loc, getTileType({axis}, element), Value(),
-                                      builder.getI64IntegerAttr(0), getNames({axis}));
+  Value tile = kernel::IotaOp::create(builder, loc, getTileType({axis}, element), Value(), builder.getI64IntegerAttr(0),
+                                      getNames({axis}));
   return {tile, {axis}};
 }
 
@@ -266,9 +261,8 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
   for (unsigned axis : viewAxes) {
     Value own = emitIota(loc, axis, i64).value;
     if (all.size() != 1)
-      own = kernel::BroadcastOp::create(
-          builder, loc, type.clone(i64), own,
-          builder.getDenseI64ArrayAttr({llvm::find(all, axis) - all.begin()}));
+      own = kernel::BroadcastOp::create(builder, loc, type.clone(i64), own,
+                                        builder.getDenseI64ArrayAttr({llvm::find(all, axis) - all.begin()}));
     indices.push_back(own);
   }
   return {kernel::GatherOp::create(builder, loc, type, view, indices), all};
@@ -378,8 +372,7 @@ void Emitter::findUsed() {
 void Emitter::emitStore(Location loc, const Output &output, Value buffer) {
   AxisList all = main.sort(axes.getAll(output.value));
   Value tile = getAs(output.value, all, main, loc);
-  Value view = createView(loc, buffer, axes.getTileMap(output.map, output.value, all),
-                          getElement(output.value));
+  Value view = createView(loc, buffer, axes.getTileMap(output.map, output.value, all), getElement(output.value));
   SmallVector<Value> indices(all.size(), zero);
   auto store = kernel::StoreOp::create(builder, loc, tile, view, indices, Value(),
                                        builder.getDenseBoolArrayAttr(SmallVector<bool>(all.size(), true)));

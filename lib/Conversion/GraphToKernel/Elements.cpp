@@ -36,8 +36,7 @@ namespace {
 /// Builds ops on tiles of one shape.
 class Tiles {
 public:
-  Tiles(OpBuilder &builder, Location loc, RankedTensorType like)
-      : builder(builder), loc(loc), like(like) {}
+  Tiles(OpBuilder &builder, Location loc, RankedTensorType like) : builder(builder), loc(loc), like(like) {}
 
   RankedTensorType withElement(Type element) { return like.clone(element); }
   Value integer(Type element, const APInt &value) {
@@ -50,23 +49,13 @@ public:
   Value floating(Type element, double value) {
     return createSplat(builder, loc, withElement(element), FloatAttr::get(element, value));
   }
-  template <typename Op, typename... Args>
-  Value make(Args... args) {
+  template <typename Op, typename... Args> Value make(Args... args) {
     return Op::create(builder, loc, args...).getResult();
   }
-  template <typename Op>
-  Value convert(Value x, Type element) {
-    return make<Op>(withElement(element), x);
-  }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return make<arith::CmpIOp>(predicate, a, b);
-  }
-  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
-    return make<arith::CmpFOp>(predicate, a, b);
-  }
-  Value select(Value condition, Value a, Value b) {
-    return make<arith::SelectOp>(condition, a, b);
-  }
+  template <typename Op> Value convert(Value x, Type element) { return make<Op>(withElement(element), x); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) { return make<arith::CmpIOp>(predicate, a, b); }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) { return make<arith::CmpFOp>(predicate, a, b); }
+  Value select(Value condition, Value a, Value b) { return make<arith::SelectOp>(condition, a, b); }
 
   Value unary(UnaryKind kind, Value x, Type graphElement);
   Value binary(BinaryKind kind, Value a, Value b, Type graphElement);
@@ -160,14 +149,12 @@ Value Tiles::divide(Value a, Value b, bool isUnsigned) {
   Value unsafe = isZero;
   if (!isUnsigned) {
     APInt smallest = APInt::getSignedMinValue(element.getIntOrFloatBitWidth());
-    Value overflows = make<arith::AndIOp>(
-        compare(arith::CmpIPredicate::eq, a, integer(element, smallest)),
-        compare(arith::CmpIPredicate::eq, b, allOnes));
+    Value overflows = make<arith::AndIOp>(compare(arith::CmpIPredicate::eq, a, integer(element, smallest)),
+                                          compare(arith::CmpIPredicate::eq, b, allOnes));
     unsafe = make<arith::OrIOp>(isZero, overflows);
   }
   Value divisor = select(unsafe, one, b);
-  Value quotient =
-      isUnsigned ? make<arith::DivUIOp>(a, divisor) : make<arith::DivSIOp>(a, divisor);
+  Value quotient = isUnsigned ? make<arith::DivUIOp>(a, divisor) : make<arith::DivSIOp>(a, divisor);
   return select(isZero, allOnes, quotient);
 }
 
@@ -177,8 +164,7 @@ Value Tiles::remainder(Value a, Value b, bool isUnsigned) {
   Value isZero = compare(arith::CmpIPredicate::eq, b, integer(element, 0));
   Value unsafe = isZero;
   if (!isUnsigned)
-    unsafe = make<arith::OrIOp>(isZero,
-                                compare(arith::CmpIPredicate::eq, b, integer(element, -1)));
+    unsafe = make<arith::OrIOp>(isZero, compare(arith::CmpIPredicate::eq, b, integer(element, -1)));
   Value divisor = select(unsafe, integer(element, 1), b);
   Value rest = isUnsigned ? make<arith::RemUIOp>(a, divisor) : make<arith::RemSIOp>(a, divisor);
   return select(isZero, a, rest);
@@ -205,8 +191,7 @@ Value Tiles::power(Value a, Value b, bool isUnsigned) {
   Value isOdd = compare(arith::CmpIPredicate::ne, make<arith::AndIOp>(b, one), zero);
   Value inverse = select(compare(arith::CmpIPredicate::eq, a, zero), minusOne, zero);
   inverse = select(compare(arith::CmpIPredicate::eq, a, one), one, inverse);
-  inverse = select(compare(arith::CmpIPredicate::eq, a, minusOne), select(isOdd, minusOne, one),
-                   inverse);
+  inverse = select(compare(arith::CmpIPredicate::eq, a, minusOne), select(isOdd, minusOne, one), inverse);
   return select(compare(arith::CmpIPredicate::slt, b, zero), inverse, result);
 }
 
@@ -275,8 +260,7 @@ Value Tiles::binary(BinaryKind kind, Value a, Value b, Type graphElement) {
       return make<arith::ShRSIOp>(a, amount);
     Value isInside = compare(arith::CmpIPredicate::ult, b, integer(element, width));
     Value zero = integer(element, 0);
-    Value shifted = kind == BinaryKind::Shl ? make<arith::ShLIOp>(a, amount)
-                                            : make<arith::ShRUIOp>(a, amount);
+    Value shifted = kind == BinaryKind::Shl ? make<arith::ShLIOp>(a, amount) : make<arith::ShRUIOp>(a, amount);
     return select(isInside, shifted, zero);
   }
   case BinaryKind::Lt:
@@ -308,11 +292,10 @@ Value Tiles::floatToInteger(Value x, IntegerType to, bool isUnsigned) {
   Value low = floating(element, isUnsigned ? 0.0 : -std::ldexp(1.0, width - 1));
   Value high = floating(element, std::ldexp(1.0, isUnsigned ? width : width - 1));
   Value isAbove = compare(arith::CmpFPredicate::OGE, x, high);
-  Value isInside = make<arith::AndIOp>(compare(arith::CmpFPredicate::OGE, x, low),
-                                       compare(arith::CmpFPredicate::OLT, x, high));
+  Value isInside =
+      make<arith::AndIOp>(compare(arith::CmpFPredicate::OGE, x, low), compare(arith::CmpFPredicate::OLT, x, high));
   Value inside = select(isInside, x, floating(element, 0.0));
-  Value whole = isUnsigned ? convert<arith::FPToUIOp>(inside, to)
-                           : convert<arith::FPToSIOp>(inside, to);
+  Value whole = isUnsigned ? convert<arith::FPToUIOp>(inside, to) : convert<arith::FPToSIOp>(inside, to);
   Value isBelow = compare(arith::CmpFPredicate::OLT, x, low);
   return select(isAbove, integer(to, most), select(isBelow, integer(to, least), whole));
 }
@@ -338,17 +321,15 @@ Value Tiles::integerToSmall(Value x, Type to, bool isUnsigned) {
   Value size = isUnsigned ? x : select(isNegative, make<arith::SubIOp>(zero, x), x);
   // Half of the size, its last digit kept, fits a signed integer even after rounding up.
   Value one = integer(i64, 1);
-  Value half = make<arith::OrIOp>(make<arith::ShRUIOp>(size, one),
-                                  make<arith::AndIOp>(size, one));
+  Value half = make<arith::OrIOp>(make<arith::ShRUIOp>(size, one), make<arith::AndIOp>(size, one));
   // 2^63 at most, so that the way back is unsigned.
   Value rounded = convert<arith::UIToFPOp>(half, f32);
   Value back = convert<arith::FPToUIOp>(rounded, i64);
-  Value odd = toOddBits(rounded, compare(arith::CmpIPredicate::ne, back, half),
-                        compare(arith::CmpIPredicate::ugt, back, half));
+  Value odd =
+      toOddBits(rounded, compare(arith::CmpIPredicate::ne, back, half), compare(arith::CmpIPredicate::ugt, back, half));
   // Below 2^24 nothing is lost, and the halved last digit would count as a digit of its own.
   Value isSmall = compare(arith::CmpIPredicate::ult, size, integer(i64, int64_t(1) << 24));
-  Value value = select(isSmall, convert<arith::UIToFPOp>(size, f32),
-                       make<arith::MulFOp>(odd, floating(f32, 2.0)));
+  Value value = select(isSmall, convert<arith::UIToFPOp>(size, f32), make<arith::MulFOp>(odd, floating(f32, 2.0)));
   if (!isUnsigned)
     value = select(isNegative, make<arith::NegFOp>(value), value);
   return convert<arith::TruncFOp>(value, to);
@@ -359,8 +340,7 @@ Value Tiles::doubleToSmall(Value x, Type to) {
   Value rounded = convert<arith::TruncFOp>(x, builder.getF32Type());
   Value back = convert<arith::ExtFOp>(rounded, builder.getF64Type());
   Value isInexact = compare(arith::CmpFPredicate::ONE, back, x);
-  Value isTooLarge = compare(arith::CmpFPredicate::OGT, make<math::AbsFOp>(back),
-                             make<math::AbsFOp>(x));
+  Value isTooLarge = compare(arith::CmpFPredicate::OGT, make<math::AbsFOp>(back), make<math::AbsFOp>(x));
   return convert<arith::TruncFOp>(toOddBits(rounded, isInexact, isTooLarge), to);
 }
 
@@ -387,8 +367,7 @@ Value Tiles::cast(Value x, Type from, Type to) {
     if (sourceWidth == targetWidth)
       // f16 and bf16: f32 holds both.
       return convert<arith::TruncFOp>(convert<arith::ExtFOp>(x, f32), target);
-    return sourceWidth < targetWidth ? convert<arith::ExtFOp>(x, target)
-                                     : convert<arith::TruncFOp>(x, target);
+    return sourceWidth < targetWidth ? convert<arith::ExtFOp>(x, target) : convert<arith::TruncFOp>(x, target);
   }
   if (target.isInteger(1))
     return compare(arith::CmpIPredicate::ne, x, integer(source, 0));
@@ -400,8 +379,7 @@ Value Tiles::cast(Value x, Type from, Type to) {
   if (targetWidth <= 16 && sourceWidth >= 32)
     return integerToSmall(x, target, fromUnsigned);
   Type via = targetWidth <= 16 ? f32 : target;
-  Value value =
-      fromUnsigned ? convert<arith::UIToFPOp>(x, via) : convert<arith::SIToFPOp>(x, via);
+  Value value = fromUnsigned ? convert<arith::UIToFPOp>(x, via) : convert<arith::SIToFPOp>(x, via);
   return via == target ? value : convert<arith::TruncFOp>(value, target);
 }
 

@@ -29,8 +29,8 @@ mlir::Value createSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Rank
 mlir::Value createElementwise(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange tiles);
 
 /// A cast of a tile between element types of the graph.
-mlir::Value createElementCast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
-                              mlir::Type from, mlir::Type to);
+mlir::Value createElementCast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile, mlir::Type from,
+                              mlir::Type to);
 
 /// How a reduction of a graph type combines.
 kernel::Combine getCombine(graph::ir::ReduceKind kind, mlir::Type graphElement);

@@ -23,10 +23,12 @@ static int64_t countFirst(SortOp sort) {
   return first ? std::min(first.getInt(), extent) : extent;
 }
 
-int64_t ProgramOrder::keyLanes(SortOp sort) const { return std::max<int64_t>(8 * vectorBytes / SortKeys::countBits(sort), 1); }
+int64_t ProgramOrder::keyLanes(SortOp sort) const {
+  return std::max<int64_t>(8 * vectorBytes / SortKeys::countBits(sort), 1);
+}
 
-/// At least half of them are new whenever they are ranked, each with all others, but many at once: no order of the elements
-/// takes longer than a sort of them all.
+/// At least half of them are new whenever they are ranked, each with all others, but many at once: no order of the
+/// elements takes longer than a sort of them all.
 int64_t ProgramOrder::countCandidates(SortOp sort) const {
   constexpr int64_t fewest = 32, mostPerLane = 256;
   const int64_t first = countFirst(sort), extent = cast<RankedTensorType>(sort.getType()).getShape()[sort.getDim()];
@@ -63,20 +65,23 @@ void ProgramOrder::emitFirst(SortOp sort, int64_t candidates) {
   const int64_t kept = llvm::alignTo(first, width);
   // Behind the last candidate the rest of a vector of keys that come before none.
   Value candidateKeys = allocate(candidates + width, keys.type), candidatePlaces = allocate(candidates, i32);
-  Value ranks = allocate(candidates + width, keys.type), keptKeys = allocate(kept, keys.type), keptPlaces = allocate(kept, i32);
+  Value ranks = allocate(candidates + width, keys.type), keptKeys = allocate(kept, keys.type),
+        keptPlaces = allocate(kept, i32);
   Value zero = index(0), one = index(1), step = index(width);
   Value room = index(candidates), wanted = index(first), n = index(rows.extent);
   auto keep = [&](Value slot, Value j, Value element) {
     store(keys.of(element), candidateKeys, slot);
     store(arith::IndexCastOp::create(builder, loc, i32, j), candidatePlaces, slot);
   };
-  auto isLessKey = [&](Value a, Value b) -> Value { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b); };
+  auto isLessKey = [&](Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
+  };
   auto count = [&](Value sum, Value holds) -> Value {
     return arith::AddIOp::create(builder, loc, sum, arith::ExtUIOp::create(builder, loc, sum.getType(), holds));
   };
 
-  // Has the first of `number` candidates in front, in their order. A rank is how many candidates stand before one: those
-  // that come before it, and of equal ones those that were there before.
+  // Has the first of `number` candidates in front, in their order. A rank is how many candidates stand before one:
+  // those that come before it, and of equal ones those that were there before.
   auto settle = [&](Value number) {
     store(spread(keys.number(keys.getLast())), candidateKeys, number);
     Value none = spread(keys.number(APInt::getZero(keys.type.getWidth())));
@@ -87,9 +92,8 @@ void ProgramOrder::emitFirst(SortOp sort, int64_t candidates) {
         Value comesAfter = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, other(j), own);
         return {count(sums[0], comesAfter)};
       });
-      rank = loop(end, number, one, rank, [&](Value j, ValueRange sums) -> Values {
-        return {count(sums[0], isLessKey(other(j), own))};
-      });
+      rank = loop(end, number, one, rank,
+                  [&](Value j, ValueRange sums) -> Values { return {count(sums[0], isLessKey(other(j), own))}; });
       rank = loop(i, end, one, rank, [&](Value j, ValueRange sums) -> Values {
         Value theirs = other(j), equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, theirs, own);
         Value isEarlier;
@@ -131,7 +135,8 @@ void ProgramOrder::emitFirst(SortOp sort, int64_t candidates) {
 
   auto lookAt = [&](Value j, ValueRange carried) -> Values {
     Value element = elementAt(j), comes = mayCome(element, carried[1]);
-    auto taken = scf::IfOp::create(builder, loc, TypeRange{zero.getType(), carried[1].getType()}, comes, /*withElseRegion=*/true);
+    auto taken = scf::IfOp::create(builder, loc, TypeRange{zero.getType(), carried[1].getType()}, comes,
+                                   /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(taken.elseBlock());
     scf::YieldOp::create(builder, loc, carried);
@@ -183,8 +188,8 @@ bool ProgramOrder::isShort(SortOp sort) const {
   return isLockstep && extent > 0 && extent <= mostElements && SortKeys::countBits(sort) == 32;
 }
 
-/// Threads have a row each. Keys with their places behind them are numbers of which no two are the same: of few first ones
-/// each is the least of those behind the one before; of more, an element goes behind as many as are less.
+/// Threads have a row each. Keys with their places behind them are numbers of which no two are the same: of few first
+/// ones each is the least of those behind the one before; of more, an element goes behind as many as are less.
 void ProgramOrder::emitShort(SortOp sort) {
   const int64_t first = countFirst(sort);
   Rows rows(getShape(sort.getX()), sort.getDim());
@@ -192,14 +197,19 @@ void ProgramOrder::emitShort(SortOp sort) {
   Values at = openGrid({rows.outer, rows.inner}, {1, 1});
   SortKeys keys(builder, loc, sort);
   Type i64 = builder.getI64Type();
-  auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); };
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+  };
   Values elements, words;
   for (int64_t j = 0; j < rows.extent; ++j) {
     elements.push_back(load(x, {at[0], index(j), at[1]}));
     Value key = arith::ExtSIOp::create(builder, loc, i64, keys.of(elements.back()));
-    words.push_back(arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, key, number(32)), number(j)));
+    words.push_back(
+        arith::OrIOp::create(builder, loc, arith::ShLIOp::create(builder, loc, key, number(32)), number(j)));
   }
-  auto less = [&](Value a, Value b) -> Value { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b); };
+  auto less = [&](Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
+  };
   constexpr int64_t few = 8;
   if (first <= few && 2 * first <= rows.extent) {
     Value last = number(std::numeric_limits<int64_t>::max()), before;

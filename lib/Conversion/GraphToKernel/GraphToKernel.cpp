@@ -69,8 +69,7 @@ private:
   unsigned numKernels = 0;
 };
 
-struct ConvertGraphToKernelPass
-    : public zyx::impl::ConvertGraphToKernelPassBase<ConvertGraphToKernelPass> {
+struct ConvertGraphToKernelPass : public zyx::impl::ConvertGraphToKernelPassBase<ConvertGraphToKernelPass> {
   using ConvertGraphToKernelPassBase::ConvertGraphToKernelPassBase;
 
   void runOnOperation() override;
@@ -119,14 +118,13 @@ LogicalResult Planner::checkSizes() {
   auto refusal = [](Type tensor) { return byteSize(*toPlainType(tensor)).status(); };
   for (unsigned i = 0; i != entry.getNumResults(); ++i)
     if (Status status = refusal(entry.getResultTypes()[i]); !status.isOk())
-      return entry.emitError() << "result '" << getResultName(entry, i)
-                               << "': " << status.message();
+      return entry.emitError() << "result '" << getResultName(entry, i) << "': " << status.message();
   WalkResult walked = entry.walk([&](Operation *op) -> WalkResult {
     if (isa<GroupOp, LoopOp>(op))
       for (Type type : op->getResultTypes())
         if (Status status = refusal(type); !status.isOk())
-          return op->emitError() << "a result of this " << (isa<LoopOp>(op) ? "loop" : "kernel")
-                                 << ": " << status.message();
+          return op->emitError() << "a result of this " << (isa<LoopOp>(op) ? "loop" : "kernel") << ": "
+                                 << status.message();
     return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
@@ -149,8 +147,7 @@ plan::FuncOp Planner::createFunction() {
     attributes.push_back(builder.getDictionaryAttr(named));
   };
   for (unsigned i = 0; i != block.getNumArguments(); ++i)
-    add(block.getArgument(i).getType(), plan::FuncOp::inputAttr, getArgumentName(entry, i),
-        isWeight(entry, i));
+    add(block.getArgument(i).getType(), plan::FuncOp::inputAttr, getArgumentName(entry, i), isWeight(entry, i));
   llvm::StringMap<unsigned> known;
   for (auto parameter : block.getOps<ParameterOp>())
     if (known.try_emplace(parameter.getName(), types.size()).second)
@@ -160,8 +157,8 @@ plan::FuncOp Planner::createFunction() {
     add(entry.getResultTypes()[i], plan::FuncOp::outputAttr, getResultName(entry, i));
 
   builder.setInsertionPoint(entry);
-  auto function = plan::FuncOp::create(builder, entry.getLoc(), entry.getName(),
-                                       builder.getFunctionType(types, {}), attributes);
+  auto function =
+      plan::FuncOp::create(builder, entry.getLoc(), entry.getName(), builder.getFunctionType(types, {}), attributes);
   Block &body = function.getBody().front();
   for (unsigned i = 0; i != block.getNumArguments(); ++i)
     buffers[block.getArgument(i)] = body.getArgument(i);
@@ -267,8 +264,8 @@ LogicalResult Planner::launch(GroupOp group) {
     outs.push_back(buffer);
   }
   for (const zyx::TensorType &scratch : made->scratch)
-    outs.push_back(plan::AllocOp::create(builder, group.getLoc(),
-                                         plan::BufferType::get(builder.getContext(), scratch)));
+    outs.push_back(
+        plan::AllocOp::create(builder, group.getLoc(), plan::BufferType::get(builder.getContext(), scratch)));
   plan::LaunchOp::create(builder, group.getLoc(), plan::EventType::get(builder.getContext()),
                          FlatSymbolRefAttr::get(made->kernel.getSymNameAttr()), ins, outs,
                          builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(made->flops), ValueRange(),
@@ -276,7 +273,8 @@ LogicalResult Planner::launch(GroupOp group) {
   return success();
 }
 
-/// A group of a trip's elements updates the rows that it scatters, which are rather copied first where others read them.
+/// A group of a trip's elements updates the rows that it scatters, which are rather copied first where others read
+/// them.
 LogicalResult Planner::launchElements(GroupOp group) {
   FailureOr<ConvertedGroup> made = convert(group, /*isUpdate=*/true);
   if (failed(made))
@@ -310,8 +308,7 @@ Value Planner::createAlloc(Location loc, Type tensor) {
 }
 
 void Planner::createCopy(Location loc, Value from, Value to) {
-  plan::CopyOp::create(builder, loc, plan::EventType::get(builder.getContext()), from, to,
-                       ValueRange());
+  plan::CopyOp::create(builder, loc, plan::EventType::get(builder.getContext()), from, to, ValueRange());
 }
 
 static int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }

@@ -11,17 +11,11 @@ using namespace zyx::graph::ir;
 
 namespace zyx::lowering {
 
-bool isView(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, PadOp, WindowOp>(op);
-}
+bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, PadOp, WindowOp>(op); }
 
-bool isElementwise(Operation *op) {
-  return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp, BitcastOp>(op);
-}
+bool isElementwise(Operation *op) { return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp, BitcastOp>(op); }
 
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 static SmallVector<unsigned> getNonUnitDims(Value value) {
   SmallVector<unsigned> dims;
@@ -60,8 +54,7 @@ static kernel::MapAttr applyView(Operation *op, kernel::MapAttr map) {
     SmallVector<int64_t> counts;
     for (int64_t dim : window.getDims())
       counts.push_back(shape[dim]);
-    return kernel::windowMap(map, window.getDims(), counts, window.getSize(), window.getStride(),
-                             window.getDilation());
+    return kernel::windowMap(map, window.getDims(), counts, window.getSize(), window.getStride(), window.getDilation());
   }
   return kernel::expandMap(map, shape);
 }
@@ -88,9 +81,7 @@ static TypedAttr getReductionOfNothing(ReduceOp op) {
 void GroupAxes::findLeaves() {
   MLIRContext *context = group.getContext();
   Block &block = group.getBlock();
-  auto addLeaf = [&](Value value) {
-    leaves[value] = {value, kernel::MapAttr::identity(context, getShape(value)), {}};
-  };
+  auto addLeaf = [&](Value value) { leaves[value] = {value, kernel::MapAttr::identity(context, getShape(value)), {}}; };
   for (Value argument : block.getArguments())
     addLeaf(argument);
   for (Operation &op : block.without_terminator()) {
@@ -117,8 +108,7 @@ void GroupAxes::findLeaves() {
       if (leaf && (!pad || !leaf->fill || leaf->fill == fill)) {
         Leaf viewed = {leaf->root, applyView(&op, leaf->map), pad ? fill : leaf->fill};
         // What is nothing but fill reads no memory.
-        if (viewed.fill && !llvm::is_contained(getShape(result), 0) &&
-            !kernel::hasElements(viewed.map))
+        if (viewed.fill && !llvm::is_contained(getShape(result), 0) && !kernel::hasElements(viewed.map))
           splats[result] = viewed.fill;
         else
           leaves[result] = viewed;
@@ -137,8 +127,7 @@ LogicalResult GroupAxes::findNeeded() {
   for (Value value : yield->getOperands()) {
     kernel::MapAttr map = kernel::MapAttr::identity(context, getShape(value));
     for (Operation *op = value.getDefiningOp();
-         isa_and_nonnull<ReshapeOp, PermuteOp>(op) && !getLeaf(value) && !getSplat(value);
-         op = value.getDefiningOp()) {
+         isa_and_nonnull<ReshapeOp, PermuteOp>(op) && !getLeaf(value) && !getSplat(value); op = value.getDefiningOp()) {
       Value x = op->getOperand(0);
       if (auto permute = dyn_cast<PermuteOp>(op)) {
         SmallVector<int64_t> inverse(permute.getOrder().size());
@@ -362,8 +351,7 @@ void GroupAxes::orderClasses() {
     rank = std::max(rank, getNonUnitDims(value).size());
   SmallVector<Value> sorted;
   for (size_t r = rank + 1; r-- > 0;)
-    llvm::copy_if(values, std::back_inserter(sorted),
-                  [&](Value value) { return getNonUnitDims(value).size() == r; });
+    llvm::copy_if(values, std::back_inserter(sorted), [&](Value value) { return getNonUnitDims(value).size() == r; });
   for (Value value : sorted) {
     // Each new class goes behind the class of the dimension before it.
     size_t at = 0;
@@ -428,21 +416,20 @@ bool GroupAxes::dotsAllowMerge(ArrayRef<Class> parts, Class inner) const {
 }
 
 /// True where a view has both classes and steps from one to the other, or has none.
-bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
-                                Class outer, Class inner) const {
+bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter, bool hasInner, Class outer,
+                                Class inner) const {
   if (hasOuter != hasInner)
     return false;
   return !hasOuter || (isWhole(value, map, outer) && isWhole(value, map, inner) &&
-                       getStride(value, map, outer) ==
-                           getStride(value, map, inner) * getClassExtent(inner));
+                       getStride(value, map, outer) == getStride(value, map, inner) * getClassExtent(inner));
 }
 
 /// The same of the results, which are written through one block.
 bool GroupAxes::storesAllowMerge(Class outer, Class inner) const {
   return llvm::all_of(outputs, [&](const Output &output) {
     return llvm::is_contained(getShape(output.value), 0) ||
-           viewAllowsMerge(output.value, output.map, hasClass(output.value, outer),
-                           hasClass(output.value, inner), outer, inner);
+           viewAllowsMerge(output.value, output.map, hasClass(output.value, outer), hasClass(output.value, inner),
+                           outer, inner);
   });
 }
 
@@ -451,8 +438,7 @@ bool GroupAxes::viewsAllowMerge(Class outer, Class inner) const {
   auto leafMerges = [&](Value value) {
     const Leaf *leaf = getLeaf(value);
     auto set = getVaryingClasses(value);
-    return !leaf || viewAllowsMerge(value, leaf->map, set.contains(outer), set.contains(inner),
-                                    outer, inner);
+    return !leaf || viewAllowsMerge(value, leaf->map, set.contains(outer), set.contains(inner), outer, inner);
   };
   if (!storesAllowMerge(outer, inner))
     return false;
@@ -491,8 +477,12 @@ void GroupAxes::collapse() {
     return toAxes(dot.m).size() != 1 || toAxes(dot.n).size() != 1 || toAxes(dot.k).size() != 1;
   });
   for (const ClassContraction &dot : found)
-    contractions[dot.op] = {dot.lhs, dot.rhs, toAxes(dot.batch), axisOfClass[dot.m.front()],
-                            axisOfClass[dot.n.front()], axisOfClass[dot.k.front()]};
+    contractions[dot.op] = {dot.lhs,
+                            dot.rhs,
+                            toAxes(dot.batch),
+                            axisOfClass[dot.m.front()],
+                            axisOfClass[dot.n.front()],
+                            axisOfClass[dot.k.front()]};
 }
 
 void GroupAxes::nameAxes() {
@@ -573,8 +563,7 @@ kernel::MapAttr GroupAxes::selectAxes(kernel::MapAttr map, Value value, SmallVec
   return shape == partExtents ? selected : kernel::reshapeMap(selected, shape);
 }
 
-kernel::MapAttr GroupAxes::getTileMap(kernel::MapAttr map, Value value,
-                                      ArrayRef<unsigned> tileAxes) const {
+kernel::MapAttr GroupAxes::getTileMap(kernel::MapAttr map, Value value, ArrayRef<unsigned> tileAxes) const {
   return selectAxes(map, value, {}, tileAxes);
 }
 

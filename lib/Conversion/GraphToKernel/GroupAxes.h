@@ -110,8 +110,7 @@ private:
   void orderClasses();
   void findContractions();
   int64_t getStoreStride(Class c) const;
-  void sortBySteps(llvm::SmallVector<Class> &list,
-                   llvm::function_ref<int64_t(Class)> getStep) const;
+  void sortBySteps(llvm::SmallVector<Class> &list, llvm::function_ref<int64_t(Class)> getStep) const;
   mlir::Value getMainLeaf(mlir::Value factor) const;
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
@@ -119,8 +118,8 @@ private:
   void orderContraction(ClassContraction &dot);
   bool opsAllowMerge(Class outer, Class inner) const;
   bool dotsAllowMerge(llvm::ArrayRef<Class> parts, Class inner) const;
-  bool viewAllowsMerge(mlir::Value value, kernel::MapAttr map, bool hasOuter, bool hasInner,
-                       Class outer, Class inner) const;
+  bool viewAllowsMerge(mlir::Value value, kernel::MapAttr map, bool hasOuter, bool hasInner, Class outer,
+                       Class inner) const;
   bool storesAllowMerge(Class outer, Class inner) const;
   bool viewsAllowMerge(Class outer, Class inner) const;
   void collapse();

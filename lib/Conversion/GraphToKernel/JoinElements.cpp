@@ -40,8 +40,9 @@ static bool isNear(const ElementLoop &program) {
     return true;
   const size_t last = program.domain.size() - 1;
   auto isDense = [&](const Linear &place) { return std::abs(place.factors[last]) <= 1; };
-  return llvm::all_of(program.steps,
-                      [&](const ElementStep &step) { return step.kind != ElementStep::Kind::Load || isDense(step.place); }) &&
+  return llvm::all_of(
+             program.steps,
+             [&](const ElementStep &step) { return step.kind != ElementStep::Kind::Load || isDense(step.place); }) &&
          llvm::all_of(program.stored, [&](const StoredElement &element) { return isDense(element.place); }) &&
          llvm::all_of(program.written, [&](const WrittenElement &element) { return isDense(element.place); });
 }
@@ -68,7 +69,8 @@ static bool reaches(Operation *from, Operation *to, DenseSet<Operation *> &seen)
 /// Whether something lies between both, so that they are not one kernel.
 static bool isBetween(GroupOp first, GroupOp second) {
   DenseSet<Operation *> seen;
-  return llvm::any_of(first->getUsers(), [&](Operation *user) { return user != second && reaches(user, second, seen); });
+  return llvm::any_of(first->getUsers(),
+                      [&](Operation *user) { return user != second && reaches(user, second, seen); });
 }
 
 /// Whether they have something to do with each other, besides the trip's number.
@@ -108,8 +110,7 @@ static GroupOp join(GroupOp first, GroupOp second, SmallVectorImpl<Value> &repla
       Value made = mapping.lookupOrDefault(value);
       if (group == first)
         inside[result] = made;
-      if (group == first &&
-          (stays || llvm::all_of(result.getUsers(), [&](Operation *user) { return user == second; })))
+      if (group == first && (stays || llvm::all_of(result.getUsers(), [&](Operation *user) { return user == second; })))
         continue;
       yielded.push_back(made);
       replaced.push_back(result);
@@ -121,8 +122,8 @@ static GroupOp join(GroupOp first, GroupOp second, SmallVectorImpl<Value> &repla
   return cast<GroupOp>(builder.create(state));
 }
 
-/// Puts both into one group where that computes element by element. What else reads the first one reads it there, or, where
-/// it `stays`, from that itself.
+/// Puts both into one group where that computes element by element. What else reads the first one reads it there, or,
+/// where it `stays`, from that itself.
 static bool tryJoin(GroupOp first, GroupOp second, bool stays) {
   SmallVector<Value> replaced;
   GroupOp made = join(first, second, replaced, stays);
@@ -184,8 +185,8 @@ static bool joinOne(Block &block) {
       candidates.push_back(group);
   for (GroupOp second : candidates)
     for (GroupOp first : candidates)
-      if (first != second && first->isBeforeInBlock(second) && areConnected(first, second) && !isBetween(first, second) &&
-          tryJoin(first, second, /*stays=*/false)) {
+      if (first != second && first->isBeforeInBlock(second) && areConnected(first, second) &&
+          !isBetween(first, second) && tryJoin(first, second, /*stays=*/false)) {
         sortTopologically(&block);
         return true;
       }

@@ -113,8 +113,7 @@ private:
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
   Value times(Value a, int64_t b) { return builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
-  template <typename Body>
-  Values loop(Value from, Value to, Value step, ValueRange carried, Body body) {
+  template <typename Body> Values loop(Value from, Value to, Value step, ValueRange carried, Body body) {
     return makeLoop(builder, loc, from, to, step, carried, body);
   }
   Values openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) { return makeGrid(builder, loc, extents, steps); }
@@ -143,8 +142,8 @@ private:
 Value LoopEmitter::view(Value buffer, Type tensor) {
   const int64_t numElements = cast<RankedTensorType>(tensor).getNumElements();
   Type element = cast<kernel::BufferType>(buffer.getType()).getElementType();
-  return kernel::ViewOp::create(builder, loc, kernel::ViewType::get({numElements}, element, kernel::Space::Global), buffer,
-                                ValueRange(), kernel::MapAttr::identity(builder.getContext(), {numElements}));
+  return kernel::ViewOp::create(builder, loc, kernel::ViewType::get({numElements}, element, kernel::Space::Global),
+                                buffer, ValueRange(), kernel::MapAttr::identity(builder.getContext(), {numElements}));
 }
 
 Value LoopEmitter::offset(const Linear &place, ArrayRef<Value> at, Value trip) {
@@ -209,7 +208,8 @@ Value LoopEmitter::compute(Operation *op, ArrayRef<Value> operands) {
     if (lanes == 1)
       constant.setValueAttr(cast<TypedAttr>(dense.getSplatValue<Attribute>()));
     else
-      constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(constant.getType()), dense.getSplatValue<Attribute>()));
+      constant.setValueAttr(
+          DenseElementsAttr::get(cast<ShapedType>(constant.getType()), dense.getSplatValue<Attribute>()));
   }
   for (auto [cast, operand] : llvm::zip_equal(casts, operands)) {
     if (result == cast.getResult(0))
@@ -257,7 +257,8 @@ Value LoopEmitter::number(const ElementStep &step, ArrayRef<Value> at, Value tri
   return arith::AddIOp::create(builder, loc, broadcast(first), steps);
 }
 
-void LoopEmitter::evaluate(unsigned at, Made &made, ArrayRef<Value> states, ArrayRef<Value> point, Value trip, Value mask) {
+void LoopEmitter::evaluate(unsigned at, Made &made, ArrayRef<Value> states, ArrayRef<Value> point, Value trip,
+                           Value mask) {
   if (made[at])
     return;
   const ElementStep &step = program.steps[at];
@@ -275,7 +276,8 @@ void LoopEmitter::evaluate(unsigned at, Made &made, ArrayRef<Value> states, Arra
     made[at] = number(step, point, trip);
     break;
   case Kind::Constant:
-    made[at] = broadcast(arith::ConstantOp::create(builder, loc, getSplatElement(cast<ConstantOp>(step.op).getValue())));
+    made[at] =
+        broadcast(arith::ConstantOp::create(builder, loc, getSplatElement(cast<ConstantOp>(step.op).getValue())));
     break;
   case Kind::Compute:
     made[at] = compute(step.op, operands);
@@ -295,8 +297,8 @@ void LoopEmitter::write(const WrittenElement &element, Value update, ArrayRef<Va
     Value before = loopOp ? read(loopOp.getInitial()[element.position], element.place, at, trip, mask)
                           : readFrom(out, element.place, at, trip, mask);
     Value result = loopOp ? Value(loopOp.getResult(element.position)) : Value(group.getResult(element.position));
-    update = combineElements(builder, loc, getCombine(element.kind, getElementTypeOrSelf(result.getType())), before,
-                             update);
+    update =
+        combineElements(builder, loc, getCombine(element.kind, getElementTypeOrSelf(result.getType())), before, update);
   }
   store(update, out, element.place, at, trip, mask);
 }
@@ -358,8 +360,8 @@ void LoopEmitter::markFixed() {
   }
 }
 
-/// Trips whose elements are asked for at once: as many as there are registers for, since a thread waits for memory once for
-/// all of them.
+/// Trips whose elements are asked for at once: as many as there are registers for, since a thread waits for memory once
+/// for all of them.
 int64_t LoopEmitter::chooseTogether() const {
   constexpr int64_t registers = 96, steps = 1024, most = 32;
   int64_t loads = 0, ops = 0;
@@ -369,7 +371,8 @@ int64_t LoopEmitter::chooseTogether() const {
       loads += llvm::divideCeil(step.type.getIntOrFloatBitWidth(), 32);
   }
   const int64_t room = std::max<int64_t>(registers - static_cast<int64_t>(program.carried.size()), 8);
-  int64_t together = std::min({most, program.trips, room / std::max<int64_t>(loads, 1), steps / std::max<int64_t>(ops, 1)});
+  int64_t together =
+      std::min({most, program.trips, room / std::max<int64_t>(loads, 1), steps / std::max<int64_t>(ops, 1)});
   return std::max<int64_t>(together, 1);
 }
 
@@ -458,8 +461,8 @@ int64_t LoopEmitter::chooseLanes() {
   return isDense && most > 1 && program.domain.back() >= most ? most : 1;
 }
 
-/// Neighbours along the last dimension are a strip, which is walked trip by trip, so that what is read at a time are long
-/// pieces. What is carried lies in memory of the program.
+/// Neighbours along the last dimension are a strip, which is walked trip by trip, so that what is read at a time are
+/// long pieces. What is carried lies in memory of the program.
 void LoopEmitter::emitStrips() {
   lanes = chooseLanes();
   SmallVector<int64_t> extents = program.domain;
@@ -472,8 +475,9 @@ void LoopEmitter::emitStrips() {
   for (const CarriedElement &element : program.carried)
     bytes += std::max<int64_t>(typeOf(element.position).getIntOrFloatBitWidth() / 8, 1);
   int64_t columns = mostColumns;
-  while (columns > lanes && (columns * bytes > mostBytes ||
-                             (columns > fewestColumns && outer * llvm::divideCeil(extents.back(), columns) < enoughPrograms)))
+  while (columns > lanes &&
+         (columns * bytes > mostBytes ||
+          (columns > fewestColumns && outer * llvm::divideCeil(extents.back(), columns) < enoughPrograms)))
     columns /= 2;
   columns = std::min<int64_t>(llvm::alignTo(columns, lanes), llvm::alignTo(extents.back(), lanes));
   SmallVector<int64_t> steps(extents.size(), 1);
@@ -482,14 +486,14 @@ void LoopEmitter::emitStrips() {
   Values memory;
   for (const CarriedElement &element : program.carried)
     memory.push_back(kernel::AllocOp::create(
-        builder, loc,
-        kernel::ViewType::get({columns}, typeOf(element.position), kernel::Space::Private)));
+        builder, loc, kernel::ViewType::get({columns}, typeOf(element.position), kernel::Space::Private)));
   const int64_t rest = extents.back() % lanes;
   Value step = index(lanes);
   Value end = builder.createOrFold<arith::MinSIOp>(
       loc, builder.createOrFold<arith::SubIOp>(loc, index(extents.back()), at.back()), index(columns));
-  Value whole = rest == 0 ? end
-                          : builder.createOrFold<arith::SubIOp>(loc, end, builder.createOrFold<arith::RemUIOp>(loc, end, step));
+  Value whole =
+      rest == 0 ? end
+                : builder.createOrFold<arith::SubIOp>(loc, end, builder.createOrFold<arith::RemUIOp>(loc, end, step));
   auto forVectors = [&](auto body) {
     auto run = [&](Value i, Value mask) {
       Values point = at;
@@ -510,8 +514,8 @@ void LoopEmitter::emitStrips() {
     });
   };
   auto loadOwn = [&](Value from, Value i) -> Value {
-    return kernel::LoadOp::create(builder, loc, shaped(cast<kernel::ViewType>(from.getType()).getElementType()), from, i,
-                                  Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+    return kernel::LoadOp::create(builder, loc, shaped(cast<kernel::ViewType>(from.getType()).getElementType()), from,
+                                  i, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   };
   auto storeOwn = [&](Value value, Value to, Value i) {
     kernel::StoreOp::create(builder, loc, value, to, i, Value(), DenseBoolArrayAttr());

@@ -15,8 +15,8 @@ graph::ir::LoopOp findLoop(graph::ir::GroupOp group);
 /// Puts a loop that is one kernel into a group, with the constants that it begins with.
 graph::ir::GroupOp wrapLoop(graph::ir::LoopOp loop, mlir::OpBuilder &builder);
 
-/// The kernel of such a group, in the lowered form. On cards a program is a point of the loop's domain, which carries its
-/// elements in registers; on processors a strip of neighbours, which are carried in memory of the program.
+/// The kernel of such a group, in the lowered form. On cards a program is a point of the loop's domain, which carries
+/// its elements in registers; on processors a strip of neighbours, which are carried in memory of the program.
 mlir::FailureOr<ConvertedGroup> convertLoopGroup(graph::ir::GroupOp group, graph::ir::LoopOp loop, llvm::StringRef name,
                                                  mlir::OpBuilder &builder, const Workgroups &machine);
 

@@ -29,17 +29,14 @@ Operand OrderEmitter::getOperand(Value value, ArrayRef<int64_t> shape) {
     return {{}, {}, splat};
   const Leaf *leaf = axes.getLeaf(value);
   int64_t numElements = cast<RankedTensorType>(leaf->root.getType()).getNumElements();
-  return {kernel::reshapeMap(leaf->map, shape),
-          viewBuffer(buffers.lookup(leaf->root), numElements),
-          {}};
+  return {kernel::reshapeMap(leaf->map, shape), viewBuffer(buffers.lookup(leaf->root), numElements), {}};
 }
 
 Value OrderEmitter::loadAt(Value view, Value at, int64_t lanes, Value mask) {
   Type element = cast<kernel::ViewType>(view.getType()).getElementType();
   if (lanes != 1)
     element = VectorType::get(lanes, element);
-  return kernel::LoadOp::create(builder, loc, element, view, at, mask, Value(), ArrayAttr(),
-                                DenseBoolArrayAttr());
+  return kernel::LoadOp::create(builder, loc, element, view, at, mask, Value(), ArrayAttr(), DenseBoolArrayAttr());
 }
 
 Value OrderEmitter::load(const Operand &operand, ArrayRef<Value> at, int64_t lanes, Value mask) {
@@ -157,8 +154,7 @@ Value OrderEmitter::isBefore(Value a, Value b, bool isUnsigned, bool descending)
   Value inOrder = arith::CmpFOp::create(builder, loc, descending ? F::OGT : F::OLT, a, b);
   Value isNumber = arith::CmpFOp::create(builder, loc, F::ORD, a, a);
   Value isNaN = arith::CmpFOp::create(builder, loc, F::UNO, b, b);
-  return arith::OrIOp::create(builder, loc, inOrder,
-                              arith::AndIOp::create(builder, loc, isNumber, isNaN));
+  return arith::OrIOp::create(builder, loc, inOrder, arith::AndIOp::create(builder, loc, isNumber, isNaN));
 }
 
 ScanTypes::ScanTypes(ScanOp scan)
@@ -175,7 +171,8 @@ static Type shapedLike(Value value, Type element) {
 }
 
 Value ScanTypes::widen(OpBuilder &builder, Location loc, Value element) const {
-  return carried == stored ? element : arith::ExtFOp::create(builder, loc, shapedLike(element, carried), element).getResult();
+  return carried == stored ? element
+                           : arith::ExtFOp::create(builder, loc, shapedLike(element, carried), element).getResult();
 }
 
 Value ScanTypes::round(OpBuilder &builder, Location loc, Value sum) const {

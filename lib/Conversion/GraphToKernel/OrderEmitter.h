@@ -27,8 +27,8 @@ Values makeLoop(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value begin,
   return Values(made.getResults());
 }
 /// Opens a kernel's grid, and gives its indices; what is built next goes into its body.
-Values makeGrid(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps);
-
+Values makeGrid(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> extents,
+                llvm::ArrayRef<int64_t> steps);
 
 /// A tensor as [outer, extent, inner], where `extent` is that of one dimension, or of several neighbours.
 struct Rows {
@@ -51,7 +51,8 @@ struct Operand {
 };
 
 /// Two elements, or vectors of them, combined into one.
-mlir::Value combineElements(mlir::OpBuilder &builder, mlir::Location loc, kernel::Combine kind, mlir::Value a, mlir::Value b);
+mlir::Value combineElements(mlir::OpBuilder &builder, mlir::Location loc, kernel::Combine kind, mlir::Value a,
+                            mlir::Value b);
 
 /// How a scatter that combines does.
 kernel::Combine getCombine(graph::ir::ScatterKind kind, mlir::Type graphElement);
@@ -112,8 +113,8 @@ protected:
   mlir::Value isBefore(mlir::Value a, mlir::Value b, bool isUnsigned, bool descending);
   /// What a scan begins with. From -0 on, the first element of a sum stays what it is.
   mlir::TypedAttr getIdentity(kernel::Combine kind, mlir::Type element, bool exclusive);
-  /// The place along a scatter's dimension as i64, which as an unsigned number is outside where the index is: below 0, or
-  /// of u64 beyond i64.
+  /// The place along a scatter's dimension as i64, which as an unsigned number is outside where the index is: below 0,
+  /// or of u64 beyond i64.
   mlir::Value getPlace(graph::ir::ScatterOp scatter, mlir::Value index);
   /// What a scatter makes of the element at `place` of the result, there.
   void update(graph::ir::ScatterOp scatter, mlir::Value with, mlir::Value place);
@@ -178,8 +179,7 @@ inline bool sortsUnsigned(graph::ir::SortOp sort) {
 
 /// Whose rows workgroups of the machine walk; null where single programs do that better.
 std::unique_ptr<OrderEmitter> createWorkgroupOrder(graph::ir::GroupOp group, mlir::Operation *op,
-                                                   mlir::OpBuilder &builder, const Workgroups &machine,
-                                                   bool isUpdate);
+                                                   mlir::OpBuilder &builder, const Workgroups &machine, bool isUpdate);
 
 } // namespace zyx::lowering
 

@@ -70,8 +70,8 @@ int64_t ProgramOrder::lanesAlongRow(const Operand &operand, Type widest) const {
   return isDense ? most : 1;
 }
 
-/// Rows that are neighbours: a program walks a strip of them, element after element of all, and carries what each has in
-/// memory of its own. What it reads at a time are long pieces, so that a processor fetches ahead.
+/// Rows that are neighbours: a program walks a strip of them, element after element of all, and carries what each has
+/// in memory of its own. What it reads at a time are long pieces, so that a processor fetches ahead.
 void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes) {
   ScanTypes types(scan);
   this->lanes = lanes;
@@ -85,7 +85,8 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
   constexpr int64_t ahead = 4;
   const bool jumps = columns < rows.inner;
   Values at = openGrid({rows.outer, rows.inner}, {1, columns});
-  Value carried = kernel::AllocOp::create(builder, loc, kernel::ViewType::get({columns}, types.carried, kernel::Space::Private));
+  Value carried =
+      kernel::AllocOp::create(builder, loc, kernel::ViewType::get({columns}, types.carried, kernel::Space::Private));
   TypedAttr identity = getIdentity(types.kind, types.carried, scan.getExclusive());
   Value first = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(VectorType::get(lanes, types.carried), Attribute(identity)));
@@ -106,7 +107,8 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
         fetch(x, {at[0], later, column});
         kernel::PrefetchOp::create(builder, loc, out, linear(rows, at[0], later, column));
       }
-      store(types.round(builder, loc, scan.getExclusive() ? before : next), out, linear(rows, at[0], position, column), mask);
+      store(types.round(builder, loc, scan.getExclusive() ? before : next), out, linear(rows, at[0], position, column),
+            mask);
     };
     loop(index(0), whole, step, [&](Value i) { advance(i, Value()); });
     if (rest != 0)
@@ -117,8 +119,8 @@ void ProgramOrder::emitColumns(ScanOp scan, const Rows &rows, const Operand &x, 
   });
 }
 
-/// A program walks one row, a vector at a time, and carries what it has combined. Within a vector each lane combines what is 1,
-/// 2, 4 and more lanes before it: only what is carried makes one vector wait for the one before.
+/// A program walks one row, a vector at a time, and carries what it has combined. Within a vector each lane combines
+/// what is 1, 2, 4 and more lanes before it: only what is carried makes one vector wait for the one before.
 void ProgramOrder::emitRow(ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes) {
   ScanTypes types(scan);
   this->lanes = lanes;
@@ -126,7 +128,8 @@ void ProgramOrder::emitRow(ScanOp scan, const Rows &rows, const Operand &x, int6
   Values at = openGrid({rows.outer, 1}, {1, 1});
   auto constant = [&](Type of, bool exclusive) -> Value {
     TypedAttr identity = getIdentity(types.kind, types.carried, exclusive);
-    return arith::ConstantOp::create(builder, loc, isa<VectorType>(of) ? TypedAttr(DenseElementsAttr::get(type, Attribute(identity))) : identity);
+    return arith::ConstantOp::create(
+        builder, loc, isa<VectorType>(of) ? TypedAttr(DenseElementsAttr::get(type, Attribute(identity))) : identity);
   };
   // What is combined with it stays what it is, which of a sum +0 does not do.
   Value neutral = constant(type, /*exclusive=*/false);
@@ -143,21 +146,23 @@ void ProgramOrder::emitRow(ScanOp scan, const Rows &rows, const Operand &x, int6
     return scan.getReverse() ? vector::ShuffleOp::create(builder, loc, vector, vector, backwards).getResult() : vector;
   };
   const int64_t whole = rows.extent - rows.extent % lanes;
-  Values carried = loop(index(0), index(whole), index(lanes), ValueRange(constant(types.carried, scan.getExclusive())), [&](Value j, ValueRange values) -> Values {
-    Value position = scan.getReverse() ? subtract(index(rows.extent - lanes), j) : j;
-    Value vector = turn(types.widen(builder, loc, load(x, {at[0], index(0), position}, lanes)));
-    for (int64_t by = 1; by < lanes; by *= 2)
-      vector = combine(types.kind, moved(vector, neutral, by), vector);
-    Value before = vector::BroadcastOp::create(builder, loc, type, values[0]);
-    Value sums = combine(types.kind, before, vector);
-    Value given = scan.getExclusive() ? moved(sums, before, 1) : sums;
-    store(types.round(builder, loc, turn(given)), out, linear(rows, at[0], position, index(0)));
-    return {vector::ExtractOp::create(builder, loc, sums, lanes - 1)};
-  });
+  Values carried = loop(index(0), index(whole), index(lanes), ValueRange(constant(types.carried, scan.getExclusive())),
+                        [&](Value j, ValueRange values) -> Values {
+                          Value position = scan.getReverse() ? subtract(index(rows.extent - lanes), j) : j;
+                          Value vector = turn(types.widen(builder, loc, load(x, {at[0], index(0), position}, lanes)));
+                          for (int64_t by = 1; by < lanes; by *= 2)
+                            vector = combine(types.kind, moved(vector, neutral, by), vector);
+                          Value before = vector::BroadcastOp::create(builder, loc, type, values[0]);
+                          Value sums = combine(types.kind, before, vector);
+                          Value given = scan.getExclusive() ? moved(sums, before, 1) : sums;
+                          store(types.round(builder, loc, turn(given)), out, linear(rows, at[0], position, index(0)));
+                          return {vector::ExtractOp::create(builder, loc, sums, lanes - 1)};
+                        });
   loop(index(whole), index(rows.extent), index(1), carried, [&](Value j, ValueRange values) -> Values {
     Value position = scan.getReverse() ? subtract(index(rows.extent - 1), j) : j;
     Value next = combine(types.kind, values[0], types.widen(builder, loc, load(x, {at[0], index(0), position})));
-    store(types.round(builder, loc, scan.getExclusive() ? values[0] : next), out, linear(rows, at[0], position, index(0)));
+    store(types.round(builder, loc, scan.getExclusive() ? values[0] : next), out,
+          linear(rows, at[0], position, index(0)));
     return {next};
   });
 }
@@ -202,7 +207,8 @@ SmallVector<TensorType> ProgramOrder::getScratch(SortOp sort) {
 }
 
 Value ProgramOrder::give(SortOp sort, Value element, Value place) {
-  return sort.getKind() == SortKind::Values ? element : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
+  return sort.getKind() == SortKind::Values ? element
+                                            : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
 }
 
 /// A program sorts one row: it merges runs of indices, each twice as long as those before it, from
@@ -235,14 +241,13 @@ void ProgramOrder::emitSort(SortOp sort) {
         Value hasLeft = isLess(heads[0], middle), hasRight = isLess(heads[1], end);
         Value left = loadAt(scratch, add(source, smaller(heads[0], last)));
         Value right = loadAt(scratch, add(source, smaller(heads[1], last)));
-        Value overtakes = isBefore(elementAt(toIndex(right)), elementAt(toIndex(left)), sortsUnsigned(sort),
-                                   sort.getDescending());
+        Value overtakes =
+            isBefore(elementAt(toIndex(right)), elementAt(toIndex(left)), sortsUnsigned(sort), sort.getDescending());
         Value takesRight = arith::AndIOp::create(builder, loc, hasRight, overtakes);
         Value yes = arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-        Value takesLeft = arith::AndIOp::create(
-            builder, loc, hasLeft, arith::XOrIOp::create(builder, loc, takesRight, yes));
-        store(arith::SelectOp::create(builder, loc, takesLeft, left, right), scratch,
-              add(target, k));
+        Value takesLeft =
+            arith::AndIOp::create(builder, loc, hasLeft, arith::XOrIOp::create(builder, loc, takesRight, yes));
+        store(arith::SelectOp::create(builder, loc, takesLeft, left, right), scratch, add(target, k));
         Value leftStep = arith::SelectOp::create(builder, loc, takesLeft, one, zero);
         return {add(heads[0], leftStep), add(heads[1], subtract(one, leftStep))};
       };
@@ -306,7 +311,8 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
 void ProgramOrder::explain(StringRef name) {
   if (lanes > 1) {
     remark::passed(loc, remark::RemarkOpts::name("VectorRows").category("zyx-scalar"))
-        << (name + ": '" + op->getName().getStringRef() + "' is computed in vectors of " + Twine(lanes) + " elements").str();
+        << (name + ": '" + op->getName().getStringRef() + "' is computed in vectors of " + Twine(lanes) + " elements")
+               .str();
     return;
   }
   remark::missed(loc, remark::RemarkOpts::name("ScalarKernel").category("zyx-scalar"))

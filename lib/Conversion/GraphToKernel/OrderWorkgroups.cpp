@@ -46,14 +46,15 @@ struct ScanShape {
       items *= 2;
     while (items > 1 && divideCeil(rows.extent, items) * columns < wantedThreads)
       items /= 2;
-    segments = std::clamp(ceilPower(divideCeil(rows.extent, items)), std::max<int64_t>(machine.warpSize / columns, 1), most / columns);
+    segments = std::clamp(ceilPower(divideCeil(rows.extent, items)), std::max<int64_t>(machine.warpSize / columns, 1),
+                          most / columns);
   }
   int64_t threads() const { return columns * segments; }
   int64_t round() const { return segments * items; }
 };
 
-/// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An odd
-/// number of them lies in other banks for each thread.
+/// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An
+/// odd number of them lies in other banks for each thread.
 struct SortShape {
   static constexpr int64_t items = 7;
   int64_t threads, tile;
@@ -77,7 +78,8 @@ struct ScatterShape {
   /// Indices that a thread looks at in a round.
   int64_t looks = 4;
 
-  ScatterShape(const Rows &all, int64_t numUpdates, const Workgroups &machine) : columns(std::min(threads, ceilPower(all.inner))) {
+  ScatterShape(const Rows &all, int64_t numUpdates, const Workgroups &machine)
+      : columns(std::min(threads, ceilPower(all.inner))) {
     constexpr int64_t mostThreads = 1024, mostColumns = 8, busyPerGroup = 2048, mostLooks = 16;
     // Each workgroup reads all indices. Where elements are few, it has as many of them as there may be.
     auto groups = [&](int64_t of) { return all.outer * divideCeil(all.extent, of / columns); };
@@ -91,12 +93,13 @@ struct ScatterShape {
     turns = threads / columns;
     const int64_t wanted = std::max<int64_t>(1, 2 * machine.threads / threads);
     const int64_t strips = all.outer * divideCeil(all.inner, columns);
-    rows = std::clamp(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), std::min(turns, all.extent), all.extent);
+    rows = std::clamp(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), std::min(turns, all.extent),
+                      all.extent);
   }
 };
 
-/// The first elements of a row are among those of as many threads, whose own first ones come first of all threads': of each of
-/// these all elements are candidates. A thread has `items` of the row, one of each round of all threads.
+/// The first elements of a row are among those of as many threads, whose own first ones come first of all threads': of
+/// each of these all elements are candidates. A thread has `items` of the row, one of each round of all threads.
 struct FirstShape {
   int64_t first, threads, items;
 
@@ -104,7 +107,8 @@ struct FirstShape {
     if (auto attribute = sort->getAttrOfType<IntegerAttr>(firstElementsAttrName))
       first = std::min(attribute.getInt(), rows.extent);
     constexpr int64_t wordBytes = 8, wantedItems = 8, mostThreads = 1024;
-    threads = std::clamp(ceilPower(std::max(divideCeil(rows.extent, wantedItems), 2 * first)), machine.warpSize, mostThreads);
+    threads =
+        std::clamp(ceilPower(std::max(divideCeil(rows.extent, wantedItems), 2 * first)), machine.warpSize, mostThreads);
     while (threads > machine.warpSize && 2 * threads * SortShape::items * wordBytes > machine.sharedBytes / 2)
       threads /= 2;
     items = divideCeil(rows.extent, threads);
@@ -131,8 +135,8 @@ private:
   SmallVector<TensorType> getScratch(SortOp sort) override;
   void explain(StringRef name) override;
 
-  /// Elements of a row as numbers that are sorted upwards: of up to 32 bits with their places behind them, which differ, in
-  /// one word, of 64 bits with those in `places`.
+  /// Elements of a row as numbers that are sorted upwards: of up to 32 bits with their places behind them, which
+  /// differ, in one word, of 64 bits with those in `places`.
   struct Words {
     Value words, places;
     /// Where the first one is, and how far behind it merged ones go, or come from.
@@ -174,7 +178,9 @@ private:
   Value constant(TypedAttr value) { return arith::ConstantOp::create(builder, loc, value); }
   Value word(int64_t value) { return constant(builder.getI32IntegerAttr(static_cast<int32_t>(value))); }
   Value toWord(Value number) { return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) { return arith::CmpIOp::create(builder, loc, predicate, a, b); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  }
   static bool isPacked(SortOp sort) { return getElement(sort.getX()).getIntOrFloatBitWidth() <= 32; }
   static int64_t wordBytes(SortOp sort) { return isPacked(sort) ? 8 : 12; }
 
@@ -201,8 +207,8 @@ static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand 
   return isDense && isWhole(block.getOffset()) && isWhole(block.getStrides()[0]) ? lanes : 1;
 }
 
-/// A round's elements are combined by threads, their results by all, in steps of twice the distance, and what all rounds
-/// before have is carried.
+/// A round's elements are combined by threads, their results by all, in steps of twice the distance, and what all
+/// rounds before have is carried.
 void WorkgroupOrder::emitScan(ScanOp scan) {
   Rows rows(getShape(scan.getX()), scan.getDim());
   ScanTypes types(scan);
@@ -262,8 +268,10 @@ void WorkgroupOrder::emitScan(ScanOp scan) {
       }
       Value j = add(from, index(item)), target = linear(rows, at[0], place(j), column);
       auto give = [&] {
-        Value all = lanes == 1 ? given[0]
-                               : vector::FromElementsOp::create(builder, loc, VectorType::get(lanes, types.stored), given).getResult();
+        Value all =
+            lanes == 1
+                ? given[0]
+                : vector::FromElementsOp::create(builder, loc, VectorType::get(lanes, types.stored), given).getResult();
         store(all, out, target);
       };
       Value exists = hasRounds ? Value() : isLess(j, index(rows.extent));
@@ -296,8 +304,8 @@ SmallVector<TensorType> WorkgroupOrder::getScratch(SortOp sort) {
   return result;
 }
 
-/// A number that is smaller where the element stands before, and the same where elements compare equal: both zeros do, and
-/// NaN, which is last in either direction.
+/// A number that is smaller where the element stands before, and the same where elements compare equal: both zeros do,
+/// and NaN, which is last in either direction.
 Value WorkgroupOrder::encode(SortOp sort, Value element) {
   Type type = element.getType();
   const unsigned width = type.getIntOrFloatBitWidth();
@@ -332,9 +340,10 @@ WorkgroupOrder::Words WorkgroupOrder::shareWords(SortOp sort, int64_t tile) {
   return {words, isPacked(sort) ? Value() : share(2 * tile, builder.getI32Type()), index(0), tile, /*isShared=*/true};
 }
 
-/// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element of
-/// the tile stands what is last.
-void WorkgroupOrder::sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to) {
+/// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element
+/// of the tile stands what is last.
+void WorkgroupOrder::sortOwn(SortOp sort, const Operand &x, ArrayRef<Value> at, Value start, Value count,
+                             const Words &to) {
   constexpr int64_t items = SortShape::items;
   Rows rows(getShape(sort.getX()), sort.getDim());
   Values words, places;
@@ -380,7 +389,8 @@ void WorkgroupOrder::mergeRuns(const Words &all, Value from, Value to, Value cou
     Value number = toWord(block), within = both(number, mask), depth = times(within);
     Value start = times(subtract(number, within)), middle = smaller(add(start, times(width)), count);
     Value end = smaller(add(middle, times(width)), count);
-    Value least = larger(subtract(depth, subtract(end, middle)), word(0)), most = smaller(depth, subtract(middle, start));
+    Value least = larger(subtract(depth, subtract(end, middle)), word(0)),
+          most = smaller(depth, subtract(middle, start));
     Values bounds = loop(index(0), numSteps, index(1), {least, most}, [&](Value, ValueRange bound) -> Values {
       Value half = arith::ShRUIOp::create(builder, loc, add(bound[0], bound[1]), one);
       Value left = at(all.words, add(start, half));
@@ -422,7 +432,8 @@ Value WorkgroupOrder::mergeAll(const Words &all, Value count, int64_t first, int
   const int64_t itemSteps = llvm::Log2_64_Ceil(SortShape::items);
   loop(index(0), index(passes), index(1), {word(first), index(0)}, [&](Value pass, ValueRange values) -> Values {
     Value from = values[1], to = subtract(index(all.half), from);
-    mergeRuns(all, add(all.base, from), add(all.base, to), toWord(count), values[0], add(pass, index(before + itemSteps)));
+    mergeRuns(all, add(all.base, from), add(all.base, to), toWord(count), values[0],
+              add(pass, index(before + itemSteps)));
     meet();
     return {add(values[0], values[0]), to};
   });
@@ -474,7 +485,8 @@ void WorkgroupOrder::emitFirst(SortOp sort, const FirstShape &shape) {
   Values best = loop(index(0), index(shape.items), index(each), none, [&](Value begin, ValueRange carried) -> Values {
     Value least = carried[0];
     for (int64_t item = 0; item < each; ++item)
-      least = arith::MinUIOp::create(builder, loc, least, wordOf(add(multiply(add(begin, index(item)), threads), thread)));
+      least =
+          arith::MinUIOp::create(builder, loc, least, wordOf(add(multiply(add(begin, index(item)), threads), thread)));
     return {least};
   });
   store(best[0], bests, thread);
@@ -483,9 +495,8 @@ void WorkgroupOrder::emitFirst(SortOp sort, const FirstShape &shape) {
   auto placeAt = [&](Value p) -> Value {
     return arith::TruncIOp::create(builder, loc, builder.getI32Type(), loadAt(words.words, add(from, p)));
   };
-  forOwn(index(shape.first), [&](Value p) {
-    store(arith::AndIOp::create(builder, loc, placeAt(p), word(threads - 1)), winners, p);
-  });
+  forOwn(index(shape.first),
+         [&](Value p) { store(arith::AndIOp::create(builder, loc, placeAt(p), word(threads - 1)), winners, p); });
   meet();
   from = sortAll(candidates, [&](Value p) {
     Value rank = arith::DivUIOp::create(builder, loc, p, index(shape.items));
@@ -501,8 +512,8 @@ void WorkgroupOrder::emitFirst(SortOp sort, const FirstShape &shape) {
   });
 }
 
-/// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand before it,
-/// which is found by bisection. Of equal ones those of earlier runs do.
+/// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand
+/// before it, which is found by bisection. Of equal ones those of earlier runs do.
 void WorkgroupOrder::emitRuns(SortOp sort, int64_t runs) {
   constexpr int64_t groupThreads = 256, together = 8;
   Rows rows(getShape(sort.getX()), sort.getDim());
@@ -512,7 +523,8 @@ void WorkgroupOrder::emitRuns(SortOp sort, int64_t runs) {
   Value e = add(at[1], thread);
   when(isLess(e, index(rows.extent)), [&] {
     Value element = load(x, {at[0], e, at[2]}), own = encode(sort, element);
-    Value run = arith::DivUIOp::create(builder, loc, e, index(length)), place = arith::RemUIOp::create(builder, loc, e, index(length));
+    Value run = arith::DivUIOp::create(builder, loc, e, index(length)),
+          place = arith::RemUIOp::create(builder, loc, e, index(length));
     const auto first = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(length) + 1)) / 2;
     Values rank = loop(index(0), index(runs), index(together), {place}, [&](Value begin, ValueRange carried) -> Values {
       Values begins, isEarlier, state(together, index(0));
@@ -611,7 +623,8 @@ void WorkgroupOrder::emitSort(SortOp sort) {
 /// order. No element has two threads.
 void WorkgroupOrder::emitScatter(ScatterOp scatter) {
   Rows rows(getShape(scatter.getX()), scatter.getDim());
-  Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(), static_cast<int64_t>(getShape(scatter.getIndices()).size()));
+  Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(),
+                  static_cast<int64_t>(getShape(scatter.getIndices()).size()));
   ScatterShape shape(rows, updateRows.extent, machine);
   const int64_t looks = shape.looks;
   Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
@@ -739,8 +752,8 @@ bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine, bool isUpda
            rows.outer * divideCeil(rows.inner, 64) < machine.threads / 4 && numUpdates != 0;
   }
   auto scan = dyn_cast<ScanOp>(op);
-  Rows rows = scan ? Rows(getShape(scan.getX()), scan.getDim())
-                   : Rows(getShape(op->getOperand(0)), cast<SortOp>(op).getDim());
+  Rows rows =
+      scan ? Rows(getShape(scan.getX()), scan.getDim()) : Rows(getShape(op->getOperand(0)), cast<SortOp>(op).getDim());
   // What is shorter is walked by a warp's threads one row each.
   if (rows.extent < machine.warpSize || rows.extent > std::numeric_limits<int32_t>::max() / 2)
     return false;
@@ -750,7 +763,8 @@ bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine, bool isUpda
 
 void WorkgroupOrder::explain(StringRef name) {
   remark::passed(loc, remark::RemarkOpts::name("WorkgroupRows").category("zyx-scalar"))
-      << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(threads) + " threads").str();
+      << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(threads) + " threads")
+             .str();
 }
 
 std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op, OpBuilder &builder,

@@ -30,8 +30,9 @@ SmallVector<TensorType> ProgramOrder::getDigitScratch(SortOp sort) const {
   return {{DType::I32, {count}}, {SortKeys::countBits(sort) == 64 ? DType::I64 : DType::I32, {count}}};
 }
 
-/// A program sorts one row: by the last digit first, and each time without changing the order of equal digits, from one half of
-/// its memory to the other. A digit that all elements share is left out, as the first ones of small integers are.
+/// A program sorts one row: by the last digit first, and each time without changing the order of equal digits, from one
+/// half of its memory to the other. A digit that all elements share is left out, as the first ones of small integers
+/// are.
 void ProgramOrder::emitDigitSort(SortOp sort) {
   Rows rows(getShape(sort.getX()), sort.getDim());
   Operand x = getOperand(sort.getX(), rows.shape());
@@ -65,7 +66,9 @@ void ProgramOrder::emitDigitSort(SortOp sort) {
     if (width < keyWidth && isa<FloatType>(element.getType()))
       key = arith::MinSIOp::create(builder, loc, key, keys.number(APInt::getSignedMaxValue(width).zext(keyWidth)));
     const bool isSigned = width == keyWidth || !sortsUnsigned(sort);
-    return isSigned ? arith::XOrIOp::create(builder, loc, key, keys.number(APInt::getSignMask(width).zext(keyWidth))).getResult() : key;
+    return isSigned ? arith::XOrIOp::create(builder, loc, key, keys.number(APInt::getSignMask(width).zext(keyWidth)))
+                          .getResult()
+                    : key;
   };
 
   loop(zero, index(numDigits * numDigitValues), one, [&](Value i) { store(number(0), counts, i); });
@@ -83,11 +86,12 @@ void ProgramOrder::emitDigitSort(SortOp sort) {
     Value rounds = choose(isLess(common, n), one, zero);
     return loop(zero, rounds, one, ValueRange(from[0]), [&](Value, ValueRange) -> Values {
       Value begin = multiply(digit, numDigitValues);
-      loop(begin, add(begin, index(numDigitValues)), one, ValueRange(number(0)), [&](Value i, ValueRange sum) -> Values {
-        Value own = loadAt(counts, i);
-        store(sum[0], counts, i);
-        return {arith::AddIOp::create(builder, loc, sum[0], own)};
-      });
+      loop(begin, add(begin, index(numDigitValues)), one, ValueRange(number(0)),
+           [&](Value i, ValueRange sum) -> Values {
+             Value own = loadAt(counts, i);
+             store(sum[0], counts, i);
+             return {arith::AddIOp::create(builder, loc, sum[0], own)};
+           });
       loop(zero, n, one, [&](Value j) {
         Value key = loadAt(keyMemory, add(source, j)), place = loadAt(places, add(source, j));
         Value next = add(target, toIndex(countUp(digitOf(key, digit))));

@@ -28,13 +28,17 @@ public:
     return mlir::isa<mlir::FloatType>(element.getType()) ? ofFloat(element) : turn(ofInteger(element));
   }
 
-  mlir::Value number(const llvm::APInt &value) { return mlir::arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value)); }
+  mlir::Value number(const llvm::APInt &value) {
+    return mlir::arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  }
 
   const mlir::IntegerType type;
 
 private:
   mlir::Value turn(mlir::Value key) {
-    return descending ? mlir::arith::XOrIOp::create(builder, loc, key, number(llvm::APInt::getAllOnes(type.getWidth()))).getResult() : key;
+    return descending ? mlir::arith::XOrIOp::create(builder, loc, key, number(llvm::APInt::getAllOnes(type.getWidth())))
+                            .getResult()
+                      : key;
   }
 
   mlir::Value ofInteger(mlir::Value element) {
@@ -43,7 +47,9 @@ private:
       return isUnsigned ? mlir::arith::ExtUIOp::create(builder, loc, type, element).getResult()
                         : mlir::arith::ExtSIOp::create(builder, loc, type, element).getResult();
     // Half of the range away, unsigned numbers are signed ones.
-    return isUnsigned ? mlir::arith::XOrIOp::create(builder, loc, element, number(llvm::APInt::getSignMask(width))).getResult() : element;
+    return isUnsigned
+               ? mlir::arith::XOrIOp::create(builder, loc, element, number(llvm::APInt::getSignMask(width))).getResult()
+               : element;
   }
 
   /// The bits of a float are its sign and its size. Both zeros are equal, and NaN comes last in any order.
@@ -56,13 +62,15 @@ private:
     };
     mlir::Value bits = mlir::arith::BitcastOp::create(builder, loc, narrow, element);
     mlir::Value size = mlir::arith::AndIOp::create(builder, loc, bits, constant(llvm::APInt::getSignedMaxValue(width)));
-    mlir::Value isNegative = mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, bits, constant(llvm::APInt::getZero(width)));
+    mlir::Value isNegative = mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, bits,
+                                                         constant(llvm::APInt::getZero(width)));
     mlir::Value below = mlir::arith::SubIOp::create(builder, loc, constant(llvm::APInt::getZero(width)), size);
     mlir::Value key = mlir::arith::SelectOp::create(builder, loc, isNegative, below, size);
     if (width < type.getWidth())
       key = mlir::arith::ExtSIOp::create(builder, loc, type, key);
     const llvm::APInt infinity = llvm::APFloat::getInf(format.getFloatSemantics()).bitcastToAPInt();
-    mlir::Value isNaN = mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::sgt, size, constant(infinity));
+    mlir::Value isNaN =
+        mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::sgt, size, constant(infinity));
     return mlir::arith::SelectOp::create(builder, loc, isNaN, number(getLast()), turn(key));
   }
 

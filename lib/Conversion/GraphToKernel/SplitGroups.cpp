@@ -80,8 +80,8 @@ static Slice findSlice(ValueRange values, Value known) {
   return slice;
 }
 
-GroupOp zyx::cloneIntoGroup(GroupOp group, Location loc, ArrayRef<Operation *> ops, ValueRange values, ArrayRef<Value> reads,
-                            ValueRange inputs) {
+GroupOp zyx::cloneIntoGroup(GroupOp group, Location loc, ArrayRef<Operation *> ops, ValueRange values,
+                            ArrayRef<Value> reads, ValueRange inputs) {
   OpBuilder builder(group);
   auto part = GroupOp::create(builder, loc, TypeRange(values), inputs);
   Block &block = part.getBody().empty() ? part.getBody().emplaceBlock() : part.getBlock();
@@ -91,7 +91,8 @@ GroupOp zyx::cloneIntoGroup(GroupOp group, Location loc, ArrayRef<Operation *> o
   builder.setInsertionPointToEnd(&block);
   for (Operation *op : ops)
     builder.clone(*op, mapping);
-  YieldOp::create(builder, group.getLoc(), llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); }));
+  YieldOp::create(builder, group.getLoc(),
+                  llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); }));
   return part;
 }
 
@@ -108,9 +109,7 @@ static GroupOp createPart(GroupOp group, ValueRange values, Value known, Value f
         reads.insert(operand);
   SmallVector<Value> inputs;
   for (Value read : reads)
-    inputs.push_back(read == known
-                         ? from
-                         : group.getInputs()[cast<BlockArgument>(read).getArgNumber()]);
+    inputs.push_back(read == known ? from : group.getInputs()[cast<BlockArgument>(read).getArgNumber()]);
   return zyx::cloneIntoGroup(group, group.getLoc(), ops, values, reads.getArrayRef(), inputs);
 }
 

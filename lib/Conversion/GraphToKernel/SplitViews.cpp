@@ -19,8 +19,7 @@ static constexpr size_t maxCopies = 4096;
 
 /// The block argument or constant that a value is or is another name of: a reshape to the same type.
 static Value getLeaf(Value value) {
-  if (auto name = value.getDefiningOp<ReshapeOp>();
-      name && name.getX().getType() == name.getResult().getType())
+  if (auto name = value.getDefiningOp<ReshapeOp>(); name && name.getX().getType() == name.getResult().getType())
     return getLeaf(name.getX());
   Operation *op = value.getDefiningOp();
   return !op || isa<ConstantOp>(op) ? value : Value();

@@ -51,7 +51,8 @@ struct MemoryFacts {
 mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, const MemoryFacts &facts);
 
 /// A vector of 16 bytes of global memory that no program writes, read past a GPU's first cache.
-mlir::Value loadPastFirstCache(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address, mlir::VectorType type);
+mlir::Value loadPastFirstCache(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
+                               mlir::VectorType type);
 
 /// Emits a product by the matrix unit, of what lies at three addresses; rows of the left factor begin `lhsStride`
 /// elements apart.

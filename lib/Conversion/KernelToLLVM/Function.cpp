@@ -17,8 +17,8 @@ using namespace mlir;
 namespace zyx::kernel {
 namespace {
 
-/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and of
-/// any at most.
+/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and
+/// of any at most.
 constexpr int32_t threadsPerGroup = 256, mostThreads = 1024;
 /// Workgroups that every multiprocessor can have.
 constexpr int64_t mostResidents = 16;
@@ -31,8 +31,8 @@ std::string freshName(ModuleOp module, StringRef wanted) {
   return name;
 }
 
-LLVM::LLVMFuncOp createFunction(OpBuilder &builder, Location loc, StringRef name,
-                                ArrayRef<Type> arguments, LLVM::Linkage linkage) {
+LLVM::LLVMFuncOp createFunction(OpBuilder &builder, Location loc, StringRef name, ArrayRef<Type> arguments,
+                                LLVM::Linkage linkage) {
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), arguments);
   auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type, linkage);
   // Keeps unwind tables out of the object.
@@ -51,8 +51,7 @@ void createEntry(OpBuilder &builder, FuncOp func, LLVM::LLVMFuncOp body, StringR
   Location loc = func.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
-  LLVM::LLVMFuncOp entry =
-      createFunction(builder, loc, name, {pointer, i64, i64}, LLVM::Linkage::External);
+  LLVM::LLVMFuncOp entry = createFunction(builder, loc, name, {pointer, i64, i64}, LLVM::Linkage::External);
   OpBuilder::InsertionGuard guard(builder);
   Block *start = entry.addEntryBlock(builder);
   Block *run = builder.createBlock(&entry.getBody(), entry.getBody().end());
@@ -107,9 +106,7 @@ void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
   OpBuilder builder(grid);
   Location loc = grid.getLoc();
   Type index = builder.getIndexType();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
 
   // Programs along each dimension.
   SmallVector<Value> counts;
@@ -121,8 +118,8 @@ void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
     Value rounded = arith::AddIOp::create(builder, loc, cast<Value>(extent), constant(step - 1));
     counts.push_back(arith::DivUIOp::create(builder, loc, rounded, constant(step)));
   }
-  auto loop = scf::ForOp::create(builder, loc, cast(builder, loc, begin, index),
-                                 cast(builder, loc, end, index), step ? cast(builder, loc, step, index) : constant(1));
+  auto loop = scf::ForOp::create(builder, loc, cast(builder, loc, begin, index), cast(builder, loc, end, index),
+                                 step ? cast(builder, loc, step, index) : constant(1));
   builder.setInsertionPointToStart(loop.getBody());
   Value rest = loop.getInductionVar();
   Block *body = &grid.getBody().front();
@@ -134,8 +131,7 @@ void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
       rest = arith::DivUIOp::create(builder, loc, rest, counts[dim]);
     }
     int64_t step = grid.getSteps()[dim];
-    indices[dim] =
-        step == 1 ? position : arith::MulIOp::create(builder, loc, position, constant(step));
+    indices[dim] = step == 1 ? position : arith::MulIOp::create(builder, loc, position, constant(step));
   }
   body->getTerminator()->erase();
   IRRewriter rewriter(builder);
@@ -160,15 +156,13 @@ Value sharedMemory(OpBuilder &builder, ModuleOp module, Location loc) {
 LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1, int64_t mostCluster = 1) {
   if (static_cast<int64_t>(func.getThreads().value_or(1)) > mostThreads ||
       static_cast<int64_t>(func.getCluster().value_or(1)) > mostCluster)
-    return func.emitOpError() << "asks for " << func.getThreads().value_or(1)
-                              << " threads in a cluster of " << func.getCluster().value_or(1)
-                              << ", where a program is one thread";
+    return func.emitOpError() << "asks for " << func.getThreads().value_or(1) << " threads in a cluster of "
+                              << func.getCluster().value_or(1) << ", where a program is one thread";
   if (!func.getBody().hasOneBlock())
     return func.emitOpError("has a body of several blocks, where loops and branches must be scf");
   for (Type type : func.getArgumentTypes())
     if (isa<FloatType>(type))
-      return func.emitOpError() << "takes a scalar of type " << type
-                                << "; scalars are passed as 64-bit integers";
+      return func.emitOpError() << "takes a scalar of type " << type << "; scalars are passed as 64-bit integers";
   return success();
 }
 
@@ -233,8 +227,8 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
 
   std::string name = func.getName().str();
   ModuleOp module = func->getParentOfType<ModuleOp>();
-  LLVM::LLVMFuncOp body = createFunction(builder, loc, freshName(module, name + ".body"), types,
-                                         LLVM::Linkage::Internal);
+  LLVM::LLVMFuncOp body =
+      createFunction(builder, loc, freshName(module, name + ".body"), types, LLVM::Linkage::Internal);
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (isa<BufferType>(type)) {
       body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
@@ -273,9 +267,9 @@ FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
       createFunction(builder, loc, freshName(module, name + ".threads"), types, LLVM::Linkage::External);
   keepArgumentCount(func, made);
   made->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-  made->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr(
-                                                              {groupThreads > 1 ? static_cast<int32_t>(groupThreads)
-                                                                                : threadsPerGroup}));
+  made->setAttr(
+      NVVM::NVVMDialect::getMaxntidAttrName(),
+      builder.getDenseI32ArrayAttr({groupThreads > 1 ? static_cast<int32_t>(groupThreads) : threadsPerGroup}));
   // Else the assembler spills to have more workgroups at once.
   auto residents = func->getAttrOfType<IntegerAttr>(residentsAttrName);
   const int64_t room = residents && groupThreads > 1 ? residents.getInt() / groupThreads : 1;

@@ -40,8 +40,7 @@ std::shared_ptr<LLVMTypeConverter> zyx::kernel::addPatterns(RewritePatternSet &p
 
 namespace {
 
-struct ConvertKernelToLLVM
-    : zyx::kernel::impl::ConvertKernelToLLVMPassBase<ConvertKernelToLLVM> {
+struct ConvertKernelToLLVM : zyx::kernel::impl::ConvertKernelToLLVMPassBase<ConvertKernelToLLVM> {
   using ConvertKernelToLLVMPassBase::ConvertKernelToLLVMPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {

@@ -28,8 +28,7 @@ public:
     call("llvm.x86.tilestored64.internal", Type(), {i16(16), i16(64), address, i64(rowBytes), value});
   }
   Value multiply(StringRef instruction, Value sum, Value left, Value right) {
-    return call(("llvm.x86." + instruction + ".internal").str(), tile,
-                {i16(16), i16(64), i16(64), sum, left, right});
+    return call(("llvm.x86." + instruction + ".internal").str(), tile, {i16(16), i16(64), i16(64), sum, left, right});
   }
   Value i64(int64_t value) { return LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
 

@@ -117,8 +117,7 @@ OpFoldResult MemoryLowering::add(OpFoldResult a, OpFoldResult b) {
     return b;
   if (y == 0)
     return a;
-  return arith::AddIOp::create(builder, loc, materialize(a), materialize(b),
-                               arith::IntegerOverflowFlags::nsw)
+  return arith::AddIOp::create(builder, loc, materialize(a), materialize(b), arith::IntegerOverflowFlags::nsw)
       .getResult();
 }
 
@@ -132,8 +131,7 @@ OpFoldResult MemoryLowering::multiply(OpFoldResult a, OpFoldResult b) {
     return b;
   if (y == 1)
     return a;
-  return arith::MulIOp::create(builder, loc, materialize(a), materialize(b),
-                               arith::IntegerOverflowFlags::nsw)
+  return arith::MulIOp::create(builder, loc, materialize(a), materialize(b), arith::IntegerOverflowFlags::nsw)
       .getResult();
 }
 
@@ -159,10 +157,9 @@ Value MemoryLowering::address(const Place &place, ValueRange indices, Type type,
   auto constant = getConstantIntValue(offset);
   if (constant == 0)
     return place.base;
-  Value offset64 =
-      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(offset));
-  return LLVM::GEPOp::create(builder, loc, place.base.getType(), memoryType(getElementTypeOrSelf(type)),
-                             place.base, ArrayRef<LLVM::GEPArg>{offset64},
+  Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), materialize(offset));
+  return LLVM::GEPOp::create(builder, loc, place.base.getType(), memoryType(getElementTypeOrSelf(type)), place.base,
+                             ArrayRef<LLVM::GEPArg>{offset64},
                              masked ? LLVM::GEPNoWrapFlags::none : LLVM::GEPNoWrapFlags::inbounds);
 }
 
@@ -303,9 +300,8 @@ LogicalResult MemoryLowering::lower(PeerOp peer) {
 /// The mask as a vector; a scalar's is a vector of one.
 Value MemoryLowering::mask(Value given, int64_t lanes) {
   if (!given)
-    return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true));
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()), true));
   if (isa<VectorType>(given.getType()))
     return given;
   return vector::BroadcastOp::create(builder, loc, VectorType::get({lanes}, builder.getI1Type()), given);
@@ -359,12 +355,12 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
     if (load.getOther())
       other = vector::BroadcastOp::create(builder, loc, access, toMemory(builder, loc, load.getOther()));
     if (contiguous)
-      bits = LLVM::MaskedLoadOp::create(builder, loc, access,
-                                        address(*place, load.getIndices(), type, true), lanes, other, builder.getI32IntegerAttr(alignment),
+      bits = LLVM::MaskedLoadOp::create(builder, loc, access, address(*place, load.getIndices(), type, true), lanes,
+                                        other, builder.getI32IntegerAttr(alignment),
                                         /*nontemporal=*/nullptr);
     else
-      bits = LLVM::masked_gather::create(builder, loc, access, addresses(*place, load.getIndices(), vector),
-                                         lanes, other, builder.getI32IntegerAttr(alignment));
+      bits = LLVM::masked_gather::create(builder, loc, access, addresses(*place, load.getIndices(), vector), lanes,
+                                         other, builder.getI32IntegerAttr(alignment));
     if (!vector)
       bits = vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0});
   }
@@ -437,8 +433,8 @@ LogicalResult MemoryLowering::lower(GatherOp gather) {
   if (alignment >= 4) {
     Value pointers = LLVM::GEPOp::create(builder, loc, VectorType::get({lanes}, pointer), element, base,
                                          ArrayRef<LLVM::GEPArg>{linear});
-    bits = LLVM::masked_gather::create(builder, loc, access, pointers, mask, zeros,
-                                       builder.getI32IntegerAttr(alignment));
+    bits =
+        LLVM::masked_gather::create(builder, loc, access, pointers, mask, zeros, builder.getI32IntegerAttr(alignment));
   } else {
     auto linearType = cast<VectorType>(linear.getType());
     Value first = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(linearType));
@@ -504,11 +500,10 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*lane)});
       LLVM::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, bits, *lane), at, alignment);
     } else if (contiguous)
-      LLVM::MaskedStoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type, true),
-                                  lanes, alignment);
+      LLVM::MaskedStoreOp::create(builder, loc, bits, address(*place, store.getIndices(), type, true), lanes,
+                                  alignment);
     else
-      LLVM::masked_scatter::create(builder, loc, bits, addresses(*place, store.getIndices(), vector),
-                                   lanes, alignment);
+      LLVM::masked_scatter::create(builder, loc, bits, addresses(*place, store.getIndices(), vector), lanes, alignment);
   }
   store.erase();
   return success();
@@ -522,8 +517,8 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
   std::optional<int64_t> rowStride = getConstantIntValue(lhs->strides[lhs->strides.size() - 2]);
   if (!rowStride || !isContiguous(*lhs))
     return multiply.emitOpError("reads rows of neighbours, a known number of elements apart");
-  if (!isContiguous(*rhs) || getConstantIntValue(rhs->strides[rhs->strides.size() - 2]) !=
-                                 multiply.getRhs().getType().getShape().back())
+  if (!isContiguous(*rhs) ||
+      getConstantIntValue(rhs->strides[rhs->strides.size() - 2]) != multiply.getRhs().getType().getShape().back())
     return multiply.emitOpError("reads panels whose rows follow each other in memory");
   Value zero = index(0);
   auto lowerProduct = facts.amx ? lowerMatrixMultiply : lowerVectorMultiply;
@@ -560,7 +555,8 @@ LogicalResult MemoryLowering::lower(WarpReadOp read) {
   SmallVector<Value> each;
   for (int64_t word = 0; word < 4; ++word)
     each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
-  read.replaceAllUsesWith(vector::FromElementsOp::create(builder, loc, cast<VectorType>(read.getType()), each).getResult());
+  read.replaceAllUsesWith(
+      vector::FromElementsOp::create(builder, loc, cast<VectorType>(read.getType()), each).getResult());
   read.erase();
   return success();
 }
@@ -568,8 +564,8 @@ LogicalResult MemoryLowering::lower(WarpReadOp read) {
 /// What a processor fetches ahead by itself ends with a page. The address may be behind the buffer: that of
 /// a prefetch need not exist.
 void MemoryLowering::fetchAhead(Value from) {
-  Value ahead = LLVM::GEPOp::create(builder, loc, from.getType(), builder.getI8Type(), from,
-                                    ArrayRef<LLVM::GEPArg>{4096});
+  Value ahead =
+      LLVM::GEPOp::create(builder, loc, from.getType(), builder.getI8Type(), from, ArrayRef<LLVM::GEPArg>{4096});
   LLVM::Prefetch::create(builder, loc, ahead, /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
@@ -606,8 +602,7 @@ void MemoryLowering::lower(vector::CreateMaskOp mask) {
   std::iota(counts.begin(), counts.end(), 0);
   Value lane = arith::ConstantOp::create(builder, loc, i32s, builder.getI32VectorAttr(counts));
   Value bounds = vector::BroadcastOp::create(builder, loc, i32s, bound);
-  mask.replaceAllUsesWith(
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lane, bounds).getResult());
+  mask.replaceAllUsesWith(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lane, bounds).getResult());
   mask.erase();
 }
 
@@ -615,8 +610,7 @@ void MemoryLowering::lower(vector::ConstantMaskOp mask) {
   VectorType type = mask.getType();
   SmallVector<bool> lanes(type.getNumElements());
   std::fill_n(lanes.begin(), mask.getMaskDimSizes().front(), true);
-  mask.replaceAllUsesWith(
-      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, lanes)).getResult());
+  mask.replaceAllUsesWith(arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, lanes)).getResult());
   mask.erase();
 }
 
@@ -625,8 +619,7 @@ void MemoryLowering::lower(vector::StepOp step) {
   SmallVector<APInt> counts;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     counts.emplace_back(64, i);
-  step.replaceAllUsesWith(
-      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, counts)).getResult());
+  step.replaceAllUsesWith(arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, counts)).getResult());
   step.erase();
 }
 
@@ -713,8 +706,6 @@ LogicalResult MemoryLowering::run() {
 
 } // namespace
 
-LogicalResult lowerMemory(LLVM::LLVMFuncOp body, const MemoryFacts &facts) {
-  return MemoryLowering(body, facts).run();
-}
+LogicalResult lowerMemory(LLVM::LLVMFuncOp body, const MemoryFacts &facts) { return MemoryLowering(body, facts).run(); }
 
 } // namespace zyx::kernel

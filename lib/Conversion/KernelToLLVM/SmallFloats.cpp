@@ -56,8 +56,7 @@ public:
   /// the last eleven are dropped, and the one before them tells whether there was any.
   Value dropDigits(Value x, bool isSigned) {
     constexpr int64_t exact = int64_t(1) << 53, dropped = (1 << 11) - 1;
-    Value isExact = compare(arith::CmpIPredicate::ult, isSigned ? add(x, exact) : x,
-                            isSigned ? 2 * exact : exact);
+    Value isExact = compare(arith::CmpIPredicate::ult, isSigned ? add(x, exact) : x, isSigned ? 2 * exact : exact);
     Value carried = add(conjunction(x, dropped), dropped);
     return select(isExact, x, conjunction(disjunction(carried, x), ~dropped));
   }
@@ -79,8 +78,8 @@ public:
     return arith::BitcastOp::create(b, loc, result, bits);
   }
 
-  /// What instructions compute in the format itself, two elements at a time; null where there are none. A product of two
-  /// and a sum are fused ones with -0 and 1, which change nothing.
+  /// What instructions compute in the format itself, two elements at a time; null where there are none. A product of
+  /// two and a sum are fused ones with -0 and 1, which change nothing.
   Value computePairs(Operation *op) {
     auto type = dyn_cast<VectorType>(op->getResult(0).getType());
     if (!type || type.getNumElements() % 2 != 0)
@@ -94,8 +93,7 @@ public:
     const int64_t count = type.getNumElements() / 2;
     auto words = VectorType::get({count}, b.getI32Type()), pair = VectorType::get({2}, element);
     auto word = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(
-          b, loc, DenseElementsAttr::get(words, APInt(32, static_cast<uint64_t>(value))));
+      return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(words, APInt(32, static_cast<uint64_t>(value))));
     };
     SmallVector<Value> x;
     for (Value operand : op->getOperands())
@@ -129,11 +127,10 @@ public:
           operands = {second, number(-1), first};
         else if (isa<arith::MulFOp>(op))
           operands = {first, second, number(-0.0)};
-        Value computed =
-            LLVM::CallIntrinsicOp::create(b, loc, pair, b.getStringAttr(name), operands).getResult(0);
+        Value computed = LLVM::CallIntrinsicOp::create(b, loc, pair, b.getStringAttr(name), operands).getResult(0);
         Value place = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i));
-        result = LLVM::InsertElementOp::create(
-            b, loc, result, LLVM::BitcastOp::create(b, loc, b.getI32Type(), computed), place);
+        result = LLVM::InsertElementOp::create(b, loc, result,
+                                               LLVM::BitcastOp::create(b, loc, b.getI32Type(), computed), place);
       }
     }
     Type bitsOfType = bitsType(type);
@@ -157,9 +154,7 @@ private:
       attr = DenseElementsAttr::get(vector, Attribute(attr));
     return arith::ConstantOp::create(b, loc, attr);
   }
-  Value bits(Value small) {
-    return arith::BitcastOp::create(b, loc, bitsType(small.getType()), small);
-  }
+  Value bits(Value small) { return arith::BitcastOp::create(b, loc, bitsType(small.getType()), small); }
   Value extend32(Value bits) { return arith::ExtUIOp::create(b, loc, i32(bits), bits); }
   Value shl(Value x, int64_t by) { return arith::ShLIOp::create(b, loc, x, constant(x.getType(), by)); }
   Value shr(Value x, int64_t by) { return arith::ShRUIOp::create(b, loc, x, constant(x.getType(), by)); }
@@ -183,8 +178,8 @@ private:
   Value truncateHalf(Value wide) {
     if (!has.half)
       return truncateBits(wide, {13, 16, 15, 16, 0x7c00, 0x7e00, 0x1p-1f, b.getI16Type()});
-    // Of a copied sign that was an f64's before, LLVM would make a half at once, by a call of a library. It looks through
-    // no fence.
+    // Of a copied sign that was an f64's before, LLVM would make a half at once, by a call of a library. It looks
+    // through no fence.
     if (!has.halfOfDouble && !isa<VectorType>(wide.getType()))
       wide = LLVM::CallIntrinsicOp::create(b, loc, wide.getType(), b.getStringAttr("llvm.arithmetic.fence"), wide)
                  .getResult(0);
@@ -278,8 +273,8 @@ private:
     Value nearest = arith::TruncFOp::create(b, loc, f32(wide), wide);
     Value back = arith::ExtFOp::create(b, loc, wide.getType(), nearest);
     Value inexact = compare(arith::CmpFPredicate::ONE, back, wide);
-    Value above = compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
-                          math::AbsFOp::create(b, loc, wide));
+    Value above =
+        compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back), math::AbsFOp::create(b, loc, wide));
     Value bits = arith::BitcastOp::create(b, loc, i32(wide), nearest);
     Value even = compare(arith::CmpIPredicate::eq, conjunction(bits, 1), 0);
     Value towards = select(above, add(bits, -1), add(bits, 1));
@@ -366,10 +361,9 @@ LogicalResult lower(Operation *op, SmallFloatConversions has) {
 LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, SmallFloatConversions has) {
   SmallVector<Operation *> ops;
   body.walk([&](Operation *op) {
-    bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-                    isa<vector::ReductionOp>(op);
-    if (computes && (llvm::any_of(op->getOperandTypes(), isSmallFloat) ||
-                     llvm::any_of(op->getResultTypes(), isSmallFloat)))
+    bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<vector::ReductionOp>(op);
+    if (computes &&
+        (llvm::any_of(op->getOperandTypes(), isSmallFloat) || llvm::any_of(op->getResultTypes(), isSmallFloat)))
       ops.push_back(op);
   });
   for (Operation *op : ops)

@@ -29,13 +29,12 @@ Value zyx::kernel::loadPastFirstCache(OpBuilder &builder, Location loc, Value ad
   auto global = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(builder, loc, global, address);
   auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, i32));
-  Value read = LLVM::InlineAsmOp::create(
-                   builder, loc, TypeRange(words), ValueRange(from),
-                   "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l",
-                   /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                   LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
-                   ArrayAttr())
-                   .getResult(0);
+  Value read =
+      LLVM::InlineAsmOp::create(builder, loc, TypeRange(words), ValueRange(from),
+                                "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l",
+                                /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+          .getResult(0);
   SmallVector<Value> all;
   for (int64_t word = 0; word < 4; ++word)
     all.push_back(LLVM::ExtractValueOp::create(builder, loc, read, word));
@@ -92,7 +91,8 @@ void lowerWarpProducts(LLVM::LLVMFuncOp func) {
           each = LLVM::BitcastOp::create(builder, loc, VectorType::get(2, multiply.getElement()), each);
       return registers;
     };
-    const SmallVector<Value> left = asFactor(multiply.getLhs()), right = asFactor(multiply.getRhs()), sums = unpack(multiply.getAcc());
+    const SmallVector<Value> left = asFactor(multiply.getLhs()), right = asFactor(multiply.getRhs()),
+                             sums = unpack(multiply.getAcc());
     auto four = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getF32Type()));
     Value made = NVVM::MmaOp::create(builder, loc, four, left, right, sums, ArrayRef<int64_t>{16, 8, 16}, std::nullopt,
                                      std::nullopt, std::array{kind, kind},
@@ -100,7 +100,8 @@ void lowerWarpProducts(LLVM::LLVMFuncOp func) {
     SmallVector<Value> all;
     for (int64_t i = 0; i < 4; ++i)
       all.push_back(LLVM::ExtractValueOp::create(builder, loc, made, i));
-    multiply.replaceAllUsesWith(vector::FromElementsOp::create(builder, loc, cast<VectorType>(multiply.getType()), all).getResult());
+    multiply.replaceAllUsesWith(
+        vector::FromElementsOp::create(builder, loc, cast<VectorType>(multiply.getType()), all).getResult());
     multiply.erase();
   });
 }
@@ -136,8 +137,11 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       facts.bufferAlignment = gpuBufferAlignment;
       if (!fitsStack)
         facts.scratch = made->scratch;
-      const SmallFloatConversions all{.half = true, .bfloat = true, .halfOfDouble = true,
-                                      .halfPairs = packedHalf, .bfloatPairs = packedBfloat,
+      const SmallFloatConversions all{.half = true,
+                                      .bfloat = true,
+                                      .halfOfDouble = true,
+                                      .halfPairs = packedHalf,
+                                      .bfloatPairs = packedBfloat,
                                       .maximum = maximum};
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();

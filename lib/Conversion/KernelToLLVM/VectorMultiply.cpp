@@ -86,8 +86,8 @@ void lowerVectorMultiply(OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStr
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   // base + i * step + offset, in bytes.
   auto at = [&](Value base, Value i, int64_t step, int64_t offset) -> Value {
-    Value bytes = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, i, index(step)),
-                                        index(offset));
+    Value bytes =
+        arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, i, index(step)), index(offset));
     bytes = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
     return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   };

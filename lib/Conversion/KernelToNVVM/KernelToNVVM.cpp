@@ -39,8 +39,7 @@ SmallVector<Value> Lowering::values(ValueRange old) {
 
 Block *Lowering::createBlock(TypeRange arguments) {
   OpBuilder::InsertionGuard guard(b);
-  return b.createBlock(&func.getBody(), func.getBody().end(), arguments,
-                       SmallVector<Location>(arguments.size(), loc));
+  return b.createBlock(&func.getBody(), func.getBody().end(), arguments, SmallVector<Location>(arguments.size(), loc));
 }
 
 void Lowering::startBlock(Block *block) {
@@ -124,8 +123,8 @@ LogicalResult Lowering::collect() {
     return failure();
   tensorMaps = *maps;
   if (places.bytes > target.sharedBytes)
-    return kernel.emitError() << "needs " << places.bytes << " bytes of shared memory; " << target.name
-                              << " has " << target.sharedBytes;
+    return kernel.emitError() << "needs " << places.bytes << " bytes of shared memory; " << target.name << " has "
+                              << target.sharedBytes;
   return success();
 }
 
@@ -143,15 +142,14 @@ LogicalResult Lowering::run() {
   SmallVector<Type> types;
   SmallVector<Attribute> params, argAttrs;
   auto dictionary = [&](std::initializer_list<std::pair<StringRef, Attribute>> entries) {
-    return b.getDictionaryAttr(llvm::map_to_vector(
-        entries, [&](auto &entry) { return b.getNamedAttr(entry.first, entry.second); }));
+    return b.getDictionaryAttr(
+        llvm::map_to_vector(entries, [&](auto &entry) { return b.getNamedAttr(entry.first, entry.second); }));
   };
   for (const TensorMap &each : tensorMaps) {
     types.push_back(LLVM::LLVMPointerType::get(context));
-    argAttrs.push_back(dictionary(
-        {{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
-         {"llvm.align", b.getI64IntegerAttr(64)},
-         {NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()}}));
+    argAttrs.push_back(dictionary({{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
+                                   {"llvm.align", b.getI64IntegerAttr(64)},
+                                   {NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()}}));
     NamedAttrList described(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
                                         {"map", each.map},
                                         {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
@@ -168,8 +166,9 @@ LogicalResult Lowering::run() {
       if (!hasAddresses)
         continue;
       types.push_back(globalPointer);
-      argAttrs.push_back(dictionary({{LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr()},
-                                     {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(gpuBufferAlignment)}}));
+      argAttrs.push_back(
+          dictionary({{LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr()},
+                      {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(gpuBufferAlignment)}}));
       params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(argument.getArgNumber())}}));
       continue;
     }
@@ -187,16 +186,16 @@ LogicalResult Lowering::run() {
                            LLVM::Linkage::External, sharedName, Attribute(), /*alignment=*/1024,
                            /*addrSpace=*/3);
   }
-  func = LLVM::LLVMFuncOp::create(
-      b, loc, kernel.getSymName(),
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
+  func = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(),
+                                  LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   // Pairs of 16-bit elements are vectors for which there are instructions.
   func.setPassthroughAttr(b.getArrayAttr(b.getStringAttr(keepsVectorsName)));
   func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), b.getDenseI32ArrayAttr({static_cast<int32_t>(count), 1, 1}));
   func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   if (cluster > 1)
-    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
+    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                  b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   func->setAttr("kernel.params", b.getArrayAttr(params));
   // A plan that launches the kernel stays valid when code has taken its place.
   func->setAttr(plan::PlanDialect::argumentsAttr, b.getI64IntegerAttr(kernel.getNumArguments()));
@@ -243,11 +242,10 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 
 LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp,
-            ExpectOp, ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp,
-            ExtractOp, ConvertOp, ReduceOp, AnyOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp,
-            ClusterReceiveOp, OuterProductsOp, TurnOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>(
-          [&](auto each) { return lower(each); })
+      .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp, ExpectOp, ArriveOp,
+            WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp, ExtractOp, ConvertOp, ReduceOp, AnyOp,
+            BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp,
+            TurnOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>([&](auto each) { return lower(each); })
       .Case([&](ClusterArriveOp each) -> LogicalResult {
         if (threads.barrier || threads.isSingle())
           return each.emitOpError("is run by some threads only");
@@ -350,10 +348,12 @@ LogicalResult Lowering::lower(IdOp op) {
     id = threads.isSingle() ? constant(0) : threads.thread;
     break;
   case IdKind::Workgroup:
-    id = hasClusters ? NVVM::ClusterIdXOp::create(b, loc, i32).getResult() : NVVM::BlockIdXOp::create(b, loc, i32).getResult();
+    id = hasClusters ? NVVM::ClusterIdXOp::create(b, loc, i32).getResult()
+                     : NVVM::BlockIdXOp::create(b, loc, i32).getResult();
     break;
   case IdKind::NumWorkgroups:
-    id = hasClusters ? NVVM::ClusterDimXOp::create(b, loc, i32).getResult() : NVVM::GridDimXOp::create(b, loc, i32).getResult();
+    id = hasClusters ? NVVM::ClusterDimXOp::create(b, loc, i32).getResult()
+                     : NVVM::GridDimXOp::create(b, loc, i32).getResult();
     break;
   case IdKind::ClusterRank:
     id = hasClusters ? NVVM::ClusterId::create(b, loc, i32).getResult() : constant(0);
@@ -378,8 +378,8 @@ LogicalResult Lowering::lower(BarrierOp op) {
   case Scope::Role:
     if (!threads.barrier)
       return op.emitOpError("of a role stands outside of roles");
-    NVVM::BarrierOp::create(b, loc, Type(), threads.barrier, constant(threads.count),
-                            NVVM::BarrierReductionAttr(), Value());
+    NVVM::BarrierOp::create(b, loc, Type(), threads.barrier, constant(threads.count), NVVM::BarrierReductionAttr(),
+                            Value());
     return success();
   case Scope::Cluster:
     return op.emitOpError("of clusters is not lowered to NVVM");
@@ -409,8 +409,7 @@ LogicalResult Lowering::lower(RolesOp op) {
   if (total != workgroup.count)
     return op.emitOpError() << "have " << total << " threads together, the kernel " << workgroup.count;
   if (barrier > namedBarriers)
-    return op.emitOpError() << "have " << barrier - 1 << " instances; there are barriers for "
-                            << namedBarriers - 1;
+    return op.emitOpError() << "have " << barrier - 1 << " instances; there are barriers for " << namedBarriers - 1;
   if (!isa<ReturnOp, YieldOp>(op->getNextNode()))
     return op.emitOpError("are followed by code, which is not lowered to NVVM");
 
@@ -426,8 +425,8 @@ LogicalResult Lowering::lower(RolesOp op) {
     if (start + count * size < total) {
       Block *body = createBlock();
       next = createBlock();
-      Value here = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, workgroup.thread,
-                                        constant(start + count * size));
+      Value here =
+          LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, workgroup.thread, constant(start + count * size));
       LLVM::CondBrOp::create(b, loc, here, body, next);
       startBlock(body);
     }
@@ -435,15 +434,14 @@ LogicalResult Lowering::lower(RolesOp op) {
       NVVM::SetMaxRegisterOp::create(b, loc, *wanted,
                                      *wanted < registers ? NVVM::SetMaxRegisterAction::decrease
                                                          : NVVM::SetMaxRegisterAction::increase);
-    Value inRole = start == 0 ? workgroup.thread
-                              : LLVM::SubOp::create(b, loc, workgroup.thread, constant(start)).getResult();
+    Value inRole =
+        start == 0 ? workgroup.thread : LLVM::SubOp::create(b, loc, workgroup.thread, constant(start)).getResult();
     // From the first lane, so that the assembler knows that it is the same for a warp, and what follows from it.
-    Value instance = count == 1
-                         ? constant(0)
-                         : NVVM::ShflOp::create(b, loc, i32, constant(-1),
-                                                LLVM::UDivOp::create(b, loc, inRole, constant(size)), constant(0),
-                                                constant(31), NVVM::ShflKind::idx, UnitAttr())
-                               .getResult();
+    Value instance = count == 1 ? constant(0)
+                                : NVVM::ShflOp::create(b, loc, i32, constant(-1),
+                                                       LLVM::UDivOp::create(b, loc, inRole, constant(size)),
+                                                       constant(0), constant(31), NVVM::ShflKind::idx, UnitAttr())
+                                      .getResult();
     threads.thread = count == 1 ? inRole : LLVM::URemOp::create(b, loc, inRole, constant(size)).getResult();
     threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
     threads.count = size;
@@ -488,8 +486,8 @@ LogicalResult Lowering::lower(scf::ForOp op) {
   LLVM::BrOp::create(b, loc, entering, header);
   startBlock(header);
   Value index = header->getArgument(0);
-  Value goesOn = LLVM::ICmpOp::create(
-      b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt, index, end);
+  Value goesOn = LLVM::ICmpOp::create(b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt,
+                                      index, end);
   LLVM::CondBrOp::create(b, loc, goesOn, body, after);
 
   startBlock(body);

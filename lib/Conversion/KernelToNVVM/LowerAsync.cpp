@@ -69,9 +69,8 @@ LogicalResult Lowering::lower(WaitOp op) {
 // The copy engine
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::forEachPanel(
-    Operation *op, Value view, Value slot, ValueRange indices, PixelsAttr pixels,
-    llvm::function_ref<void(Value map, Value place, ValueRange coordinates)> copy) {
+LogicalResult Lowering::forEachPanel(Operation *op, Value view, Value slot, ValueRange indices, PixelsAttr pixels,
+                                     llvm::function_ref<void(Value map, Value place, ValueRange coordinates)> copy) {
   FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels);
   if (failed(wanted))
     return failure();
@@ -111,20 +110,19 @@ LogicalResult Lowering::lower(AsyncLoadOp op) {
 
 LogicalResult Lowering::lower(AsyncStoreOp op) {
   return onFirst([&] {
-    LogicalResult result = forEachPanel(
-        op, op.getView(), op.getSlot(), op.getIndices(), PixelsAttr(),
-        [&](Value tensorMap, Value place, ValueRange coordinates) {
-          NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, loc, tensorMap, place, coordinates, Value(),
-                                                             NVVM::TMAStoreMode::TILE, Value());
-        });
+    LogicalResult result =
+        forEachPanel(op, op.getView(), op.getSlot(), op.getIndices(), PixelsAttr(),
+                     [&](Value tensorMap, Value place, ValueRange coordinates) {
+                       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, loc, tensorMap, place, coordinates,
+                                                                          Value(), NVVM::TMAStoreMode::TILE, Value());
+                     });
     NVVM::CpAsyncBulkCommitGroupOp::create(b, loc);
     return result;
   });
 }
 
 LogicalResult Lowering::lower(AsyncWaitOp op) {
-  NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, op.getPending(),
-                                       op.getRead() ? b.getUnitAttr() : UnitAttr());
+  NVVM::CpAsyncBulkWaitGroupOp::create(b, loc, op.getPending(), op.getRead() ? b.getUnitAttr() : UnitAttr());
   return success();
 }
 
@@ -138,7 +136,8 @@ static constexpr int64_t sentBytes = 16;
 FailureOr<Value> Lowering::placeOfSent(Operation *op, Type tile, Value slot) {
   auto type = dyn_cast_or_null<LLVM::LLVMStructType>(convert(tile));
   AllocOp alloc = allocationOf(slot);
-  if (!type || (!type.getBody().front().isF32() && !type.getBody().front().isInteger(32)) || type.getBody().size() % 4 != 0)
+  if (!type || (!type.getBody().front().isF32() && !type.getBody().front().isInteger(32)) ||
+      type.getBody().size() % 4 != 0)
     return op->emitOpError() << "moves " << tile << "; groups of four f32 or i32 in each thread are moved";
   if (!alloc || memory.at(alloc).swizzle)
     return op->emitOpError("moves registers through shared memory that is not swizzled");
@@ -161,17 +160,17 @@ LogicalResult Lowering::lower(ClusterSendOp op) {
   Value to = there(*place), barrier = there(barrierAt(op.getBarriers(), op.getAt()));
   SmallVector<Value> registers = unpack(value(op.getTile()));
   const bool isF32 = registers.front().getType().isF32();
-  const std::string text = std::string("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.") + (isF32 ? "f32" : "b32") +
-                           " [$0], {$1, $2, $3, $4}, [$5];";
+  const std::string text = std::string("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.") +
+                           (isF32 ? "f32" : "b32") + " [$0], {$1, $2, $3, $4}, [$5];";
   for (size_t i = 0; i < registers.size(); i += 4) {
     Value address = i ? LLVM::AddOp::create(b, loc, to, constant(i / 4 * sentBytes * threads.count)).getResult() : to;
     SmallVector<Value> operands = {address};
     llvm::append_range(operands, ArrayRef(registers).slice(i, 4));
     operands.push_back(barrier);
     LLVM::InlineAsmOp::create(b, loc, TypeRange(), operands, text,
-                              isF32 ? "r,f,f,f,f,r,~{memory}" : "r,r,r,r,r,r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                              LLVM::TailCallKind::None, LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-                              ArrayAttr());
+                              isF32 ? "r,f,f,f,f,r,~{memory}" : "r,r,r,r,r,r,~{memory}", /*has_side_effects=*/true,
+                              /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                              LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   }
   return success();
 }
@@ -183,7 +182,8 @@ LogicalResult Lowering::lower(ClusterReceiveOp op) {
   auto type = cast<LLVM::LLVMStructType>(convert(op.getType()));
   SmallVector<Value> registers;
   for (size_t i = 0; i < type.getBody().size(); i += 4) {
-    Value four = LLVM::LoadOp::create(b, loc, VectorType::get(4, type.getBody().front()), advance(*place, i / 4 * sentBytes * threads.count), sentBytes);
+    Value four = LLVM::LoadOp::create(b, loc, VectorType::get(4, type.getBody().front()),
+                                      advance(*place, i / 4 * sentBytes * threads.count), sentBytes);
     for (int64_t j = 0; j < 4; ++j)
       registers.push_back(LLVM::ExtractElementOp::create(b, loc, four, constant(j)));
   }

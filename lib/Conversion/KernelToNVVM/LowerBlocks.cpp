@@ -2,11 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Blocks of 64 x 128 that threads multiply themselves. Two by two warps have 32 x 64 each; lane l of a warp has the rows
-// 4 (l / 8) to 4 (l / 8) + 3 and those 16 behind them, and the columns 4 (l % 8) to 4 (l % 8) + 3 and those 32 behind. Both
-// factors lie in rows along these, in swizzled panels of 32: of each row of a panel a warp reads pieces of 16 bytes that
-// are next to each other, if not in this order, once for all lanes that share them. Of blocks of 32 x 128 a warp has 16
-// rows, which are half of a panel, and a lane the first four.
+// Blocks of 64 x 128 that threads multiply themselves. Two by two warps have 32 x 64 each; lane l of a warp has the
+// rows 4 (l / 8) to 4 (l / 8) + 3 and those 16 behind them, and the columns 4 (l % 8) to 4 (l % 8) + 3 and those 32
+// behind. Both factors lie in rows along these, in swizzled panels of 32: of each row of a panel a warp reads pieces of
+// 16 bytes that are next to each other, if not in this order, once for all lanes that share them. Of blocks of 32 x 128
+// a warp has 16 rows, which are half of a panel, and a lane the first four.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
@@ -46,7 +46,8 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
   const int64_t depth = op.getLhs().getType().getDimSize(0), rows = cast<RankedTensorType>(op.getType()).getDimSize(0);
   if (!isSwizzledMatrix(op.getLhs(), depth, rows) || !isSwizzledMatrix(op.getRhs(), depth, blockColumns) ||
       depth % pieces != 0)
-    return op.emitOpError() << "takes rows of " << rows << " and of 128 f32, a multiple of 8, from shared memory with a "
+    return op.emitOpError() << "takes rows of " << rows
+                            << " and of 128 f32, a multiple of 8, from shared memory with a "
                             << "swizzle of 128";
 
   const int64_t panelBytes = depth * rowBytes;
@@ -62,8 +63,8 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
     }
     return places;
   };
-  // A warp has one panel of the left factor, where a thread's second piece is four behind the first one, or half of one,
-  // and two of the right one.
+  // A warp has one panel of the left factor, where a thread's second piece is four behind the first one, or half of
+  // one, and two of the right one.
   const bool isLow = rows == lowRows;
   Value piece = bitsOf(down(threads.thread, 3), 3), half = down(threads.thread, 6);
   if (isLow)
@@ -107,8 +108,8 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
   return success();
 }
 
-/// Lane l of a warp has four rows and a piece of each. Which ones follows from its bits, so that eight neighbours read from
-/// all banks and write to all banks, though both sides are swizzled.
+/// Lane l of a warp has four rows and a piece of each. Which ones follows from its bits, so that eight neighbours read
+/// from all banks and write to all banks, though both sides are swizzled.
 LogicalResult Lowering::lower(TurnOp op) {
   const int64_t rows = op.getFrom().getType().getDimSize(0);
   if (!isSwizzledMatrix(op.getFrom(), rows, panelColumns) || !isSwizzledMatrix(op.getTo(), panelColumns, rows) ||
@@ -130,8 +131,9 @@ LogicalResult Lowering::lower(TurnOp op) {
   Value fours = xored(xored(xored(bit(2, 0), bit(1, 1)), bit(4, 1)), xored(bit(5, 2), bit(6, 3)));
   const int64_t panelBytes = panelColumns * rowBytes;
   Value from = advance(value(op.getFrom()), scaled(fours, 9));
-  Value to = advance(advance(value(op.getTo()), LLVM::MulOp::create(b, loc, bit(6, 0), constant(panelBytes)).getResult()),
-                     scaled(piece, 9));
+  Value to =
+      advance(advance(value(op.getTo()), LLVM::MulOp::create(b, loc, bit(6, 0), constant(panelBytes)).getResult()),
+              scaled(piece, 9));
   // Rows 4 f + i of a matrix have their pieces exchanged by 4 (f % 2) + i.
   Value read = xored(piece, bit(2, 2)), write = xored(LLVM::AndOp::create(b, loc, fours, constant(7)), bit(0, 2));
   auto placeOf = [&](Value base, Value swizzled, int64_t i) {
@@ -152,7 +154,8 @@ LogicalResult Lowering::lower(TurnOp op) {
       for (int64_t j = 0; j < perPiece; ++j)
         turned = LLVM::InsertElementOp::create(
             b, loc, turned, LLVM::ExtractElementOp::create(b, loc, taken[j], constant(i)), constant(j));
-      LLVM::StoreOp::create(b, loc, turned, advance(targets[i], block * (blockRows / panelColumns) * panelBytes), pieceBytes);
+      LLVM::StoreOp::create(b, loc, turned, advance(targets[i], block * (blockRows / panelColumns) * panelBytes),
+                            pieceBytes);
     }
   }
   return success();

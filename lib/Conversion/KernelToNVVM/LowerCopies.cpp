@@ -43,7 +43,8 @@ FailureOr<Lowering::Pieces> Lowering::piecesOf(Operation *op, ArrayRef<int64_t> 
   const int64_t bits = element.getIntOrFloatBitWidth();
   pieces.rows = shape.size() == 2 ? shape[0] : 0;
   pieces.perRow = shape.back() * bits / (8 * pieceBytes);
-  if (pieces.rows == 0 || bits < 8 || shape.back() * bits % (8 * pieceBytes) != 0 || pieces.threads % pieces.perRow != 0)
+  if (pieces.rows == 0 || bits < 8 || shape.back() * bits % (8 * pieceBytes) != 0 ||
+      pieces.threads % pieces.perRow != 0)
     return op->emitOpError() << "copies rows of " << shape.back() << " elements, which " << pieces.threads
                              << " threads do not share in pieces of " << pieceBytes << " bytes";
   Value perRow = constant(pieces.perRow);
@@ -67,7 +68,8 @@ FailureOr<Lowering::GlobalPieces> Lowering::globalPieces(Operation *op, Value vi
     strides.push_back(BlockAttr::constant(stride).value_or(-1));
   if (!offset || *offset % perPiece != 0 || strides.back() != 1 ||
       llvm::any_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride < 0 || stride % perPiece != 0; }))
-    return op->emitOpError() << "copies through a view whose rows do not lie on multiples of " << pieceBytes << " bytes";
+    return op->emitOpError() << "copies through a view whose rows do not lie on multiples of " << pieceBytes
+                             << " bytes";
 
   auto plus = [&](Value x, Value y) -> Value { return LLVM::AddOp::create(b, loc, x, y); };
   auto wide = [&](Value x) -> Value { return LLVM::SExtOp::create(b, loc, i64, x); };
@@ -83,7 +85,8 @@ FailureOr<Lowering::GlobalPieces> Lowering::globalPieces(Operation *op, Value vi
       place = plus(place, LLVM::MulOp::create(b, loc, wide(index), constant(i64, stride)));
   Value inRow = LLVM::MulOp::create(b, loc, pieces.inRow, constant(perPiece));
   Value own = plus(LLVM::MulOp::create(b, loc, wide(pieces.row), constant(i64, strides[rowDim])), wide(inRow));
-  Value tile = LLVM::GEPOp::create(b, loc, globalPointer, type.getElementType(), result.buffer, ArrayRef<LLVM::GEPArg>{own});
+  Value tile =
+      LLVM::GEPOp::create(b, loc, globalPointer, type.getElementType(), result.buffer, ArrayRef<LLVM::GEPArg>{own});
   result.first = LLVM::GEPOp::create(b, loc, globalPointer, type.getElementType(), tile, ArrayRef<LLVM::GEPArg>{place});
 
   auto isInside = [&](size_t dim) { return inBounds && (*inBounds)[dim]; };
@@ -115,8 +118,9 @@ FailureOr<Lowering::GlobalPieces> Lowering::globalPieces(Operation *op, Value vi
 Value Lowering::pieceAt(const GlobalPieces &from, const Pieces &pieces, int64_t i) {
   if (i == 0)
     return from.first;
-  return LLVM::GEPOp::create(b, loc, globalPointer, b.getI8Type(), from.first,
-                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(constant(i64, i * pieces.rowsApart() * from.rowBytes))});
+  return LLVM::GEPOp::create(
+      b, loc, globalPointer, b.getI8Type(), from.first,
+      ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(constant(i64, i * pieces.rowsApart() * from.rowBytes))});
 }
 
 Value Lowering::swizzled(const SharedMemory &place, Value row, Value piece) {
@@ -143,14 +147,17 @@ LogicalResult Lowering::forEachPiece(Operation *op, Value slot, const Pieces &pi
   const int64_t repeats = pieces.rowsApart() % 8 == 0 ? 1 : 8 / std::min<int64_t>(pieces.rowsApart(), 8);
   SmallVector<Value> offsets;
   for (int64_t i = 0; i < std::min(repeats, pieces.count()); ++i)
-    offsets.push_back(swizzled(place, LLVM::AddOp::create(b, loc, pieces.row, constant(i * pieces.rowsApart())), pieces.inRow));
+    offsets.push_back(
+        swizzled(place, LLVM::AddOp::create(b, loc, pieces.row, constant(i * pieces.rowsApart())), pieces.inRow));
   for (int64_t i = 0; i < pieces.count(); ++i) {
-    Value at = advance(advance(value(slot), offsets[i % repeats]), i / repeats * repeats * pieces.rowsApart() * place.swizzle);
+    Value at =
+        advance(advance(value(slot), offsets[i % repeats]), i / repeats * repeats * pieces.rowsApart() * place.swizzle);
     if (!pieces.isPartial(i)) {
       body(i, at);
       continue;
     }
-    Value exists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, pieces.row, constant(pieces.rows - i * pieces.rowsApart()));
+    Value exists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, pieces.row,
+                                        constant(pieces.rows - i * pieces.rowsApart()));
     (void)lowerIf(exists, [&] {
       body(i, at);
       return success();
@@ -219,7 +226,6 @@ LogicalResult Lowering::storePieces(StoreOp op) {
   if (failed(pieces))
     return failure();
   SmallVector<Value> registers = unpack(value(op.getValue()));
-  return forEachPiece(op, op.getView(), *pieces, [&](int64_t i, Value place) {
-    LLVM::StoreOp::create(b, loc, registers[i], place, pieceBytes);
-  });
+  return forEachPiece(op, op.getView(), *pieces,
+                      [&](int64_t i, Value place) { LLVM::StoreOp::create(b, loc, registers[i], place, pieceBytes); });
 }

@@ -149,9 +149,9 @@ LogicalResult Lowering::lower(LoadOp op) {
     auto [row, column] = share->places[i];
     Value &known = columnExists[column];
     if (share->column && !known)
-      known = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult,
-                                   LLVM::AddOp::create(b, loc, share->column, constant(column)),
-                                   constant(share->columns));
+      known =
+          LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult,
+                               LLVM::AddOp::create(b, loc, share->column, constant(column)), constant(share->columns));
     return existsAt(b, loc, share->rows[row], known);
   };
   // What does not exist is read from where something does, and is zero.
@@ -218,7 +218,8 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
     LLVM::StoreOp::create(b, loc, what, to, alignment);
   };
   auto element = [&](size_t i) -> Value {
-    return isPacked ? LLVM::ExtractElementOp::create(b, loc, registers[i / 2], constant(i % 2)).getResult() : registers[i];
+    return isPacked ? LLVM::ExtractElementOp::create(b, loc, registers[i / 2], constant(i % 2)).getResult()
+                    : registers[i];
   };
   auto neighbours = [&](size_t i) -> Value {
     if (isPacked)

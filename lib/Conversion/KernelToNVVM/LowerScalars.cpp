@@ -65,10 +65,10 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
       })
       .Case([&](arith::CmpFOp cmp) -> Value {
         // In the order of LLVM, which has the same names.
-        auto predicate = LLVM::symbolizeFCmpPredicate(
-            cmp.getPredicate() == arith::CmpFPredicate::AlwaysFalse  ? "_false"
-            : cmp.getPredicate() == arith::CmpFPredicate::AlwaysTrue ? "_true"
-                                                                     : arith::stringifyCmpFPredicate(cmp.getPredicate()));
+        auto predicate = LLVM::symbolizeFCmpPredicate(cmp.getPredicate() == arith::CmpFPredicate::AlwaysFalse ? "_false"
+                                                      : cmp.getPredicate() == arith::CmpFPredicate::AlwaysTrue
+                                                          ? "_true"
+                                                          : arith::stringifyCmpFPredicate(cmp.getPredicate()));
         return LLVM::FCmpOp::create(b, loc, *predicate, v[0], v[1]);
       })
       .Case([&](arith::ShLIOp) { return binary(std::type_identity<LLVM::ShlOp>()); })
@@ -92,7 +92,8 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
         // Of numbers from 1 on it is good to one ULP.
         if (type.isF32() && bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::afn) &&
             matchPattern(division.getLhs(), m_OneFloat()))
-          return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"), v[1]).getResult(0);
+          return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"), v[1])
+              .getResult(0);
         return withFlags(LLVM::FDivOp::create(b, loc, v[0], v[1]));
       })
       .Case([&](arith::NegFOp) { return withFlags(LLVM::FNegOp::create(b, loc, v[0])); })

@@ -101,8 +101,7 @@ LogicalResult Lowering::lowerTileConstant(arith::ConstantOp op) {
   if (!elements)
     return op.emitOpError("is a tile of different values, which is not lowered");
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
-  Value element = LLVM::ConstantOp::create(b, loc, elements.getElementType(),
-                                           elements.getSplatValue<TypedAttr>());
+  Value element = LLVM::ConstantOp::create(b, loc, elements.getElementType(), elements.getSplatValue<TypedAttr>());
   map.map(op.getResult(), splat(type, element));
   return success();
 }
@@ -118,7 +117,8 @@ LogicalResult Lowering::lower(IotaOp op) {
   auto tile = cast<RankedTensorType>(op.getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
   auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
-  if (!tile.getElementType().isInteger(32) || fragOf(slice ? tile.cloneWithEncoding(slice.getParent()) : tile) != FragKind::WgmmaAcc)
+  if (!tile.getElementType().isInteger(32) ||
+      fragOf(slice ? tile.cloneWithEncoding(slice.getParent()) : tile) != FragKind::WgmmaAcc)
     return op.emitOpError("is not of 32-bit integers in an accumulator, its rows or its columns");
   if (failed(requireWarpGroup(op)))
     return failure();
@@ -150,9 +150,8 @@ LogicalResult Lowering::lowerConversion(Operation *op) {
   ZYX_CONVERT_OR_REFUSE(type, op, old);
   auto tile = dyn_cast<LLVM::LLVMStructType>(type);
   if (!tile) {
-    map.map(op->getResult(0), isa<arith::TruncFOp>(op)
-                                  ? LLVM::FPTruncOp::create(b, loc, type, input).getResult()
-                                  : LLVM::FPExtOp::create(b, loc, type, input).getResult());
+    map.map(op->getResult(0), isa<arith::TruncFOp>(op) ? LLVM::FPTruncOp::create(b, loc, type, input).getResult()
+                                                       : LLVM::FPExtOp::create(b, loc, type, input).getResult());
     return success();
   }
   SmallVector<Value> from = unpack(input), to;
@@ -208,8 +207,7 @@ LogicalResult Lowering::lower(ConvertOp op) {
 LogicalResult Lowering::lower(ReduceOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
-  if (fragOf(input) != FragKind::WgmmaAcc || !input.getElementType().isF32() ||
-      op.getDims() != ArrayRef<int64_t>{1})
+  if (fragOf(input) != FragKind::WgmmaAcc || !input.getElementType().isF32() || op.getDims() != ArrayRef<int64_t>{1})
     return op.emitOpError("is not along the rows of an f32 accumulator");
   auto combine = [&](Value x, Value y) -> Value {
     switch (op.getKind()) {
@@ -256,8 +254,7 @@ LogicalResult Lowering::lower(AnyOp op) {
   Value any;
   for (Value each : unpack(value(op.getConditions())))
     any = any ? LLVM::OrOp::create(b, loc, any, each).getResult() : each;
-  map.map(op.getResult(),
-          NVVM::VoteSyncOp::create(b, loc, i1, constant(-1), any, NVVM::VoteSyncKind::any).getResult());
+  map.map(op.getResult(), NVVM::VoteSyncOp::create(b, loc, i1, constant(-1), any, NVVM::VoteSyncKind::any).getResult());
   return success();
 }
 
@@ -372,11 +369,13 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
   ViewType rhs = op.getRhs().getType();
   Type element = rhs.getElementType();
   bool inRegisters = isa<RankedTensorType>(op.getLhs().getType());
-  Type lhsElement = inRegisters ? getElementTypeOrSelf(op.getLhs().getType()) : cast<ViewType>(op.getLhs().getType()).getElementType();
+  Type lhsElement = inRegisters ? getElementTypeOrSelf(op.getLhs().getType())
+                                : cast<ViewType>(op.getLhs().getType()).getElementType();
   auto kind = factorKind(element), lhsKind = factorKind(lhsElement);
   const unsigned bits = element.getIntOrFloatBitWidth();
-  if (!kind || !lhsKind || element.isInteger(8) != sum.isInteger(32) || element.isInteger(8) != lhsElement.isInteger(8) ||
-      lhsElement.getIntOrFloatBitWidth() != bits || (bits != 8 && lhsElement != element))
+  if (!kind || !lhsKind || element.isInteger(8) != sum.isInteger(32) ||
+      element.isInteger(8) != lhsElement.isInteger(8) || lhsElement.getIntOrFloatBitWidth() != bits ||
+      (bits != 8 && lhsElement != element))
     return op.emitOpError() << "of " << lhsElement << " and " << element << " into " << sum
                             << " is not lowered; bf16, f16, f8, and f32 as tf32, into f32 are, and i8 into i32";
   if (bits != 16 && (inRegisters || op.getTransposeLhs() || !op.getTransposeRhs()))
@@ -405,8 +404,8 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
   auto alongK = [&](const SharedMemory &place, int64_t at) {
     return at / place.panelColumns * place.panelBytes + at % place.panelColumns * place.elementBytes;
   };
-  Value rhsStart = descriptor(value(op.getRhs()), *right, op.getTransposeRhs() ? 16 : right->panelBytes,
-                              8 * right->swizzle);
+  Value rhsStart =
+      descriptor(value(op.getRhs()), *right, op.getTransposeRhs() ? 16 : right->panelBytes, 8 * right->swizzle);
   Value lhsStart = left ? descriptor(value(op.getLhs()), *left, 16, 8 * left->swizzle) : Value();
   auto at = [&](Value start, int64_t bytes) -> Value {
     return bytes ? LLVM::AddOp::create(b, loc, start, constant(i64, bytes >> 4)).getResult() : start;
@@ -451,10 +450,8 @@ LogicalResult Lowering::lower(MmaAsyncOp op) {
       cs << i << ",";
     cs << "r,r,r,r,l";
     acc = LLVM::InlineAsmOp::create(b, loc, TypeRange(type), operands, text, constraints,
-                                    /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                    LLVM::TailCallKind::None,
-                                    LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-                                    ArrayAttr())
+                                    /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                    LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
               .getResult(0);
   }
   map.map(op.getResult(), acc);
@@ -474,17 +471,18 @@ LogicalResult Lowering::lower(MmaWaitOp op) {
     NVVM::WgmmaWaitGroupSyncOp::create(b, loc, op.getPending());
     return success();
   }
-  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(), llvm::map_to_vector(registers, [](Value v) { return v.getType(); }));
+  auto all = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                              llvm::map_to_vector(registers, [](Value v) { return v.getType(); }));
   std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";", constraints;
   llvm::raw_string_ostream cs(constraints);
   llvm::interleave(registers, cs, [&](Value v) { cs << (v.getType().isF32() ? "=f" : "=r"); }, ",");
   for (size_t i = 0; i < registers.size(); ++i)
     cs << "," << i;
-  Value waited = LLVM::InlineAsmOp::create(
-                     b, loc, TypeRange(Type(all)), registers, text, constraints, /*has_side_effects=*/true,
-                     /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                     LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
-                     .getResult(0);
+  Value waited =
+      LLVM::InlineAsmOp::create(b, loc, TypeRange(Type(all)), registers, text, constraints, /*has_side_effects=*/true,
+                                /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+          .getResult(0);
   SmallVector<Value> results = unpack(waited);
   size_t from = 0;
   for (OpResult each : op.getResults()) {

@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Products of one warp by mma.sync: factors come out of shared memory by ldmatrix, in blocks of 8 rows by 16 bytes. Lane l
-// gets word l % 4 of row l / 4 of each block, or with .trans the elements 2 * (l % 4) and the next one of column l / 4:
-// what mma.sync wants of it. A left factor has four blocks, of 16 rows and 32 bytes along the contraction, and two columns
-// of eight of a right one have four.
+// Products of one warp by mma.sync: factors come out of shared memory by ldmatrix, in blocks of 8 rows by 16 bytes.
+// Lane l gets word l % 4 of row l / 4 of each block, or with .trans the elements 2 * (l % 4) and the next one of column
+// l / 4: what mma.sync wants of it. A left factor has four blocks, of 16 rows and 32 bytes along the contraction, and
+// two columns of eight of a right one have four.
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
@@ -14,7 +14,9 @@ using namespace zyx::kernel;
 
 static constexpr int64_t warpThreads = 32, pieceBytes = 16, blockRows = 8;
 
-static FragKind kindOf(Value tile) { return cast<FragAttr>(cast<RankedTensorType>(tile.getType()).getEncoding()).getKind(); }
+static FragKind kindOf(Value tile) {
+  return cast<FragAttr>(cast<RankedTensorType>(tile.getType()).getEncoding()).getKind();
+}
 
 LogicalResult Lowering::lower(LoadMatrixOp op) {
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
@@ -23,7 +25,8 @@ LogicalResult Lowering::lower(LoadMatrixOp op) {
     return op.emitOpError("reads shared memory that is not swizzled, which is not lowered");
   const SharedMemory &place = memory.at(alloc);
   if (!isMultiple(op.getRow(), blockRows) || !isMultiple(op.getColumn(), pieceBytes / place.elementBytes))
-    return op.emitOpError() << "begins at no visible multiple of " << blockRows << " rows and " << pieceBytes << " bytes";
+    return op.emitOpError() << "begins at no visible multiple of " << blockRows << " rows and " << pieceBytes
+                            << " bytes";
   if (failed(requireThreads(op, warpThreads)))
     return failure();
   auto andOf = [&](Value x, int64_t y) -> Value { return LLVM::AndOp::create(b, loc, x, constant(y)); };
@@ -41,7 +44,8 @@ LogicalResult Lowering::lower(LoadMatrixOp op) {
   }
   piece = plus(piece, LLVM::UDivOp::create(b, loc, value(op.getColumn()), constant(pieceBytes / place.elementBytes)));
   // The first row is a multiple of eight, after which a swizzle repeats.
-  Value begin = advance(value(op.getView()), LLVM::MulOp::create(b, loc, value(op.getRow()), constant(place.swizzle)).getResult());
+  Value begin = advance(value(op.getView()),
+                        LLVM::MulOp::create(b, loc, value(op.getRow()), constant(place.swizzle)).getResult());
   auto four = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, i32));
   auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
   SmallVector<Value> registers;
@@ -52,8 +56,9 @@ LogicalResult Lowering::lower(LoadMatrixOp op) {
     Value address = advance(begin, swizzled(place, row, here));
     if (!op.getTransposed())
       address = advance(address, i * 2 * blockRows * place.swizzle);
-    Value read = NVVM::LdMatrixOp::create(b, loc, four, address, 4, op.getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-                                          shape, NVVM::LdStMatrixEltType::B16);
+    Value read = NVVM::LdMatrixOp::create(b, loc, four, address, 4,
+                                          op.getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
+                                          NVVM::LdStMatrixEltType::B16);
     llvm::append_range(registers, unpack(read));
   }
   map.map(op.getResult(), pack(type, registers));
@@ -88,9 +93,8 @@ LogicalResult Lowering::lower(MmaOp op) {
   auto asFactor = [&](ValueRange registers) {
     if (!lhs.isF16())
       return SmallVector<Value>(registers);
-    return llvm::map_to_vector(registers, [&](Value each) -> Value {
-      return LLVM::BitcastOp::create(b, loc, VectorType::get(2, lhs), each);
-    });
+    return llvm::map_to_vector(
+        registers, [&](Value each) -> Value { return LLVM::BitcastOp::create(b, loc, VectorType::get(2, lhs), each); });
   };
   SmallVector<Value> left = asFactor(unpack(value(op.getLhs()))), right = asFactor(unpack(value(op.getRhs())));
   SmallVector<Value> sums = unpack(value(op.getAcc()));
@@ -104,9 +108,9 @@ LogicalResult Lowering::lower(MmaOp op) {
     for (int64_t column = 0; column < result.getDimSize(1) / 8; ++column) {
       auto each = MutableArrayRef(sums).slice(4 * column, 4);
       Value made = NVVM::MmaOp::create(
-          b, loc, four, ArrayRef(left).slice(4 / parts * part, 4 / parts), ArrayRef(right).slice(2 * column + part, 2 / parts),
-          ArrayRef<Value>(each), ArrayRef<int64_t>{16, 8, depth}, std::nullopt, overflow, std::array{*kind, *kind},
-          std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+          b, loc, four, ArrayRef(left).slice(4 / parts * part, 4 / parts),
+          ArrayRef(right).slice(2 * column + part, 2 / parts), ArrayRef<Value>(each), ArrayRef<int64_t>{16, 8, depth},
+          std::nullopt, overflow, std::array{*kind, *kind}, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
       llvm::copy(unpack(made), each.begin());
     }
   map.map(op.getResult(), pack(type, sums));

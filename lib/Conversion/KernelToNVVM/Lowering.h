@@ -38,17 +38,16 @@ inline bool isAccumulator(FragKind kind) { return kind == FragKind::WgmmaAcc || 
 bool isMultiple(mlir::Value index, int64_t factor);
 
 /// The type that holds a tile in a thread, or a refusal.
-#define ZYX_CONVERT_OR_REFUSE(name, op, type)                                                      \
-  Type name = convert(type);                                                                       \
-  if (!name)                                                                                       \
+#define ZYX_CONVERT_OR_REFUSE(name, op, type)                                                                          \
+  Type name = convert(type);                                                                                           \
+  if (!name)                                                                                                           \
   return (op)->emitOpError() << "has the type " << (type) << ", which no thread can hold"
 
 /// Lowers one kernel by a walk: structured control flow becomes blocks, every other op its
 /// instructions at the end of the block that is being written.
 class Lowering {
 public:
-  Lowering(FuncOp kernel, const target::TargetInfo &target)
-      : kernel(kernel), target(target), b(kernel.getContext()) {}
+  Lowering(FuncOp kernel, const target::TargetInfo &target) : kernel(kernel), target(target), b(kernel.getContext()) {}
 
   /// Puts the llvm.func before the kernel, which stays as it is.
   mlir::LogicalResult run();
@@ -101,10 +100,9 @@ private:
   mlir::LogicalResult lower(AsyncStoreOp op);
   mlir::LogicalResult lower(AsyncWaitOp op);
   /// Calls `copy` with the place in shared memory and the coordinates of each panel of a box.
-  mlir::LogicalResult forEachPanel(mlir::Operation *op, mlir::Value view, mlir::Value slot,
-                                   mlir::ValueRange indices, PixelsAttr pixels,
-                                   llvm::function_ref<void(mlir::Value map, mlir::Value place,
-                                                           mlir::ValueRange coordinates)> copy);
+  mlir::LogicalResult
+  forEachPanel(mlir::Operation *op, mlir::Value view, mlir::Value slot, mlir::ValueRange indices, PixelsAttr pixels,
+               llvm::function_ref<void(mlir::Value map, mlir::Value place, mlir::ValueRange coordinates)> copy);
 
   // LowerScalars.cpp: arith and math, on scalars and on registers of tiles.
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);

@@ -47,8 +47,8 @@ public:
 
 private:
   Status refuse(Operation *op, const llvm::Twine &reason) {
-    return Status::compileFailed("entry '" + func.getName().str() +
-                                 "': " + op->getName().getStringRef().str() + " " + reason.str());
+    return Status::compileFailed("entry '" + func.getName().str() + "': " + op->getName().getStringRef().str() + " " +
+                                 reason.str());
   }
 
   uint64_t sizeOf(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
@@ -65,8 +65,7 @@ private:
       auto kind = input ? artifact::BufferKind::Input : artifact::BufferKind::Output;
       addBuffer(argument, kind, arguments.size());
       arguments.push_back({(input ? input : func.getOutputName(i)).str(),
-                           cast<BufferType>(argument.getType()).getTensorType(),
-                           func.isWeight(i)});
+                           cast<BufferType>(argument.getType()).getTensorType(), func.isWeight(i)});
     }
   }
 
@@ -106,8 +105,7 @@ private:
         })
         .Case([&](SliceOp slice) {
           const bool isKept = slice.getArena().getDefiningOp<ArenaOp>().getKept();
-          addBuffer(slice.getResult(),
-                    isKept ? artifact::BufferKind::Kept : artifact::BufferKind::Arena,
+          addBuffer(slice.getResult(), isKept ? artifact::BufferKind::Kept : artifact::BufferKind::Arena,
                     slice.getOffset());
           return Status::ok();
         })
@@ -121,14 +119,12 @@ private:
         })
         .Case([&](LaunchOp launch) { return addLaunch(launch); })
         .Case([&](CopyOp copy) {
-          return addCommand(copy,
-                            artifact::Copy{refTo(copy.getSource()), refTo(copy.getDestination()),
-                                           sizeOf(copy.getSource())});
+          return addCommand(
+              copy, artifact::Copy{refTo(copy.getSource()), refTo(copy.getDestination()), sizeOf(copy.getSource())});
         })
         .Case([&](FillOp fill) {
           DType dtype = cast<BufferType>(fill.getDestination().getType()).getDtype();
-          return addCommand(fill, artifact::Fill{refTo(fill.getDestination()),
-                                                 sizeOf(fill.getDestination()),
+          return addCommand(fill, artifact::Fill{refTo(fill.getDestination()), sizeOf(fill.getDestination()),
                                                  static_cast<uint64_t>(fill.getBits()),
                                                  static_cast<uint8_t>(byteSize(dtype))});
         })
@@ -139,15 +135,12 @@ private:
           return Status::ok();
         })
         .Case([&](ReturnOp) { return Status::ok(); })
-        .Default([&](Operation *other) {
-          return refuse(other, "is nothing that an artifact can hold");
-        });
+        .Default([&](Operation *other) { return refuse(other, "is nothing that an artifact can hold"); });
   }
 
   artifact::BufferRef refTo(Value buffer) { return {buffers.lookup(buffer), 0}; }
 
-  Status addCommand(CommandOpInterface command,
-                    decltype(artifact::Command::action) action) {
+  Status addCommand(CommandOpInterface command, decltype(artifact::Command::action) action) {
     artifact::Command made{std::move(action), {}};
     for (OpOperand &event : command.getWaitMutable())
       made.wait.push_back(commands.lookup(event.get()));
@@ -181,8 +174,7 @@ private:
       for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
         std::optional<int64_t> constant = getConstantIntValue(extent);
         if (!constant)
-          return refuse(op,
-                        "launches '" + op.getKernel() + "', whose grid is known at run time only");
+          return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
         programs.push_back(llvm::divideCeil(*constant, step));
       }
       for (int64_t leading : ArrayRef(programs).drop_back(3))
@@ -226,7 +218,8 @@ private:
     return it->second;
   }
 
-  /// Cuts the init wherever nothing that is made before is used behind, so that each step can be made, and shared, alone.
+  /// Cuts the init wherever nothing that is made before is used behind, so that each step can be made, and shared,
+  /// alone.
   void addInitSteps() {
     const size_t numCommands = result.numInitCommands;
     // The first and the last command that uses each buffer that the init makes.
@@ -401,8 +394,7 @@ Result<artifact::Artifact> zyx::plan::toArtifact(ModuleOp module, const target::
                                                  std::vector<artifact::CodeBlob> code) {
   SmallVector<FuncOp> entries(module.getOps<FuncOp>());
   if (entries.size() != 1)
-    return Status::compileFailed("an artifact holds one entry, and the module has " +
-                                 std::to_string(entries.size()));
+    return Status::compileFailed("an artifact holds one entry, and the module has " + std::to_string(entries.size()));
   Writer writer(module, entries.front(), target);
   ZYX_RETURN_IF_ERROR(writer.run(std::move(code)));
   return std::move(writer.result);

@@ -57,9 +57,7 @@ Status checkNull(const void *pointer, const char *what) {
 }
 
 /// Only memory of no bytes may lie nowhere.
-Status checkData(const void *data, size_t size) {
-  return size == 0 ? Status::ok() : checkNull(data, "data");
-}
+Status checkData(const void *data, size_t size) { return size == 0 ? Status::ok() : checkNull(data, "data"); }
 
 // The sizes of the first versions that were published, which stay what they are when members are added. What
 // a caller's version lacks is 0, or is not written.
@@ -74,8 +72,8 @@ constexpr size_t leastOptions = offsetof(zyx_device_options, thread_pool),
 Status checkStruct(size_t size, size_t least, const char *what) {
   if (size >= least)
     return Status::ok();
-  return Status::invalidArgument("struct_size of '" + std::string(what) + "' is " +
-                                 std::to_string(size) + ", less than " + std::to_string(least));
+  return Status::invalidArgument("struct_size of '" + std::string(what) + "' is " + std::to_string(size) +
+                                 ", less than " + std::to_string(least));
 }
 
 /// Writes as much as the caller's version of the struct has.
@@ -84,14 +82,12 @@ template <typename Info> void give(Info *to, Info value) {
   std::memcpy(to, &value, std::min(to->struct_size, sizeof(Info)));
 }
 
-Status load(zyx_device *device, std::span<const std::byte> bytes, const std::string &name,
-            zyx_executor **executor) {
+Status load(zyx_device *device, std::span<const std::byte> bytes, const std::string &name, zyx_executor **executor) {
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(bytes, name));
   auto result = std::make_unique<zyx_executor>();
   result->device = device->device;
   result->constantBytes = artifact.constants.size();
-  for (const artifact::Command &command :
-       std::span(artifact.commands).subspan(artifact.numInitCommands))
+  for (const artifact::Command &command : std::span(artifact.commands).subspan(artifact.numInitCommands))
     result->numLaunches += std::holds_alternative<artifact::Launch>(command.action);
   ZYX_ASSIGN_OR_RETURN(result->executor, Executor::create(device->device, std::move(artifact)));
   *executor = result.release();
@@ -106,8 +102,8 @@ Status describe(const std::vector<artifact::Argument> &arguments, const char *ki
                                    std::to_string(arguments.size()) + " does not exist");
   const artifact::Argument &argument = arguments[index];
   const Shape &shape = argument.type.shape;
-  give(info, {0, argument.name.c_str(), static_cast<zyx_dtype>(argument.type.dtype), shape.size(),
-              shape.data(), static_cast<size_t>(*byteSize(argument.type))});
+  give(info, {0, argument.name.c_str(), static_cast<zyx_dtype>(argument.type.dtype), shape.size(), shape.data(),
+              static_cast<size_t>(*byteSize(argument.type))});
   return Status::ok();
 }
 
@@ -171,17 +167,14 @@ zyx_error_code zyx_error_get_code(const zyx_error *error) {
   return error ? static_cast<zyx_error_code>(error->status.code()) : ZYX_OK;
 }
 
-const char *zyx_error_get_message(const zyx_error *error) {
-  return error ? error->text.c_str() : "";
-}
+const char *zyx_error_get_message(const zyx_error *error) { return error ? error->text.c_str() : ""; }
 
 void zyx_error_release(zyx_error *error) {
   if (error != &exhausted)
     delete error;
 }
 
-zyx_error *zyx_device_create(const char *name, const zyx_device_options *options,
-                             zyx_device **device) {
+zyx_error *zyx_device_create(const char *name, const zyx_device_options *options, zyx_device **device) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(device, "device"));
     *device = nullptr;
@@ -213,8 +206,7 @@ zyx_error *zyx_device_create(const char *name, const zyx_device_options *options
 
 void zyx_device_release(zyx_device *device) { delete device; }
 
-zyx_error *zyx_executor_load_memory(zyx_device *device, const void *bytes, size_t size,
-                                    zyx_executor **executor) {
+zyx_error *zyx_executor_load_memory(zyx_device *device, const void *bytes, size_t size, zyx_executor **executor) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     *executor = nullptr;
@@ -245,15 +237,14 @@ zyx_error *zyx_executor_get_info(const zyx_executor *executor, zyx_executor_info
     ZYX_RETURN_IF_ERROR(checkStruct(info->struct_size, leastExecutorInfo, "info"));
     const artifact::Artifact &artifact = executor->executor->artifact();
     const PoolUsage usage = executor->device->pool()->usage();
-    give(info, {0, artifact.entry.c_str(), artifact.target.c_str(), artifact.inputs.size(),
-                artifact.outputs.size(), artifact.kernels.size(), executor->numLaunches,
-                artifact.arenaSize, executor->constantBytes, usage.inUse, usage.highWater});
+    give(info, {0, artifact.entry.c_str(), artifact.target.c_str(), artifact.inputs.size(), artifact.outputs.size(),
+                artifact.kernels.size(), executor->numLaunches, artifact.arenaSize, executor->constantBytes,
+                usage.inUse, usage.highWater});
     return Status::ok();
   });
 }
 
-zyx_error *zyx_executor_get_input(const zyx_executor *executor, size_t index,
-                                  zyx_tensor_info *info) {
+zyx_error *zyx_executor_get_input(const zyx_executor *executor, size_t index, zyx_tensor_info *info) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkNull(info, "info"));
@@ -261,8 +252,7 @@ zyx_error *zyx_executor_get_input(const zyx_executor *executor, size_t index,
   });
 }
 
-zyx_error *zyx_executor_get_output(const zyx_executor *executor, size_t index,
-                                   zyx_tensor_info *info) {
+zyx_error *zyx_executor_get_output(const zyx_executor *executor, size_t index, zyx_tensor_info *info) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkNull(info, "info"));
@@ -278,8 +268,7 @@ zyx_error *zyx_executor_find_output(const zyx_executor *executor, const char *na
   return guard([&] { return find(executor, name, index, false); });
 }
 
-zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data,
-                                  size_t size) {
+zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data, size_t size) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkData(data, size));
@@ -287,8 +276,7 @@ zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const vo
   });
 }
 
-zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index, const void *data,
-                                     size_t size) {
+zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index, const void *data, size_t size) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkData(data, size));
@@ -297,8 +285,7 @@ zyx_error *zyx_executor_borrow_input(zyx_executor *executor, size_t index, const
   });
 }
 
-zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data,
-                                      size_t size) {
+zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void *data, size_t size) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkData(data, size));
@@ -336,8 +323,7 @@ zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs, zyx_measu
   });
 }
 
-zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, void *data,
-                                    size_t size) {
+zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, void *data, size_t size) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkData(data, size));

@@ -42,13 +42,12 @@ Result<std::unique_ptr<llvm::TargetMachine>> createMachine(const TargetInfo &tar
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // A TargetMachine would only print a warning.
-  std::unique_ptr<llvm::MCSubtargetInfo> subtargets(
-      llvmTarget->createMCSubtargetInfo(triple, "", ""));
+  std::unique_ptr<llvm::MCSubtargetInfo> subtargets(llvmTarget->createMCSubtargetInfo(triple, "", ""));
   if (!subtargets->isCPUStringValid(target.cpu))
     return Status::invalidArgument("LLVM knows no processor '" + target.cpu + "'");
-  std::unique_ptr<llvm::TargetMachine> machine(llvmTarget->createTargetMachine(
-      triple, target.cpu, target.featureString(), options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, llvm::Reloc::PIC_,
+                                      std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
   return machine;
 }
 
@@ -94,8 +93,7 @@ void Backend::GiveBack::operator()(Backend *backend) const {
 
 Result<Backend::Owned> Backend::take(const TargetInfo &target, CPUPasses passes) {
   const std::string key = target.triple + " " + target.cpu + " " + target.featureString() + " " +
-                          std::to_string(static_cast<int>(passes)) +
-                          std::to_string(static_cast<int>(target.kind));
+                          std::to_string(static_cast<int>(passes)) + std::to_string(static_cast<int>(target.kind));
   {
     Shelf &all = shelf();
     std::lock_guard lock(all.mutex);
@@ -109,8 +107,7 @@ Result<Backend::Owned> Backend::take(const TargetInfo &target, CPUPasses passes)
   return Owned(new Backend(key, std::move(machine), passes));
 }
 
-Result<std::unique_ptr<llvm::Module>> Backend::translate(mlir::ModuleOp from,
-                                                         llvm::LLVMContext &context) const {
+Result<std::unique_ptr<llvm::Module>> Backend::translate(mlir::ModuleOp from, llvm::LLVMContext &context) const {
   mlir::registerBuiltinDialectTranslation(*from.getContext());
   mlir::registerLLVMDialectTranslation(*from.getContext());
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(from, context, "kernels");
@@ -133,8 +130,7 @@ void Backend::optimise(llvm::Module &module) {
   analyses.modules.clear();
 }
 
-void Backend::generate(llvm::Module &module, llvm::CodeGenFileType type,
-                       llvm::SmallVectorImpl<char> &into) const {
+void Backend::generate(llvm::Module &module, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char> &into) const {
   llvm::raw_svector_ostream stream(into);
   llvm::legacy::PassManager passes;
   [[maybe_unused]] bool unable = machine->addPassesToEmitFile(passes, stream, nullptr, type);

@@ -27,11 +27,9 @@ public:
   static Result<Owned> take(const TargetInfo &target, CPUPasses passes);
 
   /// LLVM IR for the machine.
-  Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module,
-                                                  llvm::LLVMContext &context) const;
+  Result<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context) const;
   void optimise(llvm::Module &module);
-  void generate(llvm::Module &module, llvm::CodeGenFileType type,
-                llvm::SmallVectorImpl<char> &into) const;
+  void generate(llvm::Module &module, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char> &into) const;
 
 private:
   Backend(std::string key, std::unique_ptr<llvm::TargetMachine> machine, CPUPasses passes);

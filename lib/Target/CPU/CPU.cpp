@@ -26,24 +26,20 @@ static Result<std::unique_ptr<llvm::Module>> prepare(Backend &backend, mlir::Mod
   return module;
 }
 
-Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &target,
-                               const CPUOptions &options) {
+Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options) {
   ZYX_ASSIGN_OR_RETURN(Backend::Owned backend, Backend::take(target, options.passes));
   llvm::LLVMContext context;
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
-                       prepare(*backend, llvmModule, context));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*backend, llvmModule, context));
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);
   return text;
 }
 
-Result<std::string> emitAssembly(mlir::ModuleOp llvmModule, const TargetInfo &target,
-                                 const CPUOptions &options) {
+Result<std::string> emitAssembly(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options) {
   ZYX_ASSIGN_OR_RETURN(Backend::Owned backend, Backend::take(target, options.passes));
   llvm::LLVMContext context;
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
-                       prepare(*backend, llvmModule, context));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*backend, llvmModule, context));
   llvm::SmallVector<char, 0> text;
   backend->generate(*module, llvm::CodeGenFileType::AssemblyFile, text);
   return std::string(text.data(), text.size());

@@ -48,8 +48,7 @@ struct Job {
 
 struct Emitter::Impl {
   Impl(const TargetInfo &target, const CPUOptions &options, size_t most, Backend::Owned backend)
-      : target(target), options(options),
-        maxHelpers(most > 1 ? std::min<size_t>(usableProcessors(), most) - 1 : 0),
+      : target(target), options(options), maxHelpers(most > 1 ? std::min<size_t>(usableProcessors(), most) - 1 : 0),
         backend(std::move(backend)) {}
   ~Impl() {
     {
@@ -110,10 +109,13 @@ struct Emitter::Impl {
     // What a main thread usually has: instruction selection recurses.
     ::pthread_attr_setstacksize(&attributes, size_t(8) << 20);
     pthread_t thread;
-    if (::pthread_create(&thread, &attributes, [](void *self) -> void * {
-          static_cast<Impl *>(self)->help();
-          return nullptr;
-        }, this) == 0)
+    if (::pthread_create(
+            &thread, &attributes,
+            [](void *self) -> void * {
+              static_cast<Impl *>(self)->help();
+              return nullptr;
+            },
+            this) == 0)
       helpers.push_back(thread);
     ::pthread_attr_destroy(&attributes);
   }
@@ -139,8 +141,7 @@ Emitter::~Emitter() = default;
 
 const CPUTimes &Emitter::times() const { return impl->times; }
 
-Result<std::unique_ptr<Emitter>> Emitter::create(const TargetInfo &target,
-                                                 const CPUOptions &options, size_t most) {
+Result<std::unique_ptr<Emitter>> Emitter::create(const TargetInfo &target, const CPUOptions &options, size_t most) {
   StopWatch watch;
   ZYX_ASSIGN_OR_RETURN(Backend::Owned backend, Backend::take(target, options.passes));
   auto impl = std::make_unique<Impl>(target, options, most, std::move(backend));

@@ -20,8 +20,7 @@ namespace zyx::target {
 namespace {
 
 bool mayBeUndefined(llvm::StringRef name) {
-  return name == "memcpy" || name == "memmove" || name == "memset" ||
-         name == "_GLOBAL_OFFSET_TABLE_";
+  return name == "memcpy" || name == "memmove" || name == "memset" || name == "_GLOBAL_OFFSET_TABLE_";
 }
 
 std::string text(llvm::Error error) { return llvm::toString(std::move(error)); }
@@ -46,7 +45,8 @@ Status checkUndefinedSymbols(llvm::StringRef object) {
   if (needed.empty())
     return Status::ok();
   return Status::compileFailed("kernels may not call library functions, but the processor has no "
-                               "instruction for what became a call of " + needed);
+                               "instruction for what became a call of " +
+                               needed);
 }
 
 Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects) {
@@ -60,19 +60,17 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> 
   ZYX_ASSIGN_OR_RETURN(TempFolder folder, TempFolder::createInMemory(size));
   std::vector<std::string> inputs;
   for (llvm::StringRef object : objects) {
-    ZYX_ASSIGN_OR_RETURN(std::string input,
-                         folder.write((std::to_string(inputs.size()) + ".o").c_str(),
-                                      std::as_bytes(std::span(object.data(), object.size()))));
+    ZYX_ASSIGN_OR_RETURN(std::string input, folder.write((std::to_string(inputs.size()) + ".o").c_str(),
+                                                         std::as_bytes(std::span(object.data(), object.size()))));
     inputs.push_back(std::move(input));
   }
   std::string output = folder.file("kernels.so");
   {
     const ProcessMutex::Guard lock(mutex);
     ZYX_RETURN_IF_ERROR(lock.check());
-    std::vector<const char *> arguments = {"ld.lld",           "-shared",         "-nostdlib",
-                                           "--threads=1",      "--hash-style=gnu", "--build-id=none",
-                                           "-z",               "noexecstack",     "-z",
-                                           "now",              "-o",              output.c_str()};
+    std::vector<const char *> arguments = {
+        "ld.lld",      "-shared", "-nostdlib", "--threads=1", "--hash-style=gnu", "--build-id=none", "-z",
+        "noexecstack", "-z",      "now",       "-o",          output.c_str()};
     for (const std::string &input : inputs)
       arguments.push_back(input.c_str());
     std::string messages;

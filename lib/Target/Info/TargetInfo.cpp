@@ -117,8 +117,8 @@ TargetInfo aarch64() {
 TargetInfo hostCPU() {
   __builtin_cpu_init();
   TargetInfo info;
-  bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2");
+  bool level3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+                __builtin_cpu_supports("bmi2");
   bool level4 = level3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                 __builtin_cpu_supports("avx512vl");
@@ -131,8 +131,8 @@ TargetInfo hostCPU() {
       addFeature(info, "avx512vnni");
     if (__builtin_cpu_supports("avx512bf16"))
       addFeature(info, "avx512bf16");
-    if (grantsMatrixTiles() && __builtin_cpu_supports("amx-tile") &&
-        __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16"))
+    if (grantsMatrixTiles() && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") &&
+        __builtin_cpu_supports("amx-bf16"))
       addAmx(info);
   } else if (level3) {
     info = x86Level3();
@@ -266,27 +266,56 @@ std::string TargetInfo::featureString() const {
 
 std::string TargetInfo::cacheKey() const {
   std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
-  for (int64_t fact : {vectorBytes, vectorRegisters, int64_t(hasFma), int64_t(hasMaskedOps), int64_t(hasAmx), int64_t(hasBf16Vectors), int64_t(hasI8Vectors),
-                       int64_t(hasRounding), int64_t(hasMaximum), int64_t(hasHalfConversion), int64_t(isAssembledByDriver), int64_t(hasTensorTiles), int64_t(hasAsyncCopies), warpProductBytes, int64_t(fewDigits), productsPerCycle,
-                       bytesPerCycle, tileCycles, memoryBytesPerCycle, exactProductsPerCycle, threadProductsPerCycle, sliceCycles, meetingCycles, sentBytesPerCycle, launchCycles, megahertz, clusterSize, int64_t(hasPackedHalf), int64_t(hasPackedBfloat), threadsPerCore, l1Bytes, l2Bytes, cores, privateBytes,
-                       sharedBytes, warpSize, int64_t(ptxVersion)})
+  for (int64_t fact : {vectorBytes,
+                       vectorRegisters,
+                       int64_t(hasFma),
+                       int64_t(hasMaskedOps),
+                       int64_t(hasAmx),
+                       int64_t(hasBf16Vectors),
+                       int64_t(hasI8Vectors),
+                       int64_t(hasRounding),
+                       int64_t(hasMaximum),
+                       int64_t(hasHalfConversion),
+                       int64_t(isAssembledByDriver),
+                       int64_t(hasTensorTiles),
+                       int64_t(hasAsyncCopies),
+                       warpProductBytes,
+                       int64_t(fewDigits),
+                       productsPerCycle,
+                       bytesPerCycle,
+                       tileCycles,
+                       memoryBytesPerCycle,
+                       exactProductsPerCycle,
+                       threadProductsPerCycle,
+                       sliceCycles,
+                       meetingCycles,
+                       sentBytesPerCycle,
+                       launchCycles,
+                       megahertz,
+                       clusterSize,
+                       int64_t(hasPackedHalf),
+                       int64_t(hasPackedBfloat),
+                       threadsPerCore,
+                       l1Bytes,
+                       l2Bytes,
+                       cores,
+                       privateBytes,
+                       sharedBytes,
+                       warpSize,
+                       int64_t(ptxVersion)})
     text += ';' + std::to_string(fact);
   return text;
 }
 
 /// Records that are instruction sets of CPUs.
-constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {{"x86-64", x86Baseline},
-                                                                    {"x86-64-v2", x86Level2},
-                                                                    {"x86-64-v3", x86Level3},
-                                                                    {"x86-64-v4", x86Level4},
-                                                                    {"znver4", zen4},
-                                                                    {"sapphirerapids", sapphireRapids},
-                                                                    {"aarch64", aarch64}};
+constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
+    {"x86-64", x86Baseline}, {"x86-64-v2", x86Level2},           {"x86-64-v3", x86Level3}, {"x86-64-v4", x86Level4},
+    {"znver4", zen4},        {"sapphirerapids", sapphireRapids}, {"aarch64", aarch64}};
 
 /// Records that are no CPUs.
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard}, {"sm_75", turing}, {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada}, {"sm_90a", hopper},
-    {"sm_90a-fast", hopperFast}};
+    {"cuda", anyCard}, {"sm_75", turing},  {"sm_80", ampere},          {"sm_86", ampereDesktop},
+    {"sm_89", ada},    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;
@@ -321,11 +350,10 @@ Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
   if (isa != "native") {
     const std::vector<std::string> &known = isaNames();
     if (std::find(known.begin(), known.end(), isa) == known.end())
-      return Status::notFound("no instruction set is named '" + std::string(isa) + "'; there are " +
-                              join(known));
+      return Status::notFound("no instruction set is named '" + std::string(isa) + "'; there are " + join(known));
     if (name != "cpu")
-      return Status::invalidArgument("target '" + std::string(name) + "' has no instruction set '" +
-                                     std::string(isa) + "'; only 'cpu' has one");
+      return Status::invalidArgument("target '" + std::string(name) + "' has no instruction set '" + std::string(isa) +
+                                     "'; only 'cpu' has one");
     name = isa;
   }
   for (const auto &[record, make] : isaRecords)
@@ -345,8 +373,7 @@ Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
   for (const auto &[record, make] : otherRecords)
     if (name == record)
       return make();
-  return Status::notFound("no target is named '" + std::string(name) + "'; there are " +
-                          join(targetNames()));
+  return Status::notFound("no target is named '" + std::string(name) + "'; there are " + join(targetNames()));
 }
 
 } // namespace zyx::target

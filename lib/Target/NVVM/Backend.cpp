@@ -48,20 +48,22 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
-      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, std::nullopt,
-                                      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, std::nullopt, std::nullopt,
+                                      llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Masked accesses become branches, which the scalariser would leave alone.
 constexpr const char *scalarisingPasses =
     "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
 
-/// Of the largest of three numbers, which is one instruction on Hopper, ptxas of CUDA 13.0 leaves out that the one in the
-/// middle is negated. What it does not take for a negation it computes: -x is ~(x - 1), which LLVM would make one again.
+/// Of the largest of three numbers, which is one instruction on Hopper, ptxas of CUDA 13.0 leaves out that the one in
+/// the middle is negated. What it does not take for a negation it computes: -x is ~(x - 1), which LLVM would make one
+/// again.
 void hideNegations(llvm::Module &module) {
   auto *word = llvm::Type::getInt32Ty(module.getContext()), *half = llvm::Type::getInt16Ty(module.getContext());
   auto makeNegation = [](llvm::Type *type, const char *text, const char *registers) {
-    return llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), text, registers, /*hasSideEffects=*/false);
+    return llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), text, registers,
+                                /*hasSideEffects=*/false);
   };
   auto *negateWord = makeNegation(word, "add.s32 $0, $1, -1; not.b32 $0, $0;", "=r,r");
   auto *negateHalf = makeNegation(half, "add.s16 $0, $1, -1; not.b16 $0, $0;", "=h,h");

@@ -42,11 +42,10 @@ Result<std::vector<std::byte>> target::assemble(std::string_view ptx, const Targ
   const std::string cubin = folder.file("kernels.cubin");
   ChildLimits limits;
   limits.environment = {"TMPDIR=" + folder.file("")};
-  ZYX_ASSIGN_OR_RETURN(ChildResult ran,
-                       runChild({assembler, "-arch=" + target.cpu, "-o", cubin, source}, {}, limits));
+  ZYX_ASSIGN_OR_RETURN(ChildResult ran, runChild({assembler, "-arch=" + target.cpu, "-o", cubin, source}, {}, limits));
   if (ran.timedOut || ran.signal != 0 || ran.exitCode != 0)
-    return Status::compileFailed("the assembler '" + assembler + "' refused the kernels: " +
-                                 ran.messages.substr(0, maxMessages));
+    return Status::compileFailed("the assembler '" + assembler +
+                                 "' refused the kernels: " + ran.messages.substr(0, maxMessages));
   return readFile(cubin);
 }
 

@@ -24,9 +24,9 @@ struct Needs {
 Needs needsOf(Operation *op) {
   if (auto load = dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op))
     return {90, load.getIsCTAOnly() ? 86 : 80};
-  if (isa<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp, NVVM::CpAsyncBulkCommitGroupOp,
-          NVVM::CpAsyncBulkWaitGroupOp, NVVM::MBarrierTryWaitOp, NVVM::MBarrierArriveExpectTxOp,
-          NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp, NVVM::PrefetchOp>(op))
+  if (isa<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp, NVVM::CpAsyncBulkCommitGroupOp, NVVM::CpAsyncBulkWaitGroupOp,
+          NVVM::MBarrierTryWaitOp, NVVM::MBarrierArriveExpectTxOp, NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp,
+          NVVM::PrefetchOp>(op))
     return {90, 80};
   if (isa<NVVM::StMatrixOp, NVVM::MapaOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp>(op))
     return {90, 78};
@@ -34,11 +34,12 @@ Needs needsOf(Operation *op) {
           NVVM::CpAsyncWaitGroupOp>(op))
     return {80, 70};
   if (auto mma = dyn_cast<NVVM::MmaOp>(op))
-    return mma.getShape().getK() == 8 && mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16 ? Needs{75, 65} : Needs{80, 70};
+    return mma.getShape().getK() == 8 && mma.getMultiplicandAPtxType() == NVVM::MMATypes::f16 ? Needs{75, 65}
+                                                                                              : Needs{80, 70};
   if (isa<NVVM::LdMatrixOp>(op))
     return {75, 65};
-  if (isa<NVVM::WgmmaMmaAsyncOp, NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp,
-          NVVM::WgmmaWaitGroupSyncOp, NVVM::SetMaxRegisterOp>(op))
+  if (isa<NVVM::WgmmaMmaAsyncOp, NVVM::WgmmaFenceAlignedOp, NVVM::WgmmaGroupSyncAlignedOp, NVVM::WgmmaWaitGroupSyncOp,
+          NVVM::SetMaxRegisterOp>(op))
     return {90, 80, true};
   if (auto text = dyn_cast<LLVM::InlineAsmOp>(op); text && text.getAsmString().contains("wgmma."))
     return {90, 80, true};
@@ -55,9 +56,7 @@ int architectureOf(StringRef cpu) {
   return number;
 }
 
-std::string version(int number) {
-  return std::to_string(number / 10) + "." + std::to_string(number % 10);
-}
+std::string version(int number) { return std::to_string(number / 10) + "." + std::to_string(number % 10); }
 
 } // namespace
 
@@ -74,8 +73,8 @@ Status checkNVVMFeatures(ModuleOp llvmModule, const TargetInfo &target) {
       result = Status::unsupported(name + " needs sm_" + std::to_string(needs.sm) + (needs.exact ? "a" : "") +
                                    "; the target is " + target.cpu);
     else if (target.ptxVersion < needs.ptx)
-      result = Status::unsupported(name + " needs PTX " + version(needs.ptx) + "; target '" + target.name +
-                                   "' has " + version(target.ptxVersion));
+      result = Status::unsupported(name + " needs PTX " + version(needs.ptx) + "; target '" + target.name + "' has " +
+                                   version(target.ptxVersion));
     return result.isOk() ? WalkResult::advance() : WalkResult::interrupt();
   });
   return result;

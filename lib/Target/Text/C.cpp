@@ -11,7 +11,6 @@ namespace {
 
 constexpr Elements bits = ints | just(Element::Bool);
 
-
 // Integers are unsigned, so that they wrap; ops with a sign convert. Narrow ones are promoted to int
 // by C, whose product could overflow.
 constexpr OpText cOps[] = {
@@ -44,8 +43,7 @@ constexpr OpText cOps[] = {
     {"arith.maxsi", ints, "(zyx_order($0, $W) > zyx_order($1, $W) ? $0 : $1)"},
     {"arith.minui", bits, "($0 < $1 ? $0 : $1)"},
     {"arith.maxui", bits, "($0 > $1 ? $0 : $1)"},
-    {"arith.mului_extended", narrowInts | just(Element::I32),
-     "($T)((uint64_t)$0 * $1)|($T)((uint64_t)$0 * $1 >> $W)"},
+    {"arith.mului_extended", narrowInts | just(Element::I32), "($T)((uint64_t)$0 * $1)|($T)((uint64_t)$0 * $1 >> $W)"},
     {"arith.mului_extended", just(Element::I64), "$0 * $1|zyx_mulhu($0, $1)"},
     {"arith.mulsi_extended", narrowInts | just(Element::I32),
      "($T)((uint64_t)($S)$0 * (uint64_t)($S)$1)|($T)((uint64_t)($S)$0 * (uint64_t)($S)$1 >> $W)"},
@@ -324,18 +322,18 @@ static inline uint64_t zyx_drop_digits(uint64_t x) {
 };
 
 constexpr const char *cReserved[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "register",
-    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-    "union", "unsigned", "void", "volatile", "while", "bool", "true", "false"};
+    "auto",     "break",    "case",   "char",     "const",  "continue", "default", "do",     "double", "else",
+    "enum",     "extern",   "float",  "for",      "goto",   "if",       "inline",  "int",    "long",   "main",
+    "register", "restrict", "return", "short",    "signed", "sizeof",   "static",  "struct", "switch", "typedef",
+    "union",    "unsigned", "void",   "volatile", "while",  "bool",     "true",    "false"};
 
 // "$S" of a narrow type is its own sign; what has no integers has none.
 const Language c11 = {
     .name = "C",
-    .values = {"bool", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float",
-               "double", "uint8_t", "uint8_t"},
-    .memory = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float",
-               "double", "uint8_t", "uint8_t"},
+    .values = {"bool", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float", "double",
+               "uint8_t", "uint8_t"},
+    .memory = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float", "double",
+               "uint8_t", "uint8_t"},
     .signedValues = {nullptr, "int8_t", "int16_t", "int32_t", "int64_t"},
     .index = Element::I64,
     .constant = "const $T $v = $e;",
@@ -359,8 +357,8 @@ const Language c11 = {
     .oddFromI64 = "zyx_odd_from_i64($0)",
     .oddFromU64 = "zyx_odd_from_u64($0)",
     .literalBool = {"false", "true"},
-    .literals = {"", "(uint8_t)$nu", "(uint16_t)$nu", "$nu", "UINT64_C($n)", "(uint16_t)$nu", "(uint16_t)$nu",
-                 "$nf", "$n", "(uint8_t)$nu", "(uint8_t)$nu"},
+    .literals = {"", "(uint8_t)$nu", "(uint16_t)$nu", "$nu", "UINT64_C($n)", "(uint16_t)$nu", "(uint16_t)$nu", "$nf",
+                 "$n", "(uint8_t)$nu", "(uint8_t)$nu"},
     .bitsF32 = "zyx_f32($nu)",
     .bitsF64 = "zyx_f64($nu)",
     .ops = cOps,

@@ -53,23 +53,23 @@ struct Language {
   Element index;
 
   /// Statements, one per line. `$T` is a type, `$v` a variable, `$e` an expression, `$n` a number.
-  const char *constant;       // a value that never changes
-  const char *variable;       // one that does
-  const char *uninitialised;  // one that is assigned before it is read
+  const char *constant;      // a value that never changes
+  const char *variable;      // one that does
+  const char *uninitialised; // one that is assigned before it is read
   const char *assignment;
-  const char *privateArray;   // `$n` elements of type `$T`
+  const char *privateArray; // `$n` elements of type `$T`
   const char *ifBegin;
   const char *elseBegin;
-  const char *forBegin;       // `$v` from `$a` below `$b` in steps of `$c`
+  const char *forBegin; // `$v` from `$a` below `$b` in steps of `$c`
   const char *foreverBegin;
-  const char *breakUnless;    // leaves the innermost loop unless `$e`
+  const char *breakUnless; // leaves the innermost loop unless `$e`
   const char *blockEnd;
 
   /// Expressions. `$v` is an array, `$e` an index or a value.
   const char *element;
-  const char *loadBool;       // a bool from its byte `$e`, and the byte of a bool
+  const char *loadBool; // a bool from its byte `$e`, and the byte of a bool
   const char *storeBool;
-  const char *choice;         // `$a` where `$e` holds, else `$b`; the other is not evaluated
+  const char *choice; // `$a` where `$e` holds, else `$b`; the other is not evaluated
 
   /// Small floats to f32, f32 to them, f64 to them. `$N` is the short name of the small type.
   const char *extend, *truncateF32, *truncateF64;

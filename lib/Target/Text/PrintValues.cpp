@@ -178,9 +178,9 @@ Status KernelPrinter::print(AllocOp alloc) {
   if (privateBytes > maxPrivateBytes)
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
                              " bytes; the stack has room for " + Twine(maxPrivateBytes));
-  line(expand(lang.privateArray, {{'T', memoryType(place.element)},
-                                {'v', place.array},
-                                {'n', std::to_string(std::max<int64_t>(elements, 1))}}));
+  line(expand(
+      lang.privateArray,
+      {{'T', memoryType(place.element)}, {'v', place.array}, {'n', std::to_string(std::max<int64_t>(elements, 1))}}));
   places[alloc] = std::move(place);
   return {};
 }
@@ -200,7 +200,7 @@ Status KernelPrinter::print(LoadOp load) {
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
-    string other = element == Element::Bool  ? lang.literalBool[0]
+    string other = element == Element::Bool ? lang.literalBool[0]
                    : element == Element::F32 || element == Element::F64
                        ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}})
                        : integer(element, 0);

@@ -59,11 +59,11 @@ Status KernelPrinter::print(scf::ForOp loop) {
   string induction = bind(loop.getInductionVar(), fresh("i"));
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
   line(expand(lang.forBegin, {{'T', valueType(counter)},
-                            {'S', signedType ? signedType : ""},
-                            {'v', induction},
-                            {'a', name(loop.getLowerBound())},
-                            {'b', name(loop.getUpperBound())},
-                            {'c', name(loop.getStep())}}));
+                              {'S', signedType ? signedType : ""},
+                              {'v', induction},
+                              {'a', name(loop.getLowerBound())},
+                              {'b', name(loop.getUpperBound())},
+                              {'c', name(loop.getStep())}}));
   ++depth;
   ZYX_RETURN_IF_ERROR(print(*loop.getBody()));
   SmallVector<string> values;

@@ -87,7 +87,8 @@ bool decodeShift(Decoder &decoder, Instruction &made, bool isLeft) {
 bool decodeFunnel(Decoder &decoder, Instruction &made) {
   const bool isLeft = decoder.take("l"), isRight = decoder.take("r");
   const bool wraps = decoder.take("wrap"), clamps = decoder.take("clamp");
-  decoder.require(isLeft != isRight && wraps != clamps && decoder.takeType().bits == 32, "shifts in a way that is not known");
+  decoder.require(isLeft != isRight && wraps != clamps && decoder.takeType().bits == 32,
+                  "shifts in a way that is not known");
   made.out = decoder.destination(0, 32);
   for (size_t i = 0; i < 3; ++i)
     made.in[i] = decoder.source(i + 1, 32);
@@ -125,13 +126,14 @@ void decodeTable(Decoder &decoder, Instruction &made) {
   for (size_t i = 0; i < 3; ++i)
     made.in[i] = decoder.source(i + 1, 32);
   made.in[3] = decoder.constant(decoder.number(4), 4);
-  made.execute = each<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
-    uint32_t result = 0;
-    for (unsigned i = 0; i < 8; ++i)
-      if (table >> i & 1)
-        result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    return result;
-  });
+  made.execute =
+      each<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
+        uint32_t result = 0;
+        for (unsigned i = 0; i < 8; ++i)
+          if (table >> i & 1)
+            result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+        return result;
+      });
 }
 
 template <typename T, bool isSigned> T extractBits(T a, uint32_t position, uint32_t length) {
@@ -171,11 +173,14 @@ bool decodeFields(Decoder &decoder, Instruction &made, bool inserts) {
   return withBits(type.bits, [&](auto zero) {
     using T = decltype(zero);
     if (inserts)
-      made.execute = each<T, T, T, uint32_t, uint32_t>([](T a, T b, uint32_t p, uint32_t n) { return insertBits(a, b, p, n); });
+      made.execute =
+          each<T, T, T, uint32_t, uint32_t>([](T a, T b, uint32_t p, uint32_t n) { return insertBits(a, b, p, n); });
     else if (type.kind == Type::Signed)
-      made.execute = each<T, T, uint32_t, uint32_t>([](T a, uint32_t p, uint32_t n) { return extractBits<T, true>(a, p, n); });
+      made.execute =
+          each<T, T, uint32_t, uint32_t>([](T a, uint32_t p, uint32_t n) { return extractBits<T, true>(a, p, n); });
     else
-      made.execute = each<T, T, uint32_t, uint32_t>([](T a, uint32_t p, uint32_t n) { return extractBits<T, false>(a, p, n); });
+      made.execute =
+          each<T, T, uint32_t, uint32_t>([](T a, uint32_t p, uint32_t n) { return extractBits<T, false>(a, p, n); });
   });
 }
 
@@ -209,9 +214,11 @@ bool decodeCount(Decoder &decoder, Instruction &made) {
     else {
       decoder.require(type.kind != Type::Signed, "finds no bit of what is signed");
       if (isShift)
-        made.execute = each<uint32_t, T>([](T a) { return a ? static_cast<uint32_t>(std::countl_zero(a)) : ~uint32_t(0); });
+        made.execute =
+            each<uint32_t, T>([](T a) { return a ? static_cast<uint32_t>(std::countl_zero(a)) : ~uint32_t(0); });
       else
-        made.execute = each<uint32_t, T>([](T a) { return a ? static_cast<uint32_t>(bits - 1 - std::countl_zero(a)) : ~uint32_t(0); });
+        made.execute = each<uint32_t, T>(
+            [](T a) { return a ? static_cast<uint32_t>(bits - 1 - std::countl_zero(a)) : ~uint32_t(0); });
     }
   });
 }
@@ -244,7 +251,8 @@ bool zyx::ptx::decodeLogic(Decoder &decoder, Instruction &made) {
     made.out = decoder.destination(0, 32);
     for (size_t i = 0; i < 3; ++i)
       made.in[i] = decoder.source(i + 1, 32);
-    made.execute = each<uint32_t, uint32_t, uint32_t, uint32_t>([](uint32_t a, uint32_t b, uint32_t s) { return permute(a, b, s); });
+    made.execute = each<uint32_t, uint32_t, uint32_t, uint32_t>(
+        [](uint32_t a, uint32_t b, uint32_t s) { return permute(a, b, s); });
     return true;
   }
   return false;

@@ -40,9 +40,15 @@ template <Order order, bool unordered> struct Compare {
   }
 };
 
-template <typename C> struct OfHalf { bool operator()(uint16_t a, uint16_t b) const { return C()(fromHalf(a), fromHalf(b)); } };
-template <typename C> struct OfBHalf { bool operator()(uint16_t a, uint16_t b) const { return C()(fromBHalf(a), fromBHalf(b)); } };
-template <typename C> struct Flushed { bool operator()(float a, float b) const { return C()(flush(a), flush(b)); } };
+template <typename C> struct OfHalf {
+  bool operator()(uint16_t a, uint16_t b) const { return C()(fromHalf(a), fromHalf(b)); }
+};
+template <typename C> struct OfBHalf {
+  bool operator()(uint16_t a, uint16_t b) const { return C()(fromBHalf(a), fromBHalf(b)); }
+};
+template <typename C> struct Flushed {
+  bool operator()(float a, float b) const { return C()(flush(a), flush(b)); }
+};
 
 /// Both results of setp: the second one is the opposite; and another predicate may be part of it.
 enum class Combined { None, And, Or, Xor };
@@ -110,28 +116,51 @@ template <typename C> bool makeFor(Type type, bool flushes, auto &&body) {
 bool dispatch(Decoder &decoder, Type type, bool flushes, auto &&body) {
   auto as = [&]<Order order, bool unordered>() { return makeFor<Compare<order, unordered>>(type, flushes, body); };
   using enum Order;
-  switch (decoder.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"})) {
-  case 0: return as.template operator()<Equal, false>();
-  case 1: return as.template operator()<NotEqual, false>();
-  case 2: case 6: return as.template operator()<Less, false>();
-  case 3: case 7: return as.template operator()<LessEqual, false>();
-  case 4: case 8: return as.template operator()<Greater, false>();
-  case 5: case 9: return as.template operator()<GreaterEqual, false>();
-  case 10: return as.template operator()<Equal, true>();
-  case 11: return as.template operator()<NotEqual, true>();
-  case 12: return as.template operator()<Less, true>();
-  case 13: return as.template operator()<LessEqual, true>();
-  case 14: return as.template operator()<Greater, true>();
-  case 15: return as.template operator()<GreaterEqual, true>();
-  case 16: return as.template operator()<Number, false>();
-  case 17: return as.template operator()<NaN, false>();
-  default: decoder.fail("compares in a way that is not known");
+  switch (decoder.takeOneOf({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
+                             "gtu", "geu", "num", "nan"})) {
+  case 0:
+    return as.template operator()<Equal, false>();
+  case 1:
+    return as.template operator()<NotEqual, false>();
+  case 2:
+  case 6:
+    return as.template operator()<Less, false>();
+  case 3:
+  case 7:
+    return as.template operator()<LessEqual, false>();
+  case 4:
+  case 8:
+    return as.template operator()<Greater, false>();
+  case 5:
+  case 9:
+    return as.template operator()<GreaterEqual, false>();
+  case 10:
+    return as.template operator()<Equal, true>();
+  case 11:
+    return as.template operator()<NotEqual, true>();
+  case 12:
+    return as.template operator()<Less, true>();
+  case 13:
+    return as.template operator()<LessEqual, true>();
+  case 14:
+    return as.template operator()<Greater, true>();
+  case 15:
+    return as.template operator()<GreaterEqual, true>();
+  case 16:
+    return as.template operator()<Number, false>();
+  case 17:
+    return as.template operator()<NaN, false>();
+  default:
+    decoder.fail("compares in a way that is not known");
   }
 }
 
 bool decodeSetPredicate(Decoder &decoder, Instruction &made) {
   const bool flushes = decoder.take("ftz");
-  const auto how = static_cast<Combined>(decoder.take("and") ? 1 : decoder.take("or") ? 2 : decoder.take("xor") ? 3 : 0);
+  const auto how = static_cast<Combined>(decoder.take("and")   ? 1
+                                         : decoder.take("or")  ? 2
+                                         : decoder.take("xor") ? 3
+                                                               : 0);
   const Type type = decoder.takeType();
   decoder.require(type.count == 1, "compares pairs");
   const size_t results = decoder.numOperands() - 2 - (how != Combined::None);
@@ -158,7 +187,8 @@ bool decodeSetWord(Decoder &decoder, Instruction &made) {
   made.out = decoder.destination(0, 32);
   made.in[0] = decoder.source(1, type.bits, type.kind);
   made.in[1] = decoder.source(2, type.bits, type.kind);
-  return dispatch(decoder, type, flushes, [&]<typename T, typename C>() { made.execute = setWord<T, C>(to.kind == Type::Float); });
+  return dispatch(decoder, type, flushes,
+                  [&]<typename T, typename C>() { made.execute = setWord<T, C>(to.kind == Type::Float); });
 }
 
 template <typename T> void select(Machine &, Warp &warp, const Instruction &at, uint32_t mask) {
@@ -192,8 +222,10 @@ bool zyx::ptx::decodeCompare(Decoder &decoder, Instruction &made) {
     decoder.require(type.is(Type::Float, 32) && which < 6, "tests what is not known");
     made.out = decoder.destination(0, 1);
     made.in[0] = decoder.source(1, 32, Type::Float);
-    Execute const made_[] = {eachCondition<float>([](float a) { return std::isfinite(a); }), eachCondition<float>([](float a) { return std::isinf(a); }),
-                             eachCondition<float>([](float a) { return a == a; }), eachCondition<float>([](float a) { return a != a; }),
+    Execute const made_[] = {eachCondition<float>([](float a) { return std::isfinite(a); }),
+                             eachCondition<float>([](float a) { return std::isinf(a); }),
+                             eachCondition<float>([](float a) { return a == a; }),
+                             eachCondition<float>([](float a) { return a != a; }),
                              eachCondition<float>([](float a) { return std::isnormal(a); }),
                              eachCondition<float>([](float a) { return std::fpclassify(a) == FP_SUBNORMAL; })};
     made.execute = made_[which];

@@ -23,7 +23,9 @@ struct Conversion {
 double decodeNumber(Type type, uint64_t bits) {
   switch (type.kind) {
   case Type::Float:
-    return type.bits == 16 ? fromHalf(static_cast<uint16_t>(bits)) : type.bits == 32 ? std::bit_cast<float>(static_cast<uint32_t>(bits)) : std::bit_cast<double>(bits);
+    return type.bits == 16   ? fromHalf(static_cast<uint16_t>(bits))
+           : type.bits == 32 ? std::bit_cast<float>(static_cast<uint32_t>(bits))
+                             : std::bit_cast<double>(bits);
   case Type::BFloat:
     return fromBHalf(static_cast<uint16_t>(bits));
   case Type::E4M3:
@@ -84,7 +86,8 @@ uint64_t extend(Type type, uint64_t bits) {
   if (type.bits == 64)
     return bits;
   const unsigned shift = 64 - type.bits;
-  return type.kind == Type::Signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift) : bits << shift >> shift;
+  return type.kind == Type::Signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift)
+                                   : bits << shift >> shift;
 }
 
 uint64_t convertOne(const Conversion &how, uint64_t bits) {
@@ -109,14 +112,18 @@ uint64_t convertOne(const Conversion &how, uint64_t bits) {
   }
   // Integers of 64 bits are rounded once.
   if (how.to.is(Type::Float, 32) && how.rounding == Rounding::Even)
-    return std::bit_cast<uint32_t>(isSigned ? static_cast<float>(static_cast<int64_t>(bits)) : static_cast<float>(bits));
+    return std::bit_cast<uint32_t>(isSigned ? static_cast<float>(static_cast<int64_t>(bits))
+                                            : static_cast<float>(bits));
   return encodeNumber(how, isSigned ? static_cast<double>(static_cast<int64_t>(bits)) : static_cast<double>(bits));
 }
 
 /// A conversion stands in the numbers of its instruction.
 Conversion conversionOf(const Instruction &at) {
   Conversion how;
-  auto type = [](uint64_t code) { return Type{static_cast<Type::Kind>(code & 15), static_cast<unsigned>(code >> 4 & 0xff), static_cast<unsigned>(code >> 12 & 3)}; };
+  auto type = [](uint64_t code) {
+    return Type{static_cast<Type::Kind>(code & 15), static_cast<unsigned>(code >> 4 & 0xff),
+                static_cast<unsigned>(code >> 12 & 3)};
+  };
   const auto bits = static_cast<uint64_t>(at.value);
   how.to = type(bits);
   how.from = type(bits >> 16);
@@ -130,8 +137,9 @@ Conversion conversionOf(const Instruction &at) {
 }
 int64_t codeOf(const Conversion &how) {
   auto type = [](Type t) { return uint64_t(t.kind) | uint64_t(t.bits) << 4 | uint64_t(t.count) << 12; };
-  return static_cast<int64_t>(type(how.to) | type(how.from) << 16 | uint64_t(how.rounding) << 32 | uint64_t(how.toInteger) << 35 |
-                              uint64_t(how.flushes) << 36 | uint64_t(how.saturates) << 37 | uint64_t(how.isFinite) << 38 |
+  return static_cast<int64_t>(type(how.to) | type(how.from) << 16 | uint64_t(how.rounding) << 32 |
+                              uint64_t(how.toInteger) << 35 | uint64_t(how.flushes) << 36 |
+                              uint64_t(how.saturates) << 37 | uint64_t(how.isFinite) << 38 |
                               uint64_t(how.isRelu) << 39);
 }
 
@@ -147,7 +155,8 @@ void convert(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask)
         result = extend(how.to, result);
     } else if (at.count == 3) {
       // The first number goes to the upper half.
-      result = convertOne(how, readAny(warp, places[1], lane)) << how.to.bits | convertOne(how, readAny(warp, places[2], lane));
+      result = convertOne(how, readAny(warp, places[1], lane)) << how.to.bits |
+               convertOne(how, readAny(warp, places[2], lane));
     } else {
       const uint64_t both = readAny(warp, places[1], lane), low = both & ((uint64_t(1) << how.from.bits) - 1);
       result = convertOne(how, both >> how.from.bits) << how.to.bits | convertOne(how, low);
@@ -172,12 +181,15 @@ bool decodeCvt(Decoder &decoder, Instruction &made) {
   how.to = decoder.takeType();
   how.from = decoder.takeType();
   decoder.require(how.from.kind != Type::None && how.from.kind != Type::Predicate, "converts what is not known");
-  decoder.require(how.to.isInteger() == how.from.isInteger() || how.toInteger || how.from.isInteger(), "has no rounding");
+  decoder.require(how.to.isInteger() == how.from.isInteger() || how.toInteger || how.from.isInteger(),
+                  "has no rounding");
   // A pair comes of two numbers or of another pair.
   std::vector<Place> places = {decoder.wide(decoder.operand(0), how.to.width(), true)};
   for (size_t i = 1; i < decoder.numOperands(); ++i)
     places.push_back(decoder.wide(decoder.operand(i), how.from.width(), false));
-  decoder.require(how.to.count == 1 ? places.size() == 2 && how.from.count == 1 : places.size() == (how.from.count == 2 ? 2u : 3u), "has another number of operands");
+  decoder.require(how.to.count == 1 ? places.size() == 2 && how.from.count == 1
+                                    : places.size() == (how.from.count == 2 ? 2u : 3u),
+                  "has another number of operands");
   decoder.list(made, places);
   made.value = codeOf(how);
   made.execute = convert;
@@ -217,7 +229,10 @@ bool decodePack(Decoder &decoder, Instruction &made) {
     made.in[2] = decoder.constant(0, 4);
   auto make = [&]<typename T>(T) {
     made.execute = each<uint32_t, int32_t, int32_t, uint32_t>([](int32_t a, int32_t b, uint32_t c) {
-      auto limit = [](int32_t x) -> uint64_t { return std::make_unsigned_t<T>(std::clamp<int32_t>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())); };
+      auto limit = [](int32_t x) -> uint64_t {
+        return std::make_unsigned_t<T>(
+            std::clamp<int32_t>(x, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+      };
       constexpr unsigned bits = 8 * sizeof(T);
       return static_cast<uint32_t>(uint64_t(c) << 2 * bits | limit(a) << bits | limit(b));
     });
@@ -265,7 +280,8 @@ bool decodeMov(Decoder &decoder, Instruction &made) {
       if (part.kind == Operand::Sink)
         places.push_back({});
       else
-        places.push_back({splits ? decoder.destination(part, bits / parts) : decoder.source(part, bits / parts), bits / parts / 8});
+        places.push_back(
+            {splits ? decoder.destination(part, bits / parts) : decoder.source(part, bits / parts), bits / parts / 8});
     }
     decoder.list(made, places);
     made.option = splits;
@@ -302,4 +318,6 @@ bool zyx::ptx::decodeConvert(Decoder &decoder, Instruction &made) {
   return decoder.take("pack") ? decodePack(decoder, made) : decodeCvt(decoder, made);
 }
 
-bool zyx::ptx::decodeMove(Decoder &decoder, Instruction &made) { return decoder.opcode() == "mov" && decodeMov(decoder, made); }
+bool zyx::ptx::decodeMove(Decoder &decoder, Instruction &made) {
+  return decoder.opcode() == "mov" && decodeMov(decoder, made);
+}

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Copies that threads begin and wait for: cp.async, which a thread's groups hold, and those of the copy engine, of boxes
-// and pixels that tensor maps describe. They are done as late as they may be, or in a random order at any time.
+// Copies that threads begin and wait for: cp.async, which a thread's groups hold, and those of the copy engine, of
+// boxes and pixels that tensor maps describe. They are done as late as they may be, or in a random order at any time.
 //===----------------------------------------------------------------------===//
 #include "Decoder.h"
 #include "TensorMap.h"
@@ -25,14 +25,16 @@ static void doCopies(std::vector<std::function<void()>> &copies) {
 namespace {
 
 uint64_t wordOf(const Warp &warp, uint32_t offset, bool isLong, unsigned lane) {
-  return isLong ? reinterpret_cast<const uint64_t *>(warp.registers + offset)[lane] : reinterpret_cast<const uint32_t *>(warp.registers + offset)[lane];
+  return isLong ? reinterpret_cast<const uint64_t *>(warp.registers + offset)[lane]
+                : reinterpret_cast<const uint32_t *>(warp.registers + offset)[lane];
 }
 
 void copyLater(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const uint64_t to = wordOf(warp, at.in[0], at.option & 1, lane) + static_cast<uint64_t>(at.value);
-    const uint64_t from = wordOf(warp, at.in[1], at.option & 2, lane) + static_cast<uint64_t>(int64_t(static_cast<int32_t>(at.target)));
+    const uint64_t from =
+        wordOf(warp, at.in[1], at.option & 2, lane) + static_cast<uint64_t>(int64_t(static_cast<int32_t>(at.target)));
     const uint32_t bytes = at.in[2] ? std::min(warp.at<uint32_t>(at.in[2])[lane], at.bytes) : at.bytes;
     if (at.in[2] && warp.at<uint32_t>(at.in[2])[lane] > at.bytes)
       machine.fail(warp, at, lane, "reads more than it writes");
@@ -87,7 +89,9 @@ bool decodeThreadCopy(Decoder &decoder, Instruction &made) {
     made.execute = waitFor;
     return true;
   }
-  decoder.require((decoder.take("cg") || decoder.take("ca")) && (decoder.take("shared") || decoder.take("shared::cta")) && decoder.take("global"), "copies in a way that is not known");
+  decoder.require((decoder.take("cg") || decoder.take("ca")) &&
+                      (decoder.take("shared") || decoder.take("shared::cta")) && decoder.take("global"),
+                  "copies in a way that is not known");
   for (const char *hint : {"L2::64B", "L2::128B", "L2::256B"})
     decoder.take(hint);
   bool isLong = false;
@@ -167,19 +171,25 @@ struct Box {
       for (uint32_t i = 0; i < map.box[0]; ++i) {
         const int64_t column = place[0] + i;
         const bool isThere = exists && column >= 0 && column < static_cast<int64_t>(map.extents[0]);
-        body(row * rowBytes() + uint64_t(i) * map.elementBytes, isThere ? address + static_cast<uint64_t>(column) * map.elementBytes : 0);
+        body(row * rowBytes() + uint64_t(i) * map.elementBytes,
+             isThere ? address + static_cast<uint64_t>(column) * map.elementBytes : 0);
       }
     });
   }
 };
 
 uint64_t swizzle(uint64_t address, uint32_t width) {
-  return address ^ (width == 128 ? (address >> 7 & 7) << 4 : width == 64 ? (address >> 7 & 3) << 4 : width == 32 ? (address >> 7 & 1) << 4 : 0);
+  return address ^ (width == 128  ? (address >> 7 & 7) << 4
+                    : width == 64 ? (address >> 7 & 3) << 4
+                    : width == 32 ? (address >> 7 & 1) << 4
+                                  : 0);
 }
 
-void move(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, const Box &box, uint64_t shared, bool isLoad) {
+void move(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, const Box &box, uint64_t shared,
+          bool isLoad) {
   const uint32_t bytes = box.map.elementBytes;
-  uint8_t *const begin = machine.shared(warp, at, shared, box.bytes(), 128) - (shared & ((uint64_t(1) << rankShift) - 1));
+  uint8_t *const begin =
+      machine.shared(warp, at, shared, box.bytes(), 128) - (shared & ((uint64_t(1) << rankShift) - 1));
   const uint64_t base = shared & ((uint64_t(1) << rankShift) - 1);
   std::pair<uint64_t, uint64_t> range = {1, 0};
   box.forEachElement([&](uint64_t place, uint64_t global) {
@@ -203,13 +213,17 @@ Box boxOf(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, ui
     machine.fail(warp, at, lane, "there is no tensor map");
   const Place *places = machine.program.places.data() + at.first;
   if (box.map.rank != at.bytes || box.map.isPixels != ((at.option & 4) != 0))
-    machine.fail(warp, at, lane, "the tensor map has " + std::to_string(box.map.rank) + " dimensions" + (box.map.isPixels ? ", and is of pixels" : ""));
+    machine.fail(warp, at, lane,
+                 "the tensor map has " + std::to_string(box.map.rank) + " dimensions" +
+                     (box.map.isPixels ? ", and is of pixels" : ""));
   for (uint32_t i = 0; i < at.bytes; ++i)
     box.at[i] = static_cast<int32_t>(readAny(warp, places[i], lane));
   for (uint32_t i = at.bytes; i < at.count; ++i)
     box.offsets[i - at.bytes] = static_cast<uint16_t>(readAny(warp, places[i], lane));
   if (box.map.swizzle && box.rowBytes() != box.map.swizzle)
-    machine.fail(warp, at, lane, "rows of " + std::to_string(box.rowBytes()) + " bytes with a swizzle of " + std::to_string(box.map.swizzle) + " are not modelled");
+    machine.fail(warp, at, lane,
+                 "rows of " + std::to_string(box.rowBytes()) + " bytes with a swizzle of " +
+                     std::to_string(box.map.swizzle) + " are not modelled");
   return box;
 }
 
@@ -217,7 +231,8 @@ void loadBox(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask)
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const Box box = boxOf(machine, warp, at, lane, warp.at<uint64_t>(at.in[1])[lane]);
-    const uint64_t to = wordOf(warp, at.in[0], at.option & 1, lane) + static_cast<uint64_t>(at.value), barrier = wordOf(warp, at.in[2], at.option & 2, lane) + at.target;
+    const uint64_t to = wordOf(warp, at.in[0], at.option & 1, lane) + static_cast<uint64_t>(at.value),
+                   barrier = wordOf(warp, at.in[2], at.option & 2, lane) + at.target;
     machine.shared(warp, at, to, box.bytes(), 128);
     machine.barrierAt(warp, at, lane, barrier);
     machine.engine.push_back([&machine, &warp, &at, lane, box, to, barrier] {
@@ -233,7 +248,8 @@ void storeBox(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask
     const Box box = boxOf(machine, warp, at, lane, warp.at<uint64_t>(at.in[1])[lane]);
     const uint64_t from = wordOf(warp, at.in[0], at.option & 1, lane) + static_cast<uint64_t>(at.value);
     machine.shared(warp, at, from, box.bytes(), 128);
-    warp.bulks[lane].open.push_back([&machine, &warp, &at, lane, box, from] { move(machine, warp, at, lane, box, from, false); });
+    warp.bulks[lane].open.push_back(
+        [&machine, &warp, &at, lane, box, from] { move(machine, warp, at, lane, box, from, false); });
   }
 }
 
@@ -248,7 +264,8 @@ bool decodeBox(Decoder &decoder, Instruction &made) {
   const Operand &map = decoder.operand(isStore ? 0 : 1), &shared = decoder.operand(isStore ? 1 : 0);
   bool isLong = false;
   int64_t offset = 0;
-  decoder.require(map.kind == Operand::Memory && map.parts.size() == 2 && map.parts[1].kind == Operand::Vector && map.parts[1].parts.size() == rank,
+  decoder.require(map.kind == Operand::Memory && map.parts.size() == 2 && map.parts[1].kind == Operand::Vector &&
+                      map.parts[1].parts.size() == rank,
                   "has another number of coordinates");
   made.in[1] = decoder.source(map.parts[0], 64);
   decoder.require(map.bits == 0, "has a tensor map that is not known here");
@@ -264,7 +281,8 @@ bool decodeBox(Decoder &decoder, Instruction &made) {
     made.option |= isLong << 1;
     if (isPixels && rank > 2) {
       const Operand &offsets = decoder.operand(3);
-      decoder.require(offsets.kind == Operand::Vector && offsets.parts.size() == rank - 2, "has another number of offsets");
+      decoder.require(offsets.kind == Operand::Vector && offsets.parts.size() == rank - 2,
+                      "has another number of offsets");
       for (const Operand &part : offsets.parts)
         places.push_back(decoder.wide(part, 16, false));
     }

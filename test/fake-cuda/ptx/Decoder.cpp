@@ -10,7 +10,8 @@ using namespace zyx::ptx;
 
 static constexpr uint32_t noPlace = 64;
 
-Decoder::Decoder(const ModuleText &text, const KernelText &kernel, Program &program, const std::map<std::string, uint64_t> &globals)
+Decoder::Decoder(const ModuleText &text, const KernelText &kernel, Program &program,
+                 const std::map<std::string, uint64_t> &globals)
     : kernel(kernel), program(program), text(text), globals(globals) {
   program.name = kernel.name;
   program.clusterGroups = kernel.clusterGroups;
@@ -94,11 +95,17 @@ static Type typeOf(const std::string &word) {
   const char first = word[0];
   if (word.size() <= digits || !std::isdigit(static_cast<unsigned char>(word[digits])))
     return {};
-  const Type::Kind kind = digits == 2 ? Type::BFloat : first == 'b' ? Type::Bits : first == 'u' ? Type::Unsigned : first == 's' ? Type::Signed : first == 'f' ? Type::Float : Type::None;
+  const Type::Kind kind = digits == 2    ? Type::BFloat
+                          : first == 'b' ? Type::Bits
+                          : first == 'u' ? Type::Unsigned
+                          : first == 's' ? Type::Signed
+                          : first == 'f' ? Type::Float
+                                         : Type::None;
   char *end = nullptr;
   const auto bits = static_cast<unsigned>(std::strtoul(word.c_str() + digits, &end, 10));
   const unsigned count = std::string_view(end) == "x2" ? 2 : 1;
-  if (kind == Type::None || (*end && count == 1) || (bits != 4 && bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128))
+  if (kind == Type::None || (*end && count == 1) ||
+      (bits != 4 && bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128))
     return {};
   return {kind, bits, count};
 }
@@ -159,16 +166,19 @@ uint32_t Decoder::symbol(const Operand &operand, unsigned bits) {
   require(found != variables.end(), "'" + operand.name + "' is not declared");
   const auto [space, place] = found->second;
   // Where a workgroup has its shared memory is only known then.
-  return space == Space::Shared ? special("+" + std::to_string(place + operand.bits), bits) : constant(place + operand.bits, bits / 8);
+  return space == Space::Shared ? special("+" + std::to_string(place + operand.bits), bits)
+                                : constant(place + operand.bits, bits / 8);
 }
 
 static bool isSpecial(const std::string &name) {
-  static const char *const known[] = {"%tid.", "%ntid.", "%ctaid.", "%nctaid.", "%clusterid.", "%nclusterid.", "%cluster_ctaid.", "%cluster_nctaid."};
+  static const char *const known[] = {"%tid.",       "%ntid.",       "%ctaid.",         "%nctaid.",
+                                      "%clusterid.", "%nclusterid.", "%cluster_ctaid.", "%cluster_nctaid."};
   for (const char *each : known)
     if (name.rfind(each, 0) == 0)
       return true;
-  static const char *const whole[] = {"%cluster_ctarank", "%cluster_nctarank", "%laneid", "%warpid", "%lanemask_lt", "%lanemask_le",
-                                      "%lanemask_eq", "%lanemask_gt", "%lanemask_ge", "%dynamic_smem_size"};
+  static const char *const whole[] = {"%cluster_ctarank", "%cluster_nctarank", "%laneid",      "%warpid",
+                                      "%lanemask_lt",     "%lanemask_le",      "%lanemask_eq", "%lanemask_gt",
+                                      "%lanemask_ge",     "%dynamic_smem_size"};
   return std::find(std::begin(whole), std::end(whole), name) != std::end(whole);
 }
 
@@ -186,7 +196,9 @@ uint32_t Decoder::source(const Operand &operand, unsigned bits, Type::Kind kind)
     return symbol(operand, bits);
   case Operand::Single: {
     if (bits == 64 && kind == Type::Float)
-      return constant(std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)))), bytes);
+      return constant(
+          std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)))),
+          bytes);
     require(bits == 32, "takes no number of f32");
     return constant(operand.bits, bytes);
   }
@@ -288,8 +300,8 @@ void Decoder::run() {
       made.isGuardNegated = each.isGuardNegated;
     }
     bool isKnown = false;
-    for (auto *decode : {decodeControl, decodeMove, decodeCompare, decodeInteger, decodeLogic, decodeFloat, decodeHalf, decodeConvert,
-                         decodeMemory, decodeWarp, decodeMatrix, decodeCopy, decodeBarrier})
+    for (auto *decode : {decodeControl, decodeMove, decodeCompare, decodeInteger, decodeLogic, decodeFloat, decodeHalf,
+                         decodeConvert, decodeMemory, decodeWarp, decodeMatrix, decodeCopy, decodeBarrier})
       if ((isKnown = decode(*this, made)))
         break;
     require(isKnown, "the instruction '" + each.words[0] + "' is not known");

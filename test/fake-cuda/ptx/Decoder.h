@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// From statements to instructions. Each family of instructions has a function that says whether a statement is one of it,
-// and takes the statement's words: one that nobody takes is a Fault, as is an operand of a width that does not fit.
+// From statements to instructions. Each family of instructions has a function that says whether a statement is one of
+// it, and takes the statement's words: one that nobody takes is a Fault, as is an operand of a width that does not fit.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_PTX_DECODER_H
 #define ZYX_TEST_FAKECUDA_PTX_DECODER_H
@@ -30,7 +30,8 @@ struct Type {
 
 class Decoder {
 public:
-  Decoder(const ModuleText &text, const KernelText &kernel, Program &program, const std::map<std::string, uint64_t> &globals);
+  Decoder(const ModuleText &text, const KernelText &kernel, Program &program,
+          const std::map<std::string, uint64_t> &globals);
   void run();
 
   const Statement *statement = nullptr;

@@ -15,26 +15,62 @@ namespace {
 
 template <typename T> constexpr bool isSingle = sizeof(T) == 4;
 
-struct Add { template <typename T> T operator()(T a, T b) const { return a + b; } };
-struct Sub { template <typename T> T operator()(T a, T b) const { return a - b; } };
-struct Mul { template <typename T> T operator()(T a, T b) const { return a * b; } };
-struct Div { template <typename T> T operator()(T a, T b) const { return a / b; } };
-struct Fma { template <typename T> T operator()(T a, T b, T c) const { return std::fma(a, b, c); } };
-struct Sqrt { template <typename T> T operator()(T a) const { return std::sqrt(a); } };
-struct Rcp { template <typename T> T operator()(T a) const { return 1 / a; } };
-struct Rsqrt { template <typename T> T operator()(T a) const { return static_cast<T>(1 / std::sqrt(static_cast<double>(a))); } };
-struct Ex2 { template <typename T> T operator()(T a) const { return static_cast<T>(std::exp2(static_cast<double>(a))); } };
-struct Lg2 { template <typename T> T operator()(T a) const { return static_cast<T>(std::log2(static_cast<double>(a))); } };
-struct Sin { template <typename T> T operator()(T a) const { return static_cast<T>(std::sin(static_cast<double>(a))); } };
-struct Cos { template <typename T> T operator()(T a) const { return static_cast<T>(std::cos(static_cast<double>(a))); } };
-struct Tanh { template <typename T> T operator()(T a) const { return static_cast<T>(std::tanh(static_cast<double>(a))); } };
-template <bool propagates> struct Min { template <typename T> T operator()(T a, T b) const { return smaller<propagates>(a, b); } };
-template <bool propagates> struct Max { template <typename T> T operator()(T a, T b) const { return larger<propagates>(a, b); } };
+struct Add {
+  template <typename T> T operator()(T a, T b) const { return a + b; }
+};
+struct Sub {
+  template <typename T> T operator()(T a, T b) const { return a - b; }
+};
+struct Mul {
+  template <typename T> T operator()(T a, T b) const { return a * b; }
+};
+struct Div {
+  template <typename T> T operator()(T a, T b) const { return a / b; }
+};
+struct Fma {
+  template <typename T> T operator()(T a, T b, T c) const { return std::fma(a, b, c); }
+};
+struct Sqrt {
+  template <typename T> T operator()(T a) const { return std::sqrt(a); }
+};
+struct Rcp {
+  template <typename T> T operator()(T a) const { return 1 / a; }
+};
+struct Rsqrt {
+  template <typename T> T operator()(T a) const { return static_cast<T>(1 / std::sqrt(static_cast<double>(a))); }
+};
+struct Ex2 {
+  template <typename T> T operator()(T a) const { return static_cast<T>(std::exp2(static_cast<double>(a))); }
+};
+struct Lg2 {
+  template <typename T> T operator()(T a) const { return static_cast<T>(std::log2(static_cast<double>(a))); }
+};
+struct Sin {
+  template <typename T> T operator()(T a) const { return static_cast<T>(std::sin(static_cast<double>(a))); }
+};
+struct Cos {
+  template <typename T> T operator()(T a) const { return static_cast<T>(std::cos(static_cast<double>(a))); }
+};
+struct Tanh {
+  template <typename T> T operator()(T a) const { return static_cast<T>(std::tanh(static_cast<double>(a))); }
+};
+template <bool propagates> struct Min {
+  template <typename T> T operator()(T a, T b) const { return smaller<propagates>(a, b); }
+};
+template <bool propagates> struct Max {
+  template <typename T> T operator()(T a, T b) const { return larger<propagates>(a, b); }
+};
 /// The first operand's sign.
-struct CopySign { template <typename T> T operator()(T a, T b) const { return std::copysign(b, a); } };
+struct CopySign {
+  template <typename T> T operator()(T a, T b) const { return std::copysign(b, a); }
+};
 /// These change the sign alone.
-struct Neg { template <typename T> T operator()(T a) const { return -a; } };
-struct Abs { template <typename T> T operator()(T a) const { return std::fabs(a); } };
+struct Neg {
+  template <typename T> T operator()(T a) const { return -a; }
+};
+struct Abs {
+  template <typename T> T operator()(T a) const { return std::fabs(a); }
+};
 
 template <typename Op, bool flushes, bool keeps> struct Rounded {
   template <typename... T> auto operator()(T... a) const {
@@ -57,8 +93,10 @@ struct Flags {
   bool flushes = false, saturates = false;
 };
 
-template <typename Op, bool keeps = false, size_t count = 2> bool make(Decoder &decoder, Instruction &made, Type type, Flags flags) {
-  decoder.require(type.kind == Type::Float && type.count == 1 && (type.bits == 32 || type.bits == 64), "has no type of numbers");
+template <typename Op, bool keeps = false, size_t count = 2>
+bool make(Decoder &decoder, Instruction &made, Type type, Flags flags) {
+  decoder.require(type.kind == Type::Float && type.count == 1 && (type.bits == 32 || type.bits == 64),
+                  "has no type of numbers");
   made.out = decoder.destination(0, type.bits);
   for (size_t i = 0; i < count; ++i)
     made.in[i] = decoder.source(i + 1, type.bits, Type::Float);
@@ -86,7 +124,9 @@ bool zyx::ptx::decodeFloat(Decoder &decoder, Instruction &made) {
   const std::string &opcode = decoder.opcode(), &last = decoder.statement->words.back();
   if (last != "f32" && last != "f64")
     return false;
-  static const std::set<std::string> known = {"add", "sub", "mul", "fma", "mad", "div", "min", "max", "copysign", "neg", "abs", "sqrt", "rcp", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh"};
+  static const std::set<std::string> known = {"add", "sub",      "mul", "fma", "mad",  "div", "min",
+                                              "max", "copysign", "neg", "abs", "sqrt", "rcp", "rsqrt",
+                                              "ex2", "lg2",      "sin", "cos", "tanh"};
   if (!known.contains(opcode))
     return false;
   Flags flags;

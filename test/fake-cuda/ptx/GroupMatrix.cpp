@@ -19,8 +19,8 @@ constexpr uint32_t warpRows = 16, mostColumns = 256, mostDepth = 32;
 /// elements of one step do.
 struct Descriptor {
   explicit Descriptor(uint64_t bits)
-      : start((bits & 0x3fff) << 4), leading((bits >> 16 & 0x3fff) << 4), stride((bits >> 32 & 0x3fff) << 4), base(bits >> 49 & 7),
-        mode(bits >> 62) {}
+      : start((bits & 0x3fff) << 4), leading((bits >> 16 & 0x3fff) << 4), stride((bits >> 32 & 0x3fff) << 4),
+        base(bits >> 49 & 7), mode(bits >> 62) {}
   uint64_t start, leading, stride, base, mode;
   uint64_t width() const { return mode == 1 ? 128 : mode == 2 ? 64 : mode == 3 ? 32 : 16; }
   /// Of the element `at` along rows or columns and `k` along the contraction.
@@ -33,7 +33,10 @@ struct Descriptor {
     else if (!isKMajor)
       address += along / width() * leading;
     // The swizzle is one of the address's own bits.
-    return address ^ (mode == 1 ? (address >> 7 & 7) << 4 : mode == 2 ? (address >> 7 & 3) << 4 : mode == 3 ? (address >> 7 & 1) << 4 : 0);
+    return address ^ (mode == 1   ? (address >> 7 & 7) << 4
+                      : mode == 2 ? (address >> 7 & 3) << 4
+                      : mode == 3 ? (address >> 7 & 1) << 4
+                                  : 0);
   }
 };
 
@@ -68,7 +71,8 @@ int64_t codeOf(const Product &p) {
   auto type = [](Type t) { return uint64_t(t.kind) | uint64_t(t.bits) << 4; };
   uint64_t bits = type(p.a) | type(p.b) << 12;
   unsigned shift = 24;
-  for (bool flag : {p.isInteger, p.fromRegisters, p.isKMajorA, p.isKMajorB, p.negatesA, p.negatesB, p.hasPredicate, p.isScaled, p.isHalfSum})
+  for (bool flag : {p.isInteger, p.fromRegisters, p.isKMajorA, p.isKMajorB, p.negatesA, p.negatesB, p.hasPredicate,
+                    p.isScaled, p.isHalfSum})
     bits |= uint64_t(flag) << shift++;
   return static_cast<int64_t>(bits | uint64_t(p.columns) << 40);
 }
@@ -76,7 +80,8 @@ Product productOf(int64_t code) {
   const auto bits = static_cast<uint64_t>(code);
   auto type = [](uint64_t c) { return Type{static_cast<Type::Kind>(c & 15), static_cast<unsigned>(c >> 4 & 0xff), 1}; };
   auto flag = [&](unsigned i) { return (bits >> (24 + i) & 1) != 0; };
-  return {type(bits), type(bits >> 12), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8), static_cast<uint32_t>(bits >> 40)};
+  return {type(bits), type(bits >> 12), flag(0), flag(1), flag(2), flag(3),
+          flag(4),    flag(5),          flag(6), flag(7), flag(8), static_cast<uint32_t>(bits >> 40)};
 }
 
 void multiply(Machine &machine, Warp &warp, const Instruction &at, uint32_t) {
@@ -94,7 +99,8 @@ void multiply(Machine &machine, Warp &warp, const Instruction &at, uint32_t) {
     for (uint32_t i = 0; i < 4; ++i)
       for (uint32_t j = 0; j < 4 / bytes; ++j) {
         const uint32_t word = warp.at<uint32_t>(left[i].offset)[lane] >> 8 * bytes * j;
-        a[lane / 4 + i % 2 * 8][lane % 4 * (4 / bytes) + i / 2 * (16 / bytes) + j] = decodeElement(what.a, reinterpret_cast<const uint8_t *>(&word));
+        a[lane / 4 + i % 2 * 8][lane % 4 * (4 / bytes) + i / 2 * (16 / bytes) + j] =
+            decodeElement(what.a, reinterpret_cast<const uint8_t *>(&word));
       }
   if (!what.fromRegisters) {
     const Descriptor from(warp.at<uint64_t>(at.in[0])[0]);
@@ -138,7 +144,8 @@ bool decodeMultiply(Decoder &decoder, Instruction &made) {
   Product what = {};
   const std::string shape = decoder.statement->words.size() > 4 ? decoder.statement->words[4] : "";
   unsigned columns = 0, depth = 0;
-  decoder.require(std::sscanf(shape.c_str(), "m64n%uk%u", &columns, &depth) == 2 && columns % 8 == 0 && columns >= 8 && columns <= mostColumns && decoder.take(shape),
+  decoder.require(std::sscanf(shape.c_str(), "m64n%uk%u", &columns, &depth) == 2 && columns % 8 == 0 && columns >= 8 &&
+                      columns <= mostColumns && decoder.take(shape),
                   "multiplies matrices of another shape");
   const Type d = decoder.takeType();
   what.a = decoder.takeType();
@@ -147,9 +154,12 @@ bool decodeMultiply(Decoder &decoder, Instruction &made) {
   what.isInteger = d.is(Type::Signed, 32);
   what.isHalfSum = d.is(Type::Float, 16);
   decoder.require(what.isInteger || what.isHalfSum || d.is(Type::Float, 32), "sums up what is not known");
-  decoder.require(what.a.bits == what.b.bits && depth * what.b.bits == 256 && what.a.kind != Type::None && what.a.kind != Type::Bits, "multiplies what is not known");
+  decoder.require(what.a.bits == what.b.bits && depth * what.b.bits == 256 && what.a.kind != Type::None &&
+                      what.a.kind != Type::Bits,
+                  "multiplies what is not known");
   const Operand &sums = decoder.operand(0), &left = decoder.operand(1);
-  decoder.require(sums.kind == Operand::Vector && sums.parts.size() == columns / (what.isHalfSum ? 4 : 2), "has another number of sums");
+  decoder.require(sums.kind == Operand::Vector && sums.parts.size() == columns / (what.isHalfSum ? 4 : 2),
+                  "has another number of sums");
   std::vector<Place> places;
   for (const Operand &sum : sums.parts)
     places.push_back({decoder.destination(sum, 32), 4});

@@ -25,15 +25,33 @@ double multiplyAdd(double a, double b, double c) {
   return std::bit_cast<double>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }
 
-struct Add { double operator()(double a, double b) const { return a + b; } };
-struct Sub { double operator()(double a, double b) const { return a - b; } };
-struct Mul { double operator()(double a, double b) const { return a * b; } };
-struct Fma { double operator()(double a, double b, double c) const { return multiplyAdd(a, b, c); } };
-struct FmaRelu { double operator()(double a, double b, double c) const { return larger<true>(multiplyAdd(a, b, c), 0.0); } };
-template <bool propagates> struct Min { double operator()(double a, double b) const { return smaller<propagates>(a, b); } };
-template <bool propagates> struct Max { double operator()(double a, double b) const { return larger<propagates>(a, b); } };
-struct Ex2 { double operator()(double a) const { return std::exp2(a); } };
-struct Tanh { double operator()(double a) const { return std::tanh(a); } };
+struct Add {
+  double operator()(double a, double b) const { return a + b; }
+};
+struct Sub {
+  double operator()(double a, double b) const { return a - b; }
+};
+struct Mul {
+  double operator()(double a, double b) const { return a * b; }
+};
+struct Fma {
+  double operator()(double a, double b, double c) const { return multiplyAdd(a, b, c); }
+};
+struct FmaRelu {
+  double operator()(double a, double b, double c) const { return larger<true>(multiplyAdd(a, b, c), 0.0); }
+};
+template <bool propagates> struct Min {
+  double operator()(double a, double b) const { return smaller<propagates>(a, b); }
+};
+template <bool propagates> struct Max {
+  double operator()(double a, double b) const { return larger<propagates>(a, b); }
+};
+struct Ex2 {
+  double operator()(double a) const { return std::exp2(a); }
+};
+struct Tanh {
+  double operator()(double a) const { return std::tanh(a); }
+};
 
 template <typename F> double widen(uint16_t code) {
   if constexpr (std::is_same_v<F, Half>)
@@ -45,7 +63,9 @@ template <typename F> double widen(uint16_t code) {
 template <typename F, typename Op, bool flushes> struct One {
   static constexpr uint16_t exponent = std::is_same_v<F, Half> ? 0x7c00 : 0x7f80;
   static uint16_t in(uint16_t x) { return flushes && (x & exponent) == 0 ? x & 0x8000 : x; }
-  template <typename... T> uint16_t operator()(T... a) const { return in(static_cast<uint16_t>(F::encode(Op()(widen<F>(in(a))...)))); }
+  template <typename... T> uint16_t operator()(T... a) const {
+    return in(static_cast<uint16_t>(F::encode(Op()(widen<F>(in(a))...))));
+  }
 };
 template <typename F, typename Op, bool flushes> struct Pair {
   template <typename... T> uint32_t operator()(T... a) const {
@@ -116,7 +136,8 @@ bool zyx::ptx::decodeHalf(Decoder &decoder, Instruction &made) {
   if (opcode == "min" || opcode == "max") {
     const bool propagates = decoder.take("NaN");
     if (opcode == "min")
-      return propagates ? make<Min<true>>(decoder, made, type, flushes) : make<Min<false>>(decoder, made, type, flushes);
+      return propagates ? make<Min<true>>(decoder, made, type, flushes)
+                        : make<Min<false>>(decoder, made, type, flushes);
     return propagates ? make<Max<true>>(decoder, made, type, flushes) : make<Max<false>>(decoder, made, type, flushes);
   }
   if (opcode == "neg")

@@ -17,13 +17,27 @@ namespace {
 template <typename T> using Unsigned = std::make_unsigned_t<T>;
 /// Twice as wide.
 template <typename T> struct Wide;
-template <> struct Wide<int8_t> { using type = int16_t; };
-template <> struct Wide<int16_t> { using type = int32_t; };
-template <> struct Wide<int32_t> { using type = int64_t; };
-template <> struct Wide<int64_t> { using type = __int128; };
-template <> struct Wide<uint16_t> { using type = uint32_t; };
-template <> struct Wide<uint32_t> { using type = uint64_t; };
-template <> struct Wide<uint64_t> { using type = unsigned __int128; };
+template <> struct Wide<int8_t> {
+  using type = int16_t;
+};
+template <> struct Wide<int16_t> {
+  using type = int32_t;
+};
+template <> struct Wide<int32_t> {
+  using type = int64_t;
+};
+template <> struct Wide<int64_t> {
+  using type = __int128;
+};
+template <> struct Wide<uint16_t> {
+  using type = uint32_t;
+};
+template <> struct Wide<uint32_t> {
+  using type = uint64_t;
+};
+template <> struct Wide<uint64_t> {
+  using type = unsigned __int128;
+};
 
 /// Calls `body` with a number of the type.
 template <typename F> bool withInteger(Type type, F &&body) {
@@ -62,8 +76,12 @@ template <template <typename> class Op> bool unary(Decoder &decoder, Instruction
   });
 }
 
-template <typename T> struct Add { T operator()(T a, T b) const { return static_cast<T>(Unsigned<T>(a) + Unsigned<T>(b)); } };
-template <typename T> struct Sub { T operator()(T a, T b) const { return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b)); } };
+template <typename T> struct Add {
+  T operator()(T a, T b) const { return static_cast<T>(Unsigned<T>(a) + Unsigned<T>(b)); }
+};
+template <typename T> struct Sub {
+  T operator()(T a, T b) const { return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b)); }
+};
 template <typename T> struct MulLo {
   T operator()(T a, T b) const { return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
 };
@@ -92,12 +110,24 @@ template <typename T> struct Rem {
     return static_cast<T>(a % b);
   }
 };
-template <typename T> struct Min { T operator()(T a, T b) const { return std::min(a, b); } };
-template <typename T> struct Max { T operator()(T a, T b) const { return std::max(a, b); } };
-template <typename T> struct MaxNotNegative { T operator()(T a, T b) const { return std::max(std::max(a, b), T(0)); } };
-template <typename T> struct MinNotNegative { T operator()(T a, T b) const { return std::max(std::min(a, b), T(0)); } };
-template <typename T> struct Neg { T operator()(T a) const { return static_cast<T>(0 - Unsigned<T>(a)); } };
-template <typename T> struct Abs { T operator()(T a) const { return static_cast<T>(a < 0 ? 0 - Unsigned<T>(a) : Unsigned<T>(a)); } };
+template <typename T> struct Min {
+  T operator()(T a, T b) const { return std::min(a, b); }
+};
+template <typename T> struct Max {
+  T operator()(T a, T b) const { return std::max(a, b); }
+};
+template <typename T> struct MaxNotNegative {
+  T operator()(T a, T b) const { return std::max(std::max(a, b), T(0)); }
+};
+template <typename T> struct MinNotNegative {
+  T operator()(T a, T b) const { return std::max(std::min(a, b), T(0)); }
+};
+template <typename T> struct Neg {
+  T operator()(T a) const { return static_cast<T>(0 - Unsigned<T>(a)); }
+};
+template <typename T> struct Abs {
+  T operator()(T a) const { return static_cast<T>(a < 0 ? 0 - Unsigned<T>(a) : Unsigned<T>(a)); }
+};
 
 /// Of two 16-bit numbers in a register.
 template <template <typename> class Op, typename T> struct Both {
@@ -111,7 +141,8 @@ template <template <typename> class Op> bool packed(Decoder &decoder, Instructio
   made.out = decoder.destination(0, 32);
   made.in[0] = decoder.source(1, 32);
   made.in[1] = decoder.source(2, 32);
-  made.execute = type.kind == Type::Signed ? each<uint32_t, uint32_t, uint32_t>(Both<Op, int16_t>()) : each<uint32_t, uint32_t, uint32_t>(Both<Op, uint16_t>());
+  made.execute = type.kind == Type::Signed ? each<uint32_t, uint32_t, uint32_t>(Both<Op, int16_t>())
+                                           : each<uint32_t, uint32_t, uint32_t>(Both<Op, uint16_t>());
   return true;
 }
 
@@ -142,9 +173,11 @@ bool decodeMultiply(Decoder &decoder, Instruction &made, bool adds) {
                             : each<W, T, T>([](T a, T b) { return W(a) * W(b); });
       }
     } else if (part == 1) {
-      made.execute = adds ? each<T, T, T, T>([](T a, T b, T c) { return Add<T>()(MulHi<T>()(a, b), c); }) : each<T, T, T>(MulHi<T>());
+      made.execute = adds ? each<T, T, T, T>([](T a, T b, T c) { return Add<T>()(MulHi<T>()(a, b), c); })
+                          : each<T, T, T>(MulHi<T>());
     } else {
-      made.execute = adds ? each<T, T, T, T>([](T a, T b, T c) { return Add<T>()(MulLo<T>()(a, b), c); }) : each<T, T, T>(MulLo<T>());
+      made.execute = adds ? each<T, T, T, T>([](T a, T b, T c) { return Add<T>()(MulLo<T>()(a, b), c); })
+                          : each<T, T, T>(MulLo<T>());
     }
   });
 }
@@ -186,7 +219,8 @@ bool zyx::ptx::decodeInteger(Decoder &decoder, Instruction &made) {
     return false;
   if (opcode == "mul" || opcode == "mad")
     return decodeMultiply(decoder, made, opcode == "mad");
-  const bool isBinary = opcode == "add" || opcode == "sub" || opcode == "div" || opcode == "rem" || opcode == "min" || opcode == "max";
+  const bool isBinary =
+      opcode == "add" || opcode == "sub" || opcode == "div" || opcode == "rem" || opcode == "min" || opcode == "max";
   if (!isBinary && opcode != "neg" && opcode != "abs")
     return false;
   const bool saturates = decoder.take("sat"), isRelu = decoder.take("relu");
@@ -198,8 +232,12 @@ bool zyx::ptx::decodeInteger(Decoder &decoder, Instruction &made) {
     made.out = decoder.destination(0, 32);
     made.in[0] = decoder.source(1, 32);
     made.in[1] = decoder.source(2, 32);
-    made.execute = opcode == "add" ? each<int32_t, int32_t, int32_t>([](int32_t a, int32_t b) { return Saturating<int32_t>::limit(int64_t(a) + b); })
-                                   : each<int32_t, int32_t, int32_t>([](int32_t a, int32_t b) { return Saturating<int32_t>::limit(int64_t(a) - b); });
+    made.execute = opcode == "add" ? each<int32_t, int32_t, int32_t>([](int32_t a, int32_t b) {
+      return Saturating<int32_t>::limit(int64_t(a) + b);
+    })
+                                   : each<int32_t, int32_t, int32_t>([](int32_t a, int32_t b) {
+                                       return Saturating<int32_t>::limit(int64_t(a) - b);
+                                     });
     return true;
   }
   if (type.count == 2) {

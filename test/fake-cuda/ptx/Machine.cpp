@@ -29,8 +29,10 @@ std::string Machine::describe(const Warp &warp, int line) const {
   return text;
 }
 
-void Machine::fail(const Warp &warp, const Instruction &at, unsigned lane, const std::string &what, bool isAddress) const {
-  const std::string text = "kernel " + program.name + ", " + describe(warp, at.line) + ": lane " + std::to_string(lane) + ": " + what;
+void Machine::fail(const Warp &warp, const Instruction &at, unsigned lane, const std::string &what,
+                   bool isAddress) const {
+  const std::string text =
+      "kernel " + program.name + ", " + describe(warp, at.line) + ": lane " + std::to_string(lane) + ": " + what;
   if (isAddress)
     throw AddressFault(text);
   throw Fault(text);
@@ -56,8 +58,10 @@ void Machine::reportDeadlock() const {
   std::string text = "kernel " + program.name + ": nothing can go on";
   for (const Group &group : groups)
     for (const Warp &warp : group.warps)
-      for (auto [mask, what] : std::initializer_list<std::pair<uint32_t, const char *>>{
-               {warp.together, "wait for the other lanes"}, {warp.atBarrier, "wait at a barrier"}, {warp.waiting, "wait"}})
+      for (auto [mask, what] :
+           std::initializer_list<std::pair<uint32_t, const char *>>{{warp.together, "wait for the other lanes"},
+                                                                    {warp.atBarrier, "wait at a barrier"},
+                                                                    {warp.waiting, "wait"}})
         for (uint32_t left = mask; left;) {
           const uint32_t pc = warp.pc[std::countr_zero(left)];
           uint32_t here = 0;
@@ -87,21 +91,27 @@ static std::string hex(uint64_t value) {
   return text;
 }
 
-uint8_t *Machine::shared(const Warp &warp, const Instruction &at, uint64_t address, uint64_t bytes, uint64_t alignment) {
+uint8_t *Machine::shared(const Warp &warp, const Instruction &at, uint64_t address, uint64_t bytes,
+                         uint64_t alignment) {
   const uint64_t rank = address >> rankShift, place = address & ((uint64_t(1) << rankShift) - 1);
   if (rank >= groups.size() || place < sharedBegin || place + bytes > groups[rank].shared.size())
-    fail(warp, at, 0, std::to_string(bytes) + " bytes at " + hex(address) + " are outside of shared memory, which ends at " +
-                          hex(groups[warp.group->rank].shared.size()), true);
+    fail(warp, at, 0,
+         std::to_string(bytes) + " bytes at " + hex(address) + " are outside of shared memory, which ends at " +
+             hex(groups[warp.group->rank].shared.size()),
+         true);
   if (address % alignment != 0)
     fail(warp, at, 0, "the address " + hex(address) + " is no multiple of " + std::to_string(alignment), true);
   return groups[rank].shared.data() + place;
 }
 
-uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Space space, uint64_t address, uint64_t bytes,
-                          bool isWrite, uint64_t alignment) {
+uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Space space, uint64_t address,
+                          uint64_t bytes, bool isWrite, uint64_t alignment) {
   if (space == Space::Generic) {
     const uint64_t window = address >> 60 << 60;
-    space = window == sharedWindow ? Space::Shared : window == localWindow ? Space::Local : window == paramWindow ? Space::Param : Space::Global;
+    space = window == sharedWindow  ? Space::Shared
+            : window == localWindow ? Space::Local
+            : window == paramWindow ? Space::Param
+                                    : Space::Global;
     if (window)
       address -= window;
   }
@@ -122,8 +132,10 @@ uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Spac
       return reinterpret_cast<uint8_t *>(address);
     if (!isGlobal(address, needed, warp.nearby)) {
       const auto nearby = std::exchange(warp.nearby, {1, 0});
-      fail(warp, at, lane, std::to_string(bytes) + " bytes at " + hex(address) + " are in no allocation; one from " +
-                               hex(nearby.first) + " to " + hex(nearby.second) + " is before it", true);
+      fail(warp, at, lane,
+           std::to_string(bytes) + " bytes at " + hex(address) + " are in no allocation; one from " +
+               hex(nearby.first) + " to " + hex(nearby.second) + " is before it",
+           true);
     }
     return reinterpret_cast<uint8_t *>(address);
   }
@@ -141,7 +153,8 @@ uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Spac
 // Lanes and warps
 //===----------------------------------------------------------------------===//
 
-Machine::Machine(const Launch &launch) : launch(launch), program(*launch.program), groups(launch.program->clusterGroups) {
+Machine::Machine(const Launch &launch)
+    : launch(launch), program(*launch.program), groups(launch.program->clusterGroups) {
   const unsigned threads = launch.threads[0] * launch.threads[1] * launch.threads[2];
   for (unsigned rank = 0; rank < groups.size(); ++rank) {
     Group &group = groups[rank];
@@ -157,7 +170,8 @@ Machine::Machine(const Launch &launch) : launch(launch), program(*launch.program
       std::memset(warp.registers, 0xff, program.registerBytes);
       for (const Program::Constant &constant : program.constants)
         for (unsigned lane = 0; lane < lanes; ++lane)
-          std::memcpy(warp.registers + constant.place.offset + lane * constant.place.bytes, &constant.bits, constant.place.bytes);
+          std::memcpy(warp.registers + constant.place.offset + lane * constant.place.bytes, &constant.bits,
+                      constant.place.bytes);
       warp.local.resize(program.localBytes * lanes);
     }
   }
@@ -169,7 +183,8 @@ void Machine::begin(unsigned number) {
   random.seed(launch.options.seed * 1000003 + number);
   for (Group &group : groups) {
     const unsigned linear = number * static_cast<unsigned>(groups.size()) + group.rank;
-    group.id = {linear % launch.groups[0], linear / launch.groups[0] % launch.groups[1], linear / launch.groups[0] / launch.groups[1]};
+    group.id = {linear % launch.groups[0], linear / launch.groups[0] % launch.groups[1],
+                linear / launch.groups[0] / launch.groups[1]};
     group.shared.assign(sharedBegin + program.sharedBytes + launch.dynamicSharedBytes, 0xff);
     group.barriers = {};
     for (Warp &warp : group.warps) {
@@ -193,7 +208,9 @@ void Machine::begin(unsigned number) {
           const size_t dim = name.back() == 'y' ? 1 : name.back() == 'z' ? 2 : 0;
           auto is = [&](const char *what) { return name.rfind(what, 0) == 0; };
           if (is("%tid."))
-            return dim == 0 ? thread % launch.threads[0] : dim == 1 ? thread / launch.threads[0] % launch.threads[1] : thread / launch.threads[0] / launch.threads[1];
+            return dim == 0   ? thread % launch.threads[0]
+                   : dim == 1 ? thread / launch.threads[0] % launch.threads[1]
+                              : thread / launch.threads[0] / launch.threads[1];
           if (is("%ntid."))
             return launch.threads[dim];
           if (is("%ctaid."))
@@ -204,7 +221,7 @@ void Machine::begin(unsigned number) {
             return dim == 0 ? group.id[0] / clusterGroups : group.id[dim];
           if (is("%nclusterid."))
             return dim == 0 ? launch.groups[0] / clusterGroups : launch.groups[dim];
-          if (is("%cluster_ctaid.") )
+          if (is("%cluster_ctaid."))
             return dim == 0 ? group.rank : 0;
           if (is("%cluster_nctaid."))
             return dim == 0 ? clusterGroups : 1;
@@ -413,9 +430,11 @@ bool Machine::meet(Warp &warp) {
         here |= each & -each;
     left &= ~here;
     if (members & ~warp.existing)
-      fail(warp, instruction, first, "lanes that are not there are asked to take part: " + listLanes(members & ~warp.existing));
+      fail(warp, instruction, first,
+           "lanes that are not there are asked to take part: " + listLanes(members & ~warp.existing));
     if (members & warp.exited)
-      fail(warp, instruction, first, "lanes that have ended are asked to take part: " + listLanes(members & warp.exited));
+      fail(warp, instruction, first,
+           "lanes that have ended are asked to take part: " + listLanes(members & warp.exited));
     if (members & ~here)
       continue;
     instruction.execute(*this, warp, instruction, here);
@@ -463,13 +482,15 @@ bool Machine::arrive(Warp &warp) {
   for (uint32_t left = warp.atBarrier; left; left &= left - 1) {
     const unsigned lane = static_cast<unsigned>(std::countr_zero(left));
     if (warp.pc[lane] != pc || warp.at<uint32_t>(instruction.in[0])[lane] != barrier)
-      fail(warp, instruction, lane, "lanes of a warp stand at different barriers, another one at " +
-                                        describe(warp, program.code[warp.pc[lane]].line));
+      fail(warp, instruction, lane,
+           "lanes of a warp stand at different barriers, another one at " +
+               describe(warp, program.code[warp.pc[lane]].line));
   }
   NamedBarrier &meets = warp.group->barriers[barrier];
   if (meets.arrived != 0 && meets.expected != threads)
-    fail(warp, instruction, first, "barrier " + std::to_string(barrier) + " of " + std::to_string(threads) + " threads is one of " +
-                                       std::to_string(meets.expected) + " for others");
+    fail(warp, instruction, first,
+         "barrier " + std::to_string(barrier) + " of " + std::to_string(threads) + " threads is one of " +
+             std::to_string(meets.expected) + " for others");
   meets.expected = threads;
   ++meets.arrived;
   if (threads && meets.arrived * lanes > threads)
@@ -541,9 +562,11 @@ void zyx::ptx::run(Launch launch) {
   const unsigned threads = launch.threads[0] * launch.threads[1] * launch.threads[2];
   const Program &program = *launch.program;
   if (threads == 0 || threads > program.maxThreads)
-    throw Fault("kernel " + program.name + ": " + std::to_string(threads) + " threads; it takes up to " + std::to_string(program.maxThreads));
+    throw Fault("kernel " + program.name + ": " + std::to_string(threads) + " threads; it takes up to " +
+                std::to_string(program.maxThreads));
   if (launch.groups[0] % program.clusterGroups != 0)
-    throw Fault("kernel " + program.name + ": " + std::to_string(launch.groups[0]) + " workgroups are no clusters of " + std::to_string(program.clusterGroups));
+    throw Fault("kernel " + program.name + ": " + std::to_string(launch.groups[0]) + " workgroups are no clusters of " +
+                std::to_string(program.clusterGroups));
   const unsigned clusters = groups / program.clusterGroups;
   std::atomic<unsigned> next = 0;
   std::exception_ptr thrown;

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 // Runs grids of programs. The lanes of a warp that stand at the same instruction do it together; those that are behind
 // go first, so that lanes meet again. A warp runs until none of its lanes can go on, then the next one of the cluster
-// does. Where no warp can, what the copy engine has to do is done; where it has nothing to do either, that is a deadlock,
-// and a Fault says who waits where.
+// does. Where no warp can, what the copy engine has to do is done; where it has nothing to do either, that is a
+// deadlock, and a Fault says who waits where.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_PTX_MACHINE_H
 #define ZYX_TEST_FAKECUDA_PTX_MACHINE_H
@@ -51,7 +51,8 @@ void run(Launch launch);
 
 /// Spaces of generic addresses; what is below is global memory. An address of shared memory has the number of its
 /// workgroup in the cluster above its lowest 24 bits, as in a card.
-inline constexpr uint64_t sharedWindow = uint64_t(1) << 60, localWindow = uint64_t(2) << 60, paramWindow = uint64_t(3) << 60;
+inline constexpr uint64_t sharedWindow = uint64_t(1) << 60, localWindow = uint64_t(2) << 60,
+                          paramWindow = uint64_t(3) << 60;
 inline constexpr unsigned rankShift = 24;
 /// A card has something of its own in front.
 inline constexpr uint32_t sharedBegin = 1024;

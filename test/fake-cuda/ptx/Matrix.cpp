@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Products of a warp by mma.sync, and the loads and stores of its fragments. Lane l has of a left factor, in each register
-// of 32 bits, elements of row l / 4 or of the one eight below, which begin at l % 4 registers; of a right one those of
-// column l / 4; of a sum two neighbours in these two rows.
+// Products of a warp by mma.sync, and the loads and stores of its fragments. Lane l has of a left factor, in each
+// register of 32 bits, elements of row l / 4 or of the one eight below, which begin at l % 4 registers; of a right one
+// those of column l / 4; of a sum two neighbours in these two rows.
 //===----------------------------------------------------------------------===//
 #include "Decoder.h"
 #include "Numbers.h"
@@ -27,7 +27,8 @@ template <bool isLoad> void moveMatrices(Machine &machine, Warp &warp, const Ins
     for (uint32_t row = 0; row < 8; ++row) {
       const unsigned lane = matrix * 8 + row;
       const uint64_t base = isLong ? warp.at<uint64_t>(at.in[0])[lane] : warp.at<uint32_t>(at.in[0])[lane];
-      const uint64_t address = isLong ? base + static_cast<uint64_t>(at.value) : static_cast<uint32_t>(base + static_cast<uint64_t>(at.value));
+      const uint64_t address = isLong ? base + static_cast<uint64_t>(at.value)
+                                      : static_cast<uint32_t>(base + static_cast<uint64_t>(at.value));
       rows[row] = machine.resolve(warp, at, lane, at.option & 4 ? Space::Shared : Space::Generic, address, 16, !isLoad);
       if (isLoad)
         std::memcpy(elements[row], rows[row], 16);
@@ -35,7 +36,8 @@ template <bool isLoad> void moveMatrices(Machine &machine, Warp &warp, const Ins
     uint32_t *values = warp.at<uint32_t>(places[matrix].offset);
     for (uint32_t lane = 0; lane < lanes; ++lane)
       for (uint32_t i = 0; i < 2; ++i) {
-        const uint32_t row = isTransposed ? lane % 4 * 2 + i : lane / 4, column = isTransposed ? lane / 4 : lane % 4 * 2 + i;
+        const uint32_t row = isTransposed ? lane % 4 * 2 + i : lane / 4,
+                       column = isTransposed ? lane / 4 : lane % 4 * 2 + i;
         if (isLoad)
           values[lane] = i ? (values[lane] & 0xffff) | uint32_t(elements[row][column]) << 16 : elements[row][column];
         else
@@ -50,9 +52,12 @@ template <bool isLoad> void moveMatrices(Machine &machine, Warp &warp, const Ins
 bool decodeMatrices(Decoder &decoder, Instruction &made, bool isLoad) {
   const size_t count = decoder.takeOneOf({"x1", "x2", "x4"});
   const bool isTransposed = decoder.take("trans"), isShared = decoder.take("shared") || decoder.take("shared::cta");
-  decoder.require(decoder.take("sync") && decoder.take("aligned") && decoder.take("m8n8") && decoder.take("b16") && count < 3, "moves matrices that are not known");
+  decoder.require(decoder.take("sync") && decoder.take("aligned") && decoder.take("m8n8") && decoder.take("b16") &&
+                      count < 3,
+                  "moves matrices that are not known");
   const Operand &registers = decoder.operand(isLoad ? 0 : 1), &memory = decoder.operand(isLoad ? 1 : 0);
-  decoder.require(registers.kind == Operand::Vector && registers.parts.size() == size_t(1) << count, "has another number of registers");
+  decoder.require(registers.kind == Operand::Vector && registers.parts.size() == size_t(1) << count,
+                  "has another number of registers");
   std::vector<Place> places;
   for (const Operand &part : registers.parts)
     places.push_back({isLoad ? decoder.destination(part, 32) : decoder.source(part, 32), 4});
@@ -101,8 +106,11 @@ struct Product {
 };
 Product productOf(const Instruction &at) {
   const auto bits = static_cast<uint64_t>(at.value);
-  auto type = [](uint64_t code) { return Type{static_cast<Type::Kind>(code & 15), static_cast<unsigned>(code >> 4 & 0xff), 1}; };
-  return {type(bits), type(bits >> 12), static_cast<uint32_t>(bits >> 24 & 15), static_cast<uint32_t>(bits >> 28 & 15), (bits >> 32 & 1) != 0};
+  auto type = [](uint64_t code) {
+    return Type{static_cast<Type::Kind>(code & 15), static_cast<unsigned>(code >> 4 & 0xff), 1};
+  };
+  return {type(bits), type(bits >> 12), static_cast<uint32_t>(bits >> 24 & 15), static_cast<uint32_t>(bits >> 28 & 15),
+          (bits >> 32 & 1) != 0};
 }
 
 template <typename N, typename S> void multiply(Machine &machine, Warp &warp, const Instruction &at, uint32_t) {
@@ -115,10 +123,12 @@ template <typename N, typename S> void multiply(Machine &machine, Warp &warp, co
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     for (uint32_t i = 0; i < what.aCount; ++i)
       for (uint32_t j = 0; j < perWord; ++j)
-        factors.a[lane / 4 + i % 2 * 8][lane % 4 * perWord + i / 2 * 4 * perWord + j] = elementOf<N>(what.a, warp.at<uint32_t>(a[i].offset)[lane], j);
+        factors.a[lane / 4 + i % 2 * 8][lane % 4 * perWord + i / 2 * 4 * perWord + j] =
+            elementOf<N>(what.a, warp.at<uint32_t>(a[i].offset)[lane], j);
     for (uint32_t i = 0; i < what.bCount; ++i)
       for (uint32_t j = 0; j < perWord; ++j)
-        factors.b[lane / 4][lane % 4 * perWord + i * 4 * perWord + j] = elementOf<N>(what.b, warp.at<uint32_t>(b[i].offset)[lane], j);
+        factors.b[lane / 4][lane % 4 * perWord + i * 4 * perWord + j] =
+            elementOf<N>(what.b, warp.at<uint32_t>(b[i].offset)[lane], j);
   }
   N products[16][8];
   for (uint32_t row = 0; row < 16; ++row)
@@ -136,21 +146,25 @@ template <typename N, typename S> void multiply(Machine &machine, Warp &warp, co
         const uint16_t *from = warp.at<uint16_t>(c[i / 2].offset) + 2 * lane + i % 2;
         *to = static_cast<uint16_t>(Half::encode(static_cast<double>(product) + fromHalf(*from)));
       } else if constexpr (std::is_same_v<S, float>) {
-        warp.at<float>(places[i].offset)[lane] = canonical(static_cast<float>(static_cast<double>(product) + warp.at<float>(c[i].offset)[lane]));
+        warp.at<float>(places[i].offset)[lane] =
+            canonical(static_cast<float>(static_cast<double>(product) + warp.at<float>(c[i].offset)[lane]));
       } else {
-        warp.at<uint32_t>(places[i].offset)[lane] = static_cast<uint32_t>(product) + warp.at<uint32_t>(c[i].offset)[lane];
+        warp.at<uint32_t>(places[i].offset)[lane] =
+            static_cast<uint32_t>(product) + warp.at<uint32_t>(c[i].offset)[lane];
       }
     }
 }
 
 bool decodeProduct(Decoder &decoder, Instruction &made) {
-  decoder.require(decoder.take("sync") && decoder.take("aligned") && decoder.take("row") && decoder.take("col"), "multiplies in a way that is not known");
+  decoder.require(decoder.take("sync") && decoder.take("aligned") && decoder.take("row") && decoder.take("col"),
+                  "multiplies in a way that is not known");
   const size_t shape = decoder.takeOneOf({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
   static constexpr uint32_t depths[] = {4, 8, 16, 32};
   decoder.require(shape < 4, "multiplies matrices of another shape");
   const Type d = decoder.takeType(), a = decoder.takeType(), b = decoder.takeType(), c = decoder.takeType();
   const bool isInteger = a.kind == Type::Signed || a.kind == Type::Unsigned, isHalf = d.is(Type::Float, 16);
-  decoder.require(d == c && a.bits == b.bits && a.count == 1 && (isInteger ? d.is(Type::Signed, 32) && a.bits == 8 : d.is(Type::Float, 32) || isHalf) &&
+  decoder.require(d == c && a.bits == b.bits && a.count == 1 &&
+                      (isInteger ? d.is(Type::Signed, 32) && a.bits == 8 : d.is(Type::Float, 32) || isHalf) &&
                       (isInteger || (a.kind != Type::None && a.kind != Type::Bits && a.bits <= 32)),
                   "multiplies what is not known");
   decoder.require(!(a.kind == Type::Float && a.bits != 16), "multiplies what is not known");
@@ -173,7 +187,8 @@ bool decodeProduct(Decoder &decoder, Instruction &made) {
   add(3, sums, false);
   decoder.list(made, places);
   auto code = [](Type t) { return uint64_t(t.kind) | uint64_t(t.bits) << 4; };
-  made.value = static_cast<int64_t>(code(a) | code(b) << 12 | uint64_t(2 * words) << 24 | uint64_t(words) << 28 | uint64_t(isHalf) << 32);
+  made.value = static_cast<int64_t>(code(a) | code(b) << 12 | uint64_t(2 * words) << 24 | uint64_t(words) << 28 |
+                                    uint64_t(isHalf) << 32);
   made.kind = Instruction::Together;
   made.execute = isInteger ? multiply<int32_t, int32_t> : multiply<double, float>;
   return true;

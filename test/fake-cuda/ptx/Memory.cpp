@@ -23,7 +23,8 @@ Space spaceOf(const Instruction &at) { return static_cast<Space>(at.option >> 1 
 bool isSignedLoad(const Instruction &at) { return at.option >> 4 & 1; }
 
 Space takeSpace(Decoder &decoder) {
-  switch (decoder.takeOneOf({"global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "const"})) {
+  switch (decoder.takeOneOf(
+      {"global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry", "const"})) {
   case 0:
     return Space::Global;
   case 1:
@@ -44,9 +45,32 @@ Space takeSpace(Decoder &decoder) {
 
 /// What says how a cache is used, and how the order is seen: all memory here is in order.
 void takeHints(Decoder &decoder) {
-  for (const char *hint : {"nc", "weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "cta", "cluster", "gpu", "sys", "ca", "cg", "cs", "lu",
-                           "cv", "wb", "wt", "L1::no_allocate", "L1::evict_first", "L1::evict_last", "L1::evict_normal", "L1::evict_unchanged",
-                           "L2::64B", "L2::128B", "L2::256B"})
+  for (const char *hint : {"nc",
+                           "weak",
+                           "relaxed",
+                           "acquire",
+                           "release",
+                           "acq_rel",
+                           "volatile",
+                           "cta",
+                           "cluster",
+                           "gpu",
+                           "sys",
+                           "ca",
+                           "cg",
+                           "cs",
+                           "lu",
+                           "cv",
+                           "wb",
+                           "wt",
+                           "L1::no_allocate",
+                           "L1::evict_first",
+                           "L1::evict_last",
+                           "L1::evict_normal",
+                           "L1::evict_unchanged",
+                           "L2::64B",
+                           "L2::128B",
+                           "L2::256B"})
     decoder.take(hint);
 }
 
@@ -55,7 +79,8 @@ template <typename T> void loadOne(Machine &machine, Warp &warp, const Instructi
   const Space space = spaceOf(at);
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    std::memcpy(&out[lane], machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), sizeof(T), false), sizeof(T));
+    std::memcpy(&out[lane], machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), sizeof(T), false),
+                sizeof(T));
   }
 }
 
@@ -64,7 +89,8 @@ void load(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
   const Space space = spaceOf(at);
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    const uint8_t *from = machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), uint64_t(at.bytes) * at.count, false);
+    const uint8_t *from =
+        machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), uint64_t(at.bytes) * at.count, false);
     for (uint32_t i = 0; i < at.count; ++i, from += at.bytes) {
       if (at.bytes == 16) {
         std::memcpy(warp.registers + places[i].offset + lane * 16, from, 16);
@@ -84,7 +110,8 @@ void store(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
   const Space space = spaceOf(at);
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    uint8_t *to = machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), uint64_t(at.bytes) * at.count, true);
+    uint8_t *to =
+        machine.resolve(warp, at, lane, space, addressOf(warp, at, lane), uint64_t(at.bytes) * at.count, true);
     for (uint32_t i = 0; i < at.count; ++i, to += at.bytes)
       std::memcpy(to, warp.registers + places[i].offset + lane * places[i].bytes, at.bytes);
   }
@@ -96,12 +123,14 @@ bool decodeLoadOrStore(Decoder &decoder, Instruction &made, bool isLoad) {
   const size_t vector = decoder.takeOneOf({"v2", "v4", "v8"});
   const uint32_t count = vector == 3 ? 1 : 2u << vector;
   const Type type = decoder.takeType();
-  decoder.require(type.kind != Type::None && type.kind != Type::Predicate && type.count == 1, "moves what is not known");
+  decoder.require(type.kind != Type::None && type.kind != Type::Predicate && type.count == 1,
+                  "moves what is not known");
   const Operand &memory = decoder.operand(isLoad ? 1 : 0), &value = decoder.operand(isLoad ? 0 : 1);
   bool isLong = false;
   made.in[0] = decoder.address(memory, made.value, isLong);
   decoder.require(memory.parts.size() == 1, "has an address of several parts");
-  made.option = static_cast<uint16_t>(isLong | static_cast<unsigned>(space) << 1 | (isLoad && type.kind == Type::Signed ? 16 : 0));
+  made.option = static_cast<uint16_t>(isLong | static_cast<unsigned>(space) << 1 |
+                                      (isLoad && type.kind == Type::Signed ? 16 : 0));
   made.bytes = type.bits / 8;
   std::vector<Place> places;
   if (value.kind == Operand::Vector)
@@ -187,7 +216,8 @@ bool decodeAtomic(Decoder &decoder, Instruction &made, bool isReduction) {
   const size_t which = decoder.takeOneOf({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas"});
   const Type type = decoder.takeType();
   decoder.take("noftz");
-  decoder.require(which < 10 && type.count == 1 && (type.bits == 32 || type.bits == 64), "is done to what is not known");
+  decoder.require(which < 10 && type.count == 1 && (type.bits == 32 || type.bits == 64),
+                  "is done to what is not known");
   const size_t first = isReduction ? 0 : 1;
   if (!isReduction && decoder.operand(0).kind != Operand::Sink)
     made.out = decoder.destination(0, type.bits);
@@ -198,8 +228,10 @@ bool decodeAtomic(Decoder &decoder, Instruction &made, bool isReduction) {
     made.in[2] = decoder.source(first + 2, type.bits);
   made.option = static_cast<uint16_t>(isLong | static_cast<unsigned>(space) << 1);
   auto make = [&]<typename T>(T) {
-    static constexpr Execute all[] = {atomic<T, Atomic::Add>, atomic<T, Atomic::Min>, atomic<T, Atomic::Max>, atomic<T, Atomic::And>, atomic<T, Atomic::Or>,
-                                      atomic<T, Atomic::Xor>, atomic<T, Atomic::Exch>, atomic<T, Atomic::Inc>, atomic<T, Atomic::Dec>, atomic<T, Atomic::Cas>};
+    static constexpr Execute all[] = {atomic<T, Atomic::Add>,  atomic<T, Atomic::Min>, atomic<T, Atomic::Max>,
+                                      atomic<T, Atomic::And>,  atomic<T, Atomic::Or>,  atomic<T, Atomic::Xor>,
+                                      atomic<T, Atomic::Exch>, atomic<T, Atomic::Inc>, atomic<T, Atomic::Dec>,
+                                      atomic<T, Atomic::Cas>};
     made.execute = all[which];
   };
   if (type.kind == Type::Float) {
@@ -224,7 +256,10 @@ bool decodeAddress(Decoder &decoder, Instruction &made) {
   decoder.require(type.bits == 64, "has addresses of 32 bits");
   made.out = decoder.destination(0, 64);
   made.in[0] = decoder.source(1, 64);
-  const uint64_t window = space == Space::Shared ? sharedWindow : space == Space::Local ? localWindow : space == Space::Param ? paramWindow : 0;
+  const uint64_t window = space == Space::Shared  ? sharedWindow
+                          : space == Space::Local ? localWindow
+                          : space == Space::Param ? paramWindow
+                                                  : 0;
   made.in[1] = decoder.constant(isTo ? 0 - window : window, 8);
   made.execute = each<uint64_t, uint64_t, uint64_t>([](uint64_t a, uint64_t b) { return a + b; });
   return true;

@@ -93,7 +93,8 @@ void testNow(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask)
 }
 
 void takeScope(Decoder &decoder) {
-  for (const char *word : {"release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "shared::cluster", "b64"})
+  for (const char *word :
+       {"release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "shared::cluster", "b64"})
     decoder.take(word);
 }
 
@@ -114,7 +115,8 @@ bool decodeMemoryBarrier(Decoder &decoder, Instruction &made) {
     if (which == 0)
       made.in[1] = decoder.source(1, 32);
     made.execute = which == 0 ? initialize : [](Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-      forEach(machine, warp, at, mask, [&](unsigned lane, uint64_t address) { machine.barrierAt(warp, at, lane, address)->isInitialized = 0; });
+      forEach(machine, warp, at, mask,
+              [&](unsigned lane, uint64_t address) { machine.barrierAt(warp, at, lane, address)->isInitialized = 0; });
     };
     return true;
   }
@@ -178,7 +180,8 @@ bool zyx::ptx::decodeRemoteStore(Decoder &decoder, Instruction &made) {
         std::memcpy(bytes.data() + i * at.bytes, warp.registers + places[i].offset + lane * at.bytes, at.bytes);
       const uint64_t barrier = warp.at<uint32_t>(at.in[1])[lane];
       machine.engine.push_back([&machine, &warp, &at, lane, address, barrier, bytes] {
-        std::memcpy(machine.resolve(warp, at, lane, Space::Shared, address, bytes.size(), true), bytes.data(), bytes.size());
+        std::memcpy(machine.resolve(warp, at, lane, Space::Shared, address, bytes.size(), true), bytes.data(),
+                    bytes.size());
         machine.complete(warp, at, lane, barrier, static_cast<uint32_t>(bytes.size()));
       });
     });
@@ -195,8 +198,26 @@ bool zyx::ptx::decodeBarrier(Decoder &decoder, Instruction &made) {
   if (!isFence && !isOther)
     return false;
   takeScope(decoder);
-  for (const char *word : {"proxy", "async", "async::generic", "sc", "acq_rel", "gpu", "sys", "global", "mbarrier_init", "alias", "tensormap::generic", "sync",
-                           "aligned", "inc", "dec", "u32", "wait", "launch_dependents", "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
+  for (const char *word : {"proxy",
+                           "async",
+                           "async::generic",
+                           "sc",
+                           "acq_rel",
+                           "gpu",
+                           "sys",
+                           "global",
+                           "mbarrier_init",
+                           "alias",
+                           "tensormap::generic",
+                           "sync",
+                           "aligned",
+                           "inc",
+                           "dec",
+                           "u32",
+                           "wait",
+                           "launch_dependents",
+                           "sync_restrict::shared::cta",
+                           "sync_restrict::shared::cluster"})
     decoder.take(word);
   made.execute = [](Machine &, Warp &, const Instruction &, uint32_t) {};
   return true;

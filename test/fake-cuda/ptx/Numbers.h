@@ -32,7 +32,8 @@ inline double roundToInteger(double x, Rounding rounding) {
 }
 
 /// How numbers of few bits are written. `largest` is the code of the largest finite number.
-template <int Mantissa, int MinExponent, uint32_t Largest, uint32_t Infinity, uint32_t NotANumber, uint32_t Sign> struct Format {
+template <int Mantissa, int MinExponent, uint32_t Largest, uint32_t Infinity, uint32_t NotANumber, uint32_t Sign>
+struct Format {
   static uint32_t encode(double x, Rounding rounding = Rounding::Even, bool isSaturated = false) {
     if (x != x)
       return NotANumber;
@@ -63,7 +64,8 @@ template <int Mantissa, int MinExponent, uint32_t Largest, uint32_t Infinity, ui
       return std::numeric_limits<double>::quiet_NaN();
     const uint32_t field = code >> Mantissa, digits = code & ((1u << Mantissa) - 1);
     const int exponent = field == 0 ? MinExponent : static_cast<int>(field) - 1 + MinExponent;
-    return sign * (field == 0 ? digits : digits + (1u << Mantissa)) * std::bit_cast<double>(uint64_t(1023 + exponent - Mantissa) << 52);
+    return sign * (field == 0 ? digits : digits + (1u << Mantissa)) *
+           std::bit_cast<double>(uint64_t(1023 + exponent - Mantissa) << 52);
   }
 };
 

@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// A kernel as it is executed: instructions with the function that does each for the lanes of a warp, and with the places
-// of their registers. A register has a place for each of the 32 lanes, one behind the other; a predicate is a word with a
-// bit for each. Constants and special registers are registers that nobody writes.
+// A kernel as it is executed: instructions with the function that does each for the lanes of a warp, and with the
+// places of their registers. A register has a place for each of the 32 lanes, one behind the other; a predicate is a
+// word with a bit for each. Constants and special registers are registers that nobody writes.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_PTX_PROGRAM_H
 #define ZYX_TEST_FAKECUDA_PTX_PROGRAM_H

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Tensor maps, as the fake driver writes them and the copy engine here reads them: what a card's has in its 128 bytes is
-// not known.
+// Tensor maps, as the fake driver writes them and the copy engine here reads them: what a card's has in its 128 bytes
+// is not known.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_TEST_FAKECUDA_PTX_TENSORMAP_H
 #define ZYX_TEST_FAKECUDA_PTX_TENSORMAP_H

@@ -17,7 +17,9 @@ struct Token {
   int line;
 };
 
-bool isWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.' || c == ':'; }
+bool isWordCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.' || c == ':';
+}
 
 std::vector<Token> tokenize(std::string_view text, std::vector<std::string> &lines) {
   std::vector<Token> tokens;
@@ -104,9 +106,7 @@ private:
     if (!takeIf(text))
       fail("'" + peek() + "' where '" + text + "' is expected");
   }
-  [[noreturn]] void fail(const std::string &what) const {
-    throw Fault("line " + std::to_string(line()) + ": " + what);
-  }
+  [[noreturn]] void fail(const std::string &what) const { throw Fault("line " + std::to_string(line()) + ": " + what); }
 
   uint64_t takeInteger() {
     const bool isNegative = takeIf("-");

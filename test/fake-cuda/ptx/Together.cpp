@@ -64,7 +64,8 @@ bool decodeShuffle(Decoder &decoder, Instruction &made) {
   for (size_t i = 0; i < 3; ++i)
     made.in[i] = decoder.source(results + i, 32);
   made.members = decoder.source(results + 3, 32);
-  static constexpr Execute all[] = {shuffle<Shuffle::Up>, shuffle<Shuffle::Down>, shuffle<Shuffle::Butterfly>, shuffle<Shuffle::Index>};
+  static constexpr Execute all[] = {shuffle<Shuffle::Up>, shuffle<Shuffle::Down>, shuffle<Shuffle::Butterfly>,
+                                    shuffle<Shuffle::Index>};
   made.execute = all[how];
   return true;
 }
@@ -86,7 +87,9 @@ bool decodeVote(Decoder &decoder, Instruction &made) {
         warp.at<uint32_t>(at.out)[std::countr_zero(left)] = votes;
       return;
     }
-    const bool result = (at.option & 3) == 0 ? votes == mask : (at.option & 3) == 1 ? votes != 0 : votes == 0 || votes == mask;
+    const bool result = (at.option & 3) == 0   ? votes == mask
+                        : (at.option & 3) == 1 ? votes != 0
+                                               : votes == 0 || votes == mask;
     uint32_t &out = *warp.at<uint32_t>(at.out);
     out = result ? out | mask : out & ~mask;
   };

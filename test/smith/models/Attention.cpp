@@ -26,7 +26,8 @@ Heads drawHeads(Sketch &s, bool hasGroups) {
     h.heads *= s.width("share", {2, 4, 7, 8}, {2, 3});
   s.note("heads", h.heads);
   h.batch = s.pick("batch", {2, 4, 8, 16}, {1, 2}, {1, 2});
-  h.queries = h.keys = s.pick("keys", {197, 384, 577, 1024, 1500, 2048, 2049, 4096, 8192}, {77, 128, 197, 256, 512}, {5, 9, 12});
+  h.queries = h.keys =
+      s.pick("keys", {197, 384, 577, 1024, 1500, 2048, 2049, 4096, 8192}, {77, 128, 197, 256, 512}, {5, 9, 12});
   return h;
 }
 
@@ -64,7 +65,8 @@ void attendByHand(Sketch &s, const Heads &h, const Tensor &q, const Tensor &k, c
 }
 
 void drawAttention(Sketch &s) {
-  const size_t which = s.variant({"plain", "causal", "window", "padding", "additive", "documents", "cross", "soft-cap", "sinks"});
+  const size_t which =
+      s.variant({"plain", "causal", "window", "padding", "additive", "documents", "cross", "soft-cap", "sinks"});
   s.drawGradients(0.3);
   Heads h = drawHeads(s, which == 1 || which == 2 ? s.chance(0.6) : which >= 7 ? false : s.chance(0.2));
   if (which == 6)
@@ -111,8 +113,8 @@ void drawAttention(Sketch &s) {
   case 5: {
     const Tensor document = s.data("document", {DType::I64, {h.batch, h.keys}}, {Kind::Uniform, 0, 4});
     s.say("mask = (document[:, None, :, None] == document[:, None, None, :]).tril()");
-    options.mask = (document.reshape({h.batch, 1, h.keys, 1}) == document.reshape({h.batch, 1, 1, h.keys})) &
-                   (column <= row);
+    options.mask =
+        (document.reshape({h.batch, 1, h.keys, 1}) == document.reshape({h.batch, 1, 1, h.keys})) & (column <= row);
     mask = ", attn_mask=mask";
     visible = 0.125;
     break;
@@ -133,7 +135,8 @@ void drawAttention(Sketch &s) {
 /// The rotation of neighbours, by tables.
 Tensor rotatedPairs(Sketch &s, const Tensor &x, const char *name, const Tensor &cosines, const Tensor &sines) {
   s.say("e, o = wide(", name, ")[..., 0::2], wide(", name, ")[..., 1::2]");
-  s.say(name, " = torch.stack([e * cosines - o * sines, o * cosines + e * sines], -1).flatten(-2).to(", name, ".dtype)");
+  s.say(name, " = torch.stack([e * cosines - o * sines, o * cosines + e * sines], -1).flatten(-2).to(", name,
+        ".dtype)");
   const Tensor wide = x.cast(DType::F32);
   std::vector<Slice> even(x.rank()), odd(x.rank());
   even.back() = {0, std::nullopt, 2};
@@ -143,7 +146,8 @@ Tensor rotatedPairs(Sketch &s, const Tensor &x, const char *name, const Tensor &
 }
 
 void drawPosition(Sketch &s) {
-  const size_t which = s.variant({"rotary", "rotary-attention", "rotary-pairs", "relative-buckets", "relative-windows", "alibi"});
+  const size_t which =
+      s.variant({"rotary", "rotary-attention", "rotary-pairs", "relative-buckets", "relative-windows", "alibi"});
   s.drawGradients(0.25);
   Heads h = drawHeads(s, which == 1 && s.chance(0.5));
   const double base = s.chance(0.5) ? 10000 : 500000;
@@ -178,7 +182,8 @@ void drawPosition(Sketch &s) {
     }
     countAttention(s, h, 0.5);
     s.say("y = F.scaled_dot_product_attention(q, k, v, is_causal=True", groupOption(h), ")");
-    return s.result("y", scaledDotProductAttention(turnedQ, repeated(turnedK, share), repeated(v, share), {.causal = true}));
+    return s.result("y",
+                    scaledDotProductAttention(turnedQ, repeated(turnedK, share), repeated(v, share), {.causal = true}));
   }
   countAttention(s, h, which == 5 ? 0.5 : 1);
   const Tensor row = positions.unsqueeze(1);
@@ -195,7 +200,8 @@ void drawPosition(Sketch &s) {
   }
   const int64_t rows = which == 3 ? 32 : (2 * h.keys - 1);
   const Tensor table = s.weight("table", {rows, h.heads}, Values{});
-  const Tensor index = s.constant("index", {DType::I64, {h.keys, h.keys}}, {Kind::Uniform, 0, static_cast<double>(rows)});
+  const Tensor index =
+      s.constant("index", {DType::I64, {h.keys, h.keys}}, {Kind::Uniform, 0, static_cast<double>(rows)});
   s.say("bias = table[index].permute(2, 0, 1)");
   s.say("y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)");
   s.result("y", scaledDotProductAttention(q, k, v, {.mask = take(table, index).permute({2, 0, 1})}));

@@ -16,7 +16,8 @@ using Kind = Values::Kind;
 //===----------------------------------------------------------------------===//
 
 void drawConvolution(Sketch &s) {
-  const size_t which = s.variant({"2d", "2d", "2d-strided", "1d", "3d", "grouped", "depthwise", "pointwise", "dilated", "stem"});
+  const size_t which =
+      s.variant({"2d", "2d", "2d-strided", "1d", "3d", "grouped", "depthwise", "pointwise", "dilated", "stem"});
   s.drawGradients(0.35);
   const int64_t dims = which == 3 ? 1 : which == 4 ? 3 : 2;
   int64_t channels = s.width("channels", {32, 64, 96, 128, 192, 256, 320, 512}, {4, 6, 8});
@@ -27,7 +28,9 @@ void drawConvolution(Sketch &s) {
   if (dims == 3)
     batch = std::min<int64_t>(batch, 4);
   int64_t outputs = s.width("outputs", {64, 128, 256, 320, 512}, {4, 8, 9});
-  int64_t window = which == 7 ? 1 : dims == 1 ? s.width("window", {3, 5, 10}, {2, 3}) : s.width("window", {3, 3, 5}, {2, 3});
+  int64_t window = which == 7  ? 1
+                   : dims == 1 ? s.width("window", {3, 5, 10}, {2, 3})
+                               : s.width("window", {3, 3, 5}, {2, 3});
   ConvolutionOptions options;
   options.padding = Dims::repeated(dims, window / 2);
   switch (which) {
@@ -71,7 +74,8 @@ void drawConvolution(Sketch &s) {
   const bool channelsLast = s.chance(0.4);
   s.note("channels_last", channelsLast);
   const Tensor x = layout(s, "x", shape, channelsLast);
-  s.result("y", convolved(s, x, "x", "y", "conv", outputs, Shape(static_cast<size_t>(dims), window), options, s.chance(0.6)));
+  s.result("y", convolved(s, x, "x", "y", "conv", outputs, Shape(static_cast<size_t>(dims), window), options,
+                          s.chance(0.6)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +142,8 @@ void drawConvBlock(Sketch &s) {
   if (which == 3) {
     depthwise.padding = {3, 3};
     Tensor y = convolved(s, x, "x", "y", "conv", channels, {7, 7}, depthwise).permute({0, 2, 3, 1});
-    const Tensor weight = s.weight("norm_weight", {channels}, nearOne), bias = s.weight("norm_bias", {channels}, nearZero);
+    const Tensor weight = s.weight("norm_weight", {channels}, nearOne),
+                 bias = s.weight("norm_bias", {channels}, nearZero);
     s.say("y = F.layer_norm(y.permute(0, 2, 3, 1), (", channels, ",), norm_weight, norm_bias, 1e-6)");
     y = layerNorm(y, 1, weight, bias, 1e-6);
     y = s.linear(y, "y", "y", "up", 4 * channels).gelu();
@@ -150,7 +155,8 @@ void drawConvBlock(Sketch &s) {
   }
   const bool isTraining = s.about().hasGradients;
   depthwise.padding = {1, 1};
-  Tensor y = batchNormed(s, convolved(s, x, "x", "y", "depthwise", channels, {3, 3}, depthwise, false), "y", "norm1", isTraining);
+  Tensor y = batchNormed(s, convolved(s, x, "x", "y", "depthwise", channels, {3, 3}, depthwise, false), "y", "norm1",
+                         isTraining);
   s.say("y = y.clamp(0, 6)");
   y = y.clamp(0, 6);
   if (which == 4) {
@@ -180,14 +186,15 @@ void transposed(Sketch &s, const Tensor &x) {
   options.outputPadding = Dims::repeated(2, window == 3 ? 1 : 0);
   const Tensor filters = s.weight("weight", {channels, outputs, window, window}, channels * window * window / 4);
   const Tensor bias = s.weight("bias", {outputs}, nearZero);
-  s.say("y = F.conv_transpose2d(x, weight, bias, stride=2, padding=", options.padding[0], ", output_padding=",
-        options.outputPadding[0], ")");
+  s.say("y = F.conv_transpose2d(x, weight, bias, stride=2, padding=", options.padding[0],
+        ", output_padding=", options.outputPadding[0], ")");
   s.countProduct(x.numel(), 1, outputs * window * window);
   s.result("y", transposedConvolution(x, filters, bias, options));
 }
 
 void drawResample(Sketch &s) {
-  const size_t which = s.variant({"max-pool", "avg-pool", "global", "nearest", "bilinear", "transposed", "shuffle", "patches"});
+  const size_t which =
+      s.variant({"max-pool", "avg-pool", "global", "nearest", "bilinear", "transposed", "shuffle", "patches"});
   s.drawGradients(0.3);
   const int64_t batch = s.pick("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
   const int64_t channels = s.width("channels", {64, 128, 256, 320, 512}, {4, 8});
@@ -243,7 +250,8 @@ void drawResample(Sketch &s) {
   default: {
     // Patches as rows of a product.
     const int64_t patch = 2, count = side / patch;
-    s.say("y = x[:, :, :", count * patch, ", :", count * patch, "].unflatten(2, (", count, ", 2)).unflatten(4, (", count, ", 2))");
+    s.say("y = x[:, :, :", count * patch, ", :", count * patch, "].unflatten(2, (", count, ", 2)).unflatten(4, (",
+          count, ", 2))");
     s.say("y = y.permute(0, 2, 4, 3, 5, 1).flatten(3).flatten(1, 2)");
     const Tensor y = x.narrow(2, 0, count * patch)
                          .narrow(3, 0, count * patch)

@@ -82,7 +82,8 @@ public:
     if (isAfter)
       s.say("n = x");
     if (isLlama()) {
-      const Tensor gate = linear(inner, "n", "g", "gate", layer.hidden), up = linear(inner, "n", "u", "up", layer.hidden);
+      const Tensor gate = linear(inner, "n", "g", "gate", layer.hidden),
+                   up = linear(inner, "n", "u", "up", layer.hidden);
       s.say("m = F.silu(g) * u");
       y = linear(gate.silu() * up, "m", "m", "down", width());
     } else {
@@ -121,7 +122,10 @@ Tensor transformerLayer(Sketch &s, Tensor x, const TransformerLayer &layer) {
     k = nn::rotary(k, positions, llamaBase);
   }
   countAttention(s, h, isCausal ? 0.5 : 1);
-  s.say("y = F.scaled_dot_product_attention(q, k, v", isCausal ? ", is_causal=True" : layer.kind == Bert ? ", attn_mask=mask" : "",
+  s.say("y = F.scaled_dot_product_attention(q, k, v",
+        isCausal             ? ", is_causal=True"
+        : layer.kind == Bert ? ", attn_mask=mask"
+                             : "",
         groupOption(h), ")");
   const int64_t share = h.heads / h.groups;
   DotProductAttentionOptions options;
@@ -180,7 +184,8 @@ static std::string pythonOptions(const ConvolutionOptions &options) {
 }
 
 /// [first, channels, positions...], as a view of an input that has channels last.
-static Tensor lastChannels(Sketch &s, const char *name, const Shape &shape, const std::function<Tensor(const Shape &)> &input) {
+static Tensor lastChannels(Sketch &s, const char *name, const Shape &shape,
+                           const std::function<Tensor(const Shape &)> &input) {
   const auto rank = static_cast<int64_t>(shape.size());
   Shape stored = {shape[0]};
   stored.insert(stored.end(), shape.begin() + 2, shape.end());
@@ -198,9 +203,10 @@ Tensor convolved(Sketch &s, const Tensor &x, const char *from, const char *to, c
   Shape shape = {outputs, each};
   shape.insert(shape.end(), window.begin(), window.end());
   const std::string weight = name + "_weight";
-  const Tensor filters = channelsLast ? lastChannels(s, weight.c_str(), shape, [&](const Shape &stored) {
-    return s.weight(weight.c_str(), stored, sums);
-  }) : s.weight(weight.c_str(), shape, sums);
+  const Tensor filters = channelsLast
+                             ? lastChannels(s, weight.c_str(), shape,
+                                            [&](const Shape &stored) { return s.weight(weight.c_str(), stored, sums); })
+                             : s.weight(weight.c_str(), shape, sums);
   const Tensor bias = hasBias ? s.weight((name + "_bias").c_str(), {outputs}, nearZero) : Tensor();
   s.say(to, " = F.conv", static_cast<int64_t>(window.size()), "d(", from, ", ", weight, ", ",
         hasBias ? name + "_bias" : std::string("None"), pythonOptions(options), ")");
@@ -210,7 +216,8 @@ Tensor convolved(Sketch &s, const Tensor &x, const char *from, const char *to, c
 }
 
 Tensor layout(Sketch &s, const char *name, const Shape &shape, bool channelsLast) {
-  return channelsLast ? lastChannels(s, name, shape, [&](const Shape &stored) { return s.x(name, stored); }) : s.x(name, shape);
+  return channelsLast ? lastChannels(s, name, shape, [&](const Shape &stored) { return s.x(name, stored); })
+                      : s.x(name, shape);
 }
 
 Tensor batchNormed(Sketch &s, const Tensor &x, const char *name, const std::string &prefix, bool isTraining) {
@@ -223,8 +230,10 @@ Tensor batchNormed(Sketch &s, const Tensor &x, const char *name, const std::stri
     return batchNorm(x, wide.mean({0, 2, 3}), wide.var({0, 2, 3}, false, 0), weight, bias);
   }
   const Tensor mean = s.constant((prefix + "_mean").c_str(), {s.dtype(), {channels}}, nearZero),
-               variance = s.constant((prefix + "_variance").c_str(), {s.dtype(), {channels}}, {Values::Kind::Uniform, 0.5, 1.5});
-  s.say(name, " = F.batch_norm(", name, ", ", prefix, "_mean, ", prefix, "_variance, ", prefix, "_weight, ", prefix, "_bias)");
+               variance = s.constant((prefix + "_variance").c_str(), {s.dtype(), {channels}},
+                                     {Values::Kind::Uniform, 0.5, 1.5});
+  s.say(name, " = F.batch_norm(", name, ", ", prefix, "_mean, ", prefix, "_variance, ", prefix, "_weight, ", prefix,
+        "_bias)");
   return batchNorm(x, mean, variance, weight, bias);
 }
 

@@ -30,7 +30,8 @@ void sayRotary(Sketch &s, const char *name, int64_t rows, int64_t width, double 
 
 /// A block: norm, attention, norm and products, with both residuals.
 struct TransformerLayer {
-  /// Llama: RMS norms, rotary positions, a gate, no biases. Gpt2: causal. Bert: norms behind the residuals, a mask. Vit.
+  /// Llama: RMS norms, rotary positions, a gate, no biases. Gpt2: causal. Bert: norms behind the residuals, a mask.
+  /// Vit.
   enum class Kind : uint8_t { Llama, Gpt2, Bert, Vit } kind = Kind::Gpt2;
   Heads heads{};
   int64_t hidden = 0;
@@ -41,8 +42,8 @@ struct TransformerLayer {
 };
 /// Of x [batch, rows, heads x width], in Python's variable "x".
 Tensor transformerLayer(Sketch &s, Tensor x, const TransformerLayer &layer);
-/// As that of Llama, of one row for each text, behind the rows of a cache: keys and values [batch, groups, room, width] are
-/// written at position `start`. PyTorch's names are "x", "keys", "values" and "start".
+/// As that of Llama, of one row for each text, behind the rows of a cache: keys and values [batch, groups, room, width]
+/// are written at position `start`. PyTorch's names are "x", "keys", "values" and "start".
 struct Decoded {
   Tensor x, keys, values;
 };
@@ -55,7 +56,8 @@ Decoded decodeLayer(Sketch &s, const Tensor &x, const Tensor &keys, const Tensor
 
 /// A convolution with its filters and, perhaps, a bias. Filters may be a view of what has channels last, too.
 Tensor convolved(Sketch &s, const Tensor &x, const char *from, const char *to, const std::string &name, int64_t outputs,
-                 const Shape &window, const ConvolutionOptions &options, bool hasBias = true, bool channelsLast = false);
+                 const Shape &window, const ConvolutionOptions &options, bool hasBias = true,
+                 bool channelsLast = false);
 /// [batch, channels, positions...]; perhaps as a view of what has channels last.
 Tensor layout(Sketch &s, const char *name, const Shape &shape, bool channelsLast);
 /// Normalised by the batch, as in training, or by moments that are there.

@@ -93,7 +93,8 @@ Result<ModelProgram> makeFixed(FixedList list, uint64_t index, Scale scale) {
   const bool isNetwork = list == FixedList::Networks;
   const std::span<const Family> all = programsOf(list);
   if (index >= all.size())
-    return Status::invalidArgument("there are " + std::to_string(all.size()) + (isNetwork ? " networks" : " workloads"));
+    return Status::invalidArgument("there are " + std::to_string(all.size()) +
+                                   (isNetwork ? " networks" : " workloads"));
   ModelProgram program;
   program.family = isNetwork ? "network" : "workload";
   program.variant = all[index].name;
@@ -176,7 +177,8 @@ Status addModelCases(std::vector<conformance::Case> &cases, uint64_t seed, uint6
   return Status::ok();
 }
 
-Status addFixedCases(std::vector<conformance::Case> &cases, FixedList list, uint64_t first, int64_t count, Scale scale) {
+Status addFixedCases(std::vector<conformance::Case> &cases, FixedList list, uint64_t first, int64_t count,
+                     Scale scale) {
   for (uint64_t index = first; index < first + static_cast<uint64_t>(count); ++index) {
     ZYX_ASSIGN_OR_RETURN(const ModelProgram model, makeFixed(list, index, scale));
     ZYX_RETURN_IF_ERROR(addCase(cases, model));
@@ -219,24 +221,25 @@ std::string toJson(const ModelProgram &program) {
   for (const auto &[name, value] : program.sizes)
     sizes += (sizes.empty() ? "" : ",") + ("[" + quoted(name)) + "," + std::to_string(value) + "]";
   for (const ModelInput &input : program.inputs)
-    inputs += (inputs.empty() ? "" : ",") + ("{\"name\":" + quoted(input.name)) + ",\"dtype\":" +
-              quoted(toString(input.type.dtype)) + ",\"shape\":" + list(input.type.shape) + ",\"values\":[" +
-              quoted(toString(input.values.kind)) + "," + number(input.values.a) + "," + number(input.values.b) +
-              "],\"weight\":" + (input.isWeight ? "true" : "false") + ",\"bytes\":" + std::to_string(input.bytes) +
-              ",\"given_up_for\":" + std::to_string(input.givenUpFor) + "}";
+    inputs += (inputs.empty() ? "" : ",") + ("{\"name\":" + quoted(input.name)) +
+              ",\"dtype\":" + quoted(toString(input.type.dtype)) + ",\"shape\":" + list(input.type.shape) +
+              ",\"values\":[" + quoted(toString(input.values.kind)) + "," + number(input.values.a) + "," +
+              number(input.values.b) + "],\"weight\":" + (input.isWeight ? "true" : "false") +
+              ",\"bytes\":" + std::to_string(input.bytes) + ",\"given_up_for\":" + std::to_string(input.givenUpFor) +
+              "}";
   for (size_t i = 0; i < program.graph.outputs.size(); ++i) {
     const TensorType &type = program.graph.node(program.graph.outputs[i].node).type;
-    outputs += (outputs.empty() ? "" : ",") + ("{\"dtype\":" + quoted(toString(type.dtype))) + ",\"shape\":" +
-               list(type.shape) + ",\"bytes\":" + std::to_string(program.written[i]) + "}";
+    outputs += (outputs.empty() ? "" : ",") + ("{\"dtype\":" + quoted(toString(type.dtype))) +
+               ",\"shape\":" + list(type.shape) + ",\"bytes\":" + std::to_string(program.written[i]) + "}";
   }
-  return "{\"family\":" + quoted(program.family) + ",\"variant\":" + quoted(program.variant) + ",\"seed\":" +
-         std::to_string(program.seed) + ",\"index\":" + std::to_string(program.index) + ",\"scale\":" +
-         quoted(toString(program.scale)) + ",\"dtype\":" + quoted(toString(program.dtype)) + ",\"gradients\":" +
-         (program.hasGradients ? "true" : "false") + ",\"sizes\":[" + sizes + "],\"inputs\":[" + inputs +
-         "],\"outputs\":[" + outputs + "],\"flops\":" + number(program.flops) + ",\"sorted\":" +
-         std::to_string(program.sorted) + ",\"trips\":" + std::to_string(program.trips) + ",\"may_differ\":" +
-         number(program.mayDiffer) + ",\"python\":" + quoted(program.python) + ",\"text\":" +
-         quoted(toText(program.graph)) + "}";
+  return "{\"family\":" + quoted(program.family) + ",\"variant\":" + quoted(program.variant) +
+         ",\"seed\":" + std::to_string(program.seed) + ",\"index\":" + std::to_string(program.index) +
+         ",\"scale\":" + quoted(toString(program.scale)) + ",\"dtype\":" + quoted(toString(program.dtype)) +
+         ",\"gradients\":" + (program.hasGradients ? "true" : "false") + ",\"sizes\":[" + sizes + "],\"inputs\":[" +
+         inputs + "],\"outputs\":[" + outputs + "],\"flops\":" + number(program.flops) +
+         ",\"sorted\":" + std::to_string(program.sorted) + ",\"trips\":" + std::to_string(program.trips) +
+         ",\"may_differ\":" + number(program.mayDiffer) + ",\"python\":" + quoted(program.python) +
+         ",\"text\":" + quoted(toText(program.graph)) + "}";
 }
 
 } // namespace zyx::smith

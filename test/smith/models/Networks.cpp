@@ -74,7 +74,8 @@ int64_t baseWidth(const Sketch &s) { return s.isSmall() ? 8 : 768; }
 
 Tensor normed(Sketch &s, const Tensor &x, const std::string &name) {
   const int64_t width = x.extent(-1);
-  const Tensor weight = s.weight((name + "_weight").c_str(), {width}, nearOne), bias = s.weight((name + "_bias").c_str(), {width}, nearZero);
+  const Tensor weight = s.weight((name + "_weight").c_str(), {width}, nearOne),
+               bias = s.weight((name + "_bias").c_str(), {width}, nearZero);
   s.say("x = F.layer_norm(x, (", width, ",), ", name, "_weight, ", name, "_bias, 1e-5)");
   return layerNorm(x, 1, weight, bias, 1e-5);
 }
@@ -86,7 +87,8 @@ void visionTransformer(Sketch &s) {
   ConvolutionOptions patches;
   patches.stride = {patch, patch};
   Tensor x = convolved(s, s.x("x", {batch, 3, side, side}), "x", "x", "patches", width, {patch, patch}, patches);
-  const Tensor first = s.weight("first", {1, 1, width}, nearZero), positions = s.weight("positions", {1, rows, width}, nearZero);
+  const Tensor first = s.weight("first", {1, 1, width}, nearZero),
+               positions = s.weight("positions", {1, rows, width}, nearZero);
   s.say("x = torch.cat([first.expand(", batch, ", 1, ", width, "), x.flatten(2).mT], 1) + positions");
   x = concat(std::vector{first.expand({batch, 1, width}), x.flatten(2, 3).transpose()}, 1) + positions;
   x = normed(s, baseLayers(s, x, Kind::Vit), "norm");
@@ -97,9 +99,11 @@ void visionTransformer(Sketch &s) {
 void bertBase(Sketch &s) {
   const int64_t batch = sized(s, "batch", 32, 1, 2), rows = sized(s, "rows", 384, 128, 5), width = baseWidth(s);
   const int64_t vocabulary = s.isSmall() ? 11 : 30522;
-  const Tensor tokens = s.data("tokens", {DType::I64, {batch, rows}}, {Values::Kind::Uniform, 0, static_cast<double>(vocabulary)});
+  const Tensor tokens =
+      s.data("tokens", {DType::I64, {batch, rows}}, {Values::Kind::Uniform, 0, static_cast<double>(vocabulary)});
   const Tensor mask = s.data("mask", {DType::Bool, {batch, 1, 1, rows}}, {Values::Kind::Mask, 0.8, 0});
-  const Tensor words = s.weight("words", {vocabulary, width}, nearZero), positions = s.weight("positions", {rows, width}, nearZero);
+  const Tensor words = s.weight("words", {vocabulary, width}, nearZero),
+               positions = s.weight("positions", {rows, width}, nearZero);
   s.touches("words", batch * rows * width * 2);
   s.say("x = words[tokens] + positions");
   const Tensor x = normed(s, take(words, tokens) + positions, "norm");
@@ -114,7 +118,8 @@ void gpt2Step(Sketch &s) {
   const Tensor tokens = s.data("tokens", {DType::I64, {batch, rows}}, token),
                targets = s.data("targets", {DType::I64, {batch * rows}}, token);
   const Values small{Values::Kind::Normal, 0, 0.02};
-  const Tensor words = s.weight("words", {vocabulary, width}, small), positions = s.weight("positions", {rows, width}, small);
+  const Tensor words = s.weight("words", {vocabulary, width}, small),
+               positions = s.weight("positions", {rows, width}, small);
   s.say("x = words[tokens] + positions");
   Tensor x = normed(s, baseLayers(s, take(words, tokens) + positions, Kind::Gpt2), "norm");
   s.countProduct(batch * rows, vocabulary, width);
@@ -132,8 +137,8 @@ Tensor resnet50(Sketch &s, bool isTraining) {
   const int64_t batch = sized(s, "batch", 32, 1, 2), side = s.isSmall() ? 32 : 224, first = s.isSmall() ? 4 : 64;
   s.say("x = x.permute(0, 3, 1, 2)");
   Tensor x = s.data("x", {s.dtype(), {batch, side, side, 3}}, Values{}).permute({0, 3, 1, 2});
-  const auto convolution = [&](const Tensor &given, const char *from, const char *to, const std::string &name, int64_t outputs,
-                               int64_t window, int64_t stride) {
+  const auto convolution = [&](const Tensor &given, const char *from, const char *to, const std::string &name,
+                               int64_t outputs, int64_t window, int64_t stride) {
     ConvolutionOptions options;
     options.stride = {stride, stride};
     options.padding = {window / 2, window / 2};
@@ -147,7 +152,8 @@ Tensor resnet50(Sketch &s, bool isTraining) {
   pool.padding = {1, 1};
   x = maxPool(x, {3, 3}, pool);
   constexpr int64_t published[] = {3, 4, 6, 3}, few[] = {2, 1};
-  const std::span<const int64_t> depths = s.isSmall() ? std::span<const int64_t>(few) : std::span<const int64_t>(published);
+  const std::span<const int64_t> depths =
+      s.isSmall() ? std::span<const int64_t>(few) : std::span<const int64_t>(published);
   for (size_t stage = 0; stage < depths.size(); ++stage)
     for (int64_t i = 0; i < depths[stage]; ++i) {
       const std::string name = "s" + std::to_string(stage) + "b" + std::to_string(i) + "_";
@@ -187,10 +193,14 @@ void unetResidual(Sketch &s) {
 } // namespace
 
 std::span<const Family> networks() {
-  static constexpr Family all[] = {{"llama-prefill", llamaPrefill},   {"llama-decode-1", llamaDecodeOne},
-                                   {"llama-decode-16", llamaDecodeMany}, {"vit-b16", visionTransformer},
-                                   {"bert-base", bertBase},           {"resnet50", resnet50Inference},
-                                   {"resnet50-step", resnet50Step},   {"unet-residual", unetResidual},
+  static constexpr Family all[] = {{"llama-prefill", llamaPrefill},
+                                   {"llama-decode-1", llamaDecodeOne},
+                                   {"llama-decode-16", llamaDecodeMany},
+                                   {"vit-b16", visionTransformer},
+                                   {"bert-base", bertBase},
+                                   {"resnet50", resnet50Inference},
+                                   {"resnet50-step", resnet50Step},
+                                   {"unet-residual", unetResidual},
                                    {"gpt2-step", gpt2Step}};
   return all;
 }

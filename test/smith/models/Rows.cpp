@@ -94,7 +94,8 @@ void returnImages(Sketch &s, const Images &given, const Tensor &y) {
 void groupNormOfImages(Sketch &s) {
   const Images given = images(s, {8, 16, 24});
   const int64_t groups = s.width("groups", {8, 16, 32}, {2, 4, 8});
-  const Tensor weight = s.weight("weight", {given.channels}, nearOne), bias = s.weight("bias", {given.channels}, nearZero);
+  const Tensor weight = s.weight("weight", {given.channels}, nearOne),
+               bias = s.weight("bias", {given.channels}, nearZero);
   s.say("y = F.group_norm(x, ", groups, ", weight, bias, 1e-5)");
   Tensor y = groupNorm(given.x, groups, weight, bias, 1e-5);
   if (s.chance(0.6)) {
@@ -107,7 +108,8 @@ void groupNormOfImages(Sketch &s) {
 
 void batchNormOfImages(Sketch &s, bool isTraining) {
   const Images given = images(s, {6, 8, 17});
-  const Tensor weight = s.weight("weight", {given.channels}, nearOne), bias = s.weight("bias", {given.channels}, nearZero);
+  const Tensor weight = s.weight("weight", {given.channels}, nearOne),
+               bias = s.weight("bias", {given.channels}, nearZero);
   Tensor y;
   if (isTraining) {
     // As nn::BatchNorm does.
@@ -237,7 +239,8 @@ void drawQuantised(Sketch &s) {
   if (which == 2) {
     const Tensor q = s.constant("q", {DType::U8, {out, in}}, {Kind::Uniform, 0, 256});
     const Tensor zero = s.constant("zero", {DType::U8, {out}}, {Kind::Uniform, 120, 136});
-    const Tensor scale = s.constant("scale", {s.dtype(), {out}}, steps), bias = s.constant("bias", {s.dtype(), {out}}, nearZero);
+    const Tensor scale = s.constant("scale", {s.dtype(), {out}}, steps),
+                 bias = s.constant("bias", {s.dtype(), {out}}, nearZero);
     s.countProduct(rows, out, in);
     s.say("w = (q.to(x.dtype) - zero.to(x.dtype)[:, None]) * scale[:, None]");
     s.say("y = F.linear(x, w, bias)");
@@ -267,7 +270,8 @@ void drawEmbedding(Sketch &s) {
   const auto [batch, rows] = s.tokens();
   const int64_t width = s.width("width", {768, 1024, 2048, 4096}, {8, 12, 33});
   const int64_t vocabulary = which == 3 ? s.width("vocabulary", {65, 128, 256}, {11, 17}) : vocabularyOf(s);
-  const Tensor tokens = s.data("tokens", {DType::I64, {batch, rows}}, {Kind::Uniform, 0, static_cast<double>(vocabulary)});
+  const Tensor tokens =
+      s.data("tokens", {DType::I64, {batch, rows}}, {Kind::Uniform, 0, static_cast<double>(vocabulary)});
   const Tensor table = s.weight("table", {vocabulary, width}, Values{});
   if (!s.about().hasGradients)
     s.touches("table", batch * rows * width * byteSize(s.dtype()));
@@ -353,8 +357,8 @@ void drawSelection(Sketch &s) {
 
 void crossEntropyOfClasses(Sketch &s, bool hasProjection) {
   const int64_t rows = s.pick("rows", {2048, 4096, 8191, 16384}, {64, 197, 256}, {3, 7});
-  const int64_t classes = hasProjection ? vocabularyOf(s)
-                                        : s.width("classes", {10, 1000, 32000, 50257, 128256}, {10, 33});
+  const int64_t classes =
+      hasProjection ? vocabularyOf(s) : s.width("classes", {10, 1000, 32000, 50257, 128256}, {10, 33});
   const Tensor targets = s.data("targets", {DType::I64, {rows}}, {Kind::Uniform, 0, static_cast<double>(classes)});
   Tensor logits;
   if (hasProjection) {
@@ -368,7 +372,8 @@ void crossEntropyOfClasses(Sketch &s, bool hasProjection) {
 }
 
 void drawLoss(Sketch &s) {
-  const size_t which = s.variant({"cross-entropy", "projected", "squared", "binary", "divergence", "huber", "contrastive"});
+  const size_t which =
+      s.variant({"cross-entropy", "projected", "squared", "binary", "divergence", "huber", "contrastive"});
   s.drawGradients(0.7);
   if (which < 2)
     return crossEntropyOfClasses(s, which == 1);
@@ -422,8 +427,9 @@ void drawLoss(Sketch &s) {
 } // namespace
 
 std::span<const Family> rowFamilies() {
-  static constexpr Family all[] = {{"norm", drawNorm},           {"projection", drawProjection}, {"quantised", drawQuantised},
-                                   {"embedding", drawEmbedding}, {"selection", drawSelection},   {"loss", drawLoss}};
+  static constexpr Family all[] = {{"norm", drawNorm},           {"projection", drawProjection},
+                                   {"quantised", drawQuantised}, {"embedding", drawEmbedding},
+                                   {"selection", drawSelection}, {"loss", drawLoss}};
   return all;
 }
 

@@ -32,16 +32,17 @@ void drawRecurrent(Sketch &s) {
   s.drawGradients(0.4);
   // Modules have parameters in f32.
   s.about().dtype = DType::F32;
-  const int64_t steps = s.pick("steps", {35, 64, 128, 256}, {16, 35, 64}, {3, 4}), batch = s.pick("batch", {1, 16, 64, 128}, {1, 8, 32}, {1, 2});
-  const int64_t in = s.width("in", {64, 128, 512, 650}, {3, 5}), hidden = s.width("hidden", {128, 256, 512, 650, 1024}, {4, 6});
+  const int64_t steps = s.pick("steps", {35, 64, 128, 256}, {16, 35, 64}, {3, 4}),
+                batch = s.pick("batch", {1, 16, 64, 128}, {1, 8, 32}, {1, 2});
+  const int64_t in = s.width("in", {64, 128, 512, 650}, {3, 5}),
+                hidden = s.width("hidden", {128, 256, 512, 650, 1024}, {4, 6});
   const int64_t pieces = which == 0 ? 4 : which == 1 ? 3 : 1;
   s.about().trips = steps;
   s.countProduct(steps * batch, pieces * hidden, in + hidden);
   const Tensor x = s.x("x", {steps, batch, in});
-  const std::vector weights = {s.weight("weight_ih", {pieces * hidden, in}, in),
-                               s.weight("weight_hh", {pieces * hidden, hidden}, hidden),
-                               s.weight("bias_ih", {pieces * hidden}, nearZero),
-                               s.weight("bias_hh", {pieces * hidden}, nearZero)};
+  const std::vector weights = {
+      s.weight("weight_ih", {pieces * hidden, in}, in), s.weight("weight_hh", {pieces * hidden, hidden}, hidden),
+      s.weight("bias_ih", {pieces * hidden}, nearZero), s.weight("bias_hh", {pieces * hidden}, nearZero)};
   s.say("h = x.new_zeros(1, ", batch, ", ", hidden, ")");
   const std::string name = which == 0 ? "lstm(x, (h, h)" : which == 1 ? "gru(x, h" : "rnn_tanh(x, h";
   s.say("y = torch.", name, ", (weight_ih, weight_hh, bias_ih, bias_hh), True, 1, 0.0, ",
@@ -58,10 +59,12 @@ void drawRecurrent(Sketch &s) {
 
 /// h = a h + b, step by step, with the results of all steps.
 void gatedSteps(Sketch &s) {
-  const int64_t steps = s.pick("steps", {64, 128, 256}, {32, 64}, {3, 5}), batch = s.pick("batch", {1, 8, 32}, {1, 4}, {1, 2});
+  const int64_t steps = s.pick("steps", {64, 128, 256}, {32, 64}, {3, 5}),
+                batch = s.pick("batch", {1, 8, 32}, {1, 4}, {1, 2});
   const int64_t width = s.width("width", {1536, 2560, 4096}, {5, 8});
   s.about().trips = steps;
-  const Tensor a = s.data("a", {DType::F32, {steps, batch, width}}, {Kind::Uniform, 0.5, 1}), b = s.x("b", {steps, batch, width});
+  const Tensor a = s.data("a", {DType::F32, {steps, batch, width}}, {Kind::Uniform, 0.5, 1}),
+               b = s.x("b", {steps, batch, width});
   s.say("h, hs = torch.zeros_like(wide(b)[0]), []");
   s.say("for t in range(", steps, "):");
   s.say("    h = a[t] * h + wide(b)[t]");
@@ -78,7 +81,8 @@ void gatedSteps(Sketch &s) {
 
 /// A selective state space: a state of n numbers for each feature.
 void selectiveSteps(Sketch &s) {
-  const int64_t steps = s.pick("steps", {64, 128}, {16, 32}, {3, 4}), batch = s.pick("batch", {1, 4, 8}, {1, 2}, {1, 2});
+  const int64_t steps = s.pick("steps", {64, 128}, {16, 32}, {3, 4}),
+                batch = s.pick("batch", {1, 4, 8}, {1, 2}, {1, 2});
   const int64_t width = s.width("width", {1536, 2048}, {4, 6}), n = s.width("state", {16, 64}, {2, 3});
   s.about().trips = steps;
   s.about().dtype = DType::F32;
@@ -127,7 +131,8 @@ void drawScan(Sketch &s) {
     const Tensor i = Tensor::arange(rows), distance = i.unsqueeze(1) - i;
     const Tensor weights = where((distance >= 0).expand({heads, rows, rows}),
                                  (distance.cast(DType::F32) * decay.reshape({heads, 1, 1})).exp(), 0);
-    const Tensor p = matmul(q.cast(DType::F32), k.cast(DType::F32).transpose()) * weights * (1 / static_cast<double>(head));
+    const Tensor p =
+        matmul(q.cast(DType::F32), k.cast(DType::F32).transpose()) * weights * (1 / static_cast<double>(head));
     return s.result("y", matmul(p.cast(s.dtype()), v));
   }
   s.about().dtype = DType::F32;
@@ -147,8 +152,10 @@ void drawScan(Sketch &s) {
 void drawRouting(Sketch &s) {
   const size_t which = s.variant({"dense", "gathered", "capacity", "router"});
   s.drawGradients(which == 0 ? 0.3 : 0);
-  const int64_t rows = which == 1 ? s.pick("rows", {1, 2, 8}, {1, 2, 4}, {1, 3}) : s.pick("rows", {512, 1023, 4096, 8192}, {16, 64, 77}, {4, 7});
-  const int64_t width = s.width("width", {768, 1024, 2048, 4096}, {6, 8}), hidden = s.width("hidden", {1024, 1408, 2816}, {5, 8});
+  const int64_t rows = which == 1 ? s.pick("rows", {1, 2, 8}, {1, 2, 4}, {1, 3})
+                                  : s.pick("rows", {512, 1023, 4096, 8192}, {16, 64, 77}, {4, 7});
+  const int64_t width = s.width("width", {768, 1024, 2048, 4096}, {6, 8}),
+                hidden = s.width("hidden", {1024, 1408, 2816}, {5, 8});
   const int64_t experts = which == 3 ? s.width("experts", {64, 128, 256}, {5, 8}) : s.width("experts", {8, 16}, {4});
   const int64_t chosen = which == 3 ? s.width("chosen", {6, 8}, {2}) : s.width("chosen", {1, 2}, {1, 2});
   // One of two experts that are nearly as good is a whole row.
@@ -174,7 +181,8 @@ void drawRouting(Sketch &s) {
     s.result("load", load);
     return s.result("balance", (load.cast(DType::F32) / (rows * chosen) * p.mean({0})).sum() * experts);
   }
-  const Tensor up = s.weight("up", {experts, width, hidden}, width), down = s.weight("down", {experts, hidden, width}, hidden);
+  const Tensor up = s.weight("up", {experts, width, hidden}, width),
+               down = s.weight("down", {experts, hidden, width}, hidden);
   if (which == 1) {
     // The weights of the chosen ones, row by row.
     const int64_t bytes = rows * chosen * width * hidden * byteSize(s.dtype());

@@ -27,10 +27,12 @@ Sketch::Sketch(ModelProgram &program, Context context)
     : program(program), context(std::move(context)), random(program.seed * 0x9e3779b97f4a7c15u + program.index) {
   using enum DType;
   // Few programs for processors are written in 16 bits.
-  static constexpr DType onCards[] = {BF16, BF16, BF16, BF16, F16, F16, F32, F32, F32}, onHosts[] = {F32, F32, F32, F32, F32, BF16, BF16, F16};
+  static constexpr DType onCards[] = {BF16, BF16, BF16, BF16, F16, F16, F32, F32, F32},
+                         onHosts[] = {F32, F32, F32, F32, F32, BF16, BF16, F16};
   // That of a network is given.
   if (program.variant.empty())
-    program.dtype = program.scale == Scale::Host ? onHosts[below(std::size(onHosts))] : onCards[below(std::size(onCards))];
+    program.dtype =
+        program.scale == Scale::Host ? onHosts[below(std::size(onHosts))] : onCards[below(std::size(onCards))];
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,11 +55,11 @@ size_t Sketch::variant(std::initializer_list<const char *> names) {
 void Sketch::note(const char *name, int64_t value) { program.sizes.emplace_back(name, value); }
 
 Sketch::Tokens Sketch::tokens() {
-  static constexpr Tokens full[] = {{4, 2048},  {8, 2048}, {1, 8192},  {64, 197}, {128, 197}, {32, 577}, {32, 512},
+  static constexpr Tokens full[] = {{4, 2048}, {8, 2048},  {1, 8192},  {64, 197}, {128, 197}, {32, 577},  {32, 512},
                                     {64, 384}, {16, 1500}, {15, 1023}, {256, 77}, {4, 4096},  {1, 16384}, {3, 8192}};
   static constexpr Tokens host[] = {{1, 128}, {1, 197}, {2, 77}, {1, 257}, {4, 49}, {1, 333}, {8, 32}};
   static constexpr Tokens small[] = {{1, 5}, {2, 7}, {3, 4}, {1, 17}};
-  const std::span<const Tokens> all = program.scale == Scale::Full ? std::span<const Tokens>(full)
+  const std::span<const Tokens> all = program.scale == Scale::Full   ? std::span<const Tokens>(full)
                                       : program.scale == Scale::Host ? std::span<const Tokens>(host)
                                                                      : std::span<const Tokens>(small);
   const Tokens chosen = all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))];
@@ -77,8 +79,10 @@ static Tensor placeholder(const TensorType &type) {
   const auto size = static_cast<size_t>(std::max<int64_t>(*byteSize(type), 1));
   void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
-    throw Error(Status::outOfMemory("no addresses for an input of " + std::to_string(size) + " bytes"), Place::current());
-  const std::shared_ptr<const void> owner(pages, [size](const void *begin) { munmap(const_cast<void *>(begin), size); });
+    throw Error(Status::outOfMemory("no addresses for an input of " + std::to_string(size) + " bytes"),
+                Place::current());
+  const std::shared_ptr<const void> owner(pages,
+                                          [size](const void *begin) { munmap(const_cast<void *>(begin), size); });
   return Tensor::borrow(type, {static_cast<const std::byte *>(pages), static_cast<size_t>(*byteSize(type))}, owner);
 }
 
@@ -118,7 +122,8 @@ void Sketch::updatesInPlace(const char *name, int64_t elements) {
   written[name] = elements * byteSize(result->second.dtype());
 }
 
-Tensor Sketch::linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out, bool hasBias) {
+Tensor Sketch::linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out,
+                      bool hasBias) {
   const int64_t in = x.extent(-1);
   const Tensor factor = weight((name + "_weight").c_str(), {out, in}, in);
   countProduct(x.numel() / in, out, in);
@@ -140,8 +145,8 @@ void Sketch::append(double number) {
 }
 void Sketch::append(const Shape &shape) { body += pythonTuple(shape); }
 
-/// The graph of results whose inputs are named by their positions. Text names leaves in the order in which it meets them:
-/// views of all inputs, which come first and go again, fix it.
+/// The graph of results whose inputs are named by their positions. Text names leaves in the order in which it meets
+/// them: views of all inputs, which come first and go again, fix it.
 Result<graph::Graph> Sketch::captureNumbered(std::span<const Tensor> all) {
   std::vector<Tensor> targets;
   for (const Input &input : inputs)
@@ -191,7 +196,8 @@ Result<graph::Graph> Sketch::capture(std::span<const Tensor> all) {
   for (graph::NodeId id : numbered.inputs) {
     const auto found = numbers.find(numbered.node(id).attributes.name);
     if (found == numbers.end() || numbered.node(id).type != inputs[found->second].about.type)
-      return Status::internal("an input '" + numbered.node(id).attributes.name + "' of the text is none of the program");
+      return Status::internal("an input '" + numbered.node(id).attributes.name +
+                              "' of the text is none of the program");
     arguments.push_back(made.inputs[found->second]);
   }
   ZYX_ASSIGN_OR_RETURN(const graph::Body body, graph::Body::create(numbered));
@@ -281,7 +287,8 @@ Status Sketch::finish() {
     GradientOptions options;
     if (hasSeed) {
       inputs.push_back({{seedName, results[0].second.type(), {}, false, *byteSize(results[0].second.type())},
-                        placeholder(results[0].second.type()), false});
+                        placeholder(results[0].second.type()),
+                        false});
       options.seed = inputs.back().tensor;
     }
     std::vector<Tensor> made = gradient(results[0].second, leaves, options);
@@ -300,8 +307,9 @@ Status Sketch::finish() {
                       ")\n    gradients = torch.autograd.grad(result, (" + joined(sources) + ",)" +
                       (hasSeed ? ", " + seedName : "") + ")\n";
     if (hasUpdate)
-      program.python += "    weights = [t.detach() for t in (" + joined(sources) + ",)]\n    return (result.detach(), *update(" +
-                        "weights, gradients, [" + joined(means) + "], [" + joined(squares) + "]))\n";
+      program.python += "    weights = [t.detach() for t in (" + joined(sources) +
+                        ",)]\n    return (result.detach(), *update(" + "weights, gradients, [" + joined(means) +
+                        "], [" + joined(squares) + "]))\n";
     else
       program.python += "    return (result, *gradients)\n";
   }

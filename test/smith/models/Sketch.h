@@ -71,8 +71,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// A line of the Python function, of texts, integers, doubles and shapes.
-  template <typename... Parts>
-  void say(const Parts &...parts) {
+  template <typename... Parts> void say(const Parts &...parts) {
     body += "    ";
     (append(parts), ...);
     body += "\n";
@@ -86,7 +85,8 @@ public:
   void result(const char *name, const Tensor &value) { results.emplace_back(name, value); }
   ModelProgram &about() { return program; }
 
-  /// Says that the input of this name is given up, and that the result of this name is it with so many elements written.
+  /// Says that the input of this name is given up, and that the result of this name is it with so many elements
+  /// written.
   void updatesInPlace(const char *name, int64_t elements);
   /// The results are a loss and, of each weight, its next value and the next moments of AdamW, which are inputs.
   void trainByAdamW() { program.hasGradients = hasUpdate = true; }
@@ -95,7 +95,8 @@ public:
   Status finish();
 
   /// x W^T + b, as nn::Linear, with both parameters.
-  Tensor linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out, bool hasBias = true);
+  Tensor linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out,
+                bool hasBias = true);
 
 private:
   struct Input {

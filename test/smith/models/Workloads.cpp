@@ -56,7 +56,8 @@ void rotaryAttention(Sketch &s) {
   s.say("y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)");
   const int64_t share = h.heads / h.groups;
   const Tensor keys = repeated(nn::rotary(k, positions, 500000), share);
-  s.result("y", scaledDotProductAttention(nn::rotary(q, positions, 500000), keys, repeated(v, share), {.causal = true}));
+  s.result("y",
+           scaledDotProductAttention(nn::rotary(q, positions, 500000), keys, repeated(v, share), {.causal = true}));
 }
 
 /// One query for each text, what a cache has, and the row that it gets.
@@ -140,7 +141,8 @@ void rotaryAlone(Sketch &s) {
 
 Tensor image(Sketch &s, int64_t batch, int64_t channels, int64_t side, bool channelsLast = false) {
   const int64_t images = s.scale() == Scale::Full ? batch : s.isSmall() ? 2 : 1;
-  return layout(s, "x", {images, s.isSmall() ? 8 : channels, s.isSmall() ? 5 : side, s.isSmall() ? 5 : side}, channelsLast);
+  return layout(s, "x", {images, s.isSmall() ? 8 : channels, s.isSmall() ? 5 : side, s.isSmall() ? 5 : side},
+                channelsLast);
 }
 ConvolutionOptions padded(int64_t padding, int64_t groups = 1, int64_t stride = 1) {
   ConvolutionOptions options;
@@ -170,7 +172,8 @@ void bottleneckStep(Sketch &s) {
   const int64_t inner = s.isSmall() ? 4 : 128;
   const auto part = [&](const Tensor &given, const char *from, const char *to, const std::string &name, int64_t outputs,
                         int64_t window, int64_t stride) {
-    const Tensor y = convolved(s, given, from, to, name, outputs, {window, window}, padded(window / 2, 1, stride), false);
+    const Tensor y =
+        convolved(s, given, from, to, name, outputs, {window, window}, padded(window / 2, 1, stride), false);
     return batchNormed(s, y, to, name + "_norm", true);
   };
   Tensor y = part(x, "x", "y", "conv1", inner, 1, 1).relu();
@@ -219,7 +222,8 @@ void transposed(Sketch &s) {
   TransposedConvolutionOptions options;
   options.stride = {2, 2};
   options.padding = {1, 1};
-  const Tensor filters = s.weight("weight", {channels, outputs, 4, 4}, channels * 4), bias = s.weight("bias", {outputs}, nearZero);
+  const Tensor filters = s.weight("weight", {channels, outputs, 4, 4}, channels * 4),
+               bias = s.weight("bias", {outputs}, nearZero);
   s.say("y = F.conv_transpose2d(x, weight, bias, stride=2, padding=1)");
   s.countProduct(x.numel(), 1, outputs * 16);
   s.result("y", transposedConvolution(x, filters, bias, options));
@@ -272,7 +276,8 @@ void normedProduct(Sketch &s) {
 }
 
 void bytesByChannel(Sketch &s) {
-  const int64_t rows = sized(s, "rows", 16, 16, 3), in = sized(s, "in", 4096, 2048, 16), out = sized(s, "out", 11008, 4096, 9);
+  const int64_t rows = sized(s, "rows", 16, 16, 3), in = sized(s, "in", 4096, 2048, 16),
+                out = sized(s, "out", 11008, 4096, 9);
   const Tensor x = s.x("x", {rows, in}), q = s.constant("q", {DType::I8, {out, in}}, {Kind::Uniform, -127, 128});
   const Tensor scale = s.constant("scale", {s.dtype(), {out}}, {Kind::Uniform, 0.0001, 0.0003});
   s.countProduct(rows, out, in);
@@ -282,7 +287,8 @@ void bytesByChannel(Sketch &s) {
 
 /// Layers that share one loop: the index picks the weights of a trip.
 void loopOfProducts(Sketch &s) {
-  const int64_t layers = sized(s, "layers", 12, 12, 3), rows = sized(s, "rows", 512, 32, 4), width = sized(s, "width", 1024, 512, 6);
+  const int64_t layers = sized(s, "layers", 12, 12, 3), rows = sized(s, "rows", 512, 32, 4),
+                width = sized(s, "width", 1024, 512, 6);
   const Tensor x = s.x("x", {rows, width}), weights = s.weight("weights", {layers, width, width}, width);
   s.about().trips = layers;
   s.countProduct(layers * rows, width, width);
@@ -316,7 +322,8 @@ void gatheredRows(Sketch &s) {
 
 void topOf(Sketch &s) {
   inFloats(s);
-  const int64_t rows = sized(s, "rows", 128, 8, 2), classes = sized(s, "classes", 32000, 32000, 50), k = sized(s, "k", 50, 50, 5);
+  const int64_t rows = sized(s, "rows", 128, 8, 2), classes = sized(s, "classes", 32000, 32000, 50),
+                k = sized(s, "k", 50, 50, 5);
   const Tensor logits = s.x("logits", {rows, classes}, {Kind::Normal, 0, 3});
   s.about().sorted = classes;
   s.say("y = logits.topk(", k, ").values");

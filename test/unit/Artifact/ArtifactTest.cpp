@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
-#include "zyx/Artifact/File.h"
 #include "../TestFiles.h"
+#include "zyx/Artifact/File.h"
 #include "zyx/Base/Hash.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,8 @@ void reseal(std::vector<std::byte> &bytes) {
 
 TEST(ArtifactTest, RoundTrips) {
   Artifact a = sample();
-  a.kernels[0].tensorMaps = {{1, 32, 2, {64, 8}, {128}, {64, 8}, 128}, {0, 0, 4, {16}, {}, {16}, 64},
+  a.kernels[0].tensorMaps = {{1, 32, 2, {64, 8}, {128}, {64, 8}, 128},
+                             {0, 0, 4, {16}, {}, {16}, 64},
                              {1, 0, 2, {64, 8, 9, 2}, {128, 1024, 9216}, {64, 128}, 128, {-1, 0}, {-2, 1}, {1, 2}}};
   ASSERT_TRUE(a.verify().isOk()) << a.verify().toString();
   auto back = Artifact::deserialize(a.serialize());
@@ -157,38 +158,28 @@ TEST(ArtifactTest, RefusesUnknownNumbersUnderARightChecksum) {
 }
 
 TEST(ArtifactTest, VerifiesArguments) {
-  EXPECT_EQ(complaint([](Artifact &a) { a.inputs.push_back(a.inputs[0]); }),
-            "input 'x' exists twice");
-  EXPECT_EQ(complaint([](Artifact &a) { a.outputs.push_back(a.outputs[0]); }),
-            "output 'y' exists twice");
+  EXPECT_EQ(complaint([](Artifact &a) { a.inputs.push_back(a.inputs[0]); }), "input 'x' exists twice");
+  EXPECT_EQ(complaint([](Artifact &a) { a.outputs.push_back(a.outputs[0]); }), "output 'y' exists twice");
   EXPECT_THAT(complaint([](Artifact &a) { a.inputs[0].type.shape = {int64_t(1) << 41}; }),
               HasSubstr("input 'x' is refused: the tensor f32[2199023255552] has 8796093022208"));
 }
 
 TEST(ArtifactTest, VerifiesBuffers) {
-  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[0].position = 1; }),
-            "buffer 0 names argument 1 of 1");
-  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[1].size = 20; }),
-            "buffer 1 has 20 bytes, and its argument 24");
-  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[2].position = 8; }),
-            "buffer 2 starts at the unaligned byte 8");
-  EXPECT_EQ(complaint([](Artifact &a) { a.arenaSize = 95; }),
-            "buffer 2 spans 32 bytes from byte 64 of 95");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[0].position = 1; }), "buffer 0 names argument 1 of 1");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[1].size = 20; }), "buffer 1 has 20 bytes, and its argument 24");
+  EXPECT_EQ(complaint([](Artifact &a) { a.buffers[2].position = 8; }), "buffer 2 starts at the unaligned byte 8");
+  EXPECT_EQ(complaint([](Artifact &a) { a.arenaSize = 95; }), "buffer 2 spans 32 bytes from byte 64 of 95");
   EXPECT_EQ(complaint([](Artifact &a) { a.buffers[2].size = UINT64_MAX; }),
             "buffer 2 spans 18446744073709551615 bytes from byte 64 of 96");
-  EXPECT_EQ(complaint([](Artifact &a) { a.constants.pop_back(); }),
-            "buffer 3 spans 8 bytes from byte 0 of 7");
+  EXPECT_EQ(complaint([](Artifact &a) { a.constants.pop_back(); }), "buffer 3 spans 8 bytes from byte 0 of 7");
 }
 
 TEST(ArtifactTest, VerifiesKernels) {
-  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].code = 1; }),
-            "kernel 0 names code blob 1 of 1");
-  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = ""; }),
-            "kernel 0 has no valid symbol");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].code = 1; }), "kernel 0 names code blob 1 of 1");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = ""; }), "kernel 0 has no valid symbol");
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = std::string("a\0b", 3); }),
             "kernel 0 has no valid symbol");
-  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].numWritten = 5; }),
-            "kernel 0 writes 5 of 4 buffers");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].numWritten = 5; }), "kernel 0 writes 5 of 4 buffers");
   auto mapped = [](const std::function<void(TensorMap &)> &change) {
     return complaint([&](Artifact &a) {
       TensorMap map{1, 32, 2, {64, 8}, {128}, {64, 8}, 128};
@@ -222,17 +213,14 @@ TEST(ArtifactTest, VerifiesCommands) {
     return complaint([&](Artifact &a) { change(std::get<Launch>(a.commands[2].action)); });
   };
   EXPECT_EQ(launch([](Launch &l) { l.kernel = 1; }), "command 2 names kernel 1 of 1");
-  EXPECT_EQ(
-      launch([](Launch &l) { l.buffers.pop_back(); }),
-      "command 2 passes 3 buffers and 1 scalars to kernel 'kernel of k', which takes 4 and 1");
-  EXPECT_THAT(launch([](Launch &l) { l.scalars.clear(); }),
-              HasSubstr("passes 4 buffers and 0 scalars"));
+  EXPECT_EQ(launch([](Launch &l) { l.buffers.pop_back(); }),
+            "command 2 passes 3 buffers and 1 scalars to kernel 'kernel of k', which takes 4 and 1");
+  EXPECT_THAT(launch([](Launch &l) { l.scalars.clear(); }), HasSubstr("passes 4 buffers and 0 scalars"));
   EXPECT_EQ(launch([](Launch &l) { l.buffers[0].buffer = 4; }), "command 2 names buffer 4 of 4");
   EXPECT_EQ(launch([](Launch &l) { l.buffers[3].offset = 25; }),
             "command 2 uses 0 bytes from byte 25 of buffer 1, which has 24");
   EXPECT_EQ(launch([](Launch &l) { l.grid[1] = -1; }), "command 2 has an impossible grid");
-  EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }),
-            "command 2 has an impossible grid");
+  EXPECT_EQ(launch([](Launch &l) { l.grid = {INT64_MAX, 2, 1}; }), "command 2 has an impossible grid");
 
   EXPECT_EQ(launch([](Launch &l) { std::swap(l.buffers[0], l.buffers[3]); }),
             "command 2 writes buffer 0, which is only read");
@@ -240,23 +228,18 @@ TEST(ArtifactTest, VerifiesCommands) {
   auto copy = [](const std::function<void(Copy &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Copy>(a.commands[0].action)); });
   };
-  EXPECT_EQ(copy([](Copy &c) { c.size = 25; }),
-            "command 0 uses 25 bytes from byte 0 of buffer 0, which has 24");
+  EXPECT_EQ(copy([](Copy &c) { c.size = 25; }), "command 0 uses 25 bytes from byte 0 of buffer 0, which has 24");
   EXPECT_EQ(copy([](Copy &c) { c.destination.offset = 9; }),
             "command 0 uses 24 bytes from byte 9 of buffer 2, which has 32");
-  EXPECT_EQ(copy([](Copy &c) { c.destination = {0, 0}; }),
-            "command 0 writes buffer 0, which is only read");
-  EXPECT_EQ(copy([](Copy &c) { c = {{2, 0}, {3, 0}, 8}; }),
-            "command 0 writes buffer 3, which is only read");
+  EXPECT_EQ(copy([](Copy &c) { c.destination = {0, 0}; }), "command 0 writes buffer 0, which is only read");
+  EXPECT_EQ(copy([](Copy &c) { c = {{2, 0}, {3, 0}, 8}; }), "command 0 writes buffer 3, which is only read");
 
   auto fill = [](const std::function<void(Fill &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Fill>(a.commands[1].action)); });
   };
-  EXPECT_EQ(fill([](Fill &f) { f.patternSize = 3; }),
-            "command 1 fills 16 bytes with a pattern of 3");
+  EXPECT_EQ(fill([](Fill &f) { f.patternSize = 3; }), "command 1 fills 16 bytes with a pattern of 3");
   EXPECT_EQ(fill([](Fill &f) { f.size = 6; }), "command 1 fills 6 bytes with a pattern of 4");
-  EXPECT_EQ(fill([](Fill &f) { f.size = 20; }),
-            "command 1 uses 20 bytes from byte 8 of buffer 1, which has 24");
+  EXPECT_EQ(fill([](Fill &f) { f.size = 20; }), "command 1 uses 20 bytes from byte 8 of buffer 1, which has 24");
 
   EXPECT_EQ(complaint([](Artifact &a) { a.commands[1].wait = {1}; }),
             "command 1 waits for command 1, which is not earlier");
@@ -290,17 +273,14 @@ TEST(ArtifactTest, VerifiesTheInit) {
     });
   };
   EXPECT_EQ(init([](Artifact &a) { a.outputs[0].isWeight = true; }), "output 'y' is a weight");
-  EXPECT_EQ(init([](Artifact &a) { a.keptSize = 71; }),
-            "buffer 5 spans 8 bytes from byte 64 of 71");
+  EXPECT_EQ(init([](Artifact &a) { a.keptSize = 71; }), "buffer 5 spans 8 bytes from byte 64 of 71");
   EXPECT_EQ(init([](Artifact &a) { a.numInitCommands = 9; }), "the init has 9 of 8 commands");
   EXPECT_EQ(init([](Artifact &a) { a.inputs[1].isWeight = false; }),
             "command 0 is of the init, and uses buffer 4, which is no weight and not kept");
   EXPECT_EQ(init([](Artifact &a) { a.commands[0].action = Fill{{1, 0}, 4, 0, 4}; }),
             "command 0 is of the init, and uses buffer 1, which is no weight and not kept");
-  EXPECT_EQ(init([](Artifact &a) { a.numInitCommands = 0; }),
-            "command 0 writes buffer 5, which only the init writes");
-  EXPECT_EQ(init([](Artifact &a) { a.commands[1].wait = {0}; }),
-            "command 1 waits for command 0, which is of the init");
+  EXPECT_EQ(init([](Artifact &a) { a.numInitCommands = 0; }), "command 0 writes buffer 5, which only the init writes");
+  EXPECT_EQ(init([](Artifact &a) { a.commands[1].wait = {0}; }), "command 1 waits for command 0, which is of the init");
   EXPECT_EQ(init([](Artifact &a) {
               a.commands[0].action = Loop{1, 1, {}, {}};
               a.commands[1].action = Copy{{4, 0}, {2, 0}, 8};
@@ -367,12 +347,10 @@ TEST(ArtifactTest, VerifiesLoops) {
     return complaint([&](Artifact &a) { change(std::get<Loop>(a.commands[3].action)); });
   };
   EXPECT_EQ(loop([](Loop &l) { l.trips = -1; }), "command 3 runs its body -1 times");
-  EXPECT_EQ(loop([](Loop &l) { l.body = 4; }),
-            "command 3 loops over 4 of the 3 commands behind it");
+  EXPECT_EQ(loop([](Loop &l) { l.body = 4; }), "command 3 loops over 4 of the 3 commands behind it");
   EXPECT_EQ(loop([](Loop &l) { l.count = BufferRef{3, 1}; }),
             "command 3 uses 8 bytes from byte 1 of buffer 3, which has 8");
-  EXPECT_EQ(loop([](Loop &l) { l.index = BufferRef{3, 0}; }),
-            "command 3 writes buffer 3, which is only read");
+  EXPECT_EQ(loop([](Loop &l) { l.index = BufferRef{3, 0}; }), "command 3 writes buffer 3, which is only read");
   EXPECT_EQ(complaint([](Artifact &a) { std::get<Loop>(a.commands[4].action).body = 2; }),
             "command 4 loops over 2 of the 1 commands behind it");
   EXPECT_EQ(complaint([](Artifact &a) { a.commands[5].wait = {0}; }),

@@ -137,8 +137,10 @@ TEST(DonateTest, Refusals) {
   Artifact a = plan();
   EXPECT_THAT(refusal(a, {{2, 0}}), HasSubstr("input 2 is not given up for output 0: there are 2 and 2"));
   EXPECT_THAT(refusal(a, {{0, 2}}), HasSubstr("input 0 is not given up for output 2: there are 2 and 2"));
-  EXPECT_THAT(refusal(a, {{0, 0}, {0, 1}}), HasSubstr("input 0 is not given up for output 1: one of them is named twice"));
-  EXPECT_THAT(refusal(a, {{0, 0}, {1, 0}}), HasSubstr("input 1 is not given up for output 0: one of them is named twice"));
+  EXPECT_THAT(refusal(a, {{0, 0}, {0, 1}}),
+              HasSubstr("input 0 is not given up for output 1: one of them is named twice"));
+  EXPECT_THAT(refusal(a, {{0, 0}, {1, 0}}),
+              HasSubstr("input 1 is not given up for output 0: one of them is named twice"));
   a.inputs[1].isWeight = true;
   EXPECT_THAT(refusal(a, {{1, 0}}), HasSubstr("input 1 is not given up for output 0: it is a weight"));
   a.outputs[1].type.shape = {7};

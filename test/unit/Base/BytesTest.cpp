@@ -76,8 +76,7 @@ TEST(BytesTest, CountsMustFit) {
   EXPECT_EQ(ByteReader(bytes).count("names", 2), 3u);
   ByteReader reader(bytes);
   EXPECT_EQ(reader.count("names", 4), 0u);
-  EXPECT_THAT(reader.status().message(),
-              HasSubstr("3 entries of names cannot fit in the 8 bytes that are left"));
+  EXPECT_THAT(reader.status().message(), HasSubstr("3 entries of names cannot fit in the 8 bytes that are left"));
 
   ByteWriter huge;
   huge.u64(std::numeric_limits<uint64_t>::max());

@@ -118,8 +118,7 @@ TEST(ChildProcessTest, EndsWhomTheChildHasStarted) {
 }
 
 TEST(ChildProcessTest, EndsWithItsParent) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("zyx-child-process-test-" + std::to_string(::getpid()));
+  const auto path = std::filesystem::temp_directory_path() / ("zyx-child-process-test-" + std::to_string(::getpid()));
   for (bool isWorker : {false, true}) {
     const std::string write = " >" + path.string();
     const pid_t parent = ::fork();
@@ -130,8 +129,8 @@ TEST(ChildProcessTest, EndsWithItsParent) {
         ::setpgid(0, 0);
         keepChildrenInGroup();
       }
-      (void)runChild({"/bin/sh", "-c", isWorker ? "sleep 1000 & echo $!" + write + "; wait"
-                                                : "echo $$" + write + "; exec sleep 1000"},
+      (void)runChild({"/bin/sh", "-c",
+                      isWorker ? "sleep 1000 & echo $!" + write + "; wait" : "echo $$" + write + "; exec sleep 1000"},
                      {});
       ::_exit(0);
     }
@@ -216,15 +215,15 @@ TEST(ChildProcessTest, AChildThatAnotherThreadWaitsForHasEnded) {
 TEST(ChildProcessTest, GivesTheChildVariables) {
   ChildLimits limits;
   limits.environment = {"ZYX_TEST_VARIABLE=a value", "HOME=/elsewhere"};
-  const Result<ChildResult> child = runChild({"/bin/sh", "-c", "echo $ZYX_TEST_VARIABLE $HOME; env | grep -c ^HOME="}, {}, limits);
+  const Result<ChildResult> child =
+      runChild({"/bin/sh", "-c", "echo $ZYX_TEST_VARIABLE $HOME; env | grep -c ^HOME="}, {}, limits);
   ASSERT_TRUE(child.isOk());
   EXPECT_EQ(textOf(*child), "a value /elsewhere\n1\n");
 }
 
 /// A program that removes leftovers takes its children with it, and theirs.
 TEST(ChildProcessTest, EndWithASignalToTheProcess) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("zyx-child-signal-test-" + std::to_string(::getpid()));
+  const auto path = std::filesystem::temp_directory_path() / ("zyx-child-signal-test-" + std::to_string(::getpid()));
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const pid_t parent = ::fork();
     ASSERT_GE(parent, 0);
@@ -264,7 +263,9 @@ static bool refuseToWait(bool always, unsigned error) {
 /// What `body` says in a process where the system refuses that; none where it takes no filters.
 static std::optional<int> whereRefused(bool always, unsigned error, const std::function<bool()> &body) {
   constexpr int unable = 77;
-  const int code = inChild([&] { return !refuseToWait(always, error) ? unable : body() && !testing::Test::HasFailure() ? 0 : 1; });
+  const int code = inChild([&] {
+    return !refuseToWait(always, error) ? unable : body() && !testing::Test::HasFailure() ? 0 : 1;
+  });
   return code == unable ? std::nullopt : std::optional(code);
 }
 

@@ -99,8 +99,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
                                        {"ZYX_DEBUG", "search,timing"},
                                        {"ZYX_IMPLICIT_COPIES", "true"}});
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
-  EXPECT_THAT(config.memoryLimits,
-              UnorderedElementsAre(Pair("cpu", 2048), Pair("cuda:1", uint64_t(3) << 40)));
+  EXPECT_THAT(config.memoryLimits, UnorderedElementsAre(Pair("cpu", 2048), Pair("cuda:1", uint64_t(3) << 40)));
   EXPECT_EQ(config.threads, 5u);
   EXPECT_EQ(config.cacheDir, "/c");
   EXPECT_EQ(config.cacheSize, 7u);
@@ -114,8 +113,7 @@ TEST(ConfigTest, TheEnvironmentWins) {
   TemporaryPath path("config.json");
   writeBytes(path, R"({"threads": 1, "implicit_copies": true, "debug": ["graph"],
                        "devices": {"cuda": false, "hip": false}})");
-  auto loaded = loadConfig(
-      path.path, {{"ZYX_THREADS", "2"}, {"ZYX_DEBUG", "cache"}, {"ZYX_DEVICES", "cuda=on"}});
+  auto loaded = loadConfig(path.path, {{"ZYX_THREADS", "2"}, {"ZYX_DEBUG", "cache"}, {"ZYX_DEVICES", "cuda=on"}});
   ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
   EXPECT_EQ(loaded->config.threads, 2u);
   EXPECT_TRUE(loaded->config.implicitCopies);
@@ -126,26 +124,22 @@ TEST(ConfigTest, TheEnvironmentWins) {
   EXPECT_THAT(loaded->warnings, IsEmpty());
   // No file is no failure, one that cannot be read is.
   EXPECT_TRUE(loadConfig("/no/such/file", {}).isOk());
-  EXPECT_THAT(loadConfig(testing::TempDir(), {}).status().message(),
-              HasSubstr("not a regular file"));
+  EXPECT_THAT(loadConfig(testing::TempDir(), {}).status().message(), HasSubstr("not a regular file"));
 }
 
 TEST(ConfigTest, WarnsOfWhatThereIsNotWithTheNearest) {
-  auto loaded = parseConfig(
-      "{\n\"chache_dir\": {\"a\": 1},\n\n\"debug\": [\"graphs\", \"memory\"]\n}", "config.json");
+  auto loaded = parseConfig("{\n\"chache_dir\": {\"a\": 1},\n\n\"debug\": [\"graphs\", \"memory\"]\n}", "config.json");
   ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
-  EXPECT_THAT(
-      loaded->warnings,
-      ElementsAre("config.json:2: key 'chache_dir' is not known; the nearest is 'cache_dir'",
-                  "debug: 'graphs' is not known; the nearest is 'graph'"));
-  auto variables = loadConfig(
-      std::nullopt,
-      {{"ZYX_COMPILER", "x"}, {"ZYX_TENSOR_PROGRAMS", "1:2"}, {"ZYX_COMPILR", "x"}, {"ZYX_DEBUG", "sched,"},
-       {"XYZ_DEBUG", "x"}});
+  EXPECT_THAT(loaded->warnings, ElementsAre("config.json:2: key 'chache_dir' is not known; the nearest is 'cache_dir'",
+                                            "debug: 'graphs' is not known; the nearest is 'graph'"));
+  auto variables = loadConfig(std::nullopt, {{"ZYX_COMPILER", "x"},
+                                             {"ZYX_TENSOR_PROGRAMS", "1:2"},
+                                             {"ZYX_COMPILR", "x"},
+                                             {"ZYX_DEBUG", "sched,"},
+                                             {"XYZ_DEBUG", "x"}});
   ASSERT_TRUE(variables.isOk());
-  EXPECT_THAT(variables->warnings,
-              ElementsAre("ZYX_COMPILR is not known; the nearest is 'ZYX_COMPILER'",
-                          "debug: 'sched' is not known; the nearest is 'schedule'"));
+  EXPECT_THAT(variables->warnings, ElementsAre("ZYX_COMPILR is not known; the nearest is 'ZYX_COMPILER'",
+                                               "debug: 'sched' is not known; the nearest is 'schedule'"));
 }
 
 TEST(ConfigTest, NamesTheNearest) {
@@ -158,9 +152,7 @@ TEST(ConfigTest, NamesTheNearest) {
 }
 
 TEST(ConfigTest, RefusesWrongTypesWithTheLine) {
-  auto one = [](const std::string &value) {
-    return refusal("{\n \"threads\": 1,\n " + value + "\n}");
-  };
+  auto one = [](const std::string &value) { return refusal("{\n \"threads\": 1,\n " + value + "\n}"); };
   EXPECT_THAT(refusal("{\n\n\"threads\":\n\"many\"}"),
               HasSubstr("config.json:3: key 'threads' must be a whole number up to 65536"));
   for (const char *value : {"-1", "1.5", "65537", "null", "true", "[1]", "{}"})
@@ -169,36 +161,30 @@ TEST(ConfigTest, RefusesWrongTypesWithTheLine) {
   EXPECT_THAT(one("\"implicit_copies\": \"on\""),
               HasSubstr("config.json:3: key 'implicit_copies' must be true or false"));
   EXPECT_THAT(one("\"cache_dir\": 3"), HasSubstr("key 'cache_dir' must be a text"));
-  for (const char *value :
-       {"\"4 GB\"", "\"x\"", "\"-1\"", "1.5", "\"\"", "\"99999999TiB\"", "\"GiB\""})
+  for (const char *value : {"\"4 GB\"", "\"x\"", "\"-1\"", "1.5", "\"\"", "\"99999999TiB\"", "\"GiB\""})
     EXPECT_THAT(one("\"cache_size\": " + std::string(value)),
                 HasSubstr("key 'cache_size' must be a number of bytes, such as 4096 or \"4GiB\""));
   EXPECT_THAT(one("\"debug\": \"graph\""), HasSubstr("key 'debug' must be a list of texts"));
   EXPECT_THAT(one("\"debug\": [\"graph\", 1]"), HasSubstr("key 'debug' must be a list of texts"));
-  EXPECT_THAT(one("\"devices\": [\"cpu\"]"),
-              HasSubstr("key 'devices' must be an object of names with true or false"));
+  EXPECT_THAT(one("\"devices\": [\"cpu\"]"), HasSubstr("key 'devices' must be an object of names with true or false"));
   EXPECT_THAT(one("\"devices\": {\"cpu\": 1}"), HasSubstr("key 'devices' must be an object"));
   EXPECT_THAT(one("\"memory_limits\": {\"cpu\": \"x\"}"),
               HasSubstr("key 'memory_limits' must be an object of names with numbers of bytes"));
 }
 
 TEST(ConfigTest, RefusesVariablesOfWrongTypes) {
-  EXPECT_EQ(refusedVariable("ZYX_THREADS", "two"),
-            "ZYX_THREADS must be a whole number up to 65536");
+  EXPECT_EQ(refusedVariable("ZYX_THREADS", "two"), "ZYX_THREADS must be a whole number up to 65536");
   EXPECT_EQ(refusedVariable("ZYX_IMPLICIT_COPIES", "maybe"), "ZYX_IMPLICIT_COPIES must be on or off");
-  EXPECT_THAT(refusedVariable("ZYX_CACHE_SIZE", "1GB"),
-              HasSubstr("ZYX_CACHE_SIZE must be a number of bytes"));
+  EXPECT_THAT(refusedVariable("ZYX_CACHE_SIZE", "1GB"), HasSubstr("ZYX_CACHE_SIZE must be a number of bytes"));
   for (const char *value : {"cpu", "cpu=yes", "=on", "cpu=on,,"})
-    EXPECT_EQ(refusedVariable("ZYX_DEVICES", value),
-              "ZYX_DEVICES must be a list such as cpu=on,cuda=off");
+    EXPECT_EQ(refusedVariable("ZYX_DEVICES", value), "ZYX_DEVICES must be a list such as cpu=on,cuda=off");
   EXPECT_EQ(refusedVariable("ZYX_MEMORY_LIMITS", "cpu=x"),
             "ZYX_MEMORY_LIMITS must be a list such as cpu=4GiB,cuda=16GiB");
 }
 
 TEST(ConfigTest, RefusesOtherJson) {
   EXPECT_THAT(refusal(""), HasSubstr("config.json:1: is no JSON from here on"));
-  EXPECT_THAT(refusal("{\n\"threads\": 1,\n\"implicit_copies\": tru\n}"),
-              HasSubstr("config.json:3: is no JSON"));
+  EXPECT_THAT(refusal("{\n\"threads\": 1,\n\"implicit_copies\": tru\n}"), HasSubstr("config.json:3: is no JSON"));
   EXPECT_THAT(refusal("{} {}"), HasSubstr("is no JSON"));
   for (const char *text : {"[]", "3", "null", "\"x\"", "[[1]]"})
     EXPECT_THAT(refusal(text), HasSubstr("config.json:1: is no object of keys")) << text;
@@ -206,8 +192,7 @@ TEST(ConfigTest, RefusesOtherJson) {
               HasSubstr("config.json:2: key 'threads' stands there twice"));
   EXPECT_THAT(refusal("{\"devices\": {\"a\": true, \"a\": true}}"),
               HasSubstr("config.json:1: 'a' of key 'devices' stands there twice"));
-  EXPECT_THAT(refusal("{\"x\": [[1]]}"),
-              HasSubstr("key 'x' has lists or objects inside of each other"));
+  EXPECT_THAT(refusal("{\"x\": [[1]]}"), HasSubstr("key 'x' has lists or objects inside of each other"));
   EXPECT_THAT(refusal("{\"x\": " + std::string(1'000'000, '[')), HasSubstr("inside of each other"));
 }
 
@@ -261,8 +246,8 @@ TEST(ConfigTest, TopicsThatAreEnabledLeaveTheEnvironmentAlone) {
 
 TEST(ConfigTest, EveryTopicHasAName) {
   EXPECT_THAT(debugTopicNames(),
-              testing::IsSupersetOf({"devices", "graph", "groups", "kernels", "code", "memory",
-                                     "timing", "search", "schedule", "runtime", "cache", "ir", "assembly", "launches"}));
+              testing::IsSupersetOf({"devices", "graph", "groups", "kernels", "code", "memory", "timing", "search",
+                                     "schedule", "runtime", "cache", "ir", "assembly", "launches"}));
 }
 
 /// The file of the Rust zyx lies at the same place.
@@ -278,7 +263,8 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
 "vulkan": {"device_ids": null},
 "wgpu": {"enabled": true},
 "tenstorrent": {"device_ids": [0]}
-})", "config.json");
+})",
+                            "config.json");
   ASSERT_TRUE(loaded.isOk()) << loaded.status().toString();
   const Config &config = loaded->config;
   EXPECT_FALSE(config.isEnabled("c"));
@@ -287,11 +273,13 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
   EXPECT_TRUE(config.isEnabled("cuda") && config.isEnabled("cuda:0") && config.isEnabled("cuda:2"));
   EXPECT_FALSE(config.isEnabled("cuda:1"));
   EXPECT_THAT(loaded->warnings, testing::SizeIs(13));
-  EXPECT_THAT(loaded->warnings, testing::IsSupersetOf({
-      "config.json:2: key 'autotune': 'n_launches' is not applicable: schedules are listed and measured, not searched for: see 'tune' and 'cache_dir'",
-      "config.json:4: key 'dummy': 'enabled' is not applicable: a program makes a dummy device by itself",
-      "config.json:6: key 'cuda': 'cudnn' is not applicable: no library of matrix products is called",
-      "config.json:8: key 'opencl': 'platform_ids' is not applicable: this build has no OpenCL device"}));
+  EXPECT_THAT(loaded->warnings,
+              testing::IsSupersetOf(
+                  {"config.json:2: key 'autotune': 'n_launches' is not applicable: schedules are listed and measured, "
+                   "not searched for: see 'tune' and 'cache_dir'",
+                   "config.json:4: key 'dummy': 'enabled' is not applicable: a program makes a dummy device by itself",
+                   "config.json:6: key 'cuda': 'cudnn' is not applicable: no library of matrix products is called",
+                   "config.json:8: key 'opencl': 'platform_ids' is not applicable: this build has no OpenCL device"}));
   // No card, some field that there is not, and what is said in words of ours comes first.
   EXPECT_FALSE(parseConfig(R"({"cuda": {"device_ids": []}})", "x")->config.isEnabled("cuda"));
   EXPECT_THAT(parseConfig(R"({"cuda": {"device_id": [0]}})", "x")->warnings,

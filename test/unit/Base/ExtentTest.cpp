@@ -18,9 +18,7 @@ std::string canonical(std::string_view text) {
   return extent.isOk() ? extent->toString() : "refused: " + extent.status().message();
 }
 
-int64_t valueOf(std::string_view text, const Bindings &bindings) {
-  return *Extent::parse(text)->evaluate(bindings);
-}
+int64_t valueOf(std::string_view text, const Bindings &bindings) { return *Extent::parse(text)->evaluate(bindings); }
 
 } // namespace
 
@@ -41,8 +39,8 @@ TEST(ExtentTest, QuotientsAreReduced) {
   EXPECT_EQ(canonical("(n - 3) floordiv 2 + 1"), "((n + 1) floordiv 2) - 1");
   EXPECT_EQ(canonical("2*(n floordiv 2)*m"), "2*(n floordiv 2)*m");
   // Each spelling reads back as itself.
-  for (std::string_view text : {"((n + 1) floordiv 2) - 1", "2*(n floordiv 2)*m",
-                                "((n*n) floordiv 3) + 7", "(((n floordiv 2) + n) floordiv 5)"})
+  for (std::string_view text : {"((n + 1) floordiv 2) - 1", "2*(n floordiv 2)*m", "((n*n) floordiv 3) + 7",
+                                "(((n floordiv 2) + n) floordiv 5)"})
     EXPECT_EQ(canonical(text), text);
 }
 
@@ -50,16 +48,13 @@ TEST(ExtentTest, QuotientsRoundDown) {
   for (int64_t n = -7; n <= 7; ++n) {
     const Bindings at{{"n", n}};
     EXPECT_EQ(valueOf("n floordiv 3", at), n >= 0 ? n / 3 : -((-n + 2) / 3)) << n;
-    EXPECT_EQ(valueOf("(0 - 5*n + 1) floordiv 3", at),
-              (-5 * n + 1 - (((-5 * n + 1) % 3 + 3) % 3)) / 3)
-        << n;
+    EXPECT_EQ(valueOf("(0 - 5*n + 1) floordiv 3", at), (-5 * n + 1 - (((-5 * n + 1) % 3 + 3) % 3)) / 3) << n;
   }
 }
 
 TEST(ExtentTest, Evaluates) {
   EXPECT_EQ(valueOf("2*n*m + n - 3", {{"n", 5}, {"m", 7}}), 72);
-  EXPECT_EQ(Extent::parse("n*m")->evaluate({{"n", 1}}).status().message(),
-            "the symbol m has no value");
+  EXPECT_EQ(Extent::parse("n*m")->evaluate({{"n", 1}}).status().message(), "the symbol m has no value");
   EXPECT_THAT(Extent::parse("n*n")->evaluate({{"n", int64_t(1) << 40}}).status().message(),
               HasSubstr("an extent has a number that does not fit in 63 bits"));
   std::set<std::string> symbols;
@@ -92,7 +87,8 @@ TEST(ExtentTest, RefusesWhatIsNoExtent) {
   EXPECT_THAT(canonical("9223372036854775807 + 1"), HasSubstr("does not fit in 63 bits"));
   EXPECT_THAT(canonical(std::string(100, '(') + "n"), HasSubstr("an extent is nested deeper than 32"));
   EXPECT_THAT(canonical(std::string(2000, ' ')), HasSubstr("an extent has more than 1024 characters"));
-  EXPECT_THAT(canonical("n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n"), HasSubstr("an extent has a product of more than 16 factors"));
+  EXPECT_THAT(canonical("n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n"),
+              HasSubstr("an extent has a product of more than 16 factors"));
   EXPECT_THAT(canonical("(a+b+c+d+e+f)*(a+b+c+d+e+f)*(a+b+c+d+e+f)*(a+b+c+d+e+f)"),
               HasSubstr("an extent has more than 64 terms"));
   EXPECT_EQ(Extent::symbol("2n").status().message(), "'2n' is no name of a symbol");
@@ -107,7 +103,6 @@ TEST(ExtentTest, TypesOfSymbols) {
   EXPECT_THAT(numElements(type.shape).status().message(),
               HasSubstr("shape [?, 3] has an extent that is not known yet"));
   EXPECT_EQ(*specialise(type, {{"n", 2}}), (TensorType{DType::F32, {4, 3}}));
-  EXPECT_THAT(specialise(type, {{"n", -2}}).status().message(),
-              HasSubstr("the extent 2*n of f32[2*n, 3] becomes -4"));
+  EXPECT_THAT(specialise(type, {{"n", -2}}).status().message(), HasSubstr("the extent 2*n of f32[2*n, 3] becomes -4"));
   EXPECT_EQ(symbolicType(DType::F32, {Extent(2)}), (TensorType{DType::F32, {2}}));
 }

@@ -116,7 +116,8 @@ TEST_P(AtomicFileTest, FollowsLinksToWhatTheyLeadTo) {
   EXPECT_TRUE(S_ISLNK(statusOf(link).st_mode));
   // One that leads to itself leads nowhere.
   fs::create_symlink("loop", temporary.file("loop"));
-  EXPECT_THAT(write(temporary.file("loop"), "x").message(), HasSubstr("cannot write: Too many levels of symbolic links"));
+  EXPECT_THAT(write(temporary.file("loop"), "x").message(),
+              HasSubstr("cannot write: Too many levels of symbolic links"));
   // Another name of the same file is another file afterwards, as the documentation says.
   fs::create_hard_link(real, temporary.file("hard"));
   ASSERT_TRUE(write(real, "newest").isOk());
@@ -126,7 +127,8 @@ TEST_P(AtomicFileTest, FollowsLinksToWhatTheyLeadTo) {
 TEST_P(AtomicFileTest, RefusesWhatOpeningForWritingWould) {
   EXPECT_THAT(write("", "x").message(), HasSubstr("cannot write: the name is empty"));
   EXPECT_THAT(write(temporary.file("data/"), "x").message(), HasSubstr("cannot write: Is a directory"));
-  EXPECT_THAT(write(temporary.file("no/file"), "x").message(), HasSubstr("no/file: cannot write: No such file or directory"));
+  EXPECT_THAT(write(temporary.file("no/file"), "x").message(),
+              HasSubstr("no/file: cannot write: No such file or directory"));
   fs::create_directory(temporary.file("folder"));
   EXPECT_THAT(write(temporary.file("folder"), "x").message(), HasSubstr("cannot write: not a regular file"));
   const std::string pipe = temporary.file("pipe");
@@ -152,7 +154,10 @@ TEST_P(AtomicFileTest, RefusesWhatOpeningForWritingWould) {
   ASSERT_EQ(seteuid(nobody), 0);
   const Status foreign = write(path, "x");
   ASSERT_EQ(seteuid(0), 0);
-  EXPECT_THAT(foreign.message(), HasSubstr("it belongs to another user, whom only root can give a new file; remove it first, or write to another name"));
+  EXPECT_THAT(
+      foreign.message(),
+      HasSubstr(
+          "it belongs to another user, whom only root can give a new file; remove it first, or write to another name"));
   EXPECT_EQ(readBytes(path), "kept");
   EXPECT_EQ(names(), (std::set<std::string>{"folder", "out.npy", "pipe"}));
 }
@@ -164,7 +169,8 @@ TEST_P(AtomicFileTest, TakesEveryNameThatAFileMayHave) {
     ASSERT_TRUE(write(temporary.file(name.c_str()), "y").isOk()) << length;
     EXPECT_EQ(readBytes(temporary.file(name.c_str())), "y") << length;
   }
-  EXPECT_THAT(write(temporary.file(std::string(NAME_MAX + 1, 'n').c_str()), "x").message(), HasSubstr("File name too long"));
+  EXPECT_THAT(write(temporary.file(std::string(NAME_MAX + 1, 'n').c_str()), "x").message(),
+              HasSubstr("File name too long"));
   EXPECT_EQ(names().size(), 6u);
 }
 

@@ -19,8 +19,7 @@ const double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Every bit pattern survives a round trip (a NaN stays a NaN of the same sign), and everything
 /// between two neighbours rounds to the nearer one, the midpoint to the even one.
-template <typename Encode, typename Decode>
-void checkFormat(Encode encode, Decode decode, uint32_t signBit) {
+template <typename Encode, typename Decode> void checkFormat(Encode encode, Decode decode, uint32_t signBit) {
   for (uint32_t bits = 0; bits < 2 * signBit; ++bits) {
     const double value = decode(bits);
     if (std::isnan(value)) {
@@ -30,8 +29,7 @@ void checkFormat(Encode encode, Decode decode, uint32_t signBit) {
     }
     ASSERT_EQ(encode(value), bits) << value;
     const double next = decode(bits + 1);
-    if (((bits + 1) & (signBit - 1)) == 0 || std::isnan(next) || std::isinf(next) ||
-        std::isinf(value))
+    if (((bits + 1) & (signBit - 1)) == 0 || std::isnan(next) || std::isinf(next) || std::isinf(value))
       continue;
     const double middle = (value + next) / 2; // exact: both have few significant bits
     const uint32_t even = bits % 2 == 0 ? bits : bits + 1;
@@ -93,8 +91,7 @@ TEST(FloatTest, RoundsOnceFromDouble) {
   // Above the midpoint of 1 and the next half by less than a float can tell: going through float
   // would make it a tie and give 1.
   EXPECT_EQ(floatToHalf(1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40)), 0x3c01);
-  EXPECT_EQ(floatToHalf(static_cast<float>(1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40))),
-            0x3c00);
+  EXPECT_EQ(floatToHalf(static_cast<float>(1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40))), 0x3c00);
 }
 
 TEST(FloatTest, NaNIsQuietAndKeepsItsPayload) {

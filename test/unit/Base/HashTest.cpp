@@ -27,8 +27,7 @@ TEST(HashTest, SeesEveryByte) {
     b ^= std::byte(1);
   }
   EXPECT_EQ(hashBytes(bytes), base);
-  EXPECT_EQ(hashBytes(std::string_view("ab")),
-            hashBytes(std::as_bytes(std::span<const char>("ab", 2))));
+  EXPECT_EQ(hashBytes(std::string_view("ab")), hashBytes(std::as_bytes(std::span<const char>("ab", 2))));
 }
 
 TEST(HashTest, HexKeepsLeadingZeros) {

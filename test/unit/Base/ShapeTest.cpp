@@ -16,17 +16,14 @@ TEST(ShapeTest, CountsElements) {
   EXPECT_EQ(*numElements({}), 1);
   EXPECT_EQ(*numElements({2, 3, 4}), 24);
   EXPECT_EQ(*numElements({5, 0, 7}), 0);
-  EXPECT_EQ(*numElements({std::numeric_limits<int64_t>::max()}),
-            std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(*numElements({std::numeric_limits<int64_t>::max()}), std::numeric_limits<int64_t>::max());
 }
 
 TEST(ShapeTest, RefusesNegativeAndOverflow) {
-  EXPECT_THAT(numElements({2, -1}).status().message(),
-              HasSubstr("shape [2, -1] has the negative extent -1"));
+  EXPECT_THAT(numElements({2, -1}).status().message(), HasSubstr("shape [2, -1] has the negative extent -1"));
   EXPECT_THAT(numElements({0, -5}).status().message(), HasSubstr("negative extent -5"));
   const int64_t big = int64_t(1) << 32;
-  EXPECT_THAT(numElements({big, big}).status().message(),
-              HasSubstr("more elements than fit in 63 bits"));
+  EXPECT_THAT(numElements({big, big}).status().message(), HasSubstr("more elements than fit in 63 bits"));
   // Strides of an empty tensor are products of the others, so those must fit too.
   EXPECT_FALSE(numElements({big, big, 0}).isOk());
   EXPECT_FALSE(numElements({0, big, big}).isOk());

@@ -24,9 +24,8 @@ TEST(StatusTest, SuccessIsEmpty) {
 }
 
 TEST(StatusTest, CarriesItsFacts) {
-  const Status failure = Status::outOfMemory("pool host holds 1 of 2 bytes")
-                             .withDevice("host", 12)
-                             .withWhere("kernel softmax");
+  const Status failure =
+      Status::outOfMemory("pool host holds 1 of 2 bytes").withDevice("host", 12).withWhere("kernel softmax");
   EXPECT_EQ(failure.code(), ErrorCode::OutOfMemory);
   EXPECT_EQ(failure.device(), "host");
   EXPECT_EQ(failure.backendCode(), 12);
@@ -42,9 +41,8 @@ TEST(StatusTest, CausesChain) {
   EXPECT_EQ(top.cause().message(), "no weights");
   EXPECT_EQ(top.cause().cause().message(), "no such file");
   EXPECT_TRUE(top.cause().cause().cause().isOk());
-  EXPECT_EQ(top.toString(),
-            "aborted: not run; caused by: not found: no weights; caused by: I/O error: no such "
-            "file");
+  EXPECT_EQ(top.toString(), "aborted: not run; caused by: not found: no weights; caused by: I/O error: no such "
+                            "file");
   // One more cause goes to the end of the chain, and the original is unchanged.
   const Status longer = top.withCause(Status::internal("disk"));
   EXPECT_EQ(longer.cause().cause().cause().message(), "disk");

@@ -18,8 +18,7 @@ static std::string repeat(std::string_view text, int count) {
 }
 
 TEST(TextLimits, acceptsOrdinaryText) {
-  EXPECT_TRUE(
-      checkTextLimits("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return }").isOk());
+  EXPECT_TRUE(checkTextLimits("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return }").isOk());
   EXPECT_TRUE(checkTextLimits("").isOk());
 }
 
@@ -50,8 +49,7 @@ TEST(TextLimits, bracketsInStringsAndCommentsAreText) {
 }
 
 TEST(TextLimits, refusesManyMinusSigns) {
-  EXPECT_THAT(checkTextLimits(repeat("- ", 300)).message(),
-              HasSubstr("has more than 256 minus signs in a row"));
+  EXPECT_THAT(checkTextLimits(repeat("- ", 300)).message(), HasSubstr("has more than 256 minus signs in a row"));
   EXPECT_FALSE(checkTextLimits(repeat("-\n", 300)).isOk());
   EXPECT_FALSE(checkTextLimits(repeat("-// x\n", 300)).isOk());
   EXPECT_TRUE(checkTextLimits(repeat("-1, ", 300)).isOk());
@@ -127,9 +125,9 @@ TEST(TextLimits, refusesIntegersThatWouldWrap) {
         "dense<0x7FC00000> : tensor<4xf32>", "dense<18446744073709551615> : tensor<ui64>",
         "dense<\"0xFFFFFFFF\"> : tensor<4xi8>", "dense<200> : tensor<2xindex>", "dense<300> : !unknown"})
     EXPECT_TRUE(checkTextLimits(fits).isOk()) << fits;
-  for (std::string_view wraps : {"dim = 9223372036854775808 : tensor<4xf32>", "low = [18446744073709551615]",
-                                 "array<i64: 9223372036854775808>", "trips = 0x8000000000000000 : i64",
-                                 "to 9223372036854775808)"})
+  for (std::string_view wraps :
+       {"dim = 9223372036854775808 : tensor<4xf32>", "low = [18446744073709551615]", "array<i64: 9223372036854775808>",
+        "trips = 0x8000000000000000 : i64", "to 9223372036854775808)"})
     EXPECT_THAT(message(wraps), HasSubstr("which does not fit in the signed type i64")) << wraps;
   for (std::string_view fits : {"9223372036854775807", "-9223372036854775808", "18446744073709551615 : ui64",
                                 "9223372036854775808 : i128", "0xFFF8000000000000 : f64"})
@@ -137,13 +135,13 @@ TEST(TextLimits, refusesIntegersThatWouldWrap) {
 }
 
 TEST(TextLimits, refusesFloatsThatWouldBeInfinite) {
-  for (std::string_view text : {"dense<1.0e400> : tensor<4xf64>", "dense<1.0e39> : tensor<4xf32>",
-                                "dense<[0.0, -65520.0]> : tensor<2xf16>", "dense<3.4e38> : tensor<4xbf16>",
-                                "dense<464.0> : tensor<f8E4M3FN>", "dense<61440.0> : tensor<f8E5M2>"})
+  for (std::string_view text :
+       {"dense<1.0e400> : tensor<4xf64>", "dense<1.0e39> : tensor<4xf32>", "dense<[0.0, -65520.0]> : tensor<2xf16>",
+        "dense<3.4e38> : tensor<4xbf16>", "dense<464.0> : tensor<f8E4M3FN>", "dense<61440.0> : tensor<f8E5M2>"})
     EXPECT_THAT(checkTextLimits(text).message(), HasSubstr("which does not fit in")) << text;
-  for (std::string_view text : {"dense<1.7976931348623157e308> : tensor<4xf64>", "dense<3.4028235e38> : tensor<4xf32>",
-                                "dense<65519.0> : tensor<2xf16>", "dense<3.38e38> : tensor<4xbf16>",
-                                "dense<448.0> : tensor<f8E4M3FN>", "dense<57344.0> : tensor<f8E5M2>",
-                                "dense<1.0e-400> : tensor<f32>", "dense<1.0e39> : tensor<4xf80>"})
+  for (std::string_view text :
+       {"dense<1.7976931348623157e308> : tensor<4xf64>", "dense<3.4028235e38> : tensor<4xf32>",
+        "dense<65519.0> : tensor<2xf16>", "dense<3.38e38> : tensor<4xbf16>", "dense<448.0> : tensor<f8E4M3FN>",
+        "dense<57344.0> : tensor<f8E5M2>", "dense<1.0e-400> : tensor<f32>", "dense<1.0e39> : tensor<4xf80>"})
     EXPECT_TRUE(checkTextLimits(text).isOk()) << text;
 }

@@ -10,12 +10,12 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                       \
-      ++failures;                                                                                  \
-    }                                                                                              \
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                                           \
+      ++failures;                                                                                                      \
+    }                                                                                                                  \
   } while (0)
 
 /* `call` succeeds. */
@@ -33,8 +33,7 @@ static void ok(zyx_error *error, int line) {
 
 static void fails(zyx_error *error, zyx_error_code code, const char *text, int line) {
   if (zyx_error_get_code(error) != code || !strstr(zyx_error_get_message(error), text)) {
-    printf("line %d: code %d, %s\n", line, (int)zyx_error_get_code(error),
-           zyx_error_get_message(error));
+    printf("line %d: code %d, %s\n", line, (int)zyx_error_get_code(error), zyx_error_get_message(error));
     ++failures;
   }
   zyx_error_release(error);
@@ -50,16 +49,13 @@ static void testErrors(void) {
   zyx_device_release(NULL);
   zyx_executor_release(NULL);
 
-  FAILS(zyx_device_create("cpu", NULL, NULL), ZYX_INVALID_ARGUMENT,
-        "the argument 'device' is NULL");
-  FAILS(zyx_device_create(NULL, NULL, &device), ZYX_INVALID_ARGUMENT,
-        "the argument 'name' is NULL");
+  FAILS(zyx_device_create("cpu", NULL, NULL), ZYX_INVALID_ARGUMENT, "the argument 'device' is NULL");
+  FAILS(zyx_device_create(NULL, NULL, &device), ZYX_INVALID_ARGUMENT, "the argument 'name' is NULL");
   CHECK(device == NULL);
   FAILS(zyx_device_create("npu", NULL, &device), ZYX_NOT_FOUND, "no device 'npu'");
   FAILS(zyx_device_create("hip", NULL, &device), ZYX_UNSUPPORTED, "no HIP device");
   memset(&options, 0, sizeof(options));
-  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
-        "struct_size of 'options' is 0, less than");
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT, "struct_size of 'options' is 0, less than");
 }
 
 /* A pool of one thread that says that it has four, and what is asked of it. */
@@ -67,8 +63,7 @@ static struct {
   int runs, calls, released;
 } asked;
 
-static void runAlone(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index),
-                     void *argument) {
+static void runAlone(void *context, uint32_t calls, void (*body)(void *argument, uint32_t index), void *argument) {
   uint32_t i;
   CHECK(context == &asked);
   ++asked.runs;
@@ -95,15 +90,13 @@ static void testPool(const char *path) {
         "struct_size of 'thread_pool' is 0, less than");
   pool.struct_size = sizeof(pool);
   pool.threads = 4;
-  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
-        "the argument 'thread_pool.run' is NULL");
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT, "the argument 'thread_pool.run' is NULL");
   pool.run = runAlone;
   pool.threads = 0;
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
         "a thread pool of 0 threads is given; it may have 1 to 4096");
   for (pool.threads = 4097; pool.threads != 0; pool.threads <<= 1)
-    FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT,
-          "threads is given; it may have 1 to 4096");
+    FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT, "threads is given; it may have 1 to 4096");
   pool.threads = 4;
   pool.context = &asked;
   pool.release = releasePool;
@@ -142,20 +135,14 @@ static void testLoading(zyx_device *device, const char *path, char *bytes, size_
   FAILS(zyx_executor_load_file(NULL, path, &executor), ZYX_INVALID_ARGUMENT, "'device' is NULL");
   CHECK(executor == NULL);
   FAILS(zyx_executor_load_file(device, NULL, &executor), ZYX_INVALID_ARGUMENT, "'path' is NULL");
-  FAILS(zyx_executor_load_file(device, "/no/such/file", &executor), ZYX_NOT_FOUND,
-        "/no/such/file: cannot open");
-  FAILS(zyx_executor_load_memory(device, bytes, size, NULL), ZYX_INVALID_ARGUMENT,
-        "'executor' is NULL");
-  FAILS(zyx_executor_load_memory(NULL, bytes, size, &executor), ZYX_INVALID_ARGUMENT,
-        "'device' is NULL");
-  FAILS(zyx_executor_load_memory(device, NULL, size, &executor), ZYX_INVALID_ARGUMENT,
-        "'bytes' is NULL");
+  FAILS(zyx_executor_load_file(device, "/no/such/file", &executor), ZYX_NOT_FOUND, "/no/such/file: cannot open");
+  FAILS(zyx_executor_load_memory(device, bytes, size, NULL), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
+  FAILS(zyx_executor_load_memory(NULL, bytes, size, &executor), ZYX_INVALID_ARGUMENT, "'device' is NULL");
+  FAILS(zyx_executor_load_memory(device, NULL, size, &executor), ZYX_INVALID_ARGUMENT, "'bytes' is NULL");
   for (cut = 0; cut < size; cut += cut < 200 ? 1 : 97)
-    FAILS(zyx_executor_load_memory(device, bytes, cut, &executor), ZYX_DATA_CORRUPTION,
-          "artifact: ");
+    FAILS(zyx_executor_load_memory(device, bytes, cut, &executor), ZYX_DATA_CORRUPTION, "artifact: ");
   bytes[size - 1] ^= 1;
-  FAILS(zyx_executor_load_memory(device, bytes, size, &executor), ZYX_DATA_CORRUPTION,
-        "the checksum does not match");
+  FAILS(zyx_executor_load_memory(device, bytes, size, &executor), ZYX_DATA_CORRUPTION, "the checksum does not match");
   bytes[size - 1] ^= 1;
   CHECK(executor == NULL);
   OK(zyx_executor_load_memory(device, bytes, size, &executor));
@@ -172,8 +159,7 @@ static void testQueries(zyx_executor *executor) {
   size_t index = 9;
 
   memset(&info, 0, sizeof(info));
-  FAILS(zyx_executor_get_info(executor, &info), ZYX_INVALID_ARGUMENT,
-        "struct_size of 'info' is 0, less than");
+  FAILS(zyx_executor_get_info(executor, &info), ZYX_INVALID_ARGUMENT, "struct_size of 'info' is 0, less than");
   FAILS(zyx_executor_get_info(executor, NULL), ZYX_INVALID_ARGUMENT, "'info' is NULL");
   FAILS(zyx_executor_get_info(NULL, &info), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   info.struct_size = sizeof(info);
@@ -192,10 +178,8 @@ static void testQueries(zyx_executor *executor) {
   FAILS(zyx_executor_get_output(executor, 0, NULL), ZYX_INVALID_ARGUMENT, "'info' is NULL");
   FAILS(zyx_executor_get_output(NULL, 0, &tensor), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   tensor.struct_size = sizeof(tensor);
-  FAILS(zyx_executor_get_input(executor, 1, &tensor), ZYX_INVALID_ARGUMENT,
-        "input 1 of 1 does not exist");
-  FAILS(zyx_executor_get_output(executor, (size_t)-1, &tensor), ZYX_INVALID_ARGUMENT,
-        "does not exist");
+  FAILS(zyx_executor_get_input(executor, 1, &tensor), ZYX_INVALID_ARGUMENT, "input 1 of 1 does not exist");
+  FAILS(zyx_executor_get_output(executor, (size_t)-1, &tensor), ZYX_INVALID_ARGUMENT, "does not exist");
   OK(zyx_executor_get_input(executor, 0, &tensor));
   CHECK(strcmp(tensor.name, "x") == 0 && tensor.dtype == ZYX_F32);
   CHECK(tensor.rank == 1 && tensor.dims[0] == 4 && tensor.bytes == 16);
@@ -236,14 +220,11 @@ static void testRunning(zyx_executor *executor) {
   FAILS(zyx_executor_measure(executor, 1, &measurement), ZYX_INVALID_ARGUMENT, "input 'x' is not set");
   FAILS(zyx_executor_set_input(NULL, 0, x, 16), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
   FAILS(zyx_executor_set_input(executor, 0, NULL, 16), ZYX_INVALID_ARGUMENT, "'data' is NULL");
-  FAILS(zyx_executor_set_input(executor, 0, NULL, 0), ZYX_INVALID_ARGUMENT,
-        "f32[4] of 16 bytes; 0 were given");
+  FAILS(zyx_executor_set_input(executor, 0, NULL, 0), ZYX_INVALID_ARGUMENT, "f32[4] of 16 bytes; 0 were given");
   FAILS(zyx_executor_set_input(executor, 0, x, (size_t)-1), ZYX_INVALID_ARGUMENT, "were given");
-  FAILS(zyx_executor_set_input(executor, 7, x, 16), ZYX_INVALID_ARGUMENT,
-        "input 7 of 1 does not exist");
+  FAILS(zyx_executor_set_input(executor, 7, x, 16), ZYX_INVALID_ARGUMENT, "input 7 of 1 does not exist");
   OK(zyx_executor_set_input(executor, 0, x, sizeof(x)));
-  FAILS(zyx_executor_read_output(executor, 0, y, sizeof(y)), ZYX_INVALID_ARGUMENT,
-        "not there before the first run");
+  FAILS(zyx_executor_read_output(executor, 0, y, sizeof(y)), ZYX_INVALID_ARGUMENT, "not there before the first run");
   OK(zyx_executor_measure(executor, 2, &measurement));
   CHECK(measurement.device_nanoseconds > 0 && measurement.host_nanoseconds > 0);
   OK(zyx_executor_profile(executor, &nanoseconds));
@@ -294,8 +275,7 @@ static int testExhaustion(void) {
   options.struct_size = sizeof(options);
   options.threads = 1000;
   options.oversubscribe = 1;
-  FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY,
-        "cannot start a thread: ");
+  FAILS(zyx_device_create("cpu", &options, &device), ZYX_OUT_OF_MEMORY, "cannot start a thread: ");
   /* All that is left is taken. */
   options.threads = 1;
   for (size = (size_t)1 << 26; size >= 16; size /= 2)
@@ -334,8 +314,7 @@ int main(int argc, char **argv) {
 
   options.memory_limit = 100;
   OK(zyx_device_create("c", &options, &device));
-  FAILS(zyx_executor_load_file(device, argv[1], &executor), ZYX_OUT_OF_MEMORY,
-        "cannot give 128 more");
+  FAILS(zyx_executor_load_file(device, argv[1], &executor), ZYX_OUT_OF_MEMORY, "cannot give 128 more");
   zyx_device_release(device);
   free(bytes);
   printf(failures ? "%d failures\n" : "ok\n", failures);

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Each allocation of each call of the C surface fails in turn: the call says OUT_OF_MEMORY or succeeds all the same, has
-// changed nothing else, and holds no lock and no memory.
+// Each allocation of each call of the C surface fails in turn: the call says OUT_OF_MEMORY or succeeds all the same,
+// has changed nothing else, and holds no lock and no memory.
 //===----------------------------------------------------------------------===//
 #include "zyx-c/Runtime.h"
 
@@ -17,21 +17,22 @@
 static int failures = 0;
 static long allFaults = 0;
 
-#define CHECK(condition, ...)                                                                      \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      std::printf("line %d: %s: ", __LINE__, #condition);                                          \
-      std::printf(__VA_ARGS__);                                                                    \
-      std::printf("\n");                                                                           \
-      ++failures;                                                                                  \
-    }                                                                                              \
+#define CHECK(condition, ...)                                                                                          \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      std::printf("line %d: %s: ", __LINE__, #condition);                                                              \
+      std::printf(__VA_ARGS__);                                                                                        \
+      std::printf("\n");                                                                                               \
+      ++failures;                                                                                                      \
+    }                                                                                                                  \
   } while (0)
 
 using Call = std::function<zyx_error *()>;
 using Check = std::function<void()>;
 
 /// `undo` takes back what a call that succeeded has made.
-static void failEach(const char *name, const Call &call, const Check &after, const Check &undo = [] {}, int64_t mayKeep = 0) {
+static void
+failEach(const char *name, const Call &call, const Check &after, const Check &undo = [] {}, int64_t mayKeep = 0) {
   allFaults += faults::failEach(
       name,
       [&] {
@@ -95,8 +96,9 @@ static void testDevices() {
                           [](void *, uint32_t, void (*body)(void *, uint32_t), void *argument) { body(argument, 0); },
                           [](void *context) { ++*static_cast<int *>(context); }};
   // The system's library keeps stacks of threads, and what belongs to them.
-  failEach("zyx_device_create", [&] { return zyx_device_create("cpu", &options, &device); }, [] {},
-           [&] { zyx_device_release(device); }, 16);
+  failEach(
+      "zyx_device_create", [&] { return zyx_device_create("cpu", &options, &device); }, [] {},
+      [&] { zyx_device_release(device); }, 16);
   options.thread_pool = &pool;
   int made = 0;
   failEach(
@@ -109,16 +111,17 @@ static void testDevices() {
       // A call that fails has not taken it.
       [&] { CHECK(released == made, "released %d times, taken %d times", released, made); },
       [&] { zyx_device_release(device); }, 16);
-  failEach("zyx_device_create of none",
-           [&] {
-             zyx_error *error = zyx_device_create("npu", nullptr, &device);
-             CHECK(error && !device, "a device 'npu'");
-             if (zyx_error_get_code(error) == ZYX_OUT_OF_MEMORY)
-               return error;
-             zyx_error_release(error);
-             return static_cast<zyx_error *>(nullptr);
-           },
-           [] {});
+  failEach(
+      "zyx_device_create of none",
+      [&] {
+        zyx_error *error = zyx_device_create("npu", nullptr, &device);
+        CHECK(error && !device, "a device 'npu'");
+        if (zyx_error_get_code(error) == ZYX_OUT_OF_MEMORY)
+          return error;
+        zyx_error_release(error);
+        return static_cast<zyx_error *>(nullptr);
+      },
+      [] {});
 }
 
 static void testLoading(const char *path) {
@@ -127,13 +130,14 @@ static void testLoading(const char *path) {
   expectOk(zyx_executor_load_file(device, path, &other), "load");
   const uint64_t bytes = poolBytes(other);
   // The loader of the system keeps some of what it has made when it fails.
-  failEach("zyx_executor_load_file", [&] { return zyx_executor_load_file(device, path, &executor); },
-           [&] { CHECK(poolBytes(other) == bytes, "the pool has %lu bytes", static_cast<unsigned long>(poolBytes(other))); },
-           [&] {
-             expectRuns(executor);
-             zyx_executor_release(executor);
-           },
-           400);
+  failEach(
+      "zyx_executor_load_file", [&] { return zyx_executor_load_file(device, path, &executor); },
+      [&] { CHECK(poolBytes(other) == bytes, "the pool has %lu bytes", static_cast<unsigned long>(poolBytes(other))); },
+      [&] {
+        expectRuns(executor);
+        zyx_executor_release(executor);
+      },
+      400);
   expectRuns(other);
   zyx_executor_release(other);
   zyx_device_release(device);
@@ -168,10 +172,12 @@ static void testCalls(const char *path) {
   failEach("zyx_executor_measure", [&] { return zyx_executor_measure(executor, 2, &measurement); }, runs);
   failEach("zyx_executor_read_output", [&] { return zyx_executor_read_output(executor, 0, y, sizeof(y)); }, runs);
   failEach("zyx_executor_borrow_input", [&] { return zyx_executor_borrow_input(executor, 0, x, sizeof(x)); }, runs);
-  failEach("zyx_executor_borrow_output", [&] { return zyx_executor_borrow_output(executor, 0, y, sizeof(y)); }, [&] {
-    expectOk(zyx_executor_run(executor), "run");
-    CHECK(y[3] == 49, "y[3] is %f", static_cast<double>(y[3]));
-  });
+  failEach(
+      "zyx_executor_borrow_output", [&] { return zyx_executor_borrow_output(executor, 0, y, sizeof(y)); },
+      [&] {
+        expectOk(zyx_executor_run(executor), "run");
+        CHECK(y[3] == 49, "y[3] is %f", static_cast<double>(y[3]));
+      });
   // The first set and the first run of a program, which make its buffers.
   zyx_executor_release(executor);
   executor = nullptr;

@@ -49,12 +49,10 @@ std::string_view outputOf(const Owned &result) {
 } // namespace
 
 TEST(CompilerTest, ParsesEveryEntry) {
-  Owned result =
-      parse("func.func @a(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }\n"
-            "func.func @b() -> tensor<i32> { %0 = graph.constant dense<7> : tensor<i32>\n"
-            "return %0 : tensor<i32> }\n");
-  ASSERT_EQ(zyx_compiler_result_code(result.get()), 0u)
-      << zyx_compiler_result_message(result.get());
+  Owned result = parse("func.func @a(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }\n"
+                       "func.func @b() -> tensor<i32> { %0 = graph.constant dense<7> : tensor<i32>\n"
+                       "return %0 : tensor<i32> }\n");
+  ASSERT_EQ(zyx_compiler_result_code(result.get()), 0u) << zyx_compiler_result_message(result.get());
   ASSERT_EQ(zyx_compiler_result_num_graphs(result.get()), 2u);
   zyx_compiler_bytes bytes = zyx_compiler_result_graph(result.get(), 1);
   auto graph = graph::Graph::deserialize({static_cast<const std::byte *>(bytes.data), bytes.size});
@@ -66,8 +64,7 @@ TEST(CompilerTest, ParsesEveryEntry) {
 
 TEST(CompilerTest, MessagesHavePlaces) {
   Owned result = parse("func.func @a() {\n  oh no\n}");
-  EXPECT_EQ(zyx_compiler_result_code(result.get()),
-            static_cast<uint32_t>(ErrorCode::InvalidArgument));
+  EXPECT_EQ(zyx_compiler_result_code(result.get()), static_cast<uint32_t>(ErrorCode::InvalidArgument));
   EXPECT_THAT(zyx_compiler_result_message(result.get()), HasSubstr("file.mlir:2:3: error: "));
   EXPECT_EQ(zyx_compiler_result_num_graphs(result.get()), 0u);
   EXPECT_THAT(zyx_compiler_result_message(parse("").get()),
@@ -76,8 +73,7 @@ TEST(CompilerTest, MessagesHavePlaces) {
 
 TEST(CompilerTest, CompilesToBytesWithStagesAndRemarks) {
   Owned result = compile(negation());
-  ASSERT_EQ(zyx_compiler_result_code(result.get()), 0u)
-      << zyx_compiler_result_message(result.get());
+  ASSERT_EQ(zyx_compiler_result_code(result.get()), 0u) << zyx_compiler_result_message(result.get());
   EXPECT_EQ(zyx_compiler_result_num_kernels(result.get()), 1u);
   EXPECT_THAT(std::string(outputOf(result)), HasSubstr("ZYXPLAN"));
   ASSERT_GE(zyx_compiler_result_num_stages(result.get()), 7u);
@@ -94,14 +90,12 @@ TEST(CompilerTest, TheSameGraphGivesTheSameBytes) {
 
 TEST(CompilerTest, StopsAfterAPhase) {
   EXPECT_THAT(std::string(outputOf(compile(negation(), "kernel"))), HasSubstr("kernel.func"));
-  EXPECT_THAT(zyx_compiler_result_message(compile(negation(), "lunch").get()),
-              HasSubstr("there is no phase 'lunch'"));
+  EXPECT_THAT(zyx_compiler_result_message(compile(negation(), "lunch").get()), HasSubstr("there is no phase 'lunch'"));
 }
 
 TEST(CompilerTest, RefusesArgumentsAndGraphsThatAreNone) {
   Owned result(zyx_compiler_compile(nullptr));
-  EXPECT_THAT(zyx_compiler_result_message(result.get()),
-              HasSubstr("the arguments are NULL or have no struct_size"));
+  EXPECT_THAT(zyx_compiler_result_message(result.get()), HasSubstr("the arguments are NULL or have no struct_size"));
   zyx_compiler_parse_args args = {};
   EXPECT_NE(zyx_compiler_result_code(Owned(zyx_compiler_parse(&args)).get()), 0u);
   std::vector<std::byte> graph = negation();

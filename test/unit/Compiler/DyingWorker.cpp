@@ -26,9 +26,7 @@ static std::string_view death() {
 
 /// Takes the place of MLIR's own for the compiler's library: a crash inside a pass.
 mlir::scf::ForOp mlir::scf::ForOp::create(OpBuilder &, Location, Value, Value, Value, ValueRange,
-                                          llvm::function_ref<void(OpBuilder &, Location, Value,
-                                                                  ValueRange)>,
-                                          bool) {
+                                          llvm::function_ref<void(OpBuilder &, Location, Value, ValueRange)>, bool) {
   // What the limit of the child leaves, by the allocators of the standard library and of LLVM.
   [[maybe_unused]] static void *volatile taken;
   while (death() == "exhaust new")

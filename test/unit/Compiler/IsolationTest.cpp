@@ -35,8 +35,7 @@ std::vector<std::byte> softmaxLike() {
   const graph::NodeId x = *graph.parameter("x", {DType::F32, {40, 300}});
   graph.name = "sums";
   graph.inputs = {x};
-  graph.outputs = {{"y", *graph.reduce(graph::ReduceKind::Add,
-                                       *graph.unary(graph::UnaryKind::Exp, x), {1})}};
+  graph.outputs = {{"y", *graph.reduce(graph::ReduceKind::Add, *graph.unary(graph::UnaryKind::Exp, x), {1})}};
   return graph.serialize();
 }
 
@@ -50,9 +49,7 @@ Owned compile(const zyx_compiler_isolation *isolation, const char *target = "cpu
   return Owned(zyx_compiler_compile(&args));
 }
 
-std::string bytesOf(zyx_compiler_bytes bytes) {
-  return {static_cast<const char *>(bytes.data), bytes.size};
-}
+std::string bytesOf(zyx_compiler_bytes bytes) { return {static_cast<const char *>(bytes.data), bytes.size}; }
 
 std::string messageOf(const Owned &result) { return zyx_compiler_result_message(result.get()); }
 
@@ -73,11 +70,9 @@ const zyx_compiler_isolation plain = {sizeof(plain), nullptr, 0, 0};
 TEST(IsolationTest, GivesWhatTheSameProcessGives) {
   Owned here = compile(nullptr), there = compile(&plain);
   ASSERT_EQ(zyx_compiler_result_code(there.get()), 0u) << messageOf(there);
-  EXPECT_EQ(bytesOf(zyx_compiler_result_output(here.get())),
-            bytesOf(zyx_compiler_result_output(there.get())));
+  EXPECT_EQ(bytesOf(zyx_compiler_result_output(here.get())), bytesOf(zyx_compiler_result_output(there.get())));
   EXPECT_EQ(zyx_compiler_result_num_kernels(there.get()), 1u);
-  EXPECT_EQ(zyx_compiler_result_num_stages(here.get()),
-            zyx_compiler_result_num_stages(there.get()));
+  EXPECT_EQ(zyx_compiler_result_num_stages(here.get()), zyx_compiler_result_num_stages(there.get()));
   EXPECT_STREQ(zyx_compiler_result_remarks(here.get()), zyx_compiler_result_remarks(there.get()));
   // The compiler's own refusals come through as they are.
   EXPECT_EQ(messageOf(compile(&plain, "abacus")), messageOf(compile(nullptr, "abacus")));
@@ -88,8 +83,7 @@ TEST(IsolationTest, ParsesTextWithItsDiagnostics) {
     zyx_compiler_parse_args args = {sizeof(args), {text.data(), text.size()}, "f.mlir", &plain};
     return Owned(zyx_compiler_parse(&args));
   };
-  Owned good =
-      parse("func.func @a(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }");
+  Owned good = parse("func.func @a(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }");
   ASSERT_EQ(zyx_compiler_result_code(good.get()), 0u) << messageOf(good);
   std::string bytes = bytesOf(zyx_compiler_result_graph(good.get(), 0));
   auto graph = graph::Graph::deserialize(std::as_bytes(std::span(bytes)));
@@ -115,8 +109,9 @@ TEST(IsolationTest, EveryDeathIsAStatusWithTheName) {
                                            "17179869184 bytes compiling 'sums'"));
   Owned killed = dieBy("killed");
   EXPECT_EQ(zyx_compiler_result_code(killed.get()), uint32_t(ZYX_COMPILE_FAILED));
-  EXPECT_THAT(messageOf(killed), HasSubstr("died by signal 9 (Killed), as the system ends processes where the machine's memory "
-                                           "ends, compiling 'sums'"));
+  EXPECT_THAT(messageOf(killed),
+              HasSubstr("died by signal 9 (Killed), as the system ends processes where the machine's memory "
+                        "ends, compiling 'sums'"));
   Owned hanging = dieBy("hang", 200);
   EXPECT_EQ(zyx_compiler_result_code(hanging.get()), uint32_t(ZYX_TIMEOUT));
   EXPECT_THAT(messageOf(hanging), HasSubstr("the compiler's child process took longer than 200 ms "
@@ -145,17 +140,15 @@ TEST(IsolationTest, AChildWhoseMemoryEndsSaysSo) {
 TEST(IsolationTest, ADeathInAPassNamesTheKernel) {
   Owned result = dieBy("in pass");
   EXPECT_EQ(zyx_compiler_result_code(result.get()), uint32_t(ZYX_COMPILE_FAILED));
-  EXPECT_THAT(messageOf(result),
-              AllOf(HasSubstr("died by signal 11"), HasSubstr("compiling 'sums'; in pass 'zyx-"),
-                    HasSubstr("on kernel 'sums_")));
+  EXPECT_THAT(messageOf(result), AllOf(HasSubstr("died by signal 11"), HasSubstr("compiling 'sums'; in pass 'zyx-"),
+                                       HasSubstr("on kernel 'sums_")));
 }
 
 TEST(IsolationTest, RefusesWhatCannotRun) {
   zyx_compiler_isolation isolation = {sizeof(isolation), "/no/such/worker", 0, 0};
   EXPECT_THAT(messageOf(compile(&isolation)), HasSubstr("cannot run /no/such/worker: "));
   isolation = {sizeof(isolation), nullptr, 1000, 0};
-  EXPECT_THAT(messageOf(compile(&isolation)),
-              HasSubstr("of 1000 bytes is too small for the compiler"));
+  EXPECT_THAT(messageOf(compile(&isolation)), HasSubstr("of 1000 bytes is too small for the compiler"));
   isolation.struct_size = 0;
   EXPECT_THAT(messageOf(compile(&isolation)), HasSubstr("the isolation has no struct_size"));
 }

@@ -72,7 +72,8 @@ struct Attention {
     const NodeId e = b.unary(UnaryKind::Exp, b.sub(x, b.back(b.reduce(ReduceKind::Max, x, {1}), 1, numKeys)));
     const NodeId w = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {1}), 1, numKeys));
     // Of one feature.
-    const NodeId seeds = b.cast(b.input(makeTensor(DType::BF16, {1, numKeys, 1}, std::vector(numKeys, seed))), DType::F32);
+    const NodeId seeds =
+        b.cast(b.input(makeTensor(DType::BF16, {1, numKeys, 1}, std::vector(numKeys, seed))), DType::F32);
     const NodeId gradients = b.reduce(ReduceKind::Add, b.mul(seeds, b.reshape(v, {1, numKeys, 1})), {2});
     program.graph.outputs.push_back({"y", b.reduce(ReduceKind::Add, b.mul(w, isWeighted ? gradients : v), {1})});
     return program;

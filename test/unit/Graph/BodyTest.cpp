@@ -71,10 +71,8 @@ TEST(BodyTest, RefusesWhatIsNoBody) {
   EXPECT_THAT(Body::create(g).status().message(), HasSubstr("body f has no result"));
   g = product("f");
   g.inputs.pop_back();
-  EXPECT_THAT(Body::create(g).status().message(),
-              HasSubstr("body f uses the parameter f2"));
-  EXPECT_THAT(Body::create(g).status().message(),
-              HasSubstr(", which is none of its inputs: pass it as an operand"));
+  EXPECT_THAT(Body::create(g).status().message(), HasSubstr("body f uses the parameter f2"));
+  EXPECT_THAT(Body::create(g).status().message(), HasSubstr(", which is none of its inputs: pass it as an operand"));
   g.inputs.push_back(g.inputs[0]);
   EXPECT_FALSE(Body::create(g).isOk());
 
@@ -119,8 +117,7 @@ TEST(BodyTest, ResultsAreNodesOfOneOp) {
   EXPECT_EQ(made, *inlined.binary(BinaryKind::Mul, z, z));
   EXPECT_THAT(refusal(inlined.inlineBody(body, {{i, z}})),
               HasSubstr("inlining passes 2 values to a body that takes 3"));
-  EXPECT_THAT(refusal(inlined.inlineBody(body, {{i, z, 99}})),
-              HasSubstr("a body is given node 99 of a graph with"));
+  EXPECT_THAT(refusal(inlined.inlineBody(body, {{i, z, 99}})), HasSubstr("a body is given node 99 of a graph with"));
 }
 
 TEST(BodyTest, HashSeesTheBody) {
@@ -130,8 +127,7 @@ TEST(BodyTest, HashSeesTheBody) {
     g.outputs = {{"y", (*g.loop(body, trips, {{x, x}}))[0]}};
     return g.canonicalHash();
   };
-  const Body swap = passing({number, vector, vector}, {2, 1}),
-             keep = passing({number, vector, vector}, {1, 2});
+  const Body swap = passing({number, vector, vector}, {2, 1}), keep = passing({number, vector, vector}, {1, 2});
   EXPECT_EQ(hash(swap, 2), hash(swap, 2));
   EXPECT_NE(hash(swap, 2), hash(keep, 2));
   EXPECT_NE(hash(swap, 2), hash(swap, 3));
@@ -144,10 +140,8 @@ TEST(BodyTest, LoopsAreChecked) {
   EXPECT_THAT(refusal(g.loop(Body(), 1, {{x}})), HasSubstr("loop has no body"));
   EXPECT_THAT(refusal(g.loop(keep, -5, {{x}})), HasSubstr("loop has -5 trips"));
   EXPECT_THAT(refusal(g.loop(keep, 1, {})), HasSubstr("loop needs at least one operand"));
-  EXPECT_THAT(refusal(g.countedLoop(keep, x, {{x}})),
-              HasSubstr("loop counts to f32[4], which is no i64[]"));
-  EXPECT_THAT(refusal(g.loop(keep, 1, {{x, x}})),
-              HasSubstr("loop passes 3 values to a body that takes 2"));
+  EXPECT_THAT(refusal(g.countedLoop(keep, x, {{x}})), HasSubstr("loop counts to f32[4], which is no i64[]"));
+  EXPECT_THAT(refusal(g.loop(keep, 1, {{x, x}})), HasSubstr("loop passes 3 values to a body that takes 2"));
   EXPECT_THAT(refusal(g.loop(keep, 1, {{n}})),
               HasSubstr("loop passes i64[] to a body that takes f32[4] as its value 1"));
   EXPECT_THAT(refusal(g.loop(passing({vector, vector}, {1}), 1, {{x}})),
@@ -171,14 +165,11 @@ TEST(BodyTest, CustomsAreChecked) {
   EXPECT_NE((*g.custom("c", "1", keep, {{x}}))[0], (*g.custom("c", "2", keep, {{x}}))[0]);
   EXPECT_THAT(refusal(g.custom("", "", keep, {{x}})), HasSubstr("custom has no name"));
   EXPECT_THAT(refusal(g.custom("c", "", Body(), {{x}})), HasSubstr("custom c has no body"));
-  EXPECT_THAT(refusal(g.custom("c", "", keep, {{x, x}})),
-              HasSubstr("custom c passes 2 values to a body that takes 1"));
+  EXPECT_THAT(refusal(g.custom("c", "", keep, {{x, x}})), HasSubstr("custom c passes 2 values to a body that takes 1"));
   Attributes attributes;
   attributes.body = keep;
-  EXPECT_THAT(g.add(Op::Unary, {{x}}, attributes).status().message(),
-              HasSubstr("unary takes no body"));
+  EXPECT_THAT(g.add(Op::Unary, {{x}}, attributes).status().message(), HasSubstr("unary takes no body"));
   attributes = {};
   attributes.trips = 1;
-  EXPECT_THAT(g.add(Op::Unary, {{x}}, attributes).status().message(),
-              HasSubstr("unary takes no trips"));
+  EXPECT_THAT(g.add(Op::Unary, {{x}}, attributes).status().message(), HasSubstr("unary takes no trips"));
 }

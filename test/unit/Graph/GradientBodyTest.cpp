@@ -13,13 +13,11 @@ static const TensorType number{DType::I64, {}};
 static Body cell(int64_t width, int64_t trips) {
   Graph g;
   const TensorType row{DType::F64, {width}};
-  g.inputs = {*g.parameter("i", number), *g.parameter("h", row), *g.parameter("n", number),
-              *g.parameter("w", row), *g.parameter("x", {DType::F64, {trips, width}})};
+  g.inputs = {*g.parameter("i", number), *g.parameter("h", row), *g.parameter("n", number), *g.parameter("w", row),
+              *g.parameter("x", {DType::F64, {trips, width}})};
   const NodeId input = *g.gather(g.inputs[4], g.inputs[0], 0);
-  const NodeId sum = *g.binary(BinaryKind::Add, *g.binary(BinaryKind::Mul, g.inputs[1], g.inputs[3]),
-                               input);
-  g.outputs = {{"h", *g.unary(UnaryKind::Tanh, sum)},
-               {"n", *g.binary(BinaryKind::Add, g.inputs[2], g.inputs[0])}};
+  const NodeId sum = *g.binary(BinaryKind::Add, *g.binary(BinaryKind::Mul, g.inputs[1], g.inputs[3]), input);
+  g.outputs = {{"h", *g.unary(UnaryKind::Tanh, sum)}, {"n", *g.binary(BinaryKind::Add, g.inputs[2], g.inputs[0])}};
   return *Body::create(g);
 }
 
@@ -27,18 +25,19 @@ TEST(GradientBodyTest, LoopIsTheDifference) {
   Random random(41);
   for (int64_t trips : {0, 1, 2, 5}) {
     SCOPED_TRACE(trips);
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      const NodeId zero = g.scalar(DType::I64, {}, 0);
-      return (*g.loop(cell(2, trips), trips, {{x[0], zero}}, {{x[1], x[2]}}))[0];
-    }, {random.values({2}), random.values({2}), random.values({trips, 2})});
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) {
+          const NodeId zero = g.scalar(DType::I64, {}, 0);
+          return (*g.loop(cell(2, trips), trips, {{x[0], zero}}, {{x[1], x[2]}}))[0];
+        },
+        {random.values({2}), random.values({2}), random.values({trips, 2})});
   }
 }
 
 TEST(GradientBodyTest, CarriedCountersAreStored) {
   // h = h * n^2, n = n + 2 from 1 on: the second carried value is no float, and its square is read.
   Graph body;
-  body.inputs = {*body.parameter("i", number), *body.parameter("h", {DType::F64, {}}),
-                 *body.parameter("n", number)};
+  body.inputs = {*body.parameter("i", number), *body.parameter("h", {DType::F64, {}}), *body.parameter("n", number)};
   const NodeId n = *body.cast(body.inputs[2], DType::F64);
   const NodeId two = *body.binary(BinaryKind::Add, *body.splat(number, tensor(DType::I64, {}, {1}).data),
                                   *body.splat(number, tensor(DType::I64, {}, {1}).data));
@@ -72,9 +71,9 @@ TEST(GradientBodyTest, SeveralResultsOfALoop) {
   };
   expectGradient(program, {random.values({2}), random.values({2}), random.values({2})});
   // The second result alone.
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    return (*g.loop(both, 3, {{x[0], x[1]}}, {{x[2]}}))[1];
-  }, {random.values({2}), random.values({2}), random.values({2})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) { return (*g.loop(both, 3, {{x[0], x[1]}}, {{x[2]}}))[1]; },
+      {random.values({2}), random.values({2}), random.values({2})});
 }
 
 TEST(GradientBodyTest, LoopsInLoops) {
@@ -82,16 +81,17 @@ TEST(GradientBodyTest, LoopsInLoops) {
   Graph inner;
   const TensorType row{DType::F64, {2}};
   inner.inputs = {*inner.parameter("i", number), *inner.parameter("h", row), *inner.parameter("w", row)};
-  inner.outputs = {{"h", *inner.unary(UnaryKind::Sin, *inner.binary(BinaryKind::Mul, inner.inputs[1],
-                                                                   inner.inputs[2]))}};
+  inner.outputs = {
+      {"h", *inner.unary(UnaryKind::Sin, *inner.binary(BinaryKind::Mul, inner.inputs[1], inner.inputs[2]))}};
   Graph outer;
   outer.inputs = {*outer.parameter("i", number), *outer.parameter("h", row), *outer.parameter("w", row)};
-  outer.outputs = {{"h", (*outer.loop(*Body::create(inner), 3, {{outer.inputs[1]}},
-                                      {{outer.inputs[2]}}))[0]}};
+  outer.outputs = {{"h", (*outer.loop(*Body::create(inner), 3, {{outer.inputs[1]}}, {{outer.inputs[2]}}))[0]}};
   Random random(43);
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    return (*g.loop(*Body::create(outer), 2, {{x[0]}}, {{x[1]}}))[0];
-  }, {random.values({2}), random.values({2})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) {
+        return (*g.loop(*Body::create(outer), 2, {{x[0]}}, {{x[1]}}))[0];
+      },
+      {random.values({2}), random.values({2})});
 }
 
 TEST(GradientBodyTest, WhatALoopForgetsHasNoGradient) {
@@ -140,8 +140,7 @@ static Body twoResults() {
   Graph body;
   const TensorType row{DType::F64, {3}};
   body.inputs = {*body.parameter("a", row), *body.parameter("b", row)};
-  body.outputs = {{"y", *body.binary(BinaryKind::Mul, *body.unary(UnaryKind::Exp, body.inputs[0]),
-                                     body.inputs[1])},
+  body.outputs = {{"y", *body.binary(BinaryKind::Mul, *body.unary(UnaryKind::Exp, body.inputs[0]), body.inputs[1])},
                   {"z", *body.unary(UnaryKind::Sin, body.inputs[1])}};
   return *Body::create(body);
 }
@@ -150,11 +149,12 @@ TEST(GradientBodyTest, CustomIsTheDifferenceOfItsBody) {
   // Of values that depend on each other.
   const Body both = twoResults();
   Random random(44);
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    const std::vector<NodeId> results =
-        *g.custom("two", "", both, {{x[0], *g.unary(UnaryKind::Exp, x[0])}});
-    return *g.binary(BinaryKind::Mul, results[0], results[1]);
-  }, {random.values({3})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) {
+        const std::vector<NodeId> results = *g.custom("two", "", both, {{x[0], *g.unary(UnaryKind::Exp, x[0])}});
+        return *g.binary(BinaryKind::Mul, results[0], results[1]);
+      },
+      {random.values({3})});
 
   // An operand that equals what the body computes is an operand all the same.
   TestGraph g;
@@ -175,19 +175,23 @@ TEST(GradientBodyTest, CheckpointsAreComputedAgain) {
   const Body both = twoResults();
   Random random(47);
   // Twice, and one in the other.
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    const std::vector<NodeId> first = *g.custom(std::string(checkpointName), "", both, {{x[0], x[1]}});
-    const std::vector<NodeId> second = *g.custom(std::string(checkpointName), "", both, {{first[1], first[0]}});
-    return *g.binary(BinaryKind::Mul, second[0], second[1]);
-  }, {random.values({3}), random.values({3})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) {
+        const std::vector<NodeId> first = *g.custom(std::string(checkpointName), "", both, {{x[0], x[1]}});
+        const std::vector<NodeId> second = *g.custom(std::string(checkpointName), "", both, {{first[1], first[0]}});
+        return *g.binary(BinaryKind::Mul, second[0], second[1]);
+      },
+      {random.values({3}), random.values({3})});
   Graph outer;
   outer.inputs = {*outer.parameter("a", row)};
   outer.outputs = {{"y", (*outer.custom(std::string(checkpointName), "", both,
                                         {{outer.inputs[0], *outer.unary(UnaryKind::Cos, outer.inputs[0])}}))[0]}};
   const Body nested = *Body::create(outer);
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    return (*g.custom(std::string(checkpointName), "", nested, x))[0];
-  }, {random.values({3})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) {
+        return (*g.custom(std::string(checkpointName), "", nested, x))[0];
+      },
+      {random.values({3})});
 
   // What is recomputed waits for the gradient that comes in, and is told from what was.
   TestGraph g;

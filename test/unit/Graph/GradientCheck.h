@@ -28,9 +28,7 @@ public:
   int64_t integer(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine() % static_cast<uint32_t>(high - low + 1));
   }
-  double number(double low, double high) {
-    return low + (high - low) * (static_cast<double>(engine()) / 4294967296.0);
-  }
+  double number(double low, double high) { return low + (high - low) * (static_cast<double>(engine()) / 4294967296.0); }
   HostTensor values(const Shape &shape, double low = 0.3, double high = 1.7) {
     std::vector<double> elements(static_cast<size_t>(*numElements(shape)));
     for (double &element : elements)
@@ -41,8 +39,7 @@ public:
   HostTensor distinct(const Shape &shape) {
     std::vector<double> elements(static_cast<size_t>(*numElements(shape)));
     for (size_t i = 0; i < elements.size(); ++i)
-      elements[i] = 0.1 * (static_cast<double>(i) - static_cast<double>(elements.size()) / 2) +
-                    number(0.01, 0.05);
+      elements[i] = 0.1 * (static_cast<double>(i) - static_cast<double>(elements.size()) / 2) + number(0.01, 0.05);
     for (size_t i = elements.size(); i > 1; --i)
       std::swap(elements[i - 1], elements[engine() % i]);
     return tensor(DType::F64, shape, elements);
@@ -93,8 +90,7 @@ inline void expectDifferences(TestGraph &g, NodeId y, const std::vector<NodeId> 
       actual = numbers(g.run(*gradients[s]));
     ASSERT_EQ(actual.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i)
-      EXPECT_NEAR(actual[i], expected[i], 2e-6 * (1 + std::abs(expected[i])))
-          << "element " << i << " of source " << s;
+      EXPECT_NEAR(actual[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << "element " << i << " of source " << s;
   }
 }
 
@@ -102,8 +98,7 @@ using Program = std::function<NodeId(TestGraph &, const std::vector<NodeId> &)>;
 
 /// Compares the gradient of a program with respect to all inputs, and the gradient of that, with
 /// central differences, in f64. The result and the gradients are weighted at random.
-inline void expectGradient(const Program &program, const std::vector<HostTensor> &values,
-                           bool secondOrder = true) {
+inline void expectGradient(const Program &program, const std::vector<HostTensor> &values, bool secondOrder = true) {
   TestGraph g;
   std::vector<NodeId> sources;
   for (const HostTensor &value : values)
@@ -150,8 +145,7 @@ inline NodeId derivative(TestGraph &g, NodeId y, NodeId x) {
 }
 
 /// What the gradient of a program of vectors is, with respect to one of its inputs.
-inline HostTensor gradientAt(const Program &program, const std::vector<HostTensor> &values,
-                             size_t source) {
+inline HostTensor gradientAt(const Program &program, const std::vector<HostTensor> &values, size_t source) {
   TestGraph g;
   std::vector<NodeId> sources;
   for (const HostTensor &value : values)
@@ -189,9 +183,8 @@ struct Convolution {
       y = *g.expand(y, permuted);
       return castsFirst ? y : *g.cast(y, wide);
     };
-    const NodeId product =
-        *g.binary(BinaryKind::Mul, spread(windows, {w[0], groups, 1, in, w[2], w[3], f[2], f[3]}),
-                  spread(filters, {1, groups, out, in, 1, 1, f[2], f[3]}));
+    const NodeId product = *g.binary(BinaryKind::Mul, spread(windows, {w[0], groups, 1, in, w[2], w[3], f[2], f[3]}),
+                                     spread(filters, {1, groups, out, in, 1, 1, f[2], f[3]}));
     NodeId sum = *g.reduce(ReduceKind::Add, product, {channelsLast ? 5 : 3, 6, 7});
     if (channelsLast)
       sum = *g.permute(sum, {0, 3, 4, 1, 2});

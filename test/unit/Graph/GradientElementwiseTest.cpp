@@ -36,17 +36,14 @@ TEST(GradientElementwiseTest, EachBinaryIsTheDifference) {
       SCOPED_TRACE(toString(kind));
       const Shape shape = random.shape();
       // A remainder of a quotient that no step brings to a whole number.
-      expectGradient(binary(kind), {kind == Rem ? random.values(shape, 2.4, 2.8)
-                                                : random.values(shape),
-                                    kind == Rem ? random.values(shape, 0.9, 1.1)
-                                                : random.values(shape)});
+      expectGradient(binary(kind), {kind == Rem ? random.values(shape, 2.4, 2.8) : random.values(shape),
+                                    kind == Rem ? random.values(shape, 0.9, 1.1) : random.values(shape)});
     }
   // Of one operand twice.
   for (BinaryKind kind : {Add, Mul, Pow, Div}) {
     SCOPED_TRACE(toString(kind));
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return *g.binary(kind, x[0], x[0]);
-    }, {random.values({5})});
+    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) { return *g.binary(kind, x[0], x[0]); },
+                   {random.values({5})});
   }
 }
 
@@ -73,8 +70,8 @@ TEST(GradientElementwiseTest, NothingComesThroughWhatIsConstantNearby) {
   EXPECT_TRUE(none(*g.bitcast(bits, DType::F64)));
   EXPECT_TRUE(none(*g.bitcast(*g.bitcast(*g.cast(x, DType::F32), DType::I32), DType::F32)));
   EXPECT_TRUE(none(*g.cast(*g.cast(x, DType::I32), DType::F64)));
-  for (BinaryKind kind : {BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge,
-                          BinaryKind::Eq, BinaryKind::Ne})
+  for (BinaryKind kind :
+       {BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt, BinaryKind::Ge, BinaryKind::Eq, BinaryKind::Ne})
     EXPECT_TRUE(none(*g.cast(*g.binary(kind, x, g.scalar(DType::F64, {2}, 1)), DType::F64)));
   const NodeId isNot = *g.unary(UnaryKind::Not, *g.cast(x, DType::Bool));
   EXPECT_TRUE(none(*g.cast(isNot, DType::F64)));
@@ -83,14 +80,11 @@ TEST(GradientElementwiseTest, NothingComesThroughWhatIsConstantNearby) {
   const NodeId half = *g.cast(x, DType::F16);
   EXPECT_TRUE(none(*g.bitcast(half, DType::BF16)));
   // The condition.
-  EXPECT_TRUE(none(*g.select(*g.cast(x, DType::Bool), g.scalar(DType::F64, {2}, 1),
-                             g.scalar(DType::F64, {2}, 2))));
+  EXPECT_TRUE(none(*g.select(*g.cast(x, DType::Bool), g.scalar(DType::F64, {2}, 1), g.scalar(DType::F64, {2}, 2))));
 }
 
 TEST(GradientElementwiseTest, CornersOfUnary) {
-  const auto at = [](UnaryKind kind, const std::vector<double> &x) {
-    return gradientAt(unary(kind), {vector(x)}, 0);
-  };
+  const auto at = [](UnaryKind kind, const std::vector<double> &x) { return gradientAt(unary(kind), {vector(x)}, 0); };
   expectNumbers(at(UnaryKind::Abs, {-2, -0.0, 0.0, 3, quietNaN, -inf}), {-1, 0, 0, 1, 0, -1});
   expectNumbers(at(UnaryKind::Sqrt, {0, 4, inf}), {inf, 0.25, 0});
   expectNumbers(at(UnaryKind::Log, {0, 2, -1}), {inf, 0.5, -1});
@@ -102,8 +96,7 @@ TEST(GradientElementwiseTest, CornersOfUnary) {
 }
 
 TEST(GradientElementwiseTest, CornersOfBinary) {
-  const auto at = [](BinaryKind kind, const std::vector<double> &a, const std::vector<double> &b,
-                     size_t source) {
+  const auto at = [](BinaryKind kind, const std::vector<double> &a, const std::vector<double> &b, size_t source) {
     return gradientAt(binary(kind), {vector(a), vector(b)}, source);
   };
   // Equal operands share; NaN has no gradient.
@@ -114,12 +107,10 @@ TEST(GradientElementwiseTest, CornersOfBinary) {
   expectNumbers(at(BinaryKind::Max, {1, 2}, {2, 1}, 0), {0, 1});
   expectNumbers(at(BinaryKind::Min, {1, 2}, {2, 1}, 1), {0, 1});
   // The base: 0^0, 0^1, 0^2, (-2)^3, 0^0.5, (-2)^0
-  expectNumbers(at(BinaryKind::Pow, {0, 0, 0, -2, 0, -2}, {0, 1, 2, 3, 0.5, 0}, 0),
-                {0, 1, 0, 12, inf, -0.0});
+  expectNumbers(at(BinaryKind::Pow, {0, 0, 0, -2, 0, -2}, {0, 1, 2, 3, 0.5, 0}, 0), {0, 1, 0, 12, inf, -0.0});
   // The exponent: 0^0 and 0^2 are flat, 0^-1 falls from infinity, a negative base has no power
   // nearby.
-  expectNumbers(at(BinaryKind::Pow, {0, 0, 0, -2, 1}, {0, 2, -1, 3, 5}, 1),
-                {0, 0, -inf, quietNaN, 0});
+  expectNumbers(at(BinaryKind::Pow, {0, 0, 0, -2, 1}, {0, 2, -1, 3, 5}, 1), {0, 0, -inf, quietNaN, 0});
   // A quotient just below a whole number: 0.7 / 0.1 rounds to 7, and the remainder is of 6.
   expectNumbers(at(BinaryKind::Rem, {0.7, 7, -7}, {0.1, 2, 2}, 1), {-6, -3, 3});
   expectNumbers(at(BinaryKind::Div, {1, 0}, {0, 0}, 0), {inf, inf});
@@ -130,8 +121,7 @@ TEST(GradientElementwiseTest, SecondOrderOfPowersOfZero) {
   for (bool isConstant : {false, true}) {
     TestGraph g;
     const NodeId x = g.input(vector({0, 0}));
-    const NodeId b = isConstant ? *g.constant({DType::F64, {2}}, vector({2, 1}).data)
-                                : g.input(vector({2, 1}));
+    const NodeId b = isConstant ? *g.constant({DType::F64, {2}}, vector({2, 1}).data) : g.input(vector({2, 1}));
     const NodeId y = *g.binary(BinaryKind::Pow, x, b);
     const NodeId first = derivative(g, y, x);
     expectNumbers(g.run(first), {0, 1});

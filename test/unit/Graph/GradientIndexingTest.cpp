@@ -28,12 +28,14 @@ static Shape updatesOf(const Shape &x, const Shape &indices, int64_t dim) {
 TEST(GradientIndexingTest, GatherIsTheDifference) {
   Random random(32);
   for (const Shape &indices : {Shape{}, Shape{7}, Shape{2, 3}, Shape{0}})
-    for (const auto &[shape, dim] : {std::pair(Shape{3}, 0), std::pair(Shape{2, 3}, 1),
-                                     std::pair(Shape{3, 2}, 0), std::pair(Shape{2, 3, 2}, 1)}) {
+    for (const auto &[shape, dim] :
+         {std::pair(Shape{3}, 0), std::pair(Shape{2, 3}, 1), std::pair(Shape{3, 2}, 0), std::pair(Shape{2, 3, 2}, 1)}) {
       SCOPED_TRACE(toString(shape) + " at " + toString(indices));
-      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-        return squared(g, *g.gather(x[0], someIndices(g, indices), dim));
-      }, {random.values(shape)});
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            return squared(g, *g.gather(x[0], someIndices(g, indices), dim));
+          },
+          {random.values(shape)});
     }
 }
 
@@ -41,19 +43,22 @@ TEST(GradientIndexingTest, ScatterIsTheDifference) {
   Random random(33);
   for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min})
     for (const Shape &indices : {Shape{}, Shape{7}, Shape{2, 3}, Shape{0}})
-      for (const auto &[shape, dim] : {std::pair(Shape{3}, 0), std::pair(Shape{2, 3}, 1),
-                                       std::pair(Shape{3, 2}, 0), std::pair(Shape{2, 3, 2}, 1)}) {
-        SCOPED_TRACE(std::string(toString(kind)) + " into " + toString(shape) + " at " +
-                     toString(indices));
-        expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-          return squared(g, *g.scatter(kind, x[0], someIndices(g, indices), x[1], dim));
-        }, {random.distinct(shape), random.values(updatesOf(shape, indices, dim), -0.6, 0.6)});
+      for (const auto &[shape, dim] : {std::pair(Shape{3}, 0), std::pair(Shape{2, 3}, 1), std::pair(Shape{3, 2}, 0),
+                                       std::pair(Shape{2, 3, 2}, 1)}) {
+        SCOPED_TRACE(std::string(toString(kind)) + " into " + toString(shape) + " at " + toString(indices));
+        expectGradient(
+            [&](TestGraph &g, const std::vector<NodeId> &x) {
+              return squared(g, *g.scatter(kind, x[0], someIndices(g, indices), x[1], dim));
+            },
+            {random.distinct(shape), random.values(updatesOf(shape, indices, dim), -0.6, 0.6)});
       }
   // Products, with respect to what is multiplied.
-  expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-    const NodeId updates = *g.constant({DType::F64, {7}}, vector({2, 3, 0, 5, -1, 7, 2}).data);
-    return squared(g, *g.scatter(ScatterKind::Mul, x[0], someIndices(g, {7}), updates, 0));
-  }, {random.values({3})});
+  expectGradient(
+      [&](TestGraph &g, const std::vector<NodeId> &x) {
+        const NodeId updates = *g.constant({DType::F64, {7}}, vector({2, 3, 0, 5, -1, 7, 2}).data);
+        return squared(g, *g.scatter(ScatterKind::Mul, x[0], someIndices(g, {7}), updates, 0));
+      },
+      {random.values({3})});
 }
 
 TEST(GradientIndexingTest, OfSeveralUpdatesThatAreSetTheLastOneCounts) {
@@ -102,13 +107,14 @@ TEST(GradientIndexingTest, NarrowFloatsAreSummedInF32) {
 TEST(GradientIndexingTest, SortIsTheDifference) {
   Random random(34);
   for (bool descending : {false, true})
-    for (const auto &[shape, dim] : {std::pair(Shape{5}, 0), std::pair(Shape{2, 4}, 1),
-                                     std::pair(Shape{3, 2, 2}, 0), std::pair(Shape{2, 3, 2}, 1),
-                                     std::pair(Shape{2, 0}, 1), std::pair(Shape{1}, 0)}) {
+    for (const auto &[shape, dim] : {std::pair(Shape{5}, 0), std::pair(Shape{2, 4}, 1), std::pair(Shape{3, 2, 2}, 0),
+                                     std::pair(Shape{2, 3, 2}, 1), std::pair(Shape{2, 0}, 1), std::pair(Shape{1}, 0)}) {
       SCOPED_TRACE(toString(shape));
-      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-        return squared(g, *g.sort(SortKind::Values, x[0], dim, descending));
-      }, {random.distinct(shape)});
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            return squared(g, *g.sort(SortKind::Values, x[0], dim, descending));
+          },
+          {random.distinct(shape)});
     }
 }
 

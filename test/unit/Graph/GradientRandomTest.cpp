@@ -23,8 +23,7 @@ struct Counts {
 
 class RandomGradient {
 public:
-  RandomGradient(uint64_t seed, Counts &counts)
-      : counts(counts), random(static_cast<uint32_t>(seed)) {
+  RandomGradient(uint64_t seed, Counts &counts) : counts(counts), random(static_cast<uint32_t>(seed)) {
     smith::Profile profile = smith::Profile::mixed();
     profile.dtypes.assign(14, DType::F64);
     profile.dtypes.insert(profile.dtypes.end(), {DType::I64, DType::Bool});
@@ -105,8 +104,8 @@ private:
       const double scale = 1 + std::abs(narrow);
       // What is lost to rounding in a difference of such values.
       const double noise = 1e-10 * (1 + std::abs(here));
-      if (!std::isfinite(narrow) || std::abs(left - right) > 1e-3 * scale ||
-          std::abs(narrow - wide) > 1e-7 * scale || noise > 1e-7 * scale)
+      if (!std::isfinite(narrow) || std::abs(left - right) > 1e-3 * scale || std::abs(narrow - wide) > 1e-7 * scale ||
+          noise > 1e-7 * scale)
         ++counts.unknown;
       else {
         ++(narrow == 0 ? counts.zeros : counts.compared);

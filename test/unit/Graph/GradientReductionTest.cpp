@@ -11,9 +11,8 @@ using enum zyx::graph::ReduceKind;
 static NodeId squared(TestGraph &g, NodeId x) { return *g.binary(BinaryKind::Mul, x, x); }
 
 static Program reduction(ReduceKind kind, std::vector<int64_t> dims) {
-  return [=](TestGraph &g, const std::vector<NodeId> &x) {
-    return squared(g, *g.reduce(kind, squared(g, x[0]), dims));
-  };
+  return
+      [=](TestGraph &g, const std::vector<NodeId> &x) { return squared(g, *g.reduce(kind, squared(g, x[0]), dims)); };
 }
 
 static Program scan(ReduceKind kind, int64_t dim, bool exclusive, bool reverse) {
@@ -52,26 +51,23 @@ TEST(GradientReductionTest, EachReduceIsTheDifference) {
 
 TEST(GradientReductionTest, ProductsOfZeros) {
   for (const std::vector<double> &x : {std::vector<double>{2, 0, 3}, {0, 2, 0}, {0, 0, 0}, {0}}) {
-    const auto product = [](TestGraph &g, const std::vector<NodeId> &x) {
-      return *g.reduce(Mul, x[0], {0});
-    };
+    const auto product = [](TestGraph &g, const std::vector<NodeId> &x) { return *g.reduce(Mul, x[0], {0}); };
     expectGradient(product, {vector(x)});
     for (bool exclusive : {false, true})
       for (bool reverse : {false, true})
-        expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-          return *g.scan(Mul, x[0], 0, exclusive, reverse);
-        }, {vector(x)});
+        expectGradient(
+            [&](TestGraph &g, const std::vector<NodeId> &x) { return *g.scan(Mul, x[0], 0, exclusive, reverse); },
+            {vector(x)});
   }
-  expectNumbers(gradientAt([](TestGraph &g, const std::vector<NodeId> &x) {
-    return *g.reduce(Mul, x[0], {0});
-  }, {vector({2, 0, 3})}, 0), {0, 6, 0});
+  expectNumbers(gradientAt([](TestGraph &g, const std::vector<NodeId> &x) { return *g.reduce(Mul, x[0], {0}); },
+                           {vector({2, 0, 3})}, 0),
+                {0, 6, 0});
 }
 
 TEST(GradientReductionTest, TiesShareEqually) {
   const auto at = [](ReduceKind kind, const std::vector<double> &x) {
-    return gradientAt([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return *g.reduce(kind, x[0], {0});
-    }, {vector(x)}, 0);
+    return gradientAt([&](TestGraph &g, const std::vector<NodeId> &x) { return *g.reduce(kind, x[0], {0}); },
+                      {vector(x)}, 0);
   };
   expectNumbers(at(Max, {3, 1, 3, 3, 3}), {0.25, 0, 0.25, 0.25, 0.25});
   expectNumbers(at(Min, {0.0, 1, -0.0}), {0.5, 0, 0.5});
@@ -89,13 +85,12 @@ TEST(GradientReductionTest, EachScanIsTheDifference) {
   for (ReduceKind kind : {Add, Mul, Max, Min})
     for (bool exclusive : {false, true})
       for (bool reverse : {false, true}) {
-        SCOPED_TRACE(std::string(toString(kind)) + (exclusive ? " exclusive" : "") +
-                     (reverse ? " reverse" : ""));
+        SCOPED_TRACE(std::string(toString(kind)) + (exclusive ? " exclusive" : "") + (reverse ? " reverse" : ""));
         // An exclusive maximum begins with infinity.
         const bool isInfinite = exclusive && (kind == Max || kind == Min);
-        for (const auto &[shape, dim] : {std::pair(Shape{5}, 0), std::pair(Shape{2, 4}, 1),
-                                         std::pair(Shape{3, 2, 2}, 0), std::pair(Shape{1}, 0),
-                                         std::pair(Shape{2, 0}, 1), std::pair(Shape{2, 0}, 0)}) {
+        for (const auto &[shape, dim] :
+             {std::pair(Shape{5}, 0), std::pair(Shape{2, 4}, 1), std::pair(Shape{3, 2, 2}, 0), std::pair(Shape{1}, 0),
+              std::pair(Shape{2, 0}, 1), std::pair(Shape{2, 0}, 0)}) {
           SCOPED_TRACE(toString(shape));
           std::vector<double> elements = numbers(random.distinct(shape));
           for (double &element : elements)
@@ -105,12 +100,14 @@ TEST(GradientReductionTest, EachScanIsTheDifference) {
             expectGradient(scan(kind, dim, exclusive, reverse), {values});
             continue;
           }
-          expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-            const NodeId y = *g.scan(kind, squared(g, x[0]), dim, exclusive, reverse);
-            const NodeId isFinite = *g.binary(
-                BinaryKind::Lt, *g.unary(UnaryKind::Abs, y), g.scalar(DType::F64, shape, 1e9));
-            return squared(g, *g.select(isFinite, y, g.scalar(DType::F64, shape, 0)));
-          }, {values});
+          expectGradient(
+              [&](TestGraph &g, const std::vector<NodeId> &x) {
+                const NodeId y = *g.scan(kind, squared(g, x[0]), dim, exclusive, reverse);
+                const NodeId isFinite =
+                    *g.binary(BinaryKind::Lt, *g.unary(UnaryKind::Abs, y), g.scalar(DType::F64, shape, 1e9));
+                return squared(g, *g.select(isFinite, y, g.scalar(DType::F64, shape, 0)));
+              },
+              {values});
         }
       }
   // Longer than a few steps of the recurrence.
@@ -119,9 +116,9 @@ TEST(GradientReductionTest, EachScanIsTheDifference) {
 
 TEST(GradientReductionTest, TiesOfScansGoToTheLast) {
   const auto at = [](ReduceKind kind, bool reverse, const std::vector<double> &x) {
-    return gradientAt([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return *g.scan(kind, x[0], 0, false, reverse);
-    }, {vector(x)}, 0);
+    return gradientAt(
+        [&](TestGraph &g, const std::vector<NodeId> &x) { return *g.scan(kind, x[0], 0, false, reverse); }, {vector(x)},
+        0);
   };
   expectNumbers(at(Max, false, {1, 3, 2, 3, 0}), {1, 2, 0, 2, 0});
   expectNumbers(at(Max, true, {0, 3, 2, 3, 1}), {0, 2, 0, 2, 1});

@@ -36,7 +36,8 @@ TEST(GradientTest, OnlyWhatLiesBetweenIsVisited) {
   const NodeId moved = *g.transfer(other, "cpu");
   const NodeId y = *g.binary(BinaryKind::Mul, x, moved);
   const size_t before = g.size();
-  EXPECT_EQ(derivative(g, y, x), *g.binary(BinaryKind::Mul, *g.splat({DType::F64, {2}}, tensor(DType::F64, {}, {1}).data), moved));
+  EXPECT_EQ(derivative(g, y, x),
+            *g.binary(BinaryKind::Mul, *g.splat({DType::F64, {2}}, tensor(DType::F64, {}, {1}).data), moved));
   // The seed and one product.
   EXPECT_EQ(g.size(), before + 2);
   EXPECT_FALSE(gradient(g, y, {{other}}).isOk());
@@ -189,8 +190,7 @@ static std::string spelling(const Graph &g, NodeId id) {
 
 /// The sum of products of casts, with the casts before or behind the expands.
 static NodeId matmul(Graph &g, NodeId a, NodeId b, bool castsFirst) {
-  const int64_t m = g.node(a).type.shape[0], k = g.node(a).type.shape[1],
-                n = g.node(b).type.shape[1];
+  const int64_t m = g.node(a).type.shape[0], k = g.node(a).type.shape[1], n = g.node(b).type.shape[1];
   const DType dtype = g.node(a).type.dtype, wide = accumulatorType(dtype);
   const auto spread = [&](NodeId x, Shape shape) {
     if (castsFirst)
@@ -198,8 +198,7 @@ static NodeId matmul(Graph &g, NodeId a, NodeId b, bool castsFirst) {
     x = *g.expand(*g.reshape(x, std::move(shape)), {m, n, k});
     return castsFirst ? x : *g.cast(x, wide);
   };
-  const NodeId product = *g.binary(BinaryKind::Mul, spread(a, {m, 1, k}),
-                                   spread(*g.permute(b, {1, 0}), {1, n, k}));
+  const NodeId product = *g.binary(BinaryKind::Mul, spread(a, {m, 1, k}), spread(*g.permute(b, {1, 0}), {1, n, k}));
   return *g.cast(*g.reduce(ReduceKind::Add, product, {2}), dtype);
 }
 
@@ -241,8 +240,7 @@ TEST(GradientTest, BetweenTwoProductsOfMatricesTheGradientIsNarrow) {
   options.seed = *g.parameter("g", {DType::BF16, {8, 2}});
   const NodeId y = matmul(g, matmul(g, a, b, false), c, false);
   const auto gradients = *gradient(g, y, {{a}}, options);
-  EXPECT_EQ(spelling(g, *gradients[0]),
-            "bf16(sum(mul(f32(bf16(sum(mul(f32(g), f32(c))))), f32(b))))");
+  EXPECT_EQ(spelling(g, *gradients[0]), "bf16(sum(mul(f32(bf16(sum(mul(f32(g), f32(c))))), f32(b))))");
 }
 
 TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
@@ -271,6 +269,5 @@ TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
   GradientOptions options;
   options.seed = *g.parameter("g", {DType::F32, {2, 4, 5, 3}});
   const auto gradients = *gradient(g, strided.build(g, x, w), {{x}}, options);
-  EXPECT_EQ(spelling(g, *gradients[0]),
-            "add(add(sum(mul(g, f32(w))), sum(mul(g, f32(w)))), sum(mul(g, f32(w))))");
+  EXPECT_EQ(spelling(g, *gradients[0]), "add(add(sum(mul(g, f32(w))), sum(mul(g, f32(w)))), sum(mul(g, f32(w))))");
 }

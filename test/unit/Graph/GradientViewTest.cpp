@@ -29,12 +29,14 @@ TEST(GradientViewTest, ReshapeExpandPermuteFlipAreTheDifference) {
       shape[static_cast<size_t>(dim)] = 1;
       wide[static_cast<size_t>(dim)] = random.integer(0, 3);
     }
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      NodeId y = *g.permute(squared(g, *g.expand(x[0], wide)), order);
-      if (!dims.empty())
-        y = *g.flip(y, dims);
-      return *g.reshape(squared(g, y), {*numElements(wide)});
-    }, {random.values(shape)});
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) {
+          NodeId y = *g.permute(squared(g, *g.expand(x[0], wide)), order);
+          if (!dims.empty())
+            y = *g.flip(y, dims);
+          return *g.reshape(squared(g, y), {*numElements(wide)});
+        },
+        {random.values(shape)});
   }
 }
 
@@ -50,9 +52,11 @@ TEST(GradientViewTest, PadIsTheDifference) {
       high.push_back(random.integer(-(between - between / 2), 2));
     }
     SCOPED_TRACE(toString(shape) + toString(low) + toString(high) + toString(interior));
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return squared(g, *g.pad(squared(g, x[0]), squared(g, x[1]), low, high, interior));
-    }, {random.values(shape), random.values({})});
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) {
+          return squared(g, *g.pad(squared(g, x[0]), squared(g, x[1]), low, high, interior));
+        },
+        {random.values(shape), random.values({})});
   }
 }
 
@@ -62,23 +66,26 @@ TEST(GradientViewTest, WindowIsTheDifference) {
   struct Case {
     int64_t extent, size, stride, dilation;
   };
-  const Case cases[] = {{6, 2, 2, 1}, {7, 2, 3, 1}, {6, 3, 1, 1},  {8, 3, 2, 1}, {9, 3, 2, 2},
-                        {7, 1, 3, 1}, {5, 1, 1, 1}, {3, 4, 1, 1},  {0, 2, 1, 1}, {8, 2, 1, 5},
+  const Case cases[] = {{6, 2, 2, 1}, {7, 2, 3, 1},   {6, 3, 1, 1}, {8, 3, 2, 1}, {9, 3, 2, 2},
+                        {7, 1, 3, 1}, {5, 1, 1, 1},   {3, 4, 1, 1}, {0, 2, 1, 1}, {8, 2, 1, 5},
                         {9, 2, 5, 3}, {24, 18, 2, 1}, {1, 1, 4, 4}, {7, 7, 1, 1}};
   for (const Case &c : cases)
     for (int64_t rank : {1, 3}) {
       SCOPED_TRACE(toString(Shape{c.extent, c.size, c.stride, c.dilation}));
       const Shape shape = rank == 1 ? Shape{c.extent} : Shape{2, c.extent, 2};
-      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-        return squared(g, *g.window(x[0], {rank / 2}, {c.size}, {c.stride}, {c.dilation}));
-      }, {random.values(shape)});
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            return squared(g, *g.window(x[0], {rank / 2}, {c.size}, {c.stride}, {c.dilation}));
+          },
+          {random.values(shape)});
     }
-  for (const auto &[a, b] : {std::pair(cases[2], cases[3]), std::pair(cases[0], cases[4]),
-                             std::pair(cases[3], cases[5])})
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return squared(g, *g.window(x[0], {0, 2}, {a.size, b.size}, {a.stride, b.stride},
-                                  {a.dilation, b.dilation}));
-    }, {random.values({a.extent, 2, b.extent})});
+  for (const auto &[a, b] :
+       {std::pair(cases[2], cases[3]), std::pair(cases[0], cases[4]), std::pair(cases[3], cases[5])})
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) {
+          return squared(g, *g.window(x[0], {0, 2}, {a.size, b.size}, {a.stride, b.stride}, {a.dilation, b.dilation}));
+        },
+        {random.values({a.extent, 2, b.extent})});
 }
 
 TEST(GradientViewTest, ConvolutionIsTheDifference) {
@@ -93,16 +100,16 @@ TEST(GradientViewTest, ConvolutionIsTheDifference) {
     Convolution convolution;
     Shape image, filters;
   };
-  const Case cases[] = {{plain, {2, 2, 4, 5}, {3, 2, 2, 3}}, {grouped, {2, 4, 4, 4}, {4, 2, 3, 2}},
+  const Case cases[] = {{plain, {2, 2, 4, 5}, {3, 2, 2, 3}},     {grouped, {2, 4, 4, 4}, {4, 2, 3, 2}},
                         {depthwise, {2, 3, 4, 4}, {3, 1, 2, 2}}, {dilated, {1, 2, 6, 4}, {2, 2, 2, 3}},
                         {strided, {1, 2, 6, 4}, {2, 2, 3, 3}},   {plain, {2, 1, 4, 4}, {1, 1, 2, 3}},
                         {plain, {2, 2, 4, 4}, {2, 2, 4, 1}},     {plain, {0, 2, 4, 4}, {2, 2, 2, 2}},
                         {plain, {1, 2, 3, 4}, {2, 2, 3, 3}},     {last, {2, 4, 4, 4}, {4, 2, 3, 2}}};
   for (const Case &c : cases) {
     SCOPED_TRACE(toString(c.image) + toString(c.filters));
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return c.convolution.build(g, squared(g, x[0]), x[1]);
-    }, {random.values(c.image), random.values(c.filters)});
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) { return c.convolution.build(g, squared(g, x[0]), x[1]); },
+        {random.values(c.image), random.values(c.filters)});
   }
 }
 
@@ -116,14 +123,16 @@ TEST(GradientViewTest, PaddedConvolutionIsTheDifference) {
   for (const Case &c : cases)
     for (bool fills : {false, true}) {
       SCOPED_TRACE(toString(c.low) + toString(c.high));
-      expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-        const NodeId fill = fills ? x[2] : g.scalar(DType::F64, {}, 0.5);
-        const NodeId padded = *g.pad(x[0], fill, {0, 0, c.low[0], c.low[1]},
-                                     {0, 0, c.high[0], c.high[1]}, {0, 0, 0, 0});
-        const NodeId y = Convolution().build(g, padded, x[1]);
-        // The padded tensor is read by others, too.
-        return *g.binary(BinaryKind::Mul, total(g, squared(g, y)), total(g, squared(g, padded)));
-      }, {random.values({1, 2, 4, 4}), random.values({2, 2, 2, 3}), random.values({})});
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            const NodeId fill = fills ? x[2] : g.scalar(DType::F64, {}, 0.5);
+            const NodeId padded =
+                *g.pad(x[0], fill, {0, 0, c.low[0], c.low[1]}, {0, 0, c.high[0], c.high[1]}, {0, 0, 0, 0});
+            const NodeId y = Convolution().build(g, padded, x[1]);
+            // The padded tensor is read by others, too.
+            return *g.binary(BinaryKind::Mul, total(g, squared(g, y)), total(g, squared(g, padded)));
+          },
+          {random.values({1, 2, 4, 4}), random.values({2, 2, 2, 3}), random.values({})});
     }
   // The gradient of the padded tensor itself has its border.
   TestGraph g;
@@ -175,9 +184,9 @@ TEST(GradientViewTest, ConcatIsTheDifference) {
       values.push_back(random.values(shape));
     }
     // The first part twice.
-    expectGradient([&](TestGraph &g, const std::vector<NodeId> &x) {
-      return squared(g, *g.concat({{x[0], x[1], x[2], x[0]}}, dim));
-    }, values);
+    expectGradient([&](TestGraph &g,
+                       const std::vector<NodeId> &x) { return squared(g, *g.concat({{x[0], x[1], x[2], x[0]}}, dim)); },
+                   values);
   }
 }
 

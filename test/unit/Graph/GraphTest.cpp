@@ -119,10 +119,8 @@ TEST(GraphTest, RefusesOperandsThatDoNotExist) {
 TEST(GraphTest, RefusesManyOperands) {
   Graph graph;
   const NodeId x = *graph.parameter("x", {DType::F32, {2}});
-  EXPECT_EQ(graph.add(Op::Binary, {{x, x, x}}, {}).status().message(),
-            "binary takes 2 operands, not 3");
-  EXPECT_EQ(graph.add(Op::Select, {{x, x, x, x}}, {}).status().message(),
-            "select takes 3 operands, not 4");
+  EXPECT_EQ(graph.add(Op::Binary, {{x, x, x}}, {}).status().message(), "binary takes 2 operands, not 3");
+  EXPECT_EQ(graph.add(Op::Select, {{x, x, x, x}}, {}).status().message(), "select takes 3 operands, not 4");
 }
 
 TEST(GraphTest, FindsEachOfManyNodes) {
@@ -188,14 +186,10 @@ TEST(GraphTest, VerifiesInputsAndOutputs) {
   };
   EXPECT_EQ(reason([](Graph &g) { g.inputs = {1}; }), "input 1 of graph main is not a parameter");
   EXPECT_EQ(reason([](Graph &g) { g.inputs = {99}; }), "input 99 of graph main is not a parameter");
-  EXPECT_EQ(reason([](Graph &g) { g.inputs.push_back(g.inputs[0]); }),
-            "input x of graph main is listed twice");
-  EXPECT_EQ(reason([](Graph &g) { g.outputs[0].node = 99; }),
-            "output y of graph main is node 99 of 5");
-  EXPECT_EQ(reason([](Graph &g) { g.outputs[0].name = ""; }),
-            "an output of graph main has no name");
-  EXPECT_EQ(reason([](Graph &g) { g.outputs.push_back({"y", 0}); }),
-            "graph main has two outputs named y");
+  EXPECT_EQ(reason([](Graph &g) { g.inputs.push_back(g.inputs[0]); }), "input x of graph main is listed twice");
+  EXPECT_EQ(reason([](Graph &g) { g.outputs[0].node = 99; }), "output y of graph main is node 99 of 5");
+  EXPECT_EQ(reason([](Graph &g) { g.outputs[0].name = ""; }), "an output of graph main has no name");
+  EXPECT_EQ(reason([](Graph &g) { g.outputs.push_back({"y", 0}); }), "graph main has two outputs named y");
   EXPECT_EQ(reason([](Graph &g) { g.inputs.clear(); }), "") << "x is then bound at load";
 }
 
@@ -224,8 +218,7 @@ TEST(GraphTest, HashSeesWhatIsComputed) {
   Graph other;
   for (NodeId id = 0; id < located.size(); ++id) {
     const Node &node = located.node(id);
-    ASSERT_EQ(*other.add(node.op, node.operands, node.attributes, node.type, {"f.mlir", id, 1}),
-              id);
+    ASSERT_EQ(*other.add(node.op, node.operands, node.attributes, node.type, {"f.mlir", id, 1}), id);
   }
   other.inputs = located.inputs;
   other.outputs = located.outputs;
@@ -240,8 +233,7 @@ TEST(GraphTest, HashSeesWhatIsComputed) {
   EXPECT_NE(changed([](Graph &g) { g.name = "other"; }), hash);
   EXPECT_NE(changed([](Graph &g) { g.outputs[0].node = 2; }), hash);
   EXPECT_NE(changed([](Graph &g) { g.outputs.push_back({"sum", 2}); }), hash);
-  EXPECT_NE(changed([](Graph &g) { g.inputs.push_back(*g.parameter("u", {DType::F32, {1}})); }),
-            hash);
+  EXPECT_NE(changed([](Graph &g) { g.inputs.push_back(*g.parameter("u", {DType::F32, {1}})); }), hash);
   EXPECT_NE(changed([](Graph &g) { g.outputs[0].node = *g.unary(UnaryKind::Exp, 0); }),
             changed([](Graph &g) { g.outputs[0].node = *g.unary(UnaryKind::Log, 0); }));
 }

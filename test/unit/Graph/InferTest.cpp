@@ -79,28 +79,25 @@ TEST(InferTest, Names) {
 }
 
 TEST(InferTest, DTypesOfUnary) {
-  for (UnaryKind kind : {UnaryKind::Exp, UnaryKind::Recip, UnaryKind::Erf, UnaryKind::Floor,
-                         UnaryKind::Round, UnaryKind::Sqrt})
+  for (UnaryKind kind :
+       {UnaryKind::Exp, UnaryKind::Recip, UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt})
     EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(kind)), floats);
   EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(UnaryKind::Neg)), numbers);
   EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(UnaryKind::Abs)), numbers);
   EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(UnaryKind::Not)), "bool " + integers);
-  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Exp), {{DType::I32, {2}}})),
-            "exp needs a float, not i32[2]");
-  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Neg), {b23})),
-            "neg needs a number, not bool[2, 3]");
-  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Not), {f23})),
-            "not needs bool or an integer, not f32[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Exp), {{DType::I32, {2}}})), "exp needs a float, not i32[2]");
+  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Neg), {b23})), "neg needs a number, not bool[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Unary, kindOf(UnaryKind::Not), {f23})), "not needs bool or an integer, not f32[2, 3]");
   EXPECT_THAT(refusal(infer(Op::Unary, kindOf(UnaryKind::Exp), {{DType::F8E5M2, {2}}})),
               HasSubstr("not f8e5m2[2]: 8-bit floats are storage only, cast them first"));
 }
 
 TEST(InferTest, DTypesOfBinary) {
-  for (BinaryKind kind : {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div,
-                          BinaryKind::Rem, BinaryKind::Pow})
+  for (BinaryKind kind :
+       {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Div, BinaryKind::Rem, BinaryKind::Pow})
     EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(kind)), numbers);
-  for (BinaryKind kind : {BinaryKind::Max, BinaryKind::Min, BinaryKind::Lt, BinaryKind::Le,
-                          BinaryKind::Gt, BinaryKind::Ge, BinaryKind::Eq, BinaryKind::Ne})
+  for (BinaryKind kind : {BinaryKind::Max, BinaryKind::Min, BinaryKind::Lt, BinaryKind::Le, BinaryKind::Gt,
+                          BinaryKind::Ge, BinaryKind::Eq, BinaryKind::Ne})
     EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(kind)), "bool " + numbers);
   for (BinaryKind kind : {BinaryKind::And, BinaryKind::Or, BinaryKind::Xor})
     EXPECT_EQ(acceptedDTypes(Op::Binary, kindOf(kind)), "bool " + integers);
@@ -113,17 +110,14 @@ TEST(InferTest, DTypesOfBinary) {
             "add of f32[2, 3] and f32[3, 2]: both must have the same dtype and shape");
   EXPECT_THAT(refusal(infer(Op::Binary, kindOf(BinaryKind::Add), {f23, {DType::F16, {2, 3}}})),
               HasSubstr("both must have the same dtype and shape"));
-  EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Rem), {b23, b23})),
-            "rem needs numbers, not bool[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Rem), {b23, b23})), "rem needs numbers, not bool[2, 3]");
   EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Xor), {f23, f23})),
             "xor needs bools or integers, not f32[2, 3]");
-  EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Shl), {b23, b23})),
-            "shl needs integers, not bool[2, 3]");
+  EXPECT_EQ(refusal(infer(Op::Binary, kindOf(BinaryKind::Shl), {b23, b23})), "shl needs integers, not bool[2, 3]");
   const TensorType f8{DType::F8E4M3FN, {2}};
   EXPECT_THAT(refusal(infer(Op::Binary, kindOf(BinaryKind::Max), {f8, f8})),
               HasSubstr("max needs numbers or bools, not f8e4m3fn[2]: 8-bit floats"));
-  EXPECT_THAT(refusal(infer(Op::Binary, kindOf(BinaryKind::Eq), {f8, f8})),
-              HasSubstr("eq needs numbers or bools"));
+  EXPECT_THAT(refusal(infer(Op::Binary, kindOf(BinaryKind::Eq), {f8, f8})), HasSubstr("eq needs numbers or bools"));
 }
 
 TEST(InferTest, DTypesOfReduce) {
@@ -151,23 +145,20 @@ TEST(InferTest, ShapesOfReduce) {
   EXPECT_EQ(accepted(add({0, 1, 2}, x)), "f32[]");
   EXPECT_EQ(accepted(add({0}, {DType::F32, {0, 5}})), "f32[5]");
   EXPECT_EQ(refusal(add({}, x)), "reduce add of f32[2, 3, 4] lists no dimension");
-  for (std::vector<int64_t> dims :
-       {std::vector<int64_t>{3}, {-1}, {1, 0}, {1, 1}, {0, 1, 2, 3}, {0, 5}})
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{3}, {-1}, {1, 0}, {1, 1}, {0, 1, 2, 3}, {0, 5}})
     EXPECT_THAT(refusal(add(dims, x)), HasSubstr("which are not increasing dimensions of it"));
   EXPECT_EQ(refusal(infer(Op::Reduce, kindOf(ReduceKind::Max, {1}), {{DType::F32, {2, 0}}})),
             "reduce max of f32[2, 0] over [1] is empty, and max has no identity");
   EXPECT_THAT(refusal(infer(Op::Reduce, kindOf(ReduceKind::Min, {0}), {{DType::Bool, {0}}})),
               HasSubstr("min has no identity"));
   // A zero extent that stays is no empty reduction.
-  EXPECT_EQ(accepted(infer(Op::Reduce, kindOf(ReduceKind::Max, {1}), {{DType::F32, {0, 3}}})),
-            "f32[0]");
+  EXPECT_EQ(accepted(infer(Op::Reduce, kindOf(ReduceKind::Max, {1}), {{DType::F32, {0, 3}}})), "f32[0]");
 }
 
 TEST(InferTest, Reshape) {
   EXPECT_EQ(accepted(infer(Op::Reshape, {}, {f23}, {DType::F32, {6, 1}})), "f32[6, 1]");
   EXPECT_EQ(accepted(infer(Op::Reshape, {}, {{DType::F32, {1, 1}}}, {DType::F32, {}})), "f32[]");
-  EXPECT_EQ(accepted(infer(Op::Reshape, {}, {{DType::F32, {0, 4}}}, {DType::F32, {7, 0}})),
-            "f32[7, 0]");
+  EXPECT_EQ(accepted(infer(Op::Reshape, {}, {{DType::F32, {0, 4}}}, {DType::F32, {7, 0}})), "f32[7, 0]");
   EXPECT_EQ(refusal(infer(Op::Reshape, {}, {f23}, {DType::F32, {4}})),
             "reshape of f32[2, 3] to f32[4] changes the number of elements from 6 to 4");
   EXPECT_EQ(refusal(infer(Op::Reshape, {}, {f23}, {DType::I32, {6}})),
@@ -177,8 +168,7 @@ TEST(InferTest, Reshape) {
 }
 
 TEST(InferTest, Expand) {
-  EXPECT_EQ(accepted(infer(Op::Expand, {}, {{DType::F32, {2, 1}}}, {DType::F32, {2, 5}})),
-            "f32[2, 5]");
+  EXPECT_EQ(accepted(infer(Op::Expand, {}, {{DType::F32, {2, 1}}}, {DType::F32, {2, 5}})), "f32[2, 5]");
   EXPECT_EQ(accepted(infer(Op::Expand, {}, {{DType::F32, {1}}}, {DType::F32, {0}})), "f32[0]");
   EXPECT_EQ(refusal(infer(Op::Expand, {}, {f23}, {DType::F32, {4, 2, 3}})),
             "expand of f32[2, 3] to f32[4, 2, 3] changes the rank: reshape first");
@@ -192,24 +182,20 @@ TEST(InferTest, Permute) {
   const TensorType x{DType::I8, {2, 3, 4}};
   EXPECT_EQ(accepted(infer(Op::Permute, dimsOf({2, 0, 1}), {x})), "i8[4, 2, 3]");
   EXPECT_EQ(accepted(infer(Op::Permute, dimsOf({}), {{DType::I8, {}}})), "i8[]");
-  for (std::vector<int64_t> dims :
-       {std::vector<int64_t>{0, 1}, {0, 1, 1}, {0, 1, 3}, {0, 1, -1}, {0, 1, 2, 2}, {}})
-    EXPECT_THAT(refusal(infer(Op::Permute, dimsOf(dims), {x})),
-                HasSubstr("which is no permutation of its dimensions"));
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{0, 1}, {0, 1, 1}, {0, 1, 3}, {0, 1, -1}, {0, 1, 2, 2}, {}})
+    EXPECT_THAT(refusal(infer(Op::Permute, dimsOf(dims), {x})), HasSubstr("which is no permutation of its dimensions"));
 }
 
 TEST(InferTest, CastTakesEveryPair) {
   for (DType from : allDTypes)
     for (DType to : allDTypes)
       EXPECT_TRUE(infer(Op::Cast, {}, {{from, {2}}}, {to, {2}}).isOk());
-  EXPECT_EQ(refusal(infer(Op::Cast, {}, {f23}, {DType::I32, {6}})),
-            "cast of f32[2, 3] to i32[6] changes the shape");
+  EXPECT_EQ(refusal(infer(Op::Cast, {}, {f23}, {DType::I32, {6}})), "cast of f32[2, 3] to i32[6] changes the shape");
 }
 
 TEST(InferTest, Select) {
   EXPECT_EQ(accepted(infer(Op::Select, {}, {b23, f23, f23})), "f32[2, 3]");
-  EXPECT_EQ(refusal(infer(Op::Select, {}, {f23, f23, f23})),
-            "select by f32[2, 3]: the condition must be bool");
+  EXPECT_EQ(refusal(infer(Op::Select, {}, {f23, f23, f23})), "select by f32[2, 3]: the condition must be bool");
   EXPECT_EQ(refusal(infer(Op::Select, {}, {b23, f23, b23})),
             "select between f32[2, 3] and bool[2, 3]: both must have the same dtype and shape");
   EXPECT_EQ(refusal(infer(Op::Select, {}, {{DType::Bool, {1, 3}}, f23, f23})),
@@ -217,9 +203,7 @@ TEST(InferTest, Select) {
 }
 
 TEST(InferTest, Iota) {
-  const auto iota = [](DType dtype, int64_t extent) {
-    return infer(Op::Iota, dimsOf({0}), {}, {dtype, {extent, 2}});
-  };
+  const auto iota = [](DType dtype, int64_t extent) { return infer(Op::Iota, dimsOf({0}), {}, {dtype, {extent, 2}}); };
   EXPECT_EQ(accepted(iota(DType::I8, 128)), "i8[128, 2]");
   EXPECT_EQ(refusal(iota(DType::I8, 129)), "iota of i8[129, 2] along dimension 0 reaches 128, but "
                                            "i8 counts exactly to 127 only");
@@ -238,8 +222,7 @@ TEST(InferTest, Iota) {
   EXPECT_EQ(refusal(iota(DType::Bool, 2)), "iota needs a number, not bool[2, 2]");
   EXPECT_THAT(refusal(iota(DType::F8E5M2, 2)), HasSubstr("storage only"));
   for (std::vector<int64_t> dims : {std::vector<int64_t>{2}, {-1}, {}, {0, 1}})
-    EXPECT_THAT(refusal(infer(Op::Iota, dimsOf(dims), {}, f23)),
-                HasSubstr("which is not one of its dimensions"));
+    EXPECT_THAT(refusal(infer(Op::Iota, dimsOf(dims), {}, f23)), HasSubstr("which is not one of its dimensions"));
 }
 
 TEST(InferTest, Gather) {
@@ -252,8 +235,7 @@ TEST(InferTest, Gather) {
             "gather from f32[2, 3] along [2], which is not one of its dimensions");
   EXPECT_FALSE(infer(Op::Gather, dimsOf({}), {f23, indices}).isOk());
   EXPECT_FALSE(infer(Op::Gather, dimsOf({0}), {{DType::F32, {}}, indices}).isOk());
-  EXPECT_EQ(refusal(infer(Op::Gather, dimsOf({0}),
-                          {{DType::F32, Shape(10, 1)}, {DType::I8, Shape(8, 1)}})),
+  EXPECT_EQ(refusal(infer(Op::Gather, dimsOf({0}), {{DType::F32, Shape(10, 1)}, {DType::I8, Shape(8, 1)}})),
             "gather gives f32[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] of rank 17, more "
             "than the largest rank, 16");
 }
@@ -302,8 +284,7 @@ TEST(InferTest, Scatter) {
   for (DType dtype : allDTypes)
     EXPECT_TRUE(into(ScatterKind::Set, dtype).isOk());
   EXPECT_EQ(accepted(into(ScatterKind::Max, DType::Bool)), "bool[2, 3]");
-  EXPECT_EQ(refusal(into(ScatterKind::Add, DType::Bool)),
-            "scatter add into bool[2, 3]: the elements must be numbers");
+  EXPECT_EQ(refusal(into(ScatterKind::Add, DType::Bool)), "scatter add into bool[2, 3]: the elements must be numbers");
   EXPECT_EQ(refusal(into(ScatterKind::Min, DType::F8E5M2)),
             "scatter min into f8e5m2[2, 3]: the elements must be numbers or bools");
   EXPECT_EQ(refusal(infer(Op::Scatter, kindOf(ScatterKind::Set, {1}), {f23, indices, f23})),
@@ -320,8 +301,7 @@ TEST(InferTest, RandomBits) {
   EXPECT_EQ(accepted(infer(Op::RandomBits, {}, {seed}, {DType::U32, {2, 3}})), "u32[2, 3]");
   EXPECT_EQ(refusal(infer(Op::RandomBits, {}, {f23}, {DType::U32, {2, 3}})),
             "random_bits of the seed f32[2, 3], which must be u64[]");
-  EXPECT_EQ(refusal(infer(Op::RandomBits, {}, {seed}, f23)),
-            "random_bits gives f32[2, 3], but bits are u32");
+  EXPECT_EQ(refusal(infer(Op::RandomBits, {}, {seed}, f23)), "random_bits gives f32[2, 3], but bits are u32");
 }
 
 TEST(InferTest, Constant) {
@@ -366,11 +346,9 @@ TEST(InferTest, ViewsMayExceedMemory) {
   const int64_t big = int64_t(1) << 31;
   EXPECT_THAT(refusal(infer(Op::Expand, {}, {{DType::F32, {1, 1}}}, {DType::F32, {big, big}})),
               HasSubstr("whose bytes do not fit in 63 bits"));
-  EXPECT_THAT(
-      refusal(infer(Op::Expand, {}, {{DType::F32, {1, 1}}}, {DType::F32, {big, big * 2}})),
-      HasSubstr("expand: shape [2147483648, 4294967296] has more elements than fit in 63 bits"));
-  EXPECT_THAT(refusal(infer(Op::Unary, kindOf(UnaryKind::Exp), {{DType::F32, {-1}}})),
-              HasSubstr("negative extent"));
+  EXPECT_THAT(refusal(infer(Op::Expand, {}, {{DType::F32, {1, 1}}}, {DType::F32, {big, big * 2}})),
+              HasSubstr("expand: shape [2147483648, 4294967296] has more elements than fit in 63 bits"));
+  EXPECT_THAT(refusal(infer(Op::Unary, kindOf(UnaryKind::Exp), {{DType::F32, {-1}}})), HasSubstr("negative extent"));
 }
 
 TEST(InferTest, MalformedNodes) {

@@ -16,12 +16,9 @@ namespace {
 /// A graph with a parameter x, and what inference says of an op on it.
 struct Movement : Graph {
   NodeId x;
-  explicit Movement(Shape shape, DType dtype = DType::F32)
-      : x(*parameter("x", {dtype, std::move(shape)})) {}
+  explicit Movement(Shape shape, DType dtype = DType::F32) : x(*parameter("x", {dtype, std::move(shape)})) {}
   NodeId fill(DType dtype = DType::F32) { return *parameter("fill", {dtype, {}}); }
-  std::string type(const Result<NodeId> &id) {
-    return id.isOk() ? toString(node(*id).type) : id.status().message();
-  }
+  std::string type(const Result<NodeId> &id) { return id.isOk() ? toString(node(*id).type) : id.status().message(); }
 };
 
 } // namespace
@@ -53,11 +50,9 @@ TEST(MovementTest, Pad) {
             "pad of f32[2, 3, 0] by low [0, 0, 0] high [0, 0] interior [0, 0, 0]: each needs one "
             "number per dimension");
   const std::string reason = ": the fill must be one element of its dtype";
-  EXPECT_EQ(g.type(g.pad(g.x, g.x, {0, 0, 0}, {0, 0, 0}, {0, 0, 0})),
-            "pad of f32[2, 3, 0] with f32[2, 3, 0]" + reason);
+  EXPECT_EQ(g.type(g.pad(g.x, g.x, {0, 0, 0}, {0, 0, 0}, {0, 0, 0})), "pad of f32[2, 3, 0] with f32[2, 3, 0]" + reason);
   const NodeId other = *g.parameter("i", {DType::I32, {}});
-  EXPECT_EQ(g.type(g.pad(g.x, other, {0, 0, 0}, {0, 0, 0}, {0, 0, 0})),
-            "pad of f32[2, 3, 0] with i32[]" + reason);
+  EXPECT_EQ(g.type(g.pad(g.x, other, {0, 0, 0}, {0, 0, 0}, {0, 0, 0})), "pad of f32[2, 3, 0] with i32[]" + reason);
   EXPECT_EQ(g.type(g.pad(fill, fill, {}, {}, {})), "f32[]");
 }
 
@@ -85,20 +80,14 @@ TEST(MovementTest, Concat) {
   EXPECT_EQ(g.type(g.concat({{g.x, longer, g.x, g.x}}, 1)), "f32[2, 14]");
   EXPECT_EQ(g.type(g.concat({{g.x}}, 0)), "f32[2, 3]");
   EXPECT_EQ(g.type(g.concat({}, 0)), "concat needs at least one operand");
-  EXPECT_EQ(g.type(g.concat({{g.x, 17}}, 0)),
-            "concat has the operand 17 of a graph with 4 nodes");
-  EXPECT_EQ(g.type(g.concat({{g.x, g.x, g.x, 17}}, 0)),
-            "concat has the operand 17 of a graph with 4 nodes");
+  EXPECT_EQ(g.type(g.concat({{g.x, 17}}, 0)), "concat has the operand 17 of a graph with 4 nodes");
+  EXPECT_EQ(g.type(g.concat({{g.x, g.x, g.x, 17}}, 0)), "concat has the operand 17 of a graph with 4 nodes");
   const std::string reason = ": all else must be the same";
-  EXPECT_EQ(g.type(g.concat({{g.x, longer}}, 0)),
-            "concat of f32[2, 3] and f32[2, 5] along dimension 0" + reason);
-  EXPECT_EQ(g.type(g.concat({{g.x, g.fill()}}, 0)),
-            "concat of f32[2, 3] and f32[] along dimension 0" + reason);
+  EXPECT_EQ(g.type(g.concat({{g.x, longer}}, 0)), "concat of f32[2, 3] and f32[2, 5] along dimension 0" + reason);
+  EXPECT_EQ(g.type(g.concat({{g.x, g.fill()}}, 0)), "concat of f32[2, 3] and f32[] along dimension 0" + reason);
   const NodeId half = *g.parameter("h", {DType::F16, {2, 3}});
-  EXPECT_EQ(g.type(g.concat({{g.x, half}}, 0)),
-            "concat of f32[2, 3] and f16[2, 3] along dimension 0" + reason);
-  EXPECT_EQ(g.type(g.concat({{g.x, g.x}}, 2)),
-            "concat of f32[2, 3] along [2], which is not one of its dimensions");
+  EXPECT_EQ(g.type(g.concat({{g.x, half}}, 0)), "concat of f32[2, 3] and f16[2, 3] along dimension 0" + reason);
+  EXPECT_EQ(g.type(g.concat({{g.x, g.x}}, 2)), "concat of f32[2, 3] along [2], which is not one of its dimensions");
   const NodeId huge = *g.expand(*g.reshape(g.fill(), {1}), {INT64_MAX / 8});
   EXPECT_EQ(g.type(g.concat(std::vector<NodeId>(9, huge), 0)),
             "concat along dimension 0 gives an extent that does not fit in 63 bits");
@@ -117,8 +106,7 @@ TEST(MovementTest, Bitcast) {
   Movement g({2, 3});
   EXPECT_EQ(g.type(g.bitcast(g.x, DType::U32)), "u32[2, 3]");
   EXPECT_EQ(g.type(g.bitcast(g.x, DType::F32)), "f32[2, 3]");
-  EXPECT_EQ(g.type(g.bitcast(g.x, DType::F64)),
-            "bitcast of f32[2, 3] to f64[2, 3] changes the width of elements");
+  EXPECT_EQ(g.type(g.bitcast(g.x, DType::F64)), "bitcast of f32[2, 3] to f64[2, 3] changes the width of elements");
   const std::string reason = ": bools are no numbers of bits, cast them";
   const NodeId bytes = *g.parameter("b", {DType::U8, {2}});
   EXPECT_EQ(g.type(g.bitcast(bytes, DType::F8E5M2)), "f8e5m2[2]");
@@ -133,11 +121,9 @@ TEST(MovementTest, Transfer) {
   Movement g({2});
   for (const char *device : {"cpu", "cuda:1", "x86v4", "hip:15"})
     EXPECT_EQ(g.type(g.transfer(g.x, device)), "f32[2]") << device;
-  for (const char *device : {"", "CPU", "1cuda", "cuda:", ":1", "cuda:1:2", "cuda:x", "my gpu",
-                             "cuda:1234567890"})
-    EXPECT_EQ(g.type(g.transfer(g.x, device)),
-              "transfer of f32[2] to '" + std::string(device) +
-                  "', which is no name of a device, such as cpu or cuda:1");
+  for (const char *device : {"", "CPU", "1cuda", "cuda:", ":1", "cuda:1:2", "cuda:x", "my gpu", "cuda:1234567890"})
+    EXPECT_EQ(g.type(g.transfer(g.x, device)), "transfer of f32[2] to '" + std::string(device) +
+                                                   "', which is no name of a device, such as cpu or cuda:1");
 }
 
 TEST(MovementTest, AttributesOfOtherOpsAreRefused) {
@@ -159,12 +145,16 @@ TEST(MovementTest, AttributesOfOtherOpsAreRefused) {
 TEST(MovementTest, EachAttributeIsPartOfTheIdentity) {
   Movement g({4, 4});
   const NodeId fill = g.fill();
-  std::vector<NodeId> ids = {
-      *g.pad(g.x, fill, {1, 1}, {1, 1}, {0, 0}), *g.pad(g.x, fill, {2, 1}, {0, 1}, {0, 0}),
-      *g.pad(g.x, fill, {1, 1}, {1, 1}, {1, 0}), *g.window(g.x, {0}, {2}, {2}, {1}),
-      *g.window(g.x, {0}, {2}, {2}, {2}),        *g.window(g.x, {0}, {2}, {1}, {2}),
-      *g.flip(g.x, {0}),                         *g.flip(g.x, {1}),
-      *g.transfer(g.x, "cpu"),                   *g.transfer(g.x, "cpu:1")};
+  std::vector<NodeId> ids = {*g.pad(g.x, fill, {1, 1}, {1, 1}, {0, 0}),
+                             *g.pad(g.x, fill, {2, 1}, {0, 1}, {0, 0}),
+                             *g.pad(g.x, fill, {1, 1}, {1, 1}, {1, 0}),
+                             *g.window(g.x, {0}, {2}, {2}, {1}),
+                             *g.window(g.x, {0}, {2}, {2}, {2}),
+                             *g.window(g.x, {0}, {2}, {1}, {2}),
+                             *g.flip(g.x, {0}),
+                             *g.flip(g.x, {1}),
+                             *g.transfer(g.x, "cpu"),
+                             *g.transfer(g.x, "cpu:1")};
   std::vector<std::pair<uint64_t, uint64_t>> hashes;
   for (NodeId id : ids) {
     g.outputs = {{"y", id}};

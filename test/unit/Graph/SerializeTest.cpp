@@ -48,16 +48,14 @@ Graph everyOp() {
   outer.inputs = {*outer.parameter("a", type), *outer.parameter("b", type)};
   const NodeId looped = (*outer.loop(step, 3, {{outer.inputs[0]}}))[0];
   outer.outputs = {{"l", looped}, {"b", outer.inputs[1]}};
-  const std::vector<NodeId> custom =
-      *g.custom("two", "fast", *Body::create(outer), {{sum, chosen}});
+  const std::vector<NodeId> custom = *g.custom("two", "fast", *Body::create(outer), {{sum, chosen}});
   const NodeId again = (*g.loop(step, 5, {{custom[1]}}))[0];
-  const TensorType symbolic =
-      symbolicType(DType::F32, {*Extent::parse("2*n + 1"), Extent(3), *Extent::parse("m")});
+  const TensorType symbolic = symbolicType(DType::F32, {*Extent::parse("2*n + 1"), Extent(3), *Extent::parse("m")});
   const NodeId anySize = *g.unary(UnaryKind::Sqrt, *g.parameter("any", symbolic));
   g.name = "everything";
   g.inputs = {x};
-  g.outputs = {{"picked", picked}, {"sum", sum}, {"bits", bits}, {"custom", custom[0]}, {"again", again},
-               {"any", anySize}};
+  g.outputs = {{"picked", picked},    {"sum", sum},     {"bits", bits},
+               {"custom", custom[0]}, {"again", again}, {"any", anySize}};
   return g;
 }
 
@@ -101,8 +99,7 @@ struct NodeBytes {
 };
 
 /// The byte form of a graph that the arena itself would not build.
-std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes,
-                             const std::vector<uint32_t> &inputs = {},
+std::vector<std::byte> forge(const std::vector<NodeBytes> &nodes, const std::vector<uint32_t> &inputs = {},
                              const std::vector<std::pair<std::string, uint32_t>> &outputs = {},
                              const std::vector<std::vector<std::byte>> &bodies = {}) {
   ByteWriter w;
@@ -277,8 +274,7 @@ TEST(SerializeTest, ForgedNodesAreRefused) {
   bad.shape = {3};
   EXPECT_THAT(refusal(forge({x, bad})), HasSubstr("node 1 is stored as u8[3], but it is u8[2]"));
   const NodeBytes dense{.op = Op::Constant, .value = "aa"};
-  EXPECT_THAT(refusal(forge({dense})),
-              HasSubstr("node 0 is a constant that is not in its one form"));
+  EXPECT_THAT(refusal(forge({dense})), HasSubstr("node 0 is a constant that is not in its one form"));
   bad = x;
   bad.shape = {3};
   EXPECT_THAT(refusal(forge({x, bad})), HasSubstr("parameter x is declared twice"));
@@ -328,15 +324,13 @@ TEST(SerializeTest, ForgedBodiesAreRefused) {
   EXPECT_THAT(refusal(forge({x}, {0}, {}, {body})), HasSubstr("of 1 bodies only 0 are used"));
   EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {body, body})),
               HasSubstr("body 1 is not in its one form, or there twice"));
-  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {inner.serialize()})),
-              HasSubstr("body 0 is not in its one form"));
+  EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {inner.serialize()})), HasSubstr("body 0 is not in its one form"));
   EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {{}})), HasSubstr("body 0 is malformed"));
   EXPECT_THAT(refusal(forge({x, loop}, {0}, {}, {forge({x}, {0})})),
               HasSubstr("body 0 is malformed; caused by: invalid argument: body main has no result"));
   NodeBytes bad = loop;
   bad.body = 2;
-  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})),
-              HasSubstr("node 1 has body 2 after the first 0 of 1"));
+  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("node 1 has body 2 after the first 0 of 1"));
   bad = loop;
   bad.trips = -2;
   EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("loop has -2 trips"));

@@ -68,8 +68,7 @@ TEST(SymbolsTest, ComputedExtents) {
   EXPECT_EQ(textOf(graph, graph.add(Op::Pad, {{x, zero}}, pad)), "f32[2*n, 5]");
   Attributes window;
   window.dims = {0}, window.size = {3}, window.stride = {2}, window.dilation = {1};
-  EXPECT_EQ(textOf(graph, graph.add(Op::Window, {{x}}, window)),
-            "f32[((n + 1) floordiv 2) - 1, 4, 3]");
+  EXPECT_EQ(textOf(graph, graph.add(Op::Window, {{x}}, window)), "f32[((n + 1) floordiv 2) - 1, 4, 3]");
   Attributes concat;
   concat.dims = {0};
   const NodeId fixed = *graph.parameter("y", {DType::F32, {7, 4}});
@@ -80,15 +79,12 @@ TEST(SymbolsTest, RefusesWhatIsNotSoForAllValues) {
   Graph graph;
   const NodeId x = *graph.parameter("x", typeOf({"n", "4"}));
   const NodeId y = *graph.parameter("y", typeOf({"m", "4"}));
-  EXPECT_THAT(textOf(graph, graph.binary(BinaryKind::Add, x, y)),
-              HasSubstr("both must have the same dtype and shape"));
+  EXPECT_THAT(textOf(graph, graph.binary(BinaryKind::Add, x, y)), HasSubstr("both must have the same dtype and shape"));
   EXPECT_THAT(textOf(graph, graph.binary(BinaryKind::Add, x, y)), HasSubstr("at m = "));
   EXPECT_THAT(textOf(graph, reshape(graph, x, {"2*n"})), HasSubstr("number of elements"));
-  EXPECT_THAT(textOf(graph, reshape(graph, x, {"2", "2", "n + 1"})),
-              HasSubstr("number of elements"));
+  EXPECT_THAT(textOf(graph, reshape(graph, x, {"2", "2", "n + 1"})), HasSubstr("number of elements"));
   EXPECT_THAT(textOf(graph, reshape(graph, x, {"-n"})), HasSubstr("becomes -"));
-  EXPECT_THAT(textOf(graph, graph.add(Op::Expand, {{x}}, {}, typeOf({"n", "n"}))),
-              HasSubstr("whose extent is not 1"));
+  EXPECT_THAT(textOf(graph, graph.add(Op::Expand, {{x}}, {}, typeOf({"n", "n"}))), HasSubstr("whose extent is not 1"));
   EXPECT_THAT(textOf(graph, graph.splat(typeOf({"n"}), std::vector<std::byte>(4))),
               HasSubstr("expand a constant of numbers to symbolic extents"));
 }
@@ -129,19 +125,15 @@ TEST(SymbolsTest, BindsAndSpecialises) {
 TEST(SymbolsTest, RefusesInputsThatFitNoValues) {
   const Graph graph = rowSums();
   auto refusal = [&](Shape x, Shape b, DType dtype = DType::F32) {
-    return bindSymbols(graph, std::vector<TensorType>{{dtype, x}, {DType::F32, b}})
-        .status()
-        .message();
+    return bindSymbols(graph, std::vector<TensorType>{{dtype, x}, {DType::F32, b}}).status().message();
   };
-  EXPECT_THAT(refusal({5, 7}, {5}),
-              HasSubstr("no input of graph main gives the symbol m a value; input 'x' is "
-                        "f32[n, 2*m], and f32[5, 7] is given"));
+  EXPECT_THAT(refusal({5, 7}, {5}), HasSubstr("no input of graph main gives the symbol m a value; input 'x' is "
+                                              "f32[n, 2*m], and f32[5, 7] is given"));
   EXPECT_THAT(refusal({5, 8}, {4}), HasSubstr("input 'b' is f32[n], and f32[4] is given: at m = 4, "
                                               "n = 5 dimension 0 is 5"));
   EXPECT_THAT(refusal({5, 8, 1}, {5}), HasSubstr("and f32[5, 8, 1] is given"));
   EXPECT_THAT(refusal({5, 8}, {5}, DType::F64), HasSubstr("and f64[5, 8] is given"));
-  EXPECT_THAT(bindSymbols(graph, {}).status().message(),
-              HasSubstr("0 types are given for 2 inputs"));
+  EXPECT_THAT(bindSymbols(graph, {}).status().message(), HasSubstr("0 types are given for 2 inputs"));
 
   Graph negative;
   negative.inputs = {*negative.parameter("x", typeOf({"n + 3"}))};
@@ -162,8 +154,7 @@ TEST(SymbolsTest, SpecialisingChecksEverythingAgain) {
   EXPECT_THAT(specialise(graph, {{"n", 0}}).status().message(),
               HasSubstr("reduce at n = 0: reduce max of f32[0] over [0] is empty"));
   EXPECT_THAT(specialise(graph, {}).status().message(), HasSubstr("the symbol n has no value"));
-  EXPECT_EQ(specialise(graph, {{"n", 1}, {"q", 2}}).status().message(),
-            "graph main has no symbol q");
+  EXPECT_EQ(specialise(graph, {{"n", 1}, {"q", 2}}).status().message(), "graph main has no symbol q");
 }
 
 TEST(SymbolsTest, BodiesHaveTheSymbolsOfTheirGraph) {
@@ -197,7 +188,6 @@ TEST(SymbolsTest, SymbolicGraphsSurviveTheByteForm) {
   const NodeId x = *other.parameter("x", typeOf({"n", "2*k"}));
   const NodeId b = *other.parameter("b", typeOf({"n"}));
   other.inputs = {x, b};
-  other.outputs = {
-      {"y", *other.binary(BinaryKind::Add, *other.reduce(ReduceKind::Add, x, {1}), b)}};
+  other.outputs = {{"y", *other.binary(BinaryKind::Add, *other.reduce(ReduceKind::Add, x, {1}), b)}};
   EXPECT_NE(other.canonicalHash(), graph.canonicalHash());
 }

@@ -29,8 +29,7 @@ std::string array(Type type, uint64_t count, const std::string &values) {
   return raw<uint32_t>(type) + raw(count) + values;
 }
 /// Extents as the file has them, the fastest first.
-std::string info(const std::string &name, const std::vector<uint64_t> &extents, uint32_t type,
-                 uint64_t offset) {
+std::string info(const std::string &name, const std::vector<uint64_t> &extents, uint32_t type, uint64_t offset) {
   std::string bytes = text(name) + raw(static_cast<uint32_t>(extents.size()));
   for (uint64_t extent : extents)
     bytes += raw(extent);
@@ -39,8 +38,7 @@ std::string info(const std::string &name, const std::vector<uint64_t> &extents, 
 
 std::string file(const std::vector<std::string> &entries, const std::vector<std::string> &infos,
                  const std::string &data, uint32_t version = 3, size_t alignment = 32) {
-  std::string bytes =
-      "GGUF" + raw(version) + raw<uint64_t>(infos.size()) + raw<uint64_t>(entries.size());
+  std::string bytes = "GGUF" + raw(version) + raw<uint64_t>(infos.size()) + raw<uint64_t>(entries.size());
   for (const std::string &part : entries)
     bytes += part;
   for (const std::string &part : infos)
@@ -82,16 +80,14 @@ const std::vector<std::string> allEntries = {
     entry("b.bool", Array, array(Bool, 3, std::string("\1\0\1", 3))),
     entry("b.text", Array, array(String, 2, text("") + text("b"))),
     entry("b.none", Array, array(F64, 0, "")),
-    entry("b.nested", Array,
-          array(Array, 2, array(U32, 1, raw<uint32_t>(7)) + array(String, 0, ""))),
+    entry("b.nested", Array, array(Array, 2, array(U32, 1, raw<uint32_t>(7)) + array(String, 0, ""))),
 };
 const std::vector<std::string> allInfos = {
     info("w", {3, 2}, 0, 0),      info("half", {}, 1, 32),   info("q", {64, 2}, 8, 64),
     info("none", {5, 0}, 30, 64), info("k", {256}, 14, 224),
 };
-const std::string allData = "aaaabbbbccccddddeeeeffff" + std::string(8, '\0') + "hi" +
-                            std::string(30, '\0') + std::string(4 * 34, 'q') +
-                            std::string(24, '\0') + std::string(210, 'k');
+const std::string allData = "aaaabbbbccccddddeeeeffff" + std::string(8, '\0') + "hi" + std::string(30, '\0') +
+                            std::string(4 * 34, 'q') + std::string(24, '\0') + std::string(210, 'k');
 
 TEST(GgufTest, ReadsValuesOfEveryType) {
   for (uint32_t version : {2, 3}) {
@@ -119,9 +115,8 @@ TEST(GgufTest, ReadsValuesOfEveryType) {
     EXPECT_EQ(value("b.bool"), (GgufValue{std::vector<bool>{true, false, true}}));
     EXPECT_EQ(value("b.text"), (GgufValue{std::vector<std::string>{"", "b"}}));
     EXPECT_EQ(value("b.none"), GgufValue{std::vector<double>{}});
-    EXPECT_EQ(value("b.nested"),
-              (GgufValue{std::vector<GgufValue>{GgufValue{std::vector<uint64_t>{7}},
-                                                GgufValue{std::vector<std::string>{}}}}));
+    EXPECT_EQ(value("b.nested"), (GgufValue{std::vector<GgufValue>{GgufValue{std::vector<uint64_t>{7}},
+                                                                   GgufValue{std::vector<std::string>{}}}}));
     EXPECT_EQ(value("a.u8").as<std::string>(), nullptr);
   }
 }
@@ -178,34 +173,29 @@ TEST(GgufTest, ReadsWhatPythonWrote) {
 }
 
 TEST(GgufTest, KnowsEveryFormat) {
-  const std::pair<uint32_t, uint64_t> sizes[] = {
-      {0, 1024}, {1, 512},  {2, 144},   {3, 160},   {6, 176},   {7, 192},
-      {8, 272},  {10, 84},  {11, 110},  {12, 144},  {13, 176},  {14, 210},
-      {24, 256}, {25, 512}, {26, 1024}, {27, 2048}, {28, 2048}, {30, 512}};
+  const std::pair<uint32_t, uint64_t> sizes[] = {{0, 1024}, {1, 512},  {2, 144},   {3, 160},   {6, 176},   {7, 192},
+                                                 {8, 272},  {10, 84},  {11, 110},  {12, 144},  {13, 176},  {14, 210},
+                                                 {24, 256}, {25, 512}, {26, 1024}, {27, 2048}, {28, 2048}, {30, 512}};
   for (auto [type, size] : sizes) {
     auto opened = openBytes(file({}, {info("x", {256}, type, 0)}, std::string(size, 'x')));
     ASSERT_TRUE(opened.isOk()) << opened.status().toString();
     EXPECT_EQ(opened->tensors()[0].size, size) << type;
     EXPECT_THAT(refusal(file({}, {info("x", {256}, type, 0)}, std::string(size - 1, 'x'))),
-                HasSubstr("tensor 'x' has " + std::to_string(size) + " bytes at 0 of " +
-                          std::to_string(size - 1) + " bytes of data"));
+                HasSubstr("tensor 'x' has " + std::to_string(size) + " bytes at 0 of " + std::to_string(size - 1) +
+                          " bytes of data"));
   }
 }
 
 TEST(GgufTest, TakesTheAlignmentOfTheFile) {
-  const auto with = [](uint32_t alignment) {
-    return entry("general.alignment", U32, raw(alignment));
-  };
-  auto opened = openBytes(
-      file({with(64)}, {info("x", {1}, 0, 0), info("y", {1}, 0, 64)}, std::string(68, 'x'), 3, 64));
+  const auto with = [](uint32_t alignment) { return entry("general.alignment", U32, raw(alignment)); };
+  auto opened = openBytes(file({with(64)}, {info("x", {1}, 0, 0), info("y", {1}, 0, 64)}, std::string(68, 'x'), 3, 64));
   ASSERT_TRUE(opened.isOk()) << opened.status().toString();
   EXPECT_EQ(opened->alignment(), 64u);
   EXPECT_EQ(opened->find("y")->offset % 64, 0u);
   EXPECT_THAT(refusal(file({with(64)}, {info("x", {1}, 0, 32)}, std::string(36, 'x'), 3, 64)),
               HasSubstr("tensor 'x' starts at byte 32 of the data, no multiple of 64"));
   for (uint32_t wrong : {0u, 3u, 1u << 31})
-    EXPECT_THAT(refusal(file({with(wrong)}, {}, "")),
-                HasSubstr("general.alignment is no power of two"));
+    EXPECT_THAT(refusal(file({with(wrong)}, {}, "")), HasSubstr("general.alignment is no power of two"));
   EXPECT_THAT(refusal(file({entry("general.alignment", String, text("32"))}, {}, "")),
               HasSubstr("general.alignment is no power of two"));
 }
@@ -214,8 +204,7 @@ TEST(GgufTest, ReadsAHeaderThatIsLongerThanTheFirstLook) {
   std::string words;
   for (int i = 0; i < 30000; ++i)
     words += text("word " + std::to_string(i));
-  auto opened = openBytes(
-      file({entry("words", Array, array(String, 30000, words))}, {info("x", {1}, 0, 0)}, "data"));
+  auto opened = openBytes(file({entry("words", Array, array(String, 30000, words))}, {info("x", {1}, 0, 0)}, "data"));
   ASSERT_TRUE(opened.isOk()) << opened.status().toString();
   EXPECT_EQ(opened->metadata().at("words").as<std::vector<std::string>>()->at(29999), "word 29999");
   EXPECT_EQ(opened->read("x")->data.size(), 4u);
@@ -252,24 +241,20 @@ TEST(GgufTest, RefusesOtherFiles) {
               HasSubstr("18446744073709551615 entries of tensors cannot fit"));
   // A sparse file is as long as it says.
   TemporaryPath path("long.gguf");
-  writeBytes(path, "GGUF" + raw<uint32_t>(3) + raw<uint64_t>(0) + raw<uint64_t>(1) +
-                       raw(uint64_t(1) << 29));
+  writeBytes(path, "GGUF" + raw<uint32_t>(3) + raw<uint64_t>(0) + raw<uint64_t>(1) + raw(uint64_t(1) << 29));
   ASSERT_EQ(::truncate(path.path.c_str(), int64_t(1) << 30), 0);
-  EXPECT_THAT(GgufFile::open(path).status().message(),
-              HasSubstr("has a header of more than 268435456 bytes"));
+  EXPECT_THAT(GgufFile::open(path).status().message(), HasSubstr("has a header of more than 268435456 bytes"));
 }
 
 TEST(GgufTest, RefusesMetadataThatLies) {
   auto one = [](const std::string &bytes) { return refusal(file({bytes}, {}, "")); };
-  EXPECT_THAT(one(entry("a", Type(13), raw<uint64_t>(0))),
-              HasSubstr("'a' has the unknown type 13"));
+  EXPECT_THAT(one(entry("a", Type(13), raw<uint64_t>(0))), HasSubstr("'a' has the unknown type 13"));
   EXPECT_THAT(one(entry("a", Array, array(Type(99), 1, raw<uint64_t>(0)))),
               HasSubstr("'a' has values of the unknown type 99"));
   EXPECT_THAT(one(entry("a", Bool, "\x02")), HasSubstr("'a' has the bool 2"));
   EXPECT_THAT(one(entry("a", Array, array(Bool, 1, "\x03"))), HasSubstr("'a' has the bool 3"));
   EXPECT_THAT(one(entry("", U8, "x")), HasSubstr("a key of the metadata has 0 bytes"));
-  EXPECT_THAT(one(entry(std::string(65536, 'k'), U8, "x")),
-              HasSubstr("a key of the metadata has 65536 bytes"));
+  EXPECT_THAT(one(entry(std::string(65536, 'k'), U8, "x")), HasSubstr("a key of the metadata has 65536 bytes"));
   EXPECT_THAT(one(entry("a", Array, array(U64, UINT64_MAX / 8, raw<uint64_t>(0)))),
               HasSubstr("entries of values cannot fit"));
   std::string nested = array(U8, 0, "");
@@ -307,21 +292,15 @@ TEST(GgufTest, RefusesTensorsThatLie) {
   // Of a type that is not known, what is known is checked.
   EXPECT_THAT(one({1}, 16, 8), HasSubstr("tensor 'x' starts at byte 8 of the data, no multiple of 32"));
   EXPECT_THAT(one({1}, 16, 32), HasSubstr("tensor 'x' has 0 bytes at 32 of 4 bytes of data"));
-  EXPECT_THAT(one({1}, 0, 8),
-              HasSubstr("tensor 'x' starts at byte 8 of the data, no multiple of 32"));
-  EXPECT_THAT(one({1}, 0, UINT64_MAX - 31),
-              HasSubstr("tensor 'x' has 4 bytes at 18446744073709551584"));
+  EXPECT_THAT(one({1}, 0, 8), HasSubstr("tensor 'x' starts at byte 8 of the data, no multiple of 32"));
+  EXPECT_THAT(one({1}, 0, UINT64_MAX - 31), HasSubstr("tensor 'x' has 4 bytes at 18446744073709551584"));
   EXPECT_THAT(one({33}, 8), HasSubstr("tensor 'x' is refused: rows of [33] are no whole number"));
-  EXPECT_THAT(one({uint64_t(1) << 63}, 0),
-              HasSubstr("tensor 'x' has the extent 9223372036854775808"));
+  EXPECT_THAT(one({uint64_t(1) << 63}, 0), HasSubstr("tensor 'x' has the extent 9223372036854775808"));
   EXPECT_THAT(one({uint64_t(1) << 40, 1 << 20}, 0), HasSubstr("tensor 'x' is refused: "));
-  EXPECT_THAT(one(std::vector<uint64_t>(17, 1), 0),
-              HasSubstr("tensor 'x' has 17 dimensions; at most 16"));
-  EXPECT_THAT(refusal(file({}, {info("", {1}, 0, 0)}, "1234")),
-              HasSubstr("the name of a tensor has 0 bytes"));
+  EXPECT_THAT(one(std::vector<uint64_t>(17, 1), 0), HasSubstr("tensor 'x' has 17 dimensions; at most 16"));
+  EXPECT_THAT(refusal(file({}, {info("", {1}, 0, 0)}, "1234")), HasSubstr("the name of a tensor has 0 bytes"));
   auto two = [](const std::string &second, uint64_t offset) {
-    return refusal(
-        file({}, {info("x", {9}, 0, 0), info(second, {1}, 0, offset)}, std::string(64, 'x')));
+    return refusal(file({}, {info("x", {9}, 0, 0), info(second, {1}, 0, offset)}, std::string(64, 'x')));
   };
   EXPECT_THAT(two("x", 64), HasSubstr("tensor 'x' is a duplicate"));
   EXPECT_THAT(two("y", 32), HasSubstr("tensors 'x' and 'y' overlap"));

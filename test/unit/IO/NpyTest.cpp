@@ -26,9 +26,7 @@ std::string npy(const std::string &header, const std::string &elements) {
 
 std::string npyOf(const std::string &descr, const std::string &fortran, const std::string &shape,
                   const std::string &elements) {
-  return npy("{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape +
-                 ", }\n",
-             elements);
+  return npy("{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n", elements);
 }
 
 std::string refusal(const std::string &bytes) {
@@ -38,8 +36,8 @@ std::string refusal(const std::string &bytes) {
 }
 
 TEST(NpyTest, RoundTripsEveryDTypeOfTheFormat) {
-  for (DType dtype : {DType::Bool, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8,
-                      DType::U16, DType::U32, DType::U64, DType::F16, DType::F32, DType::F64})
+  for (DType dtype : {DType::Bool, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32,
+                      DType::U64, DType::F16, DType::F32, DType::F64})
     for (const Shape &shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{2, 0, 4}}) {
       HostTensor tensor{{dtype, shape}, {}};
       tensor.data.resize(static_cast<size_t>(*byteSize(tensor.type)));
@@ -122,26 +120,19 @@ TEST(NpyTest, RefusesWithAReason) {
               HasSubstr("has .npy format version 4.0; 1.0 to 3.0 are known"));
   EXPECT_THAT(refusal(std::string("\x93NUMPY\x02\x00\xff\xff\xff\x7f", 12)),
               HasSubstr("the header claims 2147483647 bytes"));
-  EXPECT_THAT(refusal(npyOf(">f4", "False", "(1,)", "1234")),
-              HasSubstr("holds big-endian numbers"));
+  EXPECT_THAT(refusal(npyOf(">f4", "False", "(1,)", "1234")), HasSubstr("holds big-endian numbers"));
   EXPECT_THAT(refusal(npyOf("<c8", "False", "(1,)", "12345678")),
               HasSubstr("holds elements of unsupported type '<c8'"));
-  EXPECT_THAT(refusal(npyOf("|O", "False", "(1,)", "")),
-              HasSubstr("holds elements of unsupported type '|O'"));
-  EXPECT_THAT(refusal(npyOf("<f4", "False", "(3,)", "1234")),
-              HasSubstr("holds 4 bytes of elements; f32[3] has 12"));
-  EXPECT_THAT(refusal(npyOf("<f4", "False", "(1024, 1024, 1024, 2048)", "")),
-              HasSubstr("f32[1024, 1024, 1024, 2048]"));
-  EXPECT_THAT(refusal(npyOf("<f4", "False", "(4294967296, 4294967296, 4294967296)", "")),
-              HasSubstr("63 bits"));
-  EXPECT_THAT(refusal(npyOf("|u1", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", "1")),
-              HasSubstr("rank 17"));
+  EXPECT_THAT(refusal(npyOf("|O", "False", "(1,)", "")), HasSubstr("holds elements of unsupported type '|O'"));
+  EXPECT_THAT(refusal(npyOf("<f4", "False", "(3,)", "1234")), HasSubstr("holds 4 bytes of elements; f32[3] has 12"));
+  EXPECT_THAT(refusal(npyOf("<f4", "False", "(1024, 1024, 1024, 2048)", "")), HasSubstr("f32[1024, 1024, 1024, 2048]"));
+  EXPECT_THAT(refusal(npyOf("<f4", "False", "(4294967296, 4294967296, 4294967296)", "")), HasSubstr("63 bits"));
+  EXPECT_THAT(refusal(npyOf("|u1", "False", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", "1")), HasSubstr("rank 17"));
   EXPECT_THAT(refusal(npy("{'descr': '<f4', 'shape': (1,)}", "1234")),
               HasSubstr("the header lacks 'descr', 'fortran_order' or 'shape'"));
-  for (const char *header :
-       {"", "[]", "{'descr'}", "{'descr': '<f4}", "{'x': 1}", "{'shape': (-1,)}", "{'shape': (1;)}",
-        "{'shape': (99999999999999999999,)}", "{'fortran_order': 0}", "{'shape': (), 'shape': ()}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x"})
+  for (const char *header : {"", "[]", "{'descr'}", "{'descr': '<f4}", "{'x': 1}", "{'shape': (-1,)}",
+                             "{'shape': (1;)}", "{'shape': (99999999999999999999,)}", "{'fortran_order': 0}",
+                             "{'shape': (), 'shape': ()}", "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x"})
     EXPECT_THAT(refusal(npy(header, "1234")), HasSubstr("the header is malformed")) << header;
 }
 
@@ -175,8 +166,7 @@ TEST(FileTest, ReadsRegularFilesOnly) {
   TemporaryPath path("five");
   writeBytes(path, "12345");
   EXPECT_EQ(readFile(path, 5)->size(), 5u);
-  EXPECT_THAT(readFile(path, 4).status().message(),
-              HasSubstr("holds 5 bytes, more than the limit of 4"));
+  EXPECT_THAT(readFile(path, 4).status().message(), HasSubstr("holds 5 bytes, more than the limit of 4"));
   auto file = ReadOnlyFile::open(path);
   ASSERT_TRUE(file.isOk());
   std::byte three[3];
@@ -194,8 +184,7 @@ TEST(NpyTest, ReadsTheHeaderAloneAndThenRows) {
     ASSERT_TRUE(file.isOk()) << file.status().toString();
     EXPECT_EQ(toString(file->type()), "i8[3, 2]");
     EXPECT_EQ(*file->read(), *io::readNpy(path));
-    const std::vector<int8_t> expected =
-        isFortran ? std::vector<int8_t>{2, 5, 3, 6} : std::vector<int8_t>{3, 4, 5, 6};
+    const std::vector<int8_t> expected = isFortran ? std::vector<int8_t>{2, 5, 3, 6} : std::vector<int8_t>{3, 4, 5, 6};
     EXPECT_EQ(*file->readRows(1, 3), tensorOf<int8_t>(DType::I8, {2, 2}, expected));
     EXPECT_TRUE(file->readRows(2, 2)->data.empty());
   }

@@ -67,8 +67,7 @@ std::string refusal(const std::string &bytes) {
 }
 
 /// `bytes` with other ones at the place behind the `nth` record that starts with `magic`.
-std::string patched(std::string bytes, const std::string &magic, int nth, size_t at,
-                    const std::string &with) {
+std::string patched(std::string bytes, const std::string &magic, int nth, size_t at, const std::string &with) {
   size_t record = bytes.find(magic);
   while (nth-- > 0)
     record = bytes.find(magic, record + 1);
@@ -104,9 +103,8 @@ TEST(NpzTest, ReadsWhatPythonWrites) {
   auto piped = NpzFile::open(corpus("piped.npz"));
   ASSERT_TRUE(piped.isOk()) << piped.status().toString();
   expectSample(*piped, {{"piped", arrays[1].second}});
-  EXPECT_THAT(
-      NpzFile::open(corpus("lzma.npz")).status().message(),
-      HasSubstr("array 'a.npy' has the compression 14; 0 (stored) and 8 (deflated) are known"));
+  EXPECT_THAT(NpzFile::open(corpus("lzma.npz")).status().message(),
+              HasSubstr("array 'a.npy' has the compression 14; 0 (stored) and 8 (deflated) are known"));
 }
 
 TEST(NpzTest, PythonReadsWhatItWrites) {
@@ -132,8 +130,7 @@ TEST(NpzTest, RefusesEveryTruncation) {
     EXPECT_FALSE(outcome(whole + "x").isOk());
     EXPECT_FALSE(outcome("x" + whole).isOk());
   }
-  EXPECT_THAT(refusal("PK"),
-              HasSubstr("no .npz file, or its end is cut: no end of a zip archive's directory"));
+  EXPECT_THAT(refusal("PK"), HasSubstr("no .npz file, or its end is cut: no end of a zip archive's directory"));
 }
 
 /// `bytes` with others put in at a place, and every offset of the directory as if they had always been there.
@@ -196,44 +193,38 @@ TEST(NpzTest, RefusesNames) {
   EXPECT_THAT(refusal(patched(two, directory, 1, 46, "a")), HasSubstr("array 'a' is a duplicate"));
   EXPECT_THAT(refusal(patched(two, directory, 1, 46, "c")),
               HasSubstr("array 'c' is another one at its place than in the directory"));
-  EXPECT_THAT(refusal(patched(two, directory, 1, 47, ".txt")),
-              HasSubstr("'b.txt' is no .npy file"));
+  EXPECT_THAT(refusal(patched(two, directory, 1, 47, ".txt")), HasSubstr("'b.txt' is no .npy file"));
   // A name of four bytes less.
   EXPECT_THAT(refusal(patched(patched(two, directory, 0, 28, "\x04"), directory, 0, 46, ".npy")),
               HasSubstr("the name '' is empty"));
 }
 
 TEST(NpzTest, RefusesSizesThatLie) {
-  const std::string stored = written(sample()),
-                    deflated = written(sample(), NpzCompression::Deflated);
+  const std::string stored = written(sample()), deflated = written(sample(), NpzCompression::Deflated);
   EXPECT_THAT(refusal(patched(stored, directory, 0, 24, "\x99")),
               HasSubstr("array 'a.npy' claims 153 bytes from 152 in the file"));
   EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, std::string("\0\0\0\x7f", 4))),
               HasSubstr("array 'layer/zeros.npy' claims 2130706432 bytes from"));
   EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, "\x81")),
               HasSubstr("array 'layer/zeros' is no deflated stream of 385 bytes"));
-  EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, "\x7f")),
-              HasSubstr("is no deflated stream"));
+  EXPECT_THAT(refusal(patched(deflated, directory, 1, 24, "\x7f")), HasSubstr("is no deflated stream"));
   EXPECT_THAT(refusal(patched(stored, directory, 0, 16, "\x01\x02")),
               HasSubstr("array 'a' has another checksum than the directory says"));
   EXPECT_THAT(refusal(patched(stored, directory, 1, 42, std::string("\0\0\0\x70", 4))),
               HasSubstr("array 'layer/zeros' starts behind the arrays, at byte 1879048192"));
-  EXPECT_THAT(refusal(patched(stored, local, 3, 28, "\xff")),
-              HasSubstr("behind the end of the arrays"));
+  EXPECT_THAT(refusal(patched(stored, local, 3, 28, "\xff")), HasSubstr("behind the end of the arrays"));
   EXPECT_THAT(refusal(patched(stored, local, 0, 28, std::string("\x40", 1))),
               HasSubstr("arrays 'a' and 'layer/zeros' overlap"));
   EXPECT_THAT(refusal(patched(stored, ending, 0, 8, std::string("\3\0\3\0", 4))),
               HasSubstr("bytes behind its entries"));
   EXPECT_THAT(refusal(patched(stored, ending, 0, 8, std::string("\5\0\5\0", 4))),
               HasSubstr("the directory is malformed"));
-  EXPECT_THAT(refusal(patched(stored, directory, 3, 32, "\xff")),
-              HasSubstr("the directory is cut"));
+  EXPECT_THAT(refusal(patched(stored, directory, 3, 32, "\xff")), HasSubstr("the directory is cut"));
   EXPECT_THAT(refusal(patched(stored, ending, 0, 16, "\xff")), HasSubstr("does not end at byte"));
 }
 
 TEST(NpzTest, RefusesBombs) {
-  const Arrays zeros = {
-      {"zeros", tensorOf<uint8_t>(DType::U8, {1 << 20}, std::vector<uint8_t>(1 << 20))}};
+  const Arrays zeros = {{"zeros", tensorOf<uint8_t>(DType::U8, {1 << 20}, std::vector<uint8_t>(1 << 20))}};
   const std::string bytes = written(zeros, NpzCompression::Deflated);
   EXPECT_LT(bytes.size(), 4096u);
   EXPECT_TRUE(outcome(bytes).isOk());
@@ -251,14 +242,16 @@ static std::string number(uint64_t value, int size) {
   return text;
 }
 
-/// As NumPy writes arrays of 4 GiB and more, but small: the sizes and the place of each array stand in extra fields, and
-/// the end of the directory in a record of its own.
+/// As NumPy writes arrays of 4 GiB and more, but small: the sizes and the place of each array stand in extra fields,
+/// and the end of the directory in a record of its own.
 static std::string asZip64(const std::string &bytes, uint64_t moreInRecord = 0) {
   const size_t begin = bytes.find(directory), end = bytes.find(ending);
   std::string large = bytes.substr(0, begin);
   uint64_t count = 0;
   for (size_t at = begin; at < end; ++count) {
-    auto u16 = [&](size_t field) { return static_cast<uint8_t>(bytes[at + field]) + 256u * static_cast<uint8_t>(bytes[at + field + 1]); };
+    auto u16 = [&](size_t field) {
+      return static_cast<uint8_t>(bytes[at + field]) + 256u * static_cast<uint8_t>(bytes[at + field + 1]);
+    };
     const size_t size = 46 + u16(28);
     std::string entry = bytes.substr(at, size);
     const std::string sizes = bytes.substr(at + 24, 4) + number(0, 4) + bytes.substr(at + 20, 4) + number(0, 4) +
@@ -271,8 +264,8 @@ static std::string asZip64(const std::string &bytes, uint64_t moreInRecord = 0) 
     at += size + u16(30);
   }
   const size_t record = large.size();
-  large += "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 8) + number(count, 8) + number(count, 8) +
-           number(record - begin, 8) + number(begin + moreInRecord, 8);
+  large += "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 8) + number(count, 8) +
+           number(count, 8) + number(record - begin, 8) + number(begin + moreInRecord, 8);
   large += "PK\6\7" + number(0, 4) + number(record, 8) + number(1, 4);
   return large + "PK\5\6" + number(0, 4) + number(0xffff, 2) + number(0xffff, 2) + number(0xffffffff, 4) +
          number(0xffffffff, 4) + number(0, 2);
@@ -289,33 +282,36 @@ TEST(NpzTest, ReadsZip64) {
   const std::string bytes = asZip64(written(sample()));
   // What lies is refused: no end of the directory, another one, sizes beyond the file or beyond all numbers.
   EXPECT_THAT(refusal(patched(bytes, "PK\6\7", 0, 0, "QQ")), HasSubstr("the zip64 end of the directory is missing"));
-  EXPECT_THAT(refusal(patched(bytes, "PK\6\7", 0, 8, number(UINT64_MAX, 8))), HasSubstr("the zip64 end of the directory is missing"));
-  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 4, number(43, 8))), HasSubstr("the zip64 end of the directory is malformed"));
-  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 16, number(1, 4))), HasSubstr("is a part of an archive of several files"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\7", 0, 8, number(UINT64_MAX, 8))),
+              HasSubstr("the zip64 end of the directory is missing"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 4, number(43, 8))),
+              HasSubstr("the zip64 end of the directory is malformed"));
+  EXPECT_THAT(refusal(patched(bytes, "PK\6\6", 0, 16, number(1, 4))),
+              HasSubstr("is a part of an archive of several files"));
   EXPECT_THAT(refusal(asZip64(written(sample()), 1)), HasSubstr("does not end at byte"));
   EXPECT_THAT(refusal(asZip64(written(sample()), UINT64_MAX / 2)), HasSubstr("does not end at byte"));
   const size_t sizes = bytes.find(std::string("\1\0\x18\0", 4));
   ASSERT_NE(sizes, std::string::npos);
   for (size_t field : {0, 8, 16})
     for (uint64_t value : {UINT64_MAX, uint64_t(1) << 63, uint64_t(1) << 32})
-      EXPECT_FALSE(outcome(std::string(bytes).replace(sizes + 4 + field, 8, number(value, 8))).isOk()) << field << " " << value;
+      EXPECT_FALSE(outcome(std::string(bytes).replace(sizes + 4 + field, 8, number(value, 8))).isOk())
+          << field << " " << value;
   for (size_t field : {8, 16})
-    EXPECT_THAT(refusal(std::string(bytes).replace(sizes + 2, 2, number(field, 2))), HasSubstr("array 'a.npy' lacks its zip64 sizes"));
+    EXPECT_THAT(refusal(std::string(bytes).replace(sizes + 2, 2, number(field, 2))),
+                HasSubstr("array 'a.npy' lacks its zip64 sizes"));
   for (size_t cut = 0; cut < bytes.size(); cut += 7)
     EXPECT_FALSE(outcome(bytes.substr(0, cut)).isOk()) << cut;
 }
 
 TEST(NpzTest, RefusesOtherArchives) {
   const std::string bytes = written(sample());
-  EXPECT_THAT(refusal(patched(bytes, directory, 0, 8, "\x01")),
-              HasSubstr("array 'a.npy' is encrypted"));
+  EXPECT_THAT(refusal(patched(bytes, directory, 0, 8, "\x01")), HasSubstr("array 'a.npy' is encrypted"));
   for (size_t at : {20, 24, 42})
     EXPECT_THAT(refusal(patched(bytes, directory, 0, at, "\xff\xff\xff\xff")),
                 HasSubstr("array 'a.npy' lacks its zip64 sizes"));
   EXPECT_THAT(refusal(patched(bytes, ending, 0, 16, "\xff\xff\xff\xff")),
               HasSubstr("the zip64 end of the directory is missing"));
-  EXPECT_THAT(refusal(patched(bytes, ending, 0, 4, "\x01")),
-              HasSubstr("is a part of an archive of several files"));
+  EXPECT_THAT(refusal(patched(bytes, ending, 0, 4, "\x01")), HasSubstr("is a part of an archive of several files"));
   // A comment at the end is no matter.
   EXPECT_TRUE(outcome(patched(bytes, ending, 0, 20, "\x02") + "hi").isOk());
   // What is inside is read as every .npy file.
@@ -334,8 +330,7 @@ TEST(NpzTest, RefusesToWrite) {
   };
   const HostTensor x = sample()[3].second;
   EXPECT_THAT(refused({{"x", x}, {"x", x}}), HasSubstr("array 'x' is a duplicate"));
-  EXPECT_THAT(refused({{"x", x}, {"../x", x}}),
-              HasSubstr("the name '../x' is no path below a folder"));
+  EXPECT_THAT(refused({{"x", x}, {"../x", x}}), HasSubstr("the name '../x' is no path below a folder"));
   EXPECT_THAT(refused({{"", x}}), HasSubstr("the name '' is empty"));
   EXPECT_THAT(refused({{"x", tensorOf<uint16_t>(DType::BF16, {1}, {0})}}),
               HasSubstr("array 'x': .npy has no type for bf16"));

@@ -33,10 +33,8 @@ TEST(PrintTest, PrintsTheFewestDigitsUpToEight) {
   EXPECT_EQ(f32({3}, {0.1f, 0.2f, 1.0f / 3}), "[0.1        0.2        0.33333334]");
   EXPECT_EQ(f64({2}, {1.0 / 3, 2.0 / 3}), "[0.33333333 0.66666667]");
   EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::F16, {1}, {floatToHalf(0.1)})), "[0.1]");
-  EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::BF16, {1}, {floatToBFloat16(0.3)})),
-            "[0.30078125]");
-  EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E4M3FN, {1}, {floatToF8E4M3FN(448)})),
-            "[448.]");
+  EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::BF16, {1}, {floatToBFloat16(0.3)})), "[0.30078125]");
+  EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E4M3FN, {1}, {floatToF8E4M3FN(448)})), "[448.]");
   EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::F8E5M2, {1}, {floatToF8E5M2(1.5)})), "[1.5]");
 }
 
@@ -48,9 +46,8 @@ TEST(PrintTest, SwitchesToExponents) {
   EXPECT_EQ(f64({2}, {1000, 1}), "[1000.    1.]");
   EXPECT_EQ(f64({2}, {1001, 1}), "[1.001e+03 1.000e+00]");
   EXPECT_EQ(f32({1}, {1e-4f}), "[0.0001]");
-  EXPECT_EQ(
-      io::toString(tensorOf<uint16_t>(DType::F16, {2}, {floatToHalf(65504), floatToHalf(0.1)})),
-      "[6.55e+04 1.00e-01]");
+  EXPECT_EQ(io::toString(tensorOf<uint16_t>(DType::F16, {2}, {floatToHalf(65504), floatToHalf(0.1)})),
+            "[6.55e+04 1.00e-01]");
   EXPECT_EQ(f64({3}, {1e-5, NAN, -INFINITY}), "[1.e-05    nan   -inf]");
 }
 
@@ -62,10 +59,8 @@ TEST(PrintTest, PadsNotANumberAndInfinity) {
 
 TEST(PrintTest, AlignsIntegersAndBooleans) {
   EXPECT_EQ(io::toString(tensorOf<int32_t>(DType::I32, {3}, {-1, 10, 100})), "[ -1  10 100]");
-  EXPECT_EQ(io::toString(tensorOf<int64_t>(DType::I64, {1}, {INT64_MIN})),
-            "[-9223372036854775808]");
-  EXPECT_EQ(io::toString(tensorOf<uint64_t>(DType::U64, {1}, {UINT64_MAX})),
-            "[18446744073709551615]");
+  EXPECT_EQ(io::toString(tensorOf<int64_t>(DType::I64, {1}, {INT64_MIN})), "[-9223372036854775808]");
+  EXPECT_EQ(io::toString(tensorOf<uint64_t>(DType::U64, {1}, {UINT64_MAX})), "[18446744073709551615]");
   EXPECT_EQ(io::toString(tensorOf<int8_t>(DType::I8, {2}, {-128, 127})), "[-128  127]");
   EXPECT_EQ(io::toString(tensorOf<int16_t>(DType::I16, {1}, {-5})), "[-5]");
   EXPECT_EQ(io::toString(tensorOf<uint8_t>(DType::U8, {1}, {255})), "[255]");
@@ -99,16 +94,14 @@ TEST(PrintTest, NestsBrackets) {
 TEST(PrintTest, WrapsLongRows) {
   std::vector<double> values(30);
   std::iota(values.begin(), values.end(), 0);
-  EXPECT_EQ(f64({30}, values),
-            "[ 0.  1.  2.  3.  4.  5.  6.  7.  8.  9. 10. 11. 12. 13. 14. 15. 16. 17.\n"
-            " 18. 19. 20. 21. 22. 23. 24. 25. 26. 27. 28. 29.]");
+  EXPECT_EQ(f64({30}, values), "[ 0.  1.  2.  3.  4.  5.  6.  7.  8.  9. 10. 11. 12. 13. 14. 15. 16. 17.\n"
+                               " 18. 19. 20. 21. 22. 23. 24. 25. 26. 27. 28. 29.]");
 }
 
 TEST(PrintTest, SummarisesBeyondAThousandElements) {
   std::vector<int32_t> values(1001);
   std::iota(values.begin(), values.end(), 0);
-  EXPECT_EQ(io::toString(tensorOf(DType::I32, {1001}, values)),
-            "[   0    1    2 ...  998  999 1000]");
+  EXPECT_EQ(io::toString(tensorOf(DType::I32, {1001}, values)), "[   0    1    2 ...  998  999 1000]");
   EXPECT_EQ(io::toString(tensorOf(DType::F32, {1001, 1}, std::vector<float>(1001))),
             "[[0.]\n [0.]\n [0.]\n ...\n [0.]\n [0.]\n [0.]]");
   values.resize(1000);

@@ -92,21 +92,19 @@ TEST(SafetensorsTest, ReadsInPlaceAndMaps) {
 }
 
 TEST(SafetensorsTest, KnowsEveryDType) {
-  const std::pair<const char *, DType> all[] = {
-      {"BOOL", DType::Bool},     {"I8", DType::I8},
-      {"I16", DType::I16},       {"I32", DType::I32},
-      {"I64", DType::I64},       {"U8", DType::U8},
-      {"U16", DType::U16},       {"U32", DType::U32},
-      {"U64", DType::U64},       {"F16", DType::F16},
-      {"BF16", DType::BF16},     {"F32", DType::F32},
-      {"F64", DType::F64},       {"F8_E4M3", DType::F8E4M3FN},
-      {"F8_E5M2", DType::F8E5M2}};
+  const std::pair<const char *, DType> all[] = {{"BOOL", DType::Bool},     {"I8", DType::I8},
+                                                {"I16", DType::I16},       {"I32", DType::I32},
+                                                {"I64", DType::I64},       {"U8", DType::U8},
+                                                {"U16", DType::U16},       {"U32", DType::U32},
+                                                {"U64", DType::U64},       {"F16", DType::F16},
+                                                {"BF16", DType::BF16},     {"F32", DType::F32},
+                                                {"F64", DType::F64},       {"F8_E4M3", DType::F8E4M3FN},
+                                                {"F8_E5M2", DType::F8E5M2}};
   for (auto [name, dtype] : all) {
     const auto size = static_cast<size_t>(byteSize(dtype));
-    auto opened =
-        openBytes(file(R"({"x": {"dtype": ")" + std::string(name) +
-                           R"(", "shape": [], "data_offsets": [0, )" + std::to_string(size) + "]}}",
-                       std::string(size, 'x')));
+    auto opened = openBytes(file(R"({"x": {"dtype": ")" + std::string(name) +
+                                     R"(", "shape": [], "data_offsets": [0, )" + std::to_string(size) + "]}}",
+                                 std::string(size, 'x')));
     ASSERT_TRUE(opened.isOk()) << opened.status().toString();
     EXPECT_EQ(opened->tensors()[0].type, (TensorType{dtype, {}}));
   }
@@ -121,8 +119,7 @@ TEST(SafetensorsTest, ReadsWhatStandsBesideUnknownDTypes) {
   EXPECT_EQ(*opened->read("x"), tensorOf<float>(DType::F32, {1}, {1}));
   EXPECT_EQ(opened->unsupported(), (std::map<std::string, std::string>{{"z", "C64"}}));
   EXPECT_EQ(opened->find("z"), nullptr);
-  EXPECT_THAT(opened->read("z").status().message(),
-              HasSubstr("tensor 'z' has the unsupported dtype 'C64'"));
+  EXPECT_THAT(opened->read("z").status().message(), HasSubstr("tensor 'z' has the unsupported dtype 'C64'"));
   // The data is covered by all of them.
   EXPECT_THAT(refusal(R"({"z": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})", "123456789"),
               HasSubstr("the data has 1 bytes that belong to no tensor"));
@@ -167,8 +164,7 @@ TEST(SafetensorsTest, ReportsAFileThatShrinksAfterOpening) {
 }
 
 TEST(SafetensorsTest, RefusesHeadersThatLie) {
-  EXPECT_THAT(openBytes("1234567").status().message(),
-              HasSubstr("too short for a safetensors file"));
+  EXPECT_THAT(openBytes("1234567").status().message(), HasSubstr("too short for a safetensors file"));
   EXPECT_THAT(openBytes(std::string("\0\0\0\0\0\0\0\x80", 8)).status().message(),
               HasSubstr("claims 9223372036854775808 bytes; at most 100000000 are accepted"));
   EXPECT_THAT(openBytes(std::string("\x9\0\0\0\0\0\0\0{}", 10)).status().message(),
@@ -178,35 +174,27 @@ TEST(SafetensorsTest, RefusesHeadersThatLie) {
   };
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [2], "data_offsets": [0, 4])"),
               HasSubstr("tensor 'x' has offsets that do not span the 8 bytes of f32[2]"));
-  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 0])"),
-              HasSubstr("offsets that do not span"));
-  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0])"),
-              HasSubstr("offsets that do not span"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 0])"), HasSubstr("offsets that do not span"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0])"), HasSubstr("offsets that do not span"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4])"),
               HasSubstr("the header has not the form of safetensors, at 'x'"));
   EXPECT_THAT(one(R"("dtype": "C64", "shape": [1], "data_offsets": [4, 0])"),
               HasSubstr("tensor 'x' has offsets that do not span elements of 'C64'"));
-  EXPECT_THAT(one(R"("dtype": "", "shape": [1], "data_offsets": [0, 4])"),
-              HasSubstr("tensor 'x' has no dtype"));
-  EXPECT_THAT(
-      one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
-      HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
+  EXPECT_THAT(one(R"("dtype": "", "shape": [1], "data_offsets": [0, 4])"), HasSubstr("tensor 'x' has no dtype"));
+  EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [4, 8])"),
+              HasSubstr("tensor 'x' starts at byte 4 of the data, but 0 is the end of the one before"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [2], "data_offsets": [0, 8])"),
               HasSubstr("tensor 'x' ends at byte 8 of 4 bytes of data"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1], "data_offsets": [0, 4])", "123456"),
               HasSubstr("the data has 2 bytes that belong to no tensor"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [1])"),
               HasSubstr("lacks one of dtype, shape, data_offsets, or has more"));
-  EXPECT_THAT(one(R"("dtype": "F32", "dtype": "F32")"),
-              HasSubstr("has the duplicate field 'dtype'"));
+  EXPECT_THAT(one(R"("dtype": "F32", "dtype": "F32")"), HasSubstr("has the duplicate field 'dtype'"));
   EXPECT_THAT(one(R"("dtype": "F32", "shape": [9223372036854775808])"),
               HasSubstr("has the extent 9223372036854775808"));
-  EXPECT_THAT(one(R"("shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])"),
-              HasSubstr("has more than 16 dimensions"));
-  EXPECT_THAT(
-      one(R"("dtype": "F64", "shape": [1024, 1024, 1048576], "data_offsets": [0, 8796093022208])"),
-      HasSubstr(
-          "tensor 'x' is refused: the tensor f64[1024, 1024, 1048576] has 8796093022208 bytes"));
+  EXPECT_THAT(one(R"("shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])"), HasSubstr("has more than 16 dimensions"));
+  EXPECT_THAT(one(R"("dtype": "F64", "shape": [1024, 1024, 1048576], "data_offsets": [0, 8796093022208])"),
+              HasSubstr("tensor 'x' is refused: the tensor f64[1024, 1024, 1048576] has 8796093022208 bytes"));
 }
 
 TEST(SafetensorsTest, RefusesOverlapsHolesAndDuplicates) {
@@ -221,16 +209,14 @@ TEST(SafetensorsTest, RefusesOverlapsHolesAndDuplicates) {
 }
 
 TEST(SafetensorsTest, RefusesOtherJson) {
-  for (const char *header : {"", "{", "{]", "{\"a\": }", "nonsense", "{} {}", "{\"\xff\": {}}",
-                             "{\"x\": {\"shape\": [1e999]}}"})
+  for (const char *header :
+       {"", "{", "{]", "{\"a\": }", "nonsense", "{} {}", "{\"\xff\": {}}", "{\"x\": {\"shape\": [1e999]}}"})
     EXPECT_THAT(refusal(header, ""), HasSubstr("the header is no JSON at byte")) << header;
   for (const char *header :
-       {"[]", "3", "null", "\"x\"", "{\"x\": 3}", "{\"x\": -3}", "{\"x\": 1.5}", "{\"x\": true}",
-        "{\"x\": null}", "{\"x\": []}", "{\"x\": {\"dtype\": {}}}", "{\"x\": {\"dtype\": 3}}",
-        "{\"x\": {\"shape\": [[1]]}}", "{\"x\": {\"shape\": [-1]}}",
-        "{\"__metadata__\": {\"a\": 1}}", "{\"x\": {\"shape\": \"F32\"}}"})
-    EXPECT_THAT(refusal(header, ""), HasSubstr("the header has not the form of safetensors"))
-        << header;
+       {"[]", "3", "null", "\"x\"", "{\"x\": 3}", "{\"x\": -3}", "{\"x\": 1.5}", "{\"x\": true}", "{\"x\": null}",
+        "{\"x\": []}", "{\"x\": {\"dtype\": {}}}", "{\"x\": {\"dtype\": 3}}", "{\"x\": {\"shape\": [[1]]}}",
+        "{\"x\": {\"shape\": [-1]}}", "{\"__metadata__\": {\"a\": 1}}", "{\"x\": {\"shape\": \"F32\"}}"})
+    EXPECT_THAT(refusal(header, ""), HasSubstr("the header has not the form of safetensors")) << header;
   // Nesting is refused at its first level that the format lacks, whatever follows.
   EXPECT_THAT(refusal("{\"x\": {\"shape\": " + std::string(1'000'000, '['), ""),
               HasSubstr("has not the form of safetensors"));
@@ -272,20 +258,20 @@ TEST(SafetensorsTest, ReadsWhatItWrites) {
 
 TEST(SafetensorsTest, WritesTheFormatThatOthersRead) {
   TemporaryPath path("python.safetensors");
-  ASSERT_TRUE(writeSafetensors(path, {{"b", tensorOf<uint8_t>(DType::U8, {3}, {1, 2, 3})},
-                                      {"w", tensorOf<float>(DType::F32, {2, 1}, {1, -2})}},
+  ASSERT_TRUE(writeSafetensors(path,
+                               {{"b", tensorOf<uint8_t>(DType::U8, {3}, {1, 2, 3})},
+                                {"w", tensorOf<float>(DType::F32, {2, 1}, {1, -2})}},
                                {{"k", "v"}})
                   .isOk());
-  const std::string command =
-      "python3 -c 'import json, struct, sys\n"
-      "data = open(sys.argv[1], \"rb\").read()\n"
-      "size = struct.unpack(\"<Q\", data[:8])[0]\n"
-      "header = json.loads(data[8:8 + size])\n"
-      "assert header == {\"__metadata__\": {\"k\": \"v\"},\n"
-      "    \"w\": {\"dtype\": \"F32\", \"shape\": [2, 1], \"data_offsets\": [0, 8]},\n"
-      "    \"b\": {\"dtype\": \"U8\", \"shape\": [3], \"data_offsets\": [8, 11]}}, header\n"
-      "assert data[8 + size:] == struct.pack(\"<2f3B\", 1, -2, 1, 2, 3)' " +
-      path.path;
+  const std::string command = "python3 -c 'import json, struct, sys\n"
+                              "data = open(sys.argv[1], \"rb\").read()\n"
+                              "size = struct.unpack(\"<Q\", data[:8])[0]\n"
+                              "header = json.loads(data[8:8 + size])\n"
+                              "assert header == {\"__metadata__\": {\"k\": \"v\"},\n"
+                              "    \"w\": {\"dtype\": \"F32\", \"shape\": [2, 1], \"data_offsets\": [0, 8]},\n"
+                              "    \"b\": {\"dtype\": \"U8\", \"shape\": [3], \"data_offsets\": [8, 11]}}, header\n"
+                              "assert data[8 + size:] == struct.pack(\"<2f3B\", 1, -2, 1, 2, 3)' " +
+                              path.path;
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
@@ -300,8 +286,7 @@ TEST(SafetensorsTest, RefusesToWrite) {
     EXPECT_EQ(readBytes(path), "before");
     return status.message();
   };
-  EXPECT_THAT(refused({{"x", x}, {"x", x}}),
-              HasSubstr("tensor 'x' is a duplicate, or has the name of the metadata"));
+  EXPECT_THAT(refused({{"x", x}, {"x", x}}), HasSubstr("tensor 'x' is a duplicate, or has the name of the metadata"));
   EXPECT_THAT(refused({{"__metadata__", x}}), HasSubstr("has the name of the metadata"));
   EXPECT_THAT(refused({{"\xff", x}}), HasSubstr("has a name that is not UTF-8"));
   EXPECT_THAT(refused({}, {{"key", "a\xc3"}}), HasSubstr("the metadata 'key' is not UTF-8"));

@@ -23,7 +23,8 @@ size_t count(const std::string &text, const std::string &part) {
 
 TEST(TraceFileTest, HasATrackForEachNameAndTwoEndsForEachArrow) {
   Trace trace;
-  const size_t first = trace.add({"host", "read", "x", 1000, 500}), second = trace.add({"device cpu", "run", "", 2000, 250});
+  const size_t first = trace.add({"host", "read", "x", 1000, 500}),
+               second = trace.add({"device cpu", "run", "", 2000, 250});
   trace.addDependency(first, second);
   const std::string text = io::encodeTrace(trace);
   EXPECT_EQ(count(text, "\"thread_name\""), 2u);

@@ -48,8 +48,7 @@ struct Table {
     return table;
   }
 
-  template <typename F>
-  Table remap(Shape to, F from) const {
+  template <typename F> Table remap(Shape to, F from) const {
     Table result{to, {}};
     for (int64_t n = 0; n != count(to); ++n)
       result.places.push_back(places[number(shape, from(index(to, n)))]);
@@ -154,9 +153,8 @@ TEST_F(MapAlgebra, RepeatedDimensionsMerge) {
 }
 
 TEST_F(MapAlgebra, ValidIntervalsStayWithTheirDimension) {
-  MapAttr padded = MapAttr::get(
-      &context, BlockAttr::get(&context, {expr(2), expr(6)}, {expr(4), expr(1)}, expr(-1),
-                               {expr(0), expr(1)}, {expr(2), expr(5)}));
+  MapAttr padded = MapAttr::get(&context, BlockAttr::get(&context, {expr(2), expr(6)}, {expr(4), expr(1)}, expr(-1),
+                                                         {expr(0), expr(1)}, {expr(2), expr(5)}));
   MapAttr reshaped = reshapeMap(padded, {1, 2, 1, 6});
   EXPECT_TRUE(reshaped.isSingleBlock());
   EXPECT_EQ(Table::of(reshaped).places, Table::of(padded).places);
@@ -205,9 +203,7 @@ TEST_F(MapAlgebra, AnInnerBlockMayHaveNoElements) {
   EXPECT_TRUE(hasElements(padMap(identity({1}), {1}, {1})));
 }
 
-TEST_F(MapAlgebra, NothingHasNoElements) {
-  EXPECT_EQ(reshapeMap(identity({0, 3}), {3, 2, 0}), identity({3, 2, 0}));
-}
+TEST_F(MapAlgebra, NothingHasNoElements) { EXPECT_EQ(reshapeMap(identity({0, 3}), {3, 2, 0}), identity({3, 2, 0})); }
 
 TEST_F(MapAlgebra, RandomChainsMeanWhatTheyMeanOnTables) {
   std::mt19937 random(5);

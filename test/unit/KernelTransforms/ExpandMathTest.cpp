@@ -33,11 +33,9 @@ using namespace mlir;
 namespace {
 
 /// A compiled loop `out[i] = op(a[i], b[i])` over vectors of 16.
-template <typename T>
-class Compiled {
+template <typename T> class Compiled {
 public:
-  explicit Compiled(const std::string &op,
-                    const zyx::kernel::ExpandMathPassOptions &expansion = {}) {
+  explicit Compiled(const std::string &op, const zyx::kernel::ExpandMathPassOptions &expansion = {}) {
     static bool initialised = [] {
       llvm::InitializeNativeTarget();
       llvm::InitializeNativeTargetAsmPrinter();
@@ -49,21 +47,26 @@ public:
     std::string text = R"(
       func.func @run(%a: !llvm.ptr, %b: !llvm.ptr, %out: !llvm.ptr, %n: i64) attributes {llvm.emit_c_interface} {
         %c0 = arith.constant 0 : i64
-        %step = arith.constant )" + bytes + R"( : i64
+        %step = arith.constant )" +
+                       bytes + R"( : i64
         scf.for %i = %c0 to %n step %step : i64 {
           %pa = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
           %pb = llvm.getelementptr %b[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
           %po = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-          %x = llvm.load %pa {alignment = 4 : i64} : !llvm.ptr -> )" + vector + R"(
-          %y = llvm.load %pb {alignment = 4 : i64} : !llvm.ptr -> )" + vector + R"(
-          %r = )" + op + " : " + vector + R"(
-          llvm.store %r, %po {alignment = 4 : i64} : )" + vector + R"(, !llvm.ptr
+          %x = llvm.load %pa {alignment = 4 : i64} : !llvm.ptr -> )" +
+                       vector + R"(
+          %y = llvm.load %pb {alignment = 4 : i64} : !llvm.ptr -> )" +
+                       vector + R"(
+          %r = )" + op +
+                       " : " + vector + R"(
+          llvm.store %r, %po {alignment = 4 : i64} : )" +
+                       vector + R"(, !llvm.ptr
         }
         return
       })";
     DialectRegistry registry;
-    registry.insert<func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                    LLVM::LLVMDialect, zyx::kernel::KernelDialect>();
+    registry.insert<func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, LLVM::LLVMDialect,
+                    zyx::kernel::KernelDialect>();
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
     context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
@@ -81,8 +84,7 @@ public:
     auto builder = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
     ExecutionEngineOptions options;
     options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-    auto made = ExecutionEngine::create(*module, options,
-                                        llvm::cantFail(builder.createTargetMachine()));
+    auto made = ExecutionEngine::create(*module, options, llvm::cantFail(builder.createTargetMachine()));
     if (!made) {
       llvm::errs() << llvm::toString(made.takeError());
       return;
@@ -110,8 +112,7 @@ private:
 
 /// Distance of `got` from the exact value, in units of the exact value's last place; infinite where
 /// one is NaN, infinite or a zero of the other sign and the other is not.
-template <typename T, typename Wide>
-double ulps(T got, Wide exact) {
+template <typename T, typename Wide> double ulps(T got, Wide exact) {
   T rounded = static_cast<T>(exact);
   if (std::isnan(got) || std::isnan(exact))
     return std::isnan(got) && std::isnan(exact) ? 0 : INFINITY;
@@ -125,28 +126,25 @@ double ulps(T got, Wide exact) {
   constexpr int digits = std::numeric_limits<T>::digits;
   int exponent = std::numeric_limits<T>::min_exponent;
   if (exact != 0)
-    exponent = std::max<int>(exponent, std::min<int>(std::ilogb(exact) + 1,
-                                                     std::numeric_limits<T>::max_exponent));
+    exponent = std::max<int>(exponent, std::min<int>(std::ilogb(exact) + 1, std::numeric_limits<T>::max_exponent));
   Wide value = std::isinf(got) ? std::copysign(std::scalbn(Wide(1), std::numeric_limits<T>::max_exponent), Wide(got))
                                : Wide(got);
   return static_cast<double>(std::abs(value - exact) / std::scalbn(Wide(1), exponent - digits));
 }
 
-template <typename T>
-struct Worst {
+template <typename T> struct Worst {
   double error = 0;
   T a = 0, b = 0, got = 0;
-  template <typename Wide>
-  void add(T x, T y, T result, Wide exact) {
+  template <typename Wide> void add(T x, T y, T result, Wide exact) {
     double e = ulps(result, exact);
     if (e > error)
       *this = {e, x, y, result};
   }
 };
 
-template <typename T>
-std::ostream &operator<<(std::ostream &os, const Worst<T> &worst) {
-  return os << std::defaultfloat << worst.error << " ulp at (" << std::hexfloat << worst.a << ", " << worst.b << ") = " << worst.got;
+template <typename T> std::ostream &operator<<(std::ostream &os, const Worst<T> &worst) {
+  return os << std::defaultfloat << worst.error << " ulp at (" << std::hexfloat << worst.a << ", " << worst.b
+            << ") = " << worst.got;
 }
 
 uint64_t stride() {
@@ -163,30 +161,24 @@ struct UnaryCase {
   bool nonpositive = false;
 
   std::string text() const { return std::string("math.") + op + (nonpositive ? " %x {kernel.nonpositive}" : " %x"); }
-  template <typename T>
-  T operand(T x) const {
-    return nonpositive ? -std::fabs(x) : x;
-  }
+  template <typename T> T operand(T x) const { return nonpositive ? -std::fabs(x) : x; }
 };
 
 double rsqrtDouble(double x) { return 1 / std::sqrt(x); }
 long double rsqrtLong(long double x) { return 1 / std::sqrt(x); }
 
 const UnaryCase unaryCases[] = {
-    {"exp", std::exp, std::exp, 1.5},     {"exp", std::exp, std::exp, 1.5, true},
-    {"exp2", std::exp2, std::exp2, 1.5},
-    {"log", std::log, std::log, 1.5},     {"log2", std::log2, std::log2, 1.5},
-    {"tanh", std::tanh, std::tanh, 2},    {"erf", std::erf, std::erf, 1.5},
-    {"rsqrt", rsqrtDouble, rsqrtLong, 1.5}, {"sin", std::sin, std::sin, 1},
-    {"cos", std::cos, std::cos, 1},       {"tan", std::tan, std::tan, 1},
+    {"exp", std::exp, std::exp, 1.5}, {"exp", std::exp, std::exp, 1.5, true}, {"exp2", std::exp2, std::exp2, 1.5},
+    {"log", std::log, std::log, 1.5}, {"log2", std::log2, std::log2, 1.5},    {"tanh", std::tanh, std::tanh, 2},
+    {"erf", std::erf, std::erf, 1.5}, {"rsqrt", rsqrtDouble, rsqrtLong, 1.5}, {"sin", std::sin, std::sin, 1},
+    {"cos", std::cos, std::cos, 1},   {"tan", std::tan, std::tan, 1},
 };
 
 /// With the instructions of every processor that has fma, and without.
 class ExpandMath : public testing::TestWithParam<std::tuple<UnaryCase, bool>> {
 protected:
   const UnaryCase &test = std::get<0>(GetParam());
-  const zyx::kernel::ExpandMathPassOptions expansion{std::get<1>(GetParam()),
-                                                     std::get<1>(GetParam())};
+  const zyx::kernel::ExpandMathPassOptions expansion{std::get<1>(GetParam()), std::get<1>(GetParam())};
 };
 
 TEST_P(ExpandMath, F32IsWithinItsBound) {
@@ -223,8 +215,8 @@ TEST_P(ExpandMath, F64IsWithinItsBound) {
   std::vector<double> inputs = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 5e-324, -5e-324, 1e-310,
                                 1.7976931348623157e308, -1.7976931348623157e308, 709.78, 709.79, -745.1, -745.2,
                                 // As near to a multiple of pi/2 as an f64 comes, and near small ones.
-                                0x1.4ae72e6ba22efp+848, 0x1.6ac5b262ca1ffp+849, 1.5707963267948966,
-                                3.141592653589793, 6.283185307179586};
+                                0x1.4ae72e6ba22efp+848, 0x1.6ac5b262ca1ffp+849, 1.5707963267948966, 3.141592653589793,
+                                6.283185307179586};
   for (int i = 0; i != 100000; ++i) {
     inputs.push_back(std::bit_cast<double>(random()));
     inputs.push_back((double(random()) / 9.3e18 - 1) * 750);
@@ -242,31 +234,27 @@ TEST_P(ExpandMath, F64IsWithinItsBound) {
   std::cout << test.op << " f64: " << worst << std::defaultfloat << '\n';
 }
 
-INSTANTIATE_TEST_SUITE_P(Functions, ExpandMath,
-                         testing::Combine(testing::ValuesIn(unaryCases), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Functions, ExpandMath, testing::Combine(testing::ValuesIn(unaryCases), testing::Bool()),
                          [](const auto &info) {
-                           return std::string(std::get<0>(info.param).op) + (std::get<0>(info.param).nonpositive ? "Nonpositive" : "") +
+                           return std::string(std::get<0>(info.param).op) +
+                                  (std::get<0>(info.param).nonpositive ? "Nonpositive" : "") +
                                   (std::get<1>(info.param) ? "" : "WithoutFma");
                          });
 
 /// Whole numbers, halves, both sides of what is whole anyway, and all kinds of bits.
-template <typename T>
-void checkRounding() {
+template <typename T> void checkRounding() {
   constexpr double whole = sizeof(T) == 4 ? 0x1p23 : 0x1p52;
   std::vector<T> inputs = {T(INFINITY), T(-INFINITY), T(NAN), std::numeric_limits<T>::max(),
                            std::numeric_limits<T>::denorm_min()};
-  for (double size : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.5, 1e5 + 0.5, whole - 1, whole - 0.5,
-                      whole, whole + 1, 2 * whole + 2})
-    inputs.insert(inputs.end(), {T(size), T(-size), std::nextafter(T(size), T(0)),
-                                 std::nextafter(T(-size), T(0))});
+  for (double size :
+       {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.5, 1e5 + 0.5, whole - 1, whole - 0.5, whole, whole + 1, 2 * whole + 2})
+    inputs.insert(inputs.end(), {T(size), T(-size), std::nextafter(T(size), T(0)), std::nextafter(T(-size), T(0))});
   std::mt19937_64 random(5);
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   while (inputs.size() < 100000 || inputs.size() % 16)
     inputs.push_back(std::bit_cast<T>(Bits(random())));
-  const std::pair<const char *, T (*)(T)> ops[] = {{"floor", std::floor},
-                                                   {"ceil", std::ceil},
-                                                   {"trunc", std::trunc},
-                                                   {"roundeven", std::nearbyint}};
+  const std::pair<const char *, T (*)(T)> ops[] = {
+      {"floor", std::floor}, {"ceil", std::ceil}, {"trunc", std::trunc}, {"roundeven", std::nearbyint}};
   for (const auto &[op, function] : ops) {
     Compiled<T> compiled("math." + std::string(op) + " %x", {false, false});
     ASSERT_TRUE(compiled);
@@ -297,13 +285,31 @@ TEST(ExpandMathFma, BecomesProductAndSumWithoutTheInstruction) {
 }
 
 /// Random pairs, pairs near interesting powers, and every pair of special values.
-template <typename T>
-std::pair<std::vector<T>, std::vector<T>> pairs(int count) {
+template <typename T> std::pair<std::vector<T>, std::vector<T>> pairs(int count) {
   std::vector<T> a, b;
   using Limits = std::numeric_limits<T>;
-  const T special[] = {0, T(-0.0), 1, -1, 2, -2, 3, -3, T(0.5), T(-0.5), T(1.5), Limits::infinity(),
-                       -Limits::infinity(), Limits::quiet_NaN(), Limits::max(), -Limits::max(), Limits::min(),
-                       Limits::denorm_min(), -Limits::denorm_min(), T(1e30), T(1e30) + 1, T(16777215)};
+  const T special[] = {0,
+                       T(-0.0),
+                       1,
+                       -1,
+                       2,
+                       -2,
+                       3,
+                       -3,
+                       T(0.5),
+                       T(-0.5),
+                       T(1.5),
+                       Limits::infinity(),
+                       -Limits::infinity(),
+                       Limits::quiet_NaN(),
+                       Limits::max(),
+                       -Limits::max(),
+                       Limits::min(),
+                       Limits::denorm_min(),
+                       -Limits::denorm_min(),
+                       T(1e30),
+                       T(1e30) + 1,
+                       T(16777215)};
   for (T x : special)
     for (T y : special)
       a.push_back(x), b.push_back(y);

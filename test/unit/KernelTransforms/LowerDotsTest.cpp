@@ -51,7 +51,8 @@ TEST_F(LowerTiles, DotOfATransposedFactor) {
 /// Factors that are packed through squares of vectors, with rests of every kind.
 TEST_F(LowerTiles, DotOfTwoTransposedFactors) {
   auto transposed = [](int64_t rows, int64_t columns) {
-    return "<[" + std::to_string(rows) + ", " + std::to_string(columns) + "] strides [1, " + std::to_string(rows) + "]>";
+    return "<[" + std::to_string(rows) + ", " + std::to_string(columns) + "] strides [1, " + std::to_string(rows) +
+           "]>";
   };
   for (auto [m, n, k] : {std::tuple{37, 33, 21}, {16, 16, 16}, {19, 70, 35}})
     check(product(m, n, k, "f32", "f32", true, transposed(k, n), transposed(m, k)), 24);
@@ -65,7 +66,8 @@ TEST_F(LowerTiles, DotInBlocks) {
   for (auto [m, n, k] : {std::tuple{29, 75, 23}, {12, 32, 8}, {1, 40, 9}, {40, 1, 9}})
     for (const char *pack : packs)
       for (const char *grid : {"", "#kernel.grid_step<\"m\", 10>, #kernel.grid_step<\"n\", 40>, "})
-        for (const char *blocks : {"<4 x 32, rows 8, depth 8", "<5 x 20, rows 10, depth 23", "<12 x 16, rows 12, depth 5"})
+        for (const char *blocks :
+             {"<4 x 32, rows 8, depth 8", "<5 x 20, rows 10, depth 23", "<12 x 16, rows 12, depth 5"})
           for (int64_t vectorBytes : {64, 32, 0}) {
             std::string text = product(m, n, k, "f32", "f32", true);
             std::string schedule = std::string(grid) + "#kernel.block_step<" + blocks + pack + ">>";
@@ -99,8 +101,8 @@ TEST_F(LowerTiles, DotAlongDepth) {
     for (const char *map : {"", "along"})
       for (const char *blocks : {"<2 x 6 along depth, rows 2, depth 64", "<4 x 3 along depth, rows 4, depth 20"})
         for (int64_t vectorBytes : {64, 32, 0}) {
-          std::string right = "<[" + std::to_string(k) + ", " + std::to_string(n) + "] strides [1, " +
-                              std::to_string(k) + "]>";
+          std::string right =
+              "<[" + std::to_string(k) + ", " + std::to_string(n) + "] strides [1, " + std::to_string(k) + "]>";
           std::string text = product(m, n, k, "f32", "f32", true, *map ? right : "");
           std::string schedule = std::string("#kernel.block_step<") + blocks + ">>";
           SCOPED_TRACE(text + "\nschedule: " + schedule + "\nvector bytes: " + std::to_string(vectorBytes));

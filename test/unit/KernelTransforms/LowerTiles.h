@@ -17,12 +17,12 @@
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/CPU/CPU.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -50,8 +50,8 @@ class Guarded {
 public:
   explicit Guarded(const std::vector<std::byte> &bytes) : size(bytes.size()) {
     mapped = (size + page - 1) / page * page + page;
-    base = static_cast<std::byte *>(mmap(nullptr, mapped + page, PROT_READ | PROT_WRITE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base = static_cast<std::byte *>(
+        mmap(nullptr, mapped + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base + mapped, page, PROT_NONE);
     std::copy(bytes.begin(), bytes.end(), data());
   }
@@ -251,8 +251,7 @@ protected:
 class Writer {
 public:
   /// Declares a buffer and a row-major view, or one with the given map, of all of it.
-  Writer &view(const std::string &name, std::vector<int64_t> shape, const std::string &element,
-               std::string map = "") {
+  Writer &view(const std::string &name, std::vector<int64_t> shape, const std::string &element, std::string map = "") {
     if (map.empty()) {
       std::vector<int64_t> strides(shape.size(), 1);
       for (size_t i = shape.size(); i-- > 1;)
@@ -276,26 +275,26 @@ public:
   /// Loads the whole of a view.
   Writer &load(const std::string &name, const std::string &axes, const std::string &extra = "") {
     lines += "  %" + name + " = kernel.load %" + name + ".v[" + zeros[name] + "] " + extra +
-             (axes.empty() ? "" : " axes [" + axes + "]") + bounds[name] + " : " + types[name] + " -> " +
-             tiles[name] + "\n";
+             (axes.empty() ? "" : " axes [" + axes + "]") + bounds[name] + " : " + types[name] + " -> " + tiles[name] +
+             "\n";
     return *this;
   }
-  Writer &in(const std::string &name, std::vector<int64_t> shape, const std::string &element,
-             const std::string &axes, const std::string &map = "") {
+  Writer &in(const std::string &name, std::vector<int64_t> shape, const std::string &element, const std::string &axes,
+             const std::string &map = "") {
     return view(name, std::move(shape), element, map).load(name, axes);
   }
   Writer &op(const std::string &line) {
     lines += "  " + line + "\n";
     return *this;
   }
-  Writer &out(const std::string &tile, const std::string &name, std::vector<int64_t> shape,
-              const std::string &element, const std::string &map = "") {
+  Writer &out(const std::string &tile, const std::string &name, std::vector<int64_t> shape, const std::string &element,
+              const std::string &map = "") {
     view(name, std::move(shape), element, map);
     return store(tile, name);
   }
   Writer &store(const std::string &tile, const std::string &name) {
-    lines += "  kernel.store %" + tile + ", %" + name + ".v[" + zeros[name] + "]" + bounds[name] + " : " +
-             tiles[name] + ", " + types[name] + "\n";
+    lines += "  kernel.store %" + tile + ", %" + name + ".v[" + zeros[name] + "]" + bounds[name] + " : " + tiles[name] +
+             ", " + types[name] + "\n";
     return *this;
   }
   std::string text() const {

@@ -63,8 +63,8 @@ std::vector<double> decode(Type element, const std::byte *bytes, size_t count) {
       number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
       result[i] = number.convertToDouble();
     } else {
-      result[i] = element.isInteger(1) ? static_cast<double>(bits)
-                                       : static_cast<double>(llvm::SignExtend64(bits, 8 * size));
+      result[i] =
+          element.isInteger(1) ? static_cast<double>(bits) : static_cast<double>(llvm::SignExtend64(bits, 8 * size));
     }
   }
   return result;
@@ -104,14 +104,22 @@ double combine(Combine kind, Type type, double a, double b) {
   // Read as unsigned, negative numbers are the largest ones.
   auto unsignedLess = [](double x, double y) { return (x < 0) == (y < 0) ? x < y : y < 0; };
   switch (kind) {
-  case Combine::Add: return roundTo(type, a + b);
-  case Combine::Mul: return roundTo(type, a * b);
-  case Combine::Max: return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-  case Combine::Min: return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-  case Combine::UMax: return unsignedLess(a, b) ? b : a;
-  case Combine::UMin: return unsignedLess(a, b) ? a : b;
-  case Combine::And: return roundTo(type, static_cast<double>(int64_t(a) & int64_t(b)));
-  case Combine::Or: return roundTo(type, static_cast<double>(int64_t(a) | int64_t(b)));
+  case Combine::Add:
+    return roundTo(type, a + b);
+  case Combine::Mul:
+    return roundTo(type, a * b);
+  case Combine::Max:
+    return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+  case Combine::Min:
+    return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+  case Combine::UMax:
+    return unsignedLess(a, b) ? b : a;
+  case Combine::UMin:
+    return unsignedLess(a, b) ? a : b;
+  case Combine::And:
+    return roundTo(type, static_cast<double>(int64_t(a) & int64_t(b)));
+  case Combine::Or:
+    return roundTo(type, static_cast<double>(int64_t(a) | int64_t(b)));
   }
   return NAN;
 }
@@ -120,12 +128,17 @@ double identityOf(Combine kind, Type type) {
   bool isFloat = isa<FloatType>(type);
   double limit = isFloat ? INFINITY : std::ldexp(1.0, type.getIntOrFloatBitWidth() - 1);
   switch (kind) {
-  case Combine::Mul: return 1;
-  case Combine::Max: return -limit;
-  case Combine::Min: return isFloat ? limit : limit - 1;
+  case Combine::Mul:
+    return 1;
+  case Combine::Max:
+    return -limit;
+  case Combine::Min:
+    return isFloat ? limit : limit - 1;
   case Combine::UMin:
-  case Combine::And: return roundTo(type, -1);
-  default: return 0;
+  case Combine::And:
+    return roundTo(type, -1);
+  default:
+    return 0;
   }
 }
 

@@ -43,8 +43,7 @@ protected:
   }
 
   /// Takes a step of training and one of inference.
-  template <typename Model>
-  void takeSteps(const Model &model, const Tensor &inputs, const Tensor &targets) {
+  template <typename Model> void takeSteps(const Model &model, const Tensor &inputs, const Tensor &targets) {
     optim::Optimizer optimizer(model.parameters(), optim::adamW());
     const optim::TrainStep step(optimizer, [&](std::span<const Tensor> batch) {
       return std::vector<Tensor>{bench::lossOf(model(batch[0]), batch[1])};

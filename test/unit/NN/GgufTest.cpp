@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 // Tensors of GGUF files, and products with quantised weights.
 //===----------------------------------------------------------------------===//
+#include "../Tensor/TensorFixture.h"
 #include "../TestBlocks.h"
 #include "../TestFiles.h"
-#include "../Tensor/TensorFixture.h"
 
 #include "zyx/Base/TempFolder.h"
 
@@ -33,12 +33,14 @@ uint32_t numberOf(BlockFormat format) {
   return numbers[static_cast<int>(format)];
 }
 
-template <typename T> std::string raw(T value) { return std::string(reinterpret_cast<const char *>(&value), sizeof(T)); }
+template <typename T> std::string raw(T value) {
+  return std::string(reinterpret_cast<const char *>(&value), sizeof(T));
+}
 std::string text(const std::string &value) { return raw<uint64_t>(value.size()) + value; }
 
 void writeGguf(const std::string &path, const std::vector<Stored> &tensors) {
-  std::string head = "GGUF" + raw<uint32_t>(3) + raw<uint64_t>(tensors.size()) + raw<uint64_t>(1) + text("general.name") +
-                     raw<uint32_t>(8) + text("tiny"),
+  std::string head = "GGUF" + raw<uint32_t>(3) + raw<uint64_t>(tensors.size()) + raw<uint64_t>(1) +
+                     text("general.name") + raw<uint32_t>(8) + text("tiny"),
               data;
   for (const Stored &tensor : tensors) {
     data.append((32 - data.size() % 32) % 32, '\0');
@@ -94,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, GgufTest, testing::Values("reference", "cpu"),
 
 TEST_P(GgufTest, MapsTensorsOfEachType) {
   const std::vector<float> floatsOf = {1, -2.5, 3, 0.5};
-  std::vector<Stored> stored = {{"f32", 0, {2, 2}, {}}, {"f16", 1, {4}, {}}, {"bf16", 30, {4}, {}}, {"i32", 26, {2}, {}}};
+  std::vector<Stored> stored = {
+      {"f32", 0, {2, 2}, {}}, {"f16", 1, {4}, {}}, {"bf16", 30, {4}, {}}, {"i32", 26, {2}, {}}};
   for (float value : floatsOf) {
     const uint16_t half = floatToHalf(value), brain = floatToBFloat16(value);
     std::ranges::copy(std::as_bytes(std::span(&value, 1)), std::back_inserter(stored[0].data));
@@ -134,7 +137,8 @@ TEST_P(GgufTest, BadFilesAreErrors) {
   EXPECT_THAT(refusal([&] { nn::mapGguf(path); }), HasSubstr("tensor 'odd' has the unsupported type 16"));
   EXPECT_THAT(refusal([&] { dequantise(Tensor::zeros({4}), BlockFormat::Q4_0, {1, 32}); }),
               HasSubstr("the blocks of Q4_0[1, 32] are u8 of 18 elements, not f32[4]"));
-  EXPECT_THAT(refusal([&] { dequantise(Tensor(), BlockFormat::Q4_0, {1, 32}); }), HasSubstr("dequantise: there is no tensor in this place"));
+  EXPECT_THAT(refusal([&] { dequantise(Tensor(), BlockFormat::Q4_0, {1, 32}); }),
+              HasSubstr("dequantise: there is no tensor in this place"));
   writeGguf(path, {quantised("w", BlockFormat::Q4_0, {64, 256}, 1)});
   const NamedTensors mapped = nn::mapGguf(path);
   std::filesystem::resize_file(path, 4096);
@@ -154,7 +158,8 @@ TEST_P(GgufTest, ProductsAreThoseOfTheNumbers) {
     expectProduct(floats(matmul(row, w.transpose())), x, weights);
     expectProduct(floats(matmul(w, row.reshape({in}))), x, weights);
     const Tensor normed = row / row.square().mean(-1, true).sqrt();
-    expectProduct(floats(matmul(normed, w.transpose()).relu() - matmul(-normed, w.transpose()).relu()), floats(normed), weights);
+    expectProduct(floats(matmul(normed, w.transpose()).relu() - matmul(-normed, w.transpose()).relu()), floats(normed),
+                  weights);
     const std::vector<float> both = floats(matmul(concat({row, row * 2}), w.transpose()));
     expectProduct({both.begin(), both.begin() + out}, x, weights);
     // Rows of the blocks are summed up.
@@ -171,7 +176,8 @@ TEST_P(GgufTest, ProductsAreThoseOfTheNumbers) {
 TEST_P(GgufTest, ParametersOfOneTensorHaveGradientsOfTheirOwn) {
   struct Two : nn::Module {
     explicit Two(nn::Draws draws)
-        : a(add("a", nn::Linear(32, 32, draws, /*hasBias=*/false))), b(add("b", nn::Linear(32, 32, draws, /*hasBias=*/false))) {}
+        : a(add("a", nn::Linear(32, 32, draws, /*hasBias=*/false))),
+          b(add("b", nn::Linear(32, 32, draws, /*hasBias=*/false))) {}
     nn::Linear a, b;
   };
   writeGguf(path, {quantised("w", BlockFormat::Q8_0, {32, 32}, 1)});
@@ -179,16 +185,18 @@ TEST_P(GgufTest, ParametersOfOneTensorHaveGradientsOfTheirOwn) {
   Two two(nn::Draws(1));
   two.load({{"a.weight", w}, {"b.weight", w}}, {.assign = true});
   EXPECT_NE(two.a.weight.value().id(), two.b.weight.value().id());
-  const std::vector<Tensor> found = gradient((two.a(x) + two.b(x) * 3).sum(), {two.a.weight.value(), two.b.weight.value()});
+  const std::vector<Tensor> found =
+      gradient((two.a(x) + two.b(x) * 3).sum(), {two.a.weight.value(), two.b.weight.value()});
   const std::vector<float> of = floats(found[0]), other = floats(found[1]);
   for (size_t i = 0; i < of.size(); ++i)
     EXPECT_FLOAT_EQ(3 * of[i], other[i]);
   // What set that by hand is told.
   two.b.weight.setLater(two.a.weight.value());
   optim::Optimizer optimizer(two, optim::sgd());
-  EXPECT_THAT(refusal([&] { optimizer.minimize((two.a(x) + two.b(x)).sum()); }),
-              HasSubstr("optimizer: 'a.weight' and 'b.weight' hold one tensor, so that gradients of the two cannot be told: "
-                        "Parameter::set gives one a tensor of its own"));
+  EXPECT_THAT(
+      refusal([&] { optimizer.minimize((two.a(x) + two.b(x)).sum()); }),
+      HasSubstr("optimizer: 'a.weight' and 'b.weight' hold one tensor, so that gradients of the two cannot be told: "
+                "Parameter::set gives one a tensor of its own"));
 }
 
 /// A capture that will never be right again is not kept, and so nothing of what was assigned before.
@@ -211,7 +219,8 @@ TEST_P(GgufTest, ModelsThatAreReplacedAreForgotten) {
 
 TEST_P(GgufTest, ModulesTakeThemUnderOtherNames) {
   const Shape shape{32, 64};
-  writeGguf(path, {quantised("blk.0.weight", BlockFormat::Q4_0, shape, 1), {"blk.0.bias", 0, {32}, std::vector<std::byte>(128)}});
+  writeGguf(path, {quantised("blk.0.weight", BlockFormat::Q4_0, shape, 1),
+                   {"blk.0.bias", 0, {32}, std::vector<std::byte>(128)}});
   const std::vector<float> weights = decodeAll(BlockFormat::Q4_0, randomBlocks(BlockFormat::Q4_0, shape, 1, true)),
                            x = someNumbers(64);
   const Tensor row = Tensor::from(x, {1, 64});
@@ -235,8 +244,9 @@ TEST_P(GgufTest, ModulesTakeThemUnderOtherNames) {
   std::optional<ContextScope> scope(std::in_place, other);
   const NamedTensors mapped = nn::mapGguf(path);
   scope.reset();
-  EXPECT_THAT(refusal([&] { layer.load(mapped, {.rename = rename, .assign = true}); }),
-              HasSubstr("' is of another context than the parameter that would become it; without assign it is copied"));
+  EXPECT_THAT(
+      refusal([&] { layer.load(mapped, {.rename = rename, .assign = true}); }),
+      HasSubstr("' is of another context than the parameter that would become it; without assign it is copied"));
 }
 
 /// In memory are the blocks, and nothing of the size of the numbers.

@@ -62,9 +62,11 @@ TEST_P(Gpt2Test, DecodesWithACacheWhatItDecodesAnew) {
     std::vector<int64_t> window = tokens;
     window.resize(prompt.size() + count);
     const int64_t last = static_cast<int64_t>(tokens.size()) - 1;
-    tokens.push_back(next({Tensor::from(window, {int64_t(window.size())}), Tensor::from({last})})[0].argmax(1).item<int64_t>());
+    tokens.push_back(
+        next({Tensor::from(window, {int64_t(window.size())}), Tensor::from({last})})[0].argmax(1).item<int64_t>());
   }
-  const std::vector<int64_t> decoded = model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), count).to<int64_t>();
+  const std::vector<int64_t> decoded =
+      model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), count).to<int64_t>();
   EXPECT_EQ(decoded, std::vector<int64_t>(tokens.begin() + prompt.size(), tokens.end()));
   // Not one token again and again.
   EXPECT_GT(std::set<int64_t>(decoded.begin(), decoded.end()).size(), 2u);

@@ -16,10 +16,10 @@
 #include <cstdlib>
 
 using namespace zyx;
-using zyx::test::refusal;
-using zyx::test::floats;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using zyx::test::floats;
+using zyx::test::refusal;
 
 namespace {
 
@@ -33,7 +33,8 @@ void expectNear(const std::vector<float> &values, const std::vector<double> &exp
 }
 
 /// Mean and variance of the elements of x for which `in` is true.
-std::pair<double, double> moments(const std::vector<float> &x, const std::function<bool(size_t)> &in, double correction) {
+std::pair<double, double> moments(const std::vector<float> &x, const std::function<bool(size_t)> &in,
+                                  double correction) {
   double sum = 0, squares = 0, count = 0;
   for (size_t i = 0; i < x.size(); ++i)
     if (in(i))
@@ -62,7 +63,8 @@ TEST_P(LayersTest, GroupNormIsItsFormula) {
   }
   expectNear(floats(norm(given)), expected);
   EXPECT_THAT(refusal([] { nn::GroupNorm(3, 4); }), HasSubstr("GroupNorm: 4 channels do not fall into 3 groups"));
-  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2, 3})); }), HasSubstr("GroupNorm: a tensor of shape [2, 3] is not [batch, 4, positions...]"));
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2, 3})); }),
+              HasSubstr("GroupNorm: a tensor of shape [2, 3] is not [batch, 4, positions...]"));
 }
 
 TEST_P(LayersTest, BatchNormKeepsRunningMoments) {
@@ -92,9 +94,12 @@ TEST_P(LayersTest, BatchNormKeepsRunningMoments) {
   expectNear(floats(norm(given)), later);
   expectNear(floats(*norm.runningMean), {mean[0], mean[1]});
   norm.train();
-  EXPECT_THAT(refusal([&] { norm(Tensor::ones({1, 2})); }),
-              HasSubstr("BatchNorm: a tensor of shape [1, 2] has not two elements per channel: there is no variance to train with"));
-  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2})); }), HasSubstr("BatchNorm: a tensor of shape [2] is not [batch, 2, positions...]"));
+  EXPECT_THAT(
+      refusal([&] { norm(Tensor::ones({1, 2})); }),
+      HasSubstr(
+          "BatchNorm: a tensor of shape [1, 2] has not two elements per channel: there is no variance to train with"));
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2})); }),
+              HasSubstr("BatchNorm: a tensor of shape [2] is not [batch, 2, positions...]"));
 }
 
 TEST_P(LayersTest, StepsComputeBuffersInTheSameProgram) {
@@ -134,24 +139,29 @@ TEST_P(LayersTest, FailuresNameTheLayerAndTheCall) {
               AllOf(HasSubstr("LayersTest.cpp:"),
                     HasSubstr("Linear: matmul: shapes [8, 63] and [64, 32] do not multiply: 63 columns meet 64 rows")));
   const nn::Sequential model(nn::LayerNorm(63), linear);
-  EXPECT_THAT(refusal([&] { model(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Sequential 1: Linear: matmul: ")));
+  EXPECT_THAT(refusal([&] { model(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Sequential 1: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::Sequential(std::function<Tensor(const Tensor &)>())(x); }),
               HasSubstr("Sequential 0: there is no function in this place"));
-  EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, draws)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Mlp: Linear: matmul: ")));
+  EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, draws)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Mlp: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 2}, draws)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("MultiheadAttention: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::TransformerBlock(8, {.heads = 2}, draws)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("TransformerBlock: LayerNorm: layerNorm: ")));
   EXPECT_THAT(refusal([&] { nn::Dropout(0.5, 1)(Tensor()); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Dropout: context: there is no tensor in this place")));
-  EXPECT_THAT(refusal([&] { nn::RmsNorm(4)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("RmsNorm: rmsNorm: a weight")));
+  EXPECT_THAT(refusal([&] { nn::RmsNorm(4)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("RmsNorm: rmsNorm: a weight")));
   EXPECT_THAT(refusal([&] { nn::LayerNorm(4)(x); }), HasSubstr("LayerNorm: layerNorm: a weight"));
-  EXPECT_THAT(refusal([&] { nn::Embedding(3, 2, draws)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Embedding: ")));
+  EXPECT_THAT(refusal([&] { nn::Embedding(3, 2, draws)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Embedding: ")));
   EXPECT_THAT(refusal([&] { nn::Convolution(2, 1, {2}, draws)(x); }), HasSubstr("Convolution: convolution: "));
   EXPECT_THAT(refusal([&] { nn::TransposedConvolution(2, 1, {2}, draws)(x); }),
               HasSubstr("TransposedConvolution: transposedConvolution: "));
   EXPECT_THAT(refusal([&] { nn::Lstm(2, 3, draws)(x); }), HasSubstr("Lstm: a tensor of shape [8, 63]"));
-  EXPECT_THAT(refusal([&] { nn::BatchNorm(2)(x); }), AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("BatchNorm: a tensor of shape")));
+  EXPECT_THAT(refusal([&] { nn::BatchNorm(2)(x); }),
+              AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("BatchNorm: a tensor of shape")));
 }
 
 TEST_P(LayersTest, NothingGoesThroughEmptyLayers) {
@@ -180,8 +190,10 @@ TEST_P(LayersTest, RotaryTurnsPairs) {
   };
   EXPECT_NEAR(product(3, 1), product(9, 7), 1e-6);
   EXPECT_GT(std::abs(product(3, 1) - product(3, 0)), 1e-3);
-  EXPECT_THAT(refusal([&] { nn::rotary(x, Tensor::from({1, 2})); }),
-              HasSubstr("rotary: rows of shape [2, 3, 4] at positions of shape [2] are not [..., rows, even width] and [rows]"));
+  EXPECT_THAT(
+      refusal([&] { nn::rotary(x, Tensor::from({1, 2})); }),
+      HasSubstr(
+          "rotary: rows of shape [2, 3, 4] at positions of shape [2] are not [..., rows, even width] and [rows]"));
   // Turned alike, queries and keys see that the order of what they attend to is another one.
   const nn::MultiheadAttention module(4, {.heads = 2, .rotary = true}, draws);
   const Tensor rows = x.select(0, 0);
@@ -199,7 +211,8 @@ TEST_P(LayersTest, Sinusoids) {
 }
 
 /// Steps of both layers from the formulas of their header, for a batch of 2.
-static std::vector<double> recur(bool isLstm, const nn::Recurrent &module, const std::vector<float> &x, int steps, int in, int hidden) {
+static std::vector<double> recur(bool isLstm, const nn::Recurrent &module, const std::vector<float> &x, int steps,
+                                 int in, int hidden) {
   const std::vector<float> wi = floats(*module.inputWeight), wh = floats(*module.hiddenWeight);
   const std::vector<float> bi = floats(*module.inputBias), bh = floats(*module.hiddenBias);
   std::vector<double> h(2 * hidden), c(2 * hidden), result;
@@ -286,9 +299,12 @@ TEST_P(LayersTest, RecurrentLayersAreProgramsOfOneSize) {
 
 TEST_P(LayersTest, PlainRecurrence) {
   nn::Rnn rnn(1, 2, draws);
-  rnn.load({{"weight_ih", Tensor::from({1.f, -1.f}).reshape({2, 1})}, {"weight_hh", Tensor::from({.5f, 0.f, 2.f, 0.f}).reshape({2, 2})},
-            {"bias_ih", Tensor::from({.25f, 0.f})}, {"bias_hh", Tensor::from({0.f, -.5f})}});
-  const double a = std::tanh(2 + .25), b = std::tanh(-2 - .5), c = std::tanh(-1 + .5 * a + .25), d = std::tanh(1 + 2 * a - .5);
+  rnn.load({{"weight_ih", Tensor::from({1.f, -1.f}).reshape({2, 1})},
+            {"weight_hh", Tensor::from({.5f, 0.f, 2.f, 0.f}).reshape({2, 2})},
+            {"bias_ih", Tensor::from({.25f, 0.f})},
+            {"bias_hh", Tensor::from({0.f, -.5f})}});
+  const double a = std::tanh(2 + .25), b = std::tanh(-2 - .5), c = std::tanh(-1 + .5 * a + .25),
+               d = std::tanh(1 + 2 * a - .5);
   expectNear(floats(rnn(Tensor::from({2.f, -1.f}).reshape({2, 1, 1}))), {a, b, c, d});
 }
 
@@ -348,11 +364,13 @@ TEST_P(LayersTest, ConvolutionsLearn) {
   for (int image = 0; image < count; ++image) {
     classes.push_back(image % 2);
     for (int i = 0; i < 36; ++i)
-      pixels.push_back((image % 2 ? i / 6 == i % 6 : i / 6 == 5 - i % 6) ? 1.f : 0.1f * float((i * 7 + image * 5) % 11));
+      pixels.push_back((image % 2 ? i / 6 == i % 6 : i / 6 == 5 - i % 6) ? 1.f
+                                                                         : 0.1f * float((i * 7 + image * 5) % 11));
   }
   const Tensor images = Tensor::from(pixels, {count, 1, 6, 6}), labels = Tensor::from(classes, {count});
-  nn::Sequential model(nn::Convolution(1, 4, {3, 3}, draws), nn::BatchNorm(4),
-                       [](const Tensor &x) { return maxPool(x.relu(), {2, 2}).flatten(1); }, nn::Linear(16, 2, draws));
+  nn::Sequential model(
+      nn::Convolution(1, 4, {3, 3}, draws), nn::BatchNorm(4),
+      [](const Tensor &x) { return maxPool(x.relu(), {2, 2}).flatten(1); }, nn::Linear(16, 2, draws));
   optim::Optimizer optimizer(model.parameters(), optim::adam({.learningRate = 0.05}));
   const uint64_t hits = context.counters().hits;
   Tensor loss;

@@ -12,11 +12,11 @@
 #include <sys/resource.h>
 
 using namespace zyx;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using zyx::test::doubles;
 using zyx::test::floats;
 using zyx::test::refusal;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 namespace {
 
@@ -88,7 +88,8 @@ TEST_P(LoadTest, ModulesBecomeOfAnotherDtype) {
   optimizer.minimize(layer(x.cast(DType::BF16)).cast(DType::F32).square().sum());
   EXPECT_EQ(layer.weight->dtype(), DType::BF16);
   EXPECT_NE(floats(layer.weight->cast(DType::F32)), weight);
-  EXPECT_THAT(refusal([&] { layer.to(DType::I8); }), HasSubstr("module: parameters do not become of dtype i8, which is none of floats"));
+  EXPECT_THAT(refusal([&] { layer.to(DType::I8); }),
+              HasSubstr("module: parameters do not become of dtype i8, which is none of floats"));
   nn::BatchNorm norm(3);
   norm.to(DType::BF16);
   EXPECT_EQ(norm(Tensor::ones({2, 3}, DType::BF16)).dtype(), DType::BF16);
@@ -160,9 +161,10 @@ TEST_P(LoadTest, ModulesWithoutParametersAreRefused) {
   EXPECT_THAT(refusal([&] { module.save(path); }), HasSubstr("module: there is nothing to save: " + reason));
   EXPECT_FALSE(std::ifstream(path).good());
   EXPECT_THAT(refusal([&] { module.load(NamedTensors()); }), HasSubstr("module: there is nothing to load: " + reason));
-  EXPECT_THAT(refusal([&] { optim::Optimizer(module, optim::sgd()); }),
-              HasSubstr("optimizer: there are no parameters to train, as of a module whose children are members that were not "
-                        "declared with add()"));
+  EXPECT_THAT(
+      refusal([&] { optim::Optimizer(module, optim::sgd()); }),
+      HasSubstr("optimizer: there are no parameters to train, as of a module whose children are members that were not "
+                "declared with add()"));
   EXPECT_THAT(refusal([&] { nn::Training(module, optim::sgd()); }), HasSubstr("there are no parameters to train"));
 }
 
@@ -173,12 +175,15 @@ TEST_P(LoadTest, ModulesWithoutParametersAreRefused) {
 TEST_P(LoadTest, AnIndexNamesSeveralFiles) {
   const Pair given{nn::Draws(1)};
   const NamedTensors state = given.state();
-  nn::saveTensors(folder->file("one.safetensors"), {{"a.weight", state.at("a.weight")}, {"b.bias", state.at("b.bias")}});
-  nn::saveTensors(folder->file("two.safetensors"), {{"a.bias", state.at("a.bias")}, {"b.weight", state.at("b.weight")}});
+  nn::saveTensors(folder->file("one.safetensors"),
+                  {{"a.weight", state.at("a.weight")}, {"b.bias", state.at("b.bias")}});
+  nn::saveTensors(folder->file("two.safetensors"),
+                  {{"a.bias", state.at("a.bias")}, {"b.weight", state.at("b.weight")}});
   const std::string index = folder->file("model.safetensors.index.json");
   const auto of = [](const std::string &last) {
     return R"({"metadata": {"total_size": 96, "weight_map": [1]}, "weight_map": {"a.weight": "one.safetensors",
-               "a.bias": "two.safetensors", "b.bias": "one.safetensors", "b.weight": )" + last + "}}";
+               "a.bias": "two.safetensors", "b.bias": "one.safetensors", "b.weight": )" +
+           last + "}}";
   };
   write(index, of("\"two.safetensors\""));
   const std::string path = index.substr(0, index.rfind('/'));
@@ -195,7 +200,8 @@ TEST_P(LoadTest, AnIndexNamesSeveralFiles) {
     write(index, text);
     return refusal([&] { model.load(index); });
   };
-  EXPECT_THAT(failure(of("\"one.safetensors\"")), HasSubstr("tensor 'b.weight' is said to be in 'one.safetensors', which has none of the name"));
+  EXPECT_THAT(failure(of("\"one.safetensors\"")),
+              HasSubstr("tensor 'b.weight' is said to be in 'one.safetensors', which has none of the name"));
   for (const std::string name : {"\"../one.safetensors\"", "\"/etc/passwd\"", "\"..\"", "\"\""})
     EXPECT_THAT(failure(of(name)), HasSubstr("which is no file beside the index"));
   EXPECT_THAT(failure(of("7")), HasSubstr("the file of tensor 'b.weight' is no text"));
@@ -207,7 +213,8 @@ TEST_P(LoadTest, AnIndexNamesSeveralFiles) {
   EXPECT_THAT(failure(R"({"weight_map": {"a.weight": "one.safetensors", "a.weight": "one.safetensors"}})"),
               HasSubstr("tensor 'a.weight' is named twice"));
   EXPECT_THAT(failure(R"({"weight_map": {}, "weight_map": {}})"), HasSubstr("there are two of \"weight_map\""));
-  EXPECT_THAT(failure("{\"x\": " + std::string(100, '[') + std::string(100, ']') + "}"), HasSubstr("it has more than 64 levels"));
+  EXPECT_THAT(failure("{\"x\": " + std::string(100, '[') + std::string(100, ']') + "}"),
+              HasSubstr("it has more than 64 levels"));
   EXPECT_THAT(failure(R"({"weight_map": {"a.weight": "one.safetensors"}})"),
               HasSubstr("'one.safetensors' has a tensor 'b.bias' that the index does not name"));
 }

@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/IO/Safetensors.h"
-#include "../TestFiles.h"
 #include "../Tensor/TensorFixture.h"
+#include "../TestFiles.h"
+#include "zyx/IO/Safetensors.h"
 
 #include "zyx/zyx.h"
 
@@ -18,12 +18,12 @@
 #include <sstream>
 
 using namespace zyx;
-using zyx::test::expectNear;
-using zyx::test::refusal;
-using zyx::test::floats;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
+using zyx::test::expectNear;
+using zyx::test::floats;
+using zyx::test::refusal;
 
 double trainExample(const Tensor &images, const Tensor &labels, int steps, float &accuracy, const Tensor &testImages,
                     const Tensor &testLabels);
@@ -44,8 +44,9 @@ std::vector<std::string> namesOf(const nn::Module &module) {
 struct Block : nn::Module {
   explicit Block(nn::Draws &draws)
       : scale(add("scale", Tensor::ones({4}))), norm(add("norm", nn::LayerNorm(4))),
-        layers(add("layers", nn::Sequential(nn::Linear(4, 3, draws), [](const Tensor &x) { return x.relu(); },
-                                            nn::Linear(3, 4, draws, false)))) {}
+        layers(add("layers", nn::Sequential(
+                                 nn::Linear(4, 3, draws), [](const Tensor &x) { return x.relu(); },
+                                 nn::Linear(3, 4, draws, false)))) {}
   Tensor operator()(const Tensor &x) const { return layers(norm(x) * *scale); }
   Parameter scale;
   nn::LayerNorm norm;
@@ -57,7 +58,8 @@ struct Block : nn::Module {
 TEST_P(NNTest, ParametersHaveDottedNamesInOrder) {
   nn::Draws draws(1);
   Block block(draws);
-  EXPECT_THAT(namesOf(block), ElementsAre("scale", "norm.weight", "norm.bias", "layers.0.weight", "layers.0.bias", "layers.2.weight"));
+  EXPECT_THAT(namesOf(block),
+              ElementsAre("scale", "norm.weight", "norm.bias", "layers.0.weight", "layers.0.bias", "layers.2.weight"));
   EXPECT_EQ(block(Tensor::ones({2, 4})).shape(), (Shape{2, 4}));
   // Copies share parameters and mode.
   const Block copy = block;
@@ -97,7 +99,8 @@ TEST_P(NNTest, DrawsAreThoseOfTheSeed) {
 TEST_P(NNTest, LayersAreTheirFormulas) {
   nn::Draws draws(1);
   nn::Linear linear(2, 3, draws);
-  linear.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})}, {"bias", Tensor::from({.5f, 0.f, -1.f})}});
+  linear.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})},
+               {"bias", Tensor::from({.5f, 0.f, -1.f})}});
   EXPECT_THAT(floats(linear(Tensor::from({1.f, -1.f}))), ElementsAre(-.5, -1, -2));
   EXPECT_EQ(linear(Tensor::ones({5, 4, 2})).shape(), (Shape{5, 4, 3}));
   nn::Embedding embedding(3, 2, draws);
@@ -142,14 +145,16 @@ TEST_P(NNTest, HeadsShareGroups) {
   // Who looks at one row alone gets its value.
   const nn::MultiheadAttention free(8, {.heads = 2}, draws);
   const Tensor mask = Tensor::from({0, 0, 1}) > 0;
-  const std::vector<float> all = floats(free(x, x, mask)), last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
+  const std::vector<float> all = floats(free(x, x, mask)),
+                           last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
   expectNear(all, test::wide(last));
   EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, draws); }),
               HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
 }
 
 TEST_P(NNTest, FilesHoldTheParameters) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / (std::string("nn-") + GetParam() + ".safetensors")).string();
+  const std::string path =
+      (std::filesystem::path(testing::TempDir()) / (std::string("nn-") + GetParam() + ".safetensors")).string();
   nn::Draws draws(1), others(2);
   const Block saved(draws);
   Block loaded(others);
@@ -166,9 +171,10 @@ TEST_P(NNTest, FilesHoldTheParameters) {
   state["norm.weight"] = Tensor::ones({5});
   state["tail"] = Tensor::ones({5});
   EXPECT_THAT(refusal([&] { loaded.load(state); }), HasSubstr("NNTest.cpp:"));
-  EXPECT_THAT(refusal([&] { loaded.load(state); }),
-              HasSubstr("the module's state: the tensors do not fit: 'norm.bias' is missing, 'norm.weight' is f32[5], not "
-                        "f32[4], 'tail' is superfluous"));
+  EXPECT_THAT(
+      refusal([&] { loaded.load(state); }),
+      HasSubstr("the module's state: the tensors do not fit: 'norm.bias' is missing, 'norm.weight' is f32[5], not "
+                "f32[4], 'tail' is superfluous"));
   // Nothing is left out silently.
   const std::string header = R"({"x": {"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}})";
   std::ofstream(path, std::ios::binary) << char(header.size()) << std::string(7, '\0') << header << "12345678";
@@ -180,7 +186,9 @@ TEST_P(NNTest, FilesHoldTheParameters) {
 
 TEST_P(NNTest, MappedFilesAreReadWhereTheyLie) {
   const TemporaryPath path("mapped.safetensors");
-  const NamedTensors given = {{"a", Tensor::from({1.f, 2.f})}, {"b", Tensor::from({int8_t(3)})}, {"c", Tensor::from({1, 2, 3}) > 1},
+  const NamedTensors given = {{"a", Tensor::from({1.f, 2.f})},
+                              {"b", Tensor::from({int8_t(3)})},
+                              {"c", Tensor::from({1, 2, 3}) > 1},
                               {"d", Tensor::zeros({0, 2})}};
   nn::saveTensors(path.path, given);
   NamedTensors mapped = nn::mapTensors(path.path);
@@ -221,7 +229,8 @@ TEST_P(NNTest, MappedFilesThatGetShorterAreErrorsAndNoSignals) {
   EXPECT_THAT(floats(mapped.at("first") * 2), ElementsAre(2, 2, 2, 2));
   EXPECT_LT(Context::current().counters().valueBytes, before + 1000);
   std::filesystem::resize_file(path.path, 8192);
-  for (const auto &read : std::vector<std::function<void()>>{[&] { sum.realize(); }, [&] { mapped.at("last").bytes(); }}) {
+  for (const auto &read :
+       std::vector<std::function<void()>>{[&] { sum.realize(); }, [&] { mapped.at("last").bytes(); }}) {
     const std::string reason = refusal(read);
     EXPECT_THAT(reason, HasSubstr("tensor 'last'"));
     EXPECT_THAT(reason, HasSubstr(path.path));
@@ -259,7 +268,8 @@ TEST_P(NNTest, SharedChildrenAreListedOnce) {
   Tied model(draws);
   EXPECT_THAT(namesOf(model), ElementsAre("first.weight", "first.bias"));
   EXPECT_EQ(model.state().size(), 2u);
-  model.load({{"first.weight", Tensor::from({2.f, 0.f, 0.f, 2.f}).reshape({2, 2})}, {"first.bias", Tensor::from({1.f, 0.f})}});
+  model.load(
+      {{"first.weight", Tensor::from({2.f, 0.f, 0.f, 2.f}).reshape({2, 2})}, {"first.bias", Tensor::from({1.f, 0.f})}});
   EXPECT_THAT(floats(model(Tensor::from({1.f, 1.f}))), ElementsAre(7, 4));
   optim::Optimizer optimizer(model.parameters(), optim::sgd({.learningRate = 1}));
   optimizer.minimize(model(Tensor::from({1.f, 1.f})).sum());
@@ -321,7 +331,8 @@ TEST_P(Training, LearnsDigits) {
   const Tensor images = (digits.at("images").reshape({-1, 64}).cast(DType::F32) / 16).realize();
   const Tensor &labels = digits.at("labels");
   const Tensor train = images.slice({{0, 1000}}).detach(), target = labels.slice({{0, 1000}}).detach();
-  const uint64_t before = context.counters().runs, hits = context.counters().hits, launches = context.counters().launches;
+  const uint64_t before = context.counters().runs, hits = context.counters().hits,
+                 launches = context.counters().launches;
   float accuracy = 0, again = 0;
   const int steps = 100;
   const double loss = trainExample(train, target, steps, accuracy, images.slice({{1000}}), labels.slice({{1000}}));

@@ -55,7 +55,8 @@ static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
   const nn::Convolution first(1, 16, {3, 3}, draws, padded), second(16, 32, {3, 3}, draws, padded);
   const nn::Linear out(64, 10, draws);
   std::deque<nn::Linear> layers;
-  std::vector<std::pair<std::string, const nn::Module *>> modules = {{"first", &first}, {"second", &second}, {"out", &out}};
+  std::vector<std::pair<std::string, const nn::Module *>> modules = {
+      {"first", &first}, {"second", &second}, {"out", &out}};
   for (int i = 0; i < 9; ++i)
     modules.emplace_back(std::to_string(i), &layers.emplace_back(i % 2 ? 64 : 512, i % 2 ? 512 : 64, draws));
   Parameters parameters;
@@ -63,15 +64,14 @@ static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
     for (const NamedParameter &each : module->parameters())
       parameters.push_back({name + "." + each.name, each.parameter});
   optim::Optimizer optimizer(parameters, optim::adamW());
-  const optim::TrainStep step(
-      optimizer,
-      [&](std::span<const Tensor> batch) {
-        Tensor x = maxPool(second(first(batch[0]).relu()).relu(), {2, 2}).flatten(1);
-        for (const nn::Linear &layer : layers)
-          x = layer(x).relu();
-        return std::vector{crossEntropy(out(x), batch[1])};
-      },
-      {.givesUp = givesUp});
+  const optim::TrainStep step(optimizer,
+                              [&](std::span<const Tensor> batch) {
+                                Tensor x = maxPool(second(first(batch[0]).relu()).relu(), {2, 2}).flatten(1);
+                                for (const nn::Linear &layer : layers)
+                                  x = layer(x).relu();
+                                return std::vector{crossEntropy(out(x), batch[1])};
+                              },
+                              {.givesUp = givesUp});
   std::vector<float> pixels(10 * 64);
   std::vector<int64_t> labels(10);
   for (size_t i = 0; i < pixels.size(); ++i)

@@ -8,11 +8,11 @@
 #include "zyx/Runtime/Simulation.h"
 
 using namespace zyx;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using zyx::test::doubles;
 using zyx::test::floats;
 using zyx::test::refusal;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 namespace {
 
@@ -21,7 +21,8 @@ using TrainingTest = test::DeviceTest;
 /// Has all kinds of state: parameters, running moments, seeds, and a child with seeds of its own.
 struct Network : nn::Module {
   explicit Network(nn::Draws draws)
-      : in(add("in", nn::Linear(4, 8, draws))), norm(add("norm", nn::BatchNorm(8))), drop(add("drop", nn::Dropout(0.25, 3))),
+      : in(add("in", nn::Linear(4, 8, draws))), norm(add("norm", nn::BatchNorm(8))),
+        drop(add("drop", nn::Dropout(0.25, 3))),
         rest(add("rest", nn::Sequential(nn::Dropout(0.5, 4), nn::Linear(8, 2, draws)))) {}
   Tensor operator()(const Tensor &x) const { return rest(drop(norm(in(x)).relu())); }
   nn::Linear in;
@@ -199,17 +200,20 @@ TEST_P(TrainingTest, ParametersThatALossDoesNotReadStay) {
   optim::Optimizer optimizer(all, optim::adamW({.learningRate = 0.1, .weightDecay = 0.5}));
   const std::vector<float> before = floats(*other.weight), trained = floats(*used.weight);
   optimizer.minimize(used(batch(0)).square().sum());
-  const optim::TrainStep step(optimizer, [&](std::span<const Tensor> x) { return std::vector{used(x[0]).square().sum()}; },
-                              {.gradients = [](std::span<const Tensor> g) { return optim::clipByGlobalNorm(g, 1).gradients; },
-                               .givesUp = true});
+  const optim::TrainStep step(
+      optimizer, [&](std::span<const Tensor> x) { return std::vector{used(x[0]).square().sum()}; },
+      {.gradients = [](std::span<const Tensor> g) { return optim::clipByGlobalNorm(g, 1).gradients; },
+       .givesUp = true});
   step({batch(1)});
   step({batch(2)});
   EXPECT_EQ(floats(*other.weight), before);
   EXPECT_NE(floats(*used.weight), trained);
   EXPECT_EQ(floats(optimizer.state().at("other.weight.m")), std::vector<float>(8, 0));
-  EXPECT_THAT(refusal([&] { optimizer.minimize(batch(0).square().sum()); }),
-              HasSubstr("optimizer: the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
-                        "ones, or was computed before"));
+  EXPECT_THAT(
+      refusal([&] { optimizer.minimize(batch(0).square().sum()); }),
+      HasSubstr(
+          "optimizer: the loss depends on none of the parameters, so that there is nothing to learn: it reads other "
+          "ones, or was computed before"));
 }
 
 TEST_P(TrainingTest, OptimizersOfAModelComputeItsBuffers) {
@@ -288,8 +292,8 @@ TEST_F(LostStepTest, AFileBringsTheModelBack) {
   EXPECT_THAT(loseStep(), HasSubstr("the work was told to fail"));
   // What was given up to the step is lost with it.
   for (const std::string &text : {refusal([&] { trainee->layer.state().at("weight").bytes(); }),
-                                 refusal([&] { trainee->training.save(folder->file("lost")); }),
-                                 refusal([&] { trainee->step(Trainee::batch()); })}) {
+                                  refusal([&] { trainee->training.save(folder->file("lost")); }),
+                                  refusal([&] { trainee->step(Trainee::batch()); })}) {
     EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
     EXPECT_THAT(text, HasSubstr("the work was told to fail"));
   }
@@ -310,8 +314,7 @@ TEST_F(LostStepTest, AFileIsLoadedWhoeverKnowsOfTheFailure) {
     simulation->waitIdle();
     // Nobody was told so far, and nobody looks at what was there.
     if (isLayer)
-      trainee->layer.load(NamedTensors(
-          {{"weight", Tensor::zeros({160, 160})}, {"bias", Tensor::zeros({160})}}));
+      trainee->layer.load(NamedTensors({{"weight", Tensor::zeros({160, 160})}, {"bias", Tensor::zeros({160})}}));
     trainee->training.load(path);
     EXPECT_EQ(bytesOf(trainee->training), good);
     EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr("the work was told to fail"));

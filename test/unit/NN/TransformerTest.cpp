@@ -33,7 +33,8 @@ Tensor rowsOf(const Tensor &x, int64_t from, int64_t to) { return x.slice({{}, {
 
 TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
   for (const nn::AttentionOptions &options :
-       {nn::AttentionOptions{.heads = 2, .causal = true}, {.heads = 4, .groups = 2, .causal = true, .rotary = true},
+       {nn::AttentionOptions{.heads = 2, .causal = true},
+        {.heads = 4, .groups = 2, .causal = true, .rotary = true},
         {.heads = 4, .groups = 1, .causal = true, .hasBias = false, .rotary = true}}) {
     const nn::MultiheadAttention module(8, options, draws);
     const Tensor x = draws.uniform({2, 6, 8}, -1, 1), all = module(x);
@@ -77,7 +78,8 @@ TEST_P(TransformerTest, AMemoryIsRememberedOnce) {
   expectSame(module.attend(x, module.remember(memory)), module(x, memory), "all");
   expectSame(module.attend(x, module.remember(memory), mask), module(x, rowsOf(memory, 0, 3)), "masked");
   const nn::MultiheadAttention turns(8, {.heads = 2, .rotary = true}, draws);
-  expectSame(turns.attend(rowsOf(x, 1, 3), turns.remember(memory), {}, number(1)), rowsOf(turns(x, memory), 1, 3), "turned");
+  expectSame(turns.attend(rowsOf(x, 1, 3), turns.remember(memory), {}, number(1)), rowsOf(turns(x, memory), 1, 3),
+             "turned");
 }
 
 TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
@@ -95,8 +97,9 @@ TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
     auto part = [](const Tensor &all, int64_t head) { return all.slice({{}, {}, {4 * head, 4 * head + 4}}); };
     std::vector<Tensor> heads;
     for (int64_t head : {0, 1})
-      heads.push_back(matmul((matmul(part(block.cross.query(rows), head), part(block.cross.key(memory), head).transpose()) / 2).softmax(),
-                             part(block.cross.value(memory), head)));
+      heads.push_back(matmul(
+          (matmul(part(block.cross.query(rows), head), part(block.cross.key(memory), head).transpose()) / 2).softmax(),
+          part(block.cross.value(memory), head)));
     return block.cross.output(concat(heads, -1));
   }();
   expectSame(block(x, memory), y + block.mlp(block.mlpNorm(y)), "the block");
@@ -122,9 +125,12 @@ TEST_P(TransformerTest, StacksGoOnWithCaches) {
     expectSame(more.output, rowsOf(written, row, row + 1), "row " + std::to_string(row) + " of the encoder");
     caches = next.caches, own = more.caches;
   }
-  EXPECT_THAT(refusal([&] { writer.extend(x, {}, number(0)); }), HasSubstr("TransformerEncoder: caches of 0 blocks for 2"));
-  EXPECT_THAT(refusal([&] { decoder.extend(x, {}, remembered, number(0)); }), HasSubstr("TransformerDecoder: caches of 0 blocks for 2"));
-  EXPECT_THAT(refusal([&] { decoder.extend(x, caches, {}, number(0)); }), HasSubstr("TransformerDecoder: memories of 0 blocks for 2"));
+  EXPECT_THAT(refusal([&] { writer.extend(x, {}, number(0)); }),
+              HasSubstr("TransformerEncoder: caches of 0 blocks for 2"));
+  EXPECT_THAT(refusal([&] { decoder.extend(x, {}, remembered, number(0)); }),
+              HasSubstr("TransformerDecoder: caches of 0 blocks for 2"));
+  EXPECT_THAT(refusal([&] { decoder.extend(x, caches, {}, number(0)); }),
+              HasSubstr("TransformerDecoder: memories of 0 blocks for 2"));
   EXPECT_THAT(refusal([&] { writer.extend(x, own, Tensor::from({0.f})); }),
               HasSubstr("attention: rows begin at f32[1], which is no integer of rank 0"));
   EXPECT_THAT(refusal([&] { writer.extend(x, own, Tensor()); }),

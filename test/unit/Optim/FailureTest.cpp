@@ -71,8 +71,8 @@ struct Trainee {
   const bool isCaptured;
   Model model;
   optim::Optimizer optimizer{model.trained, optim::adam({.learningRate = 0.01})};
-  const optim::TrainStep captured{optimizer, [this](std::span<const Tensor> batch) { return model.loss(batch); },
-                                  {.buffers = model.buffers}};
+  const optim::TrainStep captured{
+      optimizer, [this](std::span<const Tensor> batch) { return model.loss(batch); }, {.buffers = model.buffers}};
 };
 
 class FailureTest : public testing::TestWithParam<bool> {
@@ -269,7 +269,7 @@ TEST_P(FailureTest, ALossOfWhatWentBackIsRefused) {
       EXPECT_THAT(refusal([&] { context.sync(); }), HasSubstr(undone));
     EXPECT_EQ(trainee.optimizer.steps(), 1);
     for (const std::string &text : {refusal([&] { gradient(loss, std::vector{*trainee.model.weight}); }),
-                                   refusal([&] { trainee.optimizer.minimize(loss); })}) {
+                                    refusal([&] { trainee.optimizer.minimize(loss); })}) {
       EXPECT_THAT(text, HasSubstr("gradient: the target, f32[] of 'reduce add dims [0, 1]' from "));
       EXPECT_THAT(text, HasSubstr("FailureTest.cpp:" + std::to_string(line) + ", depends on f32[160"));
       EXPECT_THAT(text, HasSubstr(", whose value is not there any more; it is to be built anew"));

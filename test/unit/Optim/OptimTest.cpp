@@ -68,7 +68,8 @@ std::vector<Case> cases() {
       {"adam amsgrad", adam({.beta2 = 0.5, .epsilon = 1e-6, .weightDecay = 0.05, .amsgrad = true})},
       {"adamw amsgrad", adamW({.beta2 = 0.5, .epsilon = 1e-6, .weightDecay = 0.05, .amsgrad = true})},
       {"rmsprop", rmsprop({.alpha = 0.9, .epsilon = 1e-4})},
-      {"rmsprop centered", rmsprop({.alpha = 0.9, .epsilon = 1e-2, .weightDecay = 0.01, .momentum = 0.5, .centered = true})},
+      {"rmsprop centered",
+       rmsprop({.alpha = 0.9, .epsilon = 1e-2, .weightDecay = 0.01, .momentum = 0.5, .centered = true})},
       {"lion", lion({.beta2 = 0.8, .weightDecay = 0.1})},
   };
 }
@@ -91,8 +92,8 @@ void follow(const Case &of, DType dtype, double tolerance) {
     for (size_t i = 0; i < problem.parameters.size(); ++i) {
       const std::vector<double> values = problem.values(i);
       for (size_t k = 0; k < values.size(); ++k) {
-        const double expected = trajectories::follow(of.name, problem.starts[i][k], Problem::scaleOf(i),
-                                                     Problem::goalOf(i), rate)[step];
+        const double expected =
+            trajectories::follow(of.name, problem.starts[i][k], Problem::scaleOf(i), Problem::goalOf(i), rate)[step];
         ASSERT_NEAR(values[k], expected, tolerance) << problem.parameters[i].name << " after step " << step;
       }
     }
@@ -214,14 +215,14 @@ TEST_P(OptimTest, ACapturedStepTakesTheMemoryOfTheOneBefore) {
   const Problem given, plain;
   const Parameter seen(Tensor::from({0.f})), still(Tensor::from({7.f}));
   Optimizer optimizer(given.parameters, adamW()), other(plain.parameters, adamW());
-  const TrainStep step(
-      optimizer,
-      [&](std::span<const Tensor> batch) {
-        seen.set(*seen + 1);
-        return std::vector{given.loss() * batch[0] * still->sum()};
-      },
-      {.buffers = {{"still", still}, {"seen", seen}}, .givesUp = true});
-  const TrainStep straight(other, [&](std::span<const Tensor> batch) { return std::vector{plain.loss() * batch[0] * 7}; });
+  const TrainStep step(optimizer,
+                       [&](std::span<const Tensor> batch) {
+                         seen.set(*seen + 1);
+                         return std::vector{given.loss() * batch[0] * still->sum()};
+                       },
+                       {.buffers = {{"still", still}, {"seen", seen}}, .givesUp = true});
+  const TrainStep straight(other,
+                           [&](std::span<const Tensor> batch) { return std::vector{plain.loss() * batch[0] * 7}; });
   // Somebody has a handle of the first value.
   const Tensor first = *given.parameters[0].parameter;
   uint64_t bytes = 0;
@@ -246,14 +247,17 @@ TEST_P(OptimTest, ACapturedStepTakesTheMemoryOfTheOneBefore) {
 
 TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
   const Problem problem;
-  Optimizer optimizer({Group{{problem.parameters[0]}, sgd({.learningRate = 0.1})},
-                       Group{{problem.parameters[1], problem.parameters[2]}, lion({.beta2 = 0.8, .weightDecay = 0.1})}});
+  Optimizer optimizer(
+      {Group{{problem.parameters[0]}, sgd({.learningRate = 0.1})},
+       Group{{problem.parameters[1], problem.parameters[2]}, lion({.beta2 = 0.8, .weightDecay = 0.1})}});
   optimizer.setLearningRate(1, 0.05);
   EXPECT_EQ(optimizer.learningRate(0), 0.1);
   for (int step = 0; step < 3; ++step)
     optimizer.minimize(problem.loss());
-  EXPECT_NEAR(problem.values(0)[1], trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1, .1, .1})[2], 1e-12);
-  EXPECT_NEAR(problem.values(1)[0], trajectories::follow("lion", -2, Problem::scaleOf(1), Problem::goalOf(1), {.05, .05, .05})[2], 1e-12);
+  EXPECT_NEAR(problem.values(0)[1],
+              trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1, .1, .1})[2], 1e-12);
+  EXPECT_NEAR(problem.values(1)[0],
+              trajectories::follow("lion", -2, Problem::scaleOf(1), Problem::goalOf(1), {.05, .05, .05})[2], 1e-12);
 }
 
 TEST_P(OptimTest, WhatIsRestoredGoesOnBitForBit) {
@@ -292,13 +296,17 @@ TEST_P(OptimTest, ClipsByTheGlobalNorm) {
 }
 
 TEST_P(OptimTest, OptionsOfTheirRanges) {
-  EXPECT_THAT(refusal([] { sgd({.momentum = 0, .nesterov = true}); }),
-              testing::AllOf(HasSubstr("OptimTest.cpp:"),
-                             HasSubstr("sgd: Nesterov needs a momentum and no dampening")));
-  EXPECT_THAT(refusal([] { sgd({.momentum = 0.9, .dampening = 0.1, .nesterov = true}); }), HasSubstr("sgd: Nesterov needs"));
-  EXPECT_THAT(refusal([] { sgd({.learningRate = -1}); }), HasSubstr("sgd: a negative learning rate of -1.000000, or none"));
-  EXPECT_THAT(refusal([] { adam({.learningRate = NAN}); }), HasSubstr("adam: a negative learning rate of nan, or none"));
-  EXPECT_THAT(refusal([] { adamW({.beta2 = 1}); }), HasSubstr("adamW: a beta2 of 1.000000 is not from 0 up to but without 1"));
+  EXPECT_THAT(
+      refusal([] { sgd({.momentum = 0, .nesterov = true}); }),
+      testing::AllOf(HasSubstr("OptimTest.cpp:"), HasSubstr("sgd: Nesterov needs a momentum and no dampening")));
+  EXPECT_THAT(refusal([] { sgd({.momentum = 0.9, .dampening = 0.1, .nesterov = true}); }),
+              HasSubstr("sgd: Nesterov needs"));
+  EXPECT_THAT(refusal([] { sgd({.learningRate = -1}); }),
+              HasSubstr("sgd: a negative learning rate of -1.000000, or none"));
+  EXPECT_THAT(refusal([] { adam({.learningRate = NAN}); }),
+              HasSubstr("adam: a negative learning rate of nan, or none"));
+  EXPECT_THAT(refusal([] { adamW({.beta2 = 1}); }),
+              HasSubstr("adamW: a beta2 of 1.000000 is not from 0 up to but without 1"));
   EXPECT_THAT(refusal([] { rmsprop({.epsilon = -1e-3}); }), HasSubstr("rmsprop: a negative epsilon of -0.001000"));
   EXPECT_THAT(refusal([] { lion({.beta1 = -0.1}); }), HasSubstr("lion: a beta1 of -0.100000"));
   EXPECT_THAT(refusal([] { adafactor({.clip = 0}); }),
@@ -308,7 +316,8 @@ TEST_P(OptimTest, OptionsOfTheirRanges) {
 TEST_P(OptimTest, RulesNeedNoNumbers) {
   const Problem problem;
   Rule rule;
-  EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }), HasSubstr("optimizer: the rule of group 0 lacks a function"));
+  EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }),
+              HasSubstr("optimizer: the rule of group 0 lacks a function"));
   rule.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) {
     return value + Tensor::ones({7}, value.dtype());
   };
@@ -321,7 +330,8 @@ TEST_P(OptimTest, RulesNeedNoNumbers) {
   };
   Optimizer optimizer(problem.parameters, rule);
   optimizer.minimize(problem.loss());
-  EXPECT_NEAR(problem.values(0)[1], trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1})[0], 1e-12);
+  EXPECT_NEAR(problem.values(0)[1],
+              trajectories::follow("sgd", -1.25, Problem::scaleOf(0), Problem::goalOf(0), {.1})[0], 1e-12);
 }
 
 TEST_P(OptimTest, StepsThatAreNotComputedChangeNothing) {
@@ -353,23 +363,31 @@ TEST_P(OptimTest, StepsThatAreNotComputedChangeNothing) {
 TEST_P(OptimTest, Refusals) {
   const Problem problem;
   const Parameters &p = problem.parameters;
-  EXPECT_THAT(refusal([&] { Optimizer({p[0], p[0]}, sgd()); }), HasSubstr("optimizer: 'w' and 'w' are one parameter or of one name"));
-  EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter()}}, sgd()); }), HasSubstr("optimizer: there is no parameter in the place of 'x'"));
+  EXPECT_THAT(refusal([&] { Optimizer({p[0], p[0]}, sgd()); }),
+              HasSubstr("optimizer: 'w' and 'w' are one parameter or of one name"));
+  EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter()}}, sgd()); }),
+              HasSubstr("optimizer: there is no parameter in the place of 'x'"));
   EXPECT_THAT(refusal([&] { Optimizer({{"x", Parameter(Tensor::from({1, 2}))}}, sgd()); }),
               HasSubstr("optimizer: 'x' is of type i32[2], not of floats"));
   Optimizer optimizer(p, adam());
   EXPECT_THAT(refusal([&] { optimizer.learningRate(1); }),
               testing::AllOf(HasSubstr("OptimTest.cpp:"), HasSubstr("optimizer: there is no group 1 of 1")));
   EXPECT_THAT(refusal([&] { optimizer.setLearningRate(7, 1); }), HasSubstr("optimizer: there is no group 7 of 1"));
-  EXPECT_THAT(refusal([&] { TrainStep(optimizer, nullptr)(std::vector<Tensor>()); }), HasSubstr("TrainStep: there is no function of a loss"));
+  EXPECT_THAT(refusal([&] { TrainStep(optimizer, nullptr)(std::vector<Tensor>()); }),
+              HasSubstr("TrainStep: there is no function of a loss"));
   auto withBuffers = [&](Parameters buffers) {
-    return refusal([&] { TrainStep(optimizer, [](auto) { return std::vector<Tensor>(); }, {.buffers = buffers})(std::vector<Tensor>()); });
+    return refusal([&] {
+      TrainStep(optimizer, [](auto) { return std::vector<Tensor>(); }, {.buffers = buffers})(std::vector<Tensor>());
+    });
   };
   const Parameter seen(Tensor::zeros({}));
   EXPECT_THAT(withBuffers({p[1]}), HasSubstr("TrainStep: the buffer 'b' is a parameter that is trained"));
-  EXPECT_THAT(withBuffers({{"seen", seen}, {"again", seen}}), HasSubstr("TrainStep: the buffer 'again' is named twice"));
-  EXPECT_THAT(withBuffers({{"none", Parameter()}}), HasSubstr("TrainStep: there is no parameter in the place of 'none'"));
-  EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[0].parameter}); }), HasSubstr("optimizer: 1 gradients for 3 parameters"));
+  EXPECT_THAT(withBuffers({{"seen", seen}, {"again", seen}}),
+              HasSubstr("TrainStep: the buffer 'again' is named twice"));
+  EXPECT_THAT(withBuffers({{"none", Parameter()}}),
+              HasSubstr("TrainStep: there is no parameter in the place of 'none'"));
+  EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[0].parameter}); }),
+              HasSubstr("optimizer: 1 gradients for 3 parameters"));
   EXPECT_THAT(refusal([&] { optimizer.step(std::vector{*p[1].parameter, *p[1].parameter, *p[1].parameter}); }),
               HasSubstr("optimizer: the gradient of 'w', f64[2, 3], is of type f64[2]"));
   EXPECT_THAT(refusal([&] { p[0].parameter.set(*p[1].parameter); }),
@@ -384,7 +402,9 @@ TEST_P(OptimTest, Refusals) {
                         "'more' is superfluous"));
   Rule wrong;
   wrong.numbers = [](double, int64_t) { return std::vector<double>{}; };
-  wrong.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) { return value.sum(); };
+  wrong.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) {
+    return value.sum();
+  };
   Optimizer broken(p, wrong);
   EXPECT_THAT(refusal([&] { broken.minimize(problem.loss()); }),
               HasSubstr("optimizer: the rule makes 'w', f64[2, 3], a tensor of shape []"));

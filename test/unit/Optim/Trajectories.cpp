@@ -74,7 +74,8 @@ static double rootMeanSquare(const std::vector<double> &x) {
 }
 
 std::vector<std::vector<double>> trajectories::followAdafactor(std::vector<double> w, size_t width, bool isMatrix,
-                                                               double scale, double goal, const std::vector<double> &rates) {
+                                                               double scale, double goal,
+                                                               const std::vector<double> &rates) {
   std::vector<std::vector<double>> path;
   const size_t height = w.size() / width;
   std::vector<double> rows(height), columns(width), moments(w.size());

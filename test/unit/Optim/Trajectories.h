@@ -21,8 +21,8 @@ std::vector<double> follow(const std::string &optimizer, double w, double scale,
 
 /// Adafactor with decay -0.8, floor 1e-3, clip 0.9 and weight decay 0.1 on rows of so many elements; one row of a
 /// vector (isMatrix = false) has all moments. All elements after each step.
-std::vector<std::vector<double>> followAdafactor(std::vector<double> w, size_t width, bool isMatrix, double scale, double goal,
-                                                 const std::vector<double> &rates);
+std::vector<std::vector<double>> followAdafactor(std::vector<double> w, size_t width, bool isMatrix, double scale,
+                                                 double goal, const std::vector<double> &rates);
 
 } // namespace trajectories
 

@@ -22,8 +22,7 @@ namespace {
 
 Result<Artifact> convert(llvm::StringRef text) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, kernel::KernelDialect,
-                  plan::PlanDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, kernel::KernelDialect, plan::PlanDialect>();
   mlir::MLIRContext context(registry);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "plan.mlir");
   if (!module)
@@ -114,13 +113,14 @@ static std::vector<InitStep> stepsOf(const std::string &functions, const std::st
 }
 
 static std::string launch(const std::string &kernel, const std::string &from, const std::string &to) {
-  return "plan.launch @" + kernel + " ins(" + from + " : !plan.buffer<f32[4]>) outs(" + to + " : !plan.buffer<f32[4]>)\n";
+  return "plan.launch @" + kernel + " ins(" + from + " : !plan.buffer<f32[4]>) outs(" + to +
+         " : !plan.buffer<f32[4]>)\n";
 }
 
 TEST(PlanToArtifactTest, CutsTheInitIntoStepsThatAreMadeAlone) {
   const std::vector<InitStep> steps =
-      stepsOf(kernels, "main", launch("k", "%w", "%t") + launch("k", "%t", "%k0") + launch("k", "%v", "%k1") +
-                                   launch("k", "%w", "%k2"));
+      stepsOf(kernels, "main",
+              launch("k", "%w", "%t") + launch("k", "%t", "%k0") + launch("k", "%v", "%k1") + launch("k", "%w", "%k2"));
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[0].numCommands, 2u);
   EXPECT_EQ(steps[0].keptSize, 64u);
@@ -129,8 +129,8 @@ TEST(PlanToArtifactTest, CutsTheInitIntoStepsThatAreMadeAlone) {
   EXPECT_EQ(steps[1], steps[2]);
   EXPECT_FALSE(steps[0].identity == steps[1].identity);
   // Where bytes of one lie between those of another, they are one.
-  const std::vector<InitStep> mixed = stepsOf(
-      kernels, "main", launch("k", "%w", "%k1") + launch("k", "%v", "%k0") + launch("k", "%v", "%k2"));
+  const std::vector<InitStep> mixed =
+      stepsOf(kernels, "main", launch("k", "%w", "%k1") + launch("k", "%v", "%k0") + launch("k", "%v", "%k2"));
   ASSERT_EQ(mixed.size(), 2u);
   EXPECT_EQ(mixed[0].numCommands, 2u);
   EXPECT_EQ(mixed[0].keptSize, 128u);
@@ -189,16 +189,14 @@ TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {
   EXPECT_EQ(a.target, "cpu");
   EXPECT_THAT(a.cpuFeatures, ElementsAre("avx2"));
   EXPECT_THAT(a.inputs, ElementsAre(Argument{"x", {DType::F32, {4}}}));
-  EXPECT_THAT(a.outputs,
-              ElementsAre(Argument{"y", {DType::F32, {4}}}, Argument{"z", {DType::I32, {3}}}));
+  EXPECT_THAT(a.outputs, ElementsAre(Argument{"y", {DType::F32, {4}}}, Argument{"z", {DType::I32, {3}}}));
   EXPECT_EQ(a.arenaSize, 128u);
   ASSERT_EQ(a.constants.size(), 68u);
   EXPECT_EQ(a.constants[2], std::byte(0xff));
   EXPECT_EQ(a.constants[67], std::byte(64));
-  EXPECT_THAT(a.buffers,
-              ElementsAre(Buffer{BufferKind::Input, 0, 16}, Buffer{BufferKind::Output, 0, 16},
-                          Buffer{BufferKind::Output, 1, 12}, Buffer{BufferKind::Constant, 0, 4},
-                          Buffer{BufferKind::Constant, 64, 4}, Buffer{BufferKind::Arena, 64, 16}));
+  EXPECT_THAT(a.buffers, ElementsAre(Buffer{BufferKind::Input, 0, 16}, Buffer{BufferKind::Output, 0, 16},
+                                     Buffer{BufferKind::Output, 1, 12}, Buffer{BufferKind::Constant, 0, 4},
+                                     Buffer{BufferKind::Constant, 64, 4}, Buffer{BufferKind::Arena, 64, 16}));
   ASSERT_EQ(a.kernels.size(), 2u);
   EXPECT_EQ(a.kernels[0], (Kernel{"k", 0, 2, 0, "k", {"plan.mlir", 2, 1}, 1}));
   ASSERT_EQ(a.commands.size(), 4u);
@@ -250,8 +248,7 @@ TEST(PlanToArtifactTest, PrivateMemoryIsOnTheStack) {
 }
 
 TEST(PlanToArtifactTest, RefusesWhatAnArtifactCannotHold) {
-  EXPECT_THAT(convert(kernels).status().message(),
-              HasSubstr("an artifact holds one entry, and the module has 0"));
+  EXPECT_THAT(convert(kernels).status().message(), HasSubstr("an artifact holds one entry, and the module has 0"));
   EXPECT_THAT(convert(std::string(kernels) + R"(
     plan.func @main() {
       %t = plan.alloc : !plan.buffer<f32[4]>

@@ -12,7 +12,8 @@ TEST(PtxArithmetic, Integers) {
   EXPECT_EQ(compute("mul.lo.s32 %r9, %r2, %r3;", {0x10001, 0x10001}), 0x20001u);
   EXPECT_EQ(compute("mul.hi.u32 %r9, %r2, %r3;", {0x80000000, 6}), 3u);
   EXPECT_EQ(compute("mul.hi.s32 %r9, %r2, %r3;", {0x80000000, 6}), 0xfffffffdu);
-  EXPECT_EQ(compute("mul.wide.s32 %rd9, %r2, %r3;\nshr.s64 %rd9, %rd9, 4;\ncvt.u32.u64 %r9, %rd9;", {0xfffffff0, 3}), 0xfffffffdu);
+  EXPECT_EQ(compute("mul.wide.s32 %rd9, %r2, %r3;\nshr.s64 %rd9, %rd9, 4;\ncvt.u32.u64 %r9, %rd9;", {0xfffffff0, 3}),
+            0xfffffffdu);
   EXPECT_EQ(compute("mad.lo.s32 %r9, %r2, %r3, %r4;", {5, 6, 7}), 37u);
   EXPECT_EQ(compute("div.s32 %r9, %r2, %r3;", {0xfffffff9, 2}), 0xfffffffdu);
   EXPECT_EQ(compute("rem.s32 %r9, %r2, %r3;", {0xfffffff9, 2}), 0xffffffffu);
@@ -41,7 +42,8 @@ TEST(PtxArithmetic, Bits) {
 }
 
 TEST(PtxArithmetic, Numbers) {
-  EXPECT_EQ(compute("fma.rn.f32 %r9, %r2, %r3, %r4;", {bits(1 + 0x1p-23f), bits(1 + 0x1p-23f), bits(-1)}), bits(0x1p-22f + 0x1p-46f));
+  EXPECT_EQ(compute("fma.rn.f32 %r9, %r2, %r3, %r4;", {bits(1 + 0x1p-23f), bits(1 + 0x1p-23f), bits(-1)}),
+            bits(0x1p-22f + 0x1p-46f));
   EXPECT_EQ(compute("add.f32 %r9, %r2, %r3;", {0x7fc12345, bits(1)}), 0x7fffffffu);
   EXPECT_EQ(compute("mul.ftz.f32 %r9, %r2, %r3;", {bits(0x1p-100f), bits(-0x1p-30f)}), 0x80000000u);
   EXPECT_EQ(compute("mul.f32 %r9, %r2, %r3;", {bits(0x1p-100f), bits(0x1p-30f)}), bits(0x1p-130f));
@@ -73,7 +75,8 @@ TEST(PtxArithmetic, Conversions) {
   EXPECT_EQ(compute("cvt.rni.f32.f32 %r9, %r2;", {bits(2.5f)}), bits(2));
   EXPECT_EQ(compute("cvt.rn.f32.s32 %r9, %r2;", {0x01000003}), bits(16777220.f));
   EXPECT_EQ(compute("cvt.s32.s8 %r9, %r2;", {0x180}), 0xffffff80u);
-  EXPECT_EQ(compute("cvt.rn.satfinite.e4m3x2.f32 %rs1, %r2, %r3;\ncvt.u32.u16 %r9, %rs1;", {bits(1000), bits(-1)}), 0x7eb8u);
+  EXPECT_EQ(compute("cvt.rn.satfinite.e4m3x2.f32 %rs1, %r2, %r3;\ncvt.u32.u16 %r9, %rs1;", {bits(1000), bits(-1)}),
+            0x7eb8u);
   EXPECT_EQ(compute("mov.b32 %r5, 0x7eb8;\ncvt.u16.u32 %rs1, %r5;\ncvt.rn.f16x2.e4m3x2 %r9, %rs1;", {}), 0x5f00bc00u);
 }
 

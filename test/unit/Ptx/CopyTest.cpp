@@ -19,11 +19,16 @@ struct Source {
 
 /// Waits for bytes at a barrier that the first thread makes, and writes shared memory from 1024 bytes behind it on.
 std::string loadBox(const std::string &copy, unsigned bytes, bool waits = true) {
-  return kernel("mov.b32 %r2, dynamic;\nadd.s32 %r3, %r2, 1024;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra READY;\nmbarrier.init.shared.b64 [%r2], 1;\nfence.mbarrier_init.release.cluster;\n"
-                "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + std::to_string(bytes) + ";\nmov.b32 %r10, 3;\nmov.b32 %r11, -1;\nmov.b32 %r12, 1;\nmov.b16 %rs1, 2;\n" + copy +
-                "\nREADY:\nbar.sync 0;\n" + (waits ? "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;\n@!%p2 bra WAIT;\n" : "") +
-                "mov.b32 %r4, 0;\nNEXT:\nshl.b32 %r5, %r4, 7;\nshl.b32 %r6, %r1, 2;\nadd.s32 %r7, %r5, %r6;\nadd.s32 %r8, %r7, %r3;\nld.shared.b32 %r9, [%r8];\ncvt.u64.u32 %rd6, %r7;\n"
-                "add.s64 %rd7, %rd2, %rd6;\nst.global.b32 [%rd7], %r9;\nadd.s32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, " + std::to_string(bytes / 128) + ";\n@%p3 bra NEXT;");
+  return kernel("mov.b32 %r2, dynamic;\nadd.s32 %r3, %r2, 1024;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra "
+                "READY;\nmbarrier.init.shared.b64 [%r2], 1;\nfence.mbarrier_init.release.cluster;\n"
+                "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " +
+                std::to_string(bytes) + ";\nmov.b32 %r10, 3;\nmov.b32 %r11, -1;\nmov.b32 %r12, 1;\nmov.b16 %rs1, 2;\n" +
+                copy + "\nREADY:\nbar.sync 0;\n" +
+                (waits ? "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;\n@!%p2 bra WAIT;\n" : "") +
+                "mov.b32 %r4, 0;\nNEXT:\nshl.b32 %r5, %r4, 7;\nshl.b32 %r6, %r1, 2;\nadd.s32 %r7, %r5, %r6;\nadd.s32 "
+                "%r8, %r7, %r3;\nld.shared.b32 %r9, [%r8];\ncvt.u64.u32 %rd6, %r7;\n"
+                "add.s64 %rd7, %rd2, %rd6;\nst.global.b32 [%rd7], %r9;\nadd.s32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, " +
+                std::to_string(bytes / 128) + ";\n@%p3 bra NEXT;");
 }
 
 std::vector<uint32_t> load(const std::string &text, zyx::ptx::TensorMap map, unsigned words, uint64_t seed = 0) {
@@ -63,7 +68,8 @@ zyx::ptx::TensorMap tiled() {
   return map;
 }
 
-const char *const box = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], [%rd1, {%r10, %r11}], [%r2];";
+const char *const box = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], "
+                        "[%rd1, {%r10, %r11}], [%r2];";
 
 } // namespace
 
@@ -79,7 +85,9 @@ TEST(PtxCopy, BoxesAreSwizzledAndZeroOutside) {
   }
 }
 
-TEST(PtxCopy, WhoDoesNotWaitReadsWhatWasThere) { EXPECT_EQ(load(loadBox(box, 1024, false), tiled(), 256)[40], 0xffffffffu); }
+TEST(PtxCopy, WhoDoesNotWaitReadsWhatWasThere) {
+  EXPECT_EQ(load(loadBox(box, 1024, false), tiled(), 256)[40], 0xffffffffu);
+}
 
 TEST(PtxCopy, BytesThatNeverComeAreADeadlock) {
   try {
@@ -93,8 +101,8 @@ TEST(PtxCopy, BytesThatNeverComeAreADeadlock) {
 }
 
 TEST(PtxCopy, PixelsAreThoseOfAWindow) {
-  // Images [2, 4, 5, 32]: a window of 3 x 3 with a padding of 1, at the position of the offsets. Coordinates: channel 0,
-  // column and row 3 and -1 of the first image.
+  // Images [2, 4, 5, 32]: a window of 3 x 3 with a padding of 1, at the position of the offsets. Coordinates: channel
+  // 0, column and row 3 and -1 of the first image.
   zyx::ptx::TensorMap map;
   map.rank = 4;
   map.elementBytes = 4;
@@ -111,7 +119,9 @@ TEST(PtxCopy, PixelsAreThoseOfAWindow) {
   map.box[1] = 8;
   map.low[0] = map.low[1] = -1;
   map.high[0] = map.high[1] = -1;
-  const auto out = load(loadBox("mov.b32 %r13, 0;\nmov.b16 %rs2, 1;\ncp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r3], [%rd1, {%r13, %r10, %r11, %r13}], "
+  const auto out = load(loadBox("mov.b32 %r13, 0;\nmov.b16 %rs2, "
+                                "1;\ncp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::"
+                                "bytes [%r3], [%rd1, {%r13, %r10, %r11, %r13}], "
                                 "[%r2], {%rs1, %rs2};",
                                 1024),
                         map, 256);
@@ -130,14 +140,21 @@ TEST(PtxCopy, PixelsAreThoseOfAWindow) {
 TEST(PtxCopy, WorkgroupsOfAClusterReachEachOther) {
   // Each of two workgroups sends its number to the other one, which waits for the bytes.
   const std::string text =
-      kernel("mov.u32 %r2, %cluster_ctarank;\nxor.b32 %r3, %r2, 1;\nmov.b32 %r4, dynamic;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra READY;\nmbarrier.init.shared.b64 [%r4], 1;\n"
-             "mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 4;\nREADY:\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n@%p1 bra WAIT;\nadd.s32 %r5, %r2, 70;\n"
-             "mapa.shared::cluster.u32 %r6, %r4, %r3;\nadd.s32 %r7, %r6, 16;\nst.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r7], %r5, [%r6];\nWAIT:\n"
-             "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r4], 0;\n@!%p2 bra WAIT;\nld.shared.b32 %r8, [%r4+16];\nmov.u32 %r9, %ctaid.x;\nmul.wide.u32 %rd6, %r9, 4;\n"
-             "add.s64 %rd7, %rd2, %rd6;\nst.global.b32 [%rd7], %r8;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;");
+      kernel("mov.u32 %r2, %cluster_ctarank;\nxor.b32 %r3, %r2, 1;\nmov.b32 %r4, dynamic;\nsetp.ne.s32 %p1, %r1, "
+             "0;\n@%p1 bra READY;\nmbarrier.init.shared.b64 [%r4], 1;\n"
+             "mbarrier.arrive.expect_tx.shared.b64 _, [%r4], "
+             "4;\nREADY:\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n@%p1 bra WAIT;\nadd.s32 %r5, "
+             "%r2, 70;\n"
+             "mapa.shared::cluster.u32 %r6, %r4, %r3;\nadd.s32 %r7, %r6, "
+             "16;\nst.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r7], %r5, [%r6];\nWAIT:\n"
+             "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r4], 0;\n@!%p2 bra WAIT;\nld.shared.b32 "
+             "%r8, [%r4+16];\nmov.u32 %r9, %ctaid.x;\nmul.wide.u32 %rd6, %r9, 4;\n"
+             "add.s64 %rd7, %rd2, %rd6;\nst.global.b32 [%rd7], "
+             "%r8;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;");
   std::string clustered = text;
   clustered.replace(clustered.find(")\n{"), 3, ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{");
   for (uint64_t seed = 0; seed < 10; ++seed)
-    EXPECT_THAT((run<uint32_t, uint32_t>(clustered, {0}, 4, {.groups = 4, .sharedBytes = 64, .seed = seed})), testing::ElementsAre(71, 70, 71, 70));
+    EXPECT_THAT((run<uint32_t, uint32_t>(clustered, {0}, 4, {.groups = 4, .sharedBytes = 64, .seed = seed})),
+                testing::ElementsAre(71, 70, 71, 70));
   EXPECT_THAT(faultOf(clustered, {.groups = 3, .sharedBytes = 64}), HasSubstr("no clusters of 2"));
 }

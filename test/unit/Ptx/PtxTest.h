@@ -16,13 +16,15 @@
 
 namespace zyx::test {
 
-/// Registers, and %rd1 and %rd2 as what the kernel reads and writes; %r1 is the thread, %rd3 and %rd4 its words of both.
+/// Registers, and %rd1 and %rd2 as what the kernel reads and writes; %r1 is the thread, %rd3 and %rd4 its words of
+/// both.
 inline std::string kernel(const std::string &body, const std::string &before = "") {
   return ".version 8.0\n.target sm_90a\n.address_size 64\n"
          ".extern .shared .align 1024 .b8 dynamic[];\n" +
          before +
          ".visible .entry main(.param .u64 in, .param .u64 out)\n{\n"
-         ".reg .pred %p<9>;\n.reg .b16 %rs<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .b64 %fd<9>;\n.reg .b32 %f<40>;\n"
+         ".reg .pred %p<9>;\n.reg .b16 %rs<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .b64 %fd<9>;\n.reg .b32 "
+         "%f<40>;\n"
          "ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\nmov.u32 %r1, %tid.x;\n"
          "mul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd3, %rd1, %rd5;\nadd.s64 %rd4, %rd2, %rd5;\n" +
          body + "\nret;\n}\n";
@@ -31,11 +33,11 @@ inline std::string kernel(const std::string &body, const std::string &before = "
 struct Run {
   unsigned threads = 32, groups = 1;
   uint64_t sharedBytes = 0, seed = 0;
-
 };
 
 /// What the kernel writes, of words.
-template <typename In, typename Out> std::vector<Out> run(const std::string &text, std::vector<In> in, size_t count, Run how = {}) {
+template <typename In, typename Out>
+std::vector<Out> run(const std::string &text, std::vector<In> in, size_t count, Run how = {}) {
   const std::unique_ptr<ptx::Module> module = ptx::load(text);
   std::vector<Out> out(count);
   ptx::Launch launch;
@@ -58,7 +60,9 @@ template <typename In, typename Out> std::vector<Out> run(const std::string &tex
 inline uint32_t compute(const std::string &body, std::vector<uint32_t> in) {
   in.resize(4);
   return run<uint32_t, uint32_t>(
-      kernel("ld.global.b32 %r2, [%rd1];\nld.global.b32 %r3, [%rd1+4];\nld.global.b32 %r4, [%rd1+8];\n" + body + "\nst.global.b32 [%rd4], %r9;"), in, 32)[7];
+      kernel("ld.global.b32 %r2, [%rd1];\nld.global.b32 %r3, [%rd1+4];\nld.global.b32 %r4, [%rd1+8];\n" + body +
+             "\nst.global.b32 [%rd4], %r9;"),
+      in, 32)[7];
 }
 inline uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 

@@ -23,8 +23,7 @@ const TensorType number{DType::I64, {}};
 /// (i, a, b, w) -> (b, a + i * w): Fibonacci and sums.
 Body step(const TensorType &type = number) {
   Graph g;
-  g.inputs = {*g.parameter("i", number), *g.parameter("a", type), *g.parameter("b", type),
-              *g.parameter("w", type)};
+  g.inputs = {*g.parameter("i", number), *g.parameter("a", type), *g.parameter("b", type), *g.parameter("w", type)};
   const NodeId scaled = *g.binary(BinaryKind::Mul, g.inputs[0], g.inputs[3]);
   g.outputs = {{"b", g.inputs[2]}, {"c", *g.binary(BinaryKind::Add, g.inputs[1], scaled)}};
   return *Body::create(g);
@@ -108,9 +107,7 @@ TEST(BodyTest, MemoryIsCounted) {
   body.outputs = {{"t", t}};
   const NodeId x = g.input(tensor(DType::F32, {1000}, std::vector<double>(1000)));
   g.outputs = {{"y", (*g.loop(*Body::create(body), 2, {{x}}))[0]}};
-  const auto status = [&](int64_t maxBytes) {
-    return evaluate(g, g.tensors, {maxBytes}).status();
-  };
+  const auto status = [&](int64_t maxBytes) { return evaluate(g, g.tensors, {maxBytes}).status(); };
   EXPECT_TRUE(status(8000).isOk());
   EXPECT_EQ(status(7999).code(), ErrorCode::OutOfMemory);
   EXPECT_THAT(status(7999).toString(), HasSubstr("loop, f32[1000]"));

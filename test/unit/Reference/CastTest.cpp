@@ -12,8 +12,7 @@ constexpr DType allDTypes[] = {DType::Bool, DType::I8,  DType::I16, DType::I32, 
                                DType::U8,   DType::U16, DType::U32, DType::U64,      DType::F16,
                                DType::BF16, DType::F32, DType::F64, DType::F8E4M3FN, DType::F8E5M2};
 
-void expectCast(DType from, DType to, const std::vector<double> &x,
-                const std::vector<double> &expected) {
+void expectCast(DType from, DType to, const std::vector<double> &x, const std::vector<double> &expected) {
   SCOPED_TRACE(std::string(toString(from)) + " to " + std::string(toString(to)));
   expectNumbers(evaluateCast(tensor(from, {int64_t(x.size())}, x), to), expected);
 }
@@ -33,17 +32,14 @@ TEST(CastTest, FloatToIntegerSaturates) {
     const std::vector<double> x = {-1.9, 1.9, 300, -300, 1e30, -inf, inf, quietNaN, -0.5};
     expectCast(from, DType::I8, x, {-1, 1, 127, -128, 127, -128, 127, 0, 0});
     expectCast(from, DType::U8, x, {0, 1, 255, 0, 255, 0, 255, 0, 0});
-    expectCast(from, DType::I32, x,
-               {-1, 1, 300, -300, 2147483647.0, -2147483648.0, 2147483647.0, 0, 0});
+    expectCast(from, DType::I32, x, {-1, 1, 300, -300, 2147483647.0, -2147483648.0, 2147483647.0, 0, 0});
     expectCast(from, DType::U32, x, {0, 1, 300, 0, 4294967295.0, 0, 4294967295.0, 0, 0});
   }
   using Limits = std::numeric_limits<int64_t>;
-  EXPECT_EQ(valuesOf<int64_t>(evaluateCast(
-                tensor(DType::F64, {4}, {0x1p63, -0x1p63, 0x1p62, -0x1.8p63}), DType::I64)),
+  EXPECT_EQ(valuesOf<int64_t>(evaluateCast(tensor(DType::F64, {4}, {0x1p63, -0x1p63, 0x1p62, -0x1.8p63}), DType::I64)),
             (std::vector<int64_t>{Limits::max(), Limits::min(), int64_t(1) << 62, Limits::min()}));
-  EXPECT_EQ(
-      valuesOf<uint64_t>(evaluateCast(tensor(DType::F64, {3}, {0x1p64, 0x1p63, -1}), DType::U64)),
-      (std::vector<uint64_t>{~uint64_t(0), uint64_t(1) << 63, 0}));
+  EXPECT_EQ(valuesOf<uint64_t>(evaluateCast(tensor(DType::F64, {3}, {0x1p64, 0x1p63, -1}), DType::U64)),
+            (std::vector<uint64_t>{~uint64_t(0), uint64_t(1) << 63, 0}));
   expectCast(DType::F64, DType::I32, {2147483647.5, -2147483648.5}, {2147483647.0, -2147483648.0});
   expectCast(DType::F16, DType::I16, {65504, inf, quietNaN}, {32767, 32767, 0});
   expectCast(DType::BF16, DType::U8, {-3, 256, 255}, {0, 255, 255});
@@ -69,14 +65,11 @@ TEST(CastTest, BoolIsWhatIsNotZero) {
 TEST(CastTest, FloatToFloatRoundsOnce) {
   expectCast(DType::F64, DType::F16, {1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40), 65520, 1e-8},
              {1 + std::ldexp(1.0, -10), inf, 0});
-  expectCast(DType::F64, DType::F32, {1 + std::ldexp(1.0, -24), 1e300, -0.0, quietNaN},
-             {1, inf, -0.0, quietNaN});
+  expectCast(DType::F64, DType::F32, {1 + std::ldexp(1.0, -24), 1e300, -0.0, quietNaN}, {1, inf, -0.0, quietNaN});
   expectCast(DType::F32, DType::BF16, {1.00390625, 1.01171875, 3.4e38}, {1, 1.015625, inf});
-  expectCast(DType::F32, DType::F8E4M3FN, {448, 464, 465, inf, -0.0},
-             {448, 448, quietNaN, quietNaN, -0.0});
+  expectCast(DType::F32, DType::F8E4M3FN, {448, 464, 465, inf, -0.0}, {448, 448, quietNaN, quietNaN, -0.0});
   expectCast(DType::F16, DType::F8E5M2, {57344, 65504, 1.125}, {57344, inf, 1});
-  expectCast(DType::F8E4M3FN, DType::F32, {448, std::ldexp(1.0, -9), quietNaN},
-             {448, std::ldexp(1.0, -9), quietNaN});
+  expectCast(DType::F8E4M3FN, DType::F32, {448, std::ldexp(1.0, -9), quietNaN}, {448, std::ldexp(1.0, -9), quietNaN});
   expectCast(DType::BF16, DType::F16, {std::ldexp(1.0, -25), 1e30}, {0, inf});
 }
 

@@ -17,13 +17,12 @@ constexpr DType unsignedIntegers[] = {DType::U8, DType::U16, DType::U32, DType::
 
 double lowest(DType dtype) { return -std::ldexp(1.0, int(byteSize(dtype)) * 8 - 1); }
 
-void expectUnary(UnaryKind kind, DType dtype, const std::vector<double> &x,
-                 const std::vector<double> &expected) {
+void expectUnary(UnaryKind kind, DType dtype, const std::vector<double> &x, const std::vector<double> &expected) {
   SCOPED_TRACE(std::string(toString(kind)) + " of " + std::string(toString(dtype)));
   expectNumbers(evaluateUnary(kind, dtype, x), expected);
 }
-void expectBinary(BinaryKind kind, DType dtype, const std::vector<double> &a,
-                  const std::vector<double> &b, const std::vector<double> &expected) {
+void expectBinary(BinaryKind kind, DType dtype, const std::vector<double> &a, const std::vector<double> &b,
+                  const std::vector<double> &expected) {
   SCOPED_TRACE(std::string(toString(kind)) + " of " + std::string(toString(dtype)));
   expectNumbers(evaluateBinary(kind, dtype, a, b), expected);
 }
@@ -31,8 +30,7 @@ void expectBinary(BinaryKind kind, DType dtype, const std::vector<double> &a,
 
 TEST(ElementwiseTest, SignsAndBits) {
   for (DType dtype : floats) {
-    expectUnary(UnaryKind::Neg, dtype, {0, -0.0, 1.5, -inf, quietNaN},
-                {-0.0, 0, -1.5, inf, quietNaN});
+    expectUnary(UnaryKind::Neg, dtype, {0, -0.0, 1.5, -inf, quietNaN}, {-0.0, 0, -1.5, inf, quietNaN});
     expectUnary(UnaryKind::Abs, dtype, {0, -0.0, -1.5, -inf, quietNaN}, {0, 0, 1.5, inf, quietNaN});
   }
   for (DType dtype : signedIntegers) {
@@ -93,13 +91,10 @@ TEST(ElementwiseTest, FunctionsRoundOnceToTheirDType) {
 
 TEST(ElementwiseTest, FloatArithmetic) {
   for (DType dtype : floats) {
-    expectBinary(BinaryKind::Add, dtype, {1, inf, inf, 0, -0.0}, {2, 1, -inf, -0.0, -0.0},
-                 {3, inf, quietNaN, 0, -0.0});
+    expectBinary(BinaryKind::Add, dtype, {1, inf, inf, 0, -0.0}, {2, 1, -inf, -0.0, -0.0}, {3, inf, quietNaN, 0, -0.0});
     expectBinary(BinaryKind::Sub, dtype, {1, inf, 0, 0}, {2, inf, 0, -0.0}, {-1, quietNaN, 0, 0});
-    expectBinary(BinaryKind::Mul, dtype, {3, inf, -0.0, -2}, {0.5, 0, 5, inf},
-                 {1.5, quietNaN, -0.0, -inf});
-    expectBinary(BinaryKind::Div, dtype, {1, 1, -1, 0, inf}, {4, 0, 0, 0, inf},
-                 {0.25, inf, -inf, quietNaN, quietNaN});
+    expectBinary(BinaryKind::Mul, dtype, {3, inf, -0.0, -2}, {0.5, 0, 5, inf}, {1.5, quietNaN, -0.0, -inf});
+    expectBinary(BinaryKind::Div, dtype, {1, 1, -1, 0, inf}, {4, 0, 0, 0, inf}, {0.25, inf, -inf, quietNaN, quietNaN});
     expectBinary(BinaryKind::Rem, dtype, {5, -5, 5, -5, 5, 5, inf}, {3, 3, -3, -3, 0, inf, 2},
                  {2, -2, 2, -2, quietNaN, 5, quietNaN});
     expectBinary(BinaryKind::Pow, dtype, {2, -2, -8, 0, 0, quietNaN, 1}, {3, 3, 0.5, 0, -1, 0, inf},
@@ -111,10 +106,9 @@ TEST(ElementwiseTest, FloatArithmetic) {
 TEST(ElementwiseTest, EachOpRounds) {
   expectBinary(BinaryKind::Add, DType::F16, {2048, 65504, 2048}, {1, 32, 3}, {2048, inf, 2052});
   expectBinary(BinaryKind::Add, DType::BF16, {256, 256}, {1, 3}, {256, 260});
-  expectBinary(BinaryKind::Mul, DType::F16, {0.1, std::ldexp(1.0, -14)},
-               {0.1, std::ldexp(1.0, -11)}, {halfToFloat(0x211e), 0});
-  expectBinary(BinaryKind::Add, DType::F32, {16777216, 1e-45}, {1, 1e-45},
-               {16777216, double(float(1e-45)) * 2});
+  expectBinary(BinaryKind::Mul, DType::F16, {0.1, std::ldexp(1.0, -14)}, {0.1, std::ldexp(1.0, -11)},
+               {halfToFloat(0x211e), 0});
+  expectBinary(BinaryKind::Add, DType::F32, {16777216, 1e-45}, {1, 1e-45}, {16777216, double(float(1e-45)) * 2});
   expectBinary(BinaryKind::Div, DType::F32, {1}, {3}, {double(1.0f / 3.0f)});
   // (x + 1) - x in one expression: the sum rounds although it is never stored.
   TestGraph g;
@@ -151,10 +145,8 @@ TEST(ElementwiseTest, IntegersWrap) {
   constexpr int64_t high = std::numeric_limits<int64_t>::max();
   const NodeId x = g.input({{DType::I64, {2}}, bytesOf<int64_t>({high, high})});
   const NodeId y = g.input({{DType::I64, {2}}, bytesOf<int64_t>({1, high})});
-  EXPECT_EQ(valuesOf<int64_t>(g.run(*g.binary(BinaryKind::Add, x, y))),
-            (std::vector<int64_t>{-high - 1, -2}));
-  EXPECT_EQ(valuesOf<int64_t>(g.run(*g.binary(BinaryKind::Mul, x, y))),
-            (std::vector<int64_t>{high, 1}));
+  EXPECT_EQ(valuesOf<int64_t>(g.run(*g.binary(BinaryKind::Add, x, y))), (std::vector<int64_t>{-high - 1, -2}));
+  EXPECT_EQ(valuesOf<int64_t>(g.run(*g.binary(BinaryKind::Mul, x, y))), (std::vector<int64_t>{high, 1}));
   expectBinary(BinaryKind::Mul, DType::U16, {65535}, {65535}, {1});
   expectBinary(BinaryKind::Sub, DType::U32, {0}, {1}, {4294967295.0});
 }
@@ -162,10 +154,10 @@ TEST(ElementwiseTest, IntegersWrap) {
 TEST(ElementwiseTest, IntegerDivision) {
   for (DType dtype : signedIntegers) {
     const double low = lowest(dtype);
-    expectBinary(BinaryKind::Div, dtype, {7, -7, 7, -7, 5, 0, low, low},
-                 {2, 2, -2, -2, 0, 0, -1, 1}, {3, -3, -3, 3, -1, -1, low, low});
-    expectBinary(BinaryKind::Rem, dtype, {7, -7, 7, -7, 5, 0, low, low},
-                 {2, 2, -2, -2, 0, 0, -1, 3}, {1, -1, 1, -1, 5, 0, 0, std::fmod(low, 3)});
+    expectBinary(BinaryKind::Div, dtype, {7, -7, 7, -7, 5, 0, low, low}, {2, 2, -2, -2, 0, 0, -1, 1},
+                 {3, -3, -3, 3, -1, -1, low, low});
+    expectBinary(BinaryKind::Rem, dtype, {7, -7, 7, -7, 5, 0, low, low}, {2, 2, -2, -2, 0, 0, -1, 3},
+                 {1, -1, 1, -1, 5, 0, 0, std::fmod(low, 3)});
   }
   for (DType dtype : unsignedIntegers) {
     expectBinary(BinaryKind::Rem, dtype, {7, 5, 0}, {4, 0, 0}, {3, 5, 0});
@@ -180,10 +172,10 @@ TEST(ElementwiseTest, IntegerDivision) {
 TEST(ElementwiseTest, ShiftsBeyondTheWidth) {
   for (DType dtype : signedIntegers) {
     const double low = lowest(dtype), width = double(byteSize(dtype) * 8);
-    expectBinary(BinaryKind::Shl, dtype, {1, 1, 3, -1, 1, 1},
-                 {0, width - 1, width - 1, 1, width, -1}, {1, low, low, -2, 0, 0});
-    expectBinary(BinaryKind::Shr, dtype, {-8, 8, low, -1, 1, -5, 5},
-                 {1, 1, width - 1, width, width, -1, -1}, {-4, 4, -1, -1, 0, -1, 0});
+    expectBinary(BinaryKind::Shl, dtype, {1, 1, 3, -1, 1, 1}, {0, width - 1, width - 1, 1, width, -1},
+                 {1, low, low, -2, 0, 0});
+    expectBinary(BinaryKind::Shr, dtype, {-8, 8, low, -1, 1, -5, 5}, {1, 1, width - 1, width, width, -1, -1},
+                 {-4, 4, -1, -1, 0, -1, 0});
   }
   expectBinary(BinaryKind::Shl, DType::U8, {255, 255, 255}, {1, 8, 255}, {254, 0, 0});
   expectBinary(BinaryKind::Shr, DType::U8, {255, 255, 255}, {7, 8, 200}, {1, 0, 0});

@@ -27,8 +27,7 @@ HostTensor randomTensor(Shape shape, uint32_t seed) {
 
 /// [m, k] x [n, k]: reduce add (mul (cast a) (cast b)).
 NodeId matmul(TestGraph &g, NodeId a, NodeId b, DType accumulator) {
-  const int64_t m = g.node(a).type.shape[0], n = g.node(b).type.shape[0],
-                k = g.node(a).type.shape[1];
+  const int64_t m = g.node(a).type.shape[0], n = g.node(b).type.shape[0], k = g.node(a).type.shape[1];
   a = *g.expand(*g.reshape(*g.cast(a, accumulator), {m, 1, k}), {m, n, k});
   b = *g.expand(*g.reshape(*g.cast(b, accumulator), {1, n, k}), {m, n, k});
   return *g.reduce(ReduceKind::Add, *g.binary(BinaryKind::Mul, a, b), {2});
@@ -40,8 +39,7 @@ NodeId rowwise(TestGraph &g, ReduceKind kind, NodeId x) {
 }
 
 NodeId softmax(TestGraph &g, NodeId x) {
-  const NodeId e =
-      *g.unary(UnaryKind::Exp, *g.binary(BinaryKind::Sub, x, rowwise(g, ReduceKind::Max, x)));
+  const NodeId e = *g.unary(UnaryKind::Exp, *g.binary(BinaryKind::Sub, x, rowwise(g, ReduceKind::Max, x)));
   return *g.binary(BinaryKind::Div, e, rowwise(g, ReduceKind::Add, e));
 }
 
@@ -99,18 +97,15 @@ TEST(EvaluateTest, NearestNeighbour) {
   const int64_t m = 797, n = 1000, k = 64;
   const HostTensor a = randomTensor({m, k}, 4), b = randomTensor({n, k}, 5);
   const NodeId x = g.input(a), y = g.input(b);
-  const auto wide = [&](NodeId id, Shape shape) {
-    return *g.expand(*g.reshape(id, shape), {m, n});
-  };
+  const auto wide = [&](NodeId id, Shape shape) { return *g.expand(*g.reshape(id, shape), {m, n}); };
   const NodeId xx = *g.reduce(ReduceKind::Add, *g.binary(BinaryKind::Mul, x, x), {1});
   const NodeId yy = *g.reduce(ReduceKind::Add, *g.binary(BinaryKind::Mul, y, y), {1});
   const NodeId xy = matmul(g, x, y, DType::F32);
-  const NodeId distances =
-      *g.binary(BinaryKind::Sub, *g.binary(BinaryKind::Add, wide(xx, {m, 1}), wide(yy, {1, n})),
-                *g.binary(BinaryKind::Add, xy, xy));
+  const NodeId distances = *g.binary(BinaryKind::Sub, *g.binary(BinaryKind::Add, wide(xx, {m, 1}), wide(yy, {1, n})),
+                                     *g.binary(BinaryKind::Add, xy, xy));
   const NodeId least = rowwise(g, ReduceKind::Min, distances);
-  const NodeId found = *g.select(*g.binary(BinaryKind::Eq, distances, least),
-                                 *g.iota({DType::I32, {m, n}}, 1), g.scalar(DType::I32, {m, n}, n));
+  const NodeId found = *g.select(*g.binary(BinaryKind::Eq, distances, least), *g.iota({DType::I32, {m, n}}, 1),
+                                 g.scalar(DType::I32, {m, n}, n));
   const std::vector<double> nearest = numbers(g.run(*g.reduce(ReduceKind::Min, found, {1})));
 
   const std::vector<float> p = valuesOf<float>(a), q = valuesOf<float>(b);
@@ -215,14 +210,10 @@ TEST(EvaluateTest, RefusesInputsThatDoNotFit) {
   TestGraph g;
   const NodeId x = g.input(DType::Bool, {1, 0});
   g.outputs = {{"y", x}};
-  const auto reason = [&](std::vector<HostTensor> inputs) {
-    return evaluate(g, inputs).status().message();
-  };
+  const auto reason = [&](std::vector<HostTensor> inputs) { return evaluate(g, inputs).status().message(); };
   EXPECT_EQ(reason({}), "graph main has 1 inputs, but 0 tensors were given");
-  EXPECT_EQ(reason({tensor(DType::Bool, {3}, {0, 0, 0})}),
-            "input x0 is bool[2], but a tensor bool[3] was given");
-  EXPECT_EQ(reason({tensor(DType::U8, {2}, {0, 0})}),
-            "input x0 is bool[2], but a tensor u8[2] was given");
+  EXPECT_EQ(reason({tensor(DType::Bool, {3}, {0, 0, 0})}), "input x0 is bool[2], but a tensor bool[3] was given");
+  EXPECT_EQ(reason({tensor(DType::U8, {2}, {0, 0})}), "input x0 is bool[2], but a tensor u8[2] was given");
   HostTensor bad = g.tensors[0];
   bad.data.resize(1);
   EXPECT_EQ(reason({bad}), "input x0, bool[2], has 2 bytes, but 1 were given");
@@ -234,8 +225,7 @@ TEST(EvaluateTest, RefusesGraphsThatAreNoProgram) {
   TestGraph g;
   const NodeId w = *g.parameter("w", {DType::F32, {2}});
   g.outputs = {{"y", w}};
-  EXPECT_EQ(evaluate(g, {}).status().message(),
-            "parameter w of graph main is not bound: it is not among its inputs");
+  EXPECT_EQ(evaluate(g, {}).status().message(), "parameter w of graph main is not bound: it is not among its inputs");
   g.outputs = {{"y", 7}};
   EXPECT_THAT(evaluate(g, {}).status().message(), HasSubstr("output y of graph main is node 7"));
 }
@@ -247,8 +237,7 @@ TEST(EvaluateTest, RefusesWhatIsTooLarge) {
   g.outputs = {{"y", *g.unary(UnaryKind::Exp, huge)}};
   const Status large = evaluate(g, g.tensors).status();
   EXPECT_EQ(large.code(), ErrorCode::InvalidArgument);
-  EXPECT_THAT(large.toString(),
-              HasSubstr("the tensor f32[1048576, 1048576] has 4398046511104 bytes"));
+  EXPECT_THAT(large.toString(), HasSubstr("the tensor f32[1048576, 1048576] has 4398046511104 bytes"));
   EXPECT_THAT(large.toString(), HasSubstr("in node 3, unary exp, f32[1048576, 1048576]"));
 
   const NodeId sum = *g.reduce(ReduceKind::Add, *g.expand(x, {1000}), {0});
@@ -256,8 +245,7 @@ TEST(EvaluateTest, RefusesWhatIsTooLarge) {
   g.outputs = {{"y", wide}};
   const Status status = evaluate(g, g.tensors, {.maxBytes = 2000}).status();
   EXPECT_EQ(status.code(), ErrorCode::OutOfMemory);
-  EXPECT_THAT(status.message(),
-              HasSubstr(", expand, f32[1000] needs 4000 bytes, but 4 of 2000 are in use"));
+  EXPECT_THAT(status.message(), HasSubstr(", expand, f32[1000] needs 4000 bytes, but 4 of 2000 are in use"));
   EXPECT_TRUE(evaluate(g, g.tensors, {.maxBytes = 4008}).isOk());
   g.outputs = {{"y", *g.reduce(ReduceKind::Max, wide, {0})}};
   EXPECT_THAT(evaluate(g, g.tensors, {.maxBytes = 7}).status().message(),

@@ -76,8 +76,7 @@ TEST(MovementTest, PadAgainstCoordinates) {
       for (double &value : values)
         value = double(int64_t(value) % 7);
       const NodeId x = g.input(tensor(dtype, c.shape, values));
-      const NodeId padded =
-          *g.pad(x, g.input(tensor(dtype, {}, {-16})), c.low, c.high, c.interior);
+      const NodeId padded = *g.pad(x, g.input(tensor(dtype, {}, {-16})), c.low, c.high, c.interior);
       const Shape shape = g.node(padded).type.shape;
       std::vector<double> expected;
       for (int64_t i = 0; i < *numElements(shape); ++i) {
@@ -115,9 +114,8 @@ TEST(MovementTest, WindowAgainstCoordinates) {
     std::vector<int64_t> dims, size, stride, dilation;
   };
   const std::vector<Case> cases = {
-      {{7}, {0}, {3}, {1}, {1}},       {{7}, {0}, {1}, {3}, {1}},
-      {{7}, {0}, {2}, {2}, {3}},       {{2}, {0}, {3}, {1}, {1}},
-      {{0}, {0}, {1}, {1}, {1}},       {{5, 6}, {0, 1}, {2, 3}, {1, 2}, {2, 1}},
+      {{7}, {0}, {3}, {1}, {1}},       {{7}, {0}, {1}, {3}, {1}},    {{7}, {0}, {2}, {2}, {3}},
+      {{2}, {0}, {3}, {1}, {1}},       {{0}, {0}, {1}, {1}, {1}},    {{5, 6}, {0, 1}, {2, 3}, {1, 2}, {2, 1}},
       {{2, 5, 3}, {1}, {2}, {1}, {1}}, {{4, 1}, {1}, {1}, {1}, {9}},
   };
   for (const Case &c : cases) {
@@ -145,8 +143,7 @@ TEST(MovementTest, WindowBehindOthers) {
   expectNumbers(g.run(*g.window(flat, {0}, {2}, {2}, {3})), {0, 4, 1, 5});
   // A maximum over windows of what is computed.
   const NodeId negative = *g.unary(UnaryKind::Neg, flat);
-  const NodeId pooled =
-      *g.reduce(graph::ReduceKind::Max, *g.window(negative, {0}, {2}, {1}, {1}), {1});
+  const NodeId pooled = *g.reduce(graph::ReduceKind::Max, *g.window(negative, {0}, {2}, {1}, {1}), {1});
   expectNumbers(g.run(pooled), {0, -1, -1, -2, -2});
 }
 
@@ -155,8 +152,7 @@ TEST(MovementTest, Concat) {
   const NodeId a = g.input(tensor(DType::I8, {2, 3}, counting(6)));
   const NodeId b = g.input(tensor(DType::I8, {2, 1}, {-1, -2}));
   const NodeId none = g.input(tensor(DType::I8, {2, 0}, {}));
-  expectNumbers(g.run(*g.concat({{none, a, none, none, b, none}}, 1)),
-                {0, 1, 2, -1, 3, 4, 5, -2});
+  expectNumbers(g.run(*g.concat({{none, a, none, none, b, none}}, 1)), {0, 1, 2, -1, 3, 4, 5, -2});
   expectNumbers(g.run(*g.concat({{a, a}}, 0)), {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
   expectNumbers(g.run(*g.concat({{a}}, 0)), counting(6));
   EXPECT_EQ(g.run(*g.concat({{none, none}}, 1)).data.size(), 0u);
@@ -188,8 +184,7 @@ TEST(MovementTest, BitcastKeepsEveryBit) {
     }
   }
   TestGraph g;
-  expectNumbers(g.run(*g.bitcast(g.input(DType::F32, {1, -2}), DType::U32)),
-                {0x3f800000, 0xc0000000});
+  expectNumbers(g.run(*g.bitcast(g.input(DType::F32, {1, -2}), DType::U32)), {0x3f800000, 0xc0000000});
   expectNumbers(g.run(*g.bitcast(g.input(DType::U64, {0}), DType::F64)), {0});
 }
 
@@ -197,6 +192,5 @@ TEST(MovementTest, TransferIsTheSame) {
   TestGraph g;
   const NodeId x = g.input(DType::F32, {1, quietNaN, -0.0});
   expectNumbers(g.run(*g.transfer(x, "cuda:1")), {1, quietNaN, -0.0});
-  expectNumbers(g.run(*g.unary(UnaryKind::Neg, *g.transfer(*g.unary(UnaryKind::Neg, x), "cpu"))),
-                {1, quietNaN, -0.0});
+  expectNumbers(g.run(*g.unary(UnaryKind::Neg, *g.transfer(*g.unary(UnaryKind::Neg, x), "cpu"))), {1, quietNaN, -0.0});
 }

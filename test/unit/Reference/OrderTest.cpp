@@ -13,8 +13,7 @@ using graph::SortKind;
 
 namespace {
 
-template <typename Build>
-HostTensor evaluateOf(const std::vector<HostTensor> &inputs, Build build) {
+template <typename Build> HostTensor evaluateOf(const std::vector<HostTensor> &inputs, Build build) {
   TestGraph g;
   std::vector<graph::NodeId> nodes;
   for (const HostTensor &input : inputs)
@@ -22,23 +21,18 @@ HostTensor evaluateOf(const std::vector<HostTensor> &inputs, Build build) {
   return g.run(*build(g, nodes));
 }
 
-HostTensor scanned(ReduceKind kind, const HostTensor &x, int64_t dim, bool exclusive = false,
-                   bool reverse = false) {
-  return evaluateOf({x}, [&](graph::Graph &g, const auto &in) {
-    return g.scan(kind, in[0], dim, exclusive, reverse);
-  });
+HostTensor scanned(ReduceKind kind, const HostTensor &x, int64_t dim, bool exclusive = false, bool reverse = false) {
+  return evaluateOf({x}, [&](graph::Graph &g, const auto &in) { return g.scan(kind, in[0], dim, exclusive, reverse); });
 }
 
 HostTensor sorted(SortKind kind, const HostTensor &x, int64_t dim, bool descending = false) {
-  return evaluateOf(
-      {x}, [&](graph::Graph &g, const auto &in) { return g.sort(kind, in[0], dim, descending); });
+  return evaluateOf({x}, [&](graph::Graph &g, const auto &in) { return g.sort(kind, in[0], dim, descending); });
 }
 
-HostTensor scattered(ScatterKind kind, const HostTensor &x, const HostTensor &at,
-                     const HostTensor &updates, int64_t dim) {
-  return evaluateOf({x, at, updates}, [&](graph::Graph &g, const auto &in) {
-    return g.scatter(kind, in[0], in[1], in[2], dim);
-  });
+HostTensor scattered(ScatterKind kind, const HostTensor &x, const HostTensor &at, const HostTensor &updates,
+                     int64_t dim) {
+  return evaluateOf({x, at, updates},
+                    [&](graph::Graph &g, const auto &in) { return g.scatter(kind, in[0], in[1], in[2], dim); });
 }
 
 } // namespace
@@ -72,10 +66,8 @@ TEST(OrderTest, ScanIdentities) {
 
 TEST(OrderTest, ScanRounds) {
   // In f32 the ones are not lost, as they would be in f16; each element is rounded once.
-  expectNumbers(scanned(ReduceKind::Add, tensor(DType::F16, {4}, {2048, 1, 1, 1}), 0),
-                {2048, 2048, 2050, 2052});
-  expectNumbers(scanned(ReduceKind::Add, tensor(DType::I8, {3}, {100, 100, 100}), 0),
-                {100, -56, 44});
+  expectNumbers(scanned(ReduceKind::Add, tensor(DType::F16, {4}, {2048, 1, 1, 1}), 0), {2048, 2048, 2050, 2052});
+  expectNumbers(scanned(ReduceKind::Add, tensor(DType::I8, {3}, {100, 100, 100}), 0), {100, -56, 44});
 }
 
 TEST(OrderTest, Sort) {
@@ -102,18 +94,16 @@ TEST(OrderTest, Scatter) {
   const HostTensor zeros = tensor(DType::I32, {2, 3, 2}, std::vector<double>(12));
   const HostTensor grid = tensor(DType::U8, {1, 2}, {2, 0});
   const HostTensor slices = tensor(DType::I32, {2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-  expectNumbers(scattered(ScatterKind::Set, zeros, grid, slices, 1),
-                {3, 4, 0, 0, 1, 2, 7, 8, 0, 0, 5, 6});
+  expectNumbers(scattered(ScatterKind::Set, zeros, grid, slices, 1), {3, 4, 0, 0, 1, 2, 7, 8, 0, 0, 5, 6});
   // Each step rounds as the binary op does.
-  expectNumbers(scattered(ScatterKind::Add, tensor(DType::F16, {1}, {2048}),
-                          tensor(DType::I32, {2}, {0, 0}), tensor(DType::F16, {2}, {1, 1}), 0),
+  expectNumbers(scattered(ScatterKind::Add, tensor(DType::F16, {1}, {2048}), tensor(DType::I32, {2}, {0, 0}),
+                          tensor(DType::F16, {2}, {1, 1}), 0),
                 {2048});
 }
 
 // From Random123, tests/kat_vectors, the rows of philox4x32 with 10 rounds.
 TEST(OrderTest, PhiloxKnownAnswers) {
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
-            (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
             (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
@@ -122,8 +112,8 @@ TEST(OrderTest, PhiloxKnownAnswers) {
 
 TEST(OrderTest, RandomBitsCountElements) {
   const HostTensor seed{{DType::U64, {}}, bytesOf<uint64_t>({0x299f31d0a4093822})};
-  const HostTensor bits = evaluateOf(
-      {seed}, [](graph::Graph &g, const auto &in) { return g.randomBits(in[0], {3, 5}); });
+  const HostTensor bits =
+      evaluateOf({seed}, [](graph::Graph &g, const auto &in) { return g.randomBits(in[0], {3, 5}); });
   std::vector<uint32_t> wanted;
   for (uint32_t block = 0; block < 4; ++block)
     for (uint32_t word : philox({block, 0, 0, 0}, {0xa4093822, 0x299f31d0}))
@@ -136,11 +126,10 @@ TEST(OrderTest, IntegerPowers) {
   const auto power = [](DType dtype, const std::vector<double> &a, const std::vector<double> &b,
                         const std::vector<double> &wanted) {
     const auto size = static_cast<int64_t>(a.size());
-    expectNumbers(evaluateOf({tensor(dtype, {size}, a), tensor(dtype, {size}, b)},
-                             [](graph::Graph &g, const auto &in) {
-                               return g.binary(graph::BinaryKind::Pow, in[0], in[1]);
-                             }),
-                  wanted);
+    expectNumbers(
+        evaluateOf({tensor(dtype, {size}, a), tensor(dtype, {size}, b)},
+                   [](graph::Graph &g, const auto &in) { return g.binary(graph::BinaryKind::Pow, in[0], in[1]); }),
+        wanted);
   };
   power(DType::I8, {2, 2, -3, 0, 5, 3}, {3, 7, 3, 0, 0, 5}, {8, -128, -27, 1, 1, -13});
   power(DType::I32, {2, 1, -1, -1, 0, -7}, {-1, -5, -3, -4, -2, -1}, {0, 1, -1, 1, -1, 0});

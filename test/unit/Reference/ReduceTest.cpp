@@ -23,8 +23,7 @@ TEST(ReduceTest, Dimensions) {
   for (DType dtype : {DType::I32, DType::F32, DType::F64, DType::U16}) {
     const HostTensor x = tensor(dtype, {2, 3, 4}, values);
     expectNumbers(evaluateReduce(ReduceKind::Add, x, {2}), {6, 22, 38, 54, 70, 86});
-    expectNumbers(evaluateReduce(ReduceKind::Add, x, {0}),
-                  {12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
+    expectNumbers(evaluateReduce(ReduceKind::Add, x, {0}), {12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
     expectNumbers(evaluateReduce(ReduceKind::Add, x, {0, 2}), {60, 92, 124});
     expectNumbers(evaluateReduce(ReduceKind::Max, x, {1}), {8, 9, 10, 11, 20, 21, 22, 23});
     expectNumbers(evaluateReduce(ReduceKind::Min, x, {0, 1, 2}), {0});
@@ -103,7 +102,6 @@ TEST(ReduceTest, ManyBlocks) {
       }
     }
     SCOPED_TRACE(length);
-    expectNumbers(evaluateReduce(ReduceKind::Add, tensor(DType::I32, {rows, length}, x), {1}),
-                  sums);
+    expectNumbers(evaluateReduce(ReduceKind::Add, tensor(DType::I32, {rows, length}, x), {1}), sums);
   }
 }

@@ -180,8 +180,7 @@ inline HostTensor evaluateCast(const HostTensor &x, DType to) {
   return g.run(*g.cast(g.input(x), to));
 }
 
-inline HostTensor evaluateReduce(graph::ReduceKind kind, const HostTensor &x,
-                                 std::vector<int64_t> dims) {
+inline HostTensor evaluateReduce(graph::ReduceKind kind, const HostTensor &x, std::vector<int64_t> dims) {
   TestGraph g;
   return g.run(*g.reduce(kind, g.input(x), std::move(dims)));
 }

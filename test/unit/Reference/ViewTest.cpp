@@ -23,8 +23,8 @@ std::vector<double> counting(int64_t count) {
 }
 
 /// A view, done naively: element by element, from coordinates.
-std::vector<double> naiveView(const Shape &from, const std::vector<double> &x, const Shape &to,
-                              graph::Op op, const std::vector<int64_t> &order) {
+std::vector<double> naiveView(const Shape &from, const std::vector<double> &x, const Shape &to, graph::Op op,
+                              const std::vector<int64_t> &order) {
   if (op == graph::Op::Reshape)
     return x;
   std::vector<double> result;
@@ -72,8 +72,7 @@ TEST(ViewTest, ZeroExtents) {
   expectNumbers(g.run(*g.unary(UnaryKind::Exp, x)), {});
   expectNumbers(g.run(*g.permute(*g.reshape(x, {0, 5}), {1, 0})), {});
   expectNumbers(g.run(*g.expand(*g.reshape(g.scalar(DType::F32, {}, 1), {1, 1}), {0, 4})), {});
-  expectNumbers(g.run(*g.reduce(ReduceKind::Mul, *g.permute(x, {2, 1, 0}), {1})),
-                {1, 1, 1, 1, 1, 1});
+  expectNumbers(g.run(*g.reduce(ReduceKind::Mul, *g.permute(x, {2, 1, 0}), {1})), {1, 1, 1, 1, 1, 1});
 }
 
 TEST(ViewTest, RandomChains) {
@@ -88,8 +87,7 @@ TEST(ViewTest, RandomChains) {
     std::vector<double> values = counting(*numElements(shape));
     NodeId x = g.input(tensor(DType::I32, shape, values));
     for (int step = 0; step < 6; ++step) {
-      const auto op =
-          std::array{graph::Op::Reshape, graph::Op::Expand, graph::Op::Permute}[below(3)];
+      const auto op = std::array{graph::Op::Reshape, graph::Op::Expand, graph::Op::Permute}[below(3)];
       Shape to;
       std::vector<int64_t> order;
       if (op == graph::Op::Reshape) {
@@ -159,8 +157,7 @@ TEST(ViewTest, Iota) {
 
 TEST(ViewTest, Constants) {
   TestGraph g;
-  const NodeId dense =
-      *g.constant({DType::F32, {2, 2}}, tensor(DType::F32, {4}, {1, 2, 3, 4}).data);
+  const NodeId dense = *g.constant({DType::F32, {2, 2}}, tensor(DType::F32, {4}, {1, 2, 3, 4}).data);
   expectNumbers(g.run(dense), {1, 2, 3, 4});
   expectNumbers(g.run(*g.permute(dense, {1, 0})), {1, 3, 2, 4});
   expectNumbers(g.run(g.scalar(DType::BF16, {2, 2}, 0.5)), {0.5, 0.5, 0.5, 0.5});
@@ -184,8 +181,7 @@ TEST(ViewTest, GatherOutOfRangeIsZero) {
     const NodeId x = g.input(tensor(dtype, {2}, {1, 1}));
     const NodeId i = g.input(tensor(DType::I8, {5}, {0, -1, 2, 127, -128}));
     expectNumbers(g.run(*g.gather(x, i, 0)), {1, 0, 0, 0, 0});
-    const HostTensor big{{DType::U64, {3}},
-                         bytesOf<uint64_t>({~uint64_t(0), uint64_t(1) << 63, 1})};
+    const HostTensor big{{DType::U64, {3}}, bytesOf<uint64_t>({~uint64_t(0), uint64_t(1) << 63, 1})};
     expectNumbers(g.run(*g.gather(x, g.input(big), 0)), {0, 0, 1});
     const NodeId none = g.input(tensor(dtype, {0, 2}, {}));
     expectNumbers(g.run(*g.gather(none, i, 0)), std::vector<double>(10, 0));
@@ -202,8 +198,7 @@ TEST(ViewTest, GatherFromAndByViewsAndOps) {
   const NodeId back = *g.binary(BinaryKind::Sub, g.scalar(DType::I32, {3}, 2), ids);
   expectNumbers(g.run(*g.gather(turned, back, 0)), {2, 5, 1, 4, 0, 3});
   expectNumbers(g.run(*g.gather(*g.reshape(turned, {6}), back, 0)), {1, 3, 0});
-  expectNumbers(g.run(*g.gather(*g.unary(UnaryKind::Neg, turned), back, 0)),
-                {-2, -5, -1, -4, -0.0, -3});
+  expectNumbers(g.run(*g.gather(*g.unary(UnaryKind::Neg, turned), back, 0)), {-2, -5, -1, -4, -0.0, -3});
   const NodeId eights = *g.iota({DType::U16, {8}}, 0);
   expectNumbers(g.run(*g.gather(eights, back, 0)), {2, 1, 0});
   const NodeId far = *g.binary(BinaryKind::Mul, back, g.scalar(DType::I32, {3}, 7));

@@ -84,7 +84,8 @@ TEST_F(CudaDeviceTest, DescribesPixelsToTheCopyEngine) {
   const std::vector<int32_t> x = input();
   const auto run = [&](std::vector<int32_t> high, std::vector<uint32_t> steps) -> Status {
     // Images of 5 x 4 positions with 8 channels, windows of which begin two and one in front.
-    a.kernels[0].tensorMaps = {{0, 0, 4, {8, 4, 5, 6}, {32, 128, 640}, {8, 64}, 32, {-1, -2}, std::move(high), std::move(steps)}};
+    a.kernels[0].tensorMaps = {
+        {0, 0, 4, {8, 4, 5, 6}, {32, 128, 640}, {8, 64}, 32, {-1, -2}, std::move(high), std::move(steps)}};
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, a));
     ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
@@ -166,7 +167,7 @@ TEST_F(CudaDeviceTest, HasOneName) {
 }
 
 TEST_F(CudaDeviceTest, NamesTheRecordOfItsCard) {
-  const std::pair<int, const char *> cards[] = {{75, "sm_75"}, {80, "sm_80"}, {86, "sm_86"}, {87, "sm_86"},
+  const std::pair<int, const char *> cards[] = {{75, "sm_75"}, {80, "sm_80"},  {86, "sm_86"}, {87, "sm_86"},
                                                 {89, "sm_89"}, {90, "sm_90a"}, {120, "cuda"}};
   for (auto [capability, target] : cards) {
     fake->capability = capability;
@@ -251,12 +252,15 @@ TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
   for (int at = 1; at <= 3; ++at) {
     reset();
     fake->failPinned = at;
-    EXPECT_EQ([&]() -> Status {
-      ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> other, createDevice("cuda"));
-      ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> on, Executor::create(other, test::sampleForCuda()));
-      ZYX_RETURN_IF_ERROR(on->setInput(0, std::as_bytes(std::span(x))));
-      return on->measure(1).status();
-    }().code(), ErrorCode::OutOfMemory);
+    EXPECT_EQ(
+        [&]() -> Status {
+          ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> other, createDevice("cuda"));
+          ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> on, Executor::create(other, test::sampleForCuda()));
+          ZYX_RETURN_IF_ERROR(on->setInput(0, std::as_bytes(std::span(x))));
+          return on->measure(1).status();
+        }()
+                     .code(),
+        ErrorCode::OutOfMemory);
     expectNothingLeft();
   }
 }
@@ -311,7 +315,8 @@ TEST_F(CudaDeviceTest, LeavesTheContextOfTheThreadAsItWas) {
   EXPECT_FALSE(executor->run().isOk());
   expectOwn("a run that fails");
   auto other = *createDevice("cuda:1");
-  auto mine = *runtime::Buffer::allocate(device->pool(), bytes), theirs = *runtime::Buffer::allocate(other->pool(), bytes);
+  auto mine = *runtime::Buffer::allocate(device->pool(), bytes),
+       theirs = *runtime::Buffer::allocate(other->pool(), bytes);
   ASSERT_TRUE(mine->write(std::as_bytes(std::span(x))).isOk());
   ASSERT_TRUE(theirs->copyFrom(*mine).isOk());
   expectOwn("a copy to another card");
@@ -433,7 +438,8 @@ TEST_F(CudaDeviceTest, CopiesNothingToWhereItIs) {
   auto executor = Executor::create(*device, test::sampleForCuda(), {{0, 2}});
   ASSERT_TRUE(executor.isOk()) << executor.status().toString();
   const std::vector<int32_t> x = input();
-  auto given = runtime::Buffer::allocate((*device)->pool(), bytes), other = runtime::Buffer::allocate((*device)->pool(), bytes);
+  auto given = runtime::Buffer::allocate((*device)->pool(), bytes),
+       other = runtime::Buffer::allocate((*device)->pool(), bytes);
   ASSERT_TRUE(given.isOk() && other.isOk());
   ASSERT_TRUE((*given)->write(std::as_bytes(std::span(x))).isOk());
   ASSERT_TRUE((*executor)->bindInput(0, *given).isOk());
@@ -663,13 +669,15 @@ TEST_F(CudaDeviceTest, RefusesCodeThatItCannotRun) {
               a.cpuFeatures = {"sm_80"};
             }),
             "code for sm_80" + other);
-  EXPECT_THAT(refusal([](Artifact &a) {
-                const char *text = "broken";
-                a.code[0].bytes.assign(reinterpret_cast<const std::byte *>(text),
-                                       reinterpret_cast<const std::byte *>(text) + 6);
-              }),
-              HasSubstr("cannot load code of format 'ptx': CUDA_ERROR_INVALID_PTX: says the fake driver: line 1 is broken"));
-  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "missing"; }), HasSubstr("cannot find kernel plus in its code"));
+  EXPECT_THAT(
+      refusal([](Artifact &a) {
+        const char *text = "broken";
+        a.code[0].bytes.assign(reinterpret_cast<const std::byte *>(text),
+                               reinterpret_cast<const std::byte *>(text) + 6);
+      }),
+      HasSubstr("cannot load code of format 'ptx': CUDA_ERROR_INVALID_PTX: says the fake driver: line 1 is broken"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "missing"; }),
+              HasSubstr("cannot find kernel plus in its code"));
 }
 
 TEST_F(CudaDeviceTest, HasAsManyThreadsAsFit) {

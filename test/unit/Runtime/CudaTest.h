@@ -31,9 +31,9 @@ inline Artifact sampleForCuda() {
   a.cpuFeatures = {"sm_75"};
   a.inputs = {{"x", {DType::I32, {count}}}};
   a.outputs = {{"y", {DType::I32, {count}}}, {"z", {DType::I64, {2}}}, {"w", {DType::I32, {count}}}};
-  a.buffers = {{BufferKind::Input, 0, bytes},   {BufferKind::Output, 0, bytes},  {BufferKind::Output, 1, 16},
-               {BufferKind::Output, 2, bytes},  {BufferKind::Arena, 64, bytes},  {BufferKind::Arena, 8192, 16},
-               {BufferKind::Constant, 64, 8},   {BufferKind::Arena, 16384, 4096}};
+  a.buffers = {{BufferKind::Input, 0, bytes},  {BufferKind::Output, 0, bytes},  {BufferKind::Output, 1, 16},
+               {BufferKind::Output, 2, bytes}, {BufferKind::Arena, 64, bytes},  {BufferKind::Arena, 8192, 16},
+               {BufferKind::Constant, 64, 8},  {BufferKind::Arena, 16384, 4096}};
   a.arenaSize = 32768;
   a.constants.resize(72);
   a.constants[64] = std::byte(3);

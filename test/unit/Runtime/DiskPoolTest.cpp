@@ -43,8 +43,7 @@ TEST(DiskPoolTest, KeepsBytesInFilesWithoutNames) {
   EXPECT_TRUE((*a)->write(bytesOf("01234567")).isOk());
   EXPECT_EQ(readAll(**a), "01234567");
   EXPECT_EQ((*pool)->usage().inUse, 8u);
-  EXPECT_EQ(Buffer::allocate(*pool, 93).status().message(),
-            "pool disk holds 8 of 100 bytes and cannot give 93 more");
+  EXPECT_EQ(Buffer::allocate(*pool, 93).status().message(), "pool disk holds 8 of 100 bytes and cannot give 93 more");
   auto rest = Buffer::allocate(*pool, 92), empty = Buffer::allocate(*pool, 0);
   ASSERT_TRUE(rest.isOk() && empty.isOk());
   EXPECT_EQ(readAll(**rest), std::string(92, '\0'));
@@ -63,8 +62,7 @@ TEST(DiskPoolTest, CopiesBetweenPools) {
   auto disk = *DiskPool::create(), otherDisk = *DiskPool::create();
   auto host = createHostPool();
   auto from = *Buffer::allocate(host, text.size()), first = *Buffer::allocate(disk, text.size()),
-       second = *Buffer::allocate(otherDisk, text.size()),
-       back = *Buffer::allocate(host, text.size());
+       second = *Buffer::allocate(otherDisk, text.size()), back = *Buffer::allocate(host, text.size());
   ASSERT_TRUE(from->write(bytesOf(text)).isOk());
   EXPECT_TRUE(first->copyFrom(*from).isOk());
   EXPECT_TRUE(second->copyFrom(*first).isOk());
@@ -73,8 +71,7 @@ TEST(DiskPoolTest, CopiesBetweenPools) {
   std::string borrowed(text.size(), '\0');
   EXPECT_TRUE(Buffer::borrow(borrowed.data(), borrowed.size())->copyFrom(*second).isOk());
   EXPECT_TRUE(borrowed == text);
-  EXPECT_TRUE(
-      first->copyFrom(*Buffer::borrow(const_cast<char *>(text.data()), text.size())).isOk());
+  EXPECT_TRUE(first->copyFrom(*Buffer::borrow(const_cast<char *>(text.data()), text.size())).isOk());
   EXPECT_FALSE(first->copyFrom(**Buffer::allocate(host, 3)).isOk());
 }
 
@@ -91,21 +88,17 @@ TEST(DiskPoolTest, MapsRangesOfFilesUnread) {
   EXPECT_TRUE(weights->copyFrom(**middle).isOk());
   EXPECT_EQ(readAll(*weights), "234567");
   EXPECT_EQ(disk->bytesRead(), 6u);
-  EXPECT_EQ((*middle)->write(bytesOf("abcdef")).message(),
-            std::string(path) + ": is only read, not written");
+  EXPECT_EQ((*middle)->write(bytesOf("abcdef")).message(), std::string(path) + ": is only read, not written");
   EXPECT_EQ(readAll(**middle), "234567");
 
-  EXPECT_EQ(mapFile(disk, path, 4, 7).status().message(),
-            std::string(path) + ": has 10 bytes, not 7 from byte 4");
+  EXPECT_EQ(mapFile(disk, path, 4, 7).status().message(), std::string(path) + ": has 10 bytes, not 7 from byte 4");
   EXPECT_FALSE(mapFile(disk, path, 11, 0).isOk());
   EXPECT_FALSE(mapFile(disk, path, 1, UINT64_MAX).isOk());
-  EXPECT_EQ(mapFile(disk, std::string(path) + "-absent", 0, 1).status().code(),
-            ErrorCode::NotFound);
+  EXPECT_EQ(mapFile(disk, std::string(path) + "-absent", 0, 1).status().code(), ErrorCode::NotFound);
   // A file that is cut under the buffer is an error, and no signal.
   writeBytes(path, "0123");
   std::string text(6, '\0');
-  EXPECT_THAT((*middle)->read(std::as_writable_bytes(std::span(text))).message(),
-              HasSubstr("ends at byte 4"));
+  EXPECT_THAT((*middle)->read(std::as_writable_bytes(std::span(text))).message(), HasSubstr("ends at byte 4"));
 }
 
 TEST(DiskPoolTest, TakesTensorsOfSafetensorsFiles) {
@@ -133,8 +126,7 @@ TEST(DiskPoolTest, TakesTensorsOfSafetensorsFiles) {
   ASSERT_TRUE(created.isOk()) << created.status().toString();
   auto executor = std::move(*created);
   // A kernel cannot reach it there.
-  EXPECT_EQ(executor->bindInput(0, *lazy).message(),
-            "input 'x' lies in memory that device 'cpu' does not reach");
+  EXPECT_EQ(executor->bindInput(0, *lazy).message(), "input 'x' lies in memory that device 'cpu' does not reach");
   auto input = *Buffer::allocate(device->pool(), entry->size);
   ASSERT_TRUE(input->copyFrom(**lazy).isOk());
   EXPECT_EQ(disk->bytesRead(), entry->size);
@@ -149,8 +141,7 @@ TEST(DiskPoolTest, ChecksItsAllocations) {
   auto pool = *DiskPool::create(), other = *DiskPool::create();
   auto a = pool->allocate(8);
   std::byte bytes[9] = {};
-  EXPECT_EQ(pool->copyIn(*a, 0, bytes).message(),
-            "a copy of 9 bytes at byte 0 leaves an allocation of 8");
+  EXPECT_EQ(pool->copyIn(*a, 0, bytes).message(), "a copy of 9 bytes at byte 0 leaves an allocation of 8");
   EXPECT_FALSE(pool->copyOut(*a, 1, std::span(bytes).first(8)).isOk());
   EXPECT_EQ(pool->address(*a, 0, 1).status().message(), "pool disk is not host memory");
   EXPECT_TRUE(pool->deallocate(*a).isOk());
@@ -171,8 +162,7 @@ TEST(DiskPoolTest, ReportsWhatTheSystemRefuses) {
   rlimit lower = before;
   lower.rlim_cur = 2;
   ::setrlimit(RLIMIT_FSIZE, &lower);
-  EXPECT_THAT(Buffer::allocate(pool, 4).status().message(),
-              HasSubstr("cannot give 4 more: File too large"));
+  EXPECT_THAT(Buffer::allocate(pool, 4).status().message(), HasSubstr("cannot give 4 more: File too large"));
   auto tail = Allocation{a->handle(), 4};
   EXPECT_THAT(pool->copyIn(tail, 2, bytesOf("ab")).message(),
               HasSubstr("cannot write a file of pool disk: File too large"));

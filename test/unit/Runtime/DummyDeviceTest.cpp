@@ -54,8 +54,7 @@ TEST(DummyDeviceTest, ChecksItsAllocations) {
   EXPECT_NE(a.handle, b.handle);
   const std::byte bytes[4] = {};
   EXPECT_TRUE(pool->copyIn(a, 0, bytes).isOk());
-  EXPECT_EQ(pool->copyIn(a, 1, bytes).message(),
-            "a copy of 4 bytes at byte 1 leaves an allocation of 4");
+  EXPECT_EQ(pool->copyIn(a, 1, bytes).message(), "a copy of 4 bytes at byte 1 leaves an allocation of 4");
   EXPECT_FALSE(pool->copyTo(a, *pool, b, 0).isOk());
   EXPECT_FALSE(pool->address(a, 0, 0).isOk());
   EXPECT_TRUE(pool->deallocate(a).isOk());

@@ -52,9 +52,7 @@ protected:
     ASSERT_TRUE(created.isOk()) << created.status().toString();
     executor = std::move(*created);
   }
-  Status setInput(std::vector<float> x) {
-    return executor->setInput(0, std::as_bytes(std::span(x)));
-  }
+  Status setInput(std::vector<float> x) { return executor->setInput(0, std::as_bytes(std::span(x))); }
   template <typename T> std::vector<T> read(size_t index, size_t count) {
     std::vector<T> values(count);
     Status status = executor->readOutput(index, std::as_writable_bytes(std::span(values)));
@@ -84,7 +82,8 @@ TEST_F(ExecutorTest, ReadsAnOutputInPieces) {
   ASSERT_TRUE(executor->readOutput(0, 0, bytes).isOk());
   EXPECT_THAT(part, ElementsAre(13, 25));
   EXPECT_TRUE(executor->readOutput(0, 16, {}).isOk());
-  EXPECT_THAT(executor->readOutput(0, 12, bytes).message(), testing::HasSubstr("bytes 12 to 20 of a buffer of 16 are read"));
+  EXPECT_THAT(executor->readOutput(0, 12, bytes).message(),
+              testing::HasSubstr("bytes 12 to 20 of a buffer of 16 are read"));
   EXPECT_FALSE(executor->readOutput(0, UINT64_MAX, bytes).isOk());
 }
 
@@ -251,13 +250,11 @@ TEST_F(ExecutorTest, RefusesWrongArguments) {
             "input 'x' is f32[4] of 16 bytes; 20 were given");
   EXPECT_EQ(executor->bindOutput(0, Buffer::borrow(memory + 1, 16)).message(),
             "output 'y' is not aligned to its 4 byte elements");
-  EXPECT_EQ(executor->bindOutput(3, Buffer::borrow(memory, 16)).message(),
-            "output 3 of 3 does not exist");
+  EXPECT_EQ(executor->bindOutput(3, Buffer::borrow(memory, 16)).message(), "output 3 of 3 does not exist");
   EXPECT_EQ(executor->readOutput(3, {}).message(), "output 3 of 3 does not exist");
   EXPECT_EQ(executor->readOutput(0, std::span(memory).first(16)).message(),
             "output 'y' is not there before the first run");
-  EXPECT_EQ(executor->readOutput(0, memory).message(),
-            "output 'y' is f32[4] of 16 bytes; 20 were given");
+  EXPECT_EQ(executor->readOutput(0, memory).message(), "output 'y' is f32[4] of 16 bytes; 20 were given");
 }
 
 #ifndef ZYX_TEST_SANITIZED

@@ -42,9 +42,7 @@ public:
     const TensorType type{DType::U64, {count}};
     a.outputs = {{"x", type}, {"y", type}, {"ranges", type}};
     const uint64_t size = 8 * count;
-    a.buffers = {{BufferKind::Output, 0, size},
-                 {BufferKind::Output, 1, size},
-                 {BufferKind::Output, 2, size}};
+    a.buffers = {{BufferKind::Output, 0, size}, {BufferKind::Output, 1, size}, {BufferKind::Output, 2, size}};
     if (auto code = readFile(testKernels()); code.isOk())
       a.code = {{"elf-so", std::move(*code)}};
     a.kernels = {{"mix", 0, 3, 1, "mix", {}, 1}, {"ranges", 0, 1, 0, "ranges", {}, 1}};
@@ -86,9 +84,7 @@ std::vector<uint64_t> results(std::shared_ptr<Device> device, const Plan &plan) 
   for (int run = 0; run < 2; ++run)
     EXPECT_TRUE((*executor)->run().isOk());
   for (size_t i = 0; i < 3; ++i)
-    EXPECT_TRUE((*executor)
-                    ->readOutput(i, std::as_writable_bytes(std::span(all).subspan(i * count, count)))
-                    .isOk());
+    EXPECT_TRUE((*executor)->readOutput(i, std::as_writable_bytes(std::span(all).subspan(i * count, count))).isOk());
   return all;
 }
 
@@ -139,28 +135,27 @@ TEST(ForkTest, CallsKernelsOnTheSameRangesWhateverTheThreads) {
 TEST(ForkTest, IsRightUnderEveryPool) {
   const Plan plan = everything();
   const std::vector<uint64_t> expected = results(1, plan);
-  const GivenPool::Run ways[] = {
-      // One after the other, from either end.
-      [](unsigned calls, ThreadPool::Body body, void *context) {
-        for (unsigned i = 0; i < calls; ++i)
-          body(context, i);
-      },
-      [](unsigned calls, ThreadPool::Body body, void *context) {
-        for (unsigned i = calls; i-- > 0;)
-          body(context, i);
-      },
-      // One call; none; and with an index that does not exist.
-      [](unsigned calls, ThreadPool::Body body, void *context) { body(context, calls / 2); },
-      [](unsigned, ThreadPool::Body, void *) {},
-      [](unsigned calls, ThreadPool::Body body, void *context) { body(context, calls + 5); },
-      // New threads each time, without the caller.
-      [](unsigned calls, ThreadPool::Body body, void *context) {
-        std::vector<std::thread> threads;
-        for (unsigned i = 0; i < calls; ++i)
-          threads.emplace_back(body, context, i);
-        for (std::thread &thread : threads)
-          thread.join();
-      }};
+  const GivenPool::Run ways[] = {// One after the other, from either end.
+                                 [](unsigned calls, ThreadPool::Body body, void *context) {
+                                   for (unsigned i = 0; i < calls; ++i)
+                                     body(context, i);
+                                 },
+                                 [](unsigned calls, ThreadPool::Body body, void *context) {
+                                   for (unsigned i = calls; i-- > 0;)
+                                     body(context, i);
+                                 },
+                                 // One call; none; and with an index that does not exist.
+                                 [](unsigned calls, ThreadPool::Body body, void *context) { body(context, calls / 2); },
+                                 [](unsigned, ThreadPool::Body, void *) {},
+                                 [](unsigned calls, ThreadPool::Body body, void *context) { body(context, calls + 5); },
+                                 // New threads each time, without the caller.
+                                 [](unsigned calls, ThreadPool::Body body, void *context) {
+                                   std::vector<std::thread> threads;
+                                   for (unsigned i = 0; i < calls; ++i)
+                                     threads.emplace_back(body, context, i);
+                                   for (std::thread &thread : threads)
+                                     thread.join();
+                                 }};
   for (const GivenPool::Run &way : ways)
     EXPECT_THAT(results(std::make_shared<GivenPool>(4, way), plan), ElementsAreArray(expected));
 }
@@ -182,15 +177,11 @@ TEST(ForkTest, IsSharedByNeighbours) {
   EXPECT_THAT(asked([](Plan &plan) { plan.ranges(2 * chunk); }), ElementsAre(3));
   EXPECT_THAT(asked([](Plan &plan) { plan.ranges(9 * chunk); }), ElementsAre(4));
   // Neighbours, and short steps between them.
-  EXPECT_THAT(asked([](Plan &plan) { plan.mix(2 * chunk).copy().mix(1).ranges(9 * chunk); }),
-              ElementsAre(4));
+  EXPECT_THAT(asked([](Plan &plan) { plan.mix(2 * chunk).copy().mix(1).ranges(9 * chunk); }), ElementsAre(4));
   // A fork ends with its last such launch.
   EXPECT_THAT(asked([](Plan &plan) { plan.ranges(2 * chunk).copy(); }), ElementsAre(3));
   // A loop is one with what stands around it, however often it runs.
-  EXPECT_THAT(asked([](Plan &plan) {
-                plan.ranges(chunk).loop(5, 3).mix(chunk).copy().ranges(chunk);
-              }),
-              ElementsAre(2));
+  EXPECT_THAT(asked([](Plan &plan) { plan.ranges(chunk).loop(5, 3).mix(chunk).copy().ranges(chunk); }), ElementsAre(2));
   // Long work on one thread ends a fork: nobody else is kept from the pool meanwhile.
   auto longAlone = [](Plan &plan) {
     plan.mix(chunk).ranges(9 * chunk).mix(chunk);

@@ -57,8 +57,7 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
                     "this build has no OpenCL device\n"
                     "this build has no Vulkan device\n"
                     "this build has no WebGPU device\n");
-  EXPECT_EQ(createDevice("npu").status().message(),
-            "no device 'npu'; known are cpu, c, cuda");
+  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda");
 }
 
 TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
@@ -80,7 +79,8 @@ TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
 TEST(HostDeviceTest, MeasuresAPeakThatAMachineCanHave) {
   const std::optional<Peak> peak = (*createDevice("cpu", {.threads = 1}))->measurePeak();
   ASSERT_TRUE(peak);
-  // One core has at most two units of 32 elements at 8 GHz. A loop that the compiler dropped exceeds both limits by far.
+  // One core has at most two units of 32 elements at 8 GHz. A loop that the compiler dropped exceeds both limits by
+  // far.
   EXPECT_GT(peak->flops, 1e6);
   EXPECT_LT(peak->flops, 1.1e12);
   EXPECT_GT(peak->bytes, 1e6);
@@ -88,16 +88,13 @@ TEST(HostDeviceTest, MeasuresAPeakThatAMachineCanHave) {
 }
 
 TEST(HostDeviceTest, RefusesWhatItCannotRun) {
-  EXPECT_THAT(refusal([](Artifact &a) { a.target = "cuda"; }),
-              HasSubstr("code for 'cuda' does not run on a host"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.target = "cuda"; }), HasSubstr("code for 'cuda' does not run on a host"));
   EXPECT_THAT(refusal([](Artifact &a) { a.code[0].format = "cubin"; }),
               HasSubstr("code of format 'cubin' is not known to a host"));
-  EXPECT_THAT(refusal([](Artifact &a) { a.code[0].bytes.resize(10); }),
-              HasSubstr("cannot load code: "));
+  EXPECT_THAT(refusal([](Artifact &a) { a.code[0].bytes.resize(10); }), HasSubstr("cannot load code: "));
   EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "nothing"; }),
               HasSubstr("the code has no symbol 'nothing'"));
-  EXPECT_THAT(refusal([](Artifact &a) { a.commands[0].wait = {9}; }),
-              HasSubstr("waits for command 9"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.commands[0].wait = {9}; }), HasSubstr("waits for command 9"));
 }
 
 TEST(HostDeviceTest, ChecksCpuFeatures) {
@@ -111,9 +108,8 @@ TEST(HostDeviceTest, ChecksCpuFeatures) {
     auto program = (*device)->load(artifact);
     if (!program.isOk()) {
       anyMissing = true;
-      EXPECT_EQ(program.status().message(), "the code needs the CPU feature '" +
-                                                std::string(feature) +
-                                                "', which this machine lacks");
+      EXPECT_EQ(program.status().message(),
+                "the code needs the CPU feature '" + std::string(feature) + "', which this machine lacks");
     }
   }
   // All that is missing is named at once.
@@ -199,8 +195,7 @@ TEST(HostDeviceTest, ReportsWhatTheSystemRefuses) {
   {
     std::signal(SIGXFSZ, SIG_IGN);
     LowerLimit size(RLIMIT_FSIZE, 0);
-    EXPECT_THAT((*device)->load(artifact).status().message(),
-                HasSubstr("cannot write code to memory: File too large"));
+    EXPECT_THAT((*device)->load(artifact).status().message(), HasSubstr("cannot write code to memory: File too large"));
     std::signal(SIGXFSZ, SIG_DFL);
   }
   EXPECT_TRUE((*device)->load(artifact).isOk());

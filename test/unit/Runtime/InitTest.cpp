@@ -27,7 +27,8 @@ namespace {
 
 using Values = std::vector<float>;
 
-/// y = x + kept, where the init computes t = w * 2 + 1 and kept = t + t. With an `identity` it is a step that others share.
+/// y = x + kept, where the init computes t = w * 2 + 1 and kept = t + t. With an `identity` it is a step that others
+/// share.
 Artifact withInit(std::optional<Hash128> identity) {
   using namespace zyx::artifact;
   Artifact a = sampleArtifact(testKernels());
@@ -120,9 +121,7 @@ TEST_P(InitTest, TakesNoTimeInLaterRuns) {
   auto first = executor->profile(), second = executor->profile();
   ASSERT_TRUE(first.isOk() && second.isOk());
   ASSERT_EQ(second->size(), 3u);
-  auto timeOfInit = [](const std::vector<CommandTime> &times) {
-    return times[0].nanoseconds + times[1].nanoseconds;
-  };
+  auto timeOfInit = [](const std::vector<CommandTime> &times) { return times[0].nanoseconds + times[1].nanoseconds; };
   EXPECT_GT(timeOfInit(*first), 0u);
   EXPECT_EQ(timeOfInit(*second), 0u);
   // Who sets all inputs for each run sets the same weights again.

@@ -68,8 +68,7 @@ TEST(HostPoolTest, ChecksCopies) {
   EXPECT_TRUE(pool->copyIn(*a, 4, ones).isOk());
   EXPECT_TRUE(pool->copyOut(*a, 4, back).isOk());
   EXPECT_EQ(std::memcmp(back, ones, 4), 0);
-  EXPECT_THAT(pool->copyIn(*a, 5, ones).message(),
-              HasSubstr("a copy of 4 bytes at byte 5 leaves an allocation of 8"));
+  EXPECT_THAT(pool->copyIn(*a, 5, ones).message(), HasSubstr("a copy of 4 bytes at byte 5 leaves an allocation of 8"));
   EXPECT_FALSE(pool->copyOut(*a, 9, {}).isOk());
   EXPECT_FALSE(pool->copyOut(*b, 0, back).isOk());
   EXPECT_TRUE(pool->copyIn(*a, 0, ones).isOk());

@@ -59,7 +59,8 @@ protected:
     return found;
   }
   /// A program on a device that reads this buffer, and adds 2 by two kernels. No loop of it asks the host.
-  static Result<std::unique_ptr<Executor>> tryProgram(const std::shared_ptr<Device> &device, const std::shared_ptr<Buffer> &x,
+  static Result<std::unique_ptr<Executor>> tryProgram(const std::shared_ptr<Device> &device,
+                                                      const std::shared_ptr<Buffer> &x,
                                                       const std::string &kernel = "increment") {
     artifact::Artifact artifact = test::sampleForCuda();
     artifact.commands.resize(2);
@@ -68,7 +69,8 @@ protected:
     ZYX_RETURN_IF_ERROR(executor->bindInput(0, x));
     return executor;
   }
-  static std::unique_ptr<Executor> makeProgram(const std::shared_ptr<Device> &device, const std::shared_ptr<Buffer> &x) {
+  static std::unique_ptr<Executor> makeProgram(const std::shared_ptr<Device> &device,
+                                               const std::shared_ptr<Buffer> &x) {
     return std::move(*tryProgram(device, x));
   }
   static std::vector<int32_t> resultOf(const Executor &executor) {
@@ -142,8 +144,9 @@ TEST_F(PeersTest, SaysWhyCopiesGoThroughTheHost) {
   // What is debugged is read once, so in another process.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("ZYX_DEBUG", "devices", 1);
-  const std::string said = "copies from 'cuda' to 'cuda:1' go through the host: cannot let device 'cuda:1' reach the memory "
-                           "of device 'cuda': the cards are not connected";
+  const std::string said =
+      "copies from 'cuda' to 'cuda:1' go through the host: cannot let device 'cuda:1' reach the memory "
+      "of device 'cuda': the cards are not connected";
   const auto isSaidOnce = [&](const std::string &text) {
     return text.find(said) != std::string::npos && text.find(said) == text.rfind(said);
   };
@@ -243,7 +246,8 @@ TEST_F(PeersTest, ALostCardTakesNothingFromTheOther) {
   hold(-1);
   EXPECT_EQ(run->wait().code(), ErrorCode::DeviceLost);
   // What depends on the card has run in vain, or not at all.
-  EXPECT_THAT(copy->wait().toString(), AllOf(HasSubstr("work that this depends on failed"), HasSubstr("device 'cuda' is lost")));
+  EXPECT_THAT(copy->wait().toString(),
+              AllOf(HasSubstr("work that this depends on failed"), HasSubstr("device 'cuda' is lost")));
   EXPECT_THAT(behind->wait().toString(), HasSubstr("device 'cuda' is lost"));
   EXPECT_EQ(moved->copyFrom(*x).code(), ErrorCode::DeviceLost);
   // All that it does not depend on goes on.
@@ -271,9 +275,10 @@ TEST_F(PeersTest, LosesNothingWhereCallsFail) {
     return Status::ok();
   };
   EXPECT_TRUE(tryAll().isOk());
-  const std::function<void(int)> faults[] = {[&](int at) { fake->failPeerCopy = at; }, [&](int at) { fake->failWait = at; },
-                                             [&](int at) { fake->failAccess = at; }, [&](int at) { fake->failLaunch = at; },
-                                             [&](int at) { fake->loseAtWork = at; }};
+  const std::function<void(int)> faults[] = {
+      [&](int at) { fake->failPeerCopy = at; }, [&](int at) { fake->failWait = at; },
+      [&](int at) { fake->failAccess = at; }, [&](int at) { fake->failLaunch = at; },
+      [&](int at) { fake->loseAtWork = at; }};
   int failures = 0;
   for (const auto &fault : faults)
     for (int at = 1; at < 40; at += at < 4 ? 1 : 5) {

@@ -44,8 +44,9 @@ struct Sample {
   std::unique_ptr<Executor> executor;
 };
 
-constexpr const char *forked = "this process was forked after zyx began, and has none of the threads that zyx began with; "
-                               "begin with zyx behind fork(), or run another program";
+constexpr const char *forked =
+    "this process was forked after zyx began, and has none of the threads that zyx began with; "
+    "begin with zyx behind fork(), or run another program";
 
 TEST(ProcessTest, AForkedProcessIsRefusedInsteadOfHanging) {
   Sample sample;
@@ -56,7 +57,11 @@ TEST(ProcessTest, AForkedProcessIsRefusedInsteadOfHanging) {
             }),
             0);
   EXPECT_EQ(inChild([&] { return sample.executor->submit().status().code() == ErrorCode::Unsupported ? 0 : 1; }), 0);
-  EXPECT_EQ(inChild([&] { return sample.executor->setInput(0, std::as_bytes(std::span(sample.x))).message().starts_with(forked) ? 0 : 1; }), 0);
+  EXPECT_EQ(inChild([&] {
+              return sample.executor->setInput(0, std::as_bytes(std::span(sample.x))).message().starts_with(forked) ? 0
+                                                                                                                    : 1;
+            }),
+            0);
   // The queue itself, as whoever copies later uses it.
   EXPECT_EQ(inChild([&] {
               const Point done{std::make_shared<Timeline>(), 1};
@@ -145,10 +150,12 @@ TEST(ProcessTest, AnExecutorOfTwoThreadsIsRefused) {
     status = sample.executor->readOutput(1, std::as_writable_bytes(std::span(y)));
   }
   EXPECT_EQ(status.code(), ErrorCode::Aborted);
-  EXPECT_THAT(status.message(), HasSubstr("the executor of 'main' is in use by another thread; it is one thread's at a time"));
-  for (const Status &other : {sample.executor->run(), sample.executor->submit().status(), sample.executor->bindInput(0, buffer),
-                              sample.executor->setInput(0, std::as_bytes(std::span(sample.x))), sample.executor->profile().status(),
-                              sample.executor->measure(1).status()})
+  EXPECT_THAT(status.message(),
+              HasSubstr("the executor of 'main' is in use by another thread; it is one thread's at a time"));
+  for (const Status &other :
+       {sample.executor->run(), sample.executor->submit().status(), sample.executor->bindInput(0, buffer),
+        sample.executor->setInput(0, std::as_bytes(std::span(sample.x))), sample.executor->profile().status(),
+        sample.executor->measure(1).status()})
     EXPECT_THAT(other.message(), HasSubstr("is in use by another thread"));
   ASSERT_TRUE(gate.timeline->signal(1).isOk());
   runs.join();
@@ -171,7 +178,8 @@ TEST(ProcessTest, ThreadsAreBounded) {
             "a pool of 1025 threads; at most 1024 are made");
 }
 
-/// As administrators set it who allow no code in memory. In a process namespace of its own, so that nobody else meets it.
+/// As administrators set it who allow no code in memory. In a process namespace of its own, so that nobody else meets
+/// it.
 TEST(ProcessTest, LoadsCodeWhereFilesInMemoryMayNotBeRun) {
   constexpr int cannot = 77;
   const int code = inChild([] {

@@ -94,8 +94,7 @@ TEST(TimelineTest, CallsBackOnceWithoutALock) {
   timeline.fail(Status::internal(" failed"));
   timeline.onReach(6, note("six"));
   timeline.onReach(3, note("three"));
-  EXPECT_THAT(calls,
-              testing::ElementsAre("now", "one", "two", "five! failed", "six! failed", "three!"));
+  EXPECT_THAT(calls, testing::ElementsAre("now", "one", "two", "five! failed", "six! failed", "three!"));
 }
 
 TEST(TimelineTest, AsksWhoTakesAFence) {
@@ -149,7 +148,8 @@ TEST(TimelineTest, LetsGoOfFencesThatAreOver) {
 TEST(QueueTest, BeginsBehindFencesThatItTakes) {
   for (bool fails : {false, true}) {
     auto queue = makeQueue();
-    const Point before{std::make_shared<Timeline>(), 1}, end{std::make_shared<Timeline>(), 1}, done{std::make_shared<Timeline>(), 1};
+    const Point before{std::make_shared<Timeline>(), 1}, end{std::make_shared<Timeline>(), 1},
+        done{std::make_shared<Timeline>(), 1};
     std::atomic<bool> hasRun = false;
     Work work{[&] {
                 hasRun = true;

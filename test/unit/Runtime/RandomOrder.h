@@ -36,8 +36,7 @@ struct Random {
 class Order {
 public:
   /// A node that comes after those of `before`; returns its number.
-  size_t add(const std::string &name, std::vector<zyx::runtime::Access> accesses,
-             const std::vector<size_t> &before) {
+  size_t add(const std::string &name, std::vector<zyx::runtime::Access> accesses, const std::vector<size_t> &before) {
     std::vector<bool> ancestors(nodes.size());
     for (size_t node : before) {
       ancestors[node] = true;

@@ -69,17 +69,14 @@ Artifact randomPlan(Random &random, const std::vector<std::byte> &code) {
   const size_t count = 1 + random.below(15);
   for (size_t i = 0; i < count; ++i) {
     const auto to = static_cast<uint32_t>(2 + random.below(numBuffers - 2));
-    auto from = [&] {
-      return static_cast<uint32_t>((to + 1 + random.below(numBuffers - 1)) % numBuffers);
-    };
+    auto from = [&] { return static_cast<uint32_t>((to + 1 + random.below(numBuffers - 1)) % numBuffers); };
     if (random.oneIn(5))
       a.commands.push_back({artifact::Copy{{from(), 0}, {to, 0}, bytes}, {}});
     else
-      a.commands.push_back({artifact::Launch{0,
-                                             {{from(), 0}, {from(), 0}, {to, 0}},
-                                             {1, 1, elements},
-                                             {static_cast<int64_t>(random.next())}},
-                            {}});
+      a.commands.push_back(
+          {artifact::Launch{
+               0, {{from(), 0}, {from(), 0}, {to, 0}}, {1, 1, elements}, {static_cast<int64_t>(random.next())}},
+           {}});
   }
   std::vector<std::vector<bool>> before;
   for (uint32_t i = 0; i < a.commands.size(); ++i) {
@@ -107,9 +104,8 @@ Order orderOf(const Artifact &artifact) {
     for (uint32_t read : uses.reads)
       accesses.push_back({read, read + 1, false});
     static constexpr const char *kinds[] = {"mix", "copy", "fill"};
-    order.add(kinds[command.action.index()] + std::string(", command ") + std::to_string(i) +
-                  " of plan",
-              accesses, {command.wait.begin(), command.wait.end()});
+    order.add(kinds[command.action.index()] + std::string(", command ") + std::to_string(i) + " of plan", accesses,
+              {command.wait.begin(), command.wait.end()});
   }
   return order;
 }
@@ -123,8 +119,8 @@ protected:
   }
 
   /// The outputs of `runs` runs, each of which gets the first output of the one before.
-  std::vector<Values> outputs(const std::shared_ptr<Device> &device, const Artifact &artifact,
-                              Random random, size_t runs, Simulation *simulation) {
+  std::vector<Values> outputs(const std::shared_ptr<Device> &device, const Artifact &artifact, Random random,
+                              size_t runs, Simulation *simulation) {
     std::vector<std::unique_ptr<Executor>> executors;
     std::vector<std::shared_ptr<Buffer>> chain;
     std::vector<Values> results;
@@ -222,7 +218,8 @@ TEST_F(RandomPlanTest, OutputsLieInTheMemoryOfTheirInputs) {
     for (Values &some : values)
       for (size_t i = 0; i < elements; ++i)
         some.push_back(random.next());
-    auto simulation = *Simulation::create({.seed = seed, .queues = 2, .lanes = 1 + static_cast<unsigned>(random.below(4))});
+    auto simulation =
+        *Simulation::create({.seed = seed, .queues = 2, .lanes = 1 + static_cast<unsigned>(random.below(4))});
     const std::array<Values, 2> expected = results(host, artifact, values, 0);
     for (size_t taken : {2, 1}) {
       EXPECT_EQ(results(host, artifact, values, taken), expected);

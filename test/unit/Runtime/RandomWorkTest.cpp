@@ -84,8 +84,7 @@ private:
       Values values(1 + random.below(4));
       for (uint64_t &value : values)
         value = random.next();
-      auto buffer =
-          Buffer::allocate(simulation->device(device)->pool(), values.size() * sizeof(uint64_t));
+      auto buffer = Buffer::allocate(simulation->device(device)->pool(), values.size() * sizeof(uint64_t));
       ASSERT_TRUE(buffer.isOk());
       ASSERT_TRUE((*buffer)->write(std::as_bytes(std::span(values))).isOk());
       buffers.push_back(*buffer);
@@ -120,8 +119,7 @@ private:
     }
     std::erase_if(work.wait, [](const Point &point) { return !point.timeline; });
     if (trouble == Trouble::LeftOutWait && index >= leftOut && !isLeftOut) {
-      auto &points =
-          !work.after.empty() && (work.wait.empty() || random.oneIn(2)) ? work.after : work.wait;
+      auto &points = !work.after.empty() && (work.wait.empty() || random.oneIn(2)) ? work.after : work.wait;
       if (!points.empty()) {
         points.erase(points.begin() + static_cast<std::ptrdiff_t>(random.below(points.size())));
         isLeftOut = true;
@@ -143,8 +141,7 @@ private:
         read.push_back(valuesAt(i));
       for (size_t i : writes) {
         const Values made = compute(seed, read, initial[i].size());
-        std::memcpy(reinterpret_cast<void *>(buffers[i]->handle()), made.data(),
-                    made.size() * sizeof(uint64_t));
+        std::memcpy(reinterpret_cast<void *>(buffers[i]->handle()), made.data(), made.size() * sizeof(uint64_t));
       }
       return Status::ok();
     };
@@ -170,8 +167,7 @@ private:
   void check() {
     for (const Piece &piece : pieces) {
       // Seconds are for a machine that is busy; a hang is one that never ends.
-      const Status status =
-          piece.done.wait(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+      const Status status = piece.done.wait(std::chrono::steady_clock::now() + std::chrono::seconds(60));
       ASSERT_NE(status.code(), ErrorCode::Timeout);
       expectCause(status);
     }
@@ -197,8 +193,7 @@ private:
       return;
     while (!status.cause().isOk())
       status = status.cause();
-    EXPECT_EQ(status.message(),
-              trouble == Trouble::FailedWork ? "the work was told to fail" : "the device was lost");
+    EXPECT_EQ(status.message(), trouble == Trouble::FailedWork ? "the work was told to fail" : "the device was lost");
     EXPECT_TRUE(status.where().starts_with("work "));
   }
 
@@ -222,10 +217,8 @@ private:
     for (size_t i = 0; i < buffers.size(); ++i) {
       Values read(values[i].size());
       const Status status = buffers[i]->read(std::as_writable_bytes(std::span(read)));
-      const bool isLost = !simulation->device(owners[i])
-                               ->pool()
-                               ->address({buffers[i]->handle(), buffers[i]->size()}, 0, 0)
-                               .isOk();
+      const bool isLost =
+          !simulation->device(owners[i])->pool()->address({buffers[i]->handle(), buffers[i]->size()}, 0, 0).isOk();
       EXPECT_EQ(status.isOk(), valid[i] && !isLost) << status.toString();
       if (status.isOk())
         EXPECT_EQ(read, values[i]);

@@ -157,8 +157,8 @@ TEST(SimulationTest, ReportsMissingWaitsInsideAndBehindLoops) {
     ASSERT_EQ(simulation->races().size(), 1u);
     const std::string race = simulation->races()[0].toString();
     EXPECT_THAT(race, HasSubstr("'copy, command 3 of main' reads"));
-    EXPECT_THAT(race, HasSubstr(trips == 1 ? "'affine, command 1 of main' writes"
-                                           : "'loop, command 0 of main' writes"));
+    EXPECT_THAT(race,
+                HasSubstr(trips == 1 ? "'affine, command 1 of main' writes" : "'loop, command 0 of main' writes"));
     artifact.commands[3].wait = {0};
     simulation = simulate();
     executor = load(*simulation, artifact);
@@ -226,8 +226,7 @@ TEST(SimulationTest, ReportsRacesOfWorkAndOfTheHost) {
   simulation->waitIdle();
   const std::string both = " the same 2 bytes, and neither waits for the other";
   EXPECT_THAT(texts(simulation->races()),
-              ElementsAre(testing::AnyOf("'e' writes and 'f' writes" + both,
-                                         "'f' writes and 'e' writes" + both)));
+              ElementsAre(testing::AnyOf("'e' writes and 'f' writes" + both, "'f' writes and 'e' writes" + both)));
 
   // What the host does without waiting races; what it does before it submits does not.
   simulation->hold();
@@ -241,9 +240,8 @@ TEST(SimulationTest, ReportsRacesOfWorkAndOfTheHost) {
   simulation->release();
   simulation->waitIdle();
   EXPECT_THAT(texts(simulation->races()),
-              ElementsAre(testing::_,
-                          "'the end of the memory' writes and 'g' reads the same 16 bytes, "
-                          "and neither waits for the other"));
+              ElementsAre(testing::_, "'the end of the memory' writes and 'g' reads the same 16 bytes, "
+                                      "and neither waits for the other"));
 }
 
 TEST(SimulationTest, OrdersByPointsOfTheHost) {
@@ -291,13 +289,11 @@ TEST(SimulationTest, LosesADeviceForEver) {
   EXPECT_EQ(executor->readOutput(0, bytes).code(), ErrorCode::Aborted);
   EXPECT_EQ(buffer->read(std::span(bytes).first(8)).where(), status.where());
   EXPECT_EQ(buffer->write(std::span(bytes).first(8)).code(), ErrorCode::DeviceLost);
-  EXPECT_EQ((*Buffer::allocate(createHostPool(), 8))->copyFrom(*buffer).code(),
-            ErrorCode::DeviceLost);
+  EXPECT_EQ((*Buffer::allocate(createHostPool(), 8))->copyFrom(*buffer).code(), ErrorCode::DeviceLost);
   auto pool = simulation->device(0)->pool();
   EXPECT_EQ(pool->address({buffer->handle(), 8}, 0, 8).status().code(), ErrorCode::DeviceLost);
   EXPECT_EQ(Buffer::allocate(pool, 8).status().code(), ErrorCode::DeviceLost);
-  EXPECT_EQ(Executor::create(simulation->device(0), chain()).status().code(),
-            ErrorCode::DeviceLost);
+  EXPECT_EQ(Executor::create(simulation->device(0), chain()).status().code(), ErrorCode::DeviceLost);
   executor.reset();
   buffer.reset();
   EXPECT_EQ(pool->usage().inUse, 0u);
@@ -313,8 +309,7 @@ TEST(SimulationTest, FailsEveryAllocationOfAProgram) {
   auto simulation = simulate();
   auto pool = simulation->device()->pool();
   auto scenario = [&]() -> Status {
-    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor,
-                         Executor::create(simulation->device(), chain()));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(simulation->device(), chain()));
     const float x[] = {1, 2, 3, 4};
     ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
     const uint64_t before = pool->usage().inUse;

@@ -18,9 +18,8 @@ inline zyx::artifact::Artifact sampleArtifact(const std::string &kernels) {
   a.target = "cpu";
   a.inputs = {{"x", {DType::F32, {4}}}};
   a.outputs = {{"y", {DType::F32, {4}}}, {"z", {DType::F32, {2, 2}}}, {"w", {DType::I32, {2}}}};
-  a.buffers = {{BufferKind::Input, 0, 16},  {BufferKind::Output, 0, 16},
-               {BufferKind::Output, 1, 16}, {BufferKind::Output, 2, 8},
-               {BufferKind::Arena, 64, 16}, {BufferKind::Constant, 64, 16}};
+  a.buffers = {{BufferKind::Input, 0, 16}, {BufferKind::Output, 0, 16}, {BufferKind::Output, 1, 16},
+               {BufferKind::Output, 2, 8}, {BufferKind::Arena, 64, 16}, {BufferKind::Constant, 64, 16}};
   a.arenaSize = 128;
   const float c[] = {10, 20, 30, 40};
   a.constants.resize(64);

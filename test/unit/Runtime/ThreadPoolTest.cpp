@@ -5,9 +5,9 @@
 #include "zyx/Runtime/ThreadPool.h"
 
 #include "zyx/Base/File.h"
+#include "zyx/Base/Processors.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Runtime/Device.h"
-#include "zyx/Base/Processors.h"
 
 #include <gtest/gtest.h>
 
@@ -30,9 +30,7 @@ namespace {
 struct Marks {
   std::vector<std::atomic<int>> seen;
   explicit Marks(size_t size) : seen(size) {}
-  static void body(void *context, unsigned index) {
-    ++static_cast<Marks *>(context)->seen[index];
-  }
+  static void body(void *context, unsigned index) { ++static_cast<Marks *>(context)->seen[index]; }
   int total() const {
     int sum = 0;
     for (const auto &times : seen)
@@ -225,9 +223,8 @@ protected:
 
 TEST_F(ControlGroups, OfVersion2LimitWithTheGroupsAbove) {
   write("/proc/self/cgroup", "0::/user.slice/job\n");
-  write("/proc/self/mountinfo",
-        "22 1 8:1 / / rw shared:1 - ext4 /dev/root rw\n"
-        "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
+  write("/proc/self/mountinfo", "22 1 8:1 / / rw shared:1 - ext4 /dev/root rw\n"
+                                "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
   EXPECT_EQ(limit(), processors);
   write("/sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
   EXPECT_EQ(limit(), processors);
@@ -247,9 +244,8 @@ TEST_F(ControlGroups, OfVersion2LimitWithTheGroupsAbove) {
 TEST_F(ControlGroups, OfVersion1LimitInAContainer) {
   write("/proc/self/cgroup", "9:memory:/docker/7f\n4:cpu,cpuacct:/docker/7f\n1:name=systemd:/\n");
   // The container sees its own group as the top.
-  write("/proc/self/mountinfo",
-        "41 40 0:29 /docker/7f /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n"
-        "42 40 0:30 /docker/7f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+  write("/proc/self/mountinfo", "41 40 0:29 /docker/7f /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n"
+                                "42 40 0:30 /docker/7f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
   const std::string cpu = "/sys/fs/cgroup/cpu,cpuacct/";
   write(cpu + "cpu.cfs_quota_us", "-1\n");
   write(cpu + "cpu.cfs_period_us", "100000\n");
@@ -288,8 +284,8 @@ TEST_F(ControlGroups, LimitMemory) {
 }
 
 TEST_F(ControlGroups, ThatMakeNoSenseLimitNothing) {
-  for (const char *text : {"", "x", "100000", "100000 0\n", "0 100000\n", "-5 -5\n", "a b\n",
-                           "99999999999999999999999 1\n"}) {
+  for (const char *text :
+       {"", "x", "100000", "100000 0\n", "0 100000\n", "-5 -5\n", "a b\n", "99999999999999999999999 1\n"}) {
     write("/proc/self/cgroup", "0::/\n::\nx\n");
     write("/proc/self/mountinfo", "\n-\n - \n1 2 3 / /sys/fs/cgroup rw - cgroup2 none rw\n");
     write("/sys/fs/cgroup/cpu.max", text);
@@ -331,8 +327,7 @@ TEST(ThreadPoolDeathTest, FailsWhereTheSystemGivesNoThreads) {
           std::fprintf(stderr, "%s\n", status.toString().c_str());
         _exit(0);
       },
-      testing::ExitedWithCode(0),
-      "^(out of memory: cannot start a thread: Resource temporarily unavailable\n){3}$");
+      testing::ExitedWithCode(0), "^(out of memory: cannot start a thread: Resource temporarily unavailable\n){3}$");
 }
 #endif
 

@@ -30,8 +30,7 @@ void dissolve(mlir::func::FuncOp entry) {
     mlir::OpBuilder builder(group);
     for (mlir::Operation &op : group.getBlock().without_terminator())
       builder.clone(op, mapping);
-    for (auto [result, value] :
-         llvm::zip(group.getResults(), group.getBlock().getTerminator()->getOperands()))
+    for (auto [result, value] : llvm::zip(group.getResults(), group.getBlock().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookup(value));
     group.erase();
   });
@@ -56,8 +55,7 @@ protected:
     context.disableMultithreading();
   }
 
-  mlir::OwningOpRef<mlir::ModuleOp> run(const graph::Graph &graph,
-                                        std::vector<std::unique_ptr<mlir::Pass>> passes) {
+  mlir::OwningOpRef<mlir::ModuleOp> run(const graph::Graph &graph, std::vector<std::unique_ptr<mlir::Pass>> passes) {
     auto module = graph::ir::importGraph(graph, &context);
     mlir::PassManager manager(&context);
     for (std::unique_ptr<mlir::Pass> &pass : passes)
@@ -69,9 +67,7 @@ protected:
   mlir::MLIRContext context;
 };
 
-mlir::func::FuncOp entryOf(mlir::ModuleOp module) {
-  return *module.getOps<mlir::func::FuncOp>().begin();
-}
+mlir::func::FuncOp entryOf(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
 template <typename... Passes> std::vector<std::unique_ptr<mlir::Pass>> list(Passes... passes) {
   std::vector<std::unique_ptr<mlir::Pass>> result;
@@ -87,8 +83,7 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto [program, inputs] = smith::drawProgram(seed, smith::Profile::integers());
 
-    auto normal = run(
-        program, list(search::createDecomposeMovementPass(), search::createNormalizeViewsPass()));
+    auto normal = run(program, list(search::createDecomposeMovementPass(), search::createNormalizeViewsPass()));
     dropAbsOfIota(entryOf(*normal));
     auto normalGraph = graph::ir::exportGraph(entryOf(*normal));
     ASSERT_TRUE(normalGraph.isOk()) << normalGraph.status().toString();
@@ -97,8 +92,7 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     ASSERT_TRUE(expected.isOk() && actual.isOk());
     EXPECT_TRUE(*expected == *actual);
 
-    auto grouped =
-        run(program, list(search::createFormGroupsPass(), search::createVerifyGroupsPass()));
+    auto grouped = run(program, list(search::createFormGroupsPass(), search::createVerifyGroupsPass()));
     ASSERT_TRUE(succeeded(mlir::verify(*grouped)));
     entryOf(*grouped).walk([&](graph::ir::GroupOp) { ++numGroups; });
     dissolve(entryOf(*grouped));

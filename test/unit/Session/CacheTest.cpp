@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Session/Cache.h"
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
-#include "zyx/Session/Cache.h"
 
 #include "../TestFiles.h"
 
@@ -144,9 +144,7 @@ TEST_F(CacheTest, AnEntryThatIsWholeAndOfNoUseIsAMissAndRemoved) {
 
 TEST(CacheEntryTest, SaysWhatIsWrong) {
   std::vector<std::byte> bytes = entryOf("key").serialize();
-  auto message = [](std::vector<std::byte> bytes) {
-    return CacheEntry::deserialize(bytes).status().message();
-  };
+  auto message = [](std::vector<std::byte> bytes) { return CacheEntry::deserialize(bytes).status().message(); };
   EXPECT_THAT(message({}), HasSubstr("cache entry: is none, or is cut"));
   std::vector<std::byte> other = bytes;
   other[8] = static_cast<std::byte>(99);
@@ -176,8 +174,7 @@ TEST_F(CacheTest, TheLeastRecentlyUsedGoFirst) {
   ASSERT_TRUE(small.insert(entryOf("key4")).isOk());
   EXPECT_FALSE(use(1));
   EXPECT_TRUE(use(0) && use(3) && use(4));
-  EXPECT_THAT(small.insert(entryOf("big", size * 5)).message(),
-              HasSubstr("bytes is larger than the cache of"));
+  EXPECT_THAT(small.insert(entryOf("big", size * 5)).message(), HasSubstr("bytes is larger than the cache of"));
   EXPECT_TRUE(use(0) && use(3) && use(4));
 }
 
@@ -235,8 +232,7 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenStillHits) {
   ArtifactCache nowhere(temporary.file("file") + "/cache");
   EXPECT_FALSE(nowhere.find("key"));
   EXPECT_THAT(nowhere.insert(entryOf("key")).message(), HasSubstr("/cache: cannot open: "));
-  EXPECT_THAT(ArtifactCache(temporary.file("file")).insert(entryOf("key")).message(),
-              HasSubstr("/file: is no folder"));
+  EXPECT_THAT(ArtifactCache(temporary.file("file")).insert(entryOf("key")).message(), HasSubstr("/file: is no folder"));
 }
 
 TEST_F(CacheTest, ReadsNothingFromAFolderThatAnotherUserMayWriteTo) {
@@ -255,7 +251,8 @@ TEST_F(CacheTest, ReadsNothingFromAFolderThatAnotherUserMayWriteTo) {
   const std::string link = temporary.file("link");
   fs::create_symlink(folder, link);
   EXPECT_FALSE(ArtifactCache(link).find("key"));
-  EXPECT_THAT(ArtifactCache(link).insert(entryOf("key")).message(), HasSubstr("is a symbolic link; name the folder that it leads to"));
+  EXPECT_THAT(ArtifactCache(link).insert(entryOf("key")).message(),
+              HasSubstr("is a symbolic link; name the folder that it leads to"));
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give a folder to another user";
   giveTo(nobody, {folder});

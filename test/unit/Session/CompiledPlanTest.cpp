@@ -69,16 +69,14 @@ TEST(CompiledPlanTest, WaitsForWhatItNeedsAndNothingElse) {
 
     for (size_t i = 0; i < artifact->commands.size(); ++i) {
       for (size_t wait = 0; wait < artifact->commands[i].wait.size(); ++wait) {
-        if (neverRuns(artifact->commands[i]) ||
-            neverRuns(artifact->commands[artifact->commands[i].wait[wait]]))
+        if (neverRuns(artifact->commands[i]) || neverRuns(artifact->commands[artifact->commands[i].wait[wait]]))
           continue;
         Artifact mutant = *artifact;
         auto &list = mutant.commands[i].wait;
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(wait));
         auto checked = *runtime::Simulation::create({.seed = seed});
         run(checked->device(), mutant, program.tensors);
-        EXPECT_FALSE(checked->races().empty())
-            << "command " << i << " without its wait " << wait << " has no race";
+        EXPECT_FALSE(checked->races().empty()) << "command " << i << " without its wait " << wait << " has no race";
         ++waits;
       }
       // A loop is one command to the device.

@@ -12,10 +12,10 @@
 
 using namespace zyx;
 using graph::NodeId;
-using testing::HasSubstr;
 using test::allFormats;
 using test::decodeAll;
 using test::randomBlocks;
+using testing::HasSubstr;
 
 namespace {
 
@@ -95,8 +95,7 @@ TEST_P(DequantiseTest, IsTheSameOnTheCpuInTheKernelThatUsesIt) {
   // A use of the numbers that rounds nothing.
   graph::Graph magnitudes;
   const NodeId z = *magnitudes.parameter("x", blocks.type);
-  magnitudes.outputs = {
-      {"y", *magnitudes.unary(graph::UnaryKind::Abs, *dequantise(magnitudes, z, format, shape))}};
+  magnitudes.outputs = {{"y", *magnitudes.unary(graph::UnaryKind::Abs, *dequantise(magnitudes, z, format, shape))}};
   for (float &value : expected)
     value = std::abs(value);
   expectSameBits(runOnCpu(magnitudes, blocks, mostLaunches), expected);
@@ -116,8 +115,7 @@ TEST(DequantiseTest, RefusesWhatAreNoBlocksOfTheShape) {
     return y.status().message();
   };
   EXPECT_TRUE(dequantise(g, x, BlockFormat::Q8_0, {2, 32}).isOk());
-  EXPECT_THAT(refusal(x, {2, 33}),
-              HasSubstr("rows of [2, 33] are no whole number of Q8_0 blocks of 32 elements"));
+  EXPECT_THAT(refusal(x, {2, 33}), HasSubstr("rows of [2, 33] are no whole number of Q8_0 blocks of 32 elements"));
   EXPECT_THAT(refusal(x, {}), HasSubstr("rows of [] are no whole number"));
   EXPECT_THAT(refusal(x, {1, 32}), HasSubstr("dequantise: the blocks of Q8_0[1, 32] are u8 of 34 "
                                              "elements, not u8[2, 34]"));

@@ -34,29 +34,24 @@ struct Model : TestGraph {
       value = random.number(-1, 1);
     return input(tensor(dtype, shape, values));
   }
-  NodeId spread(NodeId x, Shape ones, Shape shape) {
-    return *expand(*reshape(x, std::move(ones)), std::move(shape));
-  }
+  NodeId spread(NodeId x, Shape ones, Shape shape) { return *expand(*reshape(x, std::move(ones)), std::move(shape)); }
   /// [m, k] times [k, n].
   NodeId matmul(NodeId a, NodeId b) {
     const int64_t m = node(a).type.shape[0], k = node(a).type.shape[1], n = node(b).type.shape[1];
     const NodeId left = *cast(spread(a, {m, 1, k}, {m, n, k}), DType::F32);
-    const NodeId right =
-        *cast(spread(*permute(b, {1, 0}), {1, n, k}, {m, n, k}), DType::F32);
+    const NodeId right = *cast(spread(*permute(b, {1, 0}), {1, n, k}, {m, n, k}), DType::F32);
     const NodeId product = *binary(BinaryKind::Mul, left, right);
     return *cast(*reduce(ReduceKind::Add, product, {2}), dtype);
   }
   /// Images with channels first, padded by one, with filters of [out, in, 3, 3].
   NodeId convolution(NodeId x, NodeId filters, int64_t stride) {
     const Shape f = node(filters).type.shape;
-    const NodeId padded =
-        *pad(x, scalar(DType::F32, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
+    const NodeId padded = *pad(x, scalar(DType::F32, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
     const NodeId windows = *window(padded, {2, 3}, {3, 3}, {stride, stride}, {1, 1});
     const Shape w = node(windows).type.shape;
     const Shape all{w[0], f[0], w[1], w[2], w[3], 3, 3};
-    const NodeId product =
-        *binary(BinaryKind::Mul, spread(windows, {w[0], 1, w[1], w[2], w[3], 3, 3}, all),
-                spread(filters, {1, f[0], f[1], 1, 1, 3, 3}, all));
+    const NodeId product = *binary(BinaryKind::Mul, spread(windows, {w[0], 1, w[1], w[2], w[3], 3, 3}, all),
+                                   spread(filters, {1, f[0], f[1], 1, 1, 3, 3}, all));
     return *reduce(ReduceKind::Add, product, {2, 5, 6});
   }
 
@@ -120,10 +115,8 @@ TEST(GradientPlanTest, MatrixProductsHaveMatrixProducts) {
 
 TEST(GradientPlanTest, LayersWithSoftmax) {
   Model m;
-  const NodeId x = m.source({32, 64}), w = m.source({64, 128}), b = m.source({128}),
-               v = m.source({128, 10});
-  const NodeId hidden =
-      *m.binary(BinaryKind::Add, m.matmul(x, w), m.spread(b, {1, 128}, {32, 128}));
+  const NodeId x = m.source({32, 64}), w = m.source({64, 128}), b = m.source({128}), v = m.source({128, 10});
+  const NodeId hidden = *m.binary(BinaryKind::Add, m.matmul(x, w), m.spread(b, {1, 128}, {32, 128}));
   const NodeId active = *m.binary(BinaryKind::Max, hidden, m.scalar(DType::F32, {32, 128}, 0));
   const NodeId logits = m.matmul(active, v);
   const NodeId top = m.spread(*m.reduce(ReduceKind::Max, logits, {1}), {32, 1}, {32, 10});
@@ -137,12 +130,10 @@ TEST(GradientPlanTest, ConvolutionsAndPools) {
   // Two convolutions; or stored windows, their sums along each dimension, and the crop.
   for (const auto &[stride, most] : {std::pair(1, 2u), std::pair(2, 5u)}) {
     Model m;
-    EXPECT_LE(m.kernels(m.convolution(m.source({2, 8, 12, 12}), m.source({6, 8, 3, 3}), stride)),
-              most);
+    EXPECT_LE(m.kernels(m.convolution(m.source({2, 8, 12, 12}), m.source({6, 8, 3, 3}), stride)), most);
   }
   Model m;
-  const NodeId windows =
-      *m.window(m.source({2, 8, 12, 12}), {2, 3}, {2, 2}, {2, 2}, {1, 1});
+  const NodeId windows = *m.window(m.source({2, 8, 12, 12}), {2, 3}, {2, 2}, {2, 2}, {1, 1});
   EXPECT_LE(m.kernels(*m.reduce(ReduceKind::Max, windows, {4, 5})), 2u);
 }
 
@@ -154,8 +145,7 @@ TEST(GradientPlanTest, OrdersAndIndices) {
     y = *m.binary(BinaryKind::Add, y, *m.scan(kind, x, 1, kind == ReduceKind::Mul, true));
   const NodeId places = *m.sort(SortKind::Indices, m.data({50}), 0);
   const NodeId rows = *m.gather(m.source({50, 8}), places, 0);
-  const NodeId set = *m.scatter(ScatterKind::Set, rows, *m.gather(places, places, 0),
-                                m.source({50, 8}), 0);
+  const NodeId set = *m.scatter(ScatterKind::Set, rows, *m.gather(places, places, 0), m.source({50, 8}), 0);
   m.kernels(*m.binary(BinaryKind::Mul, y, *m.permute(set, {1, 0})));
 }
 
@@ -165,8 +155,7 @@ TEST(GradientPlanTest, Attention) {
   const NodeId q = m.source({24, 16}), k = m.source({16, 32}), v = m.source({32, 16});
   const NodeId scores = *m.binary(BinaryKind::Add, m.matmul(q, k), m.data({24, 32}));
   const NodeId top = *m.bitcast(*m.reduce(ReduceKind::Max, scores, {1}), DType::F32);
-  const NodeId e = *m.unary(
-      UnaryKind::Exp, *m.binary(BinaryKind::Sub, scores, m.spread(top, {24, 1}, {24, 32})));
+  const NodeId e = *m.unary(UnaryKind::Exp, *m.binary(BinaryKind::Sub, scores, m.spread(top, {24, 1}, {24, 32})));
   const NodeId s = m.spread(*m.reduce(ReduceKind::Add, e, {1}), {24, 1}, {24, 32});
   // The weights and what comes to them and to the scores, with three products.
   EXPECT_LE(m.kernels(m.matmul(*m.binary(BinaryKind::Div, e, s), v)), 7u);
@@ -178,18 +167,15 @@ TEST(GradientPlanTest, LayerNorm) {
   const NodeId x = m.source(shape), scale = m.source({48}), shift = m.source({48});
   const auto mean = [&](NodeId y) {
     const NodeId sum = *m.reduce(ReduceKind::Add, y, {1});
-    return m.spread(*m.binary(BinaryKind::Mul, sum, m.scalar(DType::F32, {32}, 1.0 / 48)), {32, 1},
-                    shape);
+    return m.spread(*m.binary(BinaryKind::Mul, sum, m.scalar(DType::F32, {32}, 1.0 / 48)), {32, 1}, shape);
   };
   const NodeId centred = *m.binary(BinaryKind::Sub, x, mean(x));
   const NodeId variance = mean(*m.binary(BinaryKind::Mul, centred, centred));
-  const NodeId normal = *m.binary(
-      BinaryKind::Mul, centred,
-      *m.unary(UnaryKind::Rsqrt,
-               *m.binary(BinaryKind::Add, variance, m.scalar(DType::F32, shape, 1e-5))));
-  const NodeId y = *m.binary(
-      BinaryKind::Add, *m.binary(BinaryKind::Mul, normal, m.spread(scale, {1, 48}, shape)),
-      m.spread(shift, {1, 48}, shape));
+  const NodeId normal =
+      *m.binary(BinaryKind::Mul, centred,
+                *m.unary(UnaryKind::Rsqrt, *m.binary(BinaryKind::Add, variance, m.scalar(DType::F32, shape, 1e-5))));
+  const NodeId y = *m.binary(BinaryKind::Add, *m.binary(BinaryKind::Mul, normal, m.spread(scale, {1, 48}, shape)),
+                             m.spread(shift, {1, 48}, shape));
   EXPECT_LE(m.kernels(y), 4u);
 }
 
@@ -197,11 +183,10 @@ TEST(GradientPlanTest, Loops) {
   // h = tanh(h w + x)
   Graph step;
   const TensorType row{DType::F32, {16}};
-  step.inputs = {*step.parameter("i", {DType::I64, {}}), *step.parameter("h", row),
-                 *step.parameter("w", row), *step.parameter("x", row)};
+  step.inputs = {*step.parameter("i", {DType::I64, {}}), *step.parameter("h", row), *step.parameter("w", row),
+                 *step.parameter("x", row)};
   const NodeId product = *step.binary(BinaryKind::Mul, step.inputs[1], step.inputs[2]);
-  step.outputs = {{"h", *step.unary(UnaryKind::Tanh,
-                                    *step.binary(BinaryKind::Add, product, step.inputs[3]))}};
+  step.outputs = {{"h", *step.unary(UnaryKind::Tanh, *step.binary(BinaryKind::Add, product, step.inputs[3]))}};
   Model m;
   const NodeId h = m.source({16}), w = m.source({16}), x = m.source({16});
   m.kernels((*m.loop(*Body::create(step), 7, {{h}}, {{w, x}}))[0]);
@@ -212,8 +197,7 @@ TEST(GradientPlanTest, ABitcastToItsOwnTypeStopsGradientsAndIsNothingElse) {
   Model m;
   const NodeId x = m.source({32, 64});
   const NodeId top = *m.bitcast(*m.reduce(ReduceKind::Max, x, {1}), DType::F32);
-  const NodeId e =
-      *m.unary(UnaryKind::Exp, *m.binary(BinaryKind::Sub, x, m.spread(top, {32, 1}, {32, 64})));
+  const NodeId e = *m.unary(UnaryKind::Exp, *m.binary(BinaryKind::Sub, x, m.spread(top, {32, 1}, {32, 64})));
   const NodeId s = m.spread(*m.reduce(ReduceKind::Add, e, {1}), {32, 1}, {32, 64});
   EXPECT_EQ(m.kernels(*m.binary(BinaryKind::Div, e, s)), 1u);
 }

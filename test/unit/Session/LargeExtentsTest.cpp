@@ -24,8 +24,7 @@ namespace {
 class SparseMemory {
 public:
   explicit SparseMemory(size_t size) : size(size) {
-    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
   SparseMemory(const SparseMemory &) = delete;
   SparseMemory &operator=(const SparseMemory &) = delete;
@@ -41,8 +40,7 @@ public:
     const int file = ::memfd_create("repeated", MFD_CLOEXEC);
     bool done = file >= 0 && ::ftruncate(file, piece) == 0;
     for (size_t at = 0; done && at + piece <= size - apart; at += piece)
-      done = ::mmap(as<char>() + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
-             MAP_FAILED;
+      done = ::mmap(as<char>() + at, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
     if (file >= 0)
       ::close(file);
     return done;
@@ -67,8 +65,8 @@ std::unique_ptr<runtime::Executor> makeExecutor(std::string_view text) {
   EXPECT_TRUE(compiled.isOk()) << compiled.status().toString();
   if (!compiled.isOk())
     return nullptr;
-  auto made = runtime::Executor::create(*runtime::createDevice("cpu"),
-                                        *artifact::Artifact::deserialize(compiled->output));
+  auto made =
+      runtime::Executor::create(*runtime::createDevice("cpu"), *artifact::Artifact::deserialize(compiled->output));
   EXPECT_TRUE(made.isOk()) << made.status().toString();
   return made.isOk() ? std::move(*made) : nullptr;
 }

@@ -77,7 +77,8 @@ constexpr int64_t rows = 4, width = 16;
 
 /// h = tanh(h w + x), so often, and the gradients of h w + x.
 std::vector<NodeId> recurrence(Builder &b, int64_t trips, bool hasGradients) {
-  const NodeId h = b.x(DType::F32, {rows, width}), w = b.x(DType::F32, {width, width}), x = b.x(DType::F32, {rows, width});
+  const NodeId h = b.x(DType::F32, {rows, width}), w = b.x(DType::F32, {width, width}),
+               x = b.x(DType::F32, {rows, width});
   const NodeId y = b.loop(trips, {h}, {w, x}, [](Builder &s, std::span<const NodeId> in) {
     return std::vector{s.unary(UnaryKind::Tanh, s.add(s.matmul(in[1], in[2], DType::F32), in[3]))};
   })[0];

@@ -40,8 +40,7 @@ TEST(ProgressTest, WritesOverItsLineAndWipesIt) {
 }
 
 TEST(ProgressTest, WritesLinesWhereThatIsNoTerminal) {
-  EXPECT_EQ(written(ProgressMode::Always, false, anHour),
-            "compiling: graph\ncompiling: generate, 1 of 4 kernels\n");
+  EXPECT_EQ(written(ProgressMode::Always, false, anHour), "compiling: graph\ncompiling: generate, 1 of 4 kernels\n");
 }
 
 TEST(ProgressTest, IsSilentAtFirst) {

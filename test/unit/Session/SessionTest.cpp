@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Session/Session.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
-#include "zyx/Session/Session.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -39,8 +39,7 @@ graph::Graph anySize() {
   const TensorType type = symbolicType(DType::F32, {*Extent::symbol("n")});
   const graph::NodeId x = *graph.parameter("x", type);
   const graph::NodeId sum = *graph.reduce(graph::ReduceKind::Add, x, {0});
-  const graph::NodeId wide =
-      *graph.add(graph::Op::Expand, {{*graph.reshape(sum, {1})}}, {}, type);
+  const graph::NodeId wide = *graph.add(graph::Op::Expand, {{*graph.reshape(sum, {1})}}, {}, type);
   graph.inputs = {x};
   graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Mul, x, wide)}};
   return graph;
@@ -88,8 +87,7 @@ TEST(SessionTest, RefusesInputsThatDoNotFit) {
   Session session;
   auto executable = session.prepare(sum(), "reference");
   ASSERT_TRUE(executable.isOk());
-  EXPECT_THAT((*executable)->setInputs({tensor({1, 2, 3})}).message(),
-              HasSubstr("1 tensors are given for 2 inputs"));
+  EXPECT_THAT((*executable)->setInputs({tensor({1, 2, 3})}).message(), HasSubstr("1 tensors are given for 2 inputs"));
   EXPECT_THAT((*executable)->setInputs({tensor({1, 2, 3}), tensor({1})}).message(),
               HasSubstr("input 'w' is f32[3], and f32[1] is given"));
 }
@@ -122,12 +120,10 @@ TEST(SessionTest, ListsTheReferenceFirst) {
 }
 
 TEST(CompilerTest, RefusesLibrariesThatAreNoCompiler) {
-  EXPECT_THAT(openAs("/nowhere/libZyxCompiler.so").message(),
-              HasSubstr("the compiler cannot be opened: /nowhere"));
+  EXPECT_THAT(openAs("/nowhere/libZyxCompiler.so").message(), HasSubstr("the compiler cannot be opened: /nowhere"));
   EXPECT_THAT(openAs(ZYX_TEST_EMPTY_COMPILER).message(),
               HasSubstr("the compiler lacks the function zyx_compiler_parse"));
-  EXPECT_THAT(openAs(ZYX_TEST_OLD_COMPILER).message(),
-              HasSubstr("the compiler is of version 0.0.0, this program of"));
+  EXPECT_THAT(openAs(ZYX_TEST_OLD_COMPILER).message(), HasSubstr("the compiler is of version 0.0.0, this program of"));
 }
 
 #ifdef ZYX_TEST_COMPILER
@@ -219,8 +215,7 @@ TEST(SessionTest, ComputesOnceWhatDependsOnWeightsAlone) {
   const TensorType type{DType::F32, {3}};
   const graph::NodeId x = *graph.parameter("x", type), w = *graph.parameter("w", type);
   graph.inputs = {x};
-  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Add, x,
-                                       *graph.sort(graph::SortKind::Values, w, 0))}};
+  graph.outputs = {{"y", *graph.binary(graph::BinaryKind::Add, x, *graph.sort(graph::SortKind::Values, w, 0))}};
   Session session;
   for (const char *device : {"cpu", "c"}) {
     auto executable = session.prepare(graph, device);
@@ -229,12 +224,10 @@ TEST(SessionTest, ComputesOnceWhatDependsOnWeightsAlone) {
     EXPECT_EQ((*executable)->numLaunches, 1u);
     EXPECT_TRUE((*executable)->inputs()[1].isWeight);
     for (float offset : {0.0f, 10.0f}) {
-      ASSERT_TRUE(
-          (*executable)->setInputs({tensor({1, 1, 1}), tensor({3, 1, 2 + offset})}).isOk());
+      ASSERT_TRUE((*executable)->setInputs({tensor({1, 1, 1}), tensor({3, 1, 2 + offset})}).isOk());
       for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE((*executable)->run().isOk());
-        EXPECT_EQ((*(*executable)->readOutputs())[0],
-                  offset == 0 ? tensor({2, 3, 4}) : tensor({2, 4, 13}));
+        EXPECT_EQ((*(*executable)->readOutputs())[0], offset == 0 ? tensor({2, 3, 4}) : tensor({2, 4, 13}));
       }
     }
   }
@@ -253,8 +246,7 @@ TEST(SessionTest, KeepsArtifactsForLaterSessions) {
   const SessionOptions options = {temporary.file("cache")};
   CompileOptions fast, plain;
   plain.noOptimise = true;
-  auto stages = [&](const SessionOptions &with, const CompileOptions &how,
-                    const std::string &entry = "main") {
+  auto stages = [&](const SessionOptions &with, const CompileOptions &how, const std::string &entry = "main") {
     graph::Graph graph = sum();
     graph.name = entry;
     Result<Compiled> compiled = Session(with).compile(std::move(graph), how);
@@ -279,7 +271,8 @@ TEST(SessionTest, KeepsArtifactsForLaterSessions) {
   ASSERT_TRUE((*executable)->run().isOk());
   EXPECT_EQ((*(*executable)->readOutputs())[0], tensor({11, 22, 33}));
 
-  // The cache reads the artifact to see whether it is one, and nobody reads it again; what stays in memory has bytes alone.
+  // The cache reads the artifact to see whether it is one, and nobody reads it again; what stays in memory has bytes
+  // alone.
   Session later(options);
   Compiled hit = *later.compile(sum(), fast);
   ASSERT_TRUE(hit.program);
@@ -293,8 +286,7 @@ TEST(SessionTest, KeepsArtifactsForLaterSessions) {
 
   // Another compiler has other entries.
   setenv("ZYX_COMPILER", ZYX_TEST_OLD_COMPILER, 1);
-  EXPECT_THAT(Session(options).compile(sum(), fast).status().message(),
-              HasSubstr("the compiler is of version 0.0.0"));
+  EXPECT_THAT(Session(options).compile(sum(), fast).status().message(), HasSubstr("the compiler is of version 0.0.0"));
   unsetenv("ZYX_COMPILER");
 }
 

@@ -85,7 +85,8 @@ TEST_F(TuningTableTest, WhatIsDamagedForeignOrStaleIsIgnoredAndSaysWhy) {
     writeBytes(table.path(), whole.substr(0, size));
     const TuningTable cut(folder, here);
     EXPECT_TRUE(cut.choices().empty()) << size;
-    EXPECT_THAT(cut.remark(), AllOf(HasSubstr("schedules that were measured are ignored: "), HasSubstr("is damaged"))) << size;
+    EXPECT_THAT(cut.remark(), AllOf(HasSubstr("schedules that were measured are ignored: "), HasSubstr("is damaged")))
+        << size;
   }
   for (size_t at = 0; at < whole.size(); ++at) {
     std::string changed = whole;
@@ -160,7 +161,8 @@ TEST_F(TuningTableTest, SaysThatItWaitsForAnotherProcess) {
   const Status busy = open->lock("tuning.lock", std::chrono::milliseconds(30)).status();
   EXPECT_EQ(busy.code(), ErrorCode::Timeout);
   EXPECT_THAT(busy.message(), HasSubstr("another process holds the lock for longer than 30 ms"));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "zyx: waits for another process that holds " + folder + "/tuning.lock\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "zyx: waits for another process that holds " + folder + "/tuning.lock\n");
   held.reset();
   EXPECT_TRUE(open->lock("tuning.lock", {}));
 }
@@ -292,8 +294,9 @@ TEST_F(TuningTest, MeasuresAProductAndKeepsTheBestForLaterSessions) {
     Session session(options(/*tune=*/true));
     auto executable = session.prepare(product(96, 128, 80), "cpu");
     ASSERT_TRUE(executable.isOk()) << executable.status().toString();
-    EXPECT_THAT((*executable)->remarks, AllOf(HasSubstr("measured on cpu: #kernel.schedule<"), HasSubstr(" samples"),
-                                              HasSubstr("estimated "), HasSubstr(", which was measured to be the best")));
+    EXPECT_THAT((*executable)->remarks,
+                AllOf(HasSubstr("measured on cpu: #kernel.schedule<"), HasSubstr(" samples"), HasSubstr("estimated "),
+                      HasSubstr(", which was measured to be the best")));
     EXPECT_THAT((*executable)->remarks, Not(HasSubstr("left out")));
     expectRight(**executable, 96, 128, 80);
   }
@@ -302,7 +305,8 @@ TEST_F(TuningTest, MeasuresAProductAndKeepsTheBestForLaterSessions) {
   Session later(options(/*tune=*/false));
   auto executable = later.prepare(product(96, 128, 80), "cpu");
   ASSERT_TRUE(executable.isOk());
-  EXPECT_THAT((*executable)->remarks, AllOf(HasSubstr(", which was measured to be the best"), Not(HasSubstr("measured on"))));
+  EXPECT_THAT((*executable)->remarks,
+              AllOf(HasSubstr(", which was measured to be the best"), Not(HasSubstr("measured on"))));
   // Nor is it measured again.
   Session again(options(/*tune=*/true));
   executable = again.prepare(product(96, 128, 80), "cpu");
@@ -391,8 +395,9 @@ TEST_F(TuningTest, AChoiceThatIsNoneIsIgnoredWithARemark) {
   measured.measured = first.key + " #kernel.schedule<[]> threads 7\n";
   compiled = session.compile(product(96, 128, 80), measured);
   ASSERT_TRUE(compiled.isOk());
-  EXPECT_THAT(compiled->remarks, AllOf(HasSubstr("is none of its schedules, and is ignored: "), HasSubstr("#kernel.schedule<[]> threads 7"),
-                                       HasSubstr(first.text), Not(HasSubstr(", which was measured"))));
+  EXPECT_THAT(compiled->remarks, AllOf(HasSubstr("is none of its schedules, and is ignored: "),
+                                       HasSubstr("#kernel.schedule<[]> threads 7"), HasSubstr(first.text),
+                                       Not(HasSubstr(", which was measured"))));
 }
 
 TEST_F(TuningTest, AKernelAloneIsAProgram) {
@@ -453,8 +458,8 @@ TEST_F(CudaTuningTest, MeasuresTilesOfTensorCores) {
     Session session(options(/*tune=*/true));
     auto executable = session.prepare(product(256, 512, 256, DType::BF16), "cuda");
     ASSERT_TRUE(executable.isOk()) << executable.status().toString();
-    EXPECT_THAT((*executable)->remarks,
-                AllOf(HasSubstr("measured on cuda: #kernel.schedule<[#kernel.tensor_step<"), Not(HasSubstr("left out"))));
+    EXPECT_THAT((*executable)->remarks, AllOf(HasSubstr("measured on cuda: #kernel.schedule<[#kernel.tensor_step<"),
+                                              Not(HasSubstr("left out"))));
     // Each choice runs, and is measured behind a gate.
     EXPECT_GE(fake->gates, 8);
     EXPECT_EQ(fake->stuck, 0);
@@ -463,7 +468,8 @@ TEST_F(CudaTuningTest, MeasuresTilesOfTensorCores) {
   EXPECT_EQ(fake->modules, 0);
   // The driver's version is part of what the choice is good for.
   Session same(options(/*tune=*/false));
-  EXPECT_THAT((*same.prepare(product(256, 512, 256, DType::BF16), "cuda"))->remarks, HasSubstr("measured to be the best"));
+  EXPECT_THAT((*same.prepare(product(256, 512, 256, DType::BF16), "cuda"))->remarks,
+              HasSubstr("measured to be the best"));
   fake->version = 12080;
   Session later(options(/*tune=*/false));
   EXPECT_THAT((*later.prepare(product(256, 512, 256, DType::BF16), "cuda"))->remarks, Not(HasSubstr("measured")));

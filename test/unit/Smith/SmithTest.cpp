@@ -35,8 +35,7 @@ bool hasReduceMax(const Program &program) {
 class FaultyDevice : public conformance::Device {
 public:
   explicit FaultyDevice(bool crashes) : crashes(crashes) {}
-  Result<std::vector<HostTensor>> run(const graph::Graph &graph,
-                                      std::span<const HostTensor> inputs) override {
+  Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     Program program{graph, {}};
     const bool faulty = hasReduceMax(program);
     if (faulty && crashes)
@@ -67,8 +66,7 @@ TEST(DrawerTest, ASeedIsOneGraph) {
     const Program a = drawProgram(seed, Profile::mixed()), b = drawProgram(seed, Profile::mixed());
     EXPECT_EQ(a.graph.canonicalHash(), b.graph.canonicalHash()) << seed;
     EXPECT_TRUE(a.tensors == b.tensors) << seed;
-    EXPECT_NE(a.graph.canonicalHash(),
-              drawProgram(seed + 1, Profile::mixed()).graph.canonicalHash());
+    EXPECT_NE(a.graph.canonicalHash(), drawProgram(seed + 1, Profile::mixed()).graph.canonicalHash());
   }
 }
 
@@ -84,9 +82,8 @@ TEST(DrawerTest, GraphsVerifyAndEveryTableIsUsed) {
       dtypes.insert(program.graph.node(id).type.dtype);
     }
   }
-  for (Op op : {Op::Constant, Op::Parameter, Op::Reshape, Op::Expand, Op::Permute, Op::Reduce,
-                Op::Cast, Op::Unary, Op::Binary, Op::Select, Op::Iota, Op::Gather,
-                Op::Scan, Op::Sort, Op::Scatter, Op::RandomBits})
+  for (Op op : {Op::Constant, Op::Parameter, Op::Reshape, Op::Expand, Op::Permute, Op::Reduce, Op::Cast, Op::Unary,
+                Op::Binary, Op::Select, Op::Iota, Op::Gather, Op::Scan, Op::Sort, Op::Scatter, Op::RandomBits})
     EXPECT_TRUE(ops.contains(op)) << toString(op);
   EXPECT_EQ(dtypes.size(), std::size(conformance::allDTypes));
 }
@@ -120,8 +117,7 @@ TEST(ReduceTest, KeepsWhatIsInterestingAndLittleElse) {
 //===----------------------------------------------------------------------===//
 
 /// The nodes of a graph and of all bodies in it.
-void forEachNode(const graph::Graph &graph, const std::function<void(const graph::Node &, int)> &see,
-                 int depth = 0) {
+void forEachNode(const graph::Graph &graph, const std::function<void(const graph::Node &, int)> &see, int depth = 0) {
   for (NodeId id : graph.reachable()) {
     const graph::Node &node = graph.node(id);
     see(node, depth);
@@ -134,8 +130,7 @@ void forEachNode(const graph::Graph &graph, const std::function<void(const graph
 bool hasTan(const Program &program, int least) {
   bool found = false;
   forEachNode(program.graph, [&](const graph::Node &node, int depth) {
-    found |= depth >= least && node.op == Op::Unary &&
-             node.attributes.kind == static_cast<uint8_t>(UnaryKind::Tan);
+    found |= depth >= least && node.op == Op::Unary && node.attributes.kind == static_cast<uint8_t>(UnaryKind::Tan);
   });
   return found;
 }
@@ -148,15 +143,13 @@ Program makeNested() {
   const NodeId x = b.x(DType::F32, {9, 33}), y = b.x(DType::F32, {9, 33});
   const NodeId w = b.x(DType::F32, {33}), unused = b.x(DType::F32, {9});
   using Inputs = std::span<const NodeId>;
-  const auto results = b.loop(
-      7, {x, y, b.splat(DType::I64, {}, 3)}, {w, unused}, [&](conformance::Builder &s, Inputs in) {
+  const auto results =
+      b.loop(7, {x, y, b.splat(DType::I64, {}, 3)}, {w, unused}, [&](conformance::Builder &s, Inputs in) {
         const NodeId wide = s.along(in[4], {9, 33}, 1);
-        const auto inner =
-            s.custom("both", {in[1], wide}, [](conformance::Builder &t, Inputs parts) {
-              const NodeId sum = t.add(parts[0], parts[1]);
-              return std::vector<NodeId>{t.unary(UnaryKind::Exp, sum),
-                                         t.add(sum, t.unary(UnaryKind::Tan, sum))};
-            });
+        const auto inner = s.custom("both", {in[1], wide}, [](conformance::Builder &t, Inputs parts) {
+          const NodeId sum = t.add(parts[0], parts[1]);
+          return std::vector<NodeId>{t.unary(UnaryKind::Exp, sum), t.add(sum, t.unary(UnaryKind::Tan, sum))};
+        });
         return std::vector<NodeId>{s.mul(inner[0], in[2]), inner[1], s.add(in[3], in[0])};
       });
   program.graph.outputs = {{"a", b.add(results[0], results[1])}, {"n", results[2]}};
@@ -164,8 +157,7 @@ Program makeNested() {
 }
 
 TEST(ReduceTest, PutsBodiesInPlaceOfTheirCalls) {
-  const Program small =
-      reduceProgram(makeNested(), [](const Program &candidate) { return hasTan(candidate, 0); });
+  const Program small = reduceProgram(makeNested(), [](const Program &candidate) { return hasTan(candidate, 0); });
   EXPECT_TRUE(hasTan(small, 0));
   EXPECT_EQ(small.graph.reachable().size(), 2u) << conformance::printGraph(small.graph);
 }
@@ -173,8 +165,7 @@ TEST(ReduceTest, PutsBodiesInPlaceOfTheirCalls) {
 TEST(ReduceTest, CutsInsideOfBodies) {
   const Program program = makeNested();
   ASSERT_TRUE(hasTan(program, 2));
-  const Program small =
-      reduceProgram(program, [](const Program &candidate) { return hasTan(candidate, 2); });
+  const Program small = reduceProgram(program, [](const Program &candidate) { return hasTan(candidate, 2); });
   ASSERT_TRUE(hasTan(small, 2));
   EXPECT_TRUE(small.graph.verify().isOk());
   EXPECT_TRUE(reference::evaluate(small.graph, small.tensors).isOk());
@@ -206,14 +197,11 @@ TEST(ReduceTest, StopsAfterSoManyTests) {
 
 TEST(RunInChildTest, SaysHowAProgramFails) {
   const Program program = drawProgram(firstSeedWithReduceMax(), Profile::mixed());
-  const Failure right =
-      runInChild(program, [] { return conformance::openDevice("reference", {}); }, 60);
+  const Failure right = runInChild(program, [] { return conformance::openDevice("reference", {}); }, 60);
   EXPECT_EQ(right.outcome, Outcome::Pass) << right.text;
-  const Failure wrong =
-      runInChild(program, [] { return std::make_unique<FaultyDevice>(false); }, 60);
+  const Failure wrong = runInChild(program, [] { return std::make_unique<FaultyDevice>(false); }, 60);
   EXPECT_EQ(wrong.outcome, Outcome::Wrong);
-  const Failure crash =
-      runInChild(program, [] { return std::make_unique<FaultyDevice>(true); }, 60);
+  const Failure crash = runInChild(program, [] { return std::make_unique<FaultyDevice>(true); }, 60);
   EXPECT_EQ(crash.outcome, Outcome::Crash);
   EXPECT_EQ(crash.text, "ends with signal Aborted");
   EXPECT_FALSE(isSameFailure(wrong, crash));

@@ -59,7 +59,9 @@ TEST_F(CPU, ScalarLibmIsRefusedByName) {
     llvm.func @f(%x: f32) -> f32 {
       %y = llvm.intr.exp(%x) : (f32) -> f32
       llvm.return %y : f32
-    })"), host).status();
+    })"),
+                                    host)
+                       .status();
   EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
   EXPECT_EQ(failure.message(), "kernels may not call library functions, but the processor has no "
                                "instruction for what became a call of expf");
@@ -70,7 +72,8 @@ TEST_F(CPU, MemoryFunctionsMayStayUndefined) {
     llvm.func @copy(%to: !llvm.ptr, %from: !llvm.ptr, %size: i64) {
       "llvm.intr.memcpy"(%to, %from, %size) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
       llvm.return
-    })"), host);
+    })"),
+                                host);
   ASSERT_TRUE(bytes) << bytes.status().toString();
   SharedObject object(*bytes);
   auto *copy = object.find<void (*)(void *, const void *, int64_t)>("copy");
@@ -81,8 +84,7 @@ TEST_F(CPU, MemoryFunctionsMayStayUndefined) {
 }
 
 TEST_F(CPU, OtherTargetsAreRefused) {
-  EXPECT_EQ(emitSharedObject(parse(add), *lookUpTarget("c")).status().message(),
-            "target 'c' is not a CPU");
+  EXPECT_EQ(emitSharedObject(parse(add), *lookUpTarget("c")).status().message(), "target 'c' is not a CPU");
   TargetInfo odd = host;
   odd.cpu = "z80";
   EXPECT_EQ(emitSharedObject(parse(add), odd).status().message(), "LLVM knows no processor 'z80'");

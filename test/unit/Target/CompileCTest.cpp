@@ -61,8 +61,7 @@ TEST(CompileC, CompilerThatTakesTooLongIsEnded) {
   options.limits.time = std::chrono::milliseconds(0);
   Status failure = compileC("int answer(void) { return 42; }\n", options).status();
   EXPECT_EQ(failure.code(), ErrorCode::CompileFailed);
-  EXPECT_NE(failure.message().find("the C compiler 'cc' takes too long over the kernels: "),
-            std::string::npos)
+  EXPECT_NE(failure.message().find("the C compiler 'cc' takes too long over the kernels: "), std::string::npos)
       << failure.message();
 }
 

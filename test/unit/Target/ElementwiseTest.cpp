@@ -29,11 +29,10 @@ protected:
 
   /// Runs `code` over the inputs, all of n elements, with n a multiple of 16.
   template <typename R>
-  std::vector<R> apply(const std::vector<std::string> &types, const std::string &output,
-                       const std::string &code, std::vector<void *> inputs, int64_t n) {
+  std::vector<R> apply(const std::vector<std::string> &types, const std::string &output, const std::string &code,
+                       std::vector<void *> inputs, int64_t n) {
     std::vector<R> result(n);
-    auto kernels = CompiledKernels::compile(
-        elementwise(types, output, code, n, GetParam().lanes), GetParam());
+    auto kernels = CompiledKernels::compile(elementwise(types, output, code, n, GetParam().lanes), GetParam());
     EXPECT_TRUE(kernels) << kernels.status().toString();
     if (!kernels)
       return result;
@@ -53,10 +52,10 @@ testing::AssertionResult same(float a, float b) {
 
 std::vector<float> interesting() {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
-  std::vector<float> values = {0.f,    -0.f,   1.f,      -1.f,    0.5f,   -0.5f,  1.5f,  2.5f,
-                               -2.5f,  3.5f,   inf,      -inf,    nan,    1e-40f, -1e-45f, 3e38f,
-                               65504.f, 65520.f, 65519.9f, 6.1e-5f, 5.9e-8f, 2.9e-8f, 448.f, 464.f,
-                               465.f,  57344.f, 61440.f, 0.1f,    1e10f,  -1e10f, 7.f,   -7.f};
+  std::vector<float> values = {0.f,     -0.f,    1.f,      -1.f,    0.5f,    -0.5f,   1.5f,    2.5f,
+                               -2.5f,   3.5f,    inf,      -inf,    nan,     1e-40f,  -1e-45f, 3e38f,
+                               65504.f, 65520.f, 65519.9f, 6.1e-5f, 5.9e-8f, 2.9e-8f, 448.f,   464.f,
+                               465.f,   57344.f, 61440.f,  0.1f,    1e10f,   -1e10f,  7.f,     -7.f};
   std::mt19937 random(1);
   while (values.size() < 512)
     values.push_back(std::bit_cast<float>(static_cast<uint32_t>(random())));
@@ -72,7 +71,8 @@ TEST_P(Elementwise, Arithmetic) {
     %c = arith.constant #(3.0) : $f32
     %s = arith.addf %a, %b : $f32
     %p = arith.mulf %s, %c : $f32
-    %r = arith.divf %p, %b : $f32)", {a.data(), b.data()}, a.size());
+    %r = arith.divf %p, %b : $f32)",
+                        {a.data(), b.data()}, a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     volatile float s = a[i] + b[i], p = s * 3.f;
     EXPECT_TRUE(same(r[i], p / b[i])) << a[i] << ", " << b[i];
@@ -96,10 +96,12 @@ TEST_P(Elementwise, ExactMath) {
       {"%r = math.roundeven %a : $f32", [](float x, float) { return std::nearbyint(x); }},
       {"%r = math.copysign %a, %b : $f32", [](float x, float y) { return std::copysign(x, y); }},
       {"%r = arith.negf %a : $f32", [](float x, float) { return -x; }},
-      {"%r = arith.maximumf %a, %b : $f32", [](float x, float y) {
+      {"%r = arith.maximumf %a, %b : $f32",
+       [](float x, float y) {
          return std::isnan(x) || std::isnan(y) ? NAN : x == y ? (std::signbit(x) ? y : x) : x > y ? x : y;
        }},
-      {"%r = arith.minimumf %a, %b : $f32", [](float x, float y) {
+      {"%r = arith.minimumf %a, %b : $f32",
+       [](float x, float y) {
          return std::isnan(x) || std::isnan(y) ? NAN : x == y ? (std::signbit(x) ? x : y) : x < y ? x : y;
        }},
   };
@@ -120,11 +122,12 @@ TEST_P(Elementwise, ComparisonsAndBooleans) {
     m[i] = i % 5 == 0;
   auto less = apply<uint8_t>({"f32", "f32", "i1"}, "i1", R"(
     %l = arith.cmpf olt, %a, %b : $f32
-    %r = arith.xori %l, %c : $i1)", {a.data(), b.data(), m.data()}, a.size());
+    %r = arith.xori %l, %c : $i1)",
+                             {a.data(), b.data(), m.data()}, a.size());
   auto chosen = apply<float>({"f32", "f32", "i1"}, "f32", "%r = arith.select %c, %a, %b : $i1, $f32",
                              {a.data(), b.data(), m.data()}, a.size());
-  auto unordered = apply<uint8_t>({"f32", "f32"}, "i1", "%r = arith.cmpf une, %a, %b : $f32",
-                                  {a.data(), b.data()}, a.size());
+  auto unordered =
+      apply<uint8_t>({"f32", "f32"}, "i1", "%r = arith.cmpf une, %a, %b : $f32", {a.data(), b.data()}, a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(less[i], (a[i] < b[i]) != m[i]) << a[i] << ", " << b[i];
     EXPECT_EQ(unordered[i], !(a[i] == b[i])) << a[i] << ", " << b[i];
@@ -170,9 +173,8 @@ TEST_P(Elementwise, IntegersWrap) {
   check("%r = arith.remui %a, %b : $i32", [](U x, U y) { return x % y; });
   check("%r = arith.minsi %a, %b : $i32", [](int32_t x, int32_t y) { return std::min(x, y); });
   check("%r = arith.maxui %a, %b : $i32", [](U x, U y) { return std::max(x, y); });
-  check("%r = arith.floordivsi %a, %b : $i32", [](int64_t x, int64_t y) {
-    return x / y - (x % y != 0 && (x < 0) != (y < 0));
-  });
+  check("%r = arith.floordivsi %a, %b : $i32",
+        [](int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); });
   check("%low, %r = arith.mului_extended %a, %b : $i32", [](U x, U y) { return uint64_t(x) * y >> 32; });
   check(R"(%c = arith.constant #(31) : $i32
     %d = arith.andi %b, %c : $i32
@@ -180,17 +182,21 @@ TEST_P(Elementwise, IntegersWrap) {
     %f = arith.shrui %a, %d : $i32
     %g = arith.shli %e, %d : $i32
     %r = arith.xori %g, %f : $i32)",
-        [](int32_t x, int32_t y) { return (static_cast<U>(x >> (y & 31)) << (y & 31)) ^ (static_cast<U>(x) >> (y & 31)); });
+        [](int32_t x, int32_t y) {
+          return (static_cast<U>(x >> (y & 31)) << (y & 31)) ^ (static_cast<U>(x) >> (y & 31));
+        });
   check(R"(%c = arith.trunci %a : $i32 to $i8
     %d = arith.extsi %c : $i8 to $i32
     %e = arith.trunci %b : $i32 to $i16
     %f = arith.extui %e : $i16 to $i32
-    %r = arith.addi %d, %f : $i32)", [](U x, U y) { return static_cast<int8_t>(x) + static_cast<uint16_t>(y); });
+    %r = arith.addi %d, %f : $i32)",
+        [](U x, U y) { return static_cast<int8_t>(x) + static_cast<uint16_t>(y); });
   check(R"(%c = arith.cmpi slt, %a, %b : $i32
     %d = arith.cmpi ult, %a, %b : $i32
     %e = arith.extui %c : $i1 to $i32
     %f = arith.extsi %d : $i1 to $i32
-    %r = arith.subi %e, %f : $i32)", [](int32_t x, int32_t y) { return (x < y) + (U(x) < U(y)); });
+    %r = arith.subi %e, %f : $i32)",
+        [](int32_t x, int32_t y) { return (x < y) + (U(x) < U(y)); });
 }
 
 TEST_P(Elementwise, NarrowAndWideIntegers) {
@@ -202,11 +208,13 @@ TEST_P(Elementwise, NarrowAndWideIntegers) {
     b.push_back(i < 2 ? INT64_MIN + i : static_cast<int64_t>(random()));
   }
   auto narrow = apply<int8_t>({"i8", "i8"}, "i8", R"(%s = arith.muli %a, %b : $i8
-    %r = arith.addi %s, %a : $i8)", {a.data(), a.data()}, 256);
+    %r = arith.addi %s, %a : $i8)",
+                              {a.data(), a.data()}, 256);
   auto wide = apply<int64_t>({"i64", "i64"}, "i64", R"(%c = arith.constant #(0x123456789abcdef) : $i64
     %p = arith.muli %a, %c : $i64
     %low, %high = arith.mului_extended %p, %b : $i64
-    %r = arith.addi %low, %high : $i64)", {b.data(), b.data()}, 256);
+    %r = arith.addi %low, %high : $i64)",
+                             {b.data(), b.data()}, 256);
   for (int i = 0; i < 256; ++i) {
     EXPECT_EQ(narrow[i], static_cast<int8_t>(a[i] * a[i] + a[i]));
     uint64_t p = uint64_t(b[i]) * 0x123456789abcdef;
@@ -229,7 +237,8 @@ TEST_P(Elementwise, NumberConversions) {
   auto viaDouble = apply<float>({"f32"}, "f32", R"(%c = arith.constant #(0.1) : $f64
     %d = arith.extf %a : $f32 to $f64
     %e = arith.mulf %d, %c : $f64
-    %r = arith.truncf %e : $f64 to $f32)", {a.data()}, a.size());
+    %r = arith.truncf %e : $f64 to $f32)",
+                                {a.data()}, a.size());
   auto cast = apply<uint32_t>({"f32"}, "i32", "%r = arith.bitcast %a : $f32 to $i32", {a.data()}, a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(toInt[i], static_cast<int32_t>(a[i]));
@@ -393,12 +402,9 @@ TEST_P(Elementwise, SmallFloatArithmeticRoundsEveryOp) {
 // f64 has not the digits of these integers, and would round them a first time.
 TEST_P(Elementwise, IntegersToSmallFloatsAreRoundedOnce) {
   std::vector<uint64_t> a = besideTies();
-  auto fromSigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.sitofp %a : $i64 to $bf16",
-                                    {a.data()}, a.size());
-  auto fromUnsigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.uitofp %a : $i64 to $bf16",
-                                      {a.data()}, a.size());
-  auto toHalf = apply<uint16_t>({"i64"}, "f16", "%r = arith.sitofp %a : $i64 to $f16", {a.data()},
-                                a.size());
+  auto fromSigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.sitofp %a : $i64 to $bf16", {a.data()}, a.size());
+  auto fromUnsigned = apply<uint16_t>({"i64"}, "bf16", "%r = arith.uitofp %a : $i64 to $bf16", {a.data()}, a.size());
+  auto toHalf = apply<uint16_t>({"i64"}, "f16", "%r = arith.sitofp %a : $i64 to $f16", {a.data()}, a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     const bool isNegative = a[i] >> 63;
     EXPECT_EQ(fromSigned[i], toBFloat16(isNegative, isNegative ? -a[i] : a[i])) << a[i];

@@ -23,8 +23,7 @@ void PrintTo(const Way &way, std::ostream *stream) { *stream << way.target << " 
 bool canRun(const Way &way) {
 #if defined(__x86_64__)
   if (std::string(way.target) == "x86-64-v3")
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   return true;
 #else
   return std::string(way.target).rfind("x86", 0) != 0;
@@ -41,8 +40,8 @@ CompiledKernels::~CompiledKernels() = default;
 
 Result<CompiledKernels> CompiledKernels::compile(const std::string &text, const Way &way) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<kernel::KernelDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect,
-                      mlir::math::MathDialect, mlir::vector::VectorDialect>();
+  context.loadDialect<kernel::KernelDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect, mlir::math::MathDialect,
+                      mlir::vector::VectorDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     return Status::invalidArgument("the test's kernel does not parse:\n" + text);
@@ -76,8 +75,8 @@ void CompiledKernels::run(const char *name, std::vector<void *> buffers, int64_t
   find(name)(&args, begin, end);
 }
 
-std::string elementwise(const std::vector<std::string> &inputs, const std::string &output,
-                        const std::string &code, int64_t n, int64_t lanes) {
+std::string elementwise(const std::vector<std::string> &inputs, const std::string &output, const std::string &code,
+                        int64_t n, int64_t lanes) {
   auto typed = [&](const std::string &type) {
     return lanes == 1 ? type : "vector<" + std::to_string(lanes) + "x" + type + ">";
   };
@@ -91,8 +90,8 @@ std::string elementwise(const std::vector<std::string> &inputs, const std::strin
   for (const std::string &type : inputs) {
     buffer(std::string(1, name), type);
     head += ", ";
-    loads += std::string("    %") + name + " = kernel.load %" + name + "s[%i] : !kernel.view<" +
-             std::to_string(n) + "x" + type + ", global> -> " + typed(type) + "\n";
+    loads += std::string("    %") + name + " = kernel.load %" + name + "s[%i] : !kernel.view<" + std::to_string(n) +
+             "x" + type + ", global> -> " + typed(type) + "\n";
     ++name;
   }
   buffer("r", output);
@@ -113,10 +112,10 @@ std::string elementwise(const std::vector<std::string> &inputs, const std::strin
       body += code[i++];
     }
   }
-  return "#all = #kernel.map<[#kernel.block<[" + std::to_string(n) + "] strides [1]>]>\n" + head + ") {\n" +
-         views + "  kernel.grid (%i) in [" + std::to_string(n) + "] step [" + std::to_string(lanes) +
-         "] {\n" + loads + body + "\n    kernel.store %r, %rs[%i] : " + typed(output) + ", !kernel.view<" +
-         std::to_string(n) + "x" + output + ", global>\n  }\n  kernel.return\n}\n";
+  return "#all = #kernel.map<[#kernel.block<[" + std::to_string(n) + "] strides [1]>]>\n" + head + ") {\n" + views +
+         "  kernel.grid (%i) in [" + std::to_string(n) + "] step [" + std::to_string(lanes) + "] {\n" + loads + body +
+         "\n    kernel.store %r, %rs[%i] : " + typed(output) + ", !kernel.view<" + std::to_string(n) + "x" + output +
+         ", global>\n  }\n  kernel.return\n}\n";
 }
 
 } // namespace zyx::target

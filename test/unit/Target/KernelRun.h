@@ -46,8 +46,8 @@ private:
 /// A kernel @k over `n` elements in steps of `lanes`: arguments %a, %b, ... of the `inputs` types,
 /// and `code`, which computes %r of type `output`. In it and only there, "$f32" is f32 or
 /// vector<16xf32>, and "#(1.0)" the constant or dense constant.
-std::string elementwise(const std::vector<std::string> &inputs, const std::string &output,
-                        const std::string &code, int64_t n, int64_t lanes);
+std::string elementwise(const std::vector<std::string> &inputs, const std::string &output, const std::string &code,
+                        int64_t n, int64_t lanes);
 
 } // namespace zyx::target
 

@@ -32,8 +32,7 @@ public:
       dlclose(handle);
     close(descriptor);
   }
-  template <typename Function>
-  Function find(const char *name) {
+  template <typename Function> Function find(const char *name) {
     return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
   }
   const std::string &error() const { return message; }

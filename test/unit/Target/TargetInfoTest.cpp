@@ -29,7 +29,8 @@ TEST(TargetInfo, EveryNameHasARecord) {
 TEST(TargetInfo, UnknownNameListsTheRecords) {
   Status failure = lookUpTarget("z80").status();
   EXPECT_EQ(failure.code(), ErrorCode::NotFound);
-  EXPECT_EQ(failure.message(), "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
+  EXPECT_EQ(failure.message(),
+            "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64, c, cuda, sm_75, sm_80, sm_86, sm_89, sm_90a, "
             "sm_90a-fast");
 }

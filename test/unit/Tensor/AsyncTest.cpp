@@ -129,7 +129,8 @@ TEST_F(AsyncTest, WhatIsDetachedFailsWithTheRun) {
   // It is no expression.
   for (int i = 0; i < 2; ++i)
     EXPECT_THAT(refusal([&] { leaf.bytes(); }), HasSubstr("the run that began at"));
-  EXPECT_THAT(refusal([&] { gradient((leaf * leaf).sum(), std::vector{leaf}); }), HasSubstr("the work was told to fail"));
+  EXPECT_THAT(refusal([&] { gradient((leaf * leaf).sum(), std::vector{leaf}); }),
+              HasSubstr("the work was told to fail"));
   EXPECT_THAT(refusal([&] { y.bytes(); }), HasSubstr("the run that began at"));
   EXPECT_THAT(floats(y.detach()), Each(4));
 }
@@ -173,7 +174,9 @@ TEST_F(AsyncTest, ContextsEndWithRunsInFlight) {
       squared(a + 1).realize();
     }
     std::thread later([&] { simulation->release(); });
-    { const Context last = std::move(own); }
+    {
+      const Context last = std::move(own);
+    }
     later.join();
   }
   // On threads.

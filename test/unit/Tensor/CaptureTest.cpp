@@ -84,7 +84,8 @@ TEST_P(CaptureTest, AFunctionThatFailsSetsNothing) {
   EXPECT_THROW(fails({Tensor::from({2.f})}), std::runtime_error);
   EXPECT_THAT(floats(*w), ElementsAre(1));
   const Jit reads([&](std::span<const Tensor>) { return std::vector{Tensor::from({w->item<float>()})}; });
-  EXPECT_THAT(refusal([&] { reads({Tensor::from({2.f})}); }), HasSubstr("a value is read that depends on the arguments"));
+  EXPECT_THAT(refusal([&] { reads({Tensor::from({2.f})}); }),
+              HasSubstr("a value is read that depends on the arguments"));
   EXPECT_THAT(floats(*w), ElementsAre(1));
 }
 
@@ -94,9 +95,11 @@ TEST_P(CaptureTest, BodiesOfLoopsSetNothing) {
     w.set(now[0]);
     return std::vector{now[0] * *w};
   };
-  EXPECT_THAT(refusal([&] { loop(2, {Tensor::from({2.f})}, body); }),
-              HasSubstr("a parameter is set in the body of a loop, which is called once for all trips: carry its value from trip "
-                        "to trip, and set it behind the loop"));
+  EXPECT_THAT(
+      refusal([&] { loop(2, {Tensor::from({2.f})}, body); }),
+      HasSubstr(
+          "a parameter is set in the body of a loop, which is called once for all trips: carry its value from trip "
+          "to trip, and set it behind the loop"));
   const Jit inside([&](std::span<const Tensor> a) { return loop(2, {a[0]}, body); });
   EXPECT_THAT(refusal([&] { inside({Tensor::from({2.f})}); }), HasSubstr("a parameter is set in the body of a loop"));
   EXPECT_THAT(floats(*w), ElementsAre(1));
@@ -155,12 +158,14 @@ TEST_P(CaptureTest, SeedsAreThoseWithoutAJit) {
   }
   EXPECT_EQ(jit.numCaptures(), 1u);
   EXPECT_EQ(seeds.state(), same.state());
-  const std::string reason = "Generator: a seed that is drawn in the body of a loop would be the same one in each trip; take "
-                             "it as an argument";
+  const std::string reason =
+      "Generator: a seed that is drawn in the body of a loop would be the same one in each trip; take "
+      "it as an argument";
   const auto body = [&](const Tensor &, std::span<const Tensor>) { return std::vector{uniform(seeds.next(), {2})}; };
   EXPECT_THAT(refusal([&] { loop(2, {Tensor::ones({2})}, body); }), HasSubstr(reason));
-  EXPECT_THAT(refusal([&] { Jit([&](std::span<const Tensor> a) { return loop(2, {a[0]}, body); })({Tensor::ones({2})}); }),
-              HasSubstr(reason));
+  EXPECT_THAT(
+      refusal([&] { Jit([&](std::span<const Tensor> a) { return loop(2, {a[0]}, body); })({Tensor::ones({2})}); }),
+      HasSubstr(reason));
 }
 
 TEST_P(CaptureTest, AJitInAJitIsItsFunction) {
@@ -179,7 +184,8 @@ TEST_P(CaptureTest, AJitThatCallsItselfIsRefused) {
   const Jit jit([&](std::span<const Tensor> a) { return std::vector{a[0] + call(Tensor::from({1.f}))[0]}; });
   call = [&](const Tensor &x) { return jit({x}); };
   for (int i = 0; i < 2; ++i)
-    EXPECT_THAT(refusal([&] { call(Tensor::from({1.f})); }), HasSubstr("jit: the function calls the Jit that it is captured for"));
+    EXPECT_THAT(refusal([&] { call(Tensor::from({1.f})); }),
+                HasSubstr("jit: the function calls the Jit that it is captured for"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,21 +194,24 @@ TEST_P(CaptureTest, AJitThatCallsItselfIsRefused) {
 
 TEST_P(CaptureTest, GradientsOfWhatIsNotUsedAreRefused) {
   const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, 4.f});
-  EXPECT_THAT(refusal([&] { gradient((x * x).sum(), {x, y}); }),
-              testing::AllOf(HasSubstr("does not depend on source 1, f32[2] of 'parameter' from " + std::string(__FILE__)),
-                             HasSubstr("through ops that have gradients, or what lies between was realized and has forgotten "
-                                       "what it was made of (Tape); allowUnused takes that for 0")));
+  EXPECT_THAT(
+      refusal([&] { gradient((x * x).sum(), {x, y}); }),
+      testing::AllOf(HasSubstr("does not depend on source 1, f32[2] of 'parameter' from " + std::string(__FILE__)),
+                     HasSubstr("through ops that have gradients, or what lies between was realized and has forgotten "
+                               "what it was made of (Tape); allowUnused takes that for 0")));
   const std::vector<Tensor> zeros = gradient((x * x).sum(), {x, y}, {.allowUnused = true});
   EXPECT_THAT(floats(zeros[0]), ElementsAre(2, 4));
   EXPECT_THAT(floats(zeros[1]), ElementsAre(0, 0));
   EXPECT_FALSE(gradient((x * x).sum(), {x, y}, {.allowUnused = true, .materialize = false})[1].isDefined());
   // Through rounding it is 0; through a comparison there is none.
   EXPECT_THAT(floats(gradient(x.floor().sum(), {x})[0]), ElementsAre(0, 0));
-  EXPECT_THAT(refusal([&] { gradient((x > 1).cast(DType::F32).sum(), {x}); }), HasSubstr("does not depend on source 0"));
+  EXPECT_THAT(refusal([&] { gradient((x > 1).cast(DType::F32).sum(), {x}); }),
+              HasSubstr("does not depend on source 0"));
   // What was realized between has forgotten.
   const Tensor between = x * 2;
   between.realize();
-  EXPECT_THAT(refusal([&] { gradient((between * 3).sum(), {x}); }), HasSubstr("has forgotten what it was made of (Tape)"));
+  EXPECT_THAT(refusal([&] { gradient((between * 3).sum(), {x}); }),
+              HasSubstr("has forgotten what it was made of (Tape)"));
 }
 
 TEST_P(CaptureTest, GradientsThroughAJitAreRefused) {
@@ -212,9 +221,10 @@ TEST_P(CaptureTest, GradientsThroughAJitAreRefused) {
   const std::string reason = "through a result of the Jit that was called at " + std::string(__FILE__);
   const Tensor y = squared({x})[0];
   EXPECT_THAT(refusal([&] { gradient(y.sum(), {x}); }),
-              testing::AllOf(HasSubstr(reason),
-                             HasSubstr(", and nothing is known of what is inside: take the gradient in the function, or call it "
-                                       "without the Jit; of detach() of the result it is none")));
+              testing::AllOf(
+                  HasSubstr(reason),
+                  HasSubstr(", and nothing is known of what is inside: take the gradient in the function, or call it "
+                            "without the Jit; of detach() of the result it is none")));
   // A part that is there does not hide what is not.
   EXPECT_THAT(refusal([&] { gradient((y + x).sum(), {x}); }), HasSubstr(reason));
   EXPECT_THAT(refusal([&] { gradient((y * *w).sum(), {*w}); }), HasSubstr(reason));

@@ -5,9 +5,9 @@
 #include "TensorFixture.h"
 
 using namespace zyx;
+using testing::HasSubstr;
 using zyx::test::doubles;
 using zyx::test::refusal;
-using testing::HasSubstr;
 
 namespace {
 
@@ -24,7 +24,8 @@ Tensor weights(Shape shape, int seed) { return doubles(std::move(shape), seed).c
 
 /// The loss and the gradients of `build` with checkpoints and without. Sums of gradients are taken in another order
 /// where several scopes read a source.
-void expectSame(const std::function<Tensor(const std::vector<Tensor> &, bool)> &build, const std::vector<Tensor> &sources) {
+void expectSame(const std::function<Tensor(const std::vector<Tensor> &, bool)> &build,
+                const std::vector<Tensor> &sources) {
   std::vector<std::vector<float>> values[2];
   for (bool isCheckpoint : {false, true}) {
     const Tensor loss = build(sources, isCheckpoint);
@@ -51,7 +52,8 @@ TEST_P(CheckpointTest, HasTheSameGradients) {
       [](const std::vector<Tensor> &s, bool on) {
         Tensor x = s[0];
         for (int layer = 0; layer < 3; ++layer)
-          x = call([&](const Tensor &y) { return layerNorm((matmul(y, s[1]) + s[2]).tanh(), 1, s[2], s[2]) + y; }, x, on);
+          x = call([&](const Tensor &y) { return layerNorm((matmul(y, s[1]) + s[2]).tanh(), 1, s[2], s[2]) + y; }, x,
+                   on);
         return (x * x).mean();
       },
       sources);
@@ -95,10 +97,12 @@ TEST_P(CheckpointTest, UnderTapes) {
     outer.reset();
     const Tensor z = y.exp();
     z.realize();
-    EXPECT_THAT(gradient(z.sum(), std::vector{x, w})[1].to<float>(), testing::Pointwise(testing::FloatNear(1e-6f), expected));
+    EXPECT_THAT(gradient(z.sum(), std::vector{x, w})[1].to<float>(),
+                testing::Pointwise(testing::FloatNear(1e-6f), expected));
   }
   // No tape lives, and what is realized has forgotten, until it is made once more.
-  EXPECT_THAT(refusal([&] { gradient(y.exp().sum(), {x, w}); }), testing::HasSubstr("has forgotten what it was made of (Tape)"));
+  EXPECT_THAT(refusal([&] { gradient(y.exp().sum(), {x, w}); }),
+              testing::HasSubstr("has forgotten what it was made of (Tape)"));
   const Tensor again = checkpoint([&](const Tensor &t) { return (t * w).tanh(); }, x);
   EXPECT_THAT(gradient(again.exp().sum(), std::vector{x, w})[1].to<float>(),
               testing::Pointwise(testing::FloatNear(1e-6f), expected));
@@ -108,9 +112,7 @@ TEST_P(CheckpointTest, TakesAndReturnsSeveral) {
   const Tensor a = weights({3}, 1), b = weights({3}, 2), c = a * 2;
   const std::vector<Tensor> inputs = {a, b};
   const std::vector<Tensor> results = checkpoint(
-      [&](std::span<const Tensor> x) {
-        return std::vector<Tensor>{(x[0] * x[1]).sin(), x[0], c, x[1].exp() * c};
-      },
+      [&](std::span<const Tensor> x) { return std::vector<Tensor>{(x[0] * x[1]).sin(), x[0], c, x[1].exp() * c}; },
       inputs);
   ASSERT_EQ(results.size(), 4u);
   const Tensor loss = (results[0] + results[1] * results[3]).sum();
@@ -126,10 +128,12 @@ TEST_P(CheckpointTest, TakesAndReturnsSeveral) {
 
 TEST_P(CheckpointTest, HasSecondDerivatives) {
   const Tensor x = doubles({5}, 1);
-  test::expectGradients([](const std::vector<Tensor> &in) {
-    const Tensor y = checkpoint([](const Tensor &t) { return (t * t).exp().tanh(); }, in[0]);
-    return gradient(y.sum(), in)[0];
-  }, {x}, 1e-5);
+  test::expectGradients(
+      [](const std::vector<Tensor> &in) {
+        const Tensor y = checkpoint([](const Tensor &t) { return (t * t).exp().tanh(); }, in[0]);
+        return gradient(y.sum(), in)[0];
+      },
+      {x}, 1e-5);
 }
 
 TEST_P(CheckpointTest, IsOneProgramForAllSteps) {
@@ -149,7 +153,9 @@ TEST_P(CheckpointTest, RefusesWhatIsNoTensor) {
               HasSubstr("CheckpointTest.cpp:"));
   EXPECT_THAT(refusal([] { checkpoint([](const Tensor &x) { return x; }, Tensor()); }),
               HasSubstr("checkpoint: there is no tensor in this place"));
-  EXPECT_THAT(refusal([] { checkpoint([](std::span<const Tensor>) { return std::vector<Tensor>(); }, std::span<const Tensor>()); }),
+  EXPECT_THAT(refusal([] {
+                checkpoint([](std::span<const Tensor>) { return std::vector<Tensor>(); }, std::span<const Tensor>());
+              }),
               HasSubstr("checkpoint: there are no inputs"));
   EXPECT_THAT(refusal([] { checkpoint([](const Tensor &) { return Tensor(); }, Tensor::from({1.f})); }),
               HasSubstr("there is no tensor in this place"));
@@ -160,10 +166,12 @@ TEST_P(CheckpointTest, RefusesWhatIsNoTensor) {
               }),
               HasSubstr("checkpoint: there is no function"));
   EXPECT_THAT(refusal([] {
-                checkpoint([](const Tensor &x) {
-                  throwIfError(Status::unsupported("the user's"));
-                  return x;
-                }, Tensor::from({1.f}));
+                checkpoint(
+                    [](const Tensor &x) {
+                      throwIfError(Status::unsupported("the user's"));
+                      return x;
+                    },
+                    Tensor::from({1.f}));
               }),
               HasSubstr("the user's"));
 }
@@ -197,11 +205,13 @@ static uint64_t peakOf(bool isCheckpoint) {
     sources.push_back(weights({16, 16}, layer + 2));
   Tensor y = x;
   for (int segment = 0; segment < 4; ++segment)
-    y = call([&](Tensor z) {
-      for (int layer = 3 * segment; layer < 3 * segment + 3; ++layer)
-        z = matmul(matmul(z, sources[layer]).tanh(), sources[layer]).tanh();
-      return z;
-    }, y, isCheckpoint);
+    y = call(
+        [&](Tensor z) {
+          for (int layer = 3 * segment; layer < 3 * segment + 3; ++layer)
+            z = matmul(matmul(z, sources[layer]).tanh(), sources[layer]).tanh();
+          return z;
+        },
+        y, isCheckpoint);
   const std::vector<Tensor> gradients = gradient((y * y).mean(), sources);
   const uint64_t values = context.counters().valueBytes;
   realize(gradients);

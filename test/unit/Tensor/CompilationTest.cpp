@@ -36,8 +36,7 @@ protected:
       open();
     setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
   }
-  template <typename F>
-  void find(F *&function, const char *name) {
+  template <typename F> void find(F *&function, const char *name) {
     function = reinterpret_cast<F *>(dlsym(library, name));
     ASSERT_TRUE(function) << name;
   }

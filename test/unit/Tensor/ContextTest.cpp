@@ -65,7 +65,8 @@ TEST(ContextTest, OptionsComeBeforeVariablesAndTheseBeforeTheFile) {
   EXPECT_EQ(variables.memoryLimit("cpu:1"), 7u);
   EXPECT_EQ(variables.cacheDir, "off");
   EXPECT_TRUE(variables.tune);
-  const Context context({.device = "cpu", .threads = 1, .memoryLimits = {{"cpu", 4000}}, .cacheFolder = "", .tune = false});
+  const Context context(
+      {.device = "cpu", .threads = 1, .memoryLimits = {{"cpu", 4000}}, .cacheFolder = "", .tune = false});
   EXPECT_EQ(context.config().device, "cpu");
   EXPECT_EQ(context.config().threads, 1u);
   EXPECT_EQ(context.config().memoryLimit("cpu"), 4000u);
@@ -109,7 +110,8 @@ TEST(ContextTest, ProgramsAreKeptInTheFolderForLaterContexts) {
   const std::string kept = (scope.folder / "kept").string();
   scope.set("ZYX_CACHE_DIR", kept);
   // An option comes before it.
-  for (const auto &[folder, entries] : {std::pair(std::optional<std::string>(""), 0), {std::nullopt, 1}, {std::nullopt, 1}}) {
+  for (const auto &[folder, entries] :
+       {std::pair(std::optional<std::string>(""), 0), {std::nullopt, 1}, {std::nullopt, 1}}) {
     ContextScope context(Context({.cacheFolder = folder}));
     EXPECT_THAT(floats(Tensor::from({1.f, 2.f}) * 3), ElementsAre(3, 6));
     std::error_code none;

@@ -63,7 +63,8 @@ TEST_P(ConvolutionTest, IsTheSumOverWindows) {
 }
 
 TEST_P(ConvolutionTest, OfOneAndThreeDimensions) {
-  const Tensor x = Tensor::from({1.f, 2.f, 3.f, 4.f}).reshape({1, 1, 4}), f = Tensor::from({1.f, 10.f}).reshape({1, 1, 2});
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f, 4.f}).reshape({1, 1, 4}),
+               f = Tensor::from({1.f, 10.f}).reshape({1, 1, 2});
   EXPECT_THAT(floats(convolution(x, f)), ElementsAre(21, 32, 43));
   EXPECT_THAT(floats(convolution(x, f, Tensor::from({0.5f}))), ElementsAre(21.5, 32.5, 43.5));
   const Tensor cube = Tensor::ones({1, 2, 3, 3, 3}), ones = Tensor::ones({4, 2, 2, 2, 2});
@@ -103,10 +104,16 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
     ASSERT_EQ(found.shape(), x.shape());
     EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
   }
-  // Each phase of the strides by itself: windows of whole strides and others, padding of more than a stride, three dimensions,
-  // and positions that nothing reaches at the end.
-  for (const auto &[window, stride, padding, more] : {std::array<int64_t, 4>{2, 2, 0, 0}, {4, 2, 1, 0}, {3, 2, 1, 1}, {7, 3, 2, 2},
-                                                      {5, 3, 4, 1}, {4, 4, 0, 3}, {8, 3, 0, 0}, {2, 3, 0, 1}}) {
+  // Each phase of the strides by itself: windows of whole strides and others, padding of more than a stride, three
+  // dimensions, and positions that nothing reaches at the end.
+  for (const auto &[window, stride, padding, more] : {std::array<int64_t, 4>{2, 2, 0, 0},
+                                                      {4, 2, 1, 0},
+                                                      {3, 2, 1, 1},
+                                                      {7, 3, 2, 2},
+                                                      {5, 3, 4, 1},
+                                                      {4, 4, 0, 3},
+                                                      {8, 3, 0, 0},
+                                                      {2, 3, 0, 1}}) {
     const Tensor small = doubles({2, 4, 5, 3}), weights = doubles({4, 3, window, window}, 1), bias = doubles({6}, 2);
     TransposedConvolutionOptions options;
     options.stride = {stride};
@@ -115,12 +122,14 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
     options.groups = 2;
     const Tensor found = transposedConvolution(small, weights, bias, options);
     // The same with zeros between the elements.
-    const Tensor spread = small.reshape({2, 4, 5, 1, 3, 1}).pad({0, 0, 0, 0, 0, 0}, {0, 0, 0, stride - 1, 0, stride - 1})
+    const Tensor spread = small.reshape({2, 4, 5, 1, 3, 1})
+                              .pad({0, 0, 0, 0, 0, 0}, {0, 0, 0, stride - 1, 0, stride - 1})
                               .reshape({2, 4, 5 * stride, 3 * stride})
                               .pad({0, 0, window - 1, window - 1}, {0, 0, window - 1, window - 1});
     ConvolutionOptions whole;
     whole.groups = 2;
-    const Tensor turned = weights.reshape({2, 2, 3, window, window}).transpose(1, 2).reshape({6, 2, window, window}).flip({2, 3});
+    const Tensor turned =
+        weights.reshape({2, 2, 3, window, window}).transpose(1, 2).reshape({6, 2, window, window}).flip({2, 3});
     const Tensor all = convolution(spread, turned, bias, whole);
     const int64_t rows = 4 * stride - 2 * padding + window + more, columns = 2 * stride - 2 * padding + window + more;
     ASSERT_EQ(found.shape(), (Shape{2, 6, rows, columns}));
@@ -132,10 +141,12 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
   const Tensor box = doubles({1, 2, 2, 3, 2}), cube = doubles({2, 1, 3, 2, 4}, 1);
   EXPECT_EQ(transposedConvolution(box, cube, {}, volume).shape(), (Shape{1, 1, 5, 4, 7}));
   // What no element reaches stays as it is, and infinite elements reach no others.
-  const Tensor far = Tensor::from({INFINITY, 2.f}).reshape({1, 1, 2}), pair = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
+  const Tensor far = Tensor::from({INFINITY, 2.f}).reshape({1, 1, 2}),
+               pair = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
   volume.stride = {2};
   EXPECT_THAT(floats(transposedConvolution(far, pair, {}, volume)), ElementsAre(INFINITY, INFINITY, INFINITY, 20, 200));
-  const Tensor one = Tensor::from({1.f, 2.f}).reshape({1, 1, 2}), f = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
+  const Tensor one = Tensor::from({1.f, 2.f}).reshape({1, 1, 2}),
+               f = Tensor::from({1.f, 10.f, 100.f}).reshape({1, 1, 3});
   TransposedConvolutionOptions options;
   options.stride = {2};
   EXPECT_THAT(floats(transposedConvolution(one, f, Tensor::from({0.5f}), options)),
@@ -153,7 +164,8 @@ TEST_P(ConvolutionTest, Pooling) {
   AverageOptions options;
   options.stride = {2};
   options.padding = {1};
-  EXPECT_THAT(floats(avgPool(x, {3}, options)), ElementsAre(2, FloatEq(7 / 3.f), FloatEq(-8 / 3.f), FloatEq(-10 / 3.f)));
+  EXPECT_THAT(floats(avgPool(x, {3}, options)),
+              ElementsAre(2, FloatEq(7 / 3.f), FloatEq(-8 / 3.f), FloatEq(-10 / 3.f)));
   options.countPadding = false;
   EXPECT_THAT(floats(avgPool(x, {3}, options)), ElementsAre(3, 3.5, -4, -5));
   EXPECT_EQ(avgPool(x, {4}).shape(), (Shape{2, 0}));
@@ -174,10 +186,12 @@ TEST_P(ConvolutionTest, InterpolatesBetweenElements) {
   EXPECT_THAT(ints(interpolate(Tensor::arange(0, 5), {3})), ElementsAre(0, 1, 3));
   EXPECT_THAT(floats(interpolate(x, {4}, Interpolation::Linear)), ElementsAre(1, 1.25, 1.75, 2, 4, 5, 7, 8));
   EXPECT_THAT(floats(interpolate(x, {1, 1}, Interpolation::Linear)), ElementsAre(3.75));
-  EXPECT_THAT(floats(interpolate(Tensor::from({0.f, 1.f, 2.f, 3.f}), {2}, Interpolation::Linear)), ElementsAre(0.5, 2.5));
+  EXPECT_THAT(floats(interpolate(Tensor::from({0.f, 1.f, 2.f, 3.f}), {2}, Interpolation::Linear)),
+              ElementsAre(0.5, 2.5));
   expectGradients([](const std::vector<Tensor> &in) { return interpolate(in[0], {3, 5}, Interpolation::Linear); },
                   {doubles({2, 2, 3})});
-  EXPECT_THAT(refusal([&] { interpolate(x, {0}); }), HasSubstr("interpolate: [2, 2] has no last dimensions of extents [0]"));
+  EXPECT_THAT(refusal([&] { interpolate(x, {0}); }),
+              HasSubstr("interpolate: [2, 2] has no last dimensions of extents [0]"));
   EXPECT_THAT(refusal([&] { interpolate(x, {1, 2, 3}); }), HasSubstr("has no last dimensions of extents [1, 2, 3]"));
 }
 
@@ -238,7 +252,8 @@ TEST_P(ConvolutionTest, Refusals) {
   EXPECT_THAT(refusal([&] { convolution(x.select(0, 0), f); }),
               HasSubstr("convolution: x of shape [4, 5] and filters of shape [6, 4, 3]"
                         " do not have one to three dimensions of positions"));
-  EXPECT_THAT(refusal([&] { convolution(x, f.cast(DType::F64)); }), HasSubstr("convolution: x is of dtype f32, filters of f64"));
+  EXPECT_THAT(refusal([&] { convolution(x, f.cast(DType::F64)); }),
+              HasSubstr("convolution: x is of dtype f32, filters of f64"));
   EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {}, {}, 3)); }),
               HasSubstr("convolution: channels of [1, 4, 5] or filters of [6, 4, 3] do not fall into 3 groups"));
   EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {}, {}, 2)); }),
@@ -247,8 +262,10 @@ TEST_P(ConvolutionTest, Refusals) {
               HasSubstr("convolution: a bias of type f32[5] for 6 outputs of f32"));
   EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({1, 1}, {}, {}, 1)); }),
               HasSubstr("convolution: 2 numbers of stride for 1 dimensions"));
-  EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {-1}, {}, 1)); }), HasSubstr("convolution: padding of -1"));
-  EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {}, {0}, 1)); }), HasSubstr("convolution: dilation of 0"));
+  EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {-1}, {}, 1)); }),
+              HasSubstr("convolution: padding of -1"));
+  EXPECT_THAT(refusal([&] { convolution(x, f, {}, options({}, {}, {0}, 1)); }),
+              HasSubstr("convolution: dilation of 0"));
   EXPECT_THAT(refusal([&] { transposedConvolution(x, f); }),
               HasSubstr("transposedConvolution: filters of shape [6, 4, 3] do not fit 4 channels"));
   EXPECT_THAT(refusal([&] { maxPool(x, {}); }), HasSubstr("maxPool: a window of 0 dimensions for a tensor of rank 3"));

@@ -134,7 +134,8 @@ TEST_P(CornersTest, NumbersOfCppKeepTheirSign) {
   EXPECT_EQ((Tensor::scalar(uint64_t(0)) ^ 0x9e3779b97f4a7c15u).item<uint64_t>(), 0x9e3779b97f4a7c15u);
   EXPECT_EQ((Tensor::scalar(int64_t(0)) + INT64_MIN).item<int64_t>(), INT64_MIN);
   EXPECT_EQ((Tensor::scalar(int8_t(0)) + -128).item<int8_t>(), -128);
-  EXPECT_THAT(refusal([] { Tensor::scalar(int64_t(0)) + UINT64_MAX; }), HasSubstr("add: no i64 is 18446744073709551615"));
+  EXPECT_THAT(refusal([] { Tensor::scalar(int64_t(0)) + UINT64_MAX; }),
+              HasSubstr("add: no i64 is 18446744073709551615"));
   EXPECT_THAT(refusal([] { Tensor::scalar(int8_t(0)) + 128; }), HasSubstr("add: no i8 is 128"));
   EXPECT_THAT(refusal([] { Tensor::scalar(int8_t(0)) + -129; }), HasSubstr("add: no i8 is -129"));
   EXPECT_THAT(refusal([] { Tensor::scalar(uint64_t(0)) + -1; }), HasSubstr("add: no u64 is -1"));
@@ -164,7 +165,7 @@ TEST_P(CornersTest, FiniteNumbersStayFinite) {
 TEST_P(CornersTest, NoTensorIsNoNumber) {
   const Tensor x = Tensor::from({1.f, 2.f}), none;
   EXPECT_THAT(refusal([&] { x + none; }), HasSubstr("add: there is no tensor in this place"));
-  EXPECT_THAT(refusal([&] { none * x; }), HasSubstr("multiply: there is no tensor in this place"));
+  EXPECT_THAT(refusal([&] { none *x; }), HasSubstr("multiply: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { (void)none.id(); }), HasSubstr("id: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { clamp(x, none, 1); }), HasSubstr("maximum: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { maskedFill(x, x > 1, none); }), HasSubstr("where: there is no tensor in this place"));

@@ -54,11 +54,14 @@ TEST_P(DevicesTest, ValuesMoveAndComeBack) {
 
 TEST_P(DevicesTest, OperandsOnTwoDevicesAreRefused) {
   const Tensor x = Tensor::ones({2, 3}).detach(), y = Tensor::ones({3}).detach().to(there);
-  const std::string places = "operands lie on two devices: f32[2, 3] on '" + here + "' and f32[3] on '" + there +
-                             "'; to() moves one of them";
+  const std::string places =
+      "operands lie on two devices: f32[2, 3] on '" + here + "' and f32[3] on '" + there + "'; to() moves one of them";
   EXPECT_THAT(refusal([&] { x + y; }), HasSubstr("add: " + places));
   EXPECT_THAT(refusal([&] { matmul(x, y); }), HasSubstr("matmul: " + places));
-  EXPECT_THAT(refusal([&] { const std::vector parts = {x, y.expand({2, 3})}; concat(parts); }),
+  EXPECT_THAT(refusal([&] {
+                const std::vector parts = {x, y.expand({2, 3})};
+                concat(parts);
+              }),
               HasSubstr("concat: operands lie on two devices: f32[2, 3] on '" + here + "' and f32[2, 3] on '" + there));
   EXPECT_THAT(refusal([&] { gradient(x * 2, std::vector{x}, y.expand({2, 3})); }),
               HasSubstr("gradient: operands lie on two devices"));
@@ -128,7 +131,8 @@ TEST_P(DevicesTest, CapturedFunctionsMoveValues) {
   }
   EXPECT_EQ(step.numCaptures(), 1u);
   // Arguments that lie elsewhere are another program.
-  EXPECT_THAT(refusal([&] { step({Tensor::from({1.f, 1.f}).to(there)}); }), HasSubstr("add: operands lie on two devices"));
+  EXPECT_THAT(refusal([&] { step({Tensor::from({1.f, 1.f}).to(there)}); }),
+              HasSubstr("add: operands lie on two devices"));
   EXPECT_EQ(step.numCaptures(), 1u);
 }
 

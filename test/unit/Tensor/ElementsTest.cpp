@@ -38,8 +38,9 @@ void expectFunction(const Tensor &found, const Tensor &x, const std::function<do
 
 /// From what is tiny to what overflows.
 Tensor magnitudes() {
-  return Tensor::from({0., 1e-300, 1e-18, 3e-9, 1e-4, 0.03, 0.3, 0.99, 1.01, 2.5, 30., 300., 709.9, 1e4, -1e-18, -1e-4, -0.3,
-                       -0.99, -1.01, -30., -300., infinity, -infinity, double(NAN)});
+  return Tensor::from({0.,   1e-300, 1e-18, 3e-9, 1e-4,  0.03,     0.3,       0.99,
+                       1.01, 2.5,    30.,   300., 709.9, 1e4,      -1e-18,    -1e-4,
+                       -0.3, -0.99,  -1.01, -30., -300., infinity, -infinity, double(NAN)});
 }
 
 } // namespace
@@ -63,14 +64,16 @@ TEST_P(ElementsTest, TheInverseOfErf) {
   expectFunction(erfinv(y.erf()), y, [](double v) { return v; }, 1e-9);
   const Tensor middle = Tensor::from({0.05, -0.5, 0.9});
   // Of Wolfram's and others' tables.
-  EXPECT_THAT(erfinv(middle).to<double>(), ElementsAre(DoubleNear(0.04434038791000549, 1e-15), DoubleNear(-0.4769362762044699, 1e-15),
-                                                       DoubleNear(1.1630871536766743, 1e-15)));
+  EXPECT_THAT(erfinv(middle).to<double>(),
+              ElementsAre(DoubleNear(0.04434038791000549, 1e-15), DoubleNear(-0.4769362762044699, 1e-15),
+                          DoubleNear(1.1630871536766743, 1e-15)));
   EXPECT_THAT(floats(erfinv(Tensor::from({0.5f, -1.f, 1.f}))), ElementsAre(FloatEq(0.47693628f), -INFINITY, INFINITY));
   EXPECT_TRUE(std::isnan(erfinv(Tensor::from({1.5})).item<double>()));
   const Tensor x = doubles({5});
   expectGradients([](const Inputs &in) { return erfinv(in[0]); }, {x});
   expectGradients([](const Inputs &in) { return gradient(erfinv(in[0]).sum(), in)[0]; }, {x}, 1e-4);
-  EXPECT_THAT(gradient(erfinv(Tensor::from({0.0, 1.0})).sum(), {Tensor::from({0.0})}, {.allowUnused = true}).size(), 1u);
+  EXPECT_THAT(gradient(erfinv(Tensor::from({0.0, 1.0})).sum(), {Tensor::from({0.0})}, {.allowUnused = true}).size(),
+              1u);
 }
 
 TEST_P(ElementsTest, Arithmetic) {
@@ -96,18 +99,22 @@ TEST_P(ElementsTest, Closeness) {
   EXPECT_FALSE(allClose(a, a));
   EXPECT_FALSE(allClose(Tensor::ones({2}), Tensor::ones({1, 2})));
   EXPECT_TRUE(allClose(Tensor::ones({0}), Tensor::ones({0})));
-  EXPECT_THAT(refusal([] { isClose(Tensor::from({1}), 1); }), HasSubstr("isClose: needs a tensor of floats, not of i32"));
+  EXPECT_THAT(refusal([] { isClose(Tensor::from({1}), 1); }),
+              HasSubstr("isClose: needs a tensor of floats, not of i32"));
   EXPECT_THAT(refusal([] { isClose(Tensor::ones({2}), Tensor::ones({3})); }),
               HasSubstr("isClose: shapes [2] and [3] do not broadcast"));
 }
 
 TEST_P(ElementsTest, CosineSimilarity) {
-  const Tensor a = Tensor::from({3., 4., 0., 0., 1., 0.}).reshape({3, 2}), b = Tensor::from({4., 3., 1., 1., -2., 0.}).reshape({3, 2});
+  const Tensor a = Tensor::from({3., 4., 0., 0., 1., 0.}).reshape({3, 2}),
+               b = Tensor::from({4., 3., 1., 1., -2., 0.}).reshape({3, 2});
   EXPECT_THAT(cosineSimilarity(a, b).to<double>(), ElementsAre(DoubleNear(0.96, 1e-15), 0, -1));
   EXPECT_EQ(cosineSimilarity(a, b, 0).shape(), (Shape{2}));
   EXPECT_EQ(cosineSimilarity(a.unsqueeze(1), b, -1).shape(), (Shape{3, 3}));
-  expectGradients([](const Inputs &in) { return cosineSimilarity(in[0], in[1]); }, {doubles({2, 3}), doubles({2, 3}, 1)});
-  EXPECT_THAT(gradient(cosineSimilarity(a, b).sum(), Inputs{a})[0].to<double>(), testing::Not(testing::Contains(testing::IsNan())));
+  expectGradients([](const Inputs &in) { return cosineSimilarity(in[0], in[1]); },
+                  {doubles({2, 3}), doubles({2, 3}, 1)});
+  EXPECT_THAT(gradient(cosineSimilarity(a, b).sum(), Inputs{a})[0].to<double>(),
+              testing::Not(testing::Contains(testing::IsNan())));
   EXPECT_THAT(refusal([&] { cosineSimilarity(a, Tensor::ones({3}, DType::F64)); }),
               HasSubstr("cosineSimilarity: shapes [3, 2] and [3] do not broadcast"));
 }
@@ -137,18 +144,20 @@ TEST_P(ElementsTest, Activations) {
   expectFunction(leakyRelu(x, 0.1), x, [](double v) { return v > 0 ? v : 0.1 * v; });
   expectFunction(elu(x, 1.5), x, [](double v) { return v > 0 ? v : 1.5 * std::expm1(v); });
   expectFunction(celu(x, 2), x, [](double v) { return v > 0 ? v : 2 * std::expm1(v / 2); });
-  expectFunction(selu(x), x, [](double v) { return 1.0507009873554804934 * (v > 0 ? v : 1.6732632423543772848 * std::expm1(v)); });
+  expectFunction(selu(x), x,
+                 [](double v) { return 1.0507009873554804934 * (v > 0 ? v : 1.6732632423543772848 * std::expm1(v)); });
   const Tensor finite = x.slice({{1, 8}});
-  expectFunction(geluTanh(finite), finite, [](double v) {
-    return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
-  }, 1e-12);
+  expectFunction(
+      geluTanh(finite), finite,
+      [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); }, 1e-12);
   expectFunction(quickGelu(finite), finite, [&](double v) { return v * sigmoidOf(1.702 * v); }, 1e-12);
   expectFunction(softplus(x.slice({{0, 9}})), x.slice({{0, 9}}), softplusOf);
   // Where it is linear, its slope is 1 for any beta.
   expectFunction(softplus(finite, 4), finite, [&](double v) { return softplusOf(4 * v) / 4; });
   EXPECT_THAT(floats(softplus(Tensor::from({100.f}), 2)), ElementsAre(100));
   expectFunction(mish(finite), finite, [&](double v) { return v * std::tanh(softplusOf(v)); }, 1e-13);
-  expectFunction(hardSigmoid(x), x, [](double v) { return std::isnan(v) ? v : std::fmin(std::fmax(v / 6 + 0.5, 0), 1); });
+  expectFunction(hardSigmoid(x), x,
+                 [](double v) { return std::isnan(v) ? v : std::fmin(std::fmax(v / 6 + 0.5, 0), 1); });
   EXPECT_EQ(mish(Tensor::ones({2}, DType::F16)).dtype(), DType::F16);
   EXPECT_THAT(refusal([&] { celu(x, 0); }), HasSubstr("celu: an alpha of 0 divides by it"));
   EXPECT_THAT(refusal([&] { softplus(x, -1); }), HasSubstr("softplus: a beta of -1.000000 is not positive"));
@@ -160,10 +169,12 @@ TEST_P(ElementsTest, GradientsAgreeWithDifferences) {
   using Function = Tensor (*)(const Tensor &, Place);
   for (const Function function : {Function(&log10), Function(&log1p)})
     expectGradients([&](const Inputs &in) { return function(in[0] * in[0] + 0.1, Place::current()); }, {x});
-  for (const Function function : {Function(&expm1), Function(&sinh), Function(&cosh), Function(&square), Function(&selu),
-                                  Function(&geluTanh), Function(&quickGelu), Function(&mish), Function(&hardSigmoid)})
+  for (const Function function :
+       {Function(&expm1), Function(&sinh), Function(&cosh), Function(&square), Function(&selu), Function(&geluTanh),
+        Function(&quickGelu), Function(&mish), Function(&hardSigmoid)})
     expectGradients([&](const Inputs &in) { return function(in[0], Place::current()); }, {x});
-  expectGradients([](const Inputs &in) { return leakyRelu(in[0]) + elu(in[0], 2) + celu(in[0], 3) + softplus(in[0], 2); }, {x});
+  expectGradients(
+      [](const Inputs &in) { return leakyRelu(in[0]) + elu(in[0], 2) + celu(in[0], 3) + softplus(in[0], 2); }, {x});
   // At 0 and where powers overflow.
   const Tensor corners = Tensor::from({0., 750., -750.}).detach();
   const auto slopes = [&](const Tensor &y) { return gradient(y.sum(), Inputs{corners})[0].to<double>(); };

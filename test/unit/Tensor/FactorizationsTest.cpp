@@ -55,12 +55,14 @@ TEST_P(FactorizationsTest, Cholesky) {
   EXPECT_THAT(matmul(l, l.transpose()).to<double>(), near(a));
   EXPECT_THAT(triu(l, 1).to<double>(), Each(0));
   const Tensor known = Tensor::from({4., 12., -16., 12., 37., -43., -16., -43., 98.}).reshape({3, 3});
-  EXPECT_THAT(cholesky(known).to<double>(), Pointwise(DoubleNear(1e-12), std::vector<double>{2, 0, 0, 6, 1, 0, -8, 5, 3}));
+  EXPECT_THAT(cholesky(known).to<double>(),
+              Pointwise(DoubleNear(1e-12), std::vector<double>{2, 0, 0, 6, 1, 0, -8, 5, 3}));
   EXPECT_THAT(cholesky(maskedFill(known, tril(Tensor::ones({3, 3})) == 0, NAN)).to<double>(), near(cholesky(known)));
   EXPECT_THAT(cholesky(Tensor::from({-1.0}).reshape({1, 1})).to<double>(), ElementsAre(IsNan()));
   expectGradients([](const Inputs &in) { return cholesky(in[0]); }, {positive({3, 3}, 2)});
   const Tensor hidden = maskedFill(known, tril(Tensor::ones({3, 3})) == 0, NAN).detach();
-  EXPECT_THAT(gradient(cholesky(hidden).sum(), Inputs{hidden})[0].to<double>(), near(gradient(cholesky(known).sum(), Inputs{known})[0]));
+  EXPECT_THAT(gradient(cholesky(hidden).sum(), Inputs{hidden})[0].to<double>(),
+              near(gradient(cholesky(known).sum(), Inputs{known})[0]));
 }
 
 TEST_P(FactorizationsTest, QR) {
@@ -90,9 +92,11 @@ TEST_P(FactorizationsTest, Refusals) {
               HasSubstr("triangularSolve: matrices of types f64[3, 3] and f64[2, 3] do not fit"));
   EXPECT_THAT(refusal([&] { triangularSolve(doubles({2, 3, 3}), doubles({3, 3, 1})); }),
               HasSubstr("triangularSolve: matrices of types f64[2, 3, 3] and f64[3, 3, 1] do not fit"));
-  EXPECT_THAT(refusal([&] { qr(Tensor::ones({2, 2}, DType::I32)); }), HasSubstr("qr: needs a tensor of floats, not of i32"));
+  EXPECT_THAT(refusal([&] { qr(Tensor::ones({2, 2}, DType::I32)); }),
+              HasSubstr("qr: needs a tensor of floats, not of i32"));
   const int line = __LINE__ + 1;
-  EXPECT_THAT(refusal([&] { cholesky(doubles({2, 3})); }), HasSubstr("FactorizationsTest.cpp:" + std::to_string(line) + ": "));
+  EXPECT_THAT(refusal([&] { cholesky(doubles({2, 3})); }),
+              HasSubstr("FactorizationsTest.cpp:" + std::to_string(line) + ": "));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, FactorizationsTest, testing::Values("reference", "cpu"),

@@ -32,7 +32,8 @@ protected:
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Devices, FileTest, testing::Values("reference", "cpu"), [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, FileTest, testing::Values("reference", "cpu"),
+                         [](const auto &info) { return std::string(info.param); });
 
 TEST_P(FileTest, AreReadByTheFirstProgramThatNeedsThem) {
   const std::string path = write({1, 2, 3, 4, 5, 6});
@@ -82,8 +83,10 @@ TEST_P(FileTest, AreArgumentsAndWeightsOfPlans) {
 
 TEST_P(FileTest, BadOnesAreRefusedAtTheCall) {
   const std::string path = write({1, 2});
-  EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::F32, {2}, 4); }), HasSubstr("has 11 bytes, not 8 from byte 4"));
-  EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::F32, {2}, UINT64_MAX - 3); }), HasSubstr("has 11 bytes, not 8"));
+  EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::F32, {2}, 4); }),
+              HasSubstr("has 11 bytes, not 8 from byte 4"));
+  EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::F32, {2}, UINT64_MAX - 3); }),
+              HasSubstr("has 11 bytes, not 8"));
   EXPECT_THAT(refusal([&] { Tensor::fromFile(path + "none", DType::F32, {2}); }), HasSubstr(path + "none"));
   EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::Bool, {3}); }), HasSubstr("not 0 or 1"));
   EXPECT_THAT(Tensor::fromFile(path, DType::U8, {3}).to<uint8_t>(), ElementsAre('a', 'b', 'c'));

@@ -23,11 +23,11 @@ using testing::HasSubstr;
 
 namespace {
 
-constexpr const char *forked = "this process was forked after zyx began, and has none of the threads that zyx began with";
+constexpr const char *forked =
+    "this process was forked after zyx began, and has none of the threads that zyx began with";
 
 /// Whether a call is refused for the fork, at a place of this file where it `hasPlace`.
-template <typename F>
-bool isRefused(F &&call, bool hasPlace = true) {
+template <typename F> bool isRefused(F &&call, bool hasPlace = true) {
   const std::string text = refusal(call);
   return text.find(forked) != std::string::npos && (text.find("ForkTest.cpp:") != std::string::npos) == hasPlace;
 }
@@ -80,7 +80,9 @@ TEST_F(TensorForkTest, AContextIsRefusedWhereAnotherThreadHeldItsLock) {
                   return static_cast<int>(i) + 1;
               // What ends does so without a word.
               tape.reset();
-              { const Tensor copy = x; }
+              {
+                const Tensor copy = x;
+              }
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
               // It lets no thread begin in a child of a process that had several.

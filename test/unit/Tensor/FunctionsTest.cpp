@@ -78,8 +78,9 @@ TEST_P(FunctionsTest, ElementsAtPositions) {
               HasSubstr("takeAlong: positions are of dtype f32, which is no integer"));
   EXPECT_THAT(refusal([&] { takeAlong(x, rows, 1); }),
               HasSubstr("takeAlong: positions of shape [4] along dimension 1 of [3, 4]"));
-  EXPECT_THAT(refusal([&] { scatterAlong(x, p, x, 1); }),
-              HasSubstr("scatterAlong: positions of shape [3, 2] and updates of shape [3, 4] along dimension 1 of [3, 4]"));
+  EXPECT_THAT(
+      refusal([&] { scatterAlong(x, p, x, 1); }),
+      HasSubstr("scatterAlong: positions of shape [3, 2] and updates of shape [3, 4] along dimension 1 of [3, 4]"));
   EXPECT_THAT(refusal([&] { scatterAlong(x, rows, x, 1); }), HasSubstr("scatterAlong: positions of shape [4] and"));
 }
 
@@ -147,7 +148,8 @@ TEST_P(FunctionsTest, Summaries) {
   EXPECT_EQ(norm(Tensor::full({400}, 300, DType::F16), 2).cast(DType::F32).item<float>(), 6000);
   EXPECT_FLOAT_EQ(stddev(v).item<float>(), std::sqrt(37 / 3.f));
   EXPECT_FLOAT_EQ(stddev(v, {}, false, 0).item<float>(), std::sqrt(74 / 9.f));
-  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2}, DType::I32)); }), HasSubstr("norm: needs a tensor of floats, not of i32"));
+  EXPECT_THAT(refusal([&] { norm(Tensor::ones({2}, DType::I32)); }),
+              HasSubstr("norm: needs a tensor of floats, not of i32"));
 }
 
 TEST_P(FunctionsTest, Elements) {
@@ -185,8 +187,8 @@ TEST_P(FunctionsTest, GradientsOfFunctions) {
 TEST(FunctionTables, HaveEveryFunction) {
   const std::string tables = readBytes(ZYX_SOURCE "/docs/tensor-functions.md");
   const std::regex declaration("\\n(?:std::)?[A-Za-z][\\w<>]* (\\w+)\\(");
-  for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing", "Linalg",
-                                  "Loop", "Losses", "Random", "Selection", "Sorting", "Tape"}) {
+  for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing",
+                                   "Linalg", "Loop", "Losses", "Random", "Selection", "Sorting", "Tape"}) {
     const std::string text = readBytes(ZYX_SOURCE "/include/zyx/Tensor/" + header + ".h");
     int count = 0;
     for (std::sregex_iterator match(text.begin(), text.end(), declaration), end; match != end; ++match, ++count)

@@ -22,8 +22,7 @@ std::condition_variable changed;
 bool isClosed = false;
 unsigned waiting = 0, compiles = 0, toFail = 0, toThrow = 0;
 
-template <typename F>
-F *real(F *, const char *name) {
+template <typename F> F *real(F *, const char *name) {
   static void *library = dlopen(ZYX_TEST_COMPILER, RTLD_LAZY | RTLD_LOCAL);
   void *found = library ? dlsym(library, name) : nullptr;
   if (!found) {
@@ -35,7 +34,7 @@ F *real(F *, const char *name) {
 
 } // namespace
 
-#define FORWARD(result, name, parameters, arguments)                                                                    \
+#define FORWARD(result, name, parameters, arguments)                                                                   \
   extern "C" ZYX_COMPILER_API result name parameters {                                                                 \
     static auto *const function = real(&name, #name);                                                                  \
     return function arguments;                                                                                         \
@@ -46,7 +45,8 @@ FORWARD(void, zyx_compiler_result_release, (zyx_compiler_result * result), (resu
 FORWARD(uint32_t, zyx_compiler_result_code, (const zyx_compiler_result *result), (result))
 FORWARD(const char *, zyx_compiler_result_message, (const zyx_compiler_result *result), (result))
 FORWARD(size_t, zyx_compiler_result_num_graphs, (const zyx_compiler_result *result), (result))
-FORWARD(zyx_compiler_bytes, zyx_compiler_result_graph, (const zyx_compiler_result *result, size_t index), (result, index))
+FORWARD(zyx_compiler_bytes, zyx_compiler_result_graph, (const zyx_compiler_result *result, size_t index),
+        (result, index))
 FORWARD(zyx_compiler_bytes, zyx_compiler_result_output, (const zyx_compiler_result *result), (result))
 FORWARD(size_t, zyx_compiler_result_num_kernels, (const zyx_compiler_result *result), (result))
 FORWARD(size_t, zyx_compiler_result_num_stages, (const zyx_compiler_result *result), (result))

@@ -41,14 +41,15 @@ TEST_P(GivenUpTest, ResultsTakeTheMemory) {
   EXPECT_FALSE(first.isRealized());
   const std::string call = "GivenUpTest.cpp:" + std::to_string(line);
   for (const std::string &text : {refusal([&] { first.bytes(); }), refusal([&] { (first + 1).bytes(); }),
-                                 refusal([&] { first.detach(); }), refusal([&] { step({first, one}); })}) {
+                                  refusal([&] { first.detach(); }), refusal([&] { step({first, one}); })}) {
     EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
     EXPECT_THAT(text, HasSubstr(call + ", and a result of that took its memory"));
   }
   EXPECT_THAT(floats(x), ElementsAre(31, 47, 63));
 }
 
-// A row of a cache for each of two texts, and one of them all: rows of the result are those of the argument, but for these.
+// A row of a cache for each of two texts, and one of them all: rows of the result are those of the argument, but for
+// these.
 TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
   const auto put = [](const Tensor &at, const Tensor &row, const Tensor &cache) {
     const Tensor places = Tensor::arange(0, cache.extent(1)).unsqueeze(0).unsqueeze(2);
@@ -60,7 +61,8 @@ TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
         return std::vector{next, next.sum(1)};
       },
       {.givenUp = {0}});
-  for (const std::vector<int64_t> &at : {std::vector<int64_t>{3, 9}, std::vector<int64_t>{5}, std::vector<int64_t>{-1, 12}}) {
+  for (const std::vector<int64_t> &at :
+       {std::vector<int64_t>{3, 9}, std::vector<int64_t>{5}, std::vector<int64_t>{-1, 12}}) {
     Tensor cache = Tensor::zeros({2, 12, 4}, DType::F32) + 1;
     cache = cache.detach();
     cache.realize();
@@ -175,7 +177,8 @@ TEST_P(GivenUpTest, ReadersComeFirst) {
     return std::vector{next, looped + late, cumsum(a[0], 0) + matmul(late, a[1])};
   };
   const Jit plain(function), given(function, {.givenUp = {0, 1}});
-  std::vector<Tensor> expected = {waves({24, 24}, 1), waves({24, 24}, 2)}, found = {waves({24, 24}, 1), waves({24, 24}, 2)};
+  std::vector<Tensor> expected = {waves({24, 24}, 1), waves({24, 24}, 2)},
+                      found = {waves({24, 24}, 1), waves({24, 24}, 2)};
   for (int i = 0; i < 3; ++i) {
     expected = plain({expected[0], expected[1]});
     found = given({found[0], found[1]});
@@ -300,7 +303,8 @@ TEST_F(GivenUpInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
     EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
     EXPECT_THAT(text, HasSubstr(", which failed"));
     EXPECT_THAT(text, HasSubstr("the work was told to fail"));
-    EXPECT_THAT(refusal([&] { gradient((lost * lost).sum(), std::vector{x}); }), HasSubstr("the work was told to fail"));
+    EXPECT_THAT(refusal([&] { gradient((lost * lost).sum(), std::vector{x}); }),
+                HasSubstr("the work was told to fail"));
   }
 }
 
@@ -328,7 +332,8 @@ TEST_F(GivenUpInFlightTest, RefusalsTakeNothing) {
   // A compiler that is not there.
   setenv("ZYX_COMPILER", "/nowhere/libcompiler.so", 1);
   {
-    const ContextScope own(Context({.device = "cpu:1", .cacheFolder = "", .devices = {{"cpu:1", simulation->device()}}}));
+    const ContextScope own(
+        Context({.device = "cpu:1", .cacheFolder = "", .devices = {{"cpu:1", simulation->device()}}}));
     const Tensor given = Tensor::from(std::vector<float>(extent * extent, 1), {extent, extent});
     EXPECT_THAT(refusal([&] { step({given}); }), HasSubstr("/nowhere/libcompiler.so"));
     EXPECT_THAT(floats(given), Each(1));

@@ -40,7 +40,8 @@ TEST_P(HandlesTest, ConditionsOfAnythingElseAreRefused) {
   const Tensor x = Tensor::from({1.f, 2.f});
   EXPECT_THAT(refusal([&] { (void)static_cast<bool>(x == x); }),
               HasSubstr("bool: bool[2] of 'eq' from " + std::string(__FILE__)));
-  EXPECT_THAT(refusal([&] { (void)static_cast<bool>(x.sum()); }), HasSubstr("is not one bool; any(), all() or item() make one"));
+  EXPECT_THAT(refusal([&] { (void)static_cast<bool>(x.sum()); }),
+              HasSubstr("is not one bool; any(), all() or item() make one"));
   EXPECT_THAT(refusal([] { (void)static_cast<bool>(Tensor()); }),
               HasSubstr("bool: there is no tensor in this place; isDefined() tells that"));
   EXPECT_FALSE(Tensor().isDefined());
@@ -50,9 +51,10 @@ TEST_P(HandlesTest, ConditionsOfAnythingElseAreRefused) {
 TEST_P(HandlesTest, ConditionsOfArgumentsAreRefusedByName) {
   const Tensor x = Tensor::from({1.f});
   const Jit branches([](std::span<const Tensor> a) { return std::vector{a[0] > 0 ? a[0] : -a[0]}; });
-  EXPECT_THAT(refusal([&] { branches({x}); }),
-              HasSubstr("depends on the arguments of a function that a Jit or a loop captures, and has no value yet: a branch "
-                        "would be that of the first call in all others; where() chooses by data"));
+  EXPECT_THAT(
+      refusal([&] { branches({x}); }),
+      HasSubstr("depends on the arguments of a function that a Jit or a loop captures, and has no value yet: a branch "
+                "would be that of the first call in all others; where() chooses by data"));
   // What does not is read.
   const Jit other([&](std::span<const Tensor> a) { return std::vector{x > 0 ? a[0] : -a[0]}; });
   EXPECT_THAT(floats(other({x})[0]), ElementsAre(1));
@@ -71,9 +73,11 @@ TEST_P(HandlesTest, TensorsInBraces) {
   if (GetParam() != std::string("reference"))
     EXPECT_THAT(programText({a * b}), HasSubstr("graph.binary mul"));
   EXPECT_THAT(floats(einsum("i,i->", {a, b})), ElementsAre(11));
-  EXPECT_THAT(floats(loop(2, {a}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] * 2}; })[0]),
-              ElementsAre(4, 8));
-  EXPECT_THAT(floats(Jit([](std::span<const Tensor> x) { return std::vector{x[0] - x[1]}; })({a, b})[0]), ElementsAre(-2, -2));
+  EXPECT_THAT(
+      floats(loop(2, {a}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] * 2}; })[0]),
+      ElementsAre(4, 8));
+  EXPECT_THAT(floats(Jit([](std::span<const Tensor> x) { return std::vector{x[0] - x[1]}; })({a, b})[0]),
+              ElementsAre(-2, -2));
 }
 
 TEST_P(HandlesTest, ElementsInBraces) {
@@ -83,7 +87,8 @@ TEST_P(HandlesTest, ElementsInBraces) {
   const Tensor matrix = Tensor::from({{1, 2}, {3, 4}, {5, 6}});
   EXPECT_EQ(matrix.type(), (TensorType{DType::I32, {3, 2}}));
   EXPECT_THAT(ints(matrix), ElementsAre(1, 2, 3, 4, 5, 6));
-  EXPECT_THAT(refusal([] { Tensor::from({{1, 2}, {3}}); }), HasSubstr("from: rows of 2 and of 1 elements are no matrix"));
+  EXPECT_THAT(refusal([] { Tensor::from({{1, 2}, {3}}); }),
+              HasSubstr("from: rows of 2 and of 1 elements are no matrix"));
   const Tensor bools = Tensor::from({true, false, true});
   EXPECT_EQ(bools.dtype(), DType::Bool);
   EXPECT_THAT(bools.to<bool>(), ElementsAre(true, false, true));
@@ -202,27 +207,31 @@ TEST(Members, EveryFunctionOfOneTensorIsBoth) {
   const std::string tensor = readBytes(folder + "Tensor.h");
   const size_t begin = tensor.find("class Tensor {"), end = tensor.find("private:", begin);
   std::set<std::string> members, functions;
-  declared(tensor.substr(begin, end - begin), [&](const std::string &result, const std::string &name, const auto &, bool isConst) {
-    // What tells or moves a value, instead of making another one.
-    const std::set<std::string> facts = {"to", "realize", "type", "shape", "dtype", "context", "extent", "rank", "numel",
-                                         "device", "isRealized", "isDefined", "id", "bytes", "item"};
-    if (isConst && !facts.contains(name) && result != "return")
-      members.insert(name);
-  });
-  for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing", "Members",
-                                  "Selection", "Sorting", "Tensor"})
-    declared(header == "Tensor" ? tensor.substr(tensor.find("};", end)) : readBytes(folder + header + ".h"),
-             [&](const std::string &, const std::string &name, const std::vector<std::string> &parameters, bool isConst) {
-               const bool isOfOne = std::regex_match(parameters[0], std::regex("\\s*(const Tensor &\\w+|Operand \\w+).*"));
-               if (isConst || !isOfOne)
-                 return;
-               functions.insert(name);
-               const bool hasMore = std::any_of(parameters.begin() + 1, parameters.end(), [](const std::string &parameter) {
-                 return std::regex_search(parameter, std::regex("\\bTensors? |\\bTensor &|Operand b|Operand weight"));
-               });
-               if (!hasMore && parameters[0].find("Operand") == std::string::npos)
-                 EXPECT_TRUE(members.contains(name) || name == "oneHot") << name << " of " << header << ".h is no member of Tensor";
-             });
+  declared(tensor.substr(begin, end - begin),
+           [&](const std::string &result, const std::string &name, const auto &, bool isConst) {
+             // What tells or moves a value, instead of making another one.
+             const std::set<std::string> facts = {"to",         "realize",   "type", "shape", "dtype",
+                                                  "context",    "extent",    "rank", "numel", "device",
+                                                  "isRealized", "isDefined", "id",   "bytes", "item"};
+             if (isConst && !facts.contains(name) && result != "return")
+               members.insert(name);
+           });
+  for (const std::string header : {"Activations", "Convolution", "Creation", "Factorizations", "Functions", "Indexing",
+                                   "Members", "Selection", "Sorting", "Tensor"})
+    declared(
+        header == "Tensor" ? tensor.substr(tensor.find("};", end)) : readBytes(folder + header + ".h"),
+        [&](const std::string &, const std::string &name, const std::vector<std::string> &parameters, bool isConst) {
+          const bool isOfOne = std::regex_match(parameters[0], std::regex("\\s*(const Tensor &\\w+|Operand \\w+).*"));
+          if (isConst || !isOfOne)
+            return;
+          functions.insert(name);
+          const bool hasMore = std::any_of(parameters.begin() + 1, parameters.end(), [](const std::string &parameter) {
+            return std::regex_search(parameter, std::regex("\\bTensors? |\\bTensor &|Operand b|Operand weight"));
+          });
+          if (!hasMore && parameters[0].find("Operand") == std::string::npos)
+            EXPECT_TRUE(members.contains(name) || name == "oneHot")
+                << name << " of " << header << ".h is no member of Tensor";
+        });
   EXPECT_GT(members.size(), 100u);
   for (const std::string &name : members)
     EXPECT_TRUE(functions.contains(name)) << "Tensor::" << name << " is no function";

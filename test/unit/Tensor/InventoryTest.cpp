@@ -114,7 +114,8 @@ TEST_P(InventoryTest, Failures) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidArgument);
     EXPECT_EQ(error.status().message(), "add: shapes [2] and [3] do not broadcast");
     EXPECT_THAT(error.where().file_name(), testing::EndsWith("InventoryTest.cpp"));
-    EXPECT_THAT(error.what(), HasSubstr("InventoryTest.cpp:" + std::to_string(error.where().line()) + ": invalid argument: "));
+    EXPECT_THAT(error.what(),
+                HasSubstr("InventoryTest.cpp:" + std::to_string(error.where().line()) + ": invalid argument: "));
   }
 }
 
@@ -155,7 +156,8 @@ TEST_P(InventoryTest, WhatIsNotSelectedLeaksNothing) {
   EXPECT_THAT(floats(bad.pad({2}, {0}, 3).slice({{0, 2}})), Each(3));
   // Nor does a gradient that is infinite beside.
   const Tensor y = Tensor::from({0.f, 4.f});
-  EXPECT_THAT(floats(gradient(where(y > 0, where(y > 0, y, 1).log(), 0).sum(), std::vector{y})[0]), ElementsAre(0, .25));
+  EXPECT_THAT(floats(gradient(where(y > 0, where(y > 0, y, 1).log(), 0).sum(), std::vector{y})[0]),
+              ElementsAre(0, .25));
 }
 
 TEST_P(InventoryTest, ScansBeginWithTheirFirstElement) {

@@ -112,9 +112,7 @@ TEST_P(LinalgTest, Attention) {
   EXPECT_THAT(scaledDotProductAttention(q, k, v, {.mask = seen, .scale = 1}).to<double>(),
               near(attendNaively(q, k, v, 1, [](int64_t, int64_t j) { return j % 3 == 1 ? -INFINITY : 0; })));
   expectGradients(
-      [](const std::vector<Tensor> &in) {
-        return scaledDotProductAttention(in[0], in[1], in[2], {.causal = true});
-      },
+      [](const std::vector<Tensor> &in) { return scaledDotProductAttention(in[0], in[1], in[2], {.causal = true}); },
       {q, k, v});
   const Tensor half = Tensor::ones({2, 4, 8}, DType::BF16);
   EXPECT_EQ(scaledDotProductAttention(half, half, half).dtype(), DType::BF16);

@@ -36,18 +36,17 @@ TEST_P(LoopTest, TripsMayBeData) {
     EXPECT_THAT(powers(Tensor::from(std::vector{trips}, {})).to<int32_t>(), ElementsAre(factor, 2 * factor));
   }
   const Tensor start = Tensor::from({3});
-  EXPECT_THAT(loop(0, std::vector{start}, [](const Tensor &, std::span<const Tensor> now) {
-                return std::vector{now[0] + 1};
-              })[0].to<int32_t>(),
+  EXPECT_THAT(loop(0, std::vector{start},
+                   [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] + 1}; })[0]
+                  .to<int32_t>(),
               ElementsAre(3));
 }
 
 TEST_P(LoopTest, IsTheSameProgramAgain) {
   auto run = [](float factor) {
     const Tensor by = Tensor::from({factor}), more = Tensor::from({1.f});
-    return loop(3, std::vector{Tensor::from({1.f})}, [&](const Tensor &, std::span<const Tensor> now) {
-             return std::vector{now[0] * by + more};
-           })[0]
+    return loop(3, std::vector{Tensor::from({1.f})},
+                [&](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] * by + more}; })[0]
         .item<float>();
   };
   EXPECT_EQ(run(2), 15);
@@ -151,18 +150,22 @@ TEST_P(LoopTest, Refusals) {
   EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("LoopTest.cpp"));
   EXPECT_THAT(refusal([&] { loop(-1, std::vector{x}, same); }), HasSubstr("loop: there are no -1 trips"));
   EXPECT_THAT(refusal([&] { loop(1, {}, same); }), HasSubstr("loop: nothing is carried"));
-  EXPECT_THAT(refusal([&] { loop(1, std::vector{Tensor::from({1.f})}, nullptr); }), HasSubstr("loop: there is no body"));
+  EXPECT_THAT(refusal([&] { loop(1, std::vector{Tensor::from({1.f})}, nullptr); }),
+              HasSubstr("loop: there is no body"));
   EXPECT_THAT(refusal([&] { loop(1, std::vector{x, Tensor()}, same); }),
               HasSubstr("loop: there is no tensor in one place of what is carried"));
   EXPECT_THAT(refusal([&] { loop(Tensor::from({1}), std::vector{x}, same); }),
               HasSubstr("loop: the number of trips is of type i32[1], not i64[]"));
-  EXPECT_THAT(refusal([&] { loop(Tensor(), std::vector{x}, same); }), HasSubstr("loop: the number of trips is no tensor, not i64[]"));
+  EXPECT_THAT(refusal([&] { loop(Tensor(), std::vector{x}, same); }),
+              HasSubstr("loop: the number of trips is no tensor, not i64[]"));
   EXPECT_THAT(refusal([&] {
-                loop(1, std::vector{x, x}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0]}; });
+                loop(1, std::vector{x, x},
+                     [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0]}; });
               }),
               HasSubstr("loop: the body makes 1 values of 2"));
   EXPECT_THAT(refusal([&] {
-                loop(1, std::vector{x}, [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0].sum()}; });
+                loop(1, std::vector{x},
+                     [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0].sum()}; });
               }),
               HasSubstr("loop: value 0 is of type f32[2], and the body makes it f32[]"));
   EXPECT_THAT(refusal([&] {

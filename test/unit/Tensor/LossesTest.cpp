@@ -73,12 +73,15 @@ TEST_P(LossesTest, OfProbabilitiesThemselves) {
   EXPECT_THAT(floats(bceLoss(Tensor::from({0.3f}), Tensor::from({0.6f}))), ElementsAre(FloatNear(0.8650535f, 1e-6)));
   const Tensor ends = p.detach();
   EXPECT_THAT(floats(gradient(bceLoss(ends, t, Reduction::Sum), std::vector{ends})[0]), ElementsAre(-4, -1, 1, 0));
-  expectGradients([](const std::vector<Tensor> &in) { return bceLoss(in[0].sigmoid(), in[1].sigmoid(), Reduction::None); },
-                  {doubles({5}), doubles({5}, 1)});
+  expectGradients(
+      [](const std::vector<Tensor> &in) { return bceLoss(in[0].sigmoid(), in[1].sigmoid(), Reduction::None); },
+      {doubles({5}), doubles({5}, 1)});
   const Tensor logits = doubles({3, 4}), classes = Tensor::from({2, 0, 3});
-  EXPECT_NEAR(softCrossEntropy(logits, oneHot(classes, 4, DType::F64)).item<double>(), crossEntropy(logits, classes).item<double>(), 1e-12);
-  expectGradients([](const std::vector<Tensor> &in) { return softCrossEntropy(in[0], in[1].softmax(), Reduction::None); },
-                  {logits, doubles({3, 4}, 1)});
+  EXPECT_NEAR(softCrossEntropy(logits, oneHot(classes, 4, DType::F64)).item<double>(),
+              crossEntropy(logits, classes).item<double>(), 1e-12);
+  expectGradients(
+      [](const std::vector<Tensor> &in) { return softCrossEntropy(in[0], in[1].softmax(), Reduction::None); },
+      {logits, doubles({3, 4}, 1)});
   EXPECT_THAT(refusal([&] { softCrossEntropy(doubles({3}), doubles({3})); }),
               HasSubstr("softCrossEntropy: logits of shape [3] are not [rows, classes]"));
   EXPECT_THAT(refusal([&] { bceLoss(p, logits); }),
@@ -89,21 +92,28 @@ TEST_P(LossesTest, OfTriplets) {
   const Tensor a = Tensor::from({0., 0., 1., 1.}).reshape({2, 2}), p = Tensor::from({3., 4., 1., 1.}).reshape({2, 2});
   const Tensor n = Tensor::from({0., 2., 9., 1.}).reshape({2, 2});
   EXPECT_THAT(tripletMarginLoss(a, p, n, {.epsilon = 0, .reduction = Reduction::None}).to<double>(), ElementsAre(4, 0));
-  EXPECT_THAT(tripletMarginLoss(a, p, n, {.margin = 2, .p = 1, .epsilon = 0, .reduction = Reduction::None}).to<double>(), ElementsAre(7, 0));
+  EXPECT_THAT(
+      tripletMarginLoss(a, p, n, {.margin = 2, .p = 1, .epsilon = 0, .reduction = Reduction::None}).to<double>(),
+      ElementsAre(7, 0));
   // From the positive the negative is sqrt(13) away, from the anchor 2.
-  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .reduction = Reduction::None}).to<double>(), ElementsAre(DoubleNear(6 - std::sqrt(13), 1e-12), 0));
-  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .swap = true, .reduction = Reduction::None}).to<double>(), ElementsAre(4, 0));
+  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .reduction = Reduction::None}).to<double>(),
+              ElementsAre(DoubleNear(6 - std::sqrt(13), 1e-12), 0));
+  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .swap = true, .reduction = Reduction::None}).to<double>(),
+              ElementsAre(4, 0));
   EXPECT_THAT(tripletMarginLoss(a, p, n).item<double>(), DoubleNear(2, 1e-5));
-  expectGradients([](const std::vector<Tensor> &in) {
-    return tripletMarginLoss(in[0], in[1], in[2], {.margin = 3, .p = 3, .swap = true, .reduction = Reduction::None});
-  }, {doubles({2, 3}), doubles({2, 3}, 1), doubles({2, 3}, 2)});
+  expectGradients(
+      [](const std::vector<Tensor> &in) {
+        return tripletMarginLoss(in[0], in[1], in[2],
+                                 {.margin = 3, .p = 3, .swap = true, .reduction = Reduction::None});
+      },
+      {doubles({2, 3}), doubles({2, 3}, 1), doubles({2, 3}, 2)});
   EXPECT_THAT(refusal([&] { tripletMarginLoss(a, p, doubles({2})); }),
               HasSubstr("tripletMarginLoss: predictions of type f64[2, 2] and targets of type f64[2]"));
 }
 
 /// The probability that steps read as a target: the sum over all ways to choose a class at each step.
-static double readNaively(const std::vector<double> &logs, int64_t steps, int64_t classes, const std::vector<int64_t> &target,
-                          int64_t blank) {
+static double readNaively(const std::vector<double> &logs, int64_t steps, int64_t classes,
+                          const std::vector<int64_t> &target, int64_t blank) {
   double sum = 0;
   std::vector<int64_t> path(steps, 0);
   for (;;) {
@@ -138,17 +148,23 @@ TEST_P(LossesTest, OfSequences) {
       own.insert(own.end(), all.begin() + (t * 4 + int64_t(i)) * 3, all.begin() + (t * 4 + int64_t(i)) * 3 + 3);
     expected.push_back(-std::log(readNaively(own, steps[i], 3, targets[i], 0)));
   }
-  EXPECT_THAT(ctcLoss(x, labels, counts, lengths, {.reduction = Reduction::None}).to<double>(), Pointwise(DoubleNear(1e-12), expected));
-  EXPECT_NEAR(ctcLoss(x, labels, counts, lengths).item<double>(), (expected[0] / 2 + expected[1] / 2 + expected[2] + expected[3]) / 4, 1e-12);
+  EXPECT_THAT(ctcLoss(x, labels, counts, lengths, {.reduction = Reduction::None}).to<double>(),
+              Pointwise(DoubleNear(1e-12), expected));
+  EXPECT_NEAR(ctcLoss(x, labels, counts, lengths).item<double>(),
+              (expected[0] / 2 + expected[1] / 2 + expected[2] + expected[3]) / 4, 1e-12);
   EXPECT_NEAR(ctcLoss(x, labels, counts, lengths, {.reduction = Reduction::Sum}).item<double>(),
               expected[0] + expected[1] + expected[2] + expected[3], 1e-12);
   // Another blank.
   const Tensor one = x.slice({{0, 3}, {0, 1}});
-  EXPECT_NEAR(ctcLoss(one, Tensor::from({0, 1}).reshape({1, 2}), Tensor::from({3}), Tensor::from({2}), {.blank = 2, .reduction = Reduction::Sum}).item<double>(),
+  EXPECT_NEAR(ctcLoss(one, Tensor::from({0, 1}).reshape({1, 2}), Tensor::from({3}), Tensor::from({2}),
+                      {.blank = 2, .reduction = Reduction::Sum})
+                  .item<double>(),
               -std::log(readNaively(one.to<double>(), 3, 3, {0, 1}, 2)), 1e-12);
-  expectGradients([&](const std::vector<Tensor> &in) {
-    return ctcLoss(in[0].logSoftmax(), labels, counts, lengths, {.reduction = Reduction::None});
-  }, {logits});
+  expectGradients(
+      [&](const std::vector<Tensor> &in) {
+        return ctcLoss(in[0].logSoftmax(), labels, counts, lengths, {.reduction = Reduction::None});
+      },
+      {logits});
   EXPECT_NEAR(ctcLoss(x.cast(DType::F32), labels, counts, lengths, {.reduction = Reduction::Sum}).item<float>(),
               expected[0] + expected[1] + expected[2] + expected[3], 1e-5);
 }
@@ -157,16 +173,19 @@ TEST_P(LossesTest, SequencesThatCannotBeRead) {
   // Two equal labels need a blank between them; a label that is no class cannot be read at all.
   const Tensor x = doubles({2, 2, 3}).logSoftmax().detach(), labels = Tensor::from({1, 1, 7, 0}).reshape({2, 2});
   const Tensor steps = Tensor::from({2, 2}), lengths = Tensor::from({2, 1});
-  EXPECT_THAT(ctcLoss(x, labels, steps, lengths, {.reduction = Reduction::None}).to<double>(), ElementsAre(INFINITY, INFINITY));
+  EXPECT_THAT(ctcLoss(x, labels, steps, lengths, {.reduction = Reduction::None}).to<double>(),
+              ElementsAre(INFINITY, INFINITY));
   const Tensor loss = ctcLoss(x, labels, steps, lengths, {.zeroInfinity = true, .reduction = Reduction::Sum});
   EXPECT_THAT(gradient(loss, std::vector{x})[0].to<double>(), testing::Each(0));
   EXPECT_EQ(loss.item<double>(), 0);
   // Classes that are impossible do not make it NaN.
   const Tensor hard = Tensor::from({0., double(-INFINITY), double(-INFINITY), 0.}).reshape({2, 1, 2});
   EXPECT_EQ(ctcLoss(hard, Tensor::from({1}).reshape({1, 1}), Tensor::from({2}), Tensor::from({1})).item<double>(), 0);
-  EXPECT_THAT(refusal([&] { ctcLoss(x, labels, steps, Tensor::from({1})); }),
-              HasSubstr("ctcLoss: logarithms of shape [2, 2, 3], targets of shape [2, 2] and lengths of shapes [2] and [1] are not "
-                        "[steps, batch, classes], [batch, length], [batch] and [batch]"));
+  EXPECT_THAT(
+      refusal([&] { ctcLoss(x, labels, steps, Tensor::from({1})); }),
+      HasSubstr(
+          "ctcLoss: logarithms of shape [2, 2, 3], targets of shape [2, 2] and lengths of shapes [2] and [1] are not "
+          "[steps, batch, classes], [batch, length], [batch] and [batch]"));
   EXPECT_THAT(refusal([&] { ctcLoss(x, x, steps, lengths); }),
               HasSubstr("ctcLoss: targets or lengths are of dtype f64, which is no integer"));
   EXPECT_THAT(refusal([&] { ctcLoss(x, labels, steps, lengths, {.blank = 3}); }),
@@ -228,8 +247,9 @@ TEST_P(LossesTest, Refusals) {
   EXPECT_THAT(refusal([&] { mseLoss(x, row); }),
               HasSubstr("mseLoss: predictions of type f32[2, 3] and targets of type f32[3]"));
   EXPECT_THAT(refusal([&] { huberLoss(x, x, 0); }), HasSubstr("huberLoss: a threshold of 0.000000 is not positive"));
-  EXPECT_THAT(refusal([&] { nllLoss(x, row); }),
-              HasSubstr("nllLoss: logarithms of shape [2, 3] and targets of shape [3] are not [rows, classes] and [rows]"));
+  EXPECT_THAT(
+      refusal([&] { nllLoss(x, row); }),
+      HasSubstr("nllLoss: logarithms of shape [2, 3] and targets of shape [3] are not [rows, classes] and [rows]"));
   EXPECT_THAT(refusal([&] { layerNorm(x, 3); }), HasSubstr("layerNorm: a tensor of rank 2 has no last 3 dimensions"));
   EXPECT_THAT(refusal([&] { layerNorm(x, 1, Tensor::ones({2})); }),
               HasSubstr("layerNorm: a weight of type f32[2], not floats of shape [3]"));

@@ -46,7 +46,10 @@ TEST_F(MemoryTest, ErrorsNameTheLargestValuesAndNothingIsLost) {
   const Tensor sum = large + half;
   const std::string text = refusal([&] { sum.realize(); });
   EXPECT_THAT(text, HasSubstr("out of memory: pool host holds"));
-  EXPECT_THAT(text, HasSubstr("tensors on 'cpu' hold 804000 bytes in 3 values, the largest of them f32[100000] of 400000 bytes from "));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "tensors on 'cpu' hold 804000 bytes in 3 values, the largest of them f32[100000] of 400000 bytes from "));
   EXPECT_THAT(text, HasSubstr("MemoryTest.cpp:" + std::to_string(line)));
   EXPECT_THAT(text, HasSubstr("f32[1000] of 4000 bytes from "));
   EXPECT_THAT(refusal([] { floatsOf({100'000}); }), HasSubstr("the largest of them f32[100000]"));

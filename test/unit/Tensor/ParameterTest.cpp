@@ -85,8 +85,8 @@ TEST_P(ParameterTest, TypesChangeOnRequestAlone) {
 INSTANTIATE_TEST_SUITE_P(Devices, ParameterTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
 
-/// What is set is a leaf, as the first value is: constants are told from others, two parameters with one value from each
-/// other, and gradients end there.
+/// What is set is a leaf, as the first value is: constants are told from others, two parameters with one value from
+/// each other, and gradients end there.
 TEST_P(ParameterTest, WhatIsSetIsALeafOfItsOwn) {
   const Parameter a(Tensor::ones({2})), b(Tensor::ones({2}));
   a.set(Tensor::zeros({2}));

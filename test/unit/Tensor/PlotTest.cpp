@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 
 using namespace zyx;
-using zyx::test::refusal;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
+using zyx::test::refusal;
 
 namespace {
 
@@ -49,10 +49,13 @@ TEST_P(PlotTest, ShowsOpsTypesPlacesAndValues) {
   const std::string dot = plotDot({{y}});
   EXPECT_EQ(context.counters().runs, 0u);
   EXPECT_THAT(dot, HasSubstr("digraph \"tensors\" {"));
-  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[2]\\n[1. 2.]\\nPlotTest.cpp:" + std::to_string(line - 1) + "\", style=filled, fillcolor=\"#dde8f4\"]"));
-  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[50, 2]\\n400 bytes are there\\nPlotTest.cpp:" + std::to_string(line - 1) + "\", style=filled"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[2]\\n[1. 2.]\\nPlotTest.cpp:" + std::to_string(line - 1) +
+                             "\", style=filled, fillcolor=\"#dde8f4\"]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"value\\nf32[50, 2]\\n400 bytes are there\\nPlotTest.cpp:" +
+                             std::to_string(line - 1) + "\", style=filled"));
   EXPECT_THAT(dot, HasSubstr("[label=\"constant\\nf32[]\\n0.5"));
-  EXPECT_THAT(dot, HasSubstr("[label=\"reduce add dims [0]\\nf32[2]\\nPlotTest.cpp:" + std::to_string(line) + "\", peripheries=2]"));
+  EXPECT_THAT(dot, HasSubstr("[label=\"reduce add dims [0]\\nf32[2]\\nPlotTest.cpp:" + std::to_string(line) +
+                             "\", peripheries=2]"));
   EXPECT_THAT(dot, HasSubstr("[label=\"exp\\nf32[2]\\nPlotTest.cpp:" + std::to_string(line) + "\"]"));
   // Edges of ops with several operands say which one.
   EXPECT_EQ(count(dot, "[label=\"0\"]"), 2u);
@@ -62,7 +65,8 @@ TEST_P(PlotTest, ShowsOpsTypesPlacesAndValues) {
   {
     const Tape tape;
     y.realize();
-    EXPECT_THAT(plotDot({{y}}), AllOf(HasSubstr("label=\"exp\\n"), HasSubstr("[label=\"reduce add dims [0]\\nf32[2]\\n[")));
+    EXPECT_THAT(plotDot({{y}}),
+                AllOf(HasSubstr("label=\"exp\\n"), HasSubstr("[label=\"reduce add dims [0]\\nf32[2]\\n[")));
   }
   const std::string after = plotDot({{y}});
   EXPECT_EQ(count(after, "[label="), 1u);
@@ -77,8 +81,10 @@ TEST_P(PlotTest, ShowsGroupsAndKernels) {
                 AllOf(HasSubstr("PlotTest.cpp:"), HasSubstr("the interpreter makes no groups and kernels of tensors")));
     return;
   }
-  EXPECT_THAT(plotDot({{y}}, PlotStage::Groups), AllOf(HasSubstr("digraph \"main\""), HasSubstr("label=\"group 0\""), HasSubstr("reduce max")));
-  EXPECT_THAT(plotDot({{y}}, PlotStage::Kernels), AllOf(HasSubstr("digraph \"main\""), HasSubstr("launch main_0"), HasSubstr("launch main_1")));
+  EXPECT_THAT(plotDot({{y}}, PlotStage::Groups),
+              AllOf(HasSubstr("digraph \"main\""), HasSubstr("label=\"group 0\""), HasSubstr("reduce max")));
+  EXPECT_THAT(plotDot({{y}}, PlotStage::Kernels),
+              AllOf(HasSubstr("digraph \"main\""), HasSubstr("launch main_0"), HasSubstr("launch main_1")));
   EXPECT_EQ(context.counters().runs, 0u);
   y.realize();
   EXPECT_THAT(refusal([&] { plotDot({{y}}, PlotStage::Kernels); }),
@@ -91,7 +97,8 @@ TEST_P(PlotTest, WritesAProgramAsText) {
   EXPECT_THAT(refusal([&] { programText({}); }), HasSubstr("programText: there are no tensors"));
   EXPECT_THAT(refusal([&] { programText({{Tensor()}}); }), HasSubstr("programText: there is no tensor in this place"));
   if (std::string_view(GetParam()) == "reference") {
-    EXPECT_THAT(refusal([&] { programText({{y}}); }), HasSubstr("the interpreter makes no groups and kernels of tensors"));
+    EXPECT_THAT(refusal([&] { programText({{y}}); }),
+                HasSubstr("the interpreter makes no groups and kernels of tensors"));
     return;
   }
   const std::string text = programText(std::vector{y, gradient(y, {{w}})[0]});
@@ -123,8 +130,10 @@ TEST_P(PlotTest, WritesFiles) {
 
   // An SVG is what the program of Graphviz makes of it.
   const Path path(program.substr(0, program.rfind('/')));
-  EXPECT_THAT(refusal([&] { plot({y}, base + ".svg"); }),
-              HasSubstr("plot: an SVG is drawn by the program 'dot' of Graphviz, which is not found; a path that ends in .dot"));
+  EXPECT_THAT(
+      refusal([&] { plot({y}, base + ".svg"); }),
+      HasSubstr(
+          "plot: an SVG is drawn by the program 'dot' of Graphviz, which is not found; a path that ends in .dot"));
   auto write = [&](const char *text) {
     std::ofstream(program) << "#!/bin/sh\n" << text << "\n";
     ASSERT_EQ(chmod(program.c_str(), 0700), 0);

@@ -10,11 +10,11 @@
 #include <fstream>
 
 using namespace zyx;
-using zyx::test::refusal;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
+using zyx::test::refusal;
 
 namespace {
 

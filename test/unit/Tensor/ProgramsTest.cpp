@@ -155,11 +155,10 @@ TEST_F(ProgramsTest, NoPlanReadsAPackedWeightFromBeforeAStep) {
   ContextScope scope(context);
   const Parameter weight(Tensor::full({width, width}, 1).realize());
   // Its value lies where the last one lay.
-  const Jit step(
-      [&](std::span<const Tensor> x) {
-        weight.set(*weight + x[0]);
-        return std::vector<Tensor>{x[0] + 1};
-      });
+  const Jit step([&](std::span<const Tensor> x) {
+    weight.set(*weight + x[0]);
+    return std::vector<Tensor>{x[0] + 1};
+  });
   const Jit linear([&](std::span<const Tensor> x) { return std::vector{matmul(x[0], *weight)}; });
   for (int i = 1; i <= 4; ++i) {
     step({Tensor::full({}, 1)});
@@ -210,8 +209,7 @@ namespace {
 class NumbersTest : public DeviceTest {
 protected:
   /// For all these numbers.
-  template <typename F>
-  uint64_t compilesOf(F &&function, int count) {
+  template <typename F> uint64_t compilesOf(F &&function, int count) {
     const uint64_t before = compiles(context);
     for (int i = 0; i < count; ++i)
       function(i);
@@ -222,24 +220,31 @@ protected:
 
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(Devices, NumbersTest, testing::Values("cpu", "c"), [](const auto &info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, NumbersTest, testing::Values("cpu", "c"),
+                         [](const auto &info) { return std::string(info.param); });
 
 TEST_P(NumbersTest, ThatVaryAreArgumentsOfOneProgram) {
-  EXPECT_LE(compilesOf([&](int i) {
-              const float s = 0.1f * float(i);
-              EXPECT_THAT(floats(x * s), ElementsAre(1 * s, 2 * s, -3 * s));
-            }, 40),
+  EXPECT_LE(compilesOf(
+                [&](int i) {
+                  const float s = 0.1f * float(i);
+                  EXPECT_THAT(floats(x * s), ElementsAre(1 * s, 2 * s, -3 * s));
+                },
+                40),
             3u);
   // Of integers, from 0 on as loops count, and on both sides.
   const Tensor n = Tensor::from({1, -2, 3});
   EXPECT_LE(compilesOf([&](int i) { EXPECT_THAT((i - n * i).to<int32_t>(), ElementsAre(0, 3 * i, -2 * i)); }, 40), 3u);
   // Two that vary, one that does not, one at a time.
-  EXPECT_LE(compilesOf([&](int i) {
-              const float a = i < 5 ? 2.5f : float(i) + 0.125f, b = float(i) / 4 + 0.0625f;
-              EXPECT_THAT(floats((x * a + 3) / 2 - b), ElementsAre((a + 3) / 2 - b, (2 * a + 3) / 2 - b, (-3 * a + 3) / 2 - b));
-            }, 12),
+  EXPECT_LE(compilesOf(
+                [&](int i) {
+                  const float a = i < 5 ? 2.5f : float(i) + 0.125f, b = float(i) / 4 + 0.0625f;
+                  EXPECT_THAT(floats((x * a + 3) / 2 - b),
+                              ElementsAre((a + 3) / 2 - b, (2 * a + 3) / 2 - b, (-3 * a + 3) / 2 - b));
+                },
+                12),
             3u);
-  EXPECT_LE(compilesOf([&](int i) { EXPECT_THAT(floats(Tensor::full({2, 3}, i, DType::F32)), Each(float(i))); }, 12), 3u);
+  EXPECT_LE(compilesOf([&](int i) { EXPECT_THAT(floats(Tensor::full({2, 3}, i, DType::F32)), Each(float(i))); }, 12),
+            3u);
 }
 
 TEST_P(NumbersTest, ThatStayAreConstants) {
@@ -256,12 +261,15 @@ TEST_P(NumbersTest, WhoseValueIsTheProgramStayConstants) {
 }
 
 TEST_P(NumbersTest, GradientsAndHistoryAreAsWithConstants) {
-  EXPECT_LE(compilesOf([&](int i) {
-              const float s = float(i) + 0.5f;
-              const Tensor y = (x * s).exp().sum();
-              const Tensor g = gradient(y, std::vector{x})[0];
-              expectNear(floats(g), {s * std::exp(s), s * std::exp(2 * s), s * std::exp(-3 * s)}, 1e-4 * s * std::exp(2 * s));
-            }, 8),
+  EXPECT_LE(compilesOf(
+                [&](int i) {
+                  const float s = float(i) + 0.5f;
+                  const Tensor y = (x * s).exp().sum();
+                  const Tensor g = gradient(y, std::vector{x})[0];
+                  expectNear(floats(g), {s * std::exp(s), s * std::exp(2 * s), s * std::exp(-3 * s)},
+                             1e-4 * s * std::exp(2 * s));
+                },
+                8),
             3u);
   EXPECT_THAT(programText(std::vector{x * 0.375}), HasSubstr("3.750000e-01"));
 }
@@ -276,14 +284,17 @@ TEST_P(NumbersTest, ResultsAreTheSameBits) {
       {"sums of rows", [](const Tensor &x, double s) { return (x * s).sum({1}) / s; }},
       {"sums of columns", [](const Tensor &x, double s) { return (x / s + x).mean({0}) - s; }},
       {"softmax", [](const Tensor &x, double s) { return (x * s).softmax() * s; }},
-      {"normalised", [](const Tensor &x, double s) { return (x - x.mean({1}, true)) / ((x * x).mean({1}, true) + s).sqrt(); }},
+      {"normalised",
+       [](const Tensor &x, double s) { return (x - x.mean({1}, true)) / ((x * x).mean({1}, true) + s).sqrt(); }},
       {"product of matrices", [](const Tensor &x, double s) { return matmul(x * s, x.transpose()) * s + s; }},
       {"attention", [](const Tensor &x, double s) { return matmul((matmul(x, x.transpose()) * s).softmax(), x); }},
       {"elementwise", [](const Tensor &x, double s) { return ((x + s).exp() * (x - s)).tanh() / (x * x + s); }},
       {"comparison", [](const Tensor &x, double s) { return maximum(where(x * s < s, x * s, x + s), -s); }},
       {"gradient", [](const Tensor &x, double s) { return gradient(((x * s).gelu() + s).sum(), std::vector{x})[0]; }},
       {"gradient of a loss",
-       [](const Tensor &x, double s) { return x - gradient(matmul(x, x.transpose()).logSoftmax().mean(), std::vector{x})[0] * s; }},
+       [](const Tensor &x, double s) {
+         return x - gradient(matmul(x, x.transpose()).logSoftmax().mean(), std::vector{x})[0] * s;
+       }},
   };
   for (DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16})
     for (const Case &each : cases) {
@@ -331,7 +342,9 @@ TEST_F(ProgramsTest, EightProgramsOfOneStructureAreTold) {
   };
   const std::string text = run(std::nullopt);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
-  EXPECT_THAT(text, HasSubstr("zyx: 8 programs of one structure were compiled, the last one for what is made at ProgramsTest.cpp:"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("zyx: 8 programs of one structure were compiled, the last one for what is made at ProgramsTest.cpp:"));
   EXPECT_THAT(text, HasSubstr("sizes vary (input 'in0', now f32[8]): pad them to a few."));
   EXPECT_THAT(text, HasSubstr("numbers vary (the constant at ProgramsTest.cpp:"));
   EXPECT_THAT(text, HasSubstr("positions vary ('pad"));

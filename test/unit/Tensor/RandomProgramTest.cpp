@@ -183,8 +183,7 @@ private:
     case 6:
       return isExact ? keep(maximum(x.tensor, y), true) : keep(x.tensor * 0.5 - y, false);
     default:
-      return isExact ? keep(where(x.tensor < y, x.tensor, y * 2), true)
-                     : keep(x.tensor + y * 3, false);
+      return isExact ? keep(where(x.tensor < y, x.tensor, y * 2), true) : keep(x.tensor + y * 3, false);
     }
   }
 
@@ -237,9 +236,8 @@ private:
     case 4:
       return t.rank() == 0 || isEmpty ? keep(t * 2, x.isExact) : keep(t.softmax(dims[0]), false);
     case 5:
-      return t.rank() == 0 || isEmpty || !x.isExact
-                 ? keep(t - 1, x.isExact)
-                 : keep(t.argmax(dims[0], keeps).cast(DType::F64), true);
+      return t.rank() == 0 || isEmpty || !x.isExact ? keep(t - 1, x.isExact)
+                                                    : keep(t.argmax(dims[0], keeps).cast(DType::F64), true);
     default:
       return keep(x.isExact ? (t > 0).sum(dims, keeps).cast(DType::F64) : t.sum(), x.isExact);
     }
@@ -279,8 +277,7 @@ private:
 
 /// The results of several programs, computed together. A refusal names one program that has it
 /// alone.
-std::vector<std::vector<double>> run(const char *device, uint64_t first, uint64_t count,
-                                     std::vector<bool> &isExact) {
+std::vector<std::vector<double>> run(const char *device, uint64_t first, uint64_t count, std::vector<bool> &isExact) {
   ContextScope scope(Context({.device = device}));
   std::vector<Tensor> results;
   isExact.clear();
@@ -317,8 +314,7 @@ TEST(RandomProgramTest, DevicesAgree) {
     const unsigned long size = std::min(batch, first + count - begin);
     SCOPED_TRACE("programs " + std::to_string(begin) + ":" + std::to_string(size));
     std::vector<bool> isExact;
-    const auto expected = run("reference", begin, size, isExact),
-               got = run("cpu", begin, size, isExact);
+    const auto expected = run("reference", begin, size, isExact), got = run("cpu", begin, size, isExact);
     ASSERT_EQ(expected.size(), got.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(expected[i].size(), got[i].size());

@@ -120,12 +120,15 @@ TEST_P(RandomTest, Dropout) {
 
 TEST_P(RandomTest, Refusals) {
   const Tensor seed = seedOf(1), x = Tensor::ones({2});
-  EXPECT_THAT(refusal([&] { uniform(seed, {2}, 0, 1, DType::I32); }), HasSubstr("uniform: needs a dtype of floats, not i32"));
+  EXPECT_THAT(refusal([&] { uniform(seed, {2}, 0, 1, DType::I32); }),
+              HasSubstr("uniform: needs a dtype of floats, not i32"));
   EXPECT_THAT(refusal([&] { uniform(x, {2}); }), HasSubstr("random_bits of the seed f32[2]"));
   EXPECT_THAT(refusal([&] { randint(seed, {2}, 3, 3); }), HasSubstr("randint: [3, 3) is empty or not within i64"));
-  EXPECT_THAT(refusal([&] { randint(seed, {2}, 0, 129, DType::I8); }), HasSubstr("randint: [0, 129) is empty or not within i8"));
+  EXPECT_THAT(refusal([&] { randint(seed, {2}, 0, 129, DType::I8); }),
+              HasSubstr("randint: [0, 129) is empty or not within i8"));
   EXPECT_THAT(refusal([&] { randint(seed, {2}, INT64_MIN, INT64_MAX); }), HasSubstr("is empty or not within i64"));
-  EXPECT_THAT(refusal([&] { randint(seed, {2}, 0, 2, DType::F32); }), HasSubstr("randint: f32 is no dtype of integers"));
+  EXPECT_THAT(refusal([&] { randint(seed, {2}, 0, 2, DType::F32); }),
+              HasSubstr("randint: f32 is no dtype of integers"));
   EXPECT_THAT(refusal([&] { bernoulli(seed, {2}, 1.5); }), HasSubstr("bernoulli: 1.500000 is no probability"));
   EXPECT_THAT(refusal([&] { dropout(seed, x, NAN); }), HasSubstr("is no probability"));
   EXPECT_THAT(refusal([&] { permutation(seed, -1); }), HasSubstr("permutation: there are no -1 positions"));

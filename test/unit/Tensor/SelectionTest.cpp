@@ -25,7 +25,8 @@ TEST_P(SelectionTest, Nonzero) {
   EXPECT_EQ(found.exact().shape(), (Shape{3, 2}));
   EXPECT_EQ(nonzero(Tensor::zeros({2, 0})).exact().shape(), (Shape{0, 2}));
   EXPECT_EQ(nonzero(Tensor::scalar(3)).exact().shape(), (Shape{1, 0}));
-  EXPECT_THAT(ints(nonzero(Tensor::ones({2, 1, 2}, DType::I8)).exact()), ElementsAre(0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1));
+  EXPECT_THAT(ints(nonzero(Tensor::ones({2, 1, 2}, DType::I8)).exact()),
+              ElementsAre(0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1));
 }
 
 TEST_P(SelectionTest, Masks) {
@@ -48,9 +49,12 @@ TEST_P(SelectionTest, Masks) {
   EXPECT_GT(context.counters().hits, hits);
   const Tensor mask = Tensor::from({1, 0, 0, 1, 1, 0}).reshape({2, 3}) > 0;
   expectGradients([&](const Inputs &in) { return maskedSelect(in[0], mask).values; }, {doubles({2, 3})});
-  EXPECT_THAT(refusal([&] { maskedSelect(x, x); }), HasSubstr("maskedSelect: a mask of type i64[2, 3] is not of bools"));
-  EXPECT_THAT(refusal([&] { maskedSelect(x, rows); }), HasSubstr("maskedSelect: shapes [2, 3] and [2] do not broadcast"));
-  EXPECT_THAT(refusal([&] { compress(x, rows, 1); }), HasSubstr("compress: a mask of shape [2] for dimension 1 of [2, 3]"));
+  EXPECT_THAT(refusal([&] { maskedSelect(x, x); }),
+              HasSubstr("maskedSelect: a mask of type i64[2, 3] is not of bools"));
+  EXPECT_THAT(refusal([&] { maskedSelect(x, rows); }),
+              HasSubstr("maskedSelect: shapes [2, 3] and [2] do not broadcast"));
+  EXPECT_THAT(refusal([&] { compress(x, rows, 1); }),
+              HasSubstr("compress: a mask of shape [2] for dimension 1 of [2, 3]"));
   EXPECT_THAT(refusal([] { Counted().exact(); }), HasSubstr("exact: there is no tensor in this place"));
 }
 
@@ -90,7 +94,8 @@ TEST_P(SelectionTest, Creation) {
   EXPECT_THAT(floats(linspace(3, 9, 1)), ElementsAre(3));
   EXPECT_EQ(linspace(3, 9, 0).shape(), (Shape{0}));
   EXPECT_THAT(refusal([] { linspace(0, 1, -1); }), HasSubstr("linspace: there are no -1 numbers"));
-  EXPECT_THAT(refusal([] { linspace(0, 1, 2, DType::I32); }), HasSubstr("linspace: needs a tensor of floats, not of i32"));
+  EXPECT_THAT(refusal([] { linspace(0, 1, 2, DType::I32); }),
+              HasSubstr("linspace: needs a tensor of floats, not of i32"));
 }
 
 TEST_P(SelectionTest, Pieces) {
@@ -98,7 +103,8 @@ TEST_P(SelectionTest, Pieces) {
   EXPECT_THAT(ints(narrow(x, 1, 1, 2)), ElementsAre(1, 2, 5, 6, 9, 10));
   EXPECT_THAT(ints(narrow(x, 0, -1, 1)), ElementsAre(8, 9, 10, 11));
   EXPECT_EQ(narrow(x, 0, 3, 0).shape(), (Shape{0, 4}));
-  EXPECT_THAT(refusal([&] { narrow(x, 1, 3, 2); }), HasSubstr("narrow: dimension 1 of [3, 4] has no 2 elements from 3 on"));
+  EXPECT_THAT(refusal([&] { narrow(x, 1, 3, 2); }),
+              HasSubstr("narrow: dimension 1 of [3, 4] has no 2 elements from 3 on"));
   EXPECT_THAT(refusal([&] { narrow(x, 1, -5, 1); }), HasSubstr("has no 1 elements from -5 on"));
   EXPECT_THAT(ints(diagonal(x)), ElementsAre(0, 5, 10));
   EXPECT_THAT(ints(diagonal(x, 1)), ElementsAre(1, 6, 11));
@@ -133,7 +139,8 @@ TEST_P(SelectionTest, Borders) {
   EXPECT_THAT(refusal([&] { padBorder(x, {3}, {0}, Border::Reflect); }),
               HasSubstr("padBorder: dimension 0 of [3] does not show 3 and 0 elements around it"));
   EXPECT_THAT(refusal([&] { padBorder(x, {0}, {4}, Border::Circular); }), HasSubstr("does not show 0 and 4 elements"));
-  EXPECT_THAT(refusal([&] { padBorder(x, {-1}, {0}, Border::Replicate); }), HasSubstr("does not show -1 and 0 elements"));
+  EXPECT_THAT(refusal([&] { padBorder(x, {-1}, {0}, Border::Replicate); }),
+              HasSubstr("does not show -1 and 0 elements"));
   EXPECT_THAT(refusal([&] { padBorder(m, {1}, {1}, Border::Reflect); }),
               HasSubstr("padBorder: 1 and 1 amounts for a tensor of rank 2"));
 }

@@ -30,8 +30,7 @@ inline void expectNear(const std::vector<float> &values, const std::vector<doubl
 }
 
 /// What a call throws, as text.
-template <typename F>
-std::string refusal(F &&call) {
+template <typename F> std::string refusal(F &&call) {
   try {
     call();
   } catch (const Error &error) {

@@ -14,12 +14,12 @@
 #include <thread>
 
 using namespace zyx;
-using zyx::test::refusal;
-using zyx::test::floats;
 using testing::ElementsAre;
 using testing::FloatEq;
 using testing::FloatNear;
 using testing::HasSubstr;
+using zyx::test::floats;
+using zyx::test::refusal;
 
 namespace {
 
@@ -47,7 +47,8 @@ TEST_P(TensorTest, DtypesPromoteWithoutLoss) {
   EXPECT_EQ(dtypeOf(DType::I16, DType::I64), DType::I64);
   EXPECT_EQ(dtypeOf(DType::F16, DType::BF16), DType::F32);
   EXPECT_EQ(dtypeOf(DType::F32, DType::F64), DType::F64);
-  EXPECT_THAT(refusal([&] { dtypeOf(DType::U64, DType::I8); }), HasSubstr("add: operands are of dtypes u64 and i8; cast"));
+  EXPECT_THAT(refusal([&] { dtypeOf(DType::U64, DType::I8); }),
+              HasSubstr("add: operands are of dtypes u64 and i8; cast"));
   EXPECT_THAT(refusal([&] { dtypeOf(DType::I32, DType::F32); }), HasSubstr("add: operands are of dtypes i32 and f32"));
   EXPECT_THAT(refusal([] { Tensor::ones({2}, DType::I32) + 0.5; }), HasSubstr("add: no i32 is 0.500000"));
   EXPECT_THAT(refusal([] { Tensor::ones({2}, DType::U8) * 256; }), HasSubstr("multiply: no u8 is 256"));
@@ -62,13 +63,15 @@ TEST_P(TensorTest, RefusalsNameTheCallAndBothShapes) {
   const std::string text = refusal([&] { x + y; });
   EXPECT_THAT(text, HasSubstr("TensorTest.cpp:" + std::to_string(line) + ": "));
   EXPECT_THAT(text, HasSubstr("add: shapes [2, 3] and [4] do not broadcast"));
-  EXPECT_THAT(refusal([&] { matmul(x, y); }), HasSubstr("matmul: shapes [2, 3] and [4] do not multiply: 3 columns meet 4 rows"));
+  EXPECT_THAT(refusal([&] { matmul(x, y); }),
+              HasSubstr("matmul: shapes [2, 3] and [4] do not multiply: 3 columns meet 4 rows"));
   EXPECT_THAT(refusal([&] { matmul(x, Tensor::scalar(1.f)); }), HasSubstr("a scalar is no matrix"));
   EXPECT_THAT(refusal([&] { matmul(Tensor::ones({2, 3, 4}), Tensor::ones({3, 4, 5})); }),
               HasSubstr("the dimensions before the matrices do not broadcast"));
   EXPECT_THAT(refusal([&] { x.sum({2}); }), HasSubstr("sum: a tensor of rank 2 has no dimension 2"));
   EXPECT_THAT(refusal([&] { x.sum({0, -2}); }), HasSubstr("sum: dimension 0 is named twice"));
-  EXPECT_THAT(refusal([&] { x.reshape({-1, -1}); }), HasSubstr("reshape: only one extent may be -1, not those of [-1, -1]"));
+  EXPECT_THAT(refusal([&] { x.reshape({-1, -1}); }),
+              HasSubstr("reshape: only one extent may be -1, not those of [-1, -1]"));
   EXPECT_THAT(refusal([&] { x.reshape({4, -1}); }), HasSubstr("reshape: the elements of [2, 3] do not fill [4, -1]"));
   EXPECT_THAT(refusal([&] { x.expand({3}); }), HasSubstr("expand: [2, 3] has more dimensions than [3]"));
   EXPECT_THAT(refusal([&] { x.expand({4, 3}); }), HasSubstr("expand: [2, 3] does not expand to [4, 3]"));
@@ -83,13 +86,17 @@ TEST_P(TensorTest, RefusalsNameTheCallAndBothShapes) {
   EXPECT_THAT(refusal([&] { x.to<int>(); }), HasSubstr("a tensor of f32 is read as i32; cast it"));
   EXPECT_THAT(refusal([&] { where(x, x, x); }), HasSubstr("where: the condition is of dtype f32, not bool"));
   EXPECT_THAT(refusal([&] { where(y > 0, x, x); }), HasSubstr("where: shapes [4] and [2, 3] do not broadcast"));
-  EXPECT_THAT(refusal([&] { Tensor::ones({2}, DType::I32).mean(); }), HasSubstr("mean: needs a tensor of floats, not of i32"));
+  EXPECT_THAT(refusal([&] { Tensor::ones({2}, DType::I32).mean(); }),
+              HasSubstr("mean: needs a tensor of floats, not of i32"));
   EXPECT_THAT(refusal([&] { Tensor::ones({0}).argmax(0); }), HasSubstr("argmax: dimension 0 of [0] is empty"));
-  EXPECT_THAT(refusal([&] { crossEntropy(x, x); }), HasSubstr("crossEntropy: logits of shape [2, 3] and targets of shape [2, 3] are not [rows, classes] and [rows]"));
+  EXPECT_THAT(
+      refusal([&] { crossEntropy(x, x); }),
+      HasSubstr("crossEntropy: logits of shape [2, 3] and targets of shape [2, 3] are not [rows, classes] and [rows]"));
   EXPECT_THAT(refusal([&] { oneHot(y, -1); }), HasSubstr("oneHot: there are no -1 classes"));
   EXPECT_THAT(refusal([&] { Tensor::arange(0, 1, 0); }), HasSubstr("arange: a step of 0 goes nowhere"));
   EXPECT_THAT(refusal([&] { Tensor::full({2}, 0.5, DType::I8); }), HasSubstr("full: no i8 is 0.500000"));
-  EXPECT_THAT(refusal([&] { Tensor::from(std::vector<float>{1}, {2}); }), HasSubstr("a tensor of type f32[2] has 8 bytes, not 4"));
+  EXPECT_THAT(refusal([&] { Tensor::from(std::vector<float>{1}, {2}); }),
+              HasSubstr("a tensor of type f32[2] has 8 bytes, not 4"));
   EXPECT_THAT(refusal([&] { Tensor() + 1; }), HasSubstr("add: neither operand is a tensor"));
   EXPECT_THAT(refusal([&] { Tensor().exp(); }), HasSubstr("unary: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { Tensor().realize(); }), HasSubstr("realize: there is no tensor in this place"));
@@ -98,7 +105,8 @@ TEST_P(TensorTest, RefusalsNameTheCallAndBothShapes) {
   EXPECT_THAT(refusal([&] { Tensor().argmin(0); }), HasSubstr("argmin: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { Tensor().pad({}, {}); }), HasSubstr("pad: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { concat({}); }), HasSubstr("concat: there is no tensor in the first place"));
-  EXPECT_THAT(refusal([&] { gradient(Tensor(), std::vector{x}); }), HasSubstr("gradient: there is no tensor in this place"));
+  EXPECT_THAT(refusal([&] { gradient(Tensor(), std::vector{x}); }),
+              HasSubstr("gradient: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { Context({.device = "abacus"}); }), HasSubstr("abacus"));
   // Nothing is lost.
   EXPECT_THAT(floats(y), ElementsAre(1, 1, 1, 1));
@@ -167,8 +175,10 @@ TEST_P(TensorTest, Activations) {
   const Tensor x = Tensor::from({-2.f, 0.f, 3.f, 200.f, NAN});
   EXPECT_THAT(floats(x.relu().slice({{0, 4}})), ElementsAre(0, 0, 3, 200));
   EXPECT_TRUE(std::isnan(floats(x.relu())[4]));
-  EXPECT_THAT(floats((-x).sigmoid().slice({{0, 4}})), ElementsAre(FloatNear(0.8807971f, 1e-6), 0.5f, FloatNear(0.04742587f, 1e-6), 0));
-  EXPECT_THAT(floats(x.gelu().slice({{0, 3}})), ElementsAre(FloatNear(-0.04550026f, 1e-6), 0, FloatNear(2.9959507f, 1e-6)));
+  EXPECT_THAT(floats((-x).sigmoid().slice({{0, 4}})),
+              ElementsAre(FloatNear(0.8807971f, 1e-6), 0.5f, FloatNear(0.04742587f, 1e-6), 0));
+  EXPECT_THAT(floats(x.gelu().slice({{0, 3}})),
+              ElementsAre(FloatNear(-0.04550026f, 1e-6), 0, FloatNear(2.9959507f, 1e-6)));
   EXPECT_NEAR(floats(x.silu())[2], 3 * 0.95257413, 1e-6);
 }
 
@@ -227,7 +237,8 @@ TEST_P(TensorTest, ContextsDoNotMix) {
   const Tensor here = Tensor::ones({2});
   ContextScope scope(Context({.device = "reference"}));
   const Tensor there = Tensor::ones({2});
-  EXPECT_THAT(refusal([&] { here + there; }), HasSubstr("tensors of two contexts meet; values go from one to the other by bytes()"));
+  EXPECT_THAT(refusal([&] { here + there; }),
+              HasSubstr("tensors of two contexts meet; values go from one to the other by bytes()"));
   EXPECT_THAT(floats(here + 1), ElementsAre(2, 2));
 }
 
@@ -265,7 +276,8 @@ TEST_P(TensorTest, Gradients) {
   const Tensor curvature = gradient(slope.slice({{0, 1}}).sum(), std::vector{twice})[0];
   EXPECT_THAT(floats(slope), ElementsAre(0.25, -0.25));
   EXPECT_THAT(floats(curvature), ElementsAre(0, 0));
-  EXPECT_THAT(floats(gradient(twice.logSoftmax().slice({{0, 1}}).sum(), std::vector{twice})[0]), ElementsAre(0.5, -0.5));
+  EXPECT_THAT(floats(gradient(twice.logSoftmax().slice({{0, 1}}).sum(), std::vector{twice})[0]),
+              ElementsAre(0.5, -0.5));
   EXPECT_THAT(floats(gradient(zero.relu().sum(), std::vector{zero})[0]), ElementsAre(0));
   EXPECT_THAT(refusal([&] { gradient(zero, std::vector{x, Tensor::zeros({1}).realize() + 1}); }),
               HasSubstr("gradient: source 1, f32[1], is a constant, which is not told from others of the same "
@@ -351,8 +363,9 @@ TEST_P(TensorTest, CapturedFunctionsReadNoValues) {
   const Jit reads([](std::span<const Tensor> x) { return std::vector{x[0] * (x[0] + 1).item<float>()}; });
   const Tensor x = Tensor::from({1.f});
   for (int i = 0; i < 2; ++i)
-    EXPECT_THAT(refusal([&] { reads({x}); }),
-                HasSubstr("a value is read that depends on the arguments of a function which is captured; it has none yet"));
+    EXPECT_THAT(
+        refusal([&] { reads({x}); }),
+        HasSubstr("a value is read that depends on the arguments of a function which is captured; it has none yet"));
   EXPECT_EQ(reads.numCaptures(), 0u);
   EXPECT_THAT(refusal([&] { reads({Tensor()}); }), HasSubstr("jit: there is no tensor in this place"));
   EXPECT_THAT(refusal([&] { Jit(nullptr)({x}); }), HasSubstr("jit: there is no function"));

@@ -38,17 +38,16 @@ struct Workgroups {
 };
 
 /// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters
-/// are walked by workgroups, where the machine has them. With `isUpdate`, the group's scatter updates its result's buffer,
-/// and the operand that it begins with is no argument. Fails with an error at the op that a kernel cannot compute.
-mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::StringRef name,
-                                             mlir::OpBuilder &builder, const Workgroups &machine = {},
-                                             bool isUpdate = false);
+/// are walked by workgroups, where the machine has them. With `isUpdate`, the group's scatter updates its result's
+/// buffer, and the operand that it begins with is no argument. Fails with an error at the op that a kernel cannot
+/// compute.
+mlir::FailureOr<ConvertedGroup> convertGroup(graph::ir::GroupOp group, llvm::StringRef name, mlir::OpBuilder &builder,
+                                             const Workgroups &machine = {}, bool isUpdate = false);
 
-/// A group in front of `group` with copies of `ops`, which are ops of it in their order, that yields `values`. What `reads`
-/// are to them are `inputs` to the group.
+/// A group in front of `group` with copies of `ops`, which are ops of it in their order, that yields `values`. What
+/// `reads` are to them are `inputs` to the group.
 graph::ir::GroupOp cloneIntoGroup(graph::ir::GroupOp group, mlir::Location loc, llvm::ArrayRef<mlir::Operation *> ops,
-                                  mlir::ValueRange values, llvm::ArrayRef<mlir::Value> reads,
-                                  mlir::ValueRange inputs);
+                                  mlir::ValueRange values, llvm::ArrayRef<mlir::Value> reads, mlir::ValueRange inputs);
 
 } // namespace zyx
 

@@ -13,8 +13,8 @@
 namespace zyx::plan {
 
 /// The module's one `plan.func`, whose temporaries are slices of an arena, together with the code
-/// of all its kernels: one piece, or one for each in the module's order. Those are still in the module, in the lowered form: the extents of their
-/// grids are theirs. The failure names the entry and what an artifact cannot hold.
+/// of all its kernels: one piece, or one for each in the module's order. Those are still in the module, in the lowered
+/// form: the extents of their grids are theirs. The failure names the entry and what an artifact cannot hold.
 Result<artifact::Artifact> toArtifact(mlir::ModuleOp module, const target::TargetInfo &target,
                                       std::vector<artifact::CodeBlob> code);
 

@@ -44,8 +44,8 @@ template <typename OpT> struct StrictOp : OpT {
     if constexpr (hasProperties)
       if (state.getRawProperties())
         for (mlir::NamedAttribute attribute : state.attributes)
-          if (auto own = OpT::getInherentAttr(parser.getContext(), *state.getRawProperties().template as<Properties *>(),
-                                              attribute.getName());
+          if (auto own = OpT::getInherentAttr(
+                  parser.getContext(), *state.getRawProperties().template as<Properties *>(), attribute.getName());
               own && *own)
             return refuse(attribute.getName());
     return mlir::success();

@@ -47,8 +47,7 @@ struct CPUTimes {
 class Emitter {
 public:
   /// `most` modules will be added.
-  static Result<std::unique_ptr<Emitter>> create(const TargetInfo &target,
-                                                 const CPUOptions &options, size_t most);
+  static Result<std::unique_ptr<Emitter>> create(const TargetInfo &target, const CPUOptions &options, size_t most);
   /// Waits for what runs.
   ~Emitter();
   /// Translates the module, which is not needed afterwards.
@@ -69,14 +68,11 @@ private:
 /// would be 15 to 45 times slower than inlined polynomials. May run on several threads, with one
 /// MLIRContext each.
 Result<std::vector<std::byte>> emitSharedObject(mlir::ModuleOp llvmModule, const TargetInfo &target,
-                                                const CPUOptions &options = {},
-                                                CPUTimes *times = nullptr);
+                                                const CPUOptions &options = {}, CPUTimes *times = nullptr);
 
 /// The LLVM IR (after optimising) or the assembly that emitSharedObject would compile and link.
-Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &target,
-                               const CPUOptions &options = {});
-Result<std::string> emitAssembly(mlir::ModuleOp llvmModule, const TargetInfo &target,
-                                 const CPUOptions &options = {});
+Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options = {});
+Result<std::string> emitAssembly(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options = {});
 
 } // namespace zyx::target
 

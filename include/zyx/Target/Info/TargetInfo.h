@@ -72,8 +72,8 @@ struct TargetInfo {
   bool hasPackedHalf = false, hasPackedBfloat = false;
   /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
   bool hasTensorTiles = false;
-  /// Bytes along the contraction that a warp multiplies by one instruction, of 16 rows and 8 columns; 0 where none does.
-  /// With 16 it knows f16 alone, with 32 bf16, i8 and tf32, too.
+  /// Bytes along the contraction that a warp multiplies by one instruction, of 16 rows and 8 columns; 0 where none
+  /// does. With 16 it knows f16 alone, with 32 bf16, i8 and tf32, too.
   int64_t warpProductBytes = 0;
   /// Threads start copies from global to shared memory, and go on meanwhile.
   bool hasAsyncCopies = false;
@@ -89,8 +89,8 @@ struct TargetInfo {
   /// cores would lose digits, and in a kernel of the generic way.
   int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
   /// Cycles that a slice takes from its arrival to its release, however few products it has; in which workgroups of a
-  /// cluster wait for each other when they meet to add up their parts of a tile, by the square of their number; and that one
-  /// more kernel costs, on a processor, too.
+  /// cluster wait for each other when they meet to add up their parts of a tile, by the square of their number; and
+  /// that one more kernel costs, on a processor, too.
   int64_t sliceCycles = 0, meetingCycles = 0, launchCycles = 4000;
   /// Millions of cycles in a second, by which estimates are seconds.
   int64_t megahertz = 3000;
@@ -104,9 +104,7 @@ struct TargetInfo {
   bool isAssembledByDriver = false;
 
   /// Elements of `elementBytes` bytes in a native vector, 1 where kernels are scalar.
-  int64_t lanes(int64_t elementBytes) const {
-    return vectorBytes > elementBytes ? vectorBytes / elementBytes : 1;
-  }
+  int64_t lanes(int64_t elementBytes) const { return vectorBytes > elementBytes ? vectorBytes / elementBytes : 1; }
   /// Whether something sums up products of narrow factors faster than it would sum up wide ones.
   bool hasBf16Dots() const { return hasAmx || hasBf16Vectors; }
   bool hasI8Dots() const { return hasAmx || hasI8Vectors; }

@@ -31,8 +31,7 @@ Result<std::string> emitPTX(mlir::ModuleOp llvmModule, const TargetInfo &target,
 /// The path of ptxas: what ZYX_PTXAS names, or in PATH, or where CUDA installs it. Empty where there is none.
 std::string findAssembler();
 /// Runs it: PTX becomes a cubin for the record's machine. The failure holds what it printed.
-Result<std::vector<std::byte>> assemble(std::string_view ptx, const TargetInfo &target,
-                                        const std::string &assembler);
+Result<std::vector<std::byte>> assemble(std::string_view ptx, const TargetInfo &target, const std::string &assembler);
 
 /// One module after the other becomes a piece of code, on as many threads as there are processors.
 class PTXEmitter {

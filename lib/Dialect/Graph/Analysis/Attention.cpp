@@ -27,13 +27,10 @@ static bool isRounding(CastOp op) {
 
 /// Whether sums in one type lose no more than rounding does that are scaled in another.
 static bool isWideEnough(Value sum, Value exp) {
-  return std::max(elementOf(sum).getIntOrFloatBitWidth(), 32u) >=
-         elementOf(exp).getIntOrFloatBitWidth();
+  return std::max(elementOf(sum).getIntOrFloatBitWidth(), 32u) >= elementOf(exp).getIntOrFloatBitWidth();
 }
 
-static int64_t extentOf(Value value, int64_t dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
+static int64_t extentOf(Value value, int64_t dim) { return cast<RankedTensorType>(value.getType()).getDimSize(dim); }
 
 /// Follows an operand up to the exponential of a softmax, along whose dimension `keys` it is summed.
 static UnaryOp followWeights(OpOperand &last, int64_t keys, Attention &found) {
@@ -73,8 +70,8 @@ static UnaryOp followWeights(OpOperand &last, int64_t keys, Attention &found) {
 static ReduceOp findMax(UnaryOp exp) {
   Value argument = exp.getX();
   while (auto cast = argument.getDefiningOp<CastOp>()) {
-    if (!isRounding(cast) || elementOf(cast.getX()).getIntOrFloatBitWidth() >
-                                 elementOf(argument).getIntOrFloatBitWidth())
+    if (!isRounding(cast) ||
+        elementOf(cast.getX()).getIntOrFloatBitWidth() > elementOf(argument).getIntOrFloatBitWidth())
       return {};
     argument = cast.getX();
   }
@@ -82,8 +79,7 @@ static ReduceOp findMax(UnaryOp exp) {
   if (!difference || difference.getKind() != BinaryKind::Sub)
     return {};
   auto max = getViewSource(difference.getB()).getDefiningOp<ReduceOp>();
-  return max && max.getKind() == ReduceKind::Max && max.getDims().size() == 1 &&
-                 max.getX() == difference.getA()
+  return max && max.getKind() == ReduceKind::Max && max.getDims().size() == 1 && max.getX() == difference.getA()
              ? max
              : ReduceOp();
 }
@@ -141,6 +137,6 @@ std::optional<Attention> zyx::graph::ir::matchAttention(ReduceOp output) {
 bool zyx::graph::ir::isSumOf(ReduceOp reduce, UnaryOp exp) {
   Attention found;
   return reduce.getKind() == ReduceKind::Add && reduce.getDims().size() == 1 &&
-         followWeights(reduce.getXMutable(), reduce.getDims().front(), found) == exp &&
-         found.beside.empty() && isWideEnough(reduce, exp);
+         followWeights(reduce.getXMutable(), reduce.getDims().front(), found) == exp && found.beside.empty() &&
+         isWideEnough(reduce, exp);
 }

@@ -356,7 +356,8 @@ std::optional<Linear> Analysis::foldNumbers(Operation *op, ArrayRef<unsigned> op
     else if (binary.getKind() == BinaryKind::Sub)
       folded = plus(numbers[0], numbers[1], -1);
     else if (binary.getKind() == BinaryKind::Mul && (numbers[0].isConstant() || numbers[1].isConstant()))
-      folded = numbers[0].isConstant() ? scale(numbers[1], numbers[0].constant) : scale(numbers[0], numbers[1].constant);
+      folded =
+          numbers[0].isConstant() ? scale(numbers[1], numbers[0].constant) : scale(numbers[0], numbers[1].constant);
     else
       return std::nullopt;
   } else {

@@ -10,9 +10,7 @@ using namespace zyx::graph::ir;
 using zyx::Result;
 using zyx::Status;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 bool zyx::graph::ir::isSubset(ArrayRef<Axis> set, ArrayRef<Axis> of) {
   return std::includes(of.begin(), of.end(), set.begin(), set.end());
@@ -170,9 +168,8 @@ private:
   /// The attention that the reduces are, with nothing left to divide before its last sum.
   std::optional<Attention> findAttention() {
     for (ReduceOp reduce : space.reduces)
-      if (auto found = matchAttention(reduce);
-          found && found->beside.empty() && ops.contains(found->scores) &&
-          ops.contains(found->max) && ops.contains(found->exp))
+      if (auto found = matchAttention(reduce); found && found->beside.empty() && ops.contains(found->scores) &&
+                                               ops.contains(found->max) && ops.contains(found->exp))
         return found;
     return std::nullopt;
   }
@@ -261,9 +258,8 @@ private:
   Status checkBehindSums(ContractionChain &chain) {
     llvm::SmallPtrSet<Operation *, 16> behind;
     for (Operation *op : ops) {
-      bool isBehind = llvm::any_of(op->getOperands(), [&](Value operand) {
-        return behind.contains(getViewSource(operand).getDefiningOp());
-      });
+      bool isBehind = llvm::any_of(
+          op->getOperands(), [&](Value operand) { return behind.contains(getViewSource(operand).getDefiningOp()); });
       if (isBehind && (isa<ReduceOp>(op) || llvm::is_contained(space.getAxisSet(op->getResult(0)), chain.walked)))
         return Status::unsupported("a sum of products is needed before it is complete");
       auto reduce = dyn_cast<ReduceOp>(op);
@@ -282,7 +278,8 @@ private:
 
   Axis extraAxis(const AxisSet &kept) {
     AxisSet extra;
-    std::set_difference(kept.begin(), kept.end(), space.rowAxes.begin(), space.rowAxes.end(), std::back_inserter(extra));
+    std::set_difference(kept.begin(), kept.end(), space.rowAxes.begin(), space.rowAxes.end(),
+                        std::back_inserter(extra));
     return extra.size() == 1 ? extra.front() : -1;
   }
 
@@ -298,7 +295,8 @@ private:
     CrossedSums found;
     found.columns = found.rows = -1;
     for (ReduceOp reduce : space.reduces) {
-      const Axis summed = reduce.getDims().size() == 1 ? reducedAxis(reduce) : -1, extra = extraAxis(space.getAxisSet(reduce));
+      const Axis summed = reduce.getDims().size() == 1 ? reducedAxis(reduce) : -1,
+                 extra = extraAxis(space.getAxisSet(reduce));
       const bool isLast = reduce.getDims().front() + 1 == static_cast<int64_t>(shapeOf(reduce.getX()).size());
       if (summed < 0 || extra < 0 || matchContraction(reduce))
         return std::nullopt;
@@ -312,12 +310,14 @@ private:
     auto isComplete = [&](ReduceOp sum) {
       return sum.getKind() == ReduceKind::Add && cast<RankedTensorType>(sum.getType()).getElementType().isF32() &&
              llvm::none_of(ops, [&](Operation *op) {
-               return llvm::any_of(op->getOperands(), [&](Value operand) { return getViewSource(operand) == sum.getResult(); });
+               return llvm::any_of(op->getOperands(),
+                                   [&](Value operand) { return getViewSource(operand) == sum.getResult(); });
              });
     };
-    const bool isCrossed = !found.along.empty() && !found.across.empty() && !space.rowAxes.empty() &&
-                           llvm::all_of(found.across, isComplete) &&
-                           llvm::all_of(outputs, [&](Value output) { return isSubset(space.rowAxes, space.getAxisSet(output)); });
+    const bool isCrossed =
+        !found.along.empty() && !found.across.empty() && !space.rowAxes.empty() &&
+        llvm::all_of(found.across, isComplete) &&
+        llvm::all_of(outputs, [&](Value output) { return isSubset(space.rowAxes, space.getAxisSet(output)); });
     return isCrossed ? std::optional(found) : std::nullopt;
   }
 

@@ -13,13 +13,9 @@ namespace ir = zyx::graph::ir;
 
 bool ir::isView(Operation *op) { return isIndexMap(op) || isa_and_nonnull<PadOp>(op); }
 
-bool ir::isIndexMap(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, WindowOp>(op);
-}
+bool ir::isIndexMap(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, WindowOp>(op); }
 
-bool ir::isElementwise(Operation *op) {
-  return isa_and_nonnull<UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp>(op);
-}
+bool ir::isElementwise(Operation *op) { return isa_and_nonnull<UnaryOp, BinaryOp, SelectOp, CastOp, BitcastOp>(op); }
 
 bool ir::isOrderOp(Operation *op) { return isa_and_nonnull<ScanOp, SortOp, ScatterOp>(op); }
 
@@ -29,14 +25,11 @@ Value ir::getViewSource(Value value) {
   return value;
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 static bool haveSameDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   auto isNoUnit = [](int64_t extent) { return extent != 1; };
-  return llvm::equal(llvm::make_filter_range(from, isNoUnit),
-                     llvm::make_filter_range(to, isNoUnit));
+  return llvm::equal(llvm::make_filter_range(from, isNoUnit), llvm::make_filter_range(to, isNoUnit));
 }
 
 bool ir::isUnitReshape(ReshapeOp op) { return haveSameDims(shapeOf(op.getX()), shapeOf(op)); }

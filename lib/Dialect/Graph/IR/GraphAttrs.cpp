@@ -11,8 +11,7 @@
 using namespace mlir;
 using namespace zyx::graph::ir;
 
-static_assert(zyx::symbolicExtent == ShapedType::kDynamic,
-              "shapes of plain types are shapes of tensor types");
+static_assert(zyx::symbolicExtent == ShapedType::kDynamic, "shapes of plain types are shapes of tensor types");
 
 #define GET_ATTRDEF_CLASSES
 #include "zyx/Dialect/Graph/IR/GraphAttrs.cpp.inc"
@@ -47,8 +46,7 @@ void ExtentsAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult ExtentsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  ArrayRef<StringAttr> texts) {
+LogicalResult ExtentsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> texts) {
   for (StringAttr text : texts) {
     zyx::Result<zyx::Extent> extent = zyx::Extent::parse({text.data(), text.size()});
     if (!extent)

@@ -23,8 +23,7 @@ void GraphDialect::initialize() {
       >(*this);
 }
 
-Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
-                                             mlir::Location loc) {
+Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, mlir::Location loc) {
   auto elements = dyn_cast<DenseElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;
@@ -41,8 +40,7 @@ static LogicalResult verifyName(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
-                                                     NamedAttribute attribute) {
+LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
   if (attribute.getName() != "graph.weight")
     return verifyName(op, attribute);
   if (!isa<UnitAttr>(attribute.getValue()))
@@ -50,8 +48,7 @@ LogicalResult GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
   return success();
 }
 
-LogicalResult GraphDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,
-                                                        NamedAttribute attribute) {
+LogicalResult GraphDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
   return verifyName(op, attribute);
 }
 

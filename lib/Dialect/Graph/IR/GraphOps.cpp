@@ -55,15 +55,9 @@ static graph::Attributes toPlain(const PermuteOp::Properties &properties) {
   attributes.dims = toVector(properties.order);
   return attributes;
 }
-static graph::Attributes toPlain(const IotaOp::Properties &properties) {
-  return dimAttributes(properties.dim);
-}
-static graph::Attributes toPlain(const GatherOp::Properties &properties) {
-  return dimAttributes(properties.dim);
-}
-static graph::Attributes toPlain(const ConcatOp::Properties &properties) {
-  return dimAttributes(properties.dim);
-}
+static graph::Attributes toPlain(const IotaOp::Properties &properties) { return dimAttributes(properties.dim); }
+static graph::Attributes toPlain(const GatherOp::Properties &properties) { return dimAttributes(properties.dim); }
+static graph::Attributes toPlain(const ConcatOp::Properties &properties) { return dimAttributes(properties.dim); }
 static graph::Attributes toPlain(const FlipOp::Properties &properties) {
   graph::Attributes attributes;
   attributes.dims = toVector(properties.dims);
@@ -124,15 +118,15 @@ static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
       attributes.value.push_back(static_cast<std::byte>(values[i]));
     return attributes;
   }
-  auto raw = llvm::ArrayRef(reinterpret_cast<const std::byte *>(elements.getRawData().data()),
-                            elements.getRawData().size());
+  auto raw =
+      llvm::ArrayRef(reinterpret_cast<const std::byte *>(elements.getRawData().data()), elements.getRawData().size());
   attributes.value.assign(raw.begin(), raw.end());
   return attributes;
 }
 
 #define ZYX_GRAPH_BODY_OP(Name, name, arity, number)
-#define ZYX_GRAPH_OP(Name, name, arity, number)                                                    \
-  graph::Op Name##Op::getOpcode() { return graph::Op::Name; }                                      \
+#define ZYX_GRAPH_OP(Name, name, arity, number)                                                                        \
+  graph::Op Name##Op::getOpcode() { return graph::Op::Name; }                                                          \
   graph::Attributes Name##Op::getPlainAttributes() { return toPlain(getProperties()); }
 #include "zyx/Graph/GraphOps.inc"
 
@@ -141,10 +135,8 @@ static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
 //===----------------------------------------------------------------------===//
 
 /// The one place where the dialect asks the plain graph for a type.
-static zyx::Result<zyx::TensorType> inferPlain(graph::Op opcode,
-                                               const graph::Attributes &attributes,
-                                               ValueRange operands,
-                                               const zyx::TensorType &requested) {
+static zyx::Result<zyx::TensorType> inferPlain(graph::Op opcode, const graph::Attributes &attributes,
+                                               ValueRange operands, const zyx::TensorType &requested) {
   std::vector<zyx::TensorType> types;
   for (Value operand : operands) {
     ZYX_ASSIGN_OR_RETURN(zyx::TensorType type, toPlainType(operand.getType()));
@@ -157,8 +149,7 @@ static LogicalResult verifyNode(NodeOpInterface op) {
   auto requested = toPlainType(op->getResult(0).getType());
   if (!requested)
     return op->emitOpError() << "result " << requested.status().message();
-  auto inferred =
-      inferPlain(op.getOpcode(), op.getPlainAttributes(), op->getOperands(), *requested);
+  auto inferred = inferPlain(op.getOpcode(), op.getPlainAttributes(), op->getOperands(), *requested);
   if (!inferred)
     return op->emitOpError() << inferred.status().message();
   ZYX_ASSERT(*inferred == *requested, "ops whose type is inferred do not come here");
@@ -166,22 +157,19 @@ static LogicalResult verifyNode(NodeOpInterface op) {
 }
 
 template <typename OpTy>
-static LogicalResult inferNode(graph::Op opcode, MLIRContext *context,
-                               std::optional<Location> location, typename OpTy::Adaptor adaptor,
-                               SmallVectorImpl<Type> &types) {
+static LogicalResult inferNode(graph::Op opcode, MLIRContext *context, std::optional<Location> location,
+                               typename OpTy::Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto inferred = inferPlain(opcode, toPlain(adaptor.getProperties()), adaptor.getOperands(), {});
   if (!inferred)
-    return emitOptionalError(location, "'", OpTy::getOperationName(), "' op ",
-                             inferred.status().message());
+    return emitOptionalError(location, "'", OpTy::getOperationName(), "' op ", inferred.status().message());
   types.push_back(toTensorType(*inferred, context));
   return success();
 }
 
-#define ZYX_INFERRED(Name)                                                                         \
-  LogicalResult Name##Op::inferReturnTypes(MLIRContext *context,                                   \
-                                           std::optional<::mlir::Location> location,               \
-                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {        \
-    return inferNode<Name##Op>(graph::Op::Name, context, location, adaptor, types);                \
+#define ZYX_INFERRED(Name)                                                                                             \
+  LogicalResult Name##Op::inferReturnTypes(MLIRContext *context, std::optional<::mlir::Location> location,             \
+                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {                            \
+    return inferNode<Name##Op>(graph::Op::Name, context, location, adaptor, types);                                    \
   }
 ZYX_INFERRED(Permute)
 ZYX_INFERRED(Unary)
@@ -246,9 +234,7 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
   return keeps ? getX() : Value();
 }
 
-OpFoldResult ConcatOp::fold(FoldAdaptor) {
-  return getParts().size() == 1 ? getParts().front() : Value();
-}
+OpFoldResult ConcatOp::fold(FoldAdaptor) { return getParts().size() == 1 ? getParts().front() : Value(); }
 
 OpFoldResult BitcastOp::fold(FoldAdaptor) {
   if (Value same = dyn_cast_if_present<Value>(foldIdentity(*this)))
@@ -273,8 +259,7 @@ OpFoldResult TransferOp::fold(FoldAdaptor) {
 //===----------------------------------------------------------------------===//
 
 /// Parses `(%inside = %outside : type, ...)` and resolves the operands.
-static ParseResult parseBindings(OpAsmParser &parser,
-                                 SmallVectorImpl<OpAsmParser::Argument> &arguments,
+static ParseResult parseBindings(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::Argument> &arguments,
                                  SmallVectorImpl<Value> &operands) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
   SmallVector<Type> types;
@@ -291,8 +276,7 @@ static ParseResult parseBindings(OpAsmParser &parser,
   return parser.resolveOperands(inputs, types, location, operands);
 }
 
-static void printBindings(OpAsmPrinter &printer, Block::BlockArgListType arguments,
-                          ValueRange inputs) {
+static void printBindings(OpAsmPrinter &printer, Block::BlockArgListType arguments, ValueRange inputs) {
   printer << '(';
   llvm::interleaveComma(llvm::zip(arguments, inputs), printer, [&](auto pair) {
     auto [argument, input] = pair;
@@ -304,8 +288,7 @@ static void printBindings(OpAsmPrinter &printer, Block::BlockArgListType argumen
 // graph.group(%inside = %outside : type, ...) -> (types) attributes {...} { body }
 ParseResult GroupOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
-  if (parseBindings(parser, arguments, result.operands) ||
-      parser.parseOptionalArrowTypeList(result.types) ||
+  if (parseBindings(parser, arguments, result.operands) || parser.parseOptionalArrowTypeList(result.types) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   return parser.parseRegion(*result.addRegion(), arguments);
@@ -359,8 +342,7 @@ static LogicalResult verifyBody(Operation *op, Block &block, TypeRange yielded) 
   if (!yield)
     return op->emitOpError("must end in graph.yield");
   if (yield.getOperandTypes() != yielded)
-    return yield.emitOpError() << "has values whose types differ from the results of the "
-                               << op->getName();
+    return yield.emitOpError() << "has values whose types differ from the results of the " << op->getName();
   int depth = 1;
   for (Operation *around = op->getParentOp(); around; around = around->getParentOp())
     depth += isa<LoopOp, CustomOp>(around);
@@ -369,9 +351,7 @@ static LogicalResult verifyBody(Operation *op, Block &block, TypeRange yielded) 
   return success();
 }
 
-static RankedTensorType getNumberType(Builder &builder) {
-  return RankedTensorType::get({}, builder.getI64Type());
-}
+static RankedTensorType getNumberType(Builder &builder) { return RankedTensorType::get({}, builder.getI64Type()); }
 
 // graph.loop(%i to trips) carry(%inside = %outside : type, ...) with(...) attributes {...} { body }
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -389,18 +369,15 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
     result.getOrAddProperties<Properties>().trips = builder.getI64IntegerAttr(trips);
   } else {
     OpAsmParser::UnresolvedOperand count;
-    if (parser.parseOperand(count) ||
-        parser.resolveOperand(count, getNumberType(builder), result.operands))
+    if (parser.parseOperand(count) || parser.resolveOperand(count, getNumberType(builder), result.operands))
       return failure();
   }
   segments[0] = static_cast<int32_t>(result.operands.size());
-  if (parser.parseRParen() || parser.parseKeyword("carry") ||
-      parseBindings(parser, arguments, result.operands))
+  if (parser.parseRParen() || parser.parseKeyword("carry") || parseBindings(parser, arguments, result.operands))
     return failure();
   segments[1] = static_cast<int32_t>(result.operands.size()) - segments[0];
   result.addTypes(ValueRange(result.operands).take_back(segments[1]).getTypes());
-  if (succeeded(parser.parseOptionalKeyword("with")) &&
-      failed(parseBindings(parser, arguments, result.operands)))
+  if (succeeded(parser.parseOptionalKeyword("with")) && failed(parseBindings(parser, arguments, result.operands)))
     return failure();
   segments[2] = static_cast<int32_t>(result.operands.size()) - segments[0] - segments[1];
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
@@ -421,8 +398,7 @@ void LoopOp::print(OpAsmPrinter &printer) {
     printer << " with";
     printBindings(printer, arguments.take_back(getInvariants().size()), getInvariants());
   }
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getTripsAttrName(), getOperandSegmentSizesAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getTripsAttrName(), getOperandSegmentSizesAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -462,11 +438,9 @@ ParseResult CustomOp::parse(OpAsmParser &parser, OperationState &result) {
   auto &properties = result.getOrAddProperties<Properties>();
   if (parser.parseAttribute(properties.name))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("config")) &&
-      failed(parser.parseAttribute(properties.config)))
+  if (succeeded(parser.parseOptionalKeyword("config")) && failed(parser.parseAttribute(properties.config)))
     return failure();
-  if (parseBindings(parser, arguments, result.operands) ||
-      parser.parseOptionalArrowTypeList(result.types) ||
+  if (parseBindings(parser, arguments, result.operands) || parser.parseOptionalArrowTypeList(result.types) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   return parser.parseRegion(*result.addRegion(), arguments);
@@ -478,8 +452,7 @@ void CustomOp::print(OpAsmPrinter &printer) {
     printer << " config " << getConfigAttr();
   printBindings(printer, getBlock().getArguments(), getInputs());
   printer.printOptionalArrowTypeList(getResultTypes());
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getNameAttrName(), getConfigAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getNameAttrName(), getConfigAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

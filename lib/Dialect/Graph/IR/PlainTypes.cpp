@@ -54,8 +54,7 @@ std::optional<zyx::DType> zyx::graph::ir::toDType(Type type) {
 
 Type zyx::graph::ir::toElementType(DType dtype, MLIRContext *context) {
   auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {
-    return IntegerType::get(context, width,
-                            isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+    return IntegerType::get(context, width, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
   };
   switch (dtype) {
   case DType::Bool:
@@ -98,8 +97,10 @@ zyx::Result<zyx::TensorType> zyx::graph::ir::toPlainType(Type type) {
     return Status::invalidArgument(toText(type) + " is not a ranked tensor");
   std::optional<DType> dtype = toDType(tensor.getElementType());
   if (!dtype)
-    return Status::invalidArgument(toText(type) + " has an element type that the graph has not; it has i1, i8 to i64, ui8 to ui64, f16, bf16, f32, "
-                                   "f64, f8E4M3FN and f8E5M2");
+    return Status::invalidArgument(
+        toText(type) +
+        " has an element type that the graph has not; it has i1, i8 to i64, ui8 to ui64, f16, bf16, f32, "
+        "f64, f8E4M3FN and f8E5M2");
   if (auto texts = dyn_cast_or_null<ExtentsAttr>(tensor.getEncoding())) {
     std::vector<Extent> extents;
     for (StringAttr text : texts.getTexts())
@@ -109,8 +110,7 @@ zyx::Result<zyx::TensorType> zyx::graph::ir::toPlainType(Type type) {
   if (tensor.getEncoding())
     return Status::unsupported(toText(type) + " has an encoding that is not #graph.extents");
   if (!tensor.hasStaticShape())
-    return Status::unsupported(toText(type) +
-                               " has an extent without a name: write #graph.extents");
+    return Status::unsupported(toText(type) + " has an extent without a name: write #graph.extents");
   return zyx::TensorType{*dtype, Shape(tensor.getShape().begin(), tensor.getShape().end())};
 }
 

@@ -55,9 +55,7 @@ static Status refuseAt(mlir::Location location, const llvm::Twine &reason) {
   return Status::invalidArgument(where + reason.str());
 }
 
-static Status refuseAt(mlir::Location location, Status failure) {
-  return refuseAt(location, failure.message());
-}
+static Status refuseAt(mlir::Location location, Status failure) { return refuseAt(location, failure.message()); }
 
 namespace {
 
@@ -84,8 +82,7 @@ Status Exporter::addArgument(BlockArgument argument, std::string name) {
     return refuseAt(argument.getLoc(), "argument '" + name + "': " + type.status().message());
   graph::Attributes attributes;
   attributes.name = std::move(name);
-  auto id = result.add(graph::Op::Parameter, {}, std::move(attributes), *type,
-                       toPlainLocation(argument.getLoc()));
+  auto id = result.add(graph::Op::Parameter, {}, std::move(attributes), *type, toPlainLocation(argument.getLoc()));
   if (!id)
     return refuseAt(argument.getLoc(), id.status());
   result.inputs.push_back(*id);
@@ -114,12 +111,11 @@ Status Exporter::addArguments(func::FuncOp entry) {
 static Result<graph::Body> exportBody(Block &block) {
   Exporter exporter;
   for (BlockArgument argument : block.getArguments())
-    ZYX_RETURN_IF_ERROR(
-        exporter.addArgument(argument, "arg" + std::to_string(argument.getArgNumber())));
+    ZYX_RETURN_IF_ERROR(exporter.addArgument(argument, "arg" + std::to_string(argument.getArgNumber())));
   ZYX_RETURN_IF_ERROR(exporter.addOps(block));
   for (OpOperand &operand : block.getTerminator()->getOpOperands())
-    exporter.result.outputs.push_back({"result" + std::to_string(operand.getOperandNumber()),
-                                       exporter.ids.at(operand.get())});
+    exporter.result.outputs.push_back(
+        {"result" + std::to_string(operand.getOperandNumber()), exporter.ids.at(operand.get())});
   auto body = graph::Body::create(exporter.result);
   if (!body)
     return refuseAt(block.getParentOp()->getLoc(), body.status());
@@ -131,8 +127,8 @@ Status Exporter::addBodyOp(Operation &op, graph::Op opcode, graph::Attributes at
   llvm::SmallVector<graph::NodeId> operands;
   for (Value operand : op.getOperands())
     operands.push_back(ids.at(operand));
-  auto added = result.addResults(opcode, {operands.data(), operands.size()},
-                                 std::move(attributes), toPlainLocation(op.getLoc()));
+  auto added = result.addResults(opcode, {operands.data(), operands.size()}, std::move(attributes),
+                                 toPlainLocation(op.getLoc()));
   if (!added)
     return refuseAt(op.getLoc(), added.status());
   for (auto [value, id] : llvm::zip_equal(op.getResults(), *added))
@@ -155,8 +151,7 @@ Status Exporter::addOps(Block &block) {
         attributes.value.push_back(static_cast<std::byte>(c));
       ZYX_RETURN_IF_ERROR(addBodyOp(op, graph::Op::Custom, std::move(attributes)));
     } else {
-      return refuseAt(op.getLoc(),
-                      "'" + op.getName().getStringRef() + "' is not an op of the plain graph");
+      return refuseAt(op.getLoc(), "'" + op.getName().getStringRef() + "' is not an op of the plain graph");
     }
   }
   return Status::ok();
@@ -167,16 +162,15 @@ Status Exporter::addOp(NodeOpInterface op) {
   if (isa<ParameterOp>(op))
     for (graph::NodeId input : result.inputs)
       if (result.node(input).attributes.name == attributes.name)
-        return refuseAt(op.getLoc(),
-                        "parameter '" + attributes.name + "' has the name of an argument");
+        return refuseAt(op.getLoc(), "parameter '" + attributes.name + "' has the name of an argument");
   llvm::SmallVector<graph::NodeId> operands;
   for (Value operand : op->getOperands())
     operands.push_back(ids.at(operand));
   auto type = toPlainType(op->getResult(0).getType());
   if (!type)
     return refuseAt(op.getLoc(), type.status());
-  auto id = result.add(op.getOpcode(), {operands.data(), operands.size()}, std::move(attributes),
-                       *type, toPlainLocation(op.getLoc()));
+  auto id = result.add(op.getOpcode(), {operands.data(), operands.size()}, std::move(attributes), *type,
+                       toPlainLocation(op.getLoc()));
   if (!id)
     return refuseAt(op.getLoc(), id.status());
   ids[op->getResult(0)] = *id;
@@ -231,12 +225,10 @@ static DenseElementsAttr toElements(const graph::Node &node, RankedTensorType ty
       bools.push_back(byte != std::byte(0));
     return DenseElementsAttr::get(type, llvm::ArrayRef<bool>(bools));
   }
-  return DenseElementsAttr::getFromRawBuffer(
-      type, {reinterpret_cast<const char *>(value.data()), value.size()});
+  return DenseElementsAttr::getFromRawBuffer(type, {reinterpret_cast<const char *>(value.data()), value.size()});
 }
 
-static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Node &node,
-                        ValueRange operands) {
+static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Node &node, ValueRange operands) {
   const graph::Attributes &attributes = node.attributes;
   RankedTensorType type = toTensorType(node.type, builder.getContext());
   switch (node.op) {
@@ -251,16 +243,13 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
   case graph::Op::Permute:
     return PermuteOp::create(builder, loc, type, operands[0], attributes.dims);
   case graph::Op::Reduce:
-    return ReduceOp::create(builder, loc, type, static_cast<ReduceKind>(attributes.kind),
-                            operands[0], attributes.dims);
+    return ReduceOp::create(builder, loc, type, static_cast<ReduceKind>(attributes.kind), operands[0], attributes.dims);
   case graph::Op::Cast:
     return CastOp::create(builder, loc, type, operands[0]);
   case graph::Op::Unary:
-    return UnaryOp::create(builder, loc, type, static_cast<UnaryKind>(attributes.kind),
-                           operands[0]);
+    return UnaryOp::create(builder, loc, type, static_cast<UnaryKind>(attributes.kind), operands[0]);
   case graph::Op::Binary:
-    return BinaryOp::create(builder, loc, type, static_cast<BinaryKind>(attributes.kind),
-                            operands[0], operands[1]);
+    return BinaryOp::create(builder, loc, type, static_cast<BinaryKind>(attributes.kind), operands[0], operands[1]);
   case graph::Op::Select:
     return SelectOp::create(builder, loc, type, operands[0], operands[1], operands[2]);
   case graph::Op::Iota:
@@ -270,11 +259,11 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
   case graph::Op::Flip:
     return FlipOp::create(builder, loc, type, operands[0], attributes.dims);
   case graph::Op::Pad:
-    return PadOp::create(builder, loc, type, operands[0], operands[1], attributes.low,
-                         attributes.high, attributes.interior);
+    return PadOp::create(builder, loc, type, operands[0], operands[1], attributes.low, attributes.high,
+                         attributes.interior);
   case graph::Op::Window:
-    return WindowOp::create(builder, loc, type, operands[0], attributes.dims, attributes.size,
-                            attributes.stride, attributes.dilation);
+    return WindowOp::create(builder, loc, type, operands[0], attributes.dims, attributes.size, attributes.stride,
+                            attributes.dilation);
   case graph::Op::Concat:
     return ConcatOp::create(builder, loc, type, operands, attributes.dims[0]);
   case graph::Op::Bitcast:
@@ -285,27 +274,24 @@ static Value importNode(OpBuilder &builder, mlir::Location loc, const graph::Nod
   case graph::Op::Custom:
     break;
   case graph::Op::Scan:
-    return ScanOp::create(builder, loc, type, static_cast<ReduceKind>(attributes.kind),
-                          operands[0], attributes.dims[0], attributes.exclusive,
-                          attributes.reverse);
+    return ScanOp::create(builder, loc, type, static_cast<ReduceKind>(attributes.kind), operands[0], attributes.dims[0],
+                          attributes.exclusive, attributes.reverse);
   case graph::Op::Sort:
-    return SortOp::create(builder, loc, type, static_cast<SortKind>(attributes.kind),
-                          operands[0], attributes.dims[0], attributes.reverse);
+    return SortOp::create(builder, loc, type, static_cast<SortKind>(attributes.kind), operands[0], attributes.dims[0],
+                          attributes.reverse);
   case graph::Op::Scatter:
-    return ScatterOp::create(builder, loc, type, static_cast<ScatterKind>(attributes.kind),
-                             operands[0], operands[1], operands[2], attributes.dims[0]);
+    return ScatterOp::create(builder, loc, type, static_cast<ScatterKind>(attributes.kind), operands[0], operands[1],
+                             operands[2], attributes.dims[0]);
   case graph::Op::RandomBits:
     return RandomBitsOp::create(builder, loc, type, operands[0]);
   }
   return {};
 }
 
-static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node,
-                               ValueRange operands);
+static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node, ValueRange operands);
 
 /// Imports the nodes that have no value yet.
-static void importNodes(OpBuilder &builder, const graph::Graph &graph,
-                        llvm::SmallVectorImpl<Value> &values) {
+static void importNodes(OpBuilder &builder, const graph::Graph &graph, llvm::SmallVectorImpl<Value> &values) {
   for (graph::NodeId id = 0; id < graph.size(); ++id) {
     if (values[id])
       continue;
@@ -325,8 +311,7 @@ static void importNodes(OpBuilder &builder, const graph::Graph &graph,
   }
 }
 
-static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node,
-                               ValueRange operands) {
+static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const graph::Node &node, ValueRange operands) {
   MLIRContext *context = builder.getContext();
   const graph::Graph &body = node.attributes.body.graph();
   llvm::SmallVector<Type> results;
@@ -350,8 +335,7 @@ static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const gra
   Block *block = builder.createBlock(&op->getRegion(0));
   llvm::SmallVector<Value> values(body.size());
   for (graph::NodeId id : body.inputs)
-    values[id] = block->addArgument(toTensorType(body.node(id).type, context),
-                                    toLocation(body.location(id), context));
+    values[id] = block->addArgument(toTensorType(body.node(id).type, context), toLocation(body.location(id), context));
   importNodes(builder, body, values);
   llvm::SmallVector<Value> yielded;
   for (const graph::Output &output : body.outputs)
@@ -372,8 +356,7 @@ OwningOpRef<ModuleOp> graph::ir::importGraph(const Graph &graph, MLIRContext *co
     inputs.push_back(toTensorType(graph.node(id).type, context));
   for (const Output &output : graph.outputs)
     results.push_back(toTensorType(graph.node(output.node).type, context));
-  auto entry =
-      func::FuncOp::create(builder, unknown, graph.name, builder.getFunctionType(inputs, results));
+  auto entry = func::FuncOp::create(builder, unknown, graph.name, builder.getFunctionType(inputs, results));
   Block *body = builder.createBlock(&entry.getBody());
 
   llvm::SmallVector<Value> values(graph.size());

@@ -32,8 +32,7 @@ static zyx::Result<Type> specialise(Type type, const zyx::Bindings &bindings) {
 
 void Specialise::runOnOperation() {
   func::FuncOp entry = getOperation();
-  zyx::Result<zyx::Bindings> bindings =
-      zyx::readBindings(std::vector<std::string>(values.begin(), values.end()));
+  zyx::Result<zyx::Bindings> bindings = zyx::readBindings(std::vector<std::string>(values.begin(), values.end()));
   if (!bindings) {
     entry.emitError() << bindings.status().message();
     return signalPassFailure();
@@ -68,7 +67,6 @@ void Specialise::runOnOperation() {
   }
   llvm::SmallVector<Type> inputs(entry.getArgumentTypes());
   if (!entry.isExternal())
-    inputs.assign(entry.getBody().getArgumentTypes().begin(),
-                  entry.getBody().getArgumentTypes().end());
+    inputs.assign(entry.getBody().getArgumentTypes().begin(), entry.getBody().getArgumentTypes().end());
   entry.setFunctionType(FunctionType::get(&getContext(), inputs, results));
 }

@@ -14,9 +14,8 @@ using namespace zyx::kernel;
 
 /// The list of a schedule, which may be empty.
 static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-    return parser.parseAttribute(steps.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseAttribute(steps.emplace_back()); });
 }
 
 static void printSteps(AsmPrinter &printer, ArrayRef<Attribute> steps) {
@@ -61,8 +60,7 @@ public:
   }
   ParseResult parse(AffineExpr &expr) { return parser.parseAffineExpr(symbols, expr); }
   ParseResult parseList(SmallVectorImpl<AffineExpr> &list) {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                          [&] { return parse(list.emplace_back()); });
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parse(list.emplace_back()); });
   }
 
 private:
@@ -77,15 +75,13 @@ Attribute BlockAttr::parse(AsmParser &parser, Type) {
   SmallVector<AffineExpr> shape, strides, low, high;
   AffineExpr offset = getAffineConstantExpr(0, parser.getContext());
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || exprs.parseList(shape) || parser.parseKeyword("strides") ||
-      exprs.parseList(strides))
+  if (parser.parseLess() || exprs.parseList(shape) || parser.parseKeyword("strides") || exprs.parseList(strides))
     return {};
   if (succeeded(parser.parseOptionalKeyword("offset")) && exprs.parse(offset))
     return {};
   if (succeeded(parser.parseOptionalKeyword("valid")) &&
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return failure(exprs.parse(low.emplace_back()) || parser.parseColon() ||
-                       exprs.parse(high.emplace_back()));
+        return failure(exprs.parse(low.emplace_back()) || parser.parseColon() || exprs.parse(high.emplace_back()));
       }))
     return {};
   if (parser.parseGreater())
@@ -111,13 +107,11 @@ void BlockAttr::print(AsmPrinter &printer) const {
   os << ">";
 }
 
-LogicalResult BlockAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                ArrayRef<AffineExpr> shape, ArrayRef<AffineExpr> strides,
-                                AffineExpr offset, ArrayRef<AffineExpr> low,
+LogicalResult BlockAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AffineExpr> shape,
+                                ArrayRef<AffineExpr> strides, AffineExpr offset, ArrayRef<AffineExpr> low,
                                 ArrayRef<AffineExpr> high) {
   if (shape.size() != strides.size())
-    return emitError() << "block has " << shape.size() << " extents but " << strides.size()
-                       << " strides";
+    return emitError() << "block has " << shape.size() << " extents but " << strides.size() << " strides";
   if (low.size() != high.size() || (!low.empty() && low.size() != shape.size()))
     return emitError() << "block needs one valid interval per dimension";
   for (AffineExpr extent : shape)
@@ -202,29 +196,25 @@ LogicalResult PixelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
   return success();
 }
 
-LogicalResult GridStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
-                                   int64_t tile) {
+LogicalResult GridStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr, int64_t tile) {
   if (tile <= 0)
     return emitError() << "a grid step's tile must be positive, not " << tile;
   return success();
 }
 
-LogicalResult LoopStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
-                                   int64_t tile) {
+LogicalResult LoopStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr, int64_t tile) {
   if (tile <= 0)
     return emitError() << "a loop step's tile must be positive, not " << tile;
   return success();
 }
 
-LogicalResult OnlineStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr,
-                                     int64_t tile) {
+LogicalResult OnlineStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr, int64_t tile) {
   if (tile <= 0)
     return emitError() << "an online step's tile must be positive, not " << tile;
   return success();
 }
 
-LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned operand,
-                                    Space space) {
+LogicalResult StageStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned operand, Space space) {
   if (operand > 1)
     return emitError() << "a dot has operands 0 and 1, not " << operand;
   if (space == Space::Global)
@@ -262,11 +252,12 @@ Attribute BlockingAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   return parser.getChecked<BlockingAttr>(loc, parser.getContext(), rows, columns, rowBlock, depth, packLhs, packRhs,
-                                        alongDepth, narrow);
+                                         alongDepth, narrow);
 }
 
 void BlockingAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getRows() << " x " << getColumns() << (getAlongDepth() ? " along depth" : "") << ", rows " << getRowBlock() << ", depth " << getDepth();
+  printer << "<" << getRows() << " x " << getColumns() << (getAlongDepth() ? " along depth" : "") << ", rows "
+          << getRowBlock() << ", depth " << getDepth();
   if (getPackLhs() || getPackRhs())
     printer << ", pack" << (getPackLhs() ? " lhs" : "") << (getPackRhs() ? " rhs" : "");
   printer << (getNarrow() ? ", narrow>" : ">");
@@ -302,41 +293,42 @@ TensorStepAttr::WarpPart TensorStepAttr::warpPart(int64_t rows, int64_t columns,
 }
 
 /// Steps for cards before Hopper.
-static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns, int64_t depth,
-                                 int64_t stages, int64_t split, int64_t warps) {
+static LogicalResult verifyWarps(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
+                                 int64_t depth, int64_t stages, int64_t split, int64_t warps) {
   const auto part = TensorStepAttr::warpPart(rows, columns, warps);
   if ((warps != 4 && warps != 8) || rows <= 0 || columns <= 0 || !part.down || part.rows * part.columns > 64 * 64)
     return emitError() << "4 or 8 warps share a tile, 16 x 16 to 64 x 64 of it each; " << warps << " do not share "
                        << rows << " x " << columns;
   if (!llvm::isPowerOf2_64(depth) || depth < 16 || depth > 128 || stages < 2 || split != 1)
-    return emitError() << "slices of 16, 32, 64 or 128 elements pass through two stages or more of one workgroup, not of "
-                       << depth << " through " << stages << " of " << split;
+    return emitError()
+           << "slices of 16, 32, 64 or 128 elements pass through two stages or more of one workgroup, not of " << depth
+           << " through " << stages << " of " << split;
   return success();
 }
 
 LogicalResult TensorStepAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns,
-                                     int64_t depth, int64_t stages, int64_t group, int64_t split, bool tf32, int64_t warps) {
+                                     int64_t depth, int64_t stages, int64_t group, int64_t split, bool tf32,
+                                     int64_t warps) {
   if (group <= 0)
     return emitError() << "columns of " << group << " tiles are walked";
   if (warps != 0)
     return verifyWarps(emitError, rows, columns, depth, stages, split, warps);
   if ((rows != 64 && rows != 128 && rows != 192) || columns <= 0 || columns % 16 != 0 || columns > 256)
-    return emitError() << "tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not " << rows
-                       << " x " << columns;
+    return emitError() << "tiles of tensor cores have 64, 128 or 192 rows and 16, 32 and so on to 256 columns, not "
+                       << rows << " x " << columns;
   if (split < 1 || split > 8 || columns % (16 * split) != 0)
     return emitError() << "at most 8 workgroups share a tile, and each finishes 16 columns or a multiple; " << split
                        << " do not share " << columns;
   if ((depth != 32 && depth != 64 && depth != 128) || stages < 2)
-    return emitError() << "slices of 32, 64 or 128 elements pass through two stages or more, not of " << depth << " through "
-                       << stages;
+    return emitError() << "slices of 32, 64 or 128 elements pass through two stages or more, not of " << depth
+                       << " through " << stages;
   return success();
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ArrayRef<Attribute> steps) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Attribute> steps) {
   for (Attribute step : steps)
-    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr, SwapStepAttr,
-             OnlineStepAttr, StreamStepAttr, TensorStepAttr>(step))
+    if (!isa<GridStepAttr, LoopStepAttr, StageStepAttr, BlockStepAttr, SwapStepAttr, OnlineStepAttr, StreamStepAttr,
+             TensorStepAttr>(step))
       return emitError() << "schedule holds " << step << ", which is no step";
     else if (isa<TensorStepAttr>(step) && steps.size() != 1)
       return emitError() << "schedule holds " << step << " and other steps";
@@ -353,8 +345,7 @@ Type ViewType::parse(AsmParser &parser) {
   StringRef keyword;
   Attribute layout;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType) ||
-      parser.parseComma())
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType) || parser.parseComma())
     return {};
   SMLoc keywordLoc = parser.getCurrentLocation();
   if (parser.parseKeyword(&keyword))
@@ -382,8 +373,8 @@ void ViewType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                               Type elementType, Space space, Attribute layout) {
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType,
+                               Space space, Attribute layout) {
   if (!elementType.isSignlessInteger() && !isa<FloatType>(elementType) && !elementType.isIndex())
     return emitError() << "elements of a view are signless integers or floats, not " << elementType;
   if (layout && space != Space::Shared)
@@ -393,8 +384,8 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, Arr
   if (auto shared = dyn_cast_or_null<SharedAttr>(layout); shared && shared.getSwizzle() != 0) {
     int64_t rowBytes = shape.empty() ? 0 : shape.back() * elementType.getIntOrFloatBitWidth() / 8;
     if (rowBytes <= 0 || rowBytes % shared.getSwizzle() != 0)
-      return emitError() << "a swizzle of " << shared.getSwizzle()
-                         << " bytes needs rows of a multiple of it, not of " << rowBytes;
+      return emitError() << "a swizzle of " << shared.getSwizzle() << " bytes needs rows of a multiple of it, not of "
+                         << rowBytes;
   }
   return success();
 }

@@ -25,8 +25,10 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttrib
     auto store = dyn_cast<StoreOp>(op);
     auto type = store ? dyn_cast<RankedTensorType>(store.getValue().getType()) : RankedTensorType();
     auto names = dyn_cast<ArrayAttr>(attribute.getValue());
-    if (!type || !names || static_cast<int64_t>(names.size()) != type.getRank() || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
-      return op->emitError() << "attribute '" << axesAttrName << "' belongs on kernel.store of a tile, with a name for each dimension";
+    if (!type || !names || static_cast<int64_t>(names.size()) != type.getRank() ||
+        !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+      return op->emitError() << "attribute '" << axesAttrName
+                             << "' belongs on kernel.store of a tile, with a name for each dimension";
     return success();
   }
   if (attribute.getName() != nonpositiveAttrName)

@@ -35,13 +35,11 @@ LogicalResult RoleOp::verify() {
 /// An asynchronous copy moves a box of the slot's shape, which may lack leading dimensions.
 static LogicalResult verifyCopy(Operation *op, ViewType view, ViewType slot, ValueRange indices) {
   if (view.getSpace() != Space::Global || slot.getSpace() != Space::Shared)
-    return op->emitOpError() << "copies between a global view and a shared one, not " << view << " and "
-                             << slot;
+    return op->emitOpError() << "copies between a global view and a shared one, not " << view << " and " << slot;
   if (view.getElementType() != slot.getElementType() || slot.getRank() > view.getRank())
     return op->emitOpError() << "copies a box of " << view << " as " << slot;
   if (static_cast<int64_t>(indices.size()) != view.getRank())
-    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank "
-                             << view.getRank();
+    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank " << view.getRank();
   return success();
 }
 
@@ -72,8 +70,7 @@ LogicalResult MmaAsyncOp::verify() {
   int64_t m = lhs[getTransposeLhs()], k = lhs[!getTransposeLhs()];
   int64_t n = rhs[!getTransposeRhs()], rhsK = rhs[getTransposeRhs()];
   if (k != rhsK || m != result.getDimSize(0) || n != result.getDimSize(1))
-    return emitOpError() << "contracts [" << m << ", " << k << "] with [" << rhsK << ", " << n << "] into "
-                         << result;
+    return emitOpError() << "contracts [" << m << ", " << k << "] with [" << rhsK << ", " << n << "] into " << result;
   if (isa<RankedTensorType>(getLhs().getType()) && getTransposeLhs())
     return emitOpError("cannot transpose a tile that lies in registers");
   if (!isa_and_nonnull<FragAttr>(result.getEncoding()))
@@ -125,8 +122,8 @@ LogicalResult LoadMatrixOp::verify() {
   const FragKind kind = kindOf(getResult());
   if (view.getSpace() != Space::Shared || view.getRank() != 2 || view.getElementType() != result.getElementType() ||
       result.getRank() != 2 || (kind != FragKind::MmaA && kind != FragKind::MmaB))
-    return emitOpError() << "reads a factor of a warp's product out of a shared matrix of the same elements, not " << result
-                         << " of " << view;
+    return emitOpError() << "reads a factor of a warp's product out of a shared matrix of the same elements, not "
+                         << result << " of " << view;
   const int64_t bits = result.getElementType().getIntOrFloatBitWidth();
   const bool isLeft = kind == FragKind::MmaA;
   const int64_t depth = result.getDimSize(isLeft), free = result.getDimSize(!isLeft);
@@ -141,7 +138,8 @@ LogicalResult LoadMatrixOp::verify() {
 LogicalResult MmaOp::verify() {
   auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType());
   auto result = cast<RankedTensorType>(getType());
-  if (kindOf(getLhs()) != FragKind::MmaA || kindOf(getRhs()) != FragKind::MmaB || kindOf(getResult()) != FragKind::MmaAcc)
+  if (kindOf(getLhs()) != FragKind::MmaA || kindOf(getRhs()) != FragKind::MmaB ||
+      kindOf(getResult()) != FragKind::MmaAcc)
     return emitOpError("takes #kernel.frag<mma_a> and #kernel.frag<mma_b>, and adds to #kernel.frag<mma_acc>");
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || result.getRank() != 2 || lhs.getDimSize(1) != rhs.getDimSize(0) ||
       lhs.getDimSize(0) != result.getDimSize(0) || rhs.getDimSize(1) != result.getDimSize(1))

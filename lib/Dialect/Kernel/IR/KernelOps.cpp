@@ -26,11 +26,9 @@ Value zyx::kernel::createCombine(OpBuilder &b, Location loc, Combine kind, Value
   case Combine::Mul:
     return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult() : arith::MulIOp::create(b, loc, x, y);
   case Combine::Max:
-    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getResult()
-                   : arith::MaxSIOp::create(b, loc, x, y);
+    return isFloat ? arith::MaximumFOp::create(b, loc, x, y).getResult() : arith::MaxSIOp::create(b, loc, x, y);
   case Combine::Min:
-    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getResult()
-                   : arith::MinSIOp::create(b, loc, x, y);
+    return isFloat ? arith::MinimumFOp::create(b, loc, x, y).getResult() : arith::MinSIOp::create(b, loc, x, y);
   case Combine::UMax:
     return arith::MaxUIOp::create(b, loc, x, y);
   case Combine::UMin:
@@ -79,8 +77,7 @@ TypedAttr zyx::kernel::getIdentity(Combine kind, Type type) {
 
 /// Refuses combinations that an element type does not have.
 static LogicalResult verifyCombine(Operation *op, Combine kind, Type elementType) {
-  bool integerOnly = kind == Combine::UMax || kind == Combine::UMin || kind == Combine::And ||
-                     kind == Combine::Or;
+  bool integerOnly = kind == Combine::UMax || kind == Combine::UMin || kind == Combine::And || kind == Combine::Or;
   if (integerOnly && !elementType.isSignlessInteger())
     return op->emitOpError() << stringifyCombine(kind) << " is of integers, not of " << elementType;
   return success();
@@ -102,15 +99,14 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> args, ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(args, results); };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
-                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                                           getResAttrsAttrName());
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
 LogicalResult FuncOp::verify() {
@@ -141,8 +137,7 @@ LogicalResult FuncOp::verify() {
 // grid
 //===----------------------------------------------------------------------===//
 
-void GridOp::build(OpBuilder &builder, OperationState &state, ArrayRef<OpFoldResult> extents,
-                   ArrayRef<int64_t> steps) {
+void GridOp::build(OpBuilder &builder, OperationState &state, ArrayRef<OpFoldResult> extents, ArrayRef<int64_t> steps) {
   SmallVector<Value> dynamicExtents;
   SmallVector<int64_t> staticExtents;
   dispatchIndexOpFoldResults(extents, dynamicExtents, staticExtents);
@@ -167,21 +162,20 @@ ParseResult GridOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<int64_t> staticExtents, steps;
   Builder &builder = parser.getBuilder();
   if (parser.parseArgumentList(indices, OpAsmParser::Delimiter::Paren) || parser.parseKeyword("in") ||
-      parser.parseCommaSeparatedList(
-          OpAsmParser::Delimiter::Square,
-          [&]() -> ParseResult {
-            OpAsmParser::UnresolvedOperand operand;
-            OptionalParseResult parsed = parser.parseOptionalOperand(operand);
-            if (parsed.has_value()) {
-              dynamicExtents.push_back(operand);
-              staticExtents.push_back(ShapedType::kDynamic);
-              return *parsed;
-            }
-            return parser.parseInteger(staticExtents.emplace_back());
-          }) ||
-      parser.parseKeyword("step") ||
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                     [&] { return parser.parseInteger(steps.emplace_back()); }))
+                                     [&]() -> ParseResult {
+                                       OpAsmParser::UnresolvedOperand operand;
+                                       OptionalParseResult parsed = parser.parseOptionalOperand(operand);
+                                       if (parsed.has_value()) {
+                                         dynamicExtents.push_back(operand);
+                                         staticExtents.push_back(ShapedType::kDynamic);
+                                         return *parsed;
+                                       }
+                                       return parser.parseInteger(staticExtents.emplace_back());
+                                     }) ||
+      parser.parseKeyword("step") || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(steps.emplace_back());
+      }))
     return failure();
   for (auto &argument : indices)
     argument.type = builder.getIndexType();
@@ -210,16 +204,14 @@ void GridOp::print(OpAsmPrinter &printer) {
   llvm::interleaveComma(getSteps(), printer);
   printer << "] ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {getStaticExtentsAttrName(), getStepsAttrName()});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getStaticExtentsAttrName(), getStepsAttrName()});
 }
 
 LogicalResult GridOp::verify() {
   size_t rank = getSteps().size();
   if (getStaticExtents().size() != rank || getBody().getNumArguments() != rank)
     return emitOpError("needs one extent, one step and one index per dimension");
-  if (static_cast<int64_t>(getDynamicExtents().size()) !=
-      llvm::count_if(getStaticExtents(), ShapedType::isDynamic))
+  if (static_cast<int64_t>(getDynamicExtents().size()) != llvm::count_if(getStaticExtents(), ShapedType::isDynamic))
     return emitOpError("needs one operand per dynamic extent");
   for (auto [extent, step] : llvm::zip(getStaticExtents(), getSteps())) {
     if (step <= 0)
@@ -243,11 +235,10 @@ LogicalResult ViewOp::verify() {
       getBuffer().getType().getSpace() != type.getSpace())
     return emitOpError() << "views " << getBuffer().getType() << " as " << type;
   if (map.getRank() != type.getRank())
-    return emitOpError() << "has a map of rank " << map.getRank() << " for a view of rank "
-                         << type.getRank();
+    return emitOpError() << "has a map of rank " << map.getRank() << " for a view of rank " << type.getRank();
   if (map.getNumSymbols() > getSymbols().size())
-    return emitOpError() << "has a map of " << map.getNumSymbols() << " symbols but "
-                         << getSymbols().size() << " operands for them";
+    return emitOpError() << "has a map of " << map.getNumSymbols() << " symbols but " << getSymbols().size()
+                         << " operands for them";
   for (auto [i, extent] : llvm::enumerate(map.front().getShape())) {
     std::optional<int64_t> value = BlockAttr::constant(extent);
     if (value.value_or(ShapedType::kDynamic) != type.getDimSize(i))
@@ -286,15 +277,14 @@ LogicalResult SubviewOp::verify() {
 static LogicalResult verifyAccess(Operation *op, ViewType view, Type type, ValueRange indices, Value mask,
                                   std::optional<ArrayRef<bool>> inBounds) {
   if (static_cast<int64_t>(indices.size()) != view.getRank())
-    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank "
-                             << view.getRank();
+    return op->emitOpError() << "has " << indices.size() << " indices for a view of rank " << view.getRank();
   if (getElementTypeOrSelf(type) != view.getElementType())
     return op->emitOpError() << "moves " << type << " through " << view;
   auto tile = dyn_cast<RankedTensorType>(type);
   const bool isInRegisters = tile && isa_and_nonnull<FragAttr, SliceAttr>(tile.getEncoding());
   if (tile && (isInRegisters ? tile.getRank() > view.getRank() : tile.getRank() != view.getRank()))
-    return op->emitOpError() << "moves a tile of rank " << tile.getRank()
-                             << " through a view of rank " << view.getRank();
+    return op->emitOpError() << "moves a tile of rank " << tile.getRank() << " through a view of rank "
+                             << view.getRank();
   if (isa<VectorType>(type) && view.getRank() == 0)
     return op->emitOpError("moves a vector through a view of rank 0");
   if (inBounds && static_cast<int64_t>(inBounds->size()) != view.getRank())
@@ -345,12 +335,10 @@ void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(),
-                      getInBounds());
+  return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(), getInBounds());
 }
 
-void MatrixMultiplyOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void MatrixMultiplyOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   addEffect(effects, MemoryEffects::Write::get(), getSumsMutable());
   addEffect(effects, MemoryEffects::Read::get(), getLhsMutable());
   addEffect(effects, MemoryEffects::Read::get(), getRhsMutable());
@@ -374,8 +362,7 @@ LogicalResult MatrixMultiplyOp::verify() {
     return emitOpError("takes rows of the left factor, and panels of groups of 4 bytes of the right one");
   const int64_t columns = rhs.getShape().back() * rhs.getElementType().getIntOrFloatBitWidth() / 32;
   if (columns != sums.getDimSize(1))
-    return emitOpError() << "has panels of " << columns << " columns for " << sums.getDimSize(1)
-                         << " columns of sums";
+    return emitOpError() << "has panels of " << columns << " columns for " << sums.getDimSize(1) << " columns of sums";
   if (floats && (getLhsUnsigned() || getRhsUnsigned()))
     return emitOpError("has unsigned factors only of integers");
   if (bool(getAhead()) != (getAheadRows() > 0))
@@ -441,8 +428,7 @@ LogicalResult DotOp::verify() {
     return emitOpError("needs tiles of one rank of at least 2");
   if (lhs.getShape().drop_back(2) != acc.getShape().drop_back(2) ||
       rhs.getShape().drop_back(2) != acc.getShape().drop_back(2) ||
-      lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) ||
-      rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
+      lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) || rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1) ||
       lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2))
     return emitOpError() << "contracts " << lhs << " with " << rhs << " into " << acc;
   bool isFloat = isa<FloatType>(acc.getElementType());
@@ -494,8 +480,8 @@ LogicalResult BroadcastOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
   if (failed(verifyDims(*this, getDims(), result.getRank())))
     return failure();
-  bool fits = static_cast<int64_t>(getDims().size()) == input.getRank() &&
-              input.getElementType() == result.getElementType();
+  bool fits =
+      static_cast<int64_t>(getDims().size()) == input.getRank() && input.getElementType() == result.getElementType();
   for (int64_t i = 0; fits && i < input.getRank(); ++i)
     fits = input.getDimSize(i) == result.getDimSize(getDims()[i]);
   if (!fits)
@@ -507,8 +493,8 @@ LogicalResult TransposeOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
   SmallVector<int64_t> sorted(getOrder());
   llvm::sort(sorted);
-  bool fits = static_cast<int64_t>(sorted.size()) == input.getRank() &&
-              input.getRank() == result.getRank() && input.getElementType() == result.getElementType();
+  bool fits = static_cast<int64_t>(sorted.size()) == input.getRank() && input.getRank() == result.getRank() &&
+              input.getElementType() == result.getElementType();
   for (int64_t i = 0; fits && i < input.getRank(); ++i)
     fits = sorted[i] == i && result.getDimSize(i) == input.getDimSize(getOrder()[i]);
   if (!fits)
@@ -518,8 +504,7 @@ LogicalResult TransposeOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
-  if (input.getNumElements() != result.getNumElements() ||
-      input.getElementType() != result.getElementType())
+  if (input.getNumElements() != result.getNumElements() || input.getElementType() != result.getElementType())
     return emitOpError() << "reshapes " << input << " to " << result;
   return success();
 }
@@ -527,8 +512,7 @@ LogicalResult ReshapeOp::verify() {
 LogicalResult IotaOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (getDim() < 0 || static_cast<int64_t>(getDim()) >= type.getRank())
-    return emitOpError() << "counts along dimension " << getDim() << " of a tile of rank "
-                         << type.getRank();
+    return emitOpError() << "counts along dimension " << getDim() << " of a tile of rank " << type.getRank();
   return verifyAxes(*this, getAxes(), type);
 }
 
@@ -543,8 +527,7 @@ LogicalResult ExtractOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
   int64_t rank = input.getRank();
   bool fits = static_cast<int64_t>(getOffsets().size()) == rank && result.getRank() == rank &&
-              input.getElementType() == result.getElementType() &&
-              input.getEncoding() == result.getEncoding();
+              input.getElementType() == result.getElementType() && input.getEncoding() == result.getEncoding();
   for (int64_t i = 0; fits && i < rank; ++i)
     fits = getOffsets()[i] >= 0 && getOffsets()[i] + result.getDimSize(i) <= input.getDimSize(i);
   if (!fits)

@@ -30,8 +30,8 @@ struct Dims {
     for (unsigned i = 0; i != block.getRank(); ++i) {
       Dim dim = {block.getShape()[i], block.getStrides()[i], {}, {}};
       // An interval of all indices says nothing.
-      if (block.hasValid() && !(BlockAttr::constant(block.getValidLow()[i]) == 0 &&
-                                block.getValidHigh()[i] == dim.extent))
+      if (block.hasValid() &&
+          !(BlockAttr::constant(block.getValidLow()[i]) == 0 && block.getValidHigh()[i] == dim.extent))
         dim.low = block.getValidLow()[i], dim.high = block.getValidHigh()[i];
       list.push_back(dim);
     }
@@ -89,8 +89,7 @@ MapAttr selectDims(MapAttr map, ArrayRef<int64_t> selected, ArrayRef<int64_t> ex
   SmallVector<Dim> list;
   for (auto [from, extent] : llvm::zip_equal(selected, extents))
     list.push_back(from >= 0 ? dims.list[from]
-                             : Dim{getAffineConstantExpr(extent, context),
-                                   getAffineConstantExpr(0, context), {}, {}});
+                             : Dim{getAffineConstantExpr(extent, context), getAffineConstantExpr(0, context), {}, {}});
   for (auto [number, dim] : llvm::enumerate(dims.list))
     if (!dim.contains(0) && !llvm::is_contained(selected, static_cast<int64_t>(number)) && !list.empty())
       list.front().low = list.front().high = getAffineConstantExpr(0, context);
@@ -129,9 +128,8 @@ MapAttr padMap(MapAttr map, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
   return withFront(map, dims.toBlock());
 }
 
-MapAttr windowMap(MapAttr map, ArrayRef<int64_t> slid, ArrayRef<int64_t> counts,
-                  ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-                  ArrayRef<int64_t> dilations) {
+MapAttr windowMap(MapAttr map, ArrayRef<int64_t> slid, ArrayRef<int64_t> counts, ArrayRef<int64_t> sizes,
+                  ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations) {
   MLIRContext *context = map.getContext();
   Dims dims(map.front());
   // Which indices of a window exist depends on the window, so that a block of its own slides over
@@ -143,8 +141,7 @@ MapAttr windowMap(MapAttr map, ArrayRef<int64_t> slid, ArrayRef<int64_t> counts,
       shape.push_back(*BlockAttr::constant(extent));
     dims = Dims(BlockAttr::rowMajor(context, shape));
   }
-  for (auto [at, count, size, stride, dilation] :
-       llvm::zip_equal(slid, counts, sizes, strides, dilations)) {
+  for (auto [at, count, size, stride, dilation] : llvm::zip_equal(slid, counts, sizes, strides, dilations)) {
     AffineExpr step = dims.list[at].stride;
     dims.list[at].extent = getAffineConstantExpr(count, context);
     dims.list[at].stride = step * stride;
@@ -184,8 +181,7 @@ static std::optional<BlockAttr> reshapeBlock(BlockAttr block, ArrayRef<int64_t> 
       return std::nullopt;
     if (*extent == 1 && !dim.low)
       continue;
-    if (!runs.empty() && !dim.low && !runs.back().dim.low &&
-        runs.back().stride == *extent * *stride) {
+    if (!runs.empty() && !dim.low && !runs.back().dim.low && runs.back().stride == *extent * *stride) {
       runs.back().extent *= *extent;
       runs.back().stride = *stride;
       continue;
@@ -213,8 +209,7 @@ static std::optional<BlockAttr> reshapeBlock(BlockAttr block, ArrayRef<int64_t> 
       if (next == 0 || left % shape[next - 1] != 0)
         return std::nullopt;
       --next;
-      list[next] = {getAffineConstantExpr(shape[next], context),
-                    getAffineConstantExpr(stride, context), {}, {}};
+      list[next] = {getAffineConstantExpr(shape[next], context), getAffineConstantExpr(stride, context), {}, {}};
       left /= shape[next];
       stride *= shape[next];
     }

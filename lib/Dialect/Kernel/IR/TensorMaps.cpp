@@ -117,12 +117,14 @@ SharedPlaces zyx::kernel::placeShared(FuncOp func) {
 
 bool zyx::kernel::accessesGlobalMemory(FuncOp func) {
   auto isGlobal = [](Value view) { return cast<ViewType>(view.getType()).getSpace() == Space::Global; };
-  return func.walk([&](Operation *op) {
-               auto load = dyn_cast<LoadOp>(op);
-               auto store = dyn_cast<StoreOp>(op);
-               return (load && isGlobal(load.getView())) || (store && isGlobal(store.getView())) ||
-                              isa<CopyAsyncOp, FetchOp>(op)
-                          ? WalkResult::interrupt()
-                          : WalkResult::advance();
-             }).wasInterrupted();
+  return func
+      .walk([&](Operation *op) {
+        auto load = dyn_cast<LoadOp>(op);
+        auto store = dyn_cast<StoreOp>(op);
+        return (load && isGlobal(load.getView())) || (store && isGlobal(store.getView())) ||
+                       isa<CopyAsyncOp, FetchOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

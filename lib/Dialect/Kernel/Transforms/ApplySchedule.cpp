@@ -115,8 +115,7 @@ private:
     if (old) {
       for (auto [from, to] : llvm::zip(old.getIndices(), grid.getIndices()))
         from.replaceAllUsesWith(to);
-      body.getOperations().splice(body.begin(), old.getBody().front().getOperations(),
-                                  old.getBody().front().begin(),
+      body.getOperations().splice(body.begin(), old.getBody().front().getOperations(), old.getBody().front().begin(),
                                   std::prev(old.getBody().front().end()));
       old.erase();
     } else {
@@ -219,8 +218,8 @@ private:
         Operation *def = use.get().getDefiningOp();
         if (!isTile(use.get()) || !def || scope.findAncestorOpInBlock(*def) || !axes.contains(use.get(), axis))
           continue;
-        bool kept = isa<ReduceOp, ScanOp, DotOp, scf::ForOp>(def) ||
-                    cast<RankedTensorType>(use.get().getType()).getEncoding();
+        bool kept =
+            isa<ReduceOp, ScanOp, DotOp, scf::ForOp>(def) || cast<RankedTensorType>(use.get().getType()).getEncoding();
         if (kept)
           return def->emitOpError() << "is computed before the loop that axis " << name << " would be split in";
         Operation *&copy = copies[def];
@@ -382,10 +381,10 @@ private:
         return func.emitOpError("stages an operand that is in memory already");
       OpBuilder builder(dot);
       builder.setInsertionPointAfterValue(use.get());
-      use.set(ConvertOp::create(builder, dot.getLoc(),
-                                RankedTensorType::get(type.getShape(), type.getElementType(),
-                                                      MemoryAttr::get(type.getContext(), space)),
-                                use.get()));
+      use.set(ConvertOp::create(
+          builder, dot.getLoc(),
+          RankedTensorType::get(type.getShape(), type.getElementType(), MemoryAttr::get(type.getContext(), space)),
+          use.get()));
     }
     return success();
   }

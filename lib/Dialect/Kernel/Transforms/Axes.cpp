@@ -164,9 +164,8 @@ LogicalResult Axes::visit(Operation *op) {
 
 FailureOr<Axes> Axes::compute(Operation *rootOp) {
   Axes axes;
-  WalkResult walked = rootOp->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    return failed(axes.visit(op)) ? WalkResult::interrupt() : WalkResult::advance();
-  });
+  WalkResult walked = rootOp->walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { return failed(axes.visit(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
   if (walked.wasInterrupted())
     return failure();
   for (auto [tile, dim] : axes.order) {
@@ -187,9 +186,7 @@ FailureOr<Axes> Axes::compute(Operation *rootOp) {
   return axes;
 }
 
-Axis Axes::of(Value tile, unsigned dim) const {
-  return axisOfRoot.lookup(root(nodes.lookup({tile, dim})));
-}
+Axis Axes::of(Value tile, unsigned dim) const { return axisOfRoot.lookup(root(nodes.lookup({tile, dim}))); }
 
 SmallVector<Axis> Axes::of(Value tile) const {
   SmallVector<Axis> result;

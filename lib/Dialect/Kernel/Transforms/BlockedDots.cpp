@@ -89,7 +89,8 @@ private:
   /// Whether the sizes are known well enough: what is left of an axis must be one number, which tiles of
   /// its own are made for.
   FailureOr<bool> analyse() {
-    FailureOr<Extent> rowExtent = t.extentOf(m, loc), columnExtent = t.extentOf(n, loc), depthExtent = t.extentOf(k, loc);
+    FailureOr<Extent> rowExtent = t.extentOf(m, loc), columnExtent = t.extentOf(n, loc),
+                      depthExtent = t.extentOf(k, loc);
     if (failed(rowExtent) || failed(columnExtent) || failed(depthExtent))
       return failure();
     depth = *depthExtent->constant;
@@ -243,9 +244,8 @@ private:
     }
     int64_t block = blocking.getRowBlock();
     if (block == blocking.getRows())
-      return overPieces(rows, [&](Value row0, int64_t height) {
-        return overTiles(at, piece, row0, {{height}, height, 0});
-      });
+      return overPieces(rows,
+                        [&](Value row0, int64_t height) { return overTiles(at, piece, row0, {{height}, height, 0}); });
     if (t.axes.extent(m) <= block)
       return overTiles(at, piece, t.evaluator.constantIndex(0, loc), rows);
     return t.emitLoop(0, rows.extent, block, {}, loc, [&](Value row0, Accumulators) -> FailureOr<Accumulators> {
@@ -296,12 +296,11 @@ private:
   /// a few of them are read at a time across all panels, in the order in which memory likes to be read.
   LogicalResult packRhs(Point at, Depth piece) {
     if (matrix)
-      return matrix->packRhs(at, piece.start, packer.contiguous(matrix->rhsTile(), k, n) == k,
-                             [&](MatrixUnit::Panel body) {
-                               return overPieces(columns, [&](Value column, int64_t width) {
-                                 return body(panelOf(column), column, width);
-                               });
-                             });
+      return matrix->packRhs(
+          at, piece.start, packer.contiguous(matrix->rhsTile(), k, n) == k, [&](MatrixUnit::Panel body) {
+            return overPieces(columns,
+                              [&](Value column, int64_t width) { return body(panelOf(column), column, width); });
+          });
     Extent count = extentOf(piece.count);
     if (packer.contiguous(dot.getRhs(), k, n) == k)
       return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
@@ -312,8 +311,7 @@ private:
       Extent some{rowsAtOnce};
       if (!count.constant || *count.constant % rowsAtOnce != 0) {
         Value left = arith::SubIOp::create(t.builder, loc, t.materialise(count, loc), row);
-        some = {std::nullopt,
-                arith::MinSIOp::create(t.builder, loc, left, t.evaluator.constantIndex(rowsAtOnce, loc))};
+        some = {std::nullopt, arith::MinSIOp::create(t.builder, loc, left, t.evaluator.constantIndex(rowsAtOnce, loc))};
       }
       if (failed(packPanels(at, t.evaluator.addIndex(piece.start, row, loc), row, some)))
         return failure();
@@ -334,9 +332,8 @@ private:
     if (matrix)
       return matrix->packLhs(at, piece.start, row0, height);
     auto place = [&](Value r, Value c) { return SmallVector<Value>{r, c}; };
-    return packer.pack({dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory,
-                        place},
-                       lanes);
+    return packer.pack(
+        {dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory, place}, lanes);
   }
 
   /// A right factor that lies in such panels already is read there.

@@ -36,8 +36,7 @@ Num Emitter::bits(Num like, uint64_t value) {
   return splat(like.type(), IntegerAttr::get(element, APInt(element.getWidth(), value)));
 }
 
-template <typename FloatOp, typename IntOp>
-static Num binary(Num a, Num b) {
+template <typename FloatOp, typename IntOp> static Num binary(Num a, Num b) {
   if (a.isFloat())
     return a.emitter->emit<FloatOp>(a.value, b.value);
   return a.emitter->emit<IntOp>(a.value, b.value);
@@ -51,37 +50,21 @@ Num operator/(Num a, Num b) { return a.emitter->emit<arith::DivFOp>(a.value, b.v
 Num operator&(Num a, Num b) { return a.emitter->emit<arith::AndIOp>(a.value, b.value); }
 Num operator|(Num a, Num b) { return a.emitter->emit<arith::OrIOp>(a.value, b.value); }
 Num operator^(Num a, Num b) { return a.emitter->emit<arith::XOrIOp>(a.value, b.value); }
-Num operator<<(Num a, unsigned by) {
-  return a.emitter->emit<arith::ShLIOp>(a.value, a.emitter->bits(a, by).value);
-}
-Num operator>>(Num a, unsigned by) {
-  return a.emitter->emit<arith::ShRUIOp>(a.value, a.emitter->bits(a, by).value);
-}
-Num shiftSigned(Num a, unsigned by) {
-  return a.emitter->emit<arith::ShRSIOp>(a.value, a.emitter->bits(a, by).value);
-}
+Num operator<<(Num a, unsigned by) { return a.emitter->emit<arith::ShLIOp>(a.value, a.emitter->bits(a, by).value); }
+Num operator>>(Num a, unsigned by) { return a.emitter->emit<arith::ShRUIOp>(a.value, a.emitter->bits(a, by).value); }
+Num shiftSigned(Num a, unsigned by) { return a.emitter->emit<arith::ShRSIOp>(a.value, a.emitter->bits(a, by).value); }
 
 static Num compare(Num a, Num b, arith::CmpFPredicate floats, arith::CmpIPredicate integers) {
   if (a.isFloat())
     return a.emitter->emit<arith::CmpFOp>(floats, a.value, b.value);
   return a.emitter->emit<arith::CmpIOp>(integers, a.value, b.value);
 }
-Num operator<(Num a, Num b) {
-  return compare(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt);
-}
-Num operator<=(Num a, Num b) {
-  return compare(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle);
-}
-Num operator==(Num a, Num b) {
-  return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq);
-}
-Num operator!=(Num a, Num b) {
-  return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
-}
+Num operator<(Num a, Num b) { return compare(a, b, arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt); }
+Num operator<=(Num a, Num b) { return compare(a, b, arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle); }
+Num operator==(Num a, Num b) { return compare(a, b, arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq); }
+Num operator!=(Num a, Num b) { return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne); }
 
-Num select(Num condition, Num a, Num b) {
-  return a.emitter->emit<arith::SelectOp>(condition.value, a.value, b.value);
-}
+Num select(Num condition, Num a, Num b) { return a.emitter->emit<arith::SelectOp>(condition.value, a.value, b.value); }
 
 /// a as a sum of two numbers of at most 26 bits each.
 static std::pair<Num, Num> split(Num a) {
@@ -111,8 +94,7 @@ Num fma(Num a, Num b, Num c) {
     return fmaOfPairs(a, b, c);
   // The product of two f32 is exact in f64.
   Type f64 = Float64Type::get(a.type().getContext());
-  return toFormat(toFormat(a, f64) * toFormat(b, f64) + toFormat(c, f64),
-                  getElementTypeOrSelf(a.type()));
+  return toFormat(toFormat(a, f64) * toFormat(b, f64) + toFormat(c, f64), getElementTypeOrSelf(a.type()));
 }
 Num clampAbove(Num a, double limit) {
   if (a.emitter->has.maximum && a.width() == 32)

@@ -38,8 +38,7 @@ struct Instructions {
 /// Builds ops at one place; equal constants are built once.
 class Emitter {
 public:
-  Emitter(mlir::OpBuilder &builder, mlir::Location loc, Instructions has)
-      : has(has), builder(builder), loc(loc) {}
+  Emitter(mlir::OpBuilder &builder, mlir::Location loc, Instructions has) : has(has), builder(builder), loc(loc) {}
 
   const Instructions has;
 
@@ -48,8 +47,7 @@ public:
   Num constant(Num like, double value);
   /// The same for integers, given by their bits.
   Num bits(Num like, uint64_t value);
-  template <typename Op, typename... Args>
-  Num emit(Args &&...args) {
+  template <typename Op, typename... Args> Num emit(Args &&...args) {
     return num(Op::create(builder, loc, std::forward<Args>(args)...).getResult());
   }
 
@@ -98,19 +96,13 @@ inline Num operator==(Num a, double b) { return a == a.emitter->constant(a, b); 
 inline Num operator!=(Num a, double b) { return a != a.emitter->constant(a, b); }
 
 Num select(Num condition, Num a, Num b);
-inline Num select(Num condition, Num a, double b) {
-  return select(condition, a, a.emitter->constant(a, b));
-}
-inline Num select(Num condition, double a, Num b) {
-  return select(condition, b.emitter->constant(b, a), b);
-}
+inline Num select(Num condition, Num a, double b) { return select(condition, a, a.emitter->constant(a, b)); }
+inline Num select(Num condition, double a, Num b) { return select(condition, b.emitter->constant(b, a), b); }
 /// a * b + c, with an error of hardly more than half a unit in the last place also where a * b and c
 /// nearly cancel.
 Num fma(Num a, Num b, Num c);
 inline Num fma(Num a, double b, Num c) { return fma(a, a.emitter->constant(a, b), c); }
-inline Num fma(Num a, double b, double c) {
-  return fma(a, a.emitter->constant(a, b), a.emitter->constant(a, c));
-}
+inline Num fma(Num a, double b, double c) { return fma(a, a.emitter->constant(a, b), a.emitter->constant(a, c)); }
 inline Num fma(Num a, Num b, double c) { return fma(a, b, a.emitter->constant(a, c)); }
 Num abs(Num a);
 Num negate(Num a);

@@ -47,12 +47,11 @@ struct Format {
 /// e^r for |r| <= ln2 / 2: 2^-28.2 (f32), 2^-63.8 (f64).
 static Num expPolynomial(Num r) {
   if (r.width() == 64)
-    return polynomial(r, {1, 1, 5.0e-1, 1.66666666666666824e-1, 4.1666666666666477e-2,
-                          8.33333333331764264e-3, 1.38888888889968586e-3, 1.98412698951368216e-4,
-                          2.48015870962791326e-5, 2.75572359296717331e-6, 2.75574680166952637e-7,
-                          2.5111709815870261e-8, 2.08557146351850265e-9});
-  return polynomial(r, {1, 1, 4.999999404e-1, 1.666651964e-1, 4.166825861e-2, 8.36883951e-3,
-                        1.382158604e-3});
+    return polynomial(r,
+                      {1, 1, 5.0e-1, 1.66666666666666824e-1, 4.1666666666666477e-2, 8.33333333331764264e-3,
+                       1.38888888889968586e-3, 1.98412698951368216e-4, 2.48015870962791326e-5, 2.75572359296717331e-6,
+                       2.75574680166952637e-7, 2.5111709815870261e-8, 2.08557146351850265e-9});
+  return polynomial(r, {1, 1, 4.999999404e-1, 1.666651964e-1, 4.166825861e-2, 8.36883951e-3, 1.382158604e-3});
 }
 
 /// 2^r for |r| <= 1/2: 2^-28.3 (f32), 2^-59.7 (f64).
@@ -62,8 +61,8 @@ static Num exp2Polynomial(Num r) {
                           9.61812910762977966e-3, 1.33335581460255754e-3, 1.54035303906455026e-4,
                           1.52527341829115508e-5, 1.32154892145523159e-6, 1.01779224520733244e-7,
                           7.05395333947589507e-9, 4.47519727476304581e-10, 2.70871183095931052e-11});
-  return polynomial(r, {1, 6.931471825e-1, 2.402264774e-1, 5.55035919e-2, 9.618501179e-3,
-                        1.339118811e-3, 1.532885799e-4});
+  return polynomial(r,
+                    {1, 6.931471825e-1, 2.402264774e-1, 5.55035919e-2, 9.618501179e-3, 1.339118811e-3, 1.532885799e-4});
 }
 
 /// p * 2^n for a whole n whose sum with magic() + 2 bias() is `rounded`. In two factors, because 2^n
@@ -76,9 +75,7 @@ static Num scaleInTwoSteps(Num p, Num rounded) {
 }
 
 /// p * 2^n where both are normal; n + magic() + bias() is `rounded`.
-static Num scaleNormal(Num p, Num rounded) {
-  return p * fromBits(toBits(rounded) << Format(p).mantissa());
-}
+static Num scaleNormal(Num p, Num rounded) { return p * fromBits(toBits(rounded) << Format(p).mantissa()); }
 
 static Num exponentRest(Num x, Num n) {
   Format format(x);
@@ -101,8 +98,7 @@ static Num exp2OfRest(Num x, Num n) {
 /// Calls `power` of x, and answers zero where x is below `lowest`, from where on that is what is rounded to.
 /// The power itself is not taken there: processors need a hundred cycles for a product that is too small. Those that
 /// have an instruction for powers do not.
-template <typename Power>
-static Num orZeroBelow(Num x, double lowest, Power power) {
+template <typename Power> static Num orZeroBelow(Num x, double lowest, Power power) {
   if (Format::hasPowers(x))
     return power(clampBelow(x, lowest));
   Num isZero = x < lowest;
@@ -157,14 +153,11 @@ Num tanh(Num x) {
   Num z = x * x;
   // Up to 0.625: 2^-27.7 (f32), 2^-56.5 (f64).
   Num p = format.is64
-              ? polynomial(z, {-3.33333333333328763e-1, 1.33333333332646853e-1,
-                               -5.39682539323796534e-2, 2.18694875997103577e-2,
-                               -8.86322129084388816e-3, 3.59199134961192589e-3,
-                               -1.45496938001701825e-3, 5.86349016028327218e-4,
-                               -2.28626463205975017e-4, 7.72117261534633313e-5,
-                               -1.61040199648904522e-5})
-              : polynomial(z, {-3.333328068e-1, 1.333141178e-1, -5.373743176e-2, 2.06322968e-2,
-                               -5.697994027e-3});
+              ? polynomial(z, {-3.33333333333328763e-1, 1.33333333332646853e-1, -5.39682539323796534e-2,
+                               2.18694875997103577e-2, -8.86322129084388816e-3, 3.59199134961192589e-3,
+                               -1.45496938001701825e-3, 5.86349016028327218e-4, -2.28626463205975017e-4,
+                               7.72117261534633313e-5, -1.61040199648904522e-5})
+              : polynomial(z, {-3.333328068e-1, 1.333141178e-1, -5.373743176e-2, 2.06322968e-2, -5.697994027e-3});
   Num small = fma(size * z, p, size);
   return copySign(select(size < 0.625, small, big), x);
 }
@@ -181,21 +174,19 @@ Num erf(Num x) {
                            -1.62043067237058683e-7, 1.37029546707613896e-8, -7.76551642641660468e-10});
     Num limited = clampAbove(size, 6);
     Num t = 1.0 / (limited + 2.0);
-    Num rest = polynomial(
-        t, {-7.80576747695618082e-6, 5.64607624155170629e-1, 1.11804972686905502, 2.13047845491620924,
-            1.22214182334913546, 1.44360407928327881e+1, -6.37406936686282535e+1,
-            2.45379062772535747e+2, -7.4493838636166879e+2, 1.47590324215763576e+3,
-            -1.86296949367152411e+3, 1.46038492596715855e+3, -6.47818486776056716e+2,
-            1.22669031634479907e+2});
+    Num rest =
+        polynomial(t, {-7.80576747695618082e-6, 5.64607624155170629e-1, 1.11804972686905502, 2.13047845491620924,
+                       1.22214182334913546, 1.44360407928327881e+1, -6.37406936686282535e+1, 2.45379062772535747e+2,
+                       -7.4493838636166879e+2, 1.47590324215763576e+3, -1.86296949367152411e+3, 1.46038492596715855e+3,
+                       -6.47818486776056716e+2, 1.22669031634479907e+2});
     Num big = 1.0 - rest * expNormal(negate(limited * limited));
     return copySign(select(size < 1.0, fma(size, p, size), big), x);
   }
   // Up to 0.921875: 2^-30.1. From there to 4, log(erfc) is a polynomial: 2^-29.3.
-  Num p = polynomial(z, {1.283791661e-1, -3.761263192e-1, 1.128367782e-1, -2.68586725e-2,
-                         5.199593958e-3, -8.12907354e-4, 8.320529014e-5});
-  Num logRest = polynomial(clampAbove(size, 4),
-                           {-2.071818308e-4, -1.127626777, -6.372665763e-1, -1.038559303e-1,
-                            2.218974568e-2, -3.033745568e-3, 1.949602156e-4});
+  Num p = polynomial(z, {1.283791661e-1, -3.761263192e-1, 1.128367782e-1, -2.68586725e-2, 5.199593958e-3,
+                         -8.12907354e-4, 8.320529014e-5});
+  Num logRest = polynomial(clampAbove(size, 4), {-2.071818308e-4, -1.127626777, -6.372665763e-1, -1.038559303e-1,
+                                                 2.218974568e-2, -3.033745568e-3, 1.949602156e-4});
   Num big = 1.0 - expNormal(logRest);
   return copySign(select(size < 0.921875, fma(size, p, size), big), x);
 }
@@ -233,9 +224,8 @@ static Num withLogarithmEnds(Num x, Num result) {
 
 /// (2 atanh(s) - 2 s) / s^3 as a function of s^2, up to s = 0.1716: 2^-59.5 of the logarithm.
 static Num atanhPolynomial(Num z) {
-  return polynomial(z, {6.66666666666673513e-1, 3.99999999994106514e-1, 2.8571428743179017e-1,
-                        2.22221984990148641e-1, 1.81835679236686337e-1, 1.53139633691629751e-1,
-                        1.4796784968784471e-1});
+  return polynomial(z, {6.66666666666673513e-1, 3.99999999994106514e-1, 2.8571428743179017e-1, 2.22221984990148641e-1,
+                        1.81835679236686337e-1, 1.53139633691629751e-1, 1.4796784968784471e-1});
 }
 
 /// f - log(1 + f) for f64: with s = f / (2 + f), log(1 + f) = 2 atanh(s) and 2 s = f - s f.
@@ -253,8 +243,8 @@ Num log(Num x) {
     rest = f - fma(exponent, -ln2Low64, logDefect(f));
   } else {
     // log(1 + f) = f - f^2/2 + f^3 p(f): 2^-27.3.
-    Num p = polynomial(f, {3.333333135e-1, -2.500082552e-1, 2.000121176e-1, -1.662319154e-1,
-                           1.420236975e-1, -1.316253692e-1, 1.27571553e-1, -7.622034848e-2});
+    Num p = polynomial(f, {3.333333135e-1, -2.500082552e-1, 2.000121176e-1, -1.662319154e-1, 1.420236975e-1,
+                           -1.316253692e-1, 1.27571553e-1, -7.622034848e-2});
     Num square = f * f;
     rest = f + fma(exponent, ln2Low32, square * fma(f, p, -0.5));
   }
@@ -270,9 +260,8 @@ Num log2(Num x) {
     rest = fma(f, log2eHigh64, fma(f, log2eLow64, defect * -log2eHigh64));
   } else {
     // log2(1 + f) = f log2(e) + f^2 p(f): 2^-27.7.
-    Num p = polynomial(f, {-7.21347332e-1, 4.808982313e-1, -3.606978357e-1, 2.88566798e-1,
-                           -2.39594087e-1, 2.046204954e-1, -1.912604421e-1, 1.860416681e-1,
-                           -1.09279193e-1});
+    Num p = polynomial(f, {-7.21347332e-1, 4.808982313e-1, -3.606978357e-1, 2.88566798e-1, -2.39594087e-1,
+                           2.046204954e-1, -1.912604421e-1, 1.860416681e-1, -1.09279193e-1});
     rest = fma(f, log2eHigh32, fma(f * f, p, f * log2eLow32));
   }
   return withLogarithmEnds(x, exponent + rest);
@@ -303,9 +292,9 @@ static Pair log2AsPair(Num x) {
   Num z = s * s;
   Num zLow = fma(s, s, negate(z)) + s * sLow * 2.0;
   // log2(1 + f) = s (c0 + z (c1 + z p(z))), with c0 = 2 / ln 2 and c1 = c0 / 3 as pairs: 2^-66.
-  Num t = z * polynomial(z, {5.77078016355618062e-1, 4.12198583091894832e-1, 3.20598902280578968e-1,
-                             2.62307700578975289e-1, 2.21984020591792341e-1, 1.91254670991610698e-1,
-                             1.90389676575179884e-1});
+  Num t =
+      z * polynomial(z, {5.77078016355618062e-1, 4.12198583091894832e-1, 3.20598902280578968e-1, 2.62307700578975289e-1,
+                         2.21984020591792341e-1, 1.91254670991610698e-1, 1.90389676575179884e-1});
   const double c0 = 2.885390081777926774, c0Low = 4.0710547481862064099e-17;
   const double c1 = 0.96179669392597555433, c1Low = 5.0577616648125906047e-17;
   Num q = t + c1;
@@ -335,18 +324,18 @@ static Num powerForF32(Num size, Num y) {
   auto [exponent, f] = splitExponent(size);
   Num s = f / (f + 2.0);
   // 2^-45.1.
-  Num p = polynomial(s * s, {2.8853900817778495, 9.61796694114056105e-1, 5.7707794217593078e-1,
-                             4.12209270628490276e-1, 3.19904972462457027e-1, 2.82910219677751928e-1});
+  Num p = polynomial(s * s, {2.8853900817778495, 9.61796694114056105e-1, 5.7707794217593078e-1, 4.12209270628490276e-1,
+                             3.19904972462457027e-1, 2.82910219677751928e-1});
   Num product = y * withLogarithmEnds(size, fma(s, p, exponent));
   // Far beyond the range of f32, but normal in f64: the conversion rounds once.
   product = clampBelow(clampAbove(product, 1000), -1000);
   double magic = Format(product).magic() + Format(product).bias();
   Num rounded = product + magic;
   // 2^-34.3.
-  Num power = polynomial(product - (rounded - magic),
-                         {1, 6.93147180704950405e-1, 2.4022651068345402e-1, 5.55041036415087202e-2,
-                          9.61803791437006173e-3, 1.33339372473588501e-3, 1.54668191520713328e-4,
-                          1.51955296040601146e-5});
+  Num power =
+      polynomial(product - (rounded - magic),
+                 {1, 6.93147180704950405e-1, 2.4022651068345402e-1, 5.55041036415087202e-2, 9.61803791437006173e-3,
+                  1.33339372473588501e-3, 1.54668191520713328e-4, 1.51955296040601146e-5});
   return scaleNormal(power, rounded);
 }
 

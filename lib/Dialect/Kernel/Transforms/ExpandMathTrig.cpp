@@ -28,12 +28,9 @@ struct Reduced {
 } // namespace
 
 /// 2/pi in pieces of 28 bits, for f32: the product of a piece and the 24 digits of an f32 is exact in f64.
-static constexpr uint32_t pieces28[] = {0xa2f9836, 0xe4e4415, 0x29fc275, 0x7d1f534,
-                                         0xddc0db6, 0x295993c, 0x439041f};
+static constexpr uint32_t pieces28[] = {0xa2f9836, 0xe4e4415, 0x29fc275, 0x7d1f534, 0xddc0db6, 0x295993c, 0x439041f};
 
-static double piece(unsigned index) {
-  return std::ldexp(double(pieces28[index]), -28 * int(index + 1));
-}
+static double piece(unsigned index) { return std::ldexp(double(pieces28[index]), -28 * int(index + 1)); }
 
 /// Multiplies |x| by 2/pi and keeps what is left of whole numbers. Four pieces always suffice: those
 /// before them make products that are multiples of 4 for a large x, those behind them are too small to
@@ -61,12 +58,11 @@ static Reduced reduceF32(Num size) {
 
 /// 2/pi in pieces of 26 bits, for f64.
 static constexpr uint32_t pieces26[] = {
-    0x28be60d, 0x2e4e441, 0x14a7f09, 0x357d1f5, 0xd37703, 0x1b62959, 0x24f10e4, 0x41fe51,
-    0x18eaf7a, 0x3bc561b, 0x1c91b8e, 0x2424dd2, 0x3801924, 0x2eea09d, 0x64873f, 0x21deb1c,
-    0x2c4a69c, 0x3ee8823, 0x17d4bae, 0x34484e9, 0x271c09a, 0x345f7e4, 0x4e6475, 0x2398353,
-    0xe7d272, 0x45f8bb, 0x37e4a0e, 0x31ff897, 0x3ff7816, 0x180fef2, 0x3c462d6, 0x20a6d1f,
-    0x1b4d9fb, 0xf27cb0, 0x26dd3d1, 0x23f669e, 0x17fa8b5, 0x3527bac, 0x1faf97c, 0x17b3d07,
-    0xe7de29, 0x1292ea6, 0x2fed7ec, 0x11f8d5d, 0x21580c, 0x3046fc7};
+    0x28be60d, 0x2e4e441, 0x14a7f09, 0x357d1f5, 0xd37703,  0x1b62959, 0x24f10e4, 0x41fe51,  0x18eaf7a, 0x3bc561b,
+    0x1c91b8e, 0x2424dd2, 0x3801924, 0x2eea09d, 0x64873f,  0x21deb1c, 0x2c4a69c, 0x3ee8823, 0x17d4bae, 0x34484e9,
+    0x271c09a, 0x345f7e4, 0x4e6475,  0x2398353, 0xe7d272,  0x45f8bb,  0x37e4a0e, 0x31ff897, 0x3ff7816, 0x180fef2,
+    0x3c462d6, 0x20a6d1f, 0x1b4d9fb, 0xf27cb0,  0x26dd3d1, 0x23f669e, 0x17fa8b5, 0x3527bac, 0x1faf97c, 0x17b3d07,
+    0xe7de29,  0x1292ea6, 0x2fed7ec, 0x11f8d5d, 0x21580c,  0x3046fc7};
 
 /// Adds `term` to the pair (high, low) without an error above 2^-53 of low.
 static void addTo(Num &high, Num &low, Num term) {
@@ -92,8 +88,7 @@ static Reduced reduceF64(Num x) {
   for (unsigned bit = 32; bit != 0; bit /= 2) {
     Num isSet = (w & w.emitter->bits(w, bit)) != 0.0;
     // w is at most 37.
-    unsigned count = std::min<unsigned>(bit == 32 ? 37 - 32 + numPieces : bit - 1 + numPieces,
-                                        pieces.size() - bit);
+    unsigned count = std::min<unsigned>(bit == 32 ? 37 - 32 + numPieces : bit - 1 + numPieces, pieces.size() - bit);
     for (unsigned i = 0; i != count; ++i)
       pieces[i] = select(isSet, pieces[i + bit], pieces[i]);
   }
@@ -131,18 +126,15 @@ static Reduced reduceF64(Num x) {
   return {toBits(quadrant + 0x1.8p52), select(x < 0.78, x, rest + restLow)};
 }
 
-static Reduced reduce(Num size) {
-  return size.width() == 64 ? reduceF64(size) : reduceF32(size);
-}
+static Reduced reduce(Num size) { return size.width() == 64 ? reduceF64(size) : reduceF32(size); }
 
 // The rest of an f32 is at hand in f64, where a short polynomial leaves one rounding at the end.
 
 /// sin(r) for |r| <= pi/4: 2^-27.9 for f32, 2^-58.0 for f64.
 static Num sinPolynomial(Num r, bool isF64) {
   Num z = r * r;
-  Num p = isF64 ? polynomial(z, {-1.66666666666666324e-1, 8.33333333332245824e-3,
-                                 -1.98412698298173134e-4, 2.75573136891301767e-6,
-                                 -2.50507569783357219e-8, 1.58966979497374334e-10})
+  Num p = isF64 ? polynomial(z, {-1.66666666666666324e-1, 8.33333333332245824e-3, -1.98412698298173134e-4,
+                                 2.75573136891301767e-6, -2.50507569783357219e-8, 1.58966979497374334e-10})
                 : polynomial(z, {-1.666665375e-1, 8.33211001e-3, -1.950856531e-4});
   return fma(r * z, p, r);
 }
@@ -150,16 +142,13 @@ static Num sinPolynomial(Num r, bool isF64) {
 /// cos(r) for |r| <= pi/4: 2^-32.7 for f32, 2^-63.9 for f64.
 static Num cosPolynomial(Num r, bool isF64) {
   Num z = r * r;
-  Num p = isF64 ? polynomial(z, {4.1666666666666595e-2, -1.38888888888733181e-3,
-                                 2.48015872889753062e-5, -2.75573142064958627e-7,
-                                 2.08757036416661257e-9, -1.13586440598377132e-11})
+  Num p = isF64 ? polynomial(z, {4.1666666666666595e-2, -1.38888888888733181e-3, 2.48015872889753062e-5,
+                                 -2.75573142064958627e-7, 2.08757036416661257e-9, -1.13586440598377132e-11})
                 : polynomial(z, {4.166664556e-2, -1.388729899e-3, 2.443028643e-5});
   return fma(z * z, p, fma(z, -0.5, 1.0));
 }
 
-static Num isOdd(Num quadrant) {
-  return (quadrant & quadrant.emitter->bits(quadrant, 1)) != 0.0;
-}
+static Num isOdd(Num quadrant) { return (quadrant & quadrant.emitter->bits(quadrant, 1)) != 0.0; }
 
 /// `value` with its sign turned where bit 1 of `quadrant` is set.
 static Num turnSign(Num value, Num quadrant) {

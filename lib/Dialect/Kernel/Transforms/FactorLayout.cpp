@@ -69,8 +69,8 @@ std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner
   return FactorLayout{target, map, target, sizeOf(shape, strides)};
 }
 
-/// One block that finds the same elements as two, where each dimension of the first one steps along one dimension of the
-/// second, and none into the next row of it.
+/// One block that finds the same elements as two, where each dimension of the first one steps along one dimension of
+/// the second, and none into the next row of it.
 static std::optional<BlockAttr> compose(BlockAttr front, BlockAttr next) {
   if (next.hasValid())
     return std::nullopt;
@@ -203,8 +203,8 @@ static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
   for (auto [l, stride] : llvm::zip(low, placed))
     begin -= l * stride;
   SmallVector<BlockAttr> blocks(map.getBlocks());
-  blocks.back() = BlockAttr::get(context, last.getShape(), numbers(context, placed), getAffineConstantExpr(begin, context),
-                                 last.getValidLow(), last.getValidHigh());
+  blocks.back() = BlockAttr::get(context, last.getShape(), numbers(context, placed),
+                                 getAffineConstantExpr(begin, context), last.getValidLow(), last.getValidHigh());
   layout.map = MapAttr::get(context, blocks);
   return layout;
 }

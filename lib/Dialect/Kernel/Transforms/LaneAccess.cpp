@@ -13,9 +13,7 @@ using namespace zyx::kernel;
 static int64_t number(AffineExpr expr) { return *BlockAttr::constant(expr); }
 
 /// Lanes `step` apart cross the end of a row of `extent` elements now and then; whether seldom.
-static bool crossesSeldom(int64_t step, int64_t lanes, int64_t extent) {
-  return 2 * lanes * std::abs(step) <= extent;
-}
+static bool crossesSeldom(int64_t step, int64_t lanes, int64_t extent) { return 2 * lanes * std::abs(step) <= extent; }
 
 LaneStride zyx::kernel::laneStride(MapAttr map, unsigned dim, int64_t lanes) {
   LaneRun run = LaneRun::Always;
@@ -246,8 +244,7 @@ Value LaneLoader::gather(Value row, const LaneIndex &lane, Value mask, Value oth
   Value read = GatherOp::create(builder, loc, result, row, at);
   if (!mask || !other)
     return read;
-  return arith::SelectOp::create(builder, loc, mask, read,
-                                 vector::BroadcastOp::create(builder, loc, result, other));
+  return arith::SelectOp::create(builder, loc, mask, read, vector::BroadcastOp::create(builder, loc, result, other));
 }
 
 Value LaneLoader::emit(ViewOp view, const Place &place, Value other) {

@@ -2,10 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// An attention by workgroups whose threads share blocks of keys and values. A block passes through five steps, with barriers
-// between: it is written to shared memory; each thread has a tile of scores, over a part of the features; whoever has a
-// score adds up its parts and masks it; rows are compared, and weights taken; each thread adds to its part of the results.
-// Loops with barriers have the same trips for all threads, and what follows their number is chosen by selects or is a store alone.
+// An attention by workgroups whose threads share blocks of keys and values. A block passes through five steps, with
+// barriers between: it is written to shared memory; each thread has a tile of scores, over a part of the features;
+// whoever has a score adds up its parts and masks it; rows are compared, and weights taken; each thread adds to its
+// part of the results. Loops with barriers have the same trips for all threads, and what follows their number is chosen
+// by selects or is a store alone.
 //===----------------------------------------------------------------------===//
 #include "Lanes.h"
 #include "TileEvaluator.h"
@@ -78,7 +79,8 @@ private:
     return isa<VectorType>(value.getType()) ? vector::ExtractOp::create(b, loc, value, at).getResult() : value;
   }
   Value repeat(Value value, int64_t lanes) {
-    return lanes == 1 ? value : vector::BroadcastOp::create(b, loc, VectorType::get(lanes, value.getType()), value).getResult();
+    return lanes == 1 ? value
+                      : vector::BroadcastOp::create(b, loc, VectorType::get(lanes, value.getType()), value).getResult();
   }
   Value fma(Value x, Value y, Value sum) { return math::FmaOp::create(b, loc, x, y, sum); }
   Value exponential(Value distance) {
@@ -90,8 +92,8 @@ private:
     return AllocOp::create(b, loc, ViewType::get(shape, element, Space::Shared));
   }
   Value read(Value view, ArrayRef<Value> at, int64_t lanes = 1) {
-    return LoadOp::create(b, loc, vectorOf(cast<ViewType>(view.getType()).getElementType(), lanes), view, at, Value(), Value(),
-                          ArrayAttr(), DenseBoolArrayAttr());
+    return LoadOp::create(b, loc, vectorOf(cast<ViewType>(view.getType()).getElementType(), lanes), view, at, Value(),
+                          Value(), ArrayAttr(), DenseBoolArrayAttr());
   }
   void write(Value value, Value view, ArrayRef<Value> at) {
     StoreOp::create(b, loc, value, view, at, Value(), DenseBoolArrayAttr());
@@ -107,7 +109,8 @@ private:
   Staging stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all, Axis columnAxis, int64_t columns, Type type);
   /// The thread's vectors of a factor, of the rows from `first` on; of those that do not exist the last ones'.
   FailureOr<Values> fetch(const Staging &staging, Value first, int64_t all);
-  /// Writes them there; with `first`, zeros in place of rows that do not exist: of an infinity, a weight of zero makes NaN.
+  /// Writes them there; with `first`, zeros in place of rows that do not exist: of an infinity, a weight of zero makes
+  /// NaN.
   void put(const Staging &staging, ValueRange vectors, Value first = {}, int64_t all = 0);
   void setRow(Point &point, Value row);
   LogicalResult stageQueries();
@@ -201,8 +204,8 @@ static bool liesAlong(Value factor, Axis axis, const Axes &axes) {
   return false;
 }
 
-AttentionLowering::Staging AttentionLowering::stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all, Axis columnAxis,
-                                                        int64_t columns, Type type) {
+AttentionLowering::Staging AttentionLowering::stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all,
+                                                        Axis columnAxis, int64_t columns, Type type) {
   Staging staging{factor, Value(), rowAxis, columnAxis, true, rows, columns, 1};
   staging.alongColumns = liesAlong(factor, columnAxis, axes) || !liesAlong(factor, rowAxis, axes);
   int64_t lanes = std::min<int64_t>(16 / std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1), 8);
@@ -349,8 +352,8 @@ void AttentionLowering::findLimits(Value condition, bool isSeen, SmallVectorImpl
   // What is the same for all keys is repeated along them.
   while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(other.getDefiningOp()))
     other = other.getDefiningOp()->getOperand(0);
-  if (!countsKeys(key, attention.keys, axes) || axes.contains(other, attention.keys) || !isa<IntegerType>(elementOf(other)) ||
-      elementOf(other).getIntOrFloatBitWidth() < 32)
+  if (!countsKeys(key, attention.keys, axes) || axes.contains(other, attention.keys) ||
+      !isa<IntegerType>(elementOf(other)) || elementOf(other).getIntOrFloatBitWidth() < 32)
     return;
   if (!isSeen)
     predicate = arith::invertPredicate(predicate);
@@ -414,9 +417,8 @@ LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
     return larger(smaller(add(place, limit.plus), index(numKeys)), index(0));
   };
   for (const Limit &limit : findLimits()) {
-    const bool differs = llvm::any_of(attention.rows, [&](const SharedAttention::Part &part) {
-      return axes.contains(limit.number, part.axis);
-    });
+    const bool differs = llvm::any_of(
+        attention.rows, [&](const SharedAttention::Part &part) { return axes.contains(limit.number, part.axis); });
     Value all;
     if (!differs)
       all = numberAt(limit, program);
@@ -467,7 +469,8 @@ AttentionLowering::Values AttentionLowering::scoreParts() {
   when(exists, [&] {
     for (int64_t r = 0; r < shape.ownRows; ++r)
       for (int64_t c = 0; c < shape.ownKeys; ++c)
-        write(sums[static_cast<size_t>(r * shape.ownKeys + c)], parts, {slice, add(row, r * down), add(key, c * across)});
+        write(sums[static_cast<size_t>(r * shape.ownKeys + c)], parts,
+              {slice, add(row, r * down), add(key, c * across)});
   });
   return sums;
 }
@@ -579,7 +582,8 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
   const size_t numSums = attention.sums.size(), numResults = static_cast<size_t>(shape.outItems * shape.outRows);
   Values carried(before.take_front(1 + numSums + numResults)), next;
   auto fetchBoth = [&](Value from) -> FailureOr<Values> {
-    FailureOr<Values> k = fetch(keys, from, numKeys), v = failed(k) ? FailureOr<Values>(failure()) : fetch(values, from, numKeys);
+    FailureOr<Values> k = fetch(keys, from, numKeys),
+                      v = failed(k) ? FailureOr<Values>(failure()) : fetch(values, from, numKeys);
     if (failed(v))
       return failure();
     k->append(v->begin(), v->end());
@@ -648,8 +652,8 @@ AttentionLowering::Values AttentionLowering::sumsOf(Value row) {
   return sums;
 }
 
-/// Calls `body` for each vector of results that this thread has, where that exists: with its row in the program, its first
-/// column, and its sum.
+/// Calls `body` for each vector of results that this thread has, where that exists: with its row in the program, its
+/// first column, and its sum.
 void AttentionLowering::forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body) {
   const int64_t vectors = shape.width / shape.valueLanes, lanes = shape.valueLanes;
   // Parts of results that a thread has in registers, or adds up in the order of their slices.
@@ -675,8 +679,8 @@ void AttentionLowering::forResults(ValueRange carried, llvm::function_ref<void(V
 
 /// Evaluates and stores what a row has: results of a vector of columns, or with none, its numbers.
 LogicalResult AttentionLowering::storeRow(Value row, Value max, ValueRange sums, Value column, Value result) {
-  Value isEmpty = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max,
-                                        number(-std::numeric_limits<double>::infinity()));
+  Value isEmpty =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, number(-std::numeric_limits<double>::infinity()));
   // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
   Value nothing = number(std::numeric_limits<double>::quiet_NaN());
   Value global = add(firstRow, row);
@@ -697,7 +701,8 @@ LogicalResult AttentionLowering::storeRow(Value row, Value max, ValueRange sums,
         point.vectorAxis = attention.columns;
     }
     for (StoreOp store : result ? attention.results : attention.ofRows) {
-      FailureOr<Value> value = result ? evaluator.evaluateVector(store.getValue(), point) : evaluator.evaluate(store.getValue(), point);
+      FailureOr<Value> value =
+          result ? evaluator.evaluateVector(store.getValue(), point) : evaluator.evaluate(store.getValue(), point);
       if (failed(value) || failed(evaluator.store(store, *value, point)))
         written = failure();
     }
@@ -731,8 +736,8 @@ LogicalResult AttentionLowering::finish(ValueRange carried) {
   return written;
 }
 
-/// Workgroups of a cluster have walked a part of the keys each. The first one gets what all have, relative to their own maxima,
-/// and adds it up in their order.
+/// Workgroups of a cluster have walked a part of the keys each. The first one gets what all have, relative to their own
+/// maxima, and adds it up in their order.
 LogicalResult AttentionLowering::finishTogether(ValueRange carried) {
   const auto numSums = static_cast<int64_t>(attention.sums.size());
   const int64_t lanes = shape.valueLanes;
@@ -758,8 +763,8 @@ LogicalResult AttentionLowering::finishTogether(ValueRange carried) {
       parts.push_back(read(allNumbers, {index(g), index(0), row}));
       max = max ? arith::MaximumFOp::create(b, loc, max, parts.back()).getResult() : parts.back();
     }
-    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max,
-                                         number(-std::numeric_limits<double>::infinity()));
+    Value isNone =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, number(-std::numeric_limits<double>::infinity()));
     Value base = choose(isNone, number(0), max);
     for (Value part : parts)
       shrinkage.push_back(exponential(arith::SubFOp::create(b, loc, part, base)));
@@ -787,7 +792,8 @@ LogicalResult AttentionLowering::finishTogether(ValueRange carried) {
         Values sums, shrinkage;
         Value max = combineRow(row, sums, shrinkage), result = zeros(vectorOf(f32, lanes));
         for (int64_t g = 0; g < shape.cluster; ++g)
-          result = fma(read(allOutputs, {index(g), row, column}, lanes), repeat(shrinkage[static_cast<size_t>(g)], lanes), result);
+          result = fma(read(allOutputs, {index(g), row, column}, lanes),
+                       repeat(shrinkage[static_cast<size_t>(g)], lanes), result);
         if (failed(storeRow(row, max, sums, column, result)))
           written = failure();
       });
@@ -837,8 +843,10 @@ LogicalResult AttentionLowering::run() {
     Type type = elementOf(factor);
     return type.isF32() || type.isBF16() || type.isF16() ? type : f32;
   };
-  keys = stagingOf(attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth, elementOf(attention.k));
-  values = stagingOf(attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width, elementOf(attention.v));
+  keys = stagingOf(attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth,
+                   elementOf(attention.k));
+  values = stagingOf(attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width,
+                     elementOf(attention.v));
   keys.memory = share({shape.keys, shape.keyStride}, shared(attention.k));
   values.memory = share({shape.keys, shape.valueStride}, shared(attention.v));
   perRow = shape.threads / shape.rows;

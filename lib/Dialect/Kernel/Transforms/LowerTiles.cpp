@@ -51,13 +51,13 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     auto isTileType = [](Type type) { return isa<TensorType>(type); };
     return !func.walk([&](Operation *op) {
                   auto view = dyn_cast<ViewOp>(op);
-                  bool isComplex = view && (!view.getMap().isSingleBlock() ||
-                                            view.getMap().front().hasValid());
+                  bool isComplex = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
                   return isComplex || llvm::any_of(op->getOperandTypes(), isTileType) ||
                                  llvm::any_of(op->getResultTypes(), isTileType)
                              ? WalkResult::interrupt()
                              : WalkResult::advance();
-                }).wasInterrupted();
+                })
+                .wasInterrupted();
   }
 
   /// Exponentials of distances to the maximum of a row, as a softmax has them.
@@ -141,8 +141,8 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, axes, {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu,
-                                                    warpDots});
+    TileLowering lowering(func, builder, axes,
+                          {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu, warpDots});
     if (isGpu && isCopy(func))
       lowering.sumByDimension();
     for (BlockArgument argument : func.getBody().getArguments())

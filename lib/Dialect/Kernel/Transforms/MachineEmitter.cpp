@@ -234,7 +234,9 @@ Value MachineEmitter::compute(Value tile, const Frame &frame, llvm::function_ref
 Value MachineEmitter::tangent(Value x) {
   const auto few = arith::FastMathFlags::afn;
   auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
-  auto fma = [&](Value x, Value y, double z) -> Value { return math::FmaOp::create(b, loc, x, y, number(x.getType(), z)); };
+  auto fma = [&](Value x, Value y, double z) -> Value {
+    return math::FmaOp::create(b, loc, x, y, number(x.getType(), z));
+  };
   Value size = math::AbsFOp::create(b, loc, x), one = number(x.getType(), 1);
   // 1 - 2 / (e^2x + 1); near zero, where that loses digits, x + x^3 p(x^2), up to 0.625: 2^-27.7.
   Value power = math::Exp2Op::create(b, loc, times(size, number(x.getType(), 2.8853900817779268)), few);

@@ -11,24 +11,26 @@
 
 namespace zyx::kernel {
 
-/// What the makers of machine forms for tensor cores have in common: small ops, memory that workgroups share, roles, and
-/// what is computed element by element in the registers of a group of warps.
+/// What the makers of machine forms for tensor cores have in common: small ops, memory that workgroups share, roles,
+/// and what is computed element by element in the registers of a group of warps.
 class MachineEmitter {
 protected:
   using Carried = llvm::SmallVector<mlir::Value>;
 
-  /// Rows of a group of four warps, and its threads; bytes that a swizzle exchanges, and columns of 16 bits that it has.
+  /// Rows of a group of four warps, and its threads; bytes that a swizzle exchanges, and columns of 16 bits that it
+  /// has.
   static constexpr int64_t groupRows = 64, groupThreads = 128, swizzleBytes = 128, panelColumns = 64;
 
   MachineEmitter(FuncOp func, const Axes &axes)
-      : func(func), axes(axes), step(tensorStepOf(func)), b(func), loc(func.getLoc()), groups(step.getRows() / groupRows) {}
+      : func(func), axes(axes), step(tensorStepOf(func)), b(func), loc(func.getLoc()),
+        groups(step.getRows() / groupRows) {}
 
   //===--------------------------------------------------------------------===//
   // The kernel
   //===--------------------------------------------------------------------===//
 
-  /// Puts a kernel without a body in front of the one that it replaces, for a thread group that copies and `groups` that
-  /// multiply, and goes on in it. `endKernel` ends it and erases the other.
+  /// Puts a kernel without a body in front of the one that it replaces, for a thread group that copies and `groups`
+  /// that multiply, and goes on in it. `endKernel` ends it and erases the other.
   FuncOp beginKernel(int64_t programs);
   void endKernel();
   /// Warps of one kind; they get `registers` each, or with 0 what all have. Of a `single` one a thread works.
@@ -74,7 +76,8 @@ protected:
   // What is elementwise
   //===--------------------------------------------------------------------===//
 
-  /// Where tiles of the kernel are held: the axes of a fragment's rows and columns, and how many columns and rows it has.
+  /// Where tiles of the kernel are held: the axes of a fragment's rows and columns, and how many columns and rows it
+  /// has.
   struct Frame {
     Axis rows, columns;
     int64_t width, height = groupRows;
@@ -89,7 +92,8 @@ protected:
   mlir::Value narrow(mlir::Value held, mlir::Type element);
   mlir::Value widen(mlir::Value held);
   mlir::Value spread(mlir::Value value, mlir::Type held);
-  /// An elementwise op, constant or change of shape, whose operands `evaluate` gives; 16-bit floats are rounded after each.
+  /// An elementwise op, constant or change of shape, whose operands `evaluate` gives; 16-bit floats are rounded after
+  /// each.
   mlir::Value compute(mlir::Value tile, const Frame &frame, llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
 
   FuncOp func;

@@ -61,8 +61,8 @@ private:
   }
   /// Whether results are computed of a sum of weights, which is NaN where these are.
   bool dividesBySum();
-  /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they would
-  /// leave the range of its numbers, and values are too small to overflow an f32.
+  /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they
+  /// would leave the range of its numbers, and values are too small to overflow an f32.
   double foldedWeight() {
     int exponent;
     return element.isBF16() && std::frexp(attention.weight, &exponent) == 0.5 ? attention.weight : 1;
@@ -164,7 +164,8 @@ void AttentionMapper::run() {
   auto roles = RolesOp::create(b, loc);
   b.createBlock(&roles.getBody());
   emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
-  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
+           [&](Value instance) { emitConsumer(instance); });
   YieldOp::create(b, loc);
   b.setInsertionPointAfter(roles);
   endKernel();
@@ -196,17 +197,18 @@ void AttentionMapper::emitProducer() {
     toK = fetch(k, toK, place, last);
     WaitOp::create(b, loc, qEmpty, index(0), carried[4]);
     ExpectOp::create(b, loc, qFull, index(0), step.getRows() * depth * 2);
-    AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row),
-                        part(q, {}, {step.getRows(), depth}), qFull, index(0), IntegerAttr());
-    Carried turns = loop(index(1), sub(place.end, place.first), index(1), {toK.stage, toK.parity, toV.stage, toV.parity},
-                         [&](Value i, ValueRange at) -> Carried {
+    AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row), part(q, {}, {step.getRows(), depth}),
+                        qFull, index(0), IntegerAttr());
+    Carried turns = loop(index(1), sub(place.end, place.first), index(1),
+                         {toK.stage, toK.parity, toV.stage, toV.parity}, [&](Value i, ValueRange at) -> Carried {
                            Value block = sub(last, i);
                            Turn afterK = fetch(k, {at[0], at[1]}, place, block);
                            Turn afterV = fetch(v, {at[2], at[3]}, place, add(block, 1));
                            return {afterK.stage, afterK.parity, afterV.stage, afterV.parity};
                          });
     toV = fetch(v, {turns[2], turns[3]}, place, place.first);
-    return {turns[0], turns[1], toV.stage, toV.parity, arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult()};
+    return {turns[0], turns[1], toV.stage, toV.parity,
+            arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult()};
   });
 }
 
@@ -363,8 +365,12 @@ void AttentionMapper::emitConsumer(Value instance) {
     ArriveOp::create(b, loc, v.empty, state.v.stage, Value());
     emitResult(done, state, place, instance);
     Turn turn = next(state.v);
-    return {state.k.stage, state.k.parity, turn.stage, turn.parity,
-            arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult(), state.turn};
+    return {state.k.stage,
+            state.k.parity,
+            turn.stage,
+            turn.parity,
+            arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult(),
+            state.turn};
   });
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // What lies along rows stays in shared memory for a tile, and one thread has what lies along the other axis copied in
-// blocks beside it. Groups of four warps have 64 rows each: inner products, what is computed of them and the left factors
-// of the outer ones are in their registers, and the sums of these, too.
+// blocks beside it. Groups of four warps have 64 rows each: inner products, what is computed of them and the left
+// factors of the outer ones are in their registers, and the sums of these, too.
 //===----------------------------------------------------------------------===//
 #include "WalkEmitter.h"
 
@@ -67,7 +67,8 @@ private:
     }
     static State of(ValueRange all) { return {{all[0], all[1]}, SmallVector<Value>(all.drop_front(2))}; }
   };
-  State takeBlock(State state, bool masked, const Place &place, Value block, const llvm::DenseMap<Value, Value> &ofRows);
+  State takeBlock(State state, bool masked, const Place &place, Value block,
+                  const llvm::DenseMap<Value, Value> &ofRows);
   void emitResults(const State &state, const Place &place, Value instance);
 
   //===--------------------------------------------------------------------===//
@@ -94,8 +95,8 @@ private:
     double factor = 1;
   };
   std::optional<Start> startOf(DotOp dot, bool masked);
-  /// An exponential's operand without what is subtracted of it only where a vector is beyond a limit: the digits that the
-  /// vector lost when it was rounded.
+  /// An exponential's operand without what is subtracted of it only where a vector is beyond a limit: the digits that
+  /// the vector lost when it was rounded.
   struct Distance {
     Value operand;
     /// The vector, the limit and what is subtracted; null where there is none.
@@ -141,7 +142,8 @@ void ChainMapper::allocate() {
     const int64_t columns = llvm::alignTo(inner.own.columns(), panelColumns);
     // Results leave from there.
     const int64_t leaving = i < chain.outer.size() ? llvm::alignTo(chain.outer[i].width, panelColumns) : 0;
-    own.push_back({&inner.own, viewOf(inner.own), allocShared({step.getRows(), std::max(columns, leaving)}, element), columns});
+    own.push_back(
+        {&inner.own, viewOf(inner.own), allocShared({step.getRows(), std::max(columns, leaving)}, element), columns});
   }
   for (const TensorOperand *operand : chain.others()) {
     const int64_t columns = llvm::alignTo(operand->columns(), panelColumns);
@@ -172,7 +174,8 @@ void ChainMapper::run() {
   auto roles = RolesOp::create(b, loc);
   b.createBlock(&roles.getBody());
   emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
-  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
+           [&](Value instance) { emitConsumer(instance); });
   YieldOp::create(b, loc);
   b.setInsertionPointAfter(roles);
   endKernel();
@@ -264,42 +267,45 @@ void ChainMapper::emitConsumer(Value instance) {
   SmallVector<Value> zeros;
   for (TensorChain::Outer &outer : chain.outer)
     zeros.push_back(number(tile(llvm::alignTo(outer.width, panelColumns)), 0));
-  loop(index(0), rounds(), index(1), {index(0), bit(false), bit(false)}, [&](Value round, ValueRange carried) -> Carried {
-    Place place = placeOf(round, chain.diagonal);
-    place.row = add(place.row, myRow);
-    WaitOp::create(b, loc, ownFull, index(0), carried[2]);
-    BlockState ofTile({{rowAxis, walkedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
-    for (Value value : chain.ofRows)
-      if (!rests.contains(value))
-        evaluate(value, ofTile);
-    State state{{carried[0], carried[1]}, zeros};
-    auto walk = [&](Value from, Value to, bool masked) {
-      state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
-        return takeBlock(State::of(at), masked, place, i, ofTile.site.known).carried();
-      }));
-    };
-    if (masksAll()) {
-      walk(place.first, place.end, /*masked=*/true);
-    } else {
-      // Where the diagonal crosses the first blocks, it does not cross the last one, whose places may all exist.
-      const bool begins = chain.diagonal && chain.diagonal->factor > 0, ends = hasEdge() || (chain.diagonal && !begins);
-      Value from = place.first, to = place.end;
-      if (begins) {
-        Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
-        walk(from, whole, /*masked=*/true);
-        from = whole;
-      }
-      if (ends)
-        to = hasEdge() ? arith::MinUIOp::create(b, loc, place.wholeEnd, index(blocks - 1)).getResult() : place.wholeEnd;
-      if (begins && ends)
-        to = arith::MaxUIOp::create(b, loc, from, to);
-      walk(from, to, /*masked=*/false);
-      if (ends)
-        walk(to, place.end, /*masked=*/true);
-    }
-    emitResults(state, place, instance);
-    return {state.turn.stage, state.turn.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
-  });
+  loop(index(0), rounds(), index(1), {index(0), bit(false), bit(false)},
+       [&](Value round, ValueRange carried) -> Carried {
+         Place place = placeOf(round, chain.diagonal);
+         place.row = add(place.row, myRow);
+         WaitOp::create(b, loc, ownFull, index(0), carried[2]);
+         BlockState ofTile({{rowAxis, walkedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
+         for (Value value : chain.ofRows)
+           if (!rests.contains(value))
+             evaluate(value, ofTile);
+         State state{{carried[0], carried[1]}, zeros};
+         auto walk = [&](Value from, Value to, bool masked) {
+           state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
+             return takeBlock(State::of(at), masked, place, i, ofTile.site.known).carried();
+           }));
+         };
+         if (masksAll()) {
+           walk(place.first, place.end, /*masked=*/true);
+         } else {
+           // Where the diagonal crosses the first blocks, it does not cross the last one, whose places may all exist.
+           const bool begins = chain.diagonal && chain.diagonal->factor > 0,
+                      ends = hasEdge() || (chain.diagonal && !begins);
+           Value from = place.first, to = place.end;
+           if (begins) {
+             Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
+             walk(from, whole, /*masked=*/true);
+             from = whole;
+           }
+           if (ends)
+             to = hasEdge() ? arith::MinUIOp::create(b, loc, place.wholeEnd, index(blocks - 1)).getResult()
+                            : place.wholeEnd;
+           if (begins && ends)
+             to = arith::MaxUIOp::create(b, loc, from, to);
+           walk(from, to, /*masked=*/false);
+           if (ends)
+             walk(to, place.end, /*masked=*/true);
+         }
+         emitResults(state, place, instance);
+         return {state.turn.stage, state.turn.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
+       });
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
 }
 
@@ -420,7 +426,8 @@ std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
   while (value.hasOneUse()) {
     Operation *user = *value.user_begin();
     auto product = dyn_cast<arith::MulFOp>(user);
-    if (auto scaled = product ? scaledBy(product) : std::nullopt; scaled && scaled->first == value && scaled->second > 0) {
+    if (auto scaled = product ? scaledBy(product) : std::nullopt;
+        scaled && scaled->first == value && scaled->second > 0) {
       start.factor *= scaled->second;
       value = product;
       continue;
@@ -441,8 +448,8 @@ std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
   return std::nullopt;
 }
 
-/// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before. Where the
-/// latter is far from zero, the difference comes first, in place of the scores.
+/// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before. Where
+/// the latter is far from zero, the difference comes first, in place of the scores.
 Value ChainMapper::emitExp(Value of, BlockState &block) {
   const double log2e = std::numbers::log2e;
   const Distance distance = distanceOf(of.getDefiningOp()->getOperand(0));
@@ -468,9 +475,8 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
         x = branch(
             isFar(evaluate(distance.vector, block), limit),
             [&] {
-              return aside([&]() -> Carried {
-                return {minus(x, times(evaluate(distance.rest, block), 1 / start->factor))};
-              });
+              return aside(
+                  [&]() -> Carried { return {minus(x, times(evaluate(distance.rest, block), 1 / start->factor))}; });
             },
             [&]() -> Carried { return {x}; })[0];
       return power(times(x, start->factor * log2e));
@@ -480,7 +486,8 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
     return power(times(evaluate(of.getDefiningOp()->getOperand(0), block), log2e));
   Value scores = difference.getLhs(), condition;
   if (auto select = scores.getDefiningOp<arith::SelectOp>();
-      select && isMinusInfinity(select.getFalseValue()) && matchBound(select.getCondition(), rowAxis, walkedAxis, axes)) {
+      select && isMinusInfinity(select.getFalseValue()) &&
+      matchBound(select.getCondition(), rowAxis, walkedAxis, axes)) {
     scores = select.getTrueValue();
     if (block.masked || !isDiagonal(select.getCondition()))
       condition = evaluate(select.getCondition(), block);
@@ -504,7 +511,8 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
       },
       [&]() -> Carried { return {x, times(from, -log2e)}; });
   x = taken[0];
-  Value result = power(math::FmaOp::create(b, loc, x, number(x.getType(), scale * log2e), spread(taken[1], x.getType())));
+  Value result =
+      power(math::FmaOp::create(b, loc, x, number(x.getType(), scale * log2e), spread(taken[1], x.getType())));
   return condition ? choose(condition, result, number(result.getType(), 0)) : result;
 }
 
@@ -523,8 +531,9 @@ Value ChainMapper::compute(Value of, BlockState &block) {
   for (TensorChain::Inner &each : chain.inner)
     if (auto start = startOf(each.dot, block.masked); start && start->difference.getResult() == of) {
       Value product = inner(each.dot.getResult());
-      return start->factor == 1 ? product
-                                : arith::MulFOp::create(b, loc, product, number(product.getType(), start->factor)).getResult();
+      return start->factor == 1
+                 ? product
+                 : arith::MulFOp::create(b, loc, product, number(product.getType(), start->factor)).getResult();
     }
   if (auto select = of.getDefiningOp<arith::SelectOp>();
       select && (chain.idle.contains(of) || (!block.masked && isDiagonal(select.getCondition()))))

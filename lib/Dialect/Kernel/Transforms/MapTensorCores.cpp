@@ -44,7 +44,8 @@ public:
   Mapper(FuncOp func, TensorDot found, const Axes &axes)
       : ProductEmitter(func, found, axes, found.isExact ? tensorStepOf(func).getRows() / exactGroups : groupRows,
                        found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
-        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()), workers(found.isExact ? exactGroups : groups) {}
+        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()),
+        workers(found.isExact ? exactGroups : groups) {}
 
   void run() {
     FuncOp mapped = beginKernel(programs());
@@ -130,7 +131,8 @@ private:
     right = makeRing(dot.rhs, step.getColumns());
     firstView = left.view;
     for (StoreOp store : dot.stores)
-      ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
+      ways.push_back(
+          makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
     for (auto [way, store] : llvm::zip(ways, dot.stores))
       if (way.isCopied && !out)
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
@@ -140,7 +142,8 @@ private:
       turned = barriers(step.getStages(), 1);
     if (sharers > 1) {
       // What each workgroup of the cluster has of this one's columns.
-      parts = AllocOp::create(b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
+      parts = AllocOp::create(
+          b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
       received = barriers(1, 1);
       ExpectOp::create(b, loc, received, index(0), groups * sharers * groupRows * finished * 4);
     }
@@ -191,7 +194,8 @@ private:
   }
 
   /// Of windows: from that with the number `row` on, the element and channels at `depth`.
-  void fetchPixels(const Ring &ring, const TensorWindow &window, const Place &place, Value stage, Value depth, Value row) {
+  void fetchPixels(const Ring &ring, const TensorWindow &window, const Place &place, Value stage, Value depth,
+                   Value row) {
     SmallVector<int64_t> counts = {window.images}, extents;
     llvm::append_range(counts, window.counts);
     SmallVector<Value> indices = split(row, counts);
@@ -258,7 +262,8 @@ private:
     });
   }
 
-  /// Turns what has come of factors along the contraction, and says so. A stage is free for that when it is for the copy.
+  /// Turns what has come of factors along the contraction, and says so. A stage is free for that when it is for the
+  /// copy.
   void emitTurner() {
     overTiles({index(0), bit(false)}, [&](Value, ValueRange carried) {
       return loop(begin, end, index(step.getDepth()), carried, [&](Value, ValueRange ring) -> Carried {
@@ -284,7 +289,8 @@ private:
       return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
     // Of a box that two groups share each has its own panel.
     if (frame.height < left.box)
-      return part(left.memory, {stage, index(0), index(0), multiply(instance, frame.height)}, {step.getDepth(), frame.height});
+      return part(left.memory, {stage, index(0), index(0), multiply(instance, frame.height)},
+                  {step.getDepth(), frame.height});
     return part(left.memory, {stage, instance}, {step.getDepth(), left.box});
   }
   Value rightOf(Value stage) {
@@ -385,8 +391,8 @@ private:
   Value exchange(Value done, Value instance) {
     auto type = RankedTensorType::get({groupRows, finished}, sums.getElementType(), acc);
     auto slotOf = [&](Value from) -> Value {
-      return SubviewOp::create(b, loc, ViewType::get({groupRows, finished}, sums.getElementType(), Space::Shared), parts,
-                               ValueRange{instance, from, index(0), index(0)});
+      return SubviewOp::create(b, loc, ViewType::get({groupRows, finished}, sums.getElementType(), Space::Shared),
+                               parts, ValueRange{instance, from, index(0), index(0)});
     };
     ClusterWaitOp::create(b, loc);
     Value mine = slotOf(rank);
@@ -411,7 +417,8 @@ private:
     int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
     // Of an odd number of copies the last one has the slot with which the next tile begins.
-    const int64_t copies = llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
+    const int64_t copies =
+        llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
     forgetRows();
     if (dot.isExact) {
       for (auto [way, store] : llvm::zip(ways, dot.stores))
@@ -437,7 +444,8 @@ private:
       }
   }
 
-  void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot, int64_t inSlot) {
+  void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot,
+                 int64_t inSlot) {
     Value at = add(place.column, column);
     auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
     Value part = dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
@@ -445,7 +453,8 @@ private:
     if (slot)
       StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
     else
-      StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(), inBounds(way, true, true));
+      StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(),
+                      inBounds(way, true, true));
   }
 
   /// Workgroups that share a tile, and columns of it that each finishes.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Products by mma.sync, for cards before Hopper. Slices of both factors pass through a ring in shared memory. While a
-// slice is multiplied, later ones are on their way, and what the next instructions multiply is read out of shared memory:
-// behind the last step of a slice that is the first step of the next one, for which all threads have met.
+// slice is multiplied, later ones are on their way, and what the next instructions multiply is read out of shared
+// memory: behind the last step of a slice that is the first step of the next one, for which all threads have met.
 //===----------------------------------------------------------------------===//
 #include "MapWarps.h"
 
@@ -37,18 +37,22 @@ public:
     right = makeRing(dot.rhs, step.getColumns());
     firstView = left.view;
     for (StoreOp store : dot.stores)
-      ways.push_back(makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, /*isCopied=*/false));
+      ways.push_back(
+          makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, /*isCopied=*/false));
     Value first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
     Value stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
     Value tiles = index(programs());
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
-    emitRole("warp", step.getWarps(), 0, /*single=*/false, [&](Value warp) {
-      loop(first, tiles, stride, {}, [&](Value tile, ValueRange) -> Carried {
-        emitTile(placeOf(tile), warp);
-        return {};
-      });
-    }, warpThreads);
+    emitRole(
+        "warp", step.getWarps(), 0, /*single=*/false,
+        [&](Value warp) {
+          loop(first, tiles, stride, {}, [&](Value tile, ValueRange) -> Carried {
+            emitTile(placeOf(tile), warp);
+            return {};
+          });
+        },
+        warpThreads);
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
     endKernel();
@@ -117,8 +121,8 @@ private:
 
   void copy(const Place &place, Value depth, Value stage) {
     for (const Copied &each : copiesOf(place))
-      CopyAsyncOp::create(b, loc, each.ring->view, indicesOf(*each.ring, place, each.free, depth), slotOf(*each.ring, stage),
-                          insideOf(*each.ring, each.isInside));
+      CopyAsyncOp::create(b, loc, each.ring->view, indicesOf(*each.ring, place, each.free, depth),
+                          slotOf(*each.ring, stage), insideOf(*each.ring, each.isInside));
     CopyCommitOp::create(b, loc);
   }
 
@@ -135,7 +139,8 @@ private:
   void put(ArrayRef<Value> held, Value stage) {
     const Ring *rings[] = {&left, &right};
     for (auto [value, ring] : llvm::zip(held, rings))
-      StoreOp::create(b, loc, value, slotOf(*ring, stage), ValueRange{index(0), index(0)}, Value(), DenseBoolArrayAttr());
+      StoreOp::create(b, loc, value, slotOf(*ring, stage), ValueRange{index(0), index(0)}, Value(),
+                      DenseBoolArrayAttr());
   }
 
   void meet() { BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false); }
@@ -152,7 +157,8 @@ private:
       auto type = RankedTensorType::get(shape, cast<ViewType>(ring.view.getType()).getElementType(),
                                         FragAttr::get(b.getContext(), kind));
       const bool along = ring.factor->alongDepth;
-      read.push_back(LoadMatrixOp::create(b, loc, type, slotOf(ring, stage), along ? free : depth, along ? depth : free, !along));
+      read.push_back(
+          LoadMatrixOp::create(b, loc, type, slotOf(ring, stage), along ? free : depth, along ? depth : free, !along));
     };
     for (int64_t block = 0; block < blocks; ++block)
       load(left, FragKind::MmaA, add(warpRow, block * blockRows), {blockRows, stepDepth});
@@ -191,9 +197,8 @@ private:
     Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(sums)));
     entering.append(blocks, zero);
     llvm::append_range(entering, readFactors(index(0), 0));
-    Carried last = loop(index(0), index(k), index(step.getDepth()), entering, [&](Value depth, ValueRange carried) {
-      return emitSlice(place, depth, carried);
-    });
+    Carried last = loop(index(0), index(k), index(step.getDepth()), entering,
+                        [&](Value depth, ValueRange carried) { return emitSlice(place, depth, carried); });
     // What the next tile copies goes where slices of this one are.
     if (isAsync)
       CopyWaitOp::create(b, loc, 0);
@@ -259,7 +264,8 @@ private:
     }
   }
 
-  /// Of each warp; warps beside each other; elements along the contraction of a step, steps of a slice, blocks of a warp.
+  /// Of each warp; warps beside each other; elements along the contraction of a step, steps of a slice, blocks of a
+  /// warp.
   const TensorStepAttr::WarpPart part;
   const int64_t across, stepDepth, steps, blocks;
   const bool isAsync;

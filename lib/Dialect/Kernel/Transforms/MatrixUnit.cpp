@@ -137,9 +137,8 @@ LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth,
                                   llvm::function_ref<LogicalResult(Panel)> overPanels) {
   forget(0);
   if (alongDepth)
-    return overPanels([&](Value panel, Value column, int64_t width) {
-      return packAlong(at, start, panel, column, width);
-    });
+    return overPanels(
+        [&](Value panel, Value column, int64_t width) { return packAlong(at, start, panel, column, width); });
   constexpr int64_t stepsAtOnce = 8;
   auto packSome = [&](Value first, int64_t count) {
     return overPanels([&](Value panel, Value column, int64_t width) {
@@ -165,8 +164,7 @@ LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth,
       })))
     return failure();
   if (isFloat())
-    remember(0, load(b, loc, VectorType::get(unit(), b.getI16Type()), leastLanes,
-                           t.evaluator.constantIndex(0, loc)));
+    remember(0, load(b, loc, VectorType::get(unit(), b.getI16Type()), leastLanes, t.evaluator.constantIndex(0, loc)));
   return success();
 }
 
@@ -382,13 +380,10 @@ Value MatrixUnit::isSafe() {
     return arith::ShRUIOp::create(b, loc, size, number(size.getType(), 7));
   };
   Value left = exponent(1), right = exponent(0), zero = number(left.getType(), 0);
-  auto isNormal = [&](Value of) -> Value {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, of, zero);
-  };
+  auto isNormal = [&](Value of) -> Value { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, of, zero); };
   Value normal = arith::AndIOp::create(b, loc, isNormal(left), isNormal(right));
   Value sum = arith::AddIOp::create(b, loc, left, right);
-  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, sum,
-                                      number(sum.getType(), 2 * 127 - 110));
+  Value large = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, sum, number(sum.getType(), 2 * 127 - 110));
   return arith::AndIOp::create(b, loc, normal, large);
 }
 
@@ -405,8 +400,8 @@ SmallVector<Value> MatrixUnit::placeOfLhs(Point &at, Value start, Value row0, Va
   point.positions[k] = start;
   SmallVector<Value> place;
   for (auto [base, axis] : llvm::zip(load.getIndices(), t.axes.of(lhs.tile)))
-    place.push_back(t.evaluator.addIndex(t.evaluator.mapping.lookupOrDefault(base),
-                                         t.evaluator.position(point, axis, loc), loc));
+    place.push_back(
+        t.evaluator.addIndex(t.evaluator.mapping.lookupOrDefault(base), t.evaluator.position(point, axis, loc), loc));
   return place;
 }
 
@@ -423,11 +418,11 @@ LogicalResult MatrixUnit::multiply(Point at, Value start, Value row0, Value row,
     int64_t aheadRows = blockRows ? llvm::divideCeil(rows, panels) : 0;
     Value ahead;
     if (blockRows)
-      ahead = t.evaluator.addIndex(
-          t.evaluator.constantIndex(blockRows, loc),
-          arith::MulIOp::create(b, loc, share, t.evaluator.constantIndex(aheadRows, loc)), loc);
-    MatrixMultiplyOp::create(b, loc, sumMemory, lhsView(), place, rhsMemory, ValueRange{panel, zero, zero}, deep,
-                             ahead, aheadRows, lhs.isUnsigned, rhs.isUnsigned);
+      ahead =
+          t.evaluator.addIndex(t.evaluator.constantIndex(blockRows, loc),
+                               arith::MulIOp::create(b, loc, share, t.evaluator.constantIndex(aheadRows, loc)), loc);
+    MatrixMultiplyOp::create(b, loc, sumMemory, lhsView(), place, rhsMemory, ValueRange{panel, zero, zero}, deep, ahead,
+                             aheadRows, lhs.isUnsigned, rhs.isUnsigned);
   };
   if (!isFloat()) {
     byUnit();
@@ -469,8 +464,8 @@ LogicalResult MatrixUnit::multiplyExactly(ArrayRef<Value> lhsPlace, Value panel)
       }
       return sums;
     };
-    FailureOr<Accumulators> sums = t.emitLoop(0, {int64_t(llvm::divideCeil(depth, 2))}, 1,
-                                              Accumulators(vectors, zero), loc, step);
+    FailureOr<Accumulators> sums =
+        t.emitLoop(0, {int64_t(llvm::divideCeil(depth, 2))}, 1, Accumulators(vectors, zero), loc, step);
     if (failed(sums))
       return failure();
     for (auto [v, sum] : llvm::enumerate(*sums))
@@ -483,5 +478,5 @@ LogicalResult MatrixUnit::multiplyExactly(ArrayRef<Value> lhsPlace, Value panel)
 
 Value MatrixUnit::sums(Value row, int64_t vector) {
   return load(b, loc, VectorType::get(lanes, sumType), sumMemory,
-                    {row, t.evaluator.constantIndex(vector * lanes, loc)});
+              {row, t.evaluator.constantIndex(vector * lanes, loc)});
 }

@@ -12,8 +12,8 @@ namespace zyx::kernel {
 /// Packs the factors of a dot as the processor's matrix unit reads them, or instructions that take groups of narrow
 /// factors, and multiplies them there: of the right one groups of 4 bytes of neighbouring steps of the contraction,
 /// filled up with zeros; rows of the left one as they are, which are read where they lie if they need no filling
-/// up. Both take denormals of bf16 for zero and make none, so the smallest factor of either side is found before, and where products might come near
-/// such numbers fma of f32 multiplies the same memory.
+/// up. Both take denormals of bf16 for zero and make none, so the smallest factor of either side is found before, and
+/// where products might come near such numbers fma of f32 multiplies the same memory.
 class MatrixUnit {
 public:
   MatrixUnit(TileLowering &lowering, DotOp dot, Axis m, Axis n, Axis k);

@@ -24,8 +24,8 @@ namespace {
 llvm::hash_code hashOf(FuncOp func) {
   llvm::hash_code hash = hash_value(func.getFunctionType());
   func.getBody().walk([&](Operation *op) {
-    hash = llvm::hash_combine(hash, op->getName(), op->hashProperties(),
-                              op->getDiscardableAttrDictionary(), op->getResultTypes());
+    hash = llvm::hash_combine(hash, op->getName(), op->hashProperties(), op->getDiscardableAttrDictionary(),
+                              op->getResultTypes());
   });
   return hash;
 }
@@ -38,9 +38,8 @@ bool haveSameAttributes(FuncOp a, FuncOp b) {
 }
 
 bool areIdentical(FuncOp a, FuncOp b) {
-  return haveSameAttributes(a, b) &&
-         OperationEquivalence::isRegionEquivalentTo(
-             &a.getBody(), &b.getBody(), OperationEquivalence::Flags::IgnoreLocations);
+  return haveSameAttributes(a, b) && OperationEquivalence::isRegionEquivalentTo(
+                                         &a.getBody(), &b.getBody(), OperationEquivalence::Flags::IgnoreLocations);
 }
 
 struct MergeIdenticalPass : public zyx::kernel::impl::MergeIdenticalPassBase<MergeIdenticalPass> {

@@ -64,8 +64,7 @@ static LogicalResult emitStep(OpBuilder &builder, Location loc, MicroTile tile, 
 }
 
 FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, Location loc, MicroTile tile,
-                                                           Value depth, ValueRange sums,
-                                                           const MicroFactors &factors) {
+                                                           Value depth, ValueRange sums, const MicroFactors &factors) {
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   SmallVector<Value> results(sums);
   auto loopFrom = [&](Value low, Value high, int64_t steps) -> LogicalResult {
@@ -151,8 +150,7 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernelAlongDepth(OpBuilder &
   if (known)
     whole = index(*known - *known % tile.lanes);
   else if (tile.lanes > 1)
-    whole = arith::SubIOp::create(builder, loc, depth,
-                                  arith::RemUIOp::create(builder, loc, depth, index(tile.lanes)));
+    whole = arith::SubIOp::create(builder, loc, depth, arith::RemUIOp::create(builder, loc, depth, index(tile.lanes)));
   if (failed(loopFrom(index(0), whole, false)))
     return failure();
   // At most one round: what is left.

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Operands of sums that a program copies into memory of its own: windows over what is padded, and factors that lie across
-// the vectors. What is read of them then is vectors of neighbours that all exist.
+// Operands of sums that a program copies into memory of its own: windows over what is padded, and factors that lie
+// across the vectors. What is read of them then is vectors of neighbours that all exist.
 //===----------------------------------------------------------------------===//
 #include "LaneAccess.h"
 #include "NestEmitter.h"
@@ -24,8 +24,8 @@ public:
   NearCopier(OpBuilder &builder, Location loc, const NearForm &form, int64_t lanes, Type element)
       : builder(builder), loc(loc), form(form), lanes(lanes), element(element) {}
 
-  /// Where the array is in the buffer that `row` shows, by dimension; how many of its elements there are; and what stands for
-  /// those that do not exist.
+  /// Where the array is in the buffer that `row` shows, by dimension; how many of its elements there are; and what
+  /// stands for those that do not exist.
   Value row, fill;
   SmallVector<Value> bases, counts;
   /// Where it comes to.
@@ -120,8 +120,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(made.getBody());
     Value i = made.getInductionVar();
-    Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(), ArrayAttr(),
-                               DenseBoolArrayAttr());
+    Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(),
+                               ArrayAttr(), DenseBoolArrayAttr());
     store(one, add(place, i));
   }
 
@@ -148,8 +148,8 @@ private:
 } // namespace
 
 bool NestEmitter::mayCopyNear() {
-  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && vectorAxis && lanes != 1 && !unrolled && !picked &&
-         !reduces.empty() && (!vectorCombined() || combinesMany());
+  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && vectorAxis && lanes != 1 && !unrolled &&
+         !picked && !reduces.empty() && (!vectorCombined() || combinesMany());
 }
 
 uint64_t NestEmitter::countReads() {
@@ -210,7 +210,8 @@ void NestEmitter::copyNear(LoadOp load, ViewOp view, const NearForm &form, int64
   SmallVector<int64_t> extents = form.getExtents(tile);
   copier.strides.assign(extents.size(), 1);
   for (size_t d = extents.size() - 1; d-- > 0;)
-    copier.strides[d] = copier.strides[d + 1] * (d + 2 == extents.size() ? llvm::alignTo(extents[d + 1], lanes) : extents[d + 1]);
+    copier.strides[d] =
+        copier.strides[d + 1] * (d + 2 == extents.size() ? llvm::alignTo(extents[d + 1], lanes) : extents[d + 1]);
   for (auto [d, dim] : llvm::enumerate(form.dims)) {
     Value base = t.evaluator.constantIndex(0, loc), count = t.evaluator.constantIndex(extents[d], loc);
     for (auto [i, factor] : llvm::enumerate(dim.factors)) {

@@ -75,8 +75,8 @@ private:
   mlir::FailureOr<Accumulators> emitFor(mlir::Value low, mlir::Value high, int64_t step, Accumulators accs, Body body);
   /// The last vector, of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
-  /// Where a workgroup's threads are more than the vectors of a row, groups of them walk an axis together: the first one
-  /// that is combined, or of what is only written the longest one.
+  /// Where a workgroup's threads are more than the vectors of a row, groups of them walk an axis together: the first
+  /// one that is combined, or of what is only written the longest one.
   void chooseGroups(llvm::ArrayRef<Axis> outer);
   /// Where the thread's vector is, if it has one.
   Point ownColumn(const Point &point);
@@ -116,8 +116,8 @@ private:
   /// Walks an axis beside the vectors', several positions at a time.
   mlir::LogicalResult walkPositions(Axis axis, Point point);
   int64_t positionsAtOnce(Axis axis);
-  /// Memory for what is combined, with the vectors' axis innermost; false where the tile has it there, or others may want
-  /// rows.
+  /// Memory for what is combined, with the vectors' axis innermost; false where the tile has it there, or others may
+  /// want rows.
   bool allocateAlong(mlir::Value result);
 
   // Blocks (TileBlocks.cpp).

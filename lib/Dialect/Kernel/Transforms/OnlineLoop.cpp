@@ -21,8 +21,7 @@ static RankedTensorType withElement(Value tile, Type element) {
 
 static bool isSplatOf(Value tile, double number) {
   DenseElementsAttr value;
-  return matchPattern(tile, m_Constant(&value)) && value.isSplat() &&
-         isa<FloatType>(value.getElementType()) &&
+  return matchPattern(tile, m_Constant(&value)) && value.isSplat() && isa<FloatType>(value.getElementType()) &&
          value.getSplatValue<APFloat>().convertToDouble() == number;
 }
 
@@ -115,8 +114,8 @@ LogicalResult OnlineLoop::checkSum(Operation *op) {
       return refuse(op);
   } else {
     auto reduce = cast<ReduceOp>(op);
-    if (reduce.getKind() != Combine::Add || !linear.contains(reduce.getInput()) ||
-        reduce.getDims().size() != 1 || axes.of(reduce.getInput(), reduce.getDims()[0]) != axis)
+    if (reduce.getKind() != Combine::Add || !linear.contains(reduce.getInput()) || reduce.getDims().size() != 1 ||
+        axes.of(reduce.getInput(), reduce.getDims()[0]) != axis)
       return refuse(op);
   }
   sums.push_back(op);
@@ -178,8 +177,7 @@ LogicalResult OnlineLoop::findSoftmax() {
     if (op == max)
       continue;
     bool isAfter = llvm::any_of(op->getOperands(), [&](Value v) { return dependsOnMax(v); });
-    bool combines = isa<ReduceOp, ScanOp>(op) ||
-                    (isa<DotOp>(op) && !axes.contains(op->getResult(0), axis));
+    bool combines = isa<ReduceOp, ScanOp>(op) || (isa<DotOp>(op) && !axes.contains(op->getResult(0), axis));
     if (isa<StoreOp, scf::ForOp, ScanOp>(op) || (!isAfter && combines))
       return refuse(op);
     if (!isAfter)
@@ -208,8 +206,7 @@ LogicalResult OnlineLoop::findSoftmax() {
     wide = builder.getF32Type();
   for (Operation *sum : sums)
     if (elementOf(sum->getResult(0)).getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth())
-      return sum->emitOpError() << "sums up along axis " << name
-                                << " in a type that is too narrow to be scaled again";
+      return sum->emitOpError() << "sums up along axis " << name << " in a type that is too narrow to be scaled again";
   return success();
 }
 
@@ -230,9 +227,7 @@ Value OnlineLoop::stage(Value tile) {
 }
 
 /// The tile, computed here once.
-Value OnlineLoop::keep(Value tile) {
-  return ConvertOp::create(builder, loc, tile.getType(), stage(tile));
-}
+Value OnlineLoop::keep(Value tile) { return ConvertOp::create(builder, loc, tile.getType(), stage(tile)); }
 
 /// Factors of dots that do not walk the axis are read again for each piece.
 void OnlineLoop::stageBefore() {
@@ -367,8 +362,7 @@ void OnlineLoop::emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> 
   }
 }
 
-FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t step,
-                                           ValueRange carried) {
+FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried) {
   Value low = arith::ConstantIndexOp::create(builder, loc, from);
   Value high = arith::ConstantIndexOp::create(builder, loc, to);
   Value by = arith::ConstantIndexOp::create(builder, loc, step);
@@ -403,7 +397,8 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
 void OnlineLoop::dropSumsOfOne(scf::ForOp loop) {
   for (ReduceOp reduce : llvm::to_vector(loop.getBody()->getOps<ReduceOp>())) {
     ArrayRef<int64_t> shape = typeOf(reduce.getInput()).getShape();
-    if (reduce.getKind() != Combine::Add || llvm::any_of(reduce.getDims(), [&](int64_t dim) { return shape[dim] != 1; }))
+    if (reduce.getKind() != Combine::Add ||
+        llvm::any_of(reduce.getDims(), [&](int64_t dim) { return shape[dim] != 1; }))
       continue;
     OpBuilder at(reduce);
     reduce.getResult().replaceAllUsesWith(ReshapeOp::create(at, loc, reduce.getType(), reduce.getInput()));
@@ -441,15 +436,12 @@ void OnlineLoop::replace(ValueRange results) {
 void OnlineLoop::restoreEmptyRows(MutableArrayRef<Value> results) {
   Value row = results.front();
   double infinity = std::numeric_limits<double>::infinity();
-  Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, row,
-                                       splat(typeOf(row), -infinity));
+  Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, row, splat(typeOf(row), -infinity));
   Value factor = arith::SelectOp::create(
-      builder, loc, isNone, splat(typeOf(row), std::numeric_limits<double>::quiet_NaN()),
-      splat(typeOf(row), 1));
+      builder, loc, isNone, splat(typeOf(row), std::numeric_limits<double>::quiet_NaN()), splat(typeOf(row), 1));
   for (auto [sum, result] : llvm::zip_equal(sums, results.drop_front()))
-    result = arith::MulFOp::create(
-        builder, loc, result,
-        spread(widen(factor, elementOf(result)), result, sum->getResult(0)));
+    result = arith::MulFOp::create(builder, loc, result,
+                                   spread(widen(factor, elementOf(result)), result, sum->getResult(0)));
 }
 
 LogicalResult OnlineLoop::run() {
@@ -477,7 +469,6 @@ LogicalResult OnlineLoop::run() {
   return success();
 }
 
-LogicalResult zyx::kernel::walkOnline(Block &scope, const Axes &axes, Axis axis, StringAttr name,
-                                      int64_t tile) {
+LogicalResult zyx::kernel::walkOnline(Block &scope, const Axes &axes, Axis axis, StringAttr name, int64_t tile) {
   return OnlineLoop(scope, axes, axis, name, tile).run();
 }

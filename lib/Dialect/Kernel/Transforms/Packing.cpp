@@ -81,8 +81,7 @@ LogicalResult Packer::pack(const PackedBox &box, int64_t lanes) {
     return failure();
   if (*inRuns)
     return success();
-  if (lanes > 1 && llvm::isPowerOf2_64(lanes) &&
-      contiguous(box.tile, box.rowAxis, box.columnAxis) == box.rowAxis)
+  if (lanes > 1 && llvm::isPowerOf2_64(lanes) && contiguous(box.tile, box.rowAxis, box.columnAxis) == box.rowAxis)
     return transpose(box, lanes);
   return copy(box, lanes);
 }
@@ -114,8 +113,8 @@ LogicalResult Packer::transpose(const PackedBox &box, int64_t lanes) {
       at.positions[box.rowAxis] = t.evaluator.addIndex(box.row0, row, loc);
       Value last;
       if (partialColumns)
-        last = arith::SubIOp::create(t.builder, loc, t.materialise(box.columns, loc),
-                                     t.evaluator.constantIndex(1, loc));
+        last =
+            arith::SubIOp::create(t.builder, loc, t.materialise(box.columns, loc), t.evaluator.constantIndex(1, loc));
       SmallVector<Value> square;
       for (int64_t j = 0; j < lanes; ++j) {
         at.memo.clear();

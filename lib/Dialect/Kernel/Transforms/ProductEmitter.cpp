@@ -87,7 +87,8 @@ ProductEmitter::Way ProductEmitter::makeWay(Value view, ValueRange indices, Valu
   return way;
 }
 
-SmallVector<Value> ProductEmitter::indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns, Value column) {
+SmallVector<Value> ProductEmitter::indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns,
+                                             Value column) {
   SmallVector<Value> indices;
   for (Axis axis : way.batches)
     indices.push_back(place.batches.lookup(axis));
@@ -140,7 +141,8 @@ ProductEmitter::Way ProductEmitter::makeWayOf(LoadOp load) {
   if (isNew) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(firstView);
-    known->second = makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false, /*isCopied=*/false);
+    known->second =
+        makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false, /*isCopied=*/false);
   }
   return known->second;
 }

@@ -78,8 +78,7 @@ private:
     return RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
   }
 
-  template <typename AccessOp>
-  void move(AccessOp access, Value value, MutableOperandRange indices) {
+  template <typename AccessOp> void move(AccessOp access, Value value, MutableOperandRange indices) {
     OpBuilder builder(access);
     SmallVector<bool> flags(indices.size(), false);
     if (auto known = access.getInBounds())
@@ -117,8 +116,8 @@ private:
 
 } // namespace
 
-void zyx::kernel::resizeTiles(ArrayRef<Operation *> ops, const Axes &axes, Axis axis, int64_t tile,
-                              Value position, bool inBounds, bool always) {
+void zyx::kernel::resizeTiles(ArrayRef<Operation *> ops, const Axes &axes, Axis axis, int64_t tile, Value position,
+                              bool inBounds, bool always) {
   Resize(axes, axis, tile, position, inBounds, always).apply(ops);
 }
 

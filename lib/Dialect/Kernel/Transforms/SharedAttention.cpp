@@ -140,7 +140,8 @@ bool Matcher::canEvaluate(Value value, ArrayRef<Value> known, ArrayRef<Axis> nev
     auto constant = dyn_cast_or_null<arith::ConstantOp>(op);
     if (constant && !isa<SplatElementsAttr>(constant.getValue()))
       return false;
-    if (!isElementwise(op) && !isRenaming(op) && !isa_and_nonnull<LoadOp, GatherOp, IotaOp, SplatOp, arith::ConstantOp>(op))
+    if (!isElementwise(op) && !isRenaming(op) &&
+        !isa_and_nonnull<LoadOp, GatherOp, IotaOp, SplatOp, arith::ConstantOp>(op))
       return false;
     llvm::append_range(pending, op->getOperands());
   }
@@ -198,8 +199,8 @@ bool Matcher::findOutput() {
       const bool summed = !axes.contains(op->getResult(0), found.keys);
       // Of a sum of scaled weights the other factor has no columns.
       const bool hasColumns = isLeft != isRight && summed && llvm::any_of(axes.of(op->getResult(0)), [&](Axis axis) {
-        return axes.extent(axis) > 1 && !axes.contains(found.max.getResult(), axis);
-      });
+                                return axes.extent(axis) > 1 && !axes.contains(found.max.getResult(), axis);
+                              });
       if (hasColumns) {
         if (found.output)
           return false;
@@ -230,7 +231,8 @@ bool Matcher::findScores() {
     found.scores = op;
   }
   auto factors = found.scores ? factorsOf(found.scores) : std::nullopt;
-  if (!factors || !elementOf(found.scores->getResult(0)).isF32() || !axes.contains(found.scores->getResult(0), found.keys))
+  if (!factors || !elementOf(found.scores->getResult(0)).isF32() ||
+      !axes.contains(found.scores->getResult(0), found.keys))
     return false;
   // The one that is the same for all keys is the query.
   Value left = peel(factors->first), right = peel(factors->second);
@@ -255,12 +257,14 @@ static int64_t sharedAlong(LoadOp load, unsigned dim, int64_t extent) {
     return 1;
   if (!isComplex(load.getView()))
     return strideOf(load.getView(), dim) == 0 ? extent : 1;
-  std::optional<AccessForm> form = view.getMap().getNumSymbols() == 0 ? AccessForm::compute(view.getMap()) : std::nullopt;
+  std::optional<AccessForm> form =
+      view.getMap().getNumSymbols() == 0 ? AccessForm::compute(view.getMap()) : std::nullopt;
   if (!form)
     return 1;
   int64_t shared = 1;
   for (unsigned part : llvm::reverse(form->dims[dim])) {
-    const bool isBound = llvm::any_of(form->bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] != 0; });
+    const bool isBound =
+        llvm::any_of(form->bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] != 0; });
     if (form->parts[part].stride != 0 || isBound)
       return shared;
     shared *= form->parts[part].extent;
@@ -373,8 +377,9 @@ std::optional<SharedAttention> Matcher::match() {
       return std::nullopt;
   Value scores = found.scores->getResult(0), max = found.max.getResult();
   bool works = canEvaluate(found.max.getInput(), scores, {found.features, found.columns}) &&
-               canEvaluate(found.weights, {scores, max}, found.features) && canEvaluate(found.q, {}, {found.keys, found.columns}) &&
-               canEvaluate(found.k, {}, found.columns) && canEvaluate(found.v, {}, found.features);
+               canEvaluate(found.weights, {scores, max}, found.features) &&
+               canEvaluate(found.q, {}, {found.keys, found.columns}) && canEvaluate(found.k, {}, found.columns) &&
+               canEvaluate(found.v, {}, found.features);
   for (ReduceOp sum : found.sums)
     works &= canEvaluate(sum.getInput(), {scores, max}, {found.features, found.columns});
   if (!works || !checkStores())
@@ -407,8 +412,8 @@ int64_t SharedAttention::numPrograms() const {
 /// What a program has without being told: threads divide blocks of keys and rows evenly.
 static int64_t rowsWithout(int64_t keys, int64_t threads) { return std::max<int64_t>(threads / keys, 1); }
 
-ScheduleAttr zyx::kernel::sharedSchedule(const SharedAttention &attention, const Axes &axes, SharedStep step, int64_t threads,
-                                         MLIRContext *context) {
+ScheduleAttr zyx::kernel::sharedSchedule(const SharedAttention &attention, const Axes &axes, SharedStep step,
+                                         int64_t threads, MLIRContext *context) {
   auto nameOf = [&](Axis axis) { return axes.name(axis) ? StringAttr::get(context, *axes.name(axis)) : StringAttr(); };
   SmallVector<Attribute> steps;
   if (step.rows != rowsWithout(step.keys, threads)) {
@@ -462,8 +467,9 @@ static int64_t bankedStride(int64_t extent, int64_t bytes) {
   return (vectors | 1) * 16 / bytes;
 }
 
-std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes, int64_t rows,
-                                                             int64_t keys, int64_t threads, int64_t cluster) {
+std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes,
+                                                             int64_t rows, int64_t keys, int64_t threads,
+                                                             int64_t cluster) {
   constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, fewestKeys = 16, mostShared = 4096;
   auto isPower = [](int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); };
   if (!isPower(rows) || !isPower(keys) || !isPower(threads) || keys < fewestKeys)
@@ -485,7 +491,8 @@ std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttenti
   const int64_t vectors = shape.width / shape.valueLanes;
   for (int64_t outRows = std::min<int64_t>(rows, 8); outRows >= 1; outRows /= 2) {
     const int64_t items = rows / outRows * vectors, each = llvm::divideCeil(items, threads);
-    int64_t slices = std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(threads / items, 1))), keys);
+    int64_t slices =
+        std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(threads / items, 1))), keys);
     while (slices > 1 && slices * rows * shape.width > mostShared)
       slices /= 2;
     if (each * outRows * shape.valueLanes > mostSums)
@@ -504,7 +511,8 @@ std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttenti
   shape.ahead = rows <= fewRows && vectorsRead <= mostAhead;
   const int64_t perRow = threads / rows, numSums = static_cast<int64_t>(attention.sums.size());
   const int64_t floats = rows * shape.depth + shape.slices * rows * (keys + 4) + rows * (keys + 4) + rows * 2 +
-                         numSums * rows * (perRow + 1) + (shape.outSlices > 1 ? shape.outSlices * rows * shape.width : 0) +
+                         numSums * rows * (perRow + 1) +
+                         (shape.outSlices > 1 ? shape.outSlices * rows * shape.width : 0) +
                          (cluster > 1 ? cluster * rows * (shape.width + 1 + numSums) : 0);
   shape.bytes = keys * (shape.keyStride * keyBytes + shape.valueStride * valueBytes) + floats * 4 + 1024;
   return shape;

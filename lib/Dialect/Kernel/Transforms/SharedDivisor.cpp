@@ -24,8 +24,9 @@ Range rangeOf(Type element) { return element.isF64() ? Range{900, 120} : Range{9
 class Divider {
 public:
   Divider(OpBuilder &builder, Location loc, VectorType type, bool lanesAreRegisters)
-      : builder(builder), loc(loc), type(type), lanesAreRegisters(lanesAreRegisters), element(cast<FloatType>(type.getElementType())),
-        bitsElement(builder.getIntegerType(element.getWidth())), bitsType(type.clone(bitsElement)) {}
+      : builder(builder), loc(loc), type(type), lanesAreRegisters(lanesAreRegisters),
+        element(cast<FloatType>(type.getElementType())), bitsElement(builder.getIntegerType(element.getWidth())),
+        bitsType(type.clone(bitsElement)) {}
 
   Value divide(Value x, Value divisor) {
     Value outside = isAny(areOutside(x, divisor));

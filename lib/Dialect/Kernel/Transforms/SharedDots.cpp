@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// A dot with `blocking` whose tile the threads of a workgroup share. They evaluate the elements of both factors, slice by
-// slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies those of
-// its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. docs/cuda.md follows one.
+// A dot with `blocking` whose tile the threads of a workgroup share. They evaluate the elements of both factors, slice
+// by slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies
+// those of its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. docs/cuda.md follows one.
 //===----------------------------------------------------------------------===//
 #include "MicroKernel.h"
 #include "Packing.h"
@@ -33,7 +33,8 @@ public:
 private:
   using Accumulators = TileLowering::Accumulators;
 
-  /// Elements that a thread reads at once of a slice: where they begin in the tile, and how far behind the slice's beginning.
+  /// Elements that a thread reads at once of a slice: where they begin in the tile, and how far behind the slice's
+  /// beginning.
   struct Piece {
     Value position, behind;
     /// Where it is written in the slice's rows; the position may be that of another element, where it does not exist.
@@ -46,13 +47,14 @@ private:
     Value factor;
     Axis axis;
     Extent extent;
-    /// Elements of the tile, and as many as all threads have; those of one thread, `lanes` of which are neighbours; threads
-    /// along the axis, and how far apart the neighbours of one thread begin. Where warps multiply, those of a warp, and warps.
+    /// Elements of the tile, and as many as all threads have; those of one thread, `lanes` of which are neighbours;
+    /// threads along the axis, and how far apart the neighbours of one thread begin. Where warps multiply, those of a
+    /// warp, and warps.
     int64_t size = 0, padded = 0, each = 0, lanes = 1, threads = 0, apart = 0;
     /// How many of the tile are brought: of what only fills the blocks of a warp nothing is read.
     int64_t brought = 0;
-    /// Both slices, row by row along the contraction; or with a row for each element of the tile, where warps multiply what is
-    /// read along the contraction.
+    /// Both slices, row by row along the contraction; or with a row for each element of the tile, where warps multiply
+    /// what is read along the contraction.
     Value memory;
     /// Slices are read in pieces of so many elements along this axis.
     Axis readAxis;
@@ -175,7 +177,8 @@ FailureOr<bool> SharedDotEmitter::analyse() {
     // Of a tile that may be empty no element could be read in the place of others.
     return side.size > 0 && !(extent.value && extent.value.getDefiningOp<arith::MaxSIOp>()) && extent.constant != 0;
   };
-  if (!setUp(down, dot.getLhs(), m, *rows, blocking.getRows()) || !setUp(across, dot.getRhs(), n, *columns, blocking.getColumns()))
+  if (!setUp(down, dot.getLhs(), m, *rows, blocking.getRows()) ||
+      !setUp(across, dot.getRhs(), n, *columns, blocking.getColumns()))
     return false;
   // More sums are no registers.
   constexpr int64_t mostSums = 128, mostPieces = 64;
@@ -187,8 +190,9 @@ FailureOr<bool> SharedDotEmitter::analyse() {
 
 bool SharedDotEmitter::isForWarps() {
   const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-  return t.machine.warpDots && (factor.isBF16() || factor.isF16()) && factor == getElementTypeOrSelf(dot.getRhs().getType()) &&
-         element.isF32() && t.threads % warpThreads == 0 && down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
+  return t.machine.warpDots && (factor.isBF16() || factor.isF16()) &&
+         factor == getElementTypeOrSelf(dot.getRhs().getType()) && element.isF32() && t.threads % warpThreads == 0 &&
+         down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
          (down.each % blockRows == 0 || across.each % blockRows == 0);
 }
 
@@ -231,7 +235,8 @@ Axis SharedDotEmitter::axisOfRuns(const Side &side) {
   SmallVector<Value> work = {side.factor};
   while (!work.empty()) {
     Value value = work.pop_back_val();
-    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value) || t.evaluator.memory.contains(value))
+    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value) ||
+        t.evaluator.memory.contains(value))
       continue;
     Operation *def = value.getDefiningOp();
     auto loaded = dyn_cast_or_null<LoadOp>(def);
@@ -253,7 +258,8 @@ Axis SharedDotEmitter::axisOfRuns(const Side &side) {
   return alongDepth > alongAxis ? k : side.axis;
 }
 
-/// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by one.
+/// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by
+/// one.
 int64_t SharedDotEmitter::lanesOf(Side &side) {
   constexpr int64_t accessBytes = 16;
   int64_t widest = 0;
@@ -278,7 +284,8 @@ int64_t SharedDotEmitter::lanesOf(Side &side) {
     const auto dim = static_cast<unsigned>(llvm::find(all, side.readAxis) - all.begin());
     if (isComplex(view) || strideOf(view, dim) != 1)
       return 1;
-    widest = std::max<int64_t>(widest, std::max<int64_t>(cast<ViewType>(view.getType()).getElementType().getIntOrFloatBitWidth() / 8, 1));
+    widest = std::max<int64_t>(
+        widest, std::max<int64_t>(cast<ViewType>(view.getType()).getElementType().getIntOrFloatBitWidth() / 8, 1));
   }
   if (widest == 0)
     return 1;
@@ -324,8 +331,8 @@ void SharedDotEmitter::placeThreads() {
   }
 }
 
-/// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two sectors
-/// of memory, and then the next row: what threads of a warp write lies in few rows of the slice.
+/// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two
+/// sectors of memory, and then the next row: what threads of a warp write lies in few rows of the slice.
 void SharedDotEmitter::placePieces(Side &side) {
   constexpr int64_t chunkBytes = 64;
   const bool isAlongDepth = side.readAxis == k;
@@ -451,7 +458,8 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumul
       rows.push_back(down.lanes == 1 ? several : vector::ExtractOp::create(t.builder, loc, several, lane).getResult());
   }
   for (auto [r, one] : llvm::enumerate(rows)) {
-    Value factor = across.lanes == 1 ? one : vector::BroadcastOp::create(t.builder, loc, typeOf(across.lanes), one).getResult();
+    Value factor =
+        across.lanes == 1 ? one : vector::BroadcastOp::create(t.builder, loc, typeOf(across.lanes), one).getResult();
     for (int64_t v = 0; v < vectors(); ++v) {
       Value &sum = sums[r * vectors() + v];
       if (isa<FloatType>(element))
@@ -463,8 +471,8 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumul
   return sums;
 }
 
-/// Blocks of 16 elements of the tile by 16 steps of the contraction, all that the warp has from `start` on: of the left factor
-/// those of rows come before those of steps, of the right one the other way round.
+/// Blocks of 16 elements of the tile by 16 steps of the contraction, all that the warp has from `start` on: of the left
+/// factor those of rows come before those of steps, of the right one the other way round.
 SmallVector<Value> SharedDotEmitter::readBlocks(const Side &side, Value stage, Value start, bool isLeft) {
   constexpr int64_t half = 8;
   Value low = rest(lane, half), first = rest(over(lane, half), 2), second = over(lane, 2 * half);
@@ -499,7 +507,8 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyBlocks(Value stage, Acc
       0, {steps}, unroll * blockDepth, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
         for (int64_t u = 0; u < unroll; ++u) {
           Value start = add(add(first, i), index(u * blockDepth));
-          SmallVector<Value> right = readBlocks(across, stage, start, /*isLeft=*/false), left = readBlocks(down, stage, start, true);
+          SmallVector<Value> right = readBlocks(across, stage, start, /*isLeft=*/false),
+                             left = readBlocks(down, stage, start, true);
           for (int64_t v = 0; v < vectors(); ++v) {
             const SmallVector<int64_t> own = {v % 2 * 2, v % 2 * 2 + 1};
             Value columns = vector::ShuffleOp::create(t.builder, loc, right[v / 2], right[v / 2], own);
@@ -653,8 +662,8 @@ LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
 // All of it
 //===----------------------------------------------------------------------===//
 
-/// While a slice is multiplied, the elements of the next one are on their way into registers. Between slices all threads meet
-/// once: who writes the one stage then, has multiplied what was there before.
+/// While a slice is multiplied, the elements of the next one are on their way into registers. Between slices all
+/// threads meet once: who writes the one stage then, has multiplied what was there before.
 LogicalResult SharedDotEmitter::emitTile(const Point &at) {
   auto bring = [&](Value start, Value stage, llvm::function_ref<void()> meanwhile) -> LogicalResult {
     FailureOr<SmallVector<Value>> right = readSlice(across, at, start), left = readSlice(down, at, start);
@@ -671,9 +680,8 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
   if (failed(bring(index(0), index(0), [] {})))
     return failure();
   const int64_t slices = llvm::divideCeil(depth, step);
-  FailureOr<Accumulators> sums = t.emitLoop(
-      0, {slices - 1}, 1, begin(), loc,
-      [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
+  FailureOr<Accumulators> sums =
+      t.emitLoop(0, {slices - 1}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
         Value next = add(slice, index(1));
         if (failed(bring(times(next, step), rest(next, 2), [&] { carried = multiply(rest(slice, 2), carried); })))
           return failure();
@@ -705,8 +713,9 @@ void SharedDotEmitter::allocateSlices() {
     side->memory = AllocOp::create(t.builder, loc, ViewType::get(shape, type, Space::Shared));
   }
   if (groups > 1)
-    parts = AllocOp::create(t.builder, loc, ViewType::get({groups - 1, rows() * vectors(), threadsOfTile() * across.lanes},
-                                                          element, Space::Shared));
+    parts = AllocOp::create(
+        t.builder, loc,
+        ViewType::get({groups - 1, rows() * vectors(), threadsOfTile() * across.lanes}, element, Space::Shared));
 }
 
 FailureOr<bool> SharedDotEmitter::emit() {

@@ -30,8 +30,8 @@ bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
 
 bool isDear(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-         !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
-              math::RoundEvenOp, math::CopySignOp>(op);
+         !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+              math::CopySignOp>(op);
 }
 
 /// Decides for one block.
@@ -89,8 +89,7 @@ private:
     if (!isNew)
       return entry->second;
     const bool result =
-        isDear(def) ||
-        llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
+        isDear(def) || llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
     return dear[value] = result;
   }
 
@@ -174,8 +173,7 @@ private:
         continue;
       auto reduce = dyn_cast<ReduceOp>(op);
       const bool isPicked = reduce && findPickedIndex(reduce, axes);
-      const bool isAlong =
-          reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      const bool isAlong = reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
       if (reduce)
         before.push_back(reduce);
       if (!isPicked && !isAlong)

@@ -19,7 +19,8 @@ static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType());
 static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
 
 /// Takes the bounds of which a condition says that all hold; false where it says anything else.
-static bool takeBounds(Value condition, const TensorAttention &found, const Axes &axes, SmallVectorImpl<TensorBound> &bounds) {
+static bool takeBounds(Value condition, const TensorAttention &found, const Axes &axes,
+                       SmallVectorImpl<TensorBound> &bounds) {
   while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
     condition = broadcast.getInput();
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
@@ -139,8 +140,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   };
   if (unique.size() != distinct.size() || axes.of(found.max.getInput(), found.max.getDims()[0]) != found.keys ||
       outAxes[outAxes.size() - 2] != found.queries || axes.of(found.output.getLhs()).back() != found.keys ||
-      batchesOf(outAxes) != found.batches ||
-      llvm::any_of(distinct, [&](Axis axis) { return axes.extent(axis) < 1; }))
+      batchesOf(outAxes) != found.batches || llvm::any_of(distinct, [&](Axis axis) { return axes.extent(axis) < 1; }))
     return none("its products are not of queries and keys, and of these and values");
   found.depth = axes.extent(features);
   found.width = axes.extent(columns);
@@ -178,31 +178,35 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   for (ReduceOp reduce : reductions) {
     if (reduce == found.max)
       continue;
-    if (reduce.getKind() != Combine::Add || reduce.getInput() != found.exp.getResult() || reduce.getDims().size() != 1 ||
-        axes.of(reduce.getInput(), reduce.getDims()[0]) != found.keys)
+    if (reduce.getKind() != Combine::Add || reduce.getInput() != found.exp.getResult() ||
+        reduce.getDims().size() != 1 || axes.of(reduce.getInput(), reduce.getDims()[0]) != found.keys)
       return none("it sums up more than its weights");
     found.sums.push_back(reduce);
   }
   peelMasks(found, axes);
   SmallVector<Axis> own = {found.queries, found.keys};
   own.append(found.batches);
-  ElementwiseWalk scores{axes, own, {found.scores.getResult()}, [&](Value value) {
-                bool isOne = elementOf(value).isInteger(1) && matchBound(value, found.queries, found.keys, axes);
-                found.readsPlaces |= isOne;
-                return isOne;
-              },
-              [&](Value value) {
-                auto load = value.getDefiningOp<LoadOp>();
-                bool isOne = load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
-                found.readsPlaces |= isOne;
-                found.readsMasks |= isOne && axes.contains(value, found.queries) && axes.contains(value, found.keys);
-                return isOne;
-              },
-              [&](Value value) {
-                bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
-                found.readsPlaces |= isOne;
-                return isOne;
-              }};
+  ElementwiseWalk scores{
+      axes,
+      own,
+      {found.scores.getResult()},
+      [&](Value value) {
+        bool isOne = elementOf(value).isInteger(1) && matchBound(value, found.queries, found.keys, axes);
+        found.readsPlaces |= isOne;
+        return isOne;
+      },
+      [&](Value value) {
+        auto load = value.getDefiningOp<LoadOp>();
+        bool isOne = load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
+        found.readsPlaces |= isOne;
+        found.readsMasks |= isOne && axes.contains(value, found.queries) && axes.contains(value, found.keys);
+        return isOne;
+      },
+      [&](Value value) {
+        bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
+        found.readsPlaces |= isOne;
+        return isOne;
+      }};
   if (!scores.check(found.unmasked))
     return none("scores are not computed element by element, of what lies along queries and keys");
   own[1] = columns;
@@ -215,7 +219,8 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   behind.own[1] = found.queries;
   llvm::erase(behind.known, found.output.getResult());
   for (StoreOp store : found.ofRows) {
-    auto strides = store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+    auto strides =
+        store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
     auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
     // Who shares a place would write it, too.
     if (!strides || !axes.contains(store.getValue(), found.queries) || !elementOf(store.getValue()).isF32() ||

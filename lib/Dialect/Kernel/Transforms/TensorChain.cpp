@@ -47,7 +47,8 @@ namespace {
 /// Finds what tiles are where a bound does not hold.
 class Outside {
 public:
-  Outside(const TensorChain &chain, const TensorBound &bound, const Axes &axes) : chain(chain), bound(bound), axes(axes) {}
+  Outside(const TensorChain &chain, const TensorBound &bound, const Axes &axes)
+      : chain(chain), bound(bound), axes(axes) {}
 
   bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
   /// Whether a condition is the bound.
@@ -219,14 +220,18 @@ const char *ChainMatcher::matchInner() {
 }
 
 const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
-  ElementwiseWalk behind{axes, {found.rows, outer.columns}, {outer.dot.getResult()}, [](Value) { return false; },
+  ElementwiseWalk behind{axes,
+                         {found.rows, outer.columns},
+                         {outer.dot.getResult()},
+                         [](Value) { return false; },
                          [](Value) { return false; }};
   behind.own.append(found.batches);
   for (StoreOp store : stores) {
     if (!behind.check(store.getValue()))
       continue;
     if (elementOf(store.getValue()).isF32()) {
-      auto strides = store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+      auto strides =
+          store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
       // Who shares a place would write it, too.
       auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
       if (!strides || !isOwn(found.rows) || !isOwn(outer.columns) || !llvm::all_of(found.batches, isOwn))
@@ -317,16 +322,20 @@ const char *ChainMatcher::matchBetween() {
   SmallVector<Value> conditions;
   llvm::SetVector<Value> ofRows;
   for (TensorChain::Outer &outer : found.outer) {
-    ElementwiseWalk walk{axes, {found.rows, found.walked}, {}, [&](Value value) {
-                           bool isOne = elementOf(value).isInteger(1) && matchBound(value, found.rows, found.walked, axes);
+    ElementwiseWalk walk{axes,
+                         {found.rows, found.walked},
+                         {},
+                         [&](Value value) {
+                           bool isOne =
+                               elementOf(value).isInteger(1) && matchBound(value, found.rows, found.walked, axes);
                            if (isOne)
                              conditions.push_back(value);
                            return isOne;
                          },
                          [&](Value value) {
                            auto load = value.getDefiningOp<LoadOp>();
-                           bool isOne = load && isPlainLoad(value) &&
-                                        stridesOf(load.getView(), load.getIndices(), value, axes);
+                           bool isOne =
+                               load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
                            if (isOne && !axes.contains(value, found.walked))
                              ofRows.insert(value);
                            return isOne;
@@ -353,7 +362,8 @@ const char *ChainMatcher::matchBetween() {
     found.bounds.push_back(bound);
     Outside outside(found, bound, axes);
     for (auto select : func.getBody().front().getOps<arith::SelectOp>())
-      if (outside.isBound(select.getCondition()) && isZero(select.getFalseValue()) && outside.isZero(select.getTrueValue()))
+      if (outside.isBound(select.getCondition()) && isZero(select.getFalseValue()) &&
+          outside.isZero(select.getTrueValue()))
         found.idle.insert(select.getResult());
     if (!found.diagonal && bound.ofQuery != 0 &&
         llvm::all_of(found.outer, [&](TensorChain::Outer &outer) { return outside.isZero(outer.factor); }))

@@ -81,8 +81,8 @@ static bool hasInstruction(Type lhs, Type rhs, Type sums) {
   return sums.isF32() && ((lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32())) || (isF8(lhs) && isF8(rhs)));
 }
 
-/// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole slices,
-/// the contraction is cut into these.
+/// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole
+/// slices, the contraction is cut into these.
 static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, ArrayRef<Axis> batches, const Axes &axes,
                                                std::string &reason, int64_t channels = 0) {
   TensorFactor factor;
@@ -197,17 +197,20 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
   if (isa<BroadcastOp, TransposeOp, ReshapeOp>(op))
     return true;
   // Integers would become 16-bit floats in two steps, and be rounded twice.
-  bool fromInteger = isa<arith::SIToFPOp, arith::UIToFPOp>(op) && !getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+  bool fromInteger =
+      isa<arith::SIToFPOp, arith::UIToFPOp>(op) && !getElementTypeOrSelf(op->getResult(0).getType()).isF32();
   bool sameBits = isa<arith::BitcastOp>(op) && !llvm::all_of(op->getOperandTypes(), [](Type type) {
-    return getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 32;
-  });
-  if (isOnRegisters(op) && !fromInteger && !sameBits && llvm::all_of(op->getOperandTypes(), [](Type type) { return isTile(type); }))
+                    return getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 32;
+                  });
+  if (isOnRegisters(op) && !fromInteger && !sameBits &&
+      llvm::all_of(op->getOperandTypes(), [](Type type) { return isTile(type); }))
     return true;
   reason = "what is computed behind the dot is no elementwise op";
   return false;
 }
 
-std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits, std::string &reason) {
+std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits,
+                                                     std::string &reason) {
   TensorDot result;
   reason.clear();
   for (Operation &op : func.getBody().front()) {
@@ -248,9 +251,9 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     if (axes.extent(axis) > 1)
       result.batches.push_back(axis);
   // A dimension of extent 1 is tied to whatever it meets.
-  if (result.m == result.n || llvm::is_contained(result.batches, result.m) || llvm::is_contained(result.batches, result.n) ||
-      axes.extent(result.m) < 1 || axes.extent(result.n) < 1 || axes.extent(result.k) < 1 ||
-      ShapedType::getNumElements(cast<RankedTensorType>(dot.getType()).getShape()) == 0) {
+  if (result.m == result.n || llvm::is_contained(result.batches, result.m) ||
+      llvm::is_contained(result.batches, result.n) || axes.extent(result.m) < 1 || axes.extent(result.n) < 1 ||
+      axes.extent(result.k) < 1 || ShapedType::getNumElements(cast<RankedTensorType>(dot.getType()).getShape()) == 0) {
     reason = "axes of the dot are one, or empty";
     return std::nullopt;
   }
@@ -261,7 +264,8 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     return std::nullopt;
   const bool runAlong = left->alongDepth && right->alongDepth;
   if (bytesOf(lhs) != 2 && ((!runAlong && !result.isExact) || left->window || right->window)) {
-    reason = runAlong ? "a factor of 8 or 32 bits has windows" : "a factor of 8 or 32 bits does not run along the contraction";
+    reason = runAlong ? "a factor of 8 or 32 bits has windows"
+                      : "a factor of 8 or 32 bits does not run along the contraction";
     return std::nullopt;
   }
   if (left->window && right->window) {

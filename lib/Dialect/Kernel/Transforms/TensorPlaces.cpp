@@ -34,7 +34,8 @@ static std::optional<double> splatOf(Value tile) {
 }
 
 std::optional<std::pair<Value, double>> zyx::kernel::scaledBy(arith::MulFOp product) {
-  for (auto [value, factor] : {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())})
+  for (auto [value, factor] :
+       {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())})
     if (std::optional<double> number = splatOf(factor))
       return std::pair<Value, double>(value, *number);
   return std::nullopt;
@@ -128,8 +129,8 @@ bool zyx::kernel::isSame(const TensorOperand &a, const TensorOperand &b) {
          llvm::equal(a.batches, b.batches, isSamePart);
 }
 
-std::optional<TensorOperand> zyx::kernel::matchOperand(Value view, ValueRange indices, Value tile, Axis rows, Axis features,
-                                                    const Axes &axes) {
+std::optional<TensorOperand> zyx::kernel::matchOperand(Value view, ValueRange indices, Value tile, Axis rows,
+                                                       Axis features, const Axes &axes) {
   TensorOperand operand;
   operand.view = view;
   SmallVector<AxisPart> parts;
@@ -253,7 +254,8 @@ std::optional<TensorBound> zyx::kernel::matchBound(Value condition, Axis queries
 
 bool zyx::kernel::isPlaceOf(Value tile, Axis queries, Axis keys, const Axes &axes) {
   auto iota = tile.getDefiningOp<IotaOp>();
-  if (!iota || iota.getBase() || !elementOf(tile).isInteger(32) || cast<RankedTensorType>(tile.getType()).getRank() != 1)
+  if (!iota || iota.getBase() || !elementOf(tile).isInteger(32) ||
+      cast<RankedTensorType>(tile.getType()).getRank() != 1)
     return false;
   const Axis axis = axes.of(tile, iota.getDim());
   return (axis == queries || axis == keys) && axes.extent(axis) < mostExtent / 4;
@@ -284,8 +286,8 @@ bool ElementwiseWalk::check(Value root) {
     if (!isa<BroadcastOp, TransposeOp, ReshapeOp>(op) && !isOnRegisters(op))
       return false;
     // Registers hold 16-bit floats as f32: integers would be rounded twice, and bits are others.
-    if (is16Bit(element) && (isa<arith::BitcastOp>(op) || (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
-                                                           !elementOf(op->getOperand(0)).isInteger(1))))
+    if (is16Bit(element) && (isa<arith::BitcastOp>(op) ||
+                             (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && !elementOf(op->getOperand(0)).isInteger(1))))
       return false;
     if (isa<arith::BitcastOp>(op) && elementOf(op->getOperand(0)).getIntOrFloatBitWidth() != 32)
       return false;

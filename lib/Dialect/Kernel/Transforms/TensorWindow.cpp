@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A factor that is made of the windows of images, as the copy engine walks them. What a map says is taken apart by
-// AccessForm: the place of an element is a sum over parts of its dimensions, and it exists where such sums are in bounds.
-// Each position of an image is one part of the rows and one of the contraction, whose steps are multiples of a pitch.
+// AccessForm: the place of an element is a sum over parts of its dimensions, and it exists where such sums are in
+// bounds. Each position of an image is one part of the rows and one of the contraction, whose steps are multiples of a
+// pitch.
 //===----------------------------------------------------------------------===//
 #include "AccessForm.h"
 
@@ -22,8 +23,8 @@ namespace {
 /// Bytes of which addresses and strides are multiples for the copy engine.
 constexpr int64_t copyAlignment = 16;
 
-/// One dimension of positions, in elements: windows begin at multiples of `step` pitches, their elements are at multiples
-/// of `apart` from there, and only what is in [low, high) exists.
+/// One dimension of positions, in elements: windows begin at multiples of `step` pitches, their elements are at
+/// multiples of `apart` from there, and only what is in [low, high) exists.
 struct Position {
   std::optional<unsigned> windows, elements;
   int64_t pitch = 0, step = 1, apart = 1, low = 0, high = 0;
@@ -63,8 +64,8 @@ private:
     return llvm::any_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] != 0; });
   }
 
-  /// Finds the part of the rows that each part of the contraction moves with: what a bound says of both, or what has the
-  /// largest pitch with it. Any pairing is right, as long as bounds are those of one position.
+  /// Finds the part of the rows that each part of the contraction moves with: what a bound says of both, or what has
+  /// the largest pitch with it. Any pairing is right, as long as bounds are those of one position.
   void pair() {
     for (unsigned row : rows) {
       Position position;
@@ -126,7 +127,8 @@ private:
       if (own == positions.end())
         return false;
       // What the bound counts at each pitch of the position.
-      const int64_t each = own->windows ? bound.factors[*own->windows] / own->step : bound.factors[*own->elements] / own->apart;
+      const int64_t each =
+          own->windows ? bound.factors[*own->windows] / own->step : bound.factors[*own->elements] / own->apart;
       SmallVector<int64_t> expected(form.parts.size(), 0);
       if (own->windows)
         expected[*own->windows] = each * own->step;
@@ -142,7 +144,8 @@ private:
 
   std::optional<TensorWindow> describe(std::optional<unsigned> image, bool isBatch) {
     result.images = image && !isBatch ? form.parts[*image].extent : 1;
-    SmallVector<int64_t> shape = {image ? form.parts[*image].extent : 1}, strides = {image ? form.parts[*image].stride : 0};
+    SmallVector<int64_t> shape = {image ? form.parts[*image].extent : 1},
+                         strides = {image ? form.parts[*image].stride : 0};
     SmallVector<int64_t> low, high, steps;
     int64_t offset = form.offset, span = result.channels;
     const int64_t reach = PixelsAttr::reach(positions.size());

@@ -50,9 +50,8 @@ LogicalResult NestEmitter::walkSquares(Point point) {
   using Result = FailureOr<Accumulators>;
   auto done = [](LogicalResult result) { return succeeded(result) ? Result(Accumulators()) : Result(failure()); };
   auto squares = [&](Value row, Accumulators) -> Result {
-    Result whole = t.emitLoop(0, pieces.vectors, lanes, {}, loc, [&](Value column, Accumulators) {
-      return done(emitSquare(point, row, column));
-    });
+    Result whole = t.emitLoop(0, pieces.vectors, lanes, {}, loc,
+                              [&](Value column, Accumulators) { return done(emitSquare(point, row, column)); });
     if (failed(whole))
       return failure();
     return emitRest(pieces, {}, [&](Value column, Accumulators) -> Result {
@@ -75,15 +74,12 @@ LogicalResult NestEmitter::walkSquares(Point point) {
     return t.emitLoop(*rowPieces.vectors.constant, rowExtent, 1, {}, loc, rest);
   Value below = rowPieces.vectors.value;
   Value count = arith::SubIOp::create(t.builder, loc, rowExtent.value, below);
-  return t.emitLoop(0, {std::nullopt, count}, 1, {}, loc, [&](Value i, Accumulators) {
-    return rest(t.evaluator.addIndex(i, below, loc), {});
-  });
+  return t.emitLoop(0, {std::nullopt, count}, 1, {}, loc,
+                    [&](Value i, Accumulators) { return rest(t.evaluator.addIndex(i, below, loc), {}); });
 }
 
 LogicalResult NestEmitter::emitSquare(const Point &point, Value row, Value column) {
-  auto at = [&](Value from, int64_t i) {
-    return t.evaluator.addIndex(from, t.evaluator.constantIndex(i, loc), loc);
-  };
+  auto at = [&](Value from, int64_t i) { return t.evaluator.addIndex(from, t.evaluator.constantIndex(i, loc), loc); };
   SmallVector<SmallVector<Value>> squares;
   for (Value tile : transposed) {
     SmallVector<Value> vectors;
@@ -148,13 +144,13 @@ LogicalResult NestEmitter::walkRows(ArrayRef<Axis> inner, Point point) {
     return [&, count](Value i, Accumulators) -> FailureOr<Accumulators> {
       Point at = point;
       at.positions[axis] = i;
-      LogicalResult done = inner.size() > 1 ? walkRows(inner.drop_front(), at)
-                                            : walkChunks(at, [&](SmallVectorImpl<Point> &points) {
-                                                for (Point &column : points)
-                                                  if (failed(addRows(column, axis, count)))
-                                                    return failure();
-                                                return success();
-                                              });
+      LogicalResult done =
+          inner.size() > 1 ? walkRows(inner.drop_front(), at) : walkChunks(at, [&](SmallVectorImpl<Point> &points) {
+            for (Point &column : points)
+              if (failed(addRows(column, axis, count)))
+                return failure();
+            return success();
+          });
       if (failed(done))
         return failure();
       return Accumulators();
@@ -172,7 +168,8 @@ LogicalResult NestEmitter::walkRows(ArrayRef<Axis> inner, Point point) {
 LogicalResult NestEmitter::addRows(Point &column, Axis axis, int64_t count) {
   SmallVector<Point> points(count, column);
   for (int64_t row = 1; row < count; ++row)
-    points[row].positions[axis] = t.evaluator.addIndex(column.positions[axis], t.evaluator.constantIndex(row, loc), loc);
+    points[row].positions[axis] =
+        t.evaluator.addIndex(column.positions[axis], t.evaluator.constantIndex(row, loc), loc);
   for (ReduceOp reduce : reduces) {
     SmallVector<Value> values;
     for (Point &point : points) {
@@ -182,8 +179,8 @@ LogicalResult NestEmitter::addRows(Point &column, Axis axis, int64_t count) {
       values.push_back(t.evaluator.broadcast(*value, point));
     }
     Value before = *t.evaluator.evaluate(reduce.getResult(), column);
-    Value sum = createCombine(t.builder, loc, reduce.getKind(), before,
-                              combineAll(t.builder, loc, reduce.getKind(), values));
+    Value sum =
+        createCombine(t.builder, loc, reduce.getKind(), before, combineAll(t.builder, loc, reduce.getKind(), values));
     t.evaluator.storeToMemory(reduce.getResult(), sum, column);
   }
   return success();

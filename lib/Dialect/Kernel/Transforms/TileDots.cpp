@@ -129,8 +129,8 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
   return true;
 }
 
-LogicalResult TileLowering::overBatches(DotOp dot, const Point &at, llvm::function_ref<LogicalResult(const Point &)> tile,
-                                        unsigned dim) {
+LogicalResult TileLowering::overBatches(DotOp dot, const Point &at,
+                                        llvm::function_ref<LogicalResult(const Point &)> tile, unsigned dim) {
   const auto rank = static_cast<unsigned>(cast<RankedTensorType>(dot.getType()).getRank());
   if (dim + 2 == rank)
     return tile(at);

@@ -102,8 +102,8 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !dense.isSplat())
       return op->emitOpError("holds different elements; tiles of constants are passed as buffers"), failure();
-    result = arith::ConstantOp::create(builder, op->getLoc(), cast<TypedAttr>(dense.getSplatValue<Attribute>()))
-                 .getResult();
+    result =
+        arith::ConstantOp::create(builder, op->getLoc(), cast<TypedAttr>(dense.getSplatValue<Attribute>())).getResult();
   } else if (isElementwise(op)) {
     SmallVector<Value, 3> operands;
     bool vectors = false;
@@ -181,8 +181,8 @@ Value TileEvaluator::permutedView(Value view, unsigned innermost) {
   builder.setInsertionPointAfter(op);
   ViewType type = op.getType();
   known = ViewOp::create(builder, op.getLoc(),
-                         ViewType::get(rotate(type.getShape()), type.getElementType(), type.getSpace()),
-                         op.getBuffer(), op.getSymbols(), MapAttr::get(view.getContext(), rotated));
+                         ViewType::get(rotate(type.getShape()), type.getElementType(), type.getSpace()), op.getBuffer(),
+                         op.getSymbols(), MapAttr::get(view.getContext(), rotated));
   return known;
 }
 
@@ -219,8 +219,7 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
-    return LaneLoader(builder, loc, point.lanes)
-        .load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
+    return LaneLoader(builder, loc, point.lanes).load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
   }
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
     return LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(), ArrayAttr(),
@@ -316,9 +315,8 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
   Value view = memory[tile].view;
   if (vectorDim && *vectorDim + 1 == indices.size())
     // Rows are whole vectors, so no mask is needed.
-    return LoadOp::create(builder, loc,
-                          VectorType::get(point.lanes, cast<ViewType>(view.getType()).getElementType()), view,
-                          indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+    return LoadOp::create(builder, loc, VectorType::get(point.lanes, cast<ViewType>(view.getType()).getElementType()),
+                          view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   return loadAt(view, indices, Value(), vectorDim, point, loc);
 }
 
@@ -417,8 +415,7 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
                                  : LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(),
                                                   ArrayAttr(), DenseBoolArrayAttr())
                                        .getResult();
-    return inside ? arith::SelectOp::create(builder, loc, inside, read, zero(type.getElementType())).getResult()
-                  : read;
+    return inside ? arith::SelectOp::create(builder, loc, inside, read, zero(type.getElementType())).getResult() : read;
   };
   if (!vectors)
     return readAt(Value());
@@ -531,8 +528,7 @@ void TileEvaluator::storeLanes(Value value, Value view, ArrayRef<Value> indices,
   }
 }
 
-std::pair<SmallVector<Value>, std::optional<unsigned>> TileEvaluator::placeOf(StoreOp op,
-                                                                              Point &point) {
+std::pair<SmallVector<Value>, std::optional<unsigned>> TileEvaluator::placeOf(StoreOp op, Point &point) {
   Location loc = op.getLoc();
   SmallVector<Value> indices;
   std::optional<unsigned> vectorDim;
@@ -597,11 +593,13 @@ void TileEvaluator::storeToMemory(Value tile, Value value, Point &point) {
     for (int64_t lane = 0; lane < point.lanes; ++lane) {
       OpBuilder::InsertionGuard guard(builder);
       if (point.activeLanes) {
-        Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, constantIndex(lane, loc), point.activeLanes);
+        Value exists =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, constantIndex(lane, loc), point.activeLanes);
         auto branch = scf::IfOp::create(builder, loc, exists);
         builder.setInsertionPointToStart(branch.thenBlock());
       }
-      write(vector::ExtractOp::create(builder, loc, value, lane), addIndex(place, constantIndex(lane * stride, loc), loc));
+      write(vector::ExtractOp::create(builder, loc, value, lane),
+            addIndex(place, constantIndex(lane * stride, loc), loc));
     }
     return;
   }

@@ -40,7 +40,8 @@ struct Point {
   llvm::DenseMap<mlir::Value, mlir::Value> memo;
 };
 
-/// A tile that lies in private memory: row-major, its innermost extent rounded up to whole vectors, unless it says more.
+/// A tile that lies in private memory: row-major, its innermost extent rounded up to whole vectors, unless it says
+/// more.
 struct MemoryTile {
   mlir::Value view;
   /// Of a tile whose elements share a row of memory: by dimension, how far neighbours are apart there.
@@ -87,8 +88,9 @@ public:
   const bool hasFma;
   /// Lanes of a vector are registers.
   const bool isGpu;
-  /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by one:
-  /// many of them share their position along one of two axes. A processor always does so, where all elements exist.
+  /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by
+  /// one: many of them share their position along one of two axes. A processor always does so, where all elements
+  /// exist.
   bool sumsByDimension = false;
   /// Whether elements are found by sums of 32 bits.
   bool hasNarrowForm(ViewOp view);
@@ -106,8 +108,7 @@ private:
   };
   mlir::FailureOr<mlir::Value> evaluateOwnLoad(LoadOp load, Point &point);
   /// Where a point of what is stored lies, and the dimension along which the point is a vector.
-  std::pair<llvm::SmallVector<mlir::Value>, std::optional<unsigned>> placeOf(StoreOp store,
-                                                                            Point &point);
+  std::pair<llvm::SmallVector<mlir::Value>, std::optional<unsigned>> placeOf(StoreOp store, Point &point);
   struct Access;
   mlir::FailureOr<mlir::Value> evaluateLoad(LoadOp load, Point &point);
   mlir::FailureOr<mlir::Value> evaluateGather(GatherOp gather, Point &point);
@@ -117,8 +118,8 @@ private:
   mlir::Value evaluateMemory(mlir::Value tile, Point &point);
   /// Where an element lies in the row of memory that its tile shares.
   mlir::Value placeOf(const MemoryTile &tile, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
-  mlir::Value evaluateStrided(const MemoryTile &tile, llvm::ArrayRef<mlir::Value> indices, std::optional<unsigned> vectorDim,
-                              Point &point, mlir::Location loc);
+  mlir::Value evaluateStrided(const MemoryTile &tile, llvm::ArrayRef<mlir::Value> indices,
+                              std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
   mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
                      std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
   const AccessForm *formOf(ViewOp view, unsigned dim);
@@ -130,8 +131,7 @@ private:
                                      mlir::Location loc);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
                         llvm::function_ref<mlir::Value(mlir::Value lane)> load);
-  mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
-                             mlir::Location loc);
+  mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, mlir::Location loc);
   void storeLanes(mlir::Value value, mlir::Value view, llvm::ArrayRef<mlir::Value> indices, unsigned vectorDim,
                   Point &point, mlir::Location loc);
   mlir::Value permutedView(mlir::Value view, unsigned innermost);

@@ -31,8 +31,8 @@ static void keep(OpOperand &operand) {
   Location loc = operand.get().getLoc();
   auto type = cast<RankedTensorType>(operand.get().getType());
   auto memory = MemoryAttr::get(builder.getContext(), Space::Private);
-  Value kept = ConvertOp::create(
-      builder, loc, RankedTensorType::get(type.getShape(), type.getElementType(), memory), operand.get());
+  Value kept = ConvertOp::create(builder, loc, RankedTensorType::get(type.getShape(), type.getElementType(), memory),
+                                 operand.get());
   operand.set(ConvertOp::create(builder, loc, type, kept));
 }
 
@@ -41,8 +41,8 @@ void zyx::kernel::stageCarried(FuncOp func) {
     for (OpOperand &init : loop.getInitArgsMutable())
       if (isTile(init.get()) && !(init.get().getDefiningOp<scf::ForOp>() && init.get().hasOneUse()))
         keep(init);
-    for (auto [carried, yielded] : llvm::zip_equal(
-             loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOpOperands()))
+    for (auto [carried, yielded] :
+         llvm::zip_equal(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOpOperands()))
       if (isTile(carried) && !isAccumulator(carried, yielded.get().getDefiningOp<DotOp>()))
         keep(yielded);
   });
@@ -66,8 +66,8 @@ LogicalResult TileLowering::copyMemory(MemoryTile from, MemoryTile to, Location 
   SmallVector<Value> indices;
   std::function<LogicalResult()> walk = [&]() -> LogicalResult {
     if (indices.size() == type.getShape().size()) {
-      Value value = LoadOp::create(builder, loc, piece, from.view, indices, Value(), Value(), ArrayAttr(),
-                                   DenseBoolArrayAttr());
+      Value value =
+          LoadOp::create(builder, loc, piece, from.view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
       StoreOp::create(builder, loc, value, to.view, indices, Value(), DenseBoolArrayAttr());
       return success();
     }
@@ -85,13 +85,14 @@ LogicalResult TileLowering::copyMemory(MemoryTile from, MemoryTile to, Location 
   return walk();
 }
 
-/// The tile in memory that a carried one becomes by what is added to it, element by element, in one place: each thread adds
-/// to what it has added to before. Null where more reads it.
+/// The tile in memory that a carried one becomes by what is added to it, element by element, in one place: each thread
+/// adds to what it has added to before. Null where more reads it.
 static Value findOwnSum(Value carried, Value yielded) {
   auto read = yielded.getDefiningOp<ConvertOp>();
   auto kept = read ? read.getInput().getDefiningOp<ConvertOp>() : ConvertOp();
   auto sum = kept ? kept.getInput().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
-  const bool isAlone = sum && carried.hasOneUse() && *carried.user_begin() == sum && sum->hasOneUse() && kept->hasOneUse();
+  const bool isAlone =
+      sum && carried.hasOneUse() && *carried.user_begin() == sum && sum->hasOneUse() && kept->hasOneUse();
   return isAlone ? kept.getResult() : Value();
 }
 
@@ -117,8 +118,8 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
     }
   }
   auto bound = [&](Value v) { return evaluator.mapping.lookupOrDefault(v); };
-  auto copy = scf::ForOp::create(builder, loc, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
-                                 bound(loop.getStep()));
+  auto copy =
+      scf::ForOp::create(builder, loc, bound(loop.getLowerBound()), bound(loop.getUpperBound()), bound(loop.getStep()));
   evaluator.mapping.map(loop.getInductionVar(), copy.getInductionVar());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(copy.getBody());

@@ -23,7 +23,9 @@ bool zyx::kernel::isTileRoot(Operation *op) {
 
 Value zyx::kernel::domainOf(Operation *root) { return root->getOperand(0); }
 
-static int64_t bytesOf(Type type) { return std::max<int64_t>(type.isIndex() ? 8 : type.getIntOrFloatBitWidth() / 8, 1); }
+static int64_t bytesOf(Type type) {
+  return std::max<int64_t>(type.isIndex() ? 8 : type.getIntOrFloatBitWidth() / 8, 1);
+}
 
 /// Instructions, roughly; functions become polynomials.
 static unsigned sizeOf(Operation *op) {
@@ -133,15 +135,15 @@ FailureOr<Extent> TileLowering::extentOf(Axis axis, Location loc) {
       OpFoldResult base = getAsOpFoldResult(access.getIndices()[dim]);
       int64_t viewExtent = access.getView().getType().getDimSize(dim);
       std::optional<int64_t> constant = getConstantIntValue(base);
-      bool inside = access.isInBounds(dim) ||
-                    (constant && !ShapedType::isDynamic(viewExtent) && *constant + tile <= viewExtent);
+      bool inside =
+          access.isInBounds(dim) || (constant && !ShapedType::isDynamic(viewExtent) && *constant + tile <= viewExtent);
       bool isStore = isa<StoreOp>(access.getOperation());
       if (inside) {
         whole |= isStore;
       } else if (!end.op) {
         end = {access, base, viewExtent};
-      } else if (base != end.base || (isStore || isa<LoadOp>(end.op) ? viewExtent != end.viewExtent
-                                                                     : viewExtent < end.viewExtent)) {
+      } else if (base != end.base ||
+                 (isStore || isa<LoadOp>(end.op) ? viewExtent != end.viewExtent : viewExtent < end.viewExtent)) {
         access.emitOpError("leaves its view elsewhere than another access along the same axis");
         same = failure();
       }

@@ -38,8 +38,9 @@ struct Extent {
 class TileLowering {
 public:
   TileLowering(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
-      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine.hasFma, machine.isGpu),
-        cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
+      : source(source), builder(builder), axes(axes), machine(machine),
+        evaluator(builder, axes, machine.hasFma, machine.isGpu), cluster(source.getCluster().value_or(1)),
+        threads(source.getThreads().value_or(1) * cluster) {}
 
   mlir::LogicalResult lower(mlir::Block &block);
   mlir::IRMapping &mapping() { return evaluator.mapping; }
@@ -73,18 +74,18 @@ private:
   mlir::LogicalResult emitDot(DotOp dot);
   /// Emits a dot as its `blocking` says; false, with nothing emitted, where its form does not allow that.
   mlir::FailureOr<bool> emitBlockedDot(DotOp dot);
-  /// Emits a dot with `blocking` whose tile a workgroup's threads share, out of shared memory; false, with nothing emitted,
-  /// where they cannot.
+  /// Emits a dot with `blocking` whose tile a workgroup's threads share, out of shared memory; false, with nothing
+  /// emitted, where they cannot.
   mlir::FailureOr<bool> emitSharedDot(DotOp dot);
   /// Loops over the batches of a dot's result, and what `tile` emits for each.
-  mlir::LogicalResult overBatches(DotOp dot, const Point &at, llvm::function_ref<mlir::LogicalResult(const Point &)> tile,
-                                  unsigned dim = 0);
-  /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else uses
-  /// it: they can be done while its sums are in registers. What their indices need is lowered with them.
+  mlir::LogicalResult overBatches(DotOp dot, const Point &at,
+                                  llvm::function_ref<mlir::LogicalResult(const Point &)> tile, unsigned dim = 0);
+  /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else
+  /// uses it: they can be done while its sums are in registers. What their indices need is lowered with them.
   llvm::SmallVector<StoreOp> takeStores(DotOp dot);
   bool readsFromRegisters(DotOp dot, Axis m, Axis n);
   mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
-                                                                             int64_t vectors, Extent columns);
+                                                                                  int64_t vectors, Extent columns);
 
   // Shared helpers.
   struct Cone;
@@ -157,11 +158,12 @@ struct TileLowering::Cone {
   unsigned size = 0;
 };
 
-/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have so few each that nobody stores them
-/// in between. Vectors are whole; in the last round some threads may have none.
+/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have so few each that nobody stores
+/// them in between. Vectors are whole; in the last round some threads may have none.
 inline bool staysInRegisters(int64_t extent, int64_t lanes, int64_t threads) {
   const int64_t mostElements = lanes < 4 ? 32 : 64;
-  return threads > 1 && extent % lanes == 0 && (extent + lanes * threads - 1) / (lanes * threads) * lanes <= mostElements;
+  return threads > 1 && extent % lanes == 0 &&
+         (extent + lanes * threads - 1) / (lanes * threads) * lanes <= mostElements;
 }
 
 /// Has what loops begin with and yield computed into memory of its own, but for dots that add to what

@@ -80,7 +80,8 @@ void NestEmitter::chooseVectorAxis() {
     auto look = [&](Value tile, Value view, int64_t weight, ArrayRef<int64_t> strides = {}) {
       for (auto [dim, a] : llvm::enumerate(t.axes.of(tile)))
         if (a == axis) {
-          std::optional<int64_t> stride = strides.empty() ? strideOf(t.evaluator.mapping.lookupOrDefault(view), dim) : strides[dim];
+          std::optional<int64_t> stride =
+              strides.empty() ? strideOf(t.evaluator.mapping.lookupOrDefault(view), dim) : strides[dim];
           score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
         }
     };
@@ -112,8 +113,8 @@ void NestEmitter::chooseVectorAxis() {
       if (auto store = dyn_cast<StoreOp>(access))
         for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
           score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
-    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of a card
-    // loses as much by two that are.
+    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of
+    // a card loses as much by two that are.
     if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
         *extents[axis].constant < (t.machine.isGpu ? 2 : 1) * t.lanesFor(cone, axis))
       score = std::min<int64_t>(score, 0) - 1;
@@ -138,14 +139,16 @@ void NestEmitter::chooseVectorAxis() {
 bool NestEmitter::comesNear(LoadOp load, Axis axis) {
   if (t.threads > 1 || t.machine.isGpu || t.machine.vectorBytes == 0 || picked || reduces.empty() || !combinesMany())
     return false;
-  const int64_t width = std::min<int64_t>(t.lanesFor(cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
+  const int64_t width =
+      std::min<int64_t>(t.lanesFor(cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
   return nearFormOf(load, axis, width).has_value();
 }
 
 void NestEmitter::chooseGroups(ArrayRef<Axis> outer) {
-  const bool isOwnSum = llvm::any_of(roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
-  if (!t.source->hasAttr(rowGroupsAttrName) || t.threads == 1 || t.cluster > 1 || !vectorAxis || unrolled || picked || online || isOwnSum ||
-      !extents[*vectorAxis].constant || (!reduces.empty() && isShort()))
+  const bool isOwnSum = llvm::any_of(
+      roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
+  if (!t.source->hasAttr(rowGroupsAttrName) || t.threads == 1 || t.cluster > 1 || !vectorAxis || unrolled || picked ||
+      online || isOwnSum || !extents[*vectorAxis].constant || (!reduces.empty() && isShort()))
     return;
   const int64_t extent = *extents[*vectorAxis].constant;
   int64_t own = lanes;
@@ -169,7 +172,8 @@ void NestEmitter::chooseGroups(ArrayRef<Axis> outer) {
     const std::optional<int64_t> steps = extents[axis].constant;
     if (!steps || *steps < 2)
       continue;
-    const double share = static_cast<double>(llvm::divideCeil(*steps, t.threads / vectors)) / static_cast<double>(*steps);
+    const double share =
+        static_cast<double>(llvm::divideCeil(*steps, t.threads / vectors)) / static_cast<double>(*steps);
     if (share < best)
       best = share, groupAxis = axis;
   }
@@ -189,7 +193,8 @@ Point NestEmitter::ownColumn(const Point &point) {
   return at;
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::walkGroupSteps(int64_t extent, int64_t count, Accumulators accs, Body body) {
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkGroupSteps(int64_t extent, int64_t count, Accumulators accs,
+                                                                 Body body) {
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   Value first = arith::DivUIOp::create(t.builder, loc, t.thread(), index(groupVectors));
   // Threads beyond the last group have nothing.
@@ -200,15 +205,16 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkGroupSteps(int64_t extent,
   const int64_t covered = extent - extent % (count * groups);
   FailureOr<Accumulators> results = accs;
   if (covered != 0)
-    results = emitFor(first, index(covered), count * groups, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
-      for (int64_t u = 0; u < count; ++u) {
-        FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
-        if (failed(next))
-          return failure();
-        carried = *next;
-      }
-      return carried;
-    });
+    results = emitFor(first, index(covered), count * groups, accs,
+                      [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+                        for (int64_t u = 0; u < count; ++u) {
+                          FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
+                          if (failed(next))
+                            return failure();
+                          carried = *next;
+                        }
+                        return carried;
+                      });
   if (failed(results) || covered == extent)
     return results;
   Value rest = t.evaluator.addIndex(first, index(covered), loc);
@@ -224,7 +230,8 @@ void NestEmitter::finishGroups(ArrayRef<Value> partial, Point point) {
   for (Value own : partial) {
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    memory.push_back(AllocOp::create(t.builder, loc, ViewType::get({groups, columns}, getElementTypeOrSelf(own.getType()), Space::Shared)));
+    memory.push_back(AllocOp::create(
+        t.builder, loc, ViewType::get({groups, columns}, getElementTypeOrSelf(own.getType()), Space::Shared)));
   }
   {
     OpBuilder::InsertionGuard guard(t.builder);
@@ -247,8 +254,8 @@ void NestEmitter::finishGroups(ArrayRef<Value> partial, Point point) {
       Type element = cast<ViewType>(from.getType()).getElementType(), wanted = getElementTypeOrSelf(reduce.getType());
       Value total;
       for (int64_t i = 0; i < groups; ++i) {
-        Value part = LoadOp::create(t.builder, loc, element, from, ValueRange{index(i), at}, Value(), Value(), ArrayAttr(),
-                                    DenseBoolArrayAttr());
+        Value part = LoadOp::create(t.builder, loc, element, from, ValueRange{index(i), at}, Value(), Value(),
+                                    ArrayAttr(), DenseBoolArrayAttr());
         total = total ? createCombine(t.builder, loc, reduce.getKind(), total, part) : part;
       }
       if (element != wanted)
@@ -275,9 +282,8 @@ bool NestEmitter::isShort(int64_t mostSteps) {
 
 void NestEmitter::prepareResult(Operation *root) {
   Value result = root->getResult(0);
-  bool single = isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) {
-                  return extents[axis].constant == 1;
-                });
+  bool single =
+      isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) { return extents[axis].constant == 1; });
   for (Axis axis : domain)
     single &= combined.contains(axis) || extents[axis].constant == 1;
   if (single)
@@ -385,7 +391,8 @@ NestEmitter::Pieces NestEmitter::split(Extent extent) {
   return {roundDown(lanes * unroll), roundDown(lanes), extent};
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body) {
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitFrom(Extent low, Extent high, int64_t step, Accumulators accs,
+                                                           Body body) {
   if (low.constant && high.constant)
     return t.emitLoop(*low.constant, high, step, accs, loc, body);
   if (unroll == 1)
@@ -431,8 +438,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
     return accs;
   Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
   const int64_t all = step * t.threads;
-  // Few steps: what one loop has read or computed stays in registers for the next one. Who has nothing in the last round
-  // reads what the last one has.
+  // Few steps: what one loop has read or computed stays in registers for the next one. Who has nothing in the last
+  // round reads what the last one has.
   if (low.constant && high.constant && staysInRegisters(*high.constant - *low.constant, step, t.threads)) {
     SmallVector<Value> positions, presents;
     for (int64_t i = *low.constant; i < *high.constant; i += all) {
@@ -468,7 +475,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent hig
     FailureOr<Accumulators> next =
         emitFor(first, end, count * all, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
           for (int64_t u = 0; u < count; ++u) {
-            FailureOr<Accumulators> one = body(t.evaluator.addIndex(i, t.evaluator.constantIndex(u * all, loc), loc), carried);
+            FailureOr<Accumulators> one =
+                body(t.evaluator.addIndex(i, t.evaluator.constantIndex(u * all, loc), loc), carried);
             if (failed(one))
               return failure();
             carried = *one;
@@ -494,7 +502,8 @@ LogicalResult NestEmitter::readAhead(ArrayRef<Value> positions) {
     if (!isTile(load.getResult()) || !t.axes.contains(load.getResult(), axis) || !isOwn)
       continue;
     // What has other axes, too, is at another place in each round of the loops around this one.
-    if (llvm::any_of(t.axes.of(load.getResult()), [&](Axis other) { return other != axis && t.axes.extent(other) != 1; }))
+    if (llvm::any_of(t.axes.of(load.getResult()),
+                     [&](Axis other) { return other != axis && t.axes.extent(other) != 1; }))
       continue;
     loads.push_back(load);
     bytes += positions.size() * lanes * getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8;
@@ -574,8 +583,8 @@ Value NestEmitter::acrossThreads(Combine kind, Value own) {
   return t.cluster > 1 ? acrossCluster(kind, total) : total;
 }
 
-/// Each workgroup writes what it has into the memory of all, its own included. Every exchange has a place of its own, so
-/// that nobody writes there before all have been at the barrier of another one.
+/// Each workgroup writes what it has into the memory of all, its own included. Every exchange has a place of its own,
+/// so that nobody writes there before all have been at the barrier of another one.
 Value NestEmitter::acrossCluster(Combine kind, Value own) {
   ViewType type = ViewType::get({t.cluster}, own.getType(), Space::Shared);
   Value places;
@@ -599,8 +608,8 @@ Value NestEmitter::acrossCluster(Combine kind, Value own) {
   ++t.exchanges;
   Value total;
   for (int64_t i = 0; i < t.cluster; ++i) {
-    Value part = LoadOp::create(t.builder, loc, own.getType(), places, t.evaluator.constantIndex(i, loc), Value(), Value(),
-                                ArrayAttr(), DenseBoolArrayAttr());
+    Value part = LoadOp::create(t.builder, loc, own.getType(), places, t.evaluator.constantIndex(i, loc), Value(),
+                                Value(), ArrayAttr(), DenseBoolArrayAttr());
     total = total ? createCombine(t.builder, loc, kind, total, part) : part;
   }
   return total;
@@ -646,7 +655,8 @@ LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
 bool NestEmitter::comparesBits(ReduceOp reduce) {
   Type element = getElementTypeOrSelf(reduce.getType());
   // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
-  bool hasIntegers = (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
+  bool hasIntegers =
+      (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
   return !t.machine.hasMaximum && hasIntegers && (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
 }
 
@@ -662,7 +672,8 @@ Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
   return arith::ConstantOp::create(t.builder, loc, identity);
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::walkSteps(Extent extent, int64_t count, Accumulators accs, Body body) {
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkSteps(Extent extent, int64_t count, Accumulators accs,
+                                                            Body body) {
   const int64_t covered = count > 1 && extent.constant ? *extent.constant - *extent.constant % count : 0;
   auto several = [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
     for (int64_t u = 0; u < count; ++u) {
@@ -677,8 +688,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkSteps(Extent extent, int64
   return failed(results) ? results : t.emitLoop(covered, extent, 1, *results, loc, body);
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> inner, ArrayRef<Point> points, Accumulators accs,
-                                     int64_t chains) {
+FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> inner, ArrayRef<Point> points,
+                                                               Accumulators accs, int64_t chains) {
   if (!inner.empty()) {
     Axis axis = inner.front();
     auto body = [&](Value i, Accumulators carried) {
@@ -768,13 +779,15 @@ Value NestEmitter::wherePresent(const Point &point, Value next, Value before) {
   return point.present ? arith::SelectOp::create(t.builder, loc, point.present, next, before).getResult() : next;
 }
 
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> points, Accumulators accs, int64_t chains) {
+FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> points, Accumulators accs,
+                                                           int64_t chains) {
   size_t r = 0;
   for (Operation *root : roots) {
     for (auto [u, point] : llvm::enumerate(points)) {
       auto sum = dyn_cast<ReduceOp>(root);
       if (arith::MulFOp product = sum ? fusedProduct(sum, point) : arith::MulFOp()) {
-        FailureOr<Value> a = t.evaluator.evaluate(product.getLhs(), point), b = t.evaluator.evaluate(product.getRhs(), point);
+        FailureOr<Value> a = t.evaluator.evaluate(product.getLhs(), point),
+                         b = t.evaluator.evaluate(product.getRhs(), point);
         if (failed(a) || failed(b))
           return failure();
         Value &acc = accs[r * chains + u];

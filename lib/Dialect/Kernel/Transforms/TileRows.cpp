@@ -137,8 +137,8 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::stepOnline(MutableArrayRef<Poi
   Value isNone = arith::CmpFOp::create(t.builder, loc, arith::CmpFPredicate::OEQ, largest,
                                        number(-std::numeric_limits<double>::infinity()));
   Value base = arith::SelectOp::create(t.builder, loc, isNone, number(0), largest);
-  Value total = arith::MulFOp::create(
-      t.builder, loc, before[1], t.evaluator.broadcast(shrinkage(before[0], base, element), points.front()));
+  Value total = arith::MulFOp::create(t.builder, loc, before[1],
+                                      t.evaluator.broadcast(shrinkage(before[0], base, element), points.front()));
   for (Point &point : points) {
     point.memo[max.getResult()] = base;
     FailureOr<Value> value = t.evaluator.evaluateVector(sum.getInput(), point);

@@ -26,8 +26,8 @@ bool isStructure(Operation *op) {
 }
 
 bool isExactMath(Operation *op) {
-  return isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
-             math::RoundEvenOp, math::CopySignOp>(op);
+  return isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+             math::CopySignOp>(op);
 }
 
 /// A power of two by the machine's instruction.
@@ -37,20 +37,18 @@ bool isMachinePower(Operation *op) {
 }
 
 bool isTileOp(Operation *op) {
-  return isa<LoadOp, StoreOp, GatherOp, DotOp, ReduceOp, ScanOp, SplatOp, BroadcastOp, TransposeOp,
-             ReshapeOp, IotaOp, ConvertOp>(op);
+  return isa<LoadOp, StoreOp, GatherOp, DotOp, ReduceOp, ScanOp, SplatOp, BroadcastOp, TransposeOp, ReshapeOp, IotaOp,
+             ConvertOp>(op);
 }
 
 bool isMachineOp(Operation *op) {
-  return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp,
-             ArriveOp, WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp,
-             MmaCommitOp, MmaWaitOp, ExtractOp, ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp,
-             OuterProductsOp, TurnOp, CopyAsyncOp, CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp, AnyOp>(op);
+  return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp, ArriveOp,
+             WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp, MmaCommitOp, MmaWaitOp, ExtractOp,
+             ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp, TurnOp, CopyAsyncOp,
+             CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp, AnyOp>(op);
 }
 
-bool isArithOrMath(Operation *op) {
-  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect());
-}
+bool isArithOrMath(Operation *op) { return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()); }
 
 LogicalResult verifyTiled(Operation *op) {
   if (!isStructure(op) && !isTileOp(op) && !isArithOrMath(op))
@@ -60,8 +58,7 @@ LogicalResult verifyTiled(Operation *op) {
       return op->emitOpError("makes a vector, which the tiled form does not have");
     if (auto tile = dyn_cast<RankedTensorType>(type))
       if (Attribute layout = tile.getEncoding(); layout && !isa<MemoryAttr>(layout))
-        return op->emitOpError() << "makes a tile with the layout " << layout
-                                 << ", which belongs to the machine form";
+        return op->emitOpError() << "makes a tile with the layout " << layout << ", which belongs to the machine form";
   }
   return success();
 }
@@ -71,8 +68,7 @@ LogicalResult verifyMachine(Operation *op) {
     return op->emitOpError("does not belong to the machine form");
   for (Type type : op->getResultTypes())
     if (auto tile = dyn_cast<RankedTensorType>(type); tile && !tile.getEncoding())
-      return op->emitOpError() << "makes the tile " << tile
-                               << " without a layout, which the machine form requires";
+      return op->emitOpError() << "makes the tile " << tile << " without a layout, which the machine form requires";
   return success();
 }
 
@@ -80,8 +76,8 @@ LogicalResult verifyLowered(Operation *op) {
   bool tileOpAllowed = isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp>(op);
   bool threadOp = isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, WarpReadOp, WarpMultiplyOp>(op);
   bool vectorOp = isa_and_nonnull<vector::VectorDialect>(op->getDialect());
-  bool math = isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) || isMachinePower(op)
-                                                                            : isArithOrMath(op);
+  bool math =
+      isa_and_nonnull<math::MathDialect>(op->getDialect()) ? isExactMath(op) || isMachinePower(op) : isArithOrMath(op);
   if (!isStructure(op) && !tileOpAllowed && !threadOp && !vectorOp && !math)
     return op->emitOpError("does not belong to the lowered form");
   for (Type type : op->getResultTypes()) {
@@ -128,12 +124,11 @@ struct VerifyForm : zyx::kernel::impl::VerifyFormPassBase<VerifyForm> {
     }
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       // Kernels of rows in an order are in the lowered form from the start.
-      auto verify = form == "lowered" && isMachineForm(func) ? verifyMachine
+      auto verify = form == "lowered" && isMachineForm(func)         ? verifyMachine
                     : form == "tiled" && isLoweredFromTheStart(func) ? verifyLoweredTile
-                                                                 : verifyOfForm;
-      return func.walk([&](Operation *op) {
-        return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance();
-      });
+                                                                     : verifyOfForm;
+      return func.walk(
+          [&](Operation *op) { return failed(verify(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
     });
     if (result.wasInterrupted())
       signalPassFailure();

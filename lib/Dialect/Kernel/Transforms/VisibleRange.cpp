@@ -179,6 +179,7 @@ private:
 
 } // namespace
 
-VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis axis, OpBuilder &builder, Location loc) {
+VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis axis, OpBuilder &builder,
+                                           Location loc) {
   return RangeFinder(axes, axis, builder, loc).run(scores);
 }

@@ -9,15 +9,16 @@
 
 namespace zyx::kernel {
 
-/// Positions along an axis that a mask lets a program see: from `low` on and before `high`, where they are not null. What
-/// lies outside is minus infinity for all of the program's other positions.
+/// Positions along an axis that a mask lets a program see: from `low` on and before `high`, where they are not null.
+/// What lies outside is minus infinity for all of the program's other positions.
 struct VisibleRange {
   mlir::Value low, high;
 };
 
-/// What scores are made of by a select between them and minus infinity, whose condition compares sums of indices: a causal
-/// mask, or a window. Emits the bounds at the builder's place.
-VisibleRange findVisibleRange(mlir::Value scores, const Axes &axes, Axis axis, mlir::OpBuilder &builder, mlir::Location loc);
+/// What scores are made of by a select between them and minus infinity, whose condition compares sums of indices: a
+/// causal mask, or a window. Emits the bounds at the builder's place.
+VisibleRange findVisibleRange(mlir::Value scores, const Axes &axes, Axis axis, mlir::OpBuilder &builder,
+                              mlir::Location loc);
 
 } // namespace zyx::kernel
 

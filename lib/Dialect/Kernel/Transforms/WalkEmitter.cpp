@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 WalkEmitter::WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, ArrayRef<Axis> batches)
-    : MachineEmitter(func, axes), rowAxis(rowAxis), walkedAxis(walkedAxis), batches(batches), rows(axes.extent(rowAxis)),
-      walked(axes.extent(walkedAxis)), tilesDown(llvm::divideCeil(rows, step.getRows())),
+    : MachineEmitter(func, axes), rowAxis(rowAxis), walkedAxis(walkedAxis), batches(batches),
+      rows(axes.extent(rowAxis)), walked(axes.extent(walkedAxis)), tilesDown(llvm::divideCeil(rows, step.getRows())),
       blocks(llvm::divideCeil(walked, step.getColumns())) {
   for (Axis axis : batches)
     heads *= axes.extent(axis);
@@ -45,10 +45,10 @@ WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorB
   // Some heads at a time, of which the cache holds what is walked; of these the longest tiles first.
   const int64_t together = std::min(step.getGroup(), heads);
   Value area = index(tilesDown * together), section = divide(number, area), inside = rest(number, area);
-  Value here = heads % together == 0
-                   ? index(together)
-                   : arith::MinUIOp::create(b, loc, sub(index(heads), multiply(section, together)), index(together))
-                         .getResult();
+  Value here =
+      heads % together == 0
+          ? index(together)
+          : arith::MinUIOp::create(b, loc, sub(index(heads), multiply(section, together)), index(together)).getResult();
   Value head = add(multiply(section, together), rest(inside, here));
   const bool isLastLongest = !diagonal || diagonal->factor < 0;
   Value down = divide(inside, here);

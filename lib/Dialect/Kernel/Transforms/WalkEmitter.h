@@ -11,9 +11,9 @@
 
 namespace zyx::kernel {
 
-/// Kernels whose workgroups take tiles of rows of several batches in turn, and walk blocks along another axis for each: of
-/// queries along the keys, or of keys along the queries. A tile of scores has the rows of a group of warps, and a block's
-/// columns.
+/// Kernels whose workgroups take tiles of rows of several batches in turn, and walk blocks along another axis for each:
+/// of queries along the keys, or of keys along the queries. A tile of scores has the rows of a group of warps, and a
+/// block's columns.
 class WalkEmitter : protected MachineEmitter {
 protected:
   WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, llvm::ArrayRef<Axis> batches);
@@ -24,12 +24,12 @@ protected:
 
   struct Place {
     llvm::SmallDenseMap<Axis, mlir::Value> batches;
-    /// The first row; the blocks from `first` to `end` of which it sees something, and those among them from `wholeFirst`
-    /// to `wholeEnd` of which all its rows see all.
+    /// The first row; the blocks from `first` to `end` of which it sees something, and those among them from
+    /// `wholeFirst` to `wholeEnd` of which all its rows see all.
     mlir::Value row, first, end, wholeFirst, wholeEnd;
   };
-  /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and behind
-  /// one that ends what is seen by `window`, from which on it is; one block is always walked.
+  /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and
+  /// behind one that ends what is seen by `window`, from which on it is; one block is always walked.
   Place placeOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
                 const std::optional<TensorBound> &window = std::nullopt);
   /// The number of rounds of this workgroup.
@@ -60,13 +60,14 @@ protected:
   /// By the machine's own instruction.
   mlir::Value power(mlir::Value x);
   /// The largest exponent of two that a number of a row or a column may have where exponentials of distances to it are
-  /// computed by one fused multiply-add: the rounding of such an exponent is below 2^-12. Of larger ones, which only masks
-  /// make, rounding would be a factor of the weights, and what is scaled may leave the range of f32.
+  /// computed by one fused multiply-add: the rounding of such an exponent is below 2^-12. Of larger ones, which only
+  /// masks make, rounding would be a factor of the weights, and what is scaled may leave the range of f32.
   static constexpr double mostExponent = 4096;
   /// Whether some number of rows or columns is beyond a limit, an infinity too.
   mlir::Value isFar(mlir::Value vector, double limit);
   /// The condition that a bound says, of a tile of scores.
-  mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn, mlir::RankedTensorType type);
+  mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn,
+                      mlir::RankedTensorType type);
   /// The places that an iota counts, along rows or columns.
   mlir::Value placesOf(IotaOp iota, const Site &site);
   /// What threads read for their scores themselves, and what they write of their rows.

@@ -35,8 +35,8 @@ std::optional<WeightPanels> WeightPanels::find(TileLowering &lowering, DotOp dot
   int64_t width = blocking.getColumns();
   result.steps = std::min(blocking.getDepth(), depth);
   Axis k = t.axes.of(dot.getLhs(), rank - 1);
-  if (!found || found->group != group || found->width != width || found->piece != result.steps ||
-      width % lanes != 0 || t.axes.of(load)[0] != k || !matchPattern(load.getIndices()[0], m_Zero()) ||
+  if (!found || found->group != group || found->width != width || found->piece != result.steps || width % lanes != 0 ||
+      t.axes.of(load)[0] != k || !matchPattern(load.getIndices()[0], m_Zero()) ||
       !beginsPanel(load.getIndices()[1], width))
     return std::nullopt;
 

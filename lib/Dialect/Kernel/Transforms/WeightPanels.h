@@ -39,7 +39,8 @@ public:
   void fetch(const Ahead &ahead, mlir::Value step);
 
 private:
-  WeightPanels(TileLowering &lowering, DotOp dot) : t(lowering), dot(dot), blocking(*dot.getBlocking()), loc(dot.getLoc()) {}
+  WeightPanels(TileLowering &lowering, DotOp dot)
+      : t(lowering), dot(dot), blocking(*dot.getBlocking()), loc(dot.getLoc()) {}
   mlir::Value number(int64_t value) { return t.evaluator.constantIndex(value, loc); }
   /// Where the panel begins that is read after this one: that of the next piece, or behind the last one that of
   /// the next program's first.

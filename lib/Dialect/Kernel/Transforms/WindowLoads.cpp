@@ -89,10 +89,9 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
       numbers.push_back(i);
     Value own = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
     Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), at);
-    Value distance =
-        arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
-    Value limit = arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(type, Attribute(builder.getI32IntegerAttr(length))));
+    Value distance = arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
+    Value limit = arith::ConstantOp::create(builder, loc,
+                                            DenseElementsAttr::get(type, Attribute(builder.getI32IntegerAttr(length))));
     each = both(each, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, limit));
   }
   Value row = viewAsRow(builder, view);
@@ -102,12 +101,13 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
   if (all) {
     // Where nothing exists the place may be far away.
     place = arith::SelectOp::create(builder, loc, all, place, constantIndex(0, loc));
-    mask = both(mask, vector::BroadcastOp::create(builder, loc, VectorType::get(point.lanes, builder.getI1Type()), all));
+    mask =
+        both(mask, vector::BroadcastOp::create(builder, loc, VectorType::get(point.lanes, builder.getI1Type()), all));
   }
   if (each) {
     place = builder.createOrFold<arith::MaxSIOp>(loc, place, constantIndex(1 - point.lanes, loc));
-    place = builder.createOrFold<arith::MinSIOp>(
-        loc, place, constantIndex(std::max<int64_t>(rowType.getDimSize(0) - 1, 0), loc));
+    place = builder.createOrFold<arith::MinSIOp>(loc, place,
+                                                 constantIndex(std::max<int64_t>(rowType.getDimSize(0) - 1, 0), loc));
   }
   return LoadOp::create(builder, loc, VectorType::get(point.lanes, rowType.getElementType()), row, place, mask,
                         mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
@@ -132,8 +132,8 @@ static bool isNarrow(const AccessForm &form, ViewOp view) {
 }
 
 /// What the position along a dimension adds, with these factors of its parts; null where that is nothing.
-Value TileEvaluator::sumOfParts(const AccessForm &form, unsigned dim, Value index, llvm::function_ref<int64_t(size_t)> factor,
-                                Location loc) {
+Value TileEvaluator::sumOfParts(const AccessForm &form, unsigned dim, Value index,
+                                llvm::function_ref<int64_t(size_t)> factor, Location loc) {
   ArrayRef<unsigned> parts = form.dims[dim];
   if (llvm::all_of(parts, [&](unsigned p) { return factor(p) == 0; }))
     return {};
@@ -159,9 +159,9 @@ bool TileEvaluator::hasNarrowForm(ViewOp view) {
   return form && isNarrow(*form, view) && cast<ViewType>(viewAsRow(builder, view).getType()).getDimSize(0) >= 1;
 }
 
-/// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a dimension
-/// whose position does not change is the same for all elements. Null where the view has no form, or numbers beyond 32 bits are met on the way, in which a card counts. A processor tests what may not exist
-/// otherwise.
+/// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a
+/// dimension whose position does not change is the same for all elements. Null where the view has no form, or numbers
+/// beyond 32 bits are met on the way, in which a card counts. A processor tests what may not exist otherwise.
 Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
   auto [known, isNew] = forms.try_emplace(view.getMap());
   if (isNew)
@@ -178,7 +178,9 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number, value));
   };
-  auto toNumber = [&](Value index) { return isGpu ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index; };
+  auto toNumber = [&](Value index) {
+    return isGpu ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index;
+  };
   auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
     Value total;
     auto add = [&](Value step) { total = total ? builder.createOrFold<arith::AddIOp>(loc, total, step) : step; };

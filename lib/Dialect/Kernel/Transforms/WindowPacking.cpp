@@ -99,9 +99,11 @@ private:
     form.mergeInnermost(dim);
     const unsigned part = form.dims[dim].back();
     const auto [extent, stride] = form.parts[part];
-    bool isForward = llvm::all_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] >= 0; });
+    bool isForward =
+        llvm::all_of(form.bounds, [&](const AccessForm::Bound &bound) { return bound.factors[part] >= 0; });
     // Runs much shorter than a vector leave most of its lanes empty.
-    return stride < 1 || stride > mostRunStep || !isForward || 4 * extent < lanes || extent > std::numeric_limits<int32_t>::max() / 8
+    return stride < 1 || stride > mostRunStep || !isForward || 4 * extent < lanes ||
+                   extent > std::numeric_limits<int32_t>::max() / 8
                ? 0
                : extent;
   }
@@ -154,8 +156,7 @@ private:
       auto once = scf::ForOp::create(b, loc, at, count, width);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(once.getBody());
-      StoreOp::create(b, loc, zeros, box.memory, box.place(row, once.getInductionVar()), Value(),
-                      DenseBoolArrayAttr());
+      StoreOp::create(b, loc, zeros, box.memory, box.place(row, once.getInductionVar()), Value(), DenseBoolArrayAttr());
       return success();
     };
     return overRows(clear);
@@ -175,8 +176,8 @@ private:
     Extent extent{std::nullopt, count};
     if (std::optional<int64_t> known = getConstantIntValue(count))
       extent = {*known};
-    FailureOr<TileLowering::Accumulators> done =
-        t.emitLoop(0, extent, by, {}, loc, [&](Value i, TileLowering::Accumulators) -> FailureOr<TileLowering::Accumulators> {
+    FailureOr<TileLowering::Accumulators> done = t.emitLoop(
+        0, extent, by, {}, loc, [&](Value i, TileLowering::Accumulators) -> FailureOr<TileLowering::Accumulators> {
           if (failed(body(i)))
             return failure();
           return TileLowering::Accumulators();
@@ -337,7 +338,8 @@ private:
         Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, add(at, constant(i)), end);
         b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
       }
-      StoreOp::create(b, loc, vector, box.memory, box.place(add(row, constant(i)), column), Value(), DenseBoolArrayAttr());
+      StoreOp::create(b, loc, vector, box.memory, box.place(add(row, constant(i)), column), Value(),
+                      DenseBoolArrayAttr());
     }
     return success();
   }
@@ -390,8 +392,8 @@ private:
       } else if (wanted < lanes) {
         mask = lanesInside(constant(0), 0, constant(wanted));
       }
-      Value read = LoadOp::create(b, loc, type, memory, add(begin, constant(piece * lanes)), mask, mask ? other : Value(),
-                                  ArrayAttr(), DenseBoolArrayAttr());
+      Value read = LoadOp::create(b, loc, type, memory, add(begin, constant(piece * lanes)), mask,
+                                  mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
       value = value ? chooseLanes(value, read, piece) : read;
     }
     Point point = box.base;

@@ -61,8 +61,7 @@ Type BufferType::parse(AsmParser &parser) {
   if (parser.parseLSquare())
     return {};
   if (failed(parser.parseOptionalRSquare())) {
-    if (parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false) ||
-        parser.parseRSquare())
+    if (parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false) || parser.parseRSquare())
       return {};
   }
   if (parser.parseGreater())

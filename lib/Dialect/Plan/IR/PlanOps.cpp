@@ -17,9 +17,7 @@ using namespace zyx::plan;
 #define GET_OP_CLASSES
 #include "zyx/Dialect/Plan/IR/PlanOps.cpp.inc"
 
-static uint64_t bufferBytes(Value buffer) {
-  return cast<BufferType>(buffer.getType()).getByteSize();
-}
+static uint64_t bufferBytes(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
 
 Storage zyx::plan::getStorage(Value buffer) {
   if (auto slice = buffer.getDefiningOp<SliceOp>()) {
@@ -38,8 +36,7 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, Fu
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
   state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
   call_interface_impl::addArgAndResultAttrs(builder, state, argAttrs, /*resultAttrs=*/{},
-                                            getArgAttrsAttrName(state.name),
-                                            getResAttrsAttrName(state.name));
+                                            getArgAttrsAttrName(state.name), getResAttrsAttrName(state.name));
   Region *body = state.addRegion();
   Block &block = body->emplaceBlock();
   block.addArguments(type.getInputs(), SmallVector<Location>(type.getNumInputs(), state.location));
@@ -49,24 +46,19 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(inputs, results); };
-  return function_interface_impl::parseFunctionOp(
-      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
-      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), buildType,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
-  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
-                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                                           getResAttrsAttrName());
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-StringAttr FuncOp::getInputName(unsigned index) {
-  return getArgAttrOfType<StringAttr>(index, inputAttr);
-}
+StringAttr FuncOp::getInputName(unsigned index) { return getArgAttrOfType<StringAttr>(index, inputAttr); }
 
-StringAttr FuncOp::getOutputName(unsigned index) {
-  return getArgAttrOfType<StringAttr>(index, outputAttr);
-}
+StringAttr FuncOp::getOutputName(unsigned index) { return getArgAttrOfType<StringAttr>(index, outputAttr); }
 
 bool FuncOp::isWeight(unsigned index) { return static_cast<bool>(getArgAttr(index, weightAttr)); }
 
@@ -93,8 +85,7 @@ LogicalResult FuncOp::verify() {
     if (name.empty())
       return emitOpError("argument #") << i << " has an empty name";
     if (!(input ? inputs : outputs).insert(name.getValue()).second)
-      return emitOpError("has two ")
-             << (input ? "inputs" : "outputs") << " named '" << name.getValue() << "'";
+      return emitOpError("has two ") << (input ? "inputs" : "outputs") << " named '" << name.getValue() << "'";
   }
   unsigned arenas = 0, keptArenas = 0, inits = 0, commands = 0;
   for (Operation &op : getBody().front()) {
@@ -124,9 +115,7 @@ static bool isKept(const Storage &storage) {
 }
 
 LogicalResult InitOp::verifyRegions() {
-  auto refuse = [&](Operation *op, const char *reason) {
-    return WalkResult(op->emitOpError(reason));
-  };
+  auto refuse = [&](Operation *op, const char *reason) { return WalkResult(op->emitOpError(reason)); };
   WalkResult walked = getBody().walk([&](Operation *op) -> WalkResult {
     auto command = dyn_cast<CommandOpInterface>(op);
     if (!command)
@@ -140,8 +129,7 @@ LogicalResult InitOp::verifyRegions() {
       if (isa<BlockArgument>(storage.base))
         return refuse(op, "writes an output once for many runs");
       // The bytes of a temporary of the runs are another one's in between.
-      if (auto alloc = storage.base.getDefiningOp<AllocOp>();
-          alloc && !isKept(storage) && !(*this)->isAncestor(alloc))
+      if (auto alloc = storage.base.getDefiningOp<AllocOp>(); alloc && !isKept(storage) && !(*this)->isAncestor(alloc))
         return refuse(op, "writes a buffer outside of 'plan.init' that is not kept");
     }
     return WalkResult::advance();
@@ -170,8 +158,7 @@ LogicalResult SliceOp::verify() {
   if (!getArena().getDefiningOp<ArenaOp>())
     return emitOpError("cuts from something that is no plan.arena");
   if (getOffset() % alignment != 0)
-    return emitOpError("begins at byte ")
-           << getOffset() << ", which is no multiple of " << alignment;
+    return emitOpError("begins at byte ") << getOffset() << ", which is no multiple of " << alignment;
   Storage storage = getStorage(getResult());
   uint64_t size = bufferBytes(getArena());
   if (storage.begin > size || storage.end > size)
@@ -184,8 +171,7 @@ LogicalResult ConstantOp::verify() {
   if (getValue().size() != size)
     return emitOpError("has ") << getValue().size() << " bytes for a buffer of " << size;
   if (size > maxConstantBytes)
-    return emitOpError("has ") << size << " bytes; more than " << maxConstantBytes
-                               << " are an input";
+    return emitOpError("has ") << size << " bytes; more than " << maxConstantBytes << " are an input";
   return success();
 }
 
@@ -263,8 +249,7 @@ LogicalResult FillOp::verify() {
   zyx::DType dtype = cast<BufferType>(getDestination().getType()).getDtype();
   int64_t bytes = zyx::byteSize(dtype);
   if (bytes < 8 && (static_cast<uint64_t>(getBits()) >> (8 * bytes)) != 0)
-    return emitOpError("has bits beyond the ")
-           << bytes << " bytes of " << StringRef(zyx::toString(dtype));
+    return emitOpError("has bits beyond the ") << bytes << " bytes of " << StringRef(zyx::toString(dtype));
   return verifyCommand(*this, {}, getDestination());
 }
 

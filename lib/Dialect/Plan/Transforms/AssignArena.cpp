@@ -117,19 +117,15 @@ LogicalResult AssignArena::place(MutableArrayRef<Temporary> buffers, bool kept) 
   }
 
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
-  auto arenaType = BufferType::get(
-      &getContext(), zyx::TensorType{zyx::DType::U8, {static_cast<int64_t>(arenaSize)}});
+  auto arenaType = BufferType::get(&getContext(), zyx::TensorType{zyx::DType::U8, {static_cast<int64_t>(arenaSize)}});
   Value arena = ArenaOp::create(builder, func.getLoc(), arenaType, kept);
   for (Temporary &buffer : buffers) {
     builder.setInsertionPoint(buffer.op);
-    Value slice =
-        SliceOp::create(builder, buffer.op.getLoc(), buffer.op.getType(), arena, buffer.offset);
+    Value slice = SliceOp::create(builder, buffer.op.getLoc(), buffer.op.getType(), arena, buffer.offset);
     buffer.op.getResult().replaceAllUsesWith(slice);
     buffer.op.erase();
   }
-  remark::passed(
-      func.getLoc(),
-      remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("AssignArena").category("zyx-plan").function(func.getName()))
       << llvm::formatv(kept ? "{0} buffers of {1} bytes are kept in {2}"
                             : "{0} temporaries of {1} bytes in an arena of {2}",
                        buffers.size(), total, arenaSize)

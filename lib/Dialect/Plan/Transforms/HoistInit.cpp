@@ -54,9 +54,7 @@ struct HoistInit : zyx::plan::impl::HoistInitPassBase<HoistInit> {
 
 } // namespace
 
-static uint64_t byteSizeOf(Value buffer) {
-  return cast<BufferType>(buffer.getType()).getByteSize();
-}
+static uint64_t byteSizeOf(Value buffer) { return cast<BufferType>(buffer.getType()).getByteSize(); }
 
 /// The same in every run.
 bool Hoister::isFixed(Value buffer) {
@@ -68,9 +66,8 @@ bool Hoister::isFixed(Value buffer) {
 bool Hoister::canRunOnce(CommandOpInterface command) {
   return !isa<LoopOp>(command) && !banned.contains(command) &&
          llvm::all_of(command.getReadBuffers(), [&](Value read) { return isFixed(read); }) &&
-         llvm::all_of(command.getWrittenBuffers(), [&](Value written) {
-           return written.getDefiningOp<AllocOp>() && writers.lookup(written) == 1;
-         });
+         llvm::all_of(command.getWrittenBuffers(),
+                      [&](Value written) { return written.getDefiningOp<AllocOp>() && writers.lookup(written) == 1; });
 }
 
 void Hoister::findCandidates() {
@@ -100,8 +97,7 @@ static uint64_t limitOf(const SetVector<Value> &weights) {
 }
 
 bool Hoister::isUsedOutside(Value buffer) const {
-  return llvm::any_of(buffer.getUsers(),
-                      [&](Operation *user) { return !candidates.contains(user); });
+  return llvm::any_of(buffer.getUsers(), [&](Operation *user) { return !candidates.contains(user); });
 }
 
 /// Whether there was another candidate of which too much would be kept.
@@ -134,9 +130,8 @@ bool Hoister::banMany() {
   const uint64_t limit = limitOf(weights);
   if (total <= limit)
     return false;
-  llvm::sort(results, [](const Kept &a, const Kept &b) {
-    return std::pair(a.bytes, a.number) < std::pair(b.bytes, b.number);
-  });
+  llvm::sort(results,
+             [](const Kept &a, const Kept &b) { return std::pair(a.bytes, a.number) < std::pair(b.bytes, b.number); });
   for (; total > limit; results.pop_back()) {
     banned.insert(results.back().candidate);
     total -= results.back().bytes;
@@ -177,12 +172,8 @@ void Hoister::move() {
     }
     candidate->moveBefore(end);
   }
-  remark::passed(
-      func.getLoc(),
-      remark::RemarkOpts::name("HoistInit").category("zyx-plan").function(func.getName()))
-      << llvm::formatv("{0} commands run once for many runs, {1} bytes are kept",
-                       candidates.size(), bytes)
-             .str();
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("HoistInit").category("zyx-plan").function(func.getName()))
+      << llvm::formatv("{0} commands run once for many runs, {1} bytes are kept", candidates.size(), bytes).str();
 }
 
 void Hoister::run() {

@@ -21,9 +21,8 @@ struct Access {
 };
 
 bool overlap(ArrayRef<Storage> a, ArrayRef<Storage> b) {
-  return llvm::any_of(a, [&](const Storage &x) {
-    return llvm::any_of(b, [&](const Storage &y) { return x.overlaps(y); });
-  });
+  return llvm::any_of(
+      a, [&](const Storage &x) { return llvm::any_of(b, [&](const Storage &y) { return x.overlaps(y); }); });
 }
 
 bool dependsOn(const Access &later, const Access &earlier) {

@@ -85,8 +85,8 @@ Result<std::shared_ptr<Card>> Card::open(std::string name, int index) {
 Status Card::start() {
   ZYX_ASSIGN_OR_RETURN(itsFacts, readFacts(driver, index));
   if (itsFacts.capability < oldestCapability)
-    return Status::unsupported(itsFacts.description + ": compute capability " +
-                               describeCapability(oldestCapability) + " is needed");
+    return Status::unsupported(itsFacts.description + ": compute capability " + describeCapability(oldestCapability) +
+                               " is needed");
   ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), "open device '" + deviceName + "'"));
   ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), "open device '" + deviceName + "'"));
   const PushedContext inside(*this);
@@ -100,7 +100,8 @@ Status Card::start() {
   ZYX_RETURN_IF_ERROR(check(driver.poolCreate(&memory, &properties), "make a memory pool"));
   // What is freed is kept for the next who asks.
   uint64_t everything = UINT64_MAX;
-  ZYX_RETURN_IF_ERROR(check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool"));
+  ZYX_RETURN_IF_ERROR(
+      check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool"));
   isCounted = true;
   ++numOpen;
   return Status::ok();
@@ -180,7 +181,8 @@ bool Card::isFence(const Fence &fence) { return dynamic_cast<const CardFence *>(
 Status Card::wait(const Fence &fence) {
   const PushedContext inside(*this);
   ZYX_RETURN_IF_ERROR(inside.status());
-  return check(driver.streamWait(mainStream, static_cast<const CardFence &>(fence).event, 0), "wait for another device");
+  return check(driver.streamWait(mainStream, static_cast<const CardFence &>(fence).event, 0),
+               "wait for another device");
 }
 
 Status Card::allow(const Card &reader) {
@@ -202,7 +204,8 @@ Status Card::allow(const Card &reader) {
   if (answer.isOk() || answer.code() == ErrorCode::DeviceLost)
     return answer;
   answer = Status::unsupported(answer.message());
-  ZYX_DEBUG(Devices, "copies from '" + deviceName + "' to '" + reader.name() + "' go through the host: " + answer.message());
+  ZYX_DEBUG(Devices,
+            "copies from '" + deviceName + "' to '" + reader.name() + "' go through the host: " + answer.message());
   return answer;
 }
 

@@ -102,8 +102,9 @@ Status LoadedCode::load(const Artifact &artifact) {
         return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
     }
     if (kernel.sharedBytes != 0)
-      ZYX_RETURN_IF_ERROR(card->check(card->api().functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
-                                      "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));
+      ZYX_RETURN_IF_ERROR(card->check(
+          card->api().functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
+          "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));
     functions.push_back(function);
   }
   return Status::ok();
@@ -144,10 +145,10 @@ private:
     uint64_t scratchBytes = 0;
     for (const artifact::Command &command : artifact.commands)
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
-        scratchBytes = std::max(scratchBytes, shapeOf(artifact.kernels[launch->kernel],
-                                                      launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                                      card->facts().processors)
-                                                  .scratchBytes);
+        scratchBytes = std::max(scratchBytes,
+                                shapeOf(artifact.kernels[launch->kernel],
+                                        launch->grid[0] * launch->grid[1] * launch->grid[2], card->facts().processors)
+                                    .scratchBytes);
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> scratch, Buffer::allocate(pool(), scratchBytes));
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, placeConstants(artifact));
     return std::shared_ptr<Program>(std::make_shared<CudaProgram>(*this, card, std::move(artifact), std::move(code),

@@ -62,4 +62,6 @@ Status CudaGraph::update(Node node, const FillNode &fill) {
   return card.check(card.api().graphSetFill(made, node, &fill, card.itsContext()), changing);
 }
 
-Status CudaGraph::launch() { return card.check(card.api().graphLaunch(made, card.stream()), "launch a graph of commands"); }
+Status CudaGraph::launch() {
+  return card.check(card.api().graphLaunch(made, card.stream()), "launch a graph of commands");
+}

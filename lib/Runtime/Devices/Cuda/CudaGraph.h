@@ -9,8 +9,8 @@
 
 namespace zyx::runtime::cuda {
 
-/// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in its
-/// addresses and values, and not in its kind. Of a call that fails the graph is left as it was.
+/// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in
+/// its addresses and values, and not in its kind. Of a call that fails the graph is left as it was.
 class CudaGraph {
 public:
   /// `card` outlives it.

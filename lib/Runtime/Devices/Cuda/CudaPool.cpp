@@ -178,7 +178,7 @@ public:
         return status;
     }
     if (pool.isHostMemory()) {
-      ZYX_ASSIGN_OR_RETURN(std::byte *target, pool.address(to, 0, size));
+      ZYX_ASSIGN_OR_RETURN(std::byte * target, pool.address(to, 0, size));
       return copyOut(from, 0, {target, size});
     }
     std::vector<std::byte> piece(std::min<uint64_t>(size, Staging::bytes));

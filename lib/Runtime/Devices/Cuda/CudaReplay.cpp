@@ -36,13 +36,13 @@ constexpr int64_t mostGroups = (int64_t(1) << 31) - 1;
 /// Scratch memory of one launch, at most, unless one thread alone needs more.
 constexpr uint64_t scratchBudget = uint64_t(256) << 20;
 
-/// Commands that wait behind a gate, at most: where the driver's queue is full, a launch waits for the card, which would
-/// wait for us.
+/// Commands that wait behind a gate, at most: where the driver's queue is full, a launch waits for the card, which
+/// would wait for us.
 constexpr size_t mostBehindGate = 256;
 
-/// A word of the host that the card's stream waits for, so that it begins with what is behind it when all is handed over.
-/// Nothing that waits for the card may happen while it is closed. Another thread, of a library that uses the same card,
-/// may do so, and have what we need to go on: after a time the gate opens by itself.
+/// A word of the host that the card's stream waits for, so that it begins with what is behind it when all is handed
+/// over. Nothing that waits for the card may happen while it is closed. Another thread, of a library that uses the same
+/// card, may do so, and have what we need to go on: after a time the gate opens by itself.
 class Gate {
 public:
   explicit Gate(Card &card) : card(card) {}
@@ -61,12 +61,12 @@ public:
     word = static_cast<uint32_t *>(memory);
     *word = 0;
     ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] {
-      std::unique_lock lock(mutex);
-      if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
-        setWord();
-        wasLate = true;
-      }
-    }));
+                           std::unique_lock lock(mutex);
+                           if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
+                             setWord();
+                             wasLate = true;
+                           }
+                         }));
     return card.check(card.api().streamWaitValue(card.stream(), reinterpret_cast<Address>(memory), 1, waitForEqual),
                       action);
   }
@@ -157,7 +157,8 @@ public:
       if (const auto *copy = std::get_if<artifact::Copy>(&command.action))
         step.overlaps = copy->source.buffer == copy->destination.buffer &&
                         std::max(copy->source.offset, copy->destination.offset) -
-                                std::min(copy->source.offset, copy->destination.offset) < copy->size;
+                                std::min(copy->source.offset, copy->destination.offset) <
+                            copy->size;
       steps.push_back(step);
     }
     // Neither values nor maps move from here on.
@@ -232,16 +233,16 @@ public:
     ZYX_RETURN_IF_ERROR(over);
     if (closed.isLate())
       return Status::aborted("runs of '" + name + "' were not handed over within " +
-                                 std::to_string(Gate::mostTime.count()) +
-                                 " s, so that nothing is known of their time: another thread may wait for the device");
+                             std::to_string(Gate::mostTime.count()) +
+                             " s, so that nothing is known of their time: another thread may wait for the device");
     float milliseconds = 0;
     ZYX_RETURN_IF_ERROR(card->check(card->api().eventElapsed(&milliseconds, begin, end), measuring));
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
     return Measurement{static_cast<uint64_t>(milliseconds * 1e6), static_cast<uint64_t>(nanoseconds)};
   }
 
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::function<void()> skipped) override {
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
+              std::function<void()> skipped) override {
     auto fences = std::make_shared<std::vector<std::shared_ptr<Fence>>>();
     Work work;
     work.body = [this, part, signal, fences, skipped, held = std::move(held)] {
@@ -420,7 +421,8 @@ private:
         return launched.status();
       }
       // Nothing of it was handed over.
-      ZYX_DEBUG(Runtime, "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
+      ZYX_DEBUG(Runtime,
+                "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
       segment.graph.reset();
     }
     return runSteps(segment.from, segment.to, false);
@@ -500,8 +502,7 @@ private:
   }
 
   /// Calls with the node, or the nodes, of what a step other than a loop does; false where no node does that.
-  template <typename F>
-  Result<bool> describe(Step &step, F &&put) {
+  template <typename F> Result<bool> describe(Step &step, F &&put) {
     if (step.isEmpty || (step.kind != Step::Launch && step.size == 0))
       return true;
     if (step.kind == Step::Launch) {
@@ -518,7 +519,8 @@ private:
       if (isInPlace(step))
         return true;
       const CopyNode copy = copyNode(values[step.slot + 1], values[step.slot], step.size);
-      const bool isApart = copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
+      const bool isApart =
+          copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
       if (!isApart || step.size > largestCopy)
         return false;
       ZYX_RETURN_IF_ERROR(put(copy));
@@ -555,7 +557,8 @@ private:
   }
   /// Of the number of a loop's trip to where its body reads it: one node, where a fill of 8 bytes would be two.
   CopyNode copyOfNumber(const Step &loop, int64_t trip) const {
-    return copyNode(values[loop.slot + loop.hasCount], numbers + sizeof(trip) * static_cast<uint64_t>(trip), sizeof(trip));
+    return copyNode(values[loop.slot + loop.hasCount], numbers + sizeof(trip) * static_cast<uint64_t>(trip),
+                    sizeof(trip));
   }
   Status makeNumbers() {
     if (numbers)
@@ -583,7 +586,9 @@ private:
     ZYX_RETURN_IF_ERROR(card->check(api.eventRecord(begin, card->stream()), action));
     ZYX_RETURN_IF_ERROR(runStep(steps[i]));
     ZYX_RETURN_IF_ERROR(card->check(api.eventRecord(end, card->stream()), action));
-    ZYX_RETURN_IF_ERROR(card->check(api.eventSynchronize(end), "run " + (steps[i].name ? "kernel " + *steps[i].name : std::string("a copy or fill"))));
+    ZYX_RETURN_IF_ERROR(
+        card->check(api.eventSynchronize(end),
+                    "run " + (steps[i].name ? "kernel " + *steps[i].name : std::string("a copy or fill"))));
     ZYX_RETURN_IF_ERROR(card->check(api.eventElapsed(&milliseconds, begin, end), action));
     times[i] += static_cast<uint64_t>(milliseconds * 1e6);
     return Status::ok();
@@ -602,7 +607,8 @@ private:
     for (int64_t trip = 0; trip < trips; ++trip) {
       begun |= step.hasIndex;
       if (step.hasIndex)
-        ZYX_RETURN_IF_ERROR(fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
+        ZYX_RETURN_IF_ERROR(
+            fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
       const auto [from, to] = artifact::bodyOf(step.ends, at, trip);
       ZYX_RETURN_IF_ERROR(runSteps(from, to, asGraphs));
     }
@@ -627,8 +633,9 @@ private:
         return Status::ok();
       for (size_t i = 0; i < step.numMaps; ++i)
         ZYX_RETURN_IF_ERROR(update(maps[step.firstMap + i], *step.name));
-      const Code code = card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1, step.sharedBytes,
-                                           card->stream(), parameters.data() + step.parameter, nullptr);
+      const Code code =
+          card->api().launch(step.function, step.shape.groups, 1, 1, step.shape.threads, 1, 1, step.sharedBytes,
+                             card->stream(), parameters.data() + step.parameter, nullptr);
       // What the driver refuses to launch writes nothing.
       begun |= code == 0;
       return card->check(code, "launch kernel " + *step.name);
@@ -646,7 +653,9 @@ private:
     if (map.address == address)
       return Status::ok();
     const artifact::TensorMap &what = *map.what;
-    const int type = what.elementBytes == 1 ? tensorMapBytes : what.elementBytes == 2 ? tensorMapShorts : tensorMapWords;
+    const int type = what.elementBytes == 1   ? tensorMapBytes
+                     : what.elementBytes == 2 ? tensorMapShorts
+                                              : tensorMapWords;
     const int swizzle = what.swizzle == 32 ? 1 : what.swizzle == 64 ? 2 : 3;
     const auto rank = static_cast<unsigned>(what.extents.size());
     void *const memory = reinterpret_cast<void *>(address);
@@ -675,7 +684,8 @@ private:
     if (to >= from + size || from >= to + size)
       return card->check(api.copy(to, from, size, card->stream()), action);
     Address temporary = 0;
-    ZYX_RETURN_IF_ERROR(card->check(api.allocate(&temporary, size, card->memoryPool(), card->stream()), "allocate memory for a copy"));
+    ZYX_RETURN_IF_ERROR(
+        card->check(api.allocate(&temporary, size, card->memoryPool(), card->stream()), "allocate memory for a copy"));
     Status status = card->check(api.copy(temporary, from, size, card->stream()), action);
     if (status.isOk())
       status = card->check(api.copy(to, temporary, size, card->stream()), action);
@@ -721,7 +731,8 @@ private:
   std::deque<Segment> segments;
   /// Of each step; `none` of loops that are walked, and of those that are too few.
   std::vector<size_t> segmentOf;
-  /// The numbers of trips from 0 on, on the card and where they are copied from, once a graph has a loop that counts them.
+  /// The numbers of trips from 0 on, on the card and where they are copied from, once a graph has a loop that counts
+  /// them.
   Address numbers = 0;
   int64_t numNumbers = 0;
   std::vector<int64_t> hostNumbers;

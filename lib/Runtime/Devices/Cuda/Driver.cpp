@@ -48,7 +48,7 @@ static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
   if (!library)
     return Status::notFound("NVIDIA's driver cannot be opened: " + std::string(::dlerror()));
   auto driver = std::make_unique<Driver>();
-#define ZYX_RESOLVE(member, symbol, parameters)                                                              \
+#define ZYX_RESOLVE(member, symbol, parameters)                                                                        \
   driver->member = reinterpret_cast<decltype(driver->member)>(::dlsym(library, #symbol));
   ZYX_CUDA_FUNCTIONS(ZYX_RESOLVE)
   ZYX_CUDA_NEWER_FUNCTIONS(ZYX_RESOLVE)
@@ -57,8 +57,8 @@ static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
   if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < oldestVersion)
     return Status::unsupported("the driver '" + path + "' is of CUDA " + std::to_string(version / 1000) + "." +
                                std::to_string(version % 1000 / 10) + ", and 11.8 is needed");
-#define ZYX_REQUIRE(member, symbol, parameters)                                                              \
-  if (!driver->member)                                                                                       \
+#define ZYX_REQUIRE(member, symbol, parameters)                                                                        \
+  if (!driver->member)                                                                                                 \
     return Status::unsupported("the driver '" + path + "' lacks the function " #symbol);
   ZYX_CUDA_FUNCTIONS(ZYX_REQUIRE)
 #undef ZYX_REQUIRE

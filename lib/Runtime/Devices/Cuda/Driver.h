@@ -44,7 +44,8 @@ bool isLoss(Code code);
 
 /// Attributes of devices, streams, events, modules and functions, by the driver's numbers.
 inline constexpr int attributeProcessors = 16, attributeMajor = 75, attributeMinor = 76;
-inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, eventNoTiming = 2, hostPortable = 1, hostMapped = 2, waitForEqual = 1;
+inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, eventNoTiming = 2, hostPortable = 1, hostMapped = 2,
+                          waitForEqual = 1;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int poolReleaseThreshold = 4;
 inline constexpr int functionSharedBytes = 8;
@@ -103,74 +104,74 @@ struct FillNode {
 };
 
 /// X(member, symbol, parameters): every function returns a Code.
-#define ZYX_CUDA_FUNCTIONS(X)                                                                                \
-  X(init, cuInit, (unsigned))                                                                                \
-  X(driverVersion, cuDriverGetVersion, (int *))                                                              \
-  X(errorName, cuGetErrorName, (Code, const char **))                                                        \
-  X(errorText, cuGetErrorString, (Code, const char **))                                                      \
-  X(deviceCount, cuDeviceGetCount, (int *))                                                                  \
-  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                                                \
-  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                                                     \
-  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))                                            \
-  X(deviceMemory, cuDeviceTotalMem_v2, (size_t *, Ordinal))                                                  \
-  X(memoryInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                       \
-  X(poolCreate, cuMemPoolCreate, (MemoryPoolHandle *, const PoolProperties *))                               \
-  X(poolDestroy, cuMemPoolDestroy, (MemoryPoolHandle))                                                       \
-  X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                         \
-  X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                   \
-  X(poolAccess, cuMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))                          \
-  X(deviceReaches, cuDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                                         \
-  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                           \
-  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                 \
-  X(contextPush, cuCtxPushCurrent_v2, (Context))                                                             \
-  X(contextPop, cuCtxPopCurrent_v2, (Context *))                                                             \
-  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                      \
-  X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                             \
-  X(streamSynchronize, cuStreamSynchronize, (Stream))                                                        \
-  X(streamWait, cuStreamWaitEvent, (Stream, Event, unsigned))                                                \
-  X(eventCreate, cuEventCreate, (Event *, unsigned))                                                         \
-  X(eventDestroy, cuEventDestroy_v2, (Event))                                                                \
-  X(eventRecord, cuEventRecord, (Event, Stream))                                                             \
-  X(eventSynchronize, cuEventSynchronize, (Event))                                                           \
-  X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                                               \
-  X(allocate, cuMemAllocFromPoolAsync, (Address *, size_t, MemoryPoolHandle, Stream))                        \
-  X(deallocate, cuMemFreeAsync, (Address, Stream))                                                           \
-  X(allocateHost, cuMemHostAlloc, (void **, size_t, unsigned))                                               \
-  X(deallocateHost, cuMemFreeHost, (void *))                                                                 \
-  X(copyIn, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t, Stream))                                   \
-  X(copyOut, cuMemcpyDtoHAsync_v2, (void *, Address, size_t, Stream))                                        \
-  X(copy, cuMemcpyDtoDAsync_v2, (Address, Address, size_t, Stream))                                          \
-  X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t, Stream))                       \
-  X(fill8, cuMemsetD8Async, (Address, unsigned char, size_t, Stream))                                        \
-  X(fill16, cuMemsetD16Async, (Address, unsigned short, size_t, Stream))                                     \
-  X(fill32, cuMemsetD32Async, (Address, unsigned, size_t, Stream))                                           \
-  X(fillRows32, cuMemsetD2D32Async, (Address, size_t, unsigned, size_t, size_t, Stream))                     \
-  X(moduleLoad, cuModuleLoadDataEx, (Module *, const void *, unsigned, int *, void **))                      \
-  X(moduleUnload, cuModuleUnload, (Module))                                                                  \
-  X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                 \
-  X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                   \
-  X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                          \
-  X(graphCreate, cuGraphCreate, (Graph *, unsigned))                                                         \
-  X(graphDestroy, cuGraphDestroy, (Graph))                                                                   \
-  X(graphAddKernel, cuGraphAddKernelNode, (Node *, Graph, const Node *, size_t, const KernelNode *))         \
-  X(graphAddCopy, cuGraphAddMemcpyNode, (Node *, Graph, const Node *, size_t, const CopyNode *, Context))    \
-  X(graphAddFill, cuGraphAddMemsetNode, (Node *, Graph, const Node *, size_t, const FillNode *, Context))    \
-  X(graphInstantiate, cuGraphInstantiateWithFlags, (GraphExec *, Graph, unsigned long long))                 \
-  X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))                                                       \
-  X(graphSetKernel, cuGraphExecKernelNodeSetParams, (GraphExec, Node, const KernelNode *))                   \
-  X(graphSetCopy, cuGraphExecMemcpyNodeSetParams, (GraphExec, Node, const CopyNode *, Context))              \
-  X(graphSetFill, cuGraphExecMemsetNodeSetParams, (GraphExec, Node, const FillNode *, Context))              \
-  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                                                         \
-  X(launch, cuLaunchKernel,                                                                                  \
+#define ZYX_CUDA_FUNCTIONS(X)                                                                                          \
+  X(init, cuInit, (unsigned))                                                                                          \
+  X(driverVersion, cuDriverGetVersion, (int *))                                                                        \
+  X(errorName, cuGetErrorName, (Code, const char **))                                                                  \
+  X(errorText, cuGetErrorString, (Code, const char **))                                                                \
+  X(deviceCount, cuDeviceGetCount, (int *))                                                                            \
+  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                                                          \
+  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                                                               \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))                                                      \
+  X(deviceMemory, cuDeviceTotalMem_v2, (size_t *, Ordinal))                                                            \
+  X(memoryInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                                 \
+  X(poolCreate, cuMemPoolCreate, (MemoryPoolHandle *, const PoolProperties *))                                         \
+  X(poolDestroy, cuMemPoolDestroy, (MemoryPoolHandle))                                                                 \
+  X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                                   \
+  X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                             \
+  X(poolAccess, cuMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))                                    \
+  X(deviceReaches, cuDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                                                   \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                                     \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                           \
+  X(contextPush, cuCtxPushCurrent_v2, (Context))                                                                       \
+  X(contextPop, cuCtxPopCurrent_v2, (Context *))                                                                       \
+  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                                \
+  X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                                       \
+  X(streamSynchronize, cuStreamSynchronize, (Stream))                                                                  \
+  X(streamWait, cuStreamWaitEvent, (Stream, Event, unsigned))                                                          \
+  X(eventCreate, cuEventCreate, (Event *, unsigned))                                                                   \
+  X(eventDestroy, cuEventDestroy_v2, (Event))                                                                          \
+  X(eventRecord, cuEventRecord, (Event, Stream))                                                                       \
+  X(eventSynchronize, cuEventSynchronize, (Event))                                                                     \
+  X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                                                         \
+  X(allocate, cuMemAllocFromPoolAsync, (Address *, size_t, MemoryPoolHandle, Stream))                                  \
+  X(deallocate, cuMemFreeAsync, (Address, Stream))                                                                     \
+  X(allocateHost, cuMemHostAlloc, (void **, size_t, unsigned))                                                         \
+  X(deallocateHost, cuMemFreeHost, (void *))                                                                           \
+  X(copyIn, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t, Stream))                                             \
+  X(copyOut, cuMemcpyDtoHAsync_v2, (void *, Address, size_t, Stream))                                                  \
+  X(copy, cuMemcpyDtoDAsync_v2, (Address, Address, size_t, Stream))                                                    \
+  X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t, Stream))                                 \
+  X(fill8, cuMemsetD8Async, (Address, unsigned char, size_t, Stream))                                                  \
+  X(fill16, cuMemsetD16Async, (Address, unsigned short, size_t, Stream))                                               \
+  X(fill32, cuMemsetD32Async, (Address, unsigned, size_t, Stream))                                                     \
+  X(fillRows32, cuMemsetD2D32Async, (Address, size_t, unsigned, size_t, size_t, Stream))                               \
+  X(moduleLoad, cuModuleLoadDataEx, (Module *, const void *, unsigned, int *, void **))                                \
+  X(moduleUnload, cuModuleUnload, (Module))                                                                            \
+  X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                           \
+  X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                             \
+  X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                                    \
+  X(graphCreate, cuGraphCreate, (Graph *, unsigned))                                                                   \
+  X(graphDestroy, cuGraphDestroy, (Graph))                                                                             \
+  X(graphAddKernel, cuGraphAddKernelNode, (Node *, Graph, const Node *, size_t, const KernelNode *))                   \
+  X(graphAddCopy, cuGraphAddMemcpyNode, (Node *, Graph, const Node *, size_t, const CopyNode *, Context))              \
+  X(graphAddFill, cuGraphAddMemsetNode, (Node *, Graph, const Node *, size_t, const FillNode *, Context))              \
+  X(graphInstantiate, cuGraphInstantiateWithFlags, (GraphExec *, Graph, unsigned long long))                           \
+  X(graphExecDestroy, cuGraphExecDestroy, (GraphExec))                                                                 \
+  X(graphSetKernel, cuGraphExecKernelNodeSetParams, (GraphExec, Node, const KernelNode *))                             \
+  X(graphSetCopy, cuGraphExecMemcpyNodeSetParams, (GraphExec, Node, const CopyNode *, Context))                        \
+  X(graphSetFill, cuGraphExecMemsetNodeSetParams, (GraphExec, Node, const FillNode *, Context))                        \
+  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                                                                   \
+  X(launch, cuLaunchKernel,                                                                                            \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
 
 /// Of CUDA 12: null in an older driver.
-#define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                          \
-  X(tensorMapEncode, cuTensorMapEncodeTiled,                                                                 \
-    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, \
-     int, int, int, int))                                                                                     \
-  X(tensorMapEncodePixels, cuTensorMapEncodeIm2col,                                                          \
-    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *, unsigned, \
+#define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                                    \
+  X(tensorMapEncode, cuTensorMapEncodeTiled,                                                                           \
+    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int,  \
+     int, int, int))                                                                                                   \
+  X(tensorMapEncodePixels, cuTensorMapEncodeIm2col,                                                                    \
+    (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *, unsigned,       \
      unsigned, const unsigned *, int, int, int, int))
 
 /// The driver's functions.

@@ -30,9 +30,7 @@ public:
   OwnFile &operator=(const OwnFile &) = delete;
   ~OwnFile() { ::close(descriptor); }
 
-  Status read(uint64_t offset, std::span<std::byte> into) const {
-    return transfer(::pread, "read", offset, into);
-  }
+  Status read(uint64_t offset, std::span<std::byte> into) const { return transfer(::pread, "read", offset, into); }
   Status write(uint64_t offset, std::span<const std::byte> from) const {
     return transfer(::pwrite, "write", offset, from);
   }
@@ -45,8 +43,8 @@ private:
       if (done < 0 && errno == EINTR)
         continue;
       if (done <= 0)
-        return Status::ioError("cannot " + std::string(what) + " a file of pool disk: " +
-                               (done < 0 ? std::strerror(errno) : "it ended"));
+        return Status::ioError("cannot " + std::string(what) +
+                               " a file of pool disk: " + (done < 0 ? std::strerror(errno) : "it ended"));
       bytes = bytes.subspan(static_cast<size_t>(done));
       offset += static_cast<uint64_t>(done);
     }
@@ -83,16 +81,14 @@ public:
   Status deallocate(const Allocation &allocation) override;
   Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override;
   Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) override;
-  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
-                uint64_t size) override;
+  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) override;
   Result<std::byte *> address(const Allocation &, uint64_t, uint64_t) override {
     return Status::unsupported("pool disk is not host memory");
   }
 
 private:
   Allocation add(std::shared_ptr<Piece> piece);
-  Result<std::shared_ptr<Piece>> find(const Allocation &allocation, uint64_t offset,
-                                      uint64_t size) const;
+  Result<std::shared_ptr<Piece>> find(const Allocation &allocation, uint64_t offset, uint64_t size) const;
   Status read(const Piece &piece, uint64_t offset, std::span<std::byte> to);
 
   std::string folder;
@@ -114,8 +110,8 @@ Result<Allocation> FilePool::allocate(uint64_t size) {
   std::lock_guard lock(mutex);
   auto outOfMemory = [&](const std::string &why) {
     return Status::outOfMemory("pool disk holds " + std::to_string(counts.inUse) + " of " +
-                               std::to_string(counts.limit) + " bytes and cannot give " +
-                               std::to_string(size) + " more" + why);
+                               std::to_string(counts.limit) + " bytes and cannot give " + std::to_string(size) +
+                               " more" + why);
   };
   if (size > counts.limit - counts.inUse)
     return outOfMemory("");
@@ -166,17 +162,15 @@ Status FilePool::deallocate(const Allocation &allocation) {
   return Status::ok();
 }
 
-Result<std::shared_ptr<Piece>> FilePool::find(const Allocation &allocation, uint64_t offset,
-                                              uint64_t size) const {
+Result<std::shared_ptr<Piece>> FilePool::find(const Allocation &allocation, uint64_t offset, uint64_t size) const {
   std::lock_guard lock(mutex);
   auto found = live.find(allocation.handle);
   if (found == live.end())
     return Status::invalidArgument("pool disk has no such allocation");
   const uint64_t available = found->second->size;
   if (offset > available || size > available - offset)
-    return Status::invalidArgument("a copy of " + std::to_string(size) + " bytes at byte " +
-                                   std::to_string(offset) + " leaves an allocation of " +
-                                   std::to_string(available));
+    return Status::invalidArgument("a copy of " + std::to_string(size) + " bytes at byte " + std::to_string(offset) +
+                                   " leaves an allocation of " + std::to_string(available));
   return found->second;
 }
 
@@ -200,8 +194,7 @@ Status FilePool::copyOut(const Allocation &from, uint64_t offset, std::span<std:
   return read(*piece, offset, to);
 }
 
-Status FilePool::copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
-                        uint64_t size) {
+Status FilePool::copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) {
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Piece> piece, find(from, 0, size));
   if (pool.isHostMemory()) {
     ZYX_ASSIGN_OR_RETURN(std::byte * address, pool.address(to, 0, size));
@@ -223,10 +216,8 @@ Result<std::shared_ptr<DiskPool>> DiskPool::create(const std::string &folder, ui
   if (const char *parent = std::getenv("TMPDIR"); place.empty())
     place = parent && *parent ? parent : "/tmp";
   if (::access(place.c_str(), W_OK | X_OK) != 0)
-    return Status::ioError("pool disk cannot use the folder " + place + ": " +
-                           std::strerror(errno));
-  return std::shared_ptr<DiskPool>(
-      std::make_shared<FilePool>(std::move(place), limit ? limit : UINT64_MAX));
+    return Status::ioError("pool disk cannot use the folder " + place + ": " + std::strerror(errno));
+  return std::shared_ptr<DiskPool>(std::make_shared<FilePool>(std::move(place), limit ? limit : UINT64_MAX));
 }
 
 Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool, const std::string &path,
@@ -235,8 +226,9 @@ Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool,
   return mapFile(std::move(pool), std::make_shared<const ReadOnlyFile>(std::move(file)), offset, size, "");
 }
 
-Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool, std::shared_ptr<const ReadOnlyFile> file,
-                                                 uint64_t offset, uint64_t size, std::string what) {
+Result<std::shared_ptr<Buffer>> runtime::mapFile(std::shared_ptr<DiskPool> pool,
+                                                 std::shared_ptr<const ReadOnlyFile> file, uint64_t offset,
+                                                 uint64_t size, std::string what) {
   ZYX_ASSIGN_OR_RETURN(Allocation allocation, pool->map(std::move(file), offset, size, std::move(what)));
   try {
     return Buffer::adopt(pool, allocation);

@@ -30,15 +30,11 @@ public:
     return ledger.check(to, offset, from.size());
   }
   Status copyOut(const Allocation &, uint64_t, std::span<std::byte>) override { return noData(); }
-  Status copyTo(const Allocation &, MemoryPool &, const Allocation &, uint64_t) override {
-    return noData();
-  }
+  Status copyTo(const Allocation &, MemoryPool &, const Allocation &, uint64_t) override { return noData(); }
   Result<std::byte *> address(const Allocation &, uint64_t, uint64_t) override { return noData(); }
 
 private:
-  static Status noData() {
-    return Status::unsupported("pool dummy keeps no data that could be read");
-  }
+  static Status noData() { return Status::unsupported("pool dummy keeps no data that could be read"); }
 
   PoolLedger ledger;
   std::atomic<uint64_t> allocations = 0;
@@ -50,8 +46,8 @@ public:
   DummyReplay(Queue &queue, std::string name) : queue(queue), name(std::move(name)) {}
   void bind(uint32_t, uint64_t) override {}
   Status run(Part, std::span<uint64_t>) override { return Status::ok(); }
-  void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::function<void()> skipped) override {
+  void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
+              std::function<void()> skipped) override {
     queue.submit({.body = [held = std::move(held)] { return Status::ok(); },
                   .wait = std::move(wait),
                   .after = std::move(after),
@@ -77,16 +73,14 @@ public:
 class DummyDevice : public LoadingDevice {
 public:
   DummyDevice(uint64_t memoryLimit, std::unique_ptr<Queue> submissions)
-      : LoadingDevice("dummy", std::make_shared<DummyPool>(memoryLimit)),
-        submissions(std::move(submissions)) {}
+      : LoadingDevice("dummy", std::make_shared<DummyPool>(memoryLimit)), submissions(std::move(submissions)) {}
 
   Queue &queue() override { return *submissions; }
 
 private:
   Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, placeConstants(artifact));
-    return std::shared_ptr<Program>(
-        std::make_shared<DummyProgram>(*this, std::move(artifact), std::move(constants)));
+    return std::shared_ptr<Program>(std::make_shared<DummyProgram>(*this, std::move(artifact), std::move(constants)));
   }
 
   std::unique_ptr<Queue> submissions;

@@ -159,9 +159,8 @@ std::vector<std::string> runtime::hostCpuFeatures() {
 /// Its registers are 8 KiB per thread, which Linux saves only for processes that asked for them.
 static Status requestTiles(std::span<const std::string> features) {
 #if defined(__x86_64__)
-  const bool needed = std::any_of(features.begin(), features.end(), [](const std::string &name) {
-    return name.starts_with("amx-");
-  });
+  const bool needed =
+      std::any_of(features.begin(), features.end(), [](const std::string &name) { return name.starts_with("amx-"); });
   constexpr int requestPermission = 0x1023, tileData = 18;
   if (needed && ::syscall(SYS_arch_prctl, requestPermission, tileData) != 0)
     return Status::unsupported("the code needs the CPU feature 'amx-tile', which Linux does not grant: " +
@@ -178,14 +177,12 @@ Status runtime::checkCpuFeatures(std::span<const std::string> features) {
     const auto isNamed = [&](const auto &feature) { return feature.name == name; };
     if (!std::any_of(std::begin(x86Table), std::end(x86Table), isNamed) &&
         !std::any_of(std::begin(armTable), std::end(armTable), isNamed))
-      return Status::unsupported("the code needs the CPU feature '" + name +
-                                 "', which zyx does not know");
+      return Status::unsupported("the code needs the CPU feature '" + name + "', which zyx does not know");
     if (std::find(present.begin(), present.end(), name) == present.end())
       missing += (numMissing++ ? ", '" : "'") + name + "'";
   }
   if (numMissing == 0)
     return requestTiles(features);
-  return Status::unsupported(std::string("the code needs the CPU feature") +
-                             (numMissing == 1 ? " " : "s ") + missing +
+  return Status::unsupported(std::string("the code needs the CPU feature") + (numMissing == 1 ? " " : "s ") + missing +
                              ", which this machine lacks");
 }

@@ -45,8 +45,8 @@ public:
 /// `functions` are those of the artifact's kernels. They, the artifact, the threads and the queue
 /// outlive the result.
 std::unique_ptr<HostReplay> recordHost(const artifact::Artifact &artifact,
-                                       std::span<const artifact::KernelFunction> functions,
-                                       ThreadPool &threads, Queue &queue);
+                                       std::span<const artifact::KernelFunction> functions, ThreadPool &threads,
+                                       Queue &queue);
 
 /// Multiplies and adds in registers, and reads memory that no cache holds, on all of the threads.
 /// None where there is no memory for that.

@@ -102,8 +102,7 @@ Result<HostCode> HostCode::load(const Artifact &artifact) {
   for (const artifact::Kernel &kernel : artifact.kernels) {
     void *address = ::dlsym(result.libraries[kernel.code].get(), kernel.symbol.c_str());
     if (!address)
-      return Status::notFound("the code has no symbol '" + kernel.symbol + "'")
-          .withWhere(kernel.name);
+      return Status::notFound("the code has no symbol '" + kernel.symbol + "'").withWhere(kernel.name);
     result.addresses.push_back(reinterpret_cast<artifact::KernelFunction>(address));
   }
   return result;

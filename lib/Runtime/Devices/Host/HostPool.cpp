@@ -31,8 +31,7 @@ public:
       // Fewer page faults and misses of the address cache for what is streamed through.
       const bool huge = size >= 2 * hugePage;
       void *address = nullptr;
-      if (::posix_memalign(&address, huge ? hugePage : artifact::alignment,
-                           std::max<uint64_t>(size, 1)) != 0)
+      if (::posix_memalign(&address, huge ? hugePage : artifact::alignment, std::max<uint64_t>(size, 1)) != 0)
         return std::nullopt;
       if (huge)
         ::madvise(address, size, MADV_HUGEPAGE);
@@ -60,8 +59,7 @@ public:
     return Status::ok();
   }
 
-  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
-                uint64_t size) override {
+  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) override {
     ZYX_RETURN_IF_ERROR(ledger.check(from, 0, size));
     return pool.copyIn(to, 0, {reinterpret_cast<const std::byte *>(from.handle), size});
   }

@@ -38,8 +38,7 @@ uint64_t estimate(const artifact::Launch &launch) {
 /// Depends on the launch alone: a kernel is called on the same ranges whatever the threads are.
 uint32_t chunksOf(const artifact::Launch &launch, int64_t total) {
   const uint64_t chunks = isUnknown(launch) ? maxChunks : 1 + estimate(launch) / nanosecondsPerChunk;
-  return static_cast<uint32_t>(
-      std::min({chunks, maxChunks, static_cast<uint64_t>(std::max<int64_t>(total, 0))}));
+  return static_cast<uint32_t>(std::min({chunks, maxChunks, static_cast<uint64_t>(std::max<int64_t>(total, 0))}));
 }
 
 struct Step : CommandStep {
@@ -75,10 +74,10 @@ constexpr uint64_t ownFrames = 16 << 10;
 
 class StepReplay : public HostReplay {
 public:
-  StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions,
-             ThreadPool &threads, Queue &queue)
-      : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()), queue(queue),
-        name(artifact.entry), uses(artifact.buffers.size()) {
+  StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions, ThreadPool &threads,
+             Queue &queue)
+      : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()),
+        queue(queue), name(artifact.entry), uses(artifact.buffers.size()) {
     for (const artifact::Command &command : artifact.commands) {
       Step step(command, steps.size(), slots.size());
       artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
@@ -116,11 +115,10 @@ public:
     return Status::ok();
   }
 
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::function<void()> skipped) override {
-    queue.submit({.body = [this, part, skipped, held = std::move(held)] {
-                    return runOrSkip([&] { return run(part, {}); }, skipped);
-                  },
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
+              std::function<void()> skipped) override {
+    queue.submit({.body = [this, part, skipped,
+                           held = std::move(held)] { return runOrSkip([&] { return run(part, {}); }, skipped); },
                   .wait = std::move(wait),
                   .after = std::move(after),
                   .signal = std::move(signal),
@@ -243,12 +241,13 @@ private:
       std::span<uint64_t> nanoseconds;
     } fork{this, begin, end, nanoseconds};
     isInFork = true;
-    team.run(steps[begin].members,
-             [](void *context) {
-               const Fork &of = *static_cast<Fork *>(context);
-               of.replay->runSteps(of.begin, of.end, of.nanoseconds);
-             },
-             &fork);
+    team.run(
+        steps[begin].members,
+        [](void *context) {
+          const Fork &of = *static_cast<Fork *>(context);
+          of.replay->runSteps(of.begin, of.end, of.nanoseconds);
+        },
+        &fork);
     isInFork = false;
   }
 
@@ -257,8 +256,8 @@ private:
     if (nanoseconds.empty())
       return;
     const auto now = Clock::now();
-    nanoseconds[step] += static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(now - lastTime).count());
+    nanoseconds[step] +=
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now - lastTime).count());
     lastTime = now;
   }
 

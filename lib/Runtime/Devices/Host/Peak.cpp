@@ -26,8 +26,8 @@ constexpr int numRounds = 8;
 /// More than the last cache of most machines holds.
 constexpr size_t numBytes = size_t(64) << 20;
 
-/// What a call computes is stored there, so that it is computed; by each thread. `used`: stores to a variable that nobody
-/// reads are dropped, atomic ones as well, and what computes them with them.
+/// What a call computes is stored there, so that it is computed; by each thread. `used`: stores to a variable that
+/// nobody reads are dropped, atomic ones as well, and what computes them with them.
 [[gnu::used]] std::atomic<float> sink;
 
 using Arithmetic = void (*)();
@@ -84,8 +84,7 @@ Machine thisMachine() {
 }
 
 /// The most work per second of some rounds, where each call does `work`.
-template <typename Body>
-double best(ThreadPool &threads, double work, Body body) {
+template <typename Body> double best(ThreadPool &threads, double work, Body body) {
   struct Round {
     const Body &body;
     std::atomic<unsigned> calls{0};
@@ -94,13 +93,14 @@ double best(ThreadPool &threads, double work, Body body) {
   for (int i = 0; i < numRounds; ++i) {
     Round round{body};
     const auto begin = std::chrono::steady_clock::now();
-    threads.run(threads.threads(),
-                [](void *context, unsigned index) {
-                  auto &of = *static_cast<Round *>(context);
-                  of.body(index);
-                  ++of.calls;
-                },
-                &round);
+    threads.run(
+        threads.threads(),
+        [](void *context, unsigned index) {
+          auto &of = *static_cast<Round *>(context);
+          of.body(index);
+          ++of.calls;
+        },
+        &round);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     most = std::max(most, round.calls * work / seconds.count());
   }

@@ -47,8 +47,7 @@ void Team::post(const Job &next) {
   // Who gets nothing need not look up.
   const unsigned busy = std::min(members, job.chunks);
   for (unsigned i = 0; i < busy; ++i) {
-    const auto size = static_cast<uint32_t>(bound(job.chunks, busy, i + 1) -
-                                            bound(job.chunks, busy, i));
+    const auto size = static_cast<uint32_t>(bound(job.chunks, busy, i + 1) - bound(job.chunks, busy, i));
     shares[i].left.exchange(pack(number, size), std::memory_order_seq_cst);
     shares[i].sleeper.wake();
   }
@@ -66,14 +65,12 @@ uint32_t Team::take(Share &share, unsigned index, uint32_t ofNumber) {
   uint32_t done = 0;
   uint64_t left = share.left.load(std::memory_order_acquire);
   while (numberOf(left) == ofNumber && static_cast<uint32_t>(left) != 0) {
-    if (!share.left.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel,
-                                          std::memory_order_acquire))
+    if (!share.left.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
     // The job stays as it is until this chunk is done.
     const unsigned busy = std::min(members, job.chunks);
     const int64_t chunk = bound(job.chunks, busy, index + 1) - static_cast<uint32_t>(left);
-    job.body(job.context, bound(job.total, job.chunks, chunk),
-             bound(job.total, job.chunks, chunk + 1));
+    job.body(job.context, bound(job.total, job.chunks, chunk), bound(job.total, job.chunks, chunk + 1));
     ++done;
     left = share.left.load(std::memory_order_acquire);
   }
@@ -94,8 +91,7 @@ void Team::help(unsigned index) {
   Share &own = shares[index];
   uint32_t seen = 0;
   for (;;) {
-    own.sleeper.await(
-        [&] { return numberOf(own.left.load(std::memory_order_acquire)) != seen; });
+    own.sleeper.await([&] { return numberOf(own.left.load(std::memory_order_acquire)) != seen; });
     seen = numberOf(own.left.load(std::memory_order_acquire));
     if (seen == closed)
       return;

@@ -50,8 +50,7 @@ void Clock::normalise() {
   base += full * bits;
 }
 
-void HappensBefore::use(const Access &access, uint64_t serial, const Clock &before,
-                        const std::string &name) {
+void HappensBefore::use(const Access &access, uint64_t serial, const Clock &before, const std::string &name) {
   if (access.begin >= access.end)
     return;
   std::erase_if(uses, [&](const Use &earlier) {
@@ -64,8 +63,7 @@ void HappensBefore::use(const Access &access, uint64_t serial, const Clock &befo
       found.push_back({earlier.name, name, earlier.access.isWrite, access.isWrite, begin, end});
     // Whatever races with the earlier use, and does not happen before this one, races with this
     // write too.
-    return isOrdered && access.isWrite && begin == earlier.access.begin &&
-           end == earlier.access.end;
+    return isOrdered && access.isWrite && begin == earlier.access.begin && end == earlier.access.end;
   });
   uses.push_back({access, serial, name});
 }

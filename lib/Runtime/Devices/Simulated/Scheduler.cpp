@@ -48,8 +48,7 @@ void Scheduler::submit(unsigned device, std::vector<Submission> batch) {
   }
   for (size_t i = 0; i < items.size(); ++i) {
     auto listen = [&](const Point &point, bool mustSucceed) {
-      auto arrived = [self = shared_from_this(), item = items[i],
-                      mustSucceed](const Status &status) {
+      auto arrived = [self = shared_from_this(), item = items[i], mustSucceed](const Status &status) {
         std::lock_guard lock(self->mutex);
         self->arrive(item, mustSucceed ? status : Status::ok());
       };
@@ -131,9 +130,7 @@ void Scheduler::start(const ItemPtr &item) {
 
 void Scheduler::lose(unsigned index, const std::string &name) {
   DeviceState &device = devices[index];
-  device.lost = Status(ErrorCode::DeviceLost, "the device was lost")
-                    .withDevice(nameOf(index))
-                    .withWhere(name);
+  device.lost = Status(ErrorCode::DeviceLost, "the device was lost").withDevice(nameOf(index)).withWhere(name);
   std::set<std::pair<uint64_t, uint64_t>> kept;
   for (const auto &[end, serial] : inFlight) {
     Item &item = *live.at(serial);
@@ -194,8 +191,7 @@ void Scheduler::run() {
     if (stopping) {
       const ItemPtr item = live.begin()->second;
       item->end = time;
-      item->failure =
-          Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
+      item->failure = Status(ErrorCode::Cancelled, "the queue was destroyed before the work could start");
       finish(item, lock);
       continue;
     }
@@ -265,8 +261,7 @@ Status Scheduler::allocation(unsigned device) {
   DeviceState &state = devices[device];
   ZYX_RETURN_IF_ERROR(state.lost);
   if (++state.allocations; state.failEvery && state.allocations % state.failEvery == 0)
-    return Status::outOfMemory("allocation " + std::to_string(state.allocations) +
-                               " was told to fail");
+    return Status::outOfMemory("allocation " + std::to_string(state.allocations) + " was told to fail");
   return Status::ok();
 }
 

@@ -46,8 +46,7 @@ public:
     use(from, offset, to.size(), false, "a read by the host");
     return host->copyOut(from, offset, to);
   }
-  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to,
-                uint64_t size) override {
+  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) override {
     ZYX_RETURN_IF_ERROR(scheduler->lost(device));
     use(from, 0, size, false, "a read by the host");
     return host->copyTo(from, pool, to, size);
@@ -87,8 +86,7 @@ private:
 /// are too many, is one piece of work with all of its body.
 class SimulatedReplay : public Replay {
 public:
-  SimulatedReplay(Scheduler &scheduler, unsigned device, const Artifact &artifact,
-                  std::unique_ptr<HostReplay> commands)
+  SimulatedReplay(Scheduler &scheduler, unsigned device, const Artifact &artifact, std::unique_ptr<HostReplay> commands)
       : scheduler(scheduler), device(device), artifact(artifact), commands(std::move(commands)),
         handles(artifact.buffers.size()) {}
 
@@ -102,8 +100,8 @@ public:
     submit(part, {}, {}, done, nullptr, {}, nanoseconds);
     return done.wait();
   }
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::function<void()> skipped) override {
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
+              std::function<void()> skipped) override {
     submit(part, std::move(wait), std::move(after), std::move(signal), std::move(held), std::move(skipped), {});
   }
 
@@ -122,8 +120,8 @@ private:
     static constexpr const char *kinds[] = {"launch", "copy", "fill", "loop"};
     const auto &action = artifact.commands[command].action;
     const auto *launch = std::get_if<artifact::Launch>(&action);
-    return (launch ? artifact.kernels[launch->kernel].name : kinds[action.index()]) +
-           std::string(", command ") + std::to_string(command) + " of " + artifact.entry;
+    return (launch ? artifact.kernels[launch->kernel].name : kinds[action.index()]) + std::string(", command ") +
+           std::to_string(command) + " of " + artifact.entry;
   }
 
   void use(const BufferRef &ref, uint64_t size, bool isWrite, std::vector<Access> &to) const {
@@ -135,17 +133,14 @@ private:
     const artifact::Kernel &kernel = artifact.kernels[launch.kernel];
     for (size_t i = 0; i < launch.buffers.size(); ++i) {
       const BufferRef &ref = launch.buffers[i];
-      use(ref, artifact.buffers[ref.buffer].size - ref.offset,
-          i >= kernel.numBuffers - kernel.numWritten, to);
+      use(ref, artifact.buffers[ref.buffer].size - ref.offset, i >= kernel.numBuffers - kernel.numWritten, to);
     }
   }
   void uses(const artifact::Copy &copy, std::vector<Access> &to) const {
     use(copy.source, copy.size, false, to);
     use(copy.destination, copy.size, true, to);
   }
-  void uses(const artifact::Fill &fill, std::vector<Access> &to) const {
-    use(fill.destination, fill.size, true, to);
-  }
+  void uses(const artifact::Fill &fill, std::vector<Access> &to) const { use(fill.destination, fill.size, true, to); }
   void uses(const artifact::Loop &loop, std::vector<Access> &to) const {
     if (loop.count)
       use(*loop.count, sizeof(int64_t), false, to);
@@ -169,10 +164,9 @@ private:
   Scheduler::Submission &add(Batch &batch, size_t command, std::string name, Point signal) const;
   void addAll(Batch &batch, size_t begin, size_t end, const std::vector<Point> &wait,
               const std::vector<Point> &after) const;
-  void addLoop(Batch &batch, size_t command, std::vector<Point> wait,
-               std::vector<Point> after) const;
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
-              std::shared_ptr<void> held, std::function<void()> skipped, std::span<uint64_t> nanoseconds);
+  void addLoop(Batch &batch, size_t command, std::vector<Point> wait, std::vector<Point> after) const;
+  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
+              std::function<void()> skipped, std::span<uint64_t> nanoseconds);
 
   Scheduler &scheduler;
   unsigned device;
@@ -200,8 +194,7 @@ uint64_t SimulatedReplay::count(size_t begin, size_t end) const {
   return works;
 }
 
-Scheduler::Submission &SimulatedReplay::add(Batch &batch, size_t command, std::string name,
-                                            Point signal) const {
+Scheduler::Submission &SimulatedReplay::add(Batch &batch, size_t command, std::string name, Point signal) const {
   Scheduler::Submission one;
   one.work.name = std::move(name);
   one.work.signal = std::move(signal);
@@ -235,26 +228,23 @@ void SimulatedReplay::addAll(Batch &batch, size_t begin, size_t end, const std::
       return Status::ok();
     };
     for (size_t part = i; part < endOf(i); ++part)
-      std::visit([&](const auto &action) { uses(action, work.accesses); },
-                 artifact.commands[part].action);
+      std::visit([&](const auto &action) { uses(action, work.accesses); }, artifact.commands[part].action);
   }
 }
 
-void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> wait,
-                              std::vector<Point> after) const {
+void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> wait, std::vector<Point> after) const {
   const artifact::Loop &loop = *loopAt(command);
   const std::vector<size_t> ends = artifact::endsOfBodies(loop, command);
   for (int64_t trip = 0; trip < loop.trips; ++trip) {
     const Point begin{std::make_shared<Timeline>(), 1};
-    Work &work =
-        add(batch, command, nameOf(command) + ", pass " + std::to_string(trip), begin).work;
+    Work &work = add(batch, command, nameOf(command) + ", pass " + std::to_string(trip), begin).work;
     work.wait = std::move(wait);
     work.after = std::move(after);
     uses(loop, work.accesses);
     work.body = [this, &loop, trip] {
       if (loop.index)
-        std::memcpy(reinterpret_cast<std::byte *>(handles[loop.index->buffer]) + loop.index->offset,
-                    &trip, sizeof(trip));
+        std::memcpy(reinterpret_cast<std::byte *>(handles[loop.index->buffer]) + loop.index->offset, &trip,
+                    sizeof(trip));
       return Status::ok();
     };
     const auto [from, to] = artifact::bodyOf(ends, command, trip);
@@ -271,8 +261,8 @@ void SimulatedReplay::addLoop(Batch &batch, size_t command, std::vector<Point> w
   end.body = [] { return Status::ok(); };
 }
 
-void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after,
-                             Point signal, std::shared_ptr<void> held, std::function<void()> skipped,
+void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
+                             std::shared_ptr<void> held, std::function<void()> skipped,
                              std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
   const auto [first, last] = part;
@@ -299,14 +289,14 @@ void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Poi
 
 class SimulatedProgram : public LoadedProgram {
 public:
-  SimulatedProgram(Device &owner, Scheduler &scheduler, unsigned index, ThreadPool &threads,
-                   Artifact source, HostCode code, std::shared_ptr<Buffer> constants)
-      : LoadedProgram(owner, std::move(source), std::move(constants)), scheduler(scheduler),
-        index(index), threads(threads), code(std::move(code)) {}
+  SimulatedProgram(Device &owner, Scheduler &scheduler, unsigned index, ThreadPool &threads, Artifact source,
+                   HostCode code, std::shared_ptr<Buffer> constants)
+      : LoadedProgram(owner, std::move(source), std::move(constants)), scheduler(scheduler), index(index),
+        threads(threads), code(std::move(code)) {}
 
   std::unique_ptr<Replay> record() const override {
-    return std::make_unique<SimulatedReplay>(
-        scheduler, index, source, recordHost(source, code.functions(), threads, device().queue()));
+    return std::make_unique<SimulatedReplay>(scheduler, index, source,
+                                             recordHost(source, code.functions(), threads, device().queue()));
   }
 
 private:
@@ -318,12 +308,10 @@ private:
 
 } // namespace
 
-SimulatedDevice::SimulatedDevice(std::shared_ptr<SimulatedWorld> itsWorld,
-                                 std::shared_ptr<ThreadPool> threads, unsigned index,
-                                 const SimulationOptions &options)
+SimulatedDevice::SimulatedDevice(std::shared_ptr<SimulatedWorld> itsWorld, std::shared_ptr<ThreadPool> threads,
+                                 unsigned index, const SimulationOptions &options)
     : LoadingDevice(Scheduler::nameOf(index),
-                    std::make_shared<SimulatedPool>(itsWorld->scheduler, index,
-                                                    options.memoryLimit)),
+                    std::make_shared<SimulatedPool>(itsWorld->scheduler, index, options.memoryLimit)),
       world(std::move(itsWorld)), threads(std::move(threads)), index(index) {
   for (unsigned i = 0; i < options.queues; ++i)
     queues.push_back(std::make_unique<SimulatedQueue>(world->scheduler, index, i));
@@ -334,6 +322,5 @@ Result<std::shared_ptr<Program>> SimulatedDevice::loadVerified(Artifact artifact
   ZYX_ASSIGN_OR_RETURN(HostCode code, HostCode::load(artifact));
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> constants, placeConstants(artifact));
   return std::shared_ptr<Program>(std::make_shared<SimulatedProgram>(
-      *this, *world->scheduler, index, *threads, std::move(artifact), std::move(code),
-      std::move(constants)));
+      *this, *world->scheduler, index, *threads, std::move(artifact), std::move(code), std::move(constants)));
 }

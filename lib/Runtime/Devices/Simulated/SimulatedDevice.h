@@ -23,8 +23,8 @@ struct SimulatedWorld {
 
 class SimulatedDevice : public LoadingDevice {
 public:
-  SimulatedDevice(std::shared_ptr<SimulatedWorld> world, std::shared_ptr<ThreadPool> threads,
-                  unsigned index, const SimulationOptions &options);
+  SimulatedDevice(std::shared_ptr<SimulatedWorld> world, std::shared_ptr<ThreadPool> threads, unsigned index,
+                  const SimulationOptions &options);
 
   Queue &queue() override { return *queues[0]; }
   Queue &queue(unsigned number) { return *queues[number]; }

@@ -35,24 +35,16 @@ Result<std::unique_ptr<Simulation>> Simulation::create(const SimulationOptions &
 }
 
 std::shared_ptr<Device> Simulation::device(unsigned index) const { return impl->devices[index]; }
-Queue &Simulation::queue(unsigned device, unsigned index) const {
-  return impl->devices[device]->queue(index);
-}
+Queue &Simulation::queue(unsigned device, unsigned index) const { return impl->devices[device]->queue(index); }
 
 void Simulation::hold() { impl->scheduler().hold(true); }
 void Simulation::release() { impl->scheduler().hold(false); }
 void Simulation::waitIdle() { impl->scheduler().waitIdle(); }
 uint64_t Simulation::now() const { return impl->scheduler().now(); }
 
-void Simulation::failAllocations(unsigned device, uint64_t every) {
-  impl->scheduler().failAllocations(device, every);
-}
-void Simulation::failWork(unsigned device, uint64_t start) {
-  impl->scheduler().failWork(device, start);
-}
-void Simulation::loseDevice(unsigned device, uint64_t start) {
-  impl->scheduler().loseDevice(device, start);
-}
+void Simulation::failAllocations(unsigned device, uint64_t every) { impl->scheduler().failAllocations(device, every); }
+void Simulation::failWork(unsigned device, uint64_t start) { impl->scheduler().failWork(device, start); }
+void Simulation::loseDevice(unsigned device, uint64_t start) { impl->scheduler().loseDevice(device, start); }
 
 std::vector<Race> Simulation::races() const { return impl->scheduler().races(); }
 SimulationCounts Simulation::counts() const { return impl->scheduler().counts(); }

@@ -89,7 +89,8 @@ struct StoredElement {
   unsigned step;
 };
 
-/// A loop as a program of the points of its domain; or a group in the body of a loop, as what one trip of that computes.
+/// A loop as a program of the points of its domain; or a group in the body of a loop, as what one trip of that
+/// computes.
 struct ElementLoop {
   int64_t trips = 0;
   llvm::SmallVector<int64_t> domain;
@@ -100,8 +101,8 @@ struct ElementLoop {
 
   /// Nothing where a trip reads what other points carry, or is too long.
   static std::optional<ElementLoop> analyse(LoopOp loop);
-  /// Of a group in the body of a loop whose scatters each write the trip's row. A point may have elements of results that
-  /// are several times as long as the domain.
+  /// Of a group in the body of a loop whose scatters each write the trip's row. A point may have elements of results
+  /// that are several times as long as the domain.
   static std::optional<ElementLoop> analyse(GroupOp group);
 
   int64_t numPoints() const;

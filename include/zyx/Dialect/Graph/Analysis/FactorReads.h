@@ -28,8 +28,8 @@ struct FactorRead {
 llvm::SmallVector<FactorRead> findFactorReads(ReduceOp reduce);
 
 /// The dimension that has to lie last for the source to be a matrix in memory: what is contracted in one run of
-/// dimensions, and what is beside it in another; of windows what is contracted comes last. None where it is one in its own
-/// order, or where no dimension alone is in the way.
+/// dimensions, and what is beside it in another; of windows what is contracted comes last. None where it is one in its
+/// own order, or where no dimension alone is in the way.
 std::optional<int64_t> findLastDim(const FactorRead &read);
 
 } // namespace zyx::graph::ir

@@ -13,8 +13,8 @@ namespace zyx::graph::ir {
 /// writes it, and removes what a text says.
 inline constexpr llvm::StringLiteral firstElementsAttrName = "zyx.first";
 
-/// Of a sort, of how many runs of one length its rows consist, each of which is sorted as the row is to be: an integer that
-/// the search writes, too.
+/// Of a sort, of how many runs of one length its rows consist, each of which is sorted as the row is to be: an integer
+/// that the search writes, too.
 inline constexpr llvm::StringLiteral runsAttrName = "zyx.runs";
 
 } // namespace zyx::graph::ir

@@ -30,9 +30,9 @@ struct ContractionChain {
   Axis walked;
 };
 
-/// Sums along two axes of the same values, as the gradients of a norm and of its weights are: each row is summed up, and so
-/// is each column, of what hangs on the sums of rows as well. A kernel walks rows one by one, and adds each to the columns'
-/// sums.
+/// Sums along two axes of the same values, as the gradients of a norm and of its weights are: each row is summed up,
+/// and so is each column, of what hangs on the sums of rows as well. A kernel walks rows one by one, and adds each to
+/// the columns' sums.
 struct CrossedSums {
   /// The reduces that combine along rows, and those that combine across them.
   llvm::SmallVector<ReduceOp> along, across;
@@ -48,8 +48,8 @@ struct CrossedSums {
 ///
 /// The **row axes** are those that the results of all reduces have; without a reduce, those of the
 /// values that leave the set. A kernel runs once per point of the row axes. The two contractions of an
-/// attention have another axis each beside those of its softmax, those of a chain beside its rows, and crossed sums one of
-/// two.
+/// attention have another axis each beside those of its softmax, those of a chain beside its rows, and crossed sums one
+/// of two.
 class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;

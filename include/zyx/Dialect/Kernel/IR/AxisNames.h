@@ -9,8 +9,8 @@
 
 namespace zyx::kernel {
 
-/// On a `kernel.store` of a tile: the names of the tile's dimensions for schedules, as `axes` of a load has them. What is
-/// the same along an axis is loaded without it, so that only its store can say what the axis is called.
+/// On a `kernel.store` of a tile: the names of the tile's dimensions for schedules, as `axes` of a load has them. What
+/// is the same along an axis is loaded without it, so that only its store can say what the axis is called.
 inline constexpr llvm::StringLiteral axesAttrName = "kernel.axes";
 
 } // namespace zyx::kernel

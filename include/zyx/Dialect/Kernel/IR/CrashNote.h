@@ -15,9 +15,7 @@ namespace zyx::kernel {
 class CrashNote : public llvm::PrettyStackTraceEntry {
 public:
   explicit CrashNote(FuncOp func) : name(func.getSymName()) {}
-  void print(llvm::raw_ostream &stream) const override {
-    stream << "on kernel '" << name << "'\n";
-  }
+  void print(llvm::raw_ostream &stream) const override { stream << "on kernel '" << name << "'\n"; }
 
 private:
   /// A copy: passes replace the op.

@@ -32,8 +32,7 @@
 namespace zyx::kernel {
 
 /// The two elements' combination, as an op of `arith`. `a` and `b` may be scalars, vectors or tiles.
-mlir::Value createCombine(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value a,
-                          mlir::Value b);
+mlir::Value createCombine(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value a, mlir::Value b);
 
 /// The neutral element of a combination for an element type.
 mlir::TypedAttr getIdentity(Combine kind, mlir::Type elementType);

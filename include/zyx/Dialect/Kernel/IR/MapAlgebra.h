@@ -28,8 +28,7 @@ MapAttr padMap(MapAttr map, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t>
 /// their elements `dilations` apart; the dimensions inside of windows are appended. All extents are
 /// static.
 MapAttr windowMap(MapAttr map, llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> counts,
-                  llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
-                  llvm::ArrayRef<int64_t> dilations);
+                  llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations);
 
 /// False where it is clear that no index has an element.
 bool hasElements(MapAttr map);

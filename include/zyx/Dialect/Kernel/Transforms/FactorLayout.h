@@ -28,13 +28,13 @@ struct DotLayout {
   bool copies() const { return (lhs && lhs->isCopy()) || (rhs && rhs->isCopy()); }
 };
 
-/// A factor as the copy engine likes it: rows along its dimension `inner`, which is the contraction, say, begin at multiples
-/// of 8 elements.
+/// A factor as the copy engine likes it: rows along its dimension `inner`, which is the contraction, say, begin at
+/// multiples of 8 elements.
 std::optional<FactorLayout> denseLayout(MapAttr map, unsigned inner);
 
-/// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy, or where they
-/// lie so: `own` is the window's map, and `other` that of the other factor, which is read in the same order, as it is or out of
-/// a copy.
+/// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy, or
+/// where they lie so: `own` is the window's map, and `other` that of the other factor, which is read in the same order,
+/// as it is or out of a copy.
 llvm::SmallVector<std::pair<FactorLayout, FactorLayout>> channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other,
                                                                         unsigned otherDepth);
 

@@ -11,9 +11,9 @@
 
 namespace zyx::kernel {
 
-/// softmax(f(Q x K)) x V of whole tiles that the threads of a workgroup can compute together, whatever its parts are made
-/// of: scores, sums and results are f32, and all else is evaluated where it is needed. Its products are dots or, where a
-/// query is alone, sums of products.
+/// softmax(f(Q x K)) x V of whole tiles that the threads of a workgroup can compute together, whatever its parts are
+/// made of: scores, sums and results are f32, and all else is evaluated where it is needed. Its products are dots or,
+/// where a query is alone, sums of products.
 struct SharedAttention {
   mlir::Operation *scores = nullptr, *output = nullptr;
   ReduceOp max;
@@ -59,13 +59,14 @@ struct SharedAttentionShape {
   int64_t bytes;
 
   /// Shape for so many rows, keys and threads, which are powers of two; none where threads would have too much.
-  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t rows, int64_t keys,
-                                                int64_t threads, int64_t cluster = 1);
+  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t rows,
+                                                int64_t keys, int64_t threads, int64_t cluster = 1);
 };
 
-/// Rows and keys of a block of a program whose threads share an attention: those of a kernel with threads and the schedule
-/// `<grid_step<axis of rows, rows>, online_step<keys' axis, keys>>`, whose first step counts rows of all axes, and is not there
-/// where a program has all of them.
+/// Rows and keys of a block of a program whose threads share an attention: those of a kernel with threads and the
+/// schedule
+/// `<grid_step<axis of rows, rows>, online_step<keys' axis, keys>>`, whose first step counts rows of all axes, and is
+/// not there where a program has all of them.
 struct SharedStep {
   int64_t rows, keys;
 };

@@ -44,11 +44,12 @@ struct TensorAttention {
 /// Whether a kernel may be one: it has two dots and a reduction.
 bool isAttention(FuncOp func);
 
-/// Reads the attention off a kernel that may be one, and whose constants have one use each (unshareConstants); where it is
-/// none for tensor cores, `reason` says why.
+/// Reads the attention off a kernel that may be one, and whose constants have one use each (unshareConstants); where it
+/// is none for tensor cores, `reason` says why.
 std::optional<TensorAttention> matchTensorAttention(FuncOp func, const Axes &axes, std::string &reason);
 
-/// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of queries and keys.
+/// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of
+/// queries and keys.
 void mapAttention(FuncOp func, const TensorAttention &attention, const Axes &axes);
 
 } // namespace zyx::kernel

@@ -9,10 +9,10 @@
 
 namespace zyx::kernel {
 
-/// A chain of products of whole tiles that tensor cores can compute, as the gradients of an attention are: inner products
-/// of what lies along rows with what lies along another axis, over features; something elementwise on them; and outer
-/// products of that with what lies along the other axis again, over that axis. All factors and results have one 16-bit
-/// type, sums are f32.
+/// A chain of products of whole tiles that tensor cores can compute, as the gradients of an attention are: inner
+/// products of what lies along rows with what lies along another axis, over features; something elementwise on them;
+/// and outer products of that with what lies along the other axis again, over that axis. All factors and results have
+/// one 16-bit type, sums are f32.
 struct TensorChain {
   /// [rows, features] x [walked, features].
   struct Inner {

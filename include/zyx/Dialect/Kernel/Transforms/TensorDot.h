@@ -9,8 +9,8 @@
 
 namespace zyx::kernel {
 
-/// The windows of images with their channels next to each other: rows are windows, the contraction runs over the elements
-/// of one and their channels.
+/// The windows of images with their channels next to each other: rows are windows, the contraction runs over the
+/// elements of one and their channels.
 struct TensorWindow {
   /// Of the images and each dimension of their positions, outermost first, and of the channels: what exists of them.
   llvm::SmallVector<int64_t> shape, strides;
@@ -30,8 +30,7 @@ struct TensorWindow {
 };
 
 /// Reads a factor's windows; where it has none for the copy engine, `reason` says why.
-std::optional<TensorWindow> matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes,
-                                        std::string &reason);
+std::optional<TensorWindow> matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes, std::string &reason);
 
 /// Elements along the contraction that are fetched together.
 inline constexpr int64_t sliceDepth = 64;
@@ -52,9 +51,9 @@ struct TensorFactor {
   int64_t channels = 0;
 };
 
-/// A kernel of whole tiles for tensor cores, fed by the copy engine: one product of 16-bit or f8 factors with sums in f32, of
-/// i8 with sums in i32, or of f32 that is cut to tf32, and elementwise ops behind it. Or one of f32 with all digits, which
-/// threads multiply in the same way.
+/// A kernel of whole tiles for tensor cores, fed by the copy engine: one product of 16-bit or f8 factors with sums in
+/// f32, of i8 with sums in i32, or of f32 that is cut to tf32, and elementwise ops behind it. Or one of f32 with all
+/// digits, which threads multiply in the same way.
 struct TensorDot {
   /// Bytes of a slice's row along the contraction: what a swizzle exchanges.
   static constexpr int64_t sliceBytes = 128;
@@ -67,8 +66,8 @@ struct TensorDot {
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<StoreOp> stores;
 
-  /// Threads multiply. They read four neighbours along rows or columns at a time, so that factors whose contraction runs
-  /// along their rows are turned in shared memory.
+  /// Threads multiply. They read four neighbours along rows or columns at a time, so that factors whose contraction
+  /// runs along their rows are turned in shared memory.
   bool isExact = false;
   bool isTurned(const TensorFactor &factor) const { return isExact && factor.alongDepth; }
 

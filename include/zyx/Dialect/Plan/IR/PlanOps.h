@@ -38,9 +38,7 @@ inline constexpr uint64_t maxConstantBytes = 4096;
 struct Storage {
   mlir::Value base;
   uint64_t begin, end;
-  bool overlaps(const Storage &other) const {
-    return base == other.base && begin < other.end && other.begin < end;
-  }
+  bool overlaps(const Storage &other) const { return base == other.base && begin < other.end && other.begin < end; }
 };
 Storage getStorage(mlir::Value buffer);
 
