@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Measures zyx on this machine's processor beside other libraries, on 1 and 2 threads, and prints the
-# table of docs/performance.md. Each contender is a process of its own; they take turns.
+# table of benchmarks/results/cpu.md. Each contender is a process of its own; they take turns.
 #   benchmarks/cpu.sh [--quick] [--update] [--preset=NAME] [--only=TEXT,...] [--peers=NAME,...]
 #                     [--threads=1,2] [--seconds=S] [--results=FOLDER] [--list]
 #                     [--write-programs=FOLDER]
-# --update writes docs/performance.md and benchmarks/results/DATE-HOST-cpu. --peers= is zyx alone.
+# --update writes benchmarks/results/cpu.md and benchmarks/results/DATE-HOST-cpu. --peers= is zyx alone.
 # Python peers come from PyPI (benchmarks/requirements.txt, 6 GiB) into build/peers, or are used from
 # the virtual environment that ZYX_PEERS names; --no-python leaves them out, and --no-build takes all
 # as it is.
@@ -16,7 +16,7 @@ for option in "$@"; do
   case $option in
     --update)
       host=$(uname -m)-$(nproc)
-      options+=("--update=$zyx_root/docs/performance.md"
+      options+=("--update=$zyx_root/benchmarks/results/cpu.md"
         "--results=$zyx_root/benchmarks/results/$(date -u +%Y-%m-%d)-$host-cpu") ;;
     --preset=*) preset=${option#*=} ;;
     --no-build) build= ;;

@@ -8,7 +8,7 @@
       There: checks each result, times zyx and the peers in turn, prints the table, writes FILE (JSON).
       gpu_suite/peers.py has the names of peers; --no-compile leaves those of torch.compile out.
   benchmarks/gpu.py update FILE...
-      Here: writes the section of docs/performance.md, and keeps the record in benchmarks/results. Of several files
+      Here: writes the table of benchmarks/results/gpu.md, and keeps the record in benchmarks/results. Of several files
       the rows of a later one take the place of those of the same names.
 
 Times are of the device, and all contenders' are taken in the same way: events around one run, each on its own stream,

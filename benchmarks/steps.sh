@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures training steps and inference of two models by tensors beside PyTorch, eager and compiled, the
-# time to the first step, memory, and the building of graphs; prints the tables of docs/performance.md.
+# time to the first step, memory, and the building of graphs; prints the tables of benchmarks/results/steps.md.
 #   benchmarks/steps.sh [--quick] [--update] [--preset=NAME] [--only=TEXT,...] [--peers=NAME,...]
 #                       [--threads=N] [--seconds=S] [--results=FOLDER] [--no-build] [--list]
-# --update writes docs/performance.md and benchmarks/results/DATE-HOST-steps. --peers= is zyx alone, whose
+# --update writes benchmarks/results/steps.md and benchmarks/results/DATE-HOST-steps. --peers= is zyx alone, whose
 # results are then compared with nothing. Python and PyTorch are those of benchmarks/cpu.sh.
 set -euo pipefail
 source "$(dirname "$0")/../utils/lib.sh"
@@ -13,7 +13,7 @@ for option in "$@"; do
   case $option in
     --update)
       host=$(uname -m)-$(nproc)
-      options+=("--update=$zyx_root/docs/performance.md"
+      options+=("--update=$zyx_root/benchmarks/results/steps.md"
         "--results=$zyx_root/benchmarks/results/$(date -u +%Y-%m-%d)-$host-steps") ;;
     --preset=*) preset=${option#*=} ;;
     --no-build) build= ;;

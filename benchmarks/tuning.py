@@ -7,7 +7,7 @@
   tuning.py run FOLDER PACK --results=FILE [--seconds=N]
       There: runs PACK's zyx-compile --tune on each, and writes FILE (JSON). No workload begins after N seconds.
   benchmarks/tuning.py update FILE...
-      Here: writes the table in docs/performance.md, and keeps the record in benchmarks/results. Of several files the rows
+      Here: writes the table in benchmarks/results/tuning.md, and keeps the record in benchmarks/results. Of several files the rows
       of a later one take the place of those of the same names.
 
 Times are those of zyx-compile --tune (docs/tuning.md): each kernel alone, by events of the device, candidates in turns,
@@ -115,7 +115,7 @@ def update(paths):
                          f"{'the same' if best is first else short(best['schedule'])} | {best['us']:.1f} | "
                          f"{100 * (first['us'] / best['us'] - 1):.1f} % |")
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    page = os.path.join(root, "docs", "performance.md")
+    page = os.path.join(root, "benchmarks", "results", "tuning.md")
     with open(page) as file:
         text = file.read()
     head, rest = text.split(BEGIN)

@@ -8,7 +8,7 @@
       runs the cases on the device: for each op, kind and dtype how many pass, are wrong, refused or
       crash, the largest distance in ULP, and the reason of each refusal
   utils/conformance.py --update [--jobs=N] [--build=FOLDER]
-      runs them on cpu, c and reference and writes docs/conformance.md
+      runs them on cpu, c and reference and writes docs/generated/conformance.md
   utils/conformance.py --counts REPORT...
       a line for each report that zyx-conformance --report wrote
 
@@ -29,12 +29,12 @@ OUTCOMES = {"P": "pass", "W": "wrong", "R": "refused", "C": "crash"}
 
 
 def page_errors(root):
-    """What is wrong with docs/conformance.md beside the tree it describes."""
-    inc, page = root / "include/zyx/Graph/GraphOps.inc", root / "docs/conformance.md"
+    """What is wrong with docs/generated/conformance.md beside the tree it describes."""
+    inc, page = root / "include/zyx/Graph/GraphOps.inc", root / "docs/generated/conformance.md"
     if not inc.exists():
         return
     if not page.exists():
-        yield "docs/conformance.md: missing; run utils/conformance.py --update"
+        yield "docs/generated/conformance.md: missing; run utils/conformance.py --update"
         return
     expected = expected_rows(inc.read_text())
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page.read_text(),
@@ -44,13 +44,13 @@ def page_errors(root):
         names = [name for name, _ in rows]
         for row in expected:
             if row not in names:
-                yield f"docs/conformance.md: {device} has no row for {row}"
+                yield f"docs/generated/conformance.md: {device} has no row for {row}"
         for name, cells in rows:
             if name not in expected:
-                yield f"docs/conformance.md: {device} has a row for {name}, which is no op"
+                yield f"docs/generated/conformance.md: {device} has a row for {name}, which is no op"
             for word in ("no case", "wrong", "crash"):
                 if word in cells:
-                    yield f"docs/conformance.md: {device}, {name}: {word}"
+                    yield f"docs/generated/conformance.md: {device}, {name}: {word}"
 
 
 def expected_rows(inc):
@@ -193,7 +193,7 @@ INTRODUCTION = """\
 # Conformance
 
 Written by `utils/conformance.py --update`; do not edit. Each op of
-[the specification](generated/dialect-graph.md), with its kind, against the interpreter: rows are
+[the specification](dialect-graph.md), with its kind, against the interpreter: rows are
 the ops of `include/zyx/Graph/GraphOps.inc`, columns the dtype of the operand. A cell says how many
 cases pass and, where a function is compared by ULP, the largest distance seen; what is wrong,
 crashes or is refused stands in front. An empty cell is refused by inference: the op does not
@@ -222,7 +222,7 @@ def update(options):
         for what in report.missing():
             good = False
             print(f"{device}: no case: {what}")
-    (ROOT / "docs" / "conformance.md").write_text(text)
+    (ROOT / "docs" / "generated" / "conformance.md").write_text(text)
     return good
 
 

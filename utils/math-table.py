@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How far the functions of kernels are from the interpreter's: writes docs/math.md.
+"""How far the functions of kernels are from the interpreter's: writes docs/generated/math.md.
 
   utils/math-table.py [--build=FOLDER] [--jobs=N]
       runs zyx-conformance --exhaustive, which takes every function through every f32: minutes each
   utils/math-table.py --from FILE...
       reads what it printed instead
 
-The other formats are columns of docs/conformance.md, of which the 16-bit ones are of all values, too.
+The other formats are columns of docs/generated/conformance.md, of which the 16-bit ones are of all values, too.
 """
 import argparse
 import pathlib
@@ -43,7 +43,7 @@ def cells(page, row):
     columns = re.search(r"^\| op \|(.*)\|$", table, re.MULTILINE).group(1).replace(" ", "").split("|")
     found = re.search(rf"^\| `{row}` \|(.*)\|$", table, re.MULTILINE)
     if not found:
-        sys.exit(f"math-table: docs/conformance.md has no row for {row}")
+        sys.exit(f"math-table: docs/generated/conformance.md has no row for {row}")
     ulp = {}
     for column, cell in zip(columns, found.group(1).split("|")):
         figure = re.search(r"\((\d+) ULP\)", cell)
@@ -64,7 +64,7 @@ def main():
         text = subprocess.run([options.build / "bin/zyx-conformance", "--exhaustive", f"--jobs={options.jobs}",
                                *filters], stdout=subprocess.PIPE, text=True, check=True).stdout
     found = {match[1]: match for match in LINE.finditer(text)}
-    page = (ROOT / "docs/conformance.md").read_text()
+    page = (ROOT / "docs/generated/conformance.md").read_text()
     lines = []
     for name in FUNCTIONS:
         match = found.get(name)
@@ -75,7 +75,7 @@ def main():
                      f"{ulp['bf16']} ULP | {ulp['f64']} ULP |\n")
     ulp = cells(page, "binary pow")
     lines.append(f"| `pow` | {ulp['f32']} ULP, sampled | | | {ulp['f16']} ULP | {ulp['bf16']} ULP | {ulp['f64']} ULP |\n")
-    (ROOT / "docs/math.md").write_text(HEAD + "".join(lines))
+    (ROOT / "docs/generated/math.md").write_text(HEAD + "".join(lines))
 
 
 if __name__ == "__main__":

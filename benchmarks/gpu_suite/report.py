@@ -1,4 +1,4 @@
-"""Tables of what was measured, and the section of docs/performance.md."""
+"""Tables of what was measured, and the table of benchmarks/results/gpu.md."""
 import json, os
 
 from . import peers
@@ -89,7 +89,7 @@ def update(paths):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "gpu.json"), "w") as file:
         json.dump(record, file, indent=1)
-    write_section(os.path.join(root, "docs", "performance.md"), record)
+    write_section(os.path.join(root, "benchmarks", "results", "gpu.md"), record)
 
 
 def write_section(page, record):

@@ -76,23 +76,25 @@ echo ")" >&2
                "ZYX_GRAPH_UNARY(Exp, exp)\n"}
         section = "## {}\n\n| op | f32 |\n|---|---|\n| `unary exp` | 3 |\n| `cast` | {} |\n"
         page = "".join(section.format(d, "1") for d in ("cpu", "c", "reference"))
-        self.refuses(inc, "docs/conformance.md: missing")
-        self.refuses({**inc, "docs/conformance.md": page.replace("`cast`", "`cost`")},
+        self.refuses(inc, "docs/generated/conformance.md: missing")
+        self.refuses({**inc, "docs/generated/conformance.md": page.replace("`cast`", "`cost`")},
                      "reference has no row for cast")
-        self.refuses({**inc, "docs/conformance.md": page + "| `old` | 1 |\n"},
+        self.refuses({**inc, "docs/generated/conformance.md": page + "| `old` | 1 |\n"},
                      "reference has a row for old, which is no op")
         for cell in ("no case", "2 wrong", "1 crash, 4"):
-            self.refuses({**inc, "docs/conformance.md": page + section.format("cpu", cell)},
+            self.refuses({**inc, "docs/generated/conformance.md": page + section.format("cpu", cell)},
                          "cpu, cast: " + cell.split(",")[0].lstrip("12 "))
-        code, output = self.check({**inc, "docs/conformance.md": page})
+        code, output = self.check({**inc, "docs/generated/conformance.md": page})
         self.assertEqual(code, 0, output)
 
     def test_update_makes_them_fresh(self):
-        with Tree({"build/docs/a.md": "new", "docs/generated/b.md": "", "utils/x": ""}) as tree:
+        with Tree({"build/docs/a.md": "new", "docs/generated/b.md": "", "docs/generated/conformance.md": "",
+                   "utils/x": ""}) as tree:
             options = ("--root", str(tree.root), "--build", str(tree.root / "build"))
             self.assertEqual(tree.run("check-docs.py", "--update", *options)[0], 0)
             self.assertEqual((tree.root / "docs/generated/a.md").read_text(), "new")
             self.assertFalse((tree.root / "docs/generated/b.md").exists())
+            self.assertTrue((tree.root / "docs/generated/conformance.md").exists())
             self.assertEqual(tree.run("check-docs.py", *options)[0], 0)
 
 

@@ -14,7 +14,7 @@ namespace zyx {
 
 /// What is read as MLIR text at most. The parser recurses into brackets and operators, takes the
 /// square of a number's digits in time, and has no bound of its own, so text from outside is scanned
-/// before it gets there. docs/doors.md lists the limits.
+/// before it gets there. docs/robustness.md lists the limits.
 struct TextLimits {
   /// Bytes of the whole text.
   size_t bytes = size_t(64) << 20;
