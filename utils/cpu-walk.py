@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the walk of docs/cpu.md true: one matrix product from graph to assembly.
+"""Keeps the step-by-step example of docs/codegen-cpu.md true: one matrix product from graph to assembly.
 
   utils/cpu-walk.py [--build FOLDER] [--update]
 
@@ -107,7 +107,7 @@ def walk(build):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "cpu.md")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "codegen-cpu.md")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     old, texts = options.page.read_text(), walk(options.build)

@@ -53,7 +53,7 @@ struct DotChoice {
 };
 
 /// Chooses by the registers, the caches and the cores of a processor with vectors, the best one first, and at most
-/// `most`; docs/cpu.md has the rules.
+/// `most`; docs/codegen-cpu.md has the rules.
 llvm::SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo &target, unsigned most);
 
 /// Reads the facts off a kernel.

@@ -21,7 +21,7 @@ struct SharedPlan {
 
 /// Plans of a dot on a GPU, the one that costs least first, and at most `most`; none where threads that read both
 /// factors where they lie are estimated to take less. Tiles are smaller than rows and columns only where these can be
-/// cut. docs/cuda.md has the rules.
+/// cut. docs/codegen-gpu.md has the rules.
 llvm::SmallVector<SharedPlan> planSharedDots(kernel::DotOp dot, const kernel::Axes &axes, bool cutRows, bool cutColumns,
                                              const target::TargetInfo &target, unsigned most);
 

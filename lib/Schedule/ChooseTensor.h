@@ -19,7 +19,7 @@ struct TensorChoice {
 };
 
 /// Steps of a kernel that is a product or an attention for tensor cores, the best one first, and at most `most`; none
-/// of any other. docs/cuda.md has the rules.
+/// of any other. docs/codegen-tensor-cores.md has the rules.
 llvm::SmallVector<TensorChoice> chooseTensorSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                   const target::TargetInfo &target, unsigned most);
 

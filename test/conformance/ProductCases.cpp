@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Products whose factors are computed, windows, flipped, picked or converted, of odd sizes and of several slices along
-// the contraction: what a card multiplies out of shared memory (docs/cuda.md).
+// the contraction: what a card multiplies out of shared memory (docs/codegen-gpu.md).
 //===----------------------------------------------------------------------===//
 #include "Convolution.h"
 

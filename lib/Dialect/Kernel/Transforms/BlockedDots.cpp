@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A dot with `blocking`: pieces of the contraction outside, packed factors inside them, then tiles in
-// registers. docs/cpu.md follows one.
+// registers. docs/codegen-cpu.md follows one.
 //===----------------------------------------------------------------------===//
 #include "MatrixUnit.h"
 #include "MicroKernel.h"

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // A dot with `blocking` whose tile the threads of a workgroup share. They evaluate the elements of both factors, slice
 // by slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies
-// those of its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. docs/cuda.md follows one.
+// those of its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. See docs/codegen-gpu.md.
 //===----------------------------------------------------------------------===//
 #include "MicroKernel.h"
 #include "Packing.h"
