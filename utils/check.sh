@@ -96,7 +96,7 @@ count "lit tests" "$folder/lit.xml"
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "format" "$zyx_root/utils/check-format.py"
 check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
-check "the walk of docs/codegen-cpu.md" "$zyx_root/utils/cpu-walk.py" --build "$folder"
+check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"
 check "diagnostics" "$zyx_root/utils/check-diagnostics.py"
 
 for device in cpu c reference; do

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Keeps the step-by-step example of docs/codegen-cpu.md true: one matrix product from graph to assembly.
+"""Keeps the IR examples of the docs true: programs from the graph to machine code.
 
-  utils/cpu-walk.py [--build FOLDER] [--update]
+  utils/ir-examples.py [--build FOLDER] [--update]
 
-Compiles examples/matmul.mlir for x86-64-v4, whose record is the same on every machine, stops after each
-phase, and compares what is printed with the blocks of the page between `<!-- walk PHASE -->` and
-`<!-- end -->`; --update writes them. Of long programs a block shows the innermost loop that multiplies
-and adds, and the heads of what it stands in. Exits with 1 if a block is stale.
+Compiles the program of each page for a target whose record is the same on every machine, stops after each phase,
+and compares what is printed with the blocks of the page between `<!-- ir NAME -->` and `<!-- end -->`; --update
+writes them. Of long programs a block shows the innermost loop with the most arithmetic, and the heads of the loops
+around it. Exits with 1 if a block is stale.
 """
 import argparse
 import pathlib
@@ -15,8 +15,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "examples" / "matmul.mlir"
-BLOCK = re.compile(r"(<!-- walk (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- ir (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+LANGUAGES = {"assembly": "asm", "ptx": "asm"}
 
 
 def run(*command, text=None):
@@ -88,42 +88,72 @@ def beginning(text, mark, count):
     return "\n".join(block[:count] + ["    ..."])
 
 
-def walk(build):
-    """The text of each block."""
+def loop(ptx):
+    """The basic block of PTX that branches to its own beginning."""
+    label = next(found for found in re.findall(r"^(\$\w+):", ptx, re.MULTILINE)
+                 if re.search(rf"bra \t?{re.escape(found)};", ptx.split(found + ":")[1]))
+    lines = ptx[ptx.index(label + ":"):].splitlines()
+    end = next(i for i, line in enumerate(lines) if line.endswith(label + ";"))
+    return "\n".join(line.expandtabs(8) for line in lines[:end + 1])
+
+
+def stop(build, program, phase, *target):
+    return run(build / "bin" / "zyx-compile", program, *target, f"--stop-after={phase}", "--quiet")
+
+
+def matmul_on_cpu(build):
+    """The blocks of docs/codegen-cpu.md."""
+    program = ROOT / "examples" / "matmul.mlir"
+
     def after(phase):
-        return run(build / "bin" / "zyx-compile", PROGRAM, "--isa=x86-64-v4", f"--stop-after={phase}",
-                   "--quiet")
-    lowered = after("lowered")
-    kernel = part(lowered, "kernel.func")
+        return stop(build, program, phase, "--isa=x86-64-v4")
+    kernel = part(after("lowered"), "kernel.func")
     assembly = run(build / "bin" / "zyx-translate", "--kernel-to-asm", "--target=x86-64-v4",
                    text=kernel)
-    return {"program": PROGRAM.read_text(), "groups": part(after("groups"), "func.func"),
+    return {"program": program.read_text(), "groups": part(after("groups"), "func.func"),
             "kernel": part(after("kernel"), "kernel.func"),
             "schedule": part(after("schedule"), "kernel.func"),
             "lowered": innermost(kernel, "math.fma"), "plan": part(after("plan"), "plan.func"),
             "target": beginning(after("target"), "llvm.intr.fma", 14), "assembly": hottest(assembly)}
 
 
+def bias_relu_on_gpu(build):
+    """The blocks of README.md."""
+    program = ROOT / "examples" / "bias-relu.mlir"
+
+    def after(phase):
+        return stop(build, program, phase, "--target=sm_90a")
+    schedule = re.search(r"#kernel\.schedule<.*>", part(after("schedule"), "kernel.func"))[0]
+    return {"program": program.read_text(), "kernel": part(after("kernel"), "kernel.func"), "schedule": schedule,
+            "lowered": part(after("lowered"), "kernel.func"), "ptx": loop(after("target"))}
+
+
+PAGES = {"docs/codegen-cpu.md": matmul_on_cpu, "README.md": bias_relu_on_gpu}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "codegen-cpu.md")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
-    old, texts = options.page.read_text(), walk(options.build)
+    stale = 0
+    for name, blocks in PAGES.items():
+        page, texts = ROOT / name, blocks(options.build)
+        old = page.read_text()
 
-    def block(found):
-        language = "asm" if found.group(2) == "assembly" else "mlir"
-        text = texts.pop(found.group(2)).strip("\n")
-        return f"{found.group(1)}```{language}\n{text}\n```\n{found.group(4)}"
-    new = BLOCK.sub(block, old)
-    if options.update:
-        options.page.write_text(new)
-    elif new != old:
-        print(f"{options.page}: the walk is stale; run utils/cpu-walk.py --build={options.build} "
-              "--update")
-        return 1
-    return 0
+        def block(found):
+            text = texts.pop(found.group(2)).strip("\n")
+            return f"{found.group(1)}```{LANGUAGES.get(found.group(2), 'mlir')}\n{text}\n```\n{found.group(4)}"
+        new = BLOCK.sub(block, old)
+        for missing in texts:
+            stale += 1
+            print(f"{name}: has no block <!-- ir {missing} -->")
+        if options.update:
+            page.write_text(new)
+        elif new != old:
+            stale += 1
+            print(f"{name}: an IR example is stale; run utils/ir-examples.py --build={options.build} --update")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
