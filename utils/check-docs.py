@@ -8,6 +8,7 @@
 - Relative links of every .md file lead to a file.
 - docs/generated/conformance.md has a row for each op and kind on each device, and a case in it.
 - The table of docs/pipeline.md has, in their order, the passes that zyx-opt (in FOLDER/bin) runs for any target.
+- The words of docs/glossary.md are in the tree.
 - Files that a page names between backquotes, or calls in a shell example, exist.
 Exits with 1 if something is wrong.
 """
@@ -78,6 +79,19 @@ def check_page(root, page):
             yield f"{name}: {word} does not exist (in: {context})"
 
 
+def check_glossary(root):
+    page = root / "docs" / "glossary.md"
+    if not page.exists():
+        return
+    files = [path for folder in ("include", "lib", "test", "docs") for path in (root / folder).rglob("*")
+             if path.suffix in {".h", ".cpp", ".td", ".md"} and path != page]
+    text = "\n".join(path.read_text(errors="replace") for path in files)
+    for cell in re.findall(r"^\| (`[^|]*) \|", page.read_text(), re.MULTILINE):
+        for word in re.findall(r"`([^`]+)`", cell):
+            if not re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE):
+                yield f"docs/glossary.md: '{word}' is nowhere in the tree any more; delete its row"
+
+
 # Records that together have all facts by which passes are chosen: processors, text, cards without and with tensor cores.
 PIPELINE_TARGETS = ("cpu", "c", "cuda", "sm_75", "sm_80", "sm_90a")
 
@@ -135,6 +149,7 @@ def main():
     for page in pages(options.root):
         count += 1
         errors += check_page(options.root, page)
+    errors += check_glossary(options.root)
     errors += conformance.page_errors(options.root)
     for error in errors:
         print(error)

@@ -70,6 +70,12 @@ echo ")" >&2
                 else:
                     self.assertEqual(code, 0, output)
 
+    def test_glossary(self):
+        page = "| word | usual term |\n|---|---|\n| `ring` | circular buffer |\n| `pack`, `panel` of a dot | GEMM packing |\n"
+        tree = {"docs/glossary.md": page, "lib/a.cpp": "// Packs a Ring into panels; pack(panel);\n"}
+        self.assertEqual(self.check(tree)[0], 0, self.check(tree)[1])
+        self.refuses({**tree, "lib/a.cpp": "// A ring; spackle; panel\n"}, "'pack' is nowhere in the tree any more")
+
     def test_conformance_page(self):
         inc = {"include/zyx/Graph/GraphOps.inc":
                "ZYX_GRAPH_OP(Unary, unary, 1)\nZYX_GRAPH_OP(Cast, cast, 1, 6)\n"
