@@ -97,7 +97,7 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   auto toPower = [](int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(value))); };
   int64_t rows = std::min(mostRows, toPower(all));
   // Two for each multiprocessor, as long as rows share what they read.
-  while (rows > fewestRows && programs * llvm::divideCeil(all, rows) < 2 * target.cores)
+  while (rows > fewestRows && programs * static_cast<int64_t>(llvm::divideCeil(all, rows)) < 2 * target.cores)
     rows /= 2;
   int64_t keys = std::clamp(toPower(axes.extent(found->keys)), fewestKeys, mostKeys);
   const int64_t threads = rows > fewestRows || isWide(found->k) || isWide(found->v) ? 256 : 128;

@@ -229,8 +229,9 @@ double Planner::costOf(const SharedPlan &plan) const {
   const double warps = std::max(real(threads * groups) / real(target.warpSize), 1.0) / real(groups);
   // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
   // 16384 rows of computed factors took half as long again.
-  const bool isFew =
-      llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches <= 2 * target.cores;
+  const int64_t tiles =
+      static_cast<int64_t>(llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns)) * batches;
+  const bool isFew = tiles <= 2 * target.cores;
   const bool isNear = isFew && (rows / plan.rows) % 4 == 0 && (columns / plan.columns) % 8 == 0;
   const double read = warps * real(depth * (plan.rows + plan.columns)) * (isNear ? nearReadCycles : readCycles) +
                       real((rows + columns) * depth) * bringCycles;

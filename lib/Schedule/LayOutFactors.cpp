@@ -47,6 +47,8 @@ public:
   bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Copies what a sum reads across its rows, again and again, to where it lies along them.
   void turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  /// Copies what sums read again and again to where it lies along their results: threads then read vectors of it.
+  void turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Whether tensor cores take the kernel as it is.
   bool isTaken() {
     std::string reason;
@@ -85,9 +87,14 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
-      if (!func.getSchedule() && !Layouter(func, *record).run(symbols, own) && !Layouter(func, *record).isTaken() &&
-          zyx::schedule::layOutWindows(func, symbols, own) && !dotOf(func))
+      if (func.getSchedule() || Layouter(func, *record).run(symbols, own) || Layouter(func, *record).isTaken())
+        continue;
+      const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
+      if (dotOf(func))
+        continue;
+      if (hasWindows)
         Layouter(func, *record).turnTerms(symbols, own);
+      Layouter(func, *record).turnSmall(symbols, own);
     }
   }
 };
@@ -336,6 +343,55 @@ void Layouter::turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
     }
   }
   zyx::schedule::dropUnread(func, launches);
+}
+
+void Layouter::turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  symbols = &into;
+  auto reduces = func.getBody().getOps<ReduceOp>();
+  if (launches.empty() || reduces.empty() || llvm::any_of(launches, [&](zyx::plan::LaunchOp launch) {
+        return launch.getIns().size() != launches.front().getIns().size();
+      }))
+    return;
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  std::optional<Axis> along = failed(axes) ? std::nullopt : zyx::schedule::findWritten(func, *axes);
+  if (!along)
+    return;
+  bool isTurned = false;
+  for (auto [number, load] : llvm::enumerate(llvm::to_vector(func.getBody().getOps<LoadOp>()))) {
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    SmallVector<Axis> own = axes->of(load.getResult());
+    const auto *place = llvm::find(own, *along);
+    if (place == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
+        !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
+        view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
+      continue;
+    const auto dim = static_cast<unsigned>(place - own.begin());
+    const int64_t bytes = llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
+    const int64_t lanes = target.lanes(bytes);
+    if (lanes < 2 || axes->extent(*along) % lanes != 0 || zyx::schedule::strideThrough(view.getMap(), dim) == 1)
+      continue;
+    // What all sums read of it, one by one and in vectors.
+    double reads = 0;
+    for (ReduceOp reduce : reduces)
+      if (llvm::all_of(own, [&](Axis axis) { return axes->contains(reduce.getInput(), axis); }))
+        reads =
+            std::max(reads, static_cast<double>(cast<RankedTensorType>(reduce.getInput().getType()).getNumElements()));
+    const auto elements = static_cast<double>(cast<RankedTensorType>(load.getType()).getNumElements());
+    const double saved = cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.warpSize));
+    const double copied =
+        static_cast<double>(target.launchCycles) +
+        cyclesOf(elements * copiedBytes, lookUpRate * static_cast<double>(target.memoryBytesPerCycle));
+    std::optional<FactorLayout> turned = saved > 2 * copied ? denseLayout(view.getMap(), dim) : std::nullopt;
+    if (!turned || !turned->isCopy())
+      continue;
+    apply(*turned, load, ("_turned" + Twine(number)).str(), launches);
+    isTurned = true;
+    remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+        << func.getName() << ": what each of its sums reads is copied, so that it lies along the results";
+  }
+  if (isTurned)
+    zyx::schedule::dropUnread(func, launches);
 }
 
 bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {

@@ -53,20 +53,6 @@ std::optional<SmallVector<int64_t>> shapeOf(MapAttr map) {
   return shape;
 }
 
-/// The axis along which the results lie side by side.
-std::optional<Axis> findWritten(FuncOp func, const Axes &axes) {
-  std::optional<Axis> found;
-  func.walk([&](StoreOp store) {
-    auto view = store.getView().getDefiningOp<ViewOp>();
-    if (found || !view || !isTile(store.getValue()) || !view.getMap().isSingleBlock())
-      return;
-    for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
-      if (BlockAttr::constant(stride) == 1 && axes.extent(axis) > 1)
-        found = axis;
-  });
-  return found;
-}
-
 /// Whether a load is one of a whole argument through windows, or with padding.
 bool readsWindows(LoadOp load) {
   auto view = load.getView().getDefiningOp<ViewOp>();
@@ -175,6 +161,19 @@ private:
 };
 
 } // namespace
+
+std::optional<Axis> zyx::schedule::findWritten(FuncOp func, const Axes &axes) {
+  std::optional<Axis> found;
+  func.walk([&](StoreOp store) {
+    auto view = store.getView().getDefiningOp<ViewOp>();
+    if (found || !view || !isTile(store.getValue()) || !view.getMap().isSingleBlock())
+      return;
+    for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
+      if (BlockAttr::constant(stride) == 1 && axes.extent(axis) > 1)
+        found = axis;
+  });
+  return found;
+}
 
 /// A kernel that writes each element of the array once, and the padding's.
 FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned number) {

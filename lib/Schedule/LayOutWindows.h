@@ -6,6 +6,7 @@
 #define ZYX_LIB_SCHEDULE_LAYOUTWINDOWS_H
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
 namespace zyx::schedule {
@@ -14,6 +15,9 @@ namespace zyx::schedule {
 /// written: the kernel reads each element many times, and then without tests, and side by side. False where it has no
 /// such windows.
 bool layOutWindows(kernel::FuncOp func, mlir::SymbolTable &symbols, llvm::MutableArrayRef<plan::LaunchOp> launches);
+
+/// The axis along which a kernel's results lie side by side.
+std::optional<kernel::Axis> findWritten(kernel::FuncOp func, const kernel::Axes &axes);
 
 } // namespace zyx::schedule
 

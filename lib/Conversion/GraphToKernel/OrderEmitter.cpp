@@ -79,7 +79,7 @@ void OrderEmitter::store(Value value, Value view, Value at, Value mask) {
   kernel::StoreOp::create(builder, loc, value, view, at, mask, DenseBoolArrayAttr());
 }
 
-Values zyx::lowering::makeGrid(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) {
+Values makeGrid(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) {
   SmallVector<OpFoldResult> ends;
   for (int64_t extent : extents)
     ends.push_back(builder.getIndexAttr(extent));

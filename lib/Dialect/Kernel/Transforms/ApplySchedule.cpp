@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace zyx::kernel {
@@ -390,11 +391,56 @@ private:
   }
 
   LogicalResult stream() {
-    func.walk([](StoreOp store) { store.setStream(true); });
+    llvm::BitVector written;
+    func.walk([&](StoreOp store) {
+      store.setStream(true);
+      collectGridIndices(store.getIndices(), written);
+    });
     // Beside as many writes, fetching ahead gained nothing that could be measured.
     bool combines = func.walk([](ReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    func.walk([&](LoadOp load) { load.setStream(combines); });
+    func.walk([&](LoadOp load) {
+      llvm::BitVector read;
+      collectGridIndices(load.getIndices(), read);
+      // What other programs read again, or other elements of windows, is worth its place in the caches.
+      load.setStream(combines && !written.test(read) && !readsTwice(load));
+    });
     return success();
+  }
+
+  /// Adds the dimensions of the grid on which these values depend.
+  static void collectGridIndices(ValueRange values, llvm::BitVector &found) {
+    for (Value value : values) {
+      if (auto argument = dyn_cast<BlockArgument>(value); argument && isa<GridOp>(argument.getOwner()->getParentOp())) {
+        if (found.size() <= argument.getArgNumber())
+          found.resize(argument.getArgNumber() + 1);
+        found.set(argument.getArgNumber());
+      } else if (Operation *by = value.getDefiningOp()) {
+        collectGridIndices(by->getOperands(), found);
+      }
+    }
+  }
+
+  /// Whether a load's map leads several places to one element, as those of windows and of repeated rows do.
+  static bool readsTwice(LoadOp load) {
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    if (!view || !view.getMap().isSingleBlock())
+      return false;
+    SmallVector<std::pair<int64_t, int64_t>> dims;
+    for (auto [stride, extent] : llvm::zip(view.getMap().front().getStrides(), view.getMap().front().getShape())) {
+      std::optional<int64_t> step = BlockAttr::constant(stride), count = BlockAttr::constant(extent);
+      if (!step || !count)
+        return false;
+      if (*count > 1)
+        dims.push_back({std::abs(*step), *count});
+    }
+    llvm::sort(dims);
+    int64_t reach = 0;
+    for (auto [step, count] : dims) {
+      if (step <= reach)
+        return true;
+      reach += step * (count - 1);
+    }
+    return false;
   }
 
   FuncOp func;
