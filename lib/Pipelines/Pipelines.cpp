@@ -5,7 +5,12 @@
 // The compiler on one page: its phases in order, a line per pass.
 //===----------------------------------------------------------------------===//
 #include "zyx/Pipelines/Pipelines.h"
+
 #include "OnlyKernel.h"
+
+#include "zyx/Codegen/Loops/Passes.h"
+#include "zyx/Codegen/Matrix/Passes.h"
+#include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"

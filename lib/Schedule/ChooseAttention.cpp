@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
 
-#include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
-#include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
+#include "zyx/Codegen/Matrix/TensorAttention.h"
+#include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Schedule/Estimate.h"
 
 #include "mlir/IR/Remarks.h"

@@ -12,9 +12,9 @@
 #include "Legality.h"
 #include "Overlap.h"
 
+#include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
-#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
-#include "zyx/Dialect/Kernel/Transforms/RowReductions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"

@@ -5,7 +5,7 @@
 #ifndef ZYX_LIB_SCHEDULE_CHOOSERULES_H
 #define ZYX_LIB_SCHEDULE_CHOOSERULES_H
 
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Target/Info/TargetInfo.h"
 

@@ -5,7 +5,7 @@
 #ifndef ZYX_LIB_SCHEDULE_CHOOSESHARED_H
 #define ZYX_LIB_SCHEDULE_CHOOSESHARED_H
 
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
+#include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {

@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
+
 #include "Overlap.h"
 
-#include "zyx/Dialect/Kernel/Transforms/TensorAttention.h"
-#include "zyx/Dialect/Kernel/Transforms/TensorChain.h"
-#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Codegen/Matrix/TensorAttention.h"
+#include "zyx/Codegen/Matrix/TensorChain.h"
+#include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Schedule/Estimate.h"
 
 #include "mlir/IR/Remarks.h"

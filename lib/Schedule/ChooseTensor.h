@@ -5,9 +5,9 @@
 #ifndef ZYX_SCHEDULE_CHOOSETENSOR_H
 #define ZYX_SCHEDULE_CHOOSETENSOR_H
 
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
-#include "zyx/Dialect/Kernel/Transforms/SharedAttention.h"
-#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/SharedAttention.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {

@@ -4,15 +4,14 @@
 //===----------------------------------------------------------------------===//
 // What a kernel takes with its schedule: ops and bytes, each as often as programs compute and read it.
 //===----------------------------------------------------------------------===//
-#include "zyx/Schedule/Estimate.h"
-
 #include "ChooseDot.h"
 #include "ChooseRules.h"
 #include "ChooseTensor.h"
 #include "LayOutFactors.h"
 #include "Overlap.h"
 
-#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
+#include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Schedule/Estimate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

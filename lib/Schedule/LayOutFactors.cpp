@@ -8,8 +8,8 @@
 #include "ChooseTensor.h"
 #include "LayOutWindows.h"
 
-#include "zyx/Dialect/Kernel/Transforms/FactorLayout.h"
-#include "zyx/Dialect/Kernel/Transforms/TensorDot.h"
+#include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Codegen/Tile/FactorLayout.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"

@@ -9,8 +9,8 @@
 
 #include "LayOutFactors.h"
 
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
-#include "zyx/Dialect/Kernel/Transforms/NearForm.h"
+#include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Schedule/Weights.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Legality.h"
 
+#include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"

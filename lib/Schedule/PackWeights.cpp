@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
-#include "zyx/Dialect/Kernel/Transforms/Panels.h"
+#include "zyx/Codegen/Cpu/Panels.h"
+#include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"
@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-
 #include "llvm/Support/MathExtras.h"
 
 namespace zyx::schedule {

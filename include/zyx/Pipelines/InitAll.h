@@ -5,6 +5,9 @@
 #ifndef ZYX_PIPELINES_INITALL_H
 #define ZYX_PIPELINES_INITALL_H
 
+#include "zyx/Codegen/Loops/Passes.h"
+#include "zyx/Codegen/Matrix/Passes.h"
+#include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
@@ -50,6 +53,9 @@ inline void registerAllPasses() {
   cost::registerZyxCostPasses();
   graph::ir::registerZyxGraphPasses();
   kernel::registerZyxKernelPasses();
+  kernel::registerZyxTilePasses();
+  kernel::registerZyxMatrixPasses();
+  kernel::registerZyxLoopsPasses();
   kernel::registerZyxKernelToLLVMPasses();
   kernel::registerZyxKernelToNVVMPasses();
   plan::registerZyxPlanPasses();

@@ -51,21 +51,6 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def ApplySchedulePass : Pass<"zyx-kernel-apply-schedule"> {
-  let summary = "Split the whole tiles of each kernel as its schedule says";
-  let description = [{
-    Applies the steps of `schedule` in order and removes the attribute. A step is refused, with a
-    reason, where it would change the meaning: an axis that is combined cannot be given to the grid, a
-    step that names no axis does nothing silently, and so on.
-
-    With the schedule `[grid_step<"i", 4>]`, a kernel that loads, negates and stores one tile of
-    `tensor<10x64xf32>` becomes a grid over ten rows in steps of four of the same three ops on
-    `tensor<4x64xf32>`, whose loads and stores begin at the program's row. Ten is no multiple of four, so
-    they are no longer `in_bounds` along rows, and the last program's surplus is dropped by the store.
-  }];
-  let dependentDialects = ["::mlir::scf::SCFDialect"];
-}
-
 def MergeIdenticalPass : Pass<"zyx-kernel-merge-identical", "::mlir::ModuleOp"> {
   let summary = "One kernel for all that compute the same";
   let description = [{
@@ -86,86 +71,6 @@ def MergeIdenticalPass : Pass<"zyx-kernel-merge-identical", "::mlir::ModuleOp"> 
     %1 = plan.launch @first ins(%y : !plan.buffer<f32[4]>) outs(%z : !plan.buffer<f32[4]>)
     ```
   }];
-}
-
-def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
-  let summary = "Keep tiles that are dear to compute and used again after a reduction";
-  let description = [{
-    A tile that is used both by a reduction and after it would be computed twice, since the loops of
-    the one end before those of the other begin. Where its computation contains a function that
-    becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
-    memory: the exponentials of a softmax are computed once.
-
-    Rows that several threads walk more than once, and that are too long for their registers, are read into
-    the memory that they share where there is room.
-  }];
-  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "32768",
-           "The same where several threads compute a program and share its memory">,
-    Option<"rowBytes", "row-bytes", "int64_t", "0", "Largest sum of rows that are kept in shared memory as they were read">];
-}
-
-def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
-  let summary = "Tiled form to machine form, where the schedule says so: a product or an attention by tensor cores";
-  let description = [{
-    A kernel whose schedule is one `tensor_step` becomes a persistent one in the machine form. One thread has the
-    copy engine bring slices of both factors into a ring in shared memory; one or two groups of four warps multiply
-    them and keep the sums in registers. What the kernel does to the sums is done there, in pieces of 64 columns; 16-bit
-    results leave through shared memory by the copy engine where their rows lie on multiples of 16 bytes, others
-    are written by the threads. Types of 16 bits are computed in f32 and rounded after each op.
-
-    With `warps` in its step, a product becomes one for a card before Hopper: warps that multiply by mma.sync, and all of
-    whose threads copy.
-
-    Of an attention the keys are walked in blocks, with the softmax of one block in registers while the product with the
-    next one runs.
-
-    Before:
-
-    ```mlir
-    kernel.func @gemm(...) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>} {
-      %sums = kernel.dot %a, %b, %zero : tensor<4096x4096xbf16>, tensor<4096x4096xbf16> -> tensor<4096x4096xf32>
-    ```
-
-    After:
-
-    ```mlir
-    kernel.func @gemm(...) attributes {programs = 512 : i64, threads = 384 : i64} {
-      kernel.roles {
-        kernel.role "producer" count 1 threads 128 registers 40 single { ... kernel.async_load ... }
-        kernel.role "consumer" count 2 threads 128 registers 232 { ... kernel.mma_async ... kernel.async_store ... }
-    ```
-  }];
-  let dependentDialects = ["::mlir::scf::SCFDialect"];
-}
-
-def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
-  let summary = "Tiled form to lowered form: loops over native vectors";
-  let description = [{
-    Walks the roots of each block (stores, reductions, scans, dots, staged tiles) and gives each a nest of loops over
-    its axes; everything between is evaluated where it is needed, so a chain never touches memory.
-    Roots over the same axes that do not wait for each other share a nest. The axis along which most
-    accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
-    that axis keeps four vectors of partial results; one along another axis walks blocks of four rows and keeps its
-    results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
-    Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
-    reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
-    a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
-    is lowered for programs of one thread.
-  }];
-  let options = [
-    Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
-    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
-    Option<"bf16Dots", "bf16-dots", "bool", "false", "Whether the machine sums up products of bf16 in f32">,
-    Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
-    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
-    Option<"hasMaximum", "maximum", "bool", "true",
-           "Whether one instruction computes the maximum of floats, with NaN where either is">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">,
-    Option<"isGpu", "gpu", "bool", "false",
-           "Whether vectors are registers of a thread, of as many elements as it reads or writes at once">,
-    Option<"warpDots", "warp-dots", "bool", "false", "Whether a warp multiplies 16 x 16 by 16 x 8 bf16 or f16 at once">];
-  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 
 #endif // ZYX_DIALECT_KERNEL_TRANSFORMS_PASSES_TD

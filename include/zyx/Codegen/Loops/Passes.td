@@ -1,0 +1,56 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CODEGEN_LOOPS_PASSES_TD
+#define ZYX_CODEGEN_LOOPS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
+  let summary = "Keep tiles that are dear to compute and used again after a reduction";
+  let description = [{
+    A tile that is used both by a reduction and after it would be computed twice, since the loops of
+    the one end before those of the other begin. Where its computation contains a function that
+    becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
+    memory: the exponentials of a softmax are computed once.
+
+    Rows that several threads walk more than once, and that are too long for their registers, are read into
+    the memory that they share where there is room.
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "32768",
+           "The same where several threads compute a program and share its memory">,
+    Option<"rowBytes", "row-bytes", "int64_t", "0", "Largest sum of rows that are kept in shared memory as they were read">];
+}
+
+def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
+  let summary = "Tiled form to lowered form: loops over native vectors";
+  let description = [{
+    Walks the roots of each block (stores, reductions, scans, dots, staged tiles) and gives each a nest of loops over
+    its axes; everything between is evaluated where it is needed, so a chain never touches memory.
+    Roots over the same axes that do not wait for each other share a nest. The axis along which most
+    accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
+    that axis keeps four vectors of partial results; one along another axis walks blocks of four rows and keeps its
+    results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
+    Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
+    reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
+    a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
+    is lowered for programs of one thread.
+  }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
+    Option<"bf16Dots", "bf16-dots", "bool", "false", "Whether the machine sums up products of bf16 in f32">,
+    Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
+    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
+    Option<"hasMaximum", "maximum", "bool", "true",
+           "Whether one instruction computes the maximum of floats, with NaN where either is">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">,
+    Option<"isGpu", "gpu", "bool", "false",
+           "Whether vectors are registers of a thread, of as many elements as it reads or writes at once">,
+    Option<"warpDots", "warp-dots", "bool", "false", "Whether a warp multiplies 16 x 16 by 16 x 8 bf16 or f16 at once">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
+}
+
+#endif // ZYX_CODEGEN_LOOPS_PASSES_TD

@@ -1,0 +1,44 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CODEGEN_TILE_ACCESSFORM_H
+#define ZYX_CODEGEN_TILE_ACCESSFORM_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx::kernel {
+
+/// A map of several blocks without its divisions: dimensions are split into parts, the place of an
+/// element is a sum of strides times the parts' positions, and it exists where some such sums lie
+/// within bounds. Windows over padded tensors have one, whatever was flattened.
+struct AccessForm {
+  struct Part {
+    int64_t extent, stride;
+  };
+  /// low <= offset + sum of factors[p] * position of part p < high.
+  struct Bound {
+    llvm::SmallVector<int64_t> factors;
+    int64_t offset, low, high;
+  };
+  /// The numbers of each dimension's parts, outermost first. Parts of one element are left out.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> dims;
+  llvm::SmallVector<Part> parts;
+  int64_t offset = 0;
+  llvm::SmallVector<Bound> bounds;
+
+  /// The form of a map without symbols, or none where a block is stepped over otherwise than in whole
+  /// rows of it.
+  static std::optional<AccessForm> compute(MapAttr map);
+
+  /// Makes one part of the two innermost ones of a dimension, as often as they are one in memory and in
+  /// every bound.
+  void mergeInnermost(unsigned dim);
+
+private:
+  void split(unsigned part, int64_t inner, llvm::SmallVectorImpl<llvm::SmallVector<int64_t>> &sums);
+};
+
+} // namespace zyx::kernel
+
+#endif // ZYX_CODEGEN_TILE_ACCESSFORM_H

@@ -1,0 +1,32 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Work between the lanes of vectors.
+#ifndef ZYX_CODEGEN_TILE_LANES_H
+#define ZYX_CODEGEN_TILE_LANES_H
+
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+
+namespace zyx::kernel {
+
+/// Combines values pair by pair, so that they wait for each other as little as may be.
+mlir::Value combineAll(mlir::OpBuilder &builder, mlir::Location loc, Combine kind,
+                       llvm::SmallVector<mlir::Value> values);
+
+/// Combines the lanes of a vector by halves, so that every machine does it in the same order.
+mlir::Value combineLanes(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value vector);
+
+/// Floats, f32 or f64, as signed integers in the order in which they are combined: -0 below 0, and NaN above all
+/// others where the kind is Max, below them where it is Min. The identity of the kind is that of its integers.
+mlir::Value toOrderedBits(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value floats);
+/// What toOrderedBits() was given.
+mlir::Value fromOrderedBits(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value bits);
+
+/// As many vectors as they have lanes, a power of two, as a matrix: lane j of result i is lane i of row j.
+llvm::SmallVector<mlir::Value> transposeLanes(mlir::OpBuilder &builder, mlir::Location loc,
+                                              llvm::SmallVector<mlir::Value> rows);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_CODEGEN_TILE_LANES_H

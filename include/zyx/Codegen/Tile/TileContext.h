@@ -1,0 +1,138 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CODEGEN_TILE_TILECONTEXT_H
+#define ZYX_CODEGEN_TILE_TILECONTEXT_H
+
+#include "zyx/Codegen/Tile/TileEvaluator.h"
+
+namespace zyx::kernel {
+
+/// What the lowering knows of the machine.
+struct VectorMachine {
+  int64_t vectorBytes;
+  int64_t vectorRegisters;
+  /// Products of bf16, and of 8-bit integers, are summed up in 32 bits by a matrix unit or by instructions.
+  bool bf16Dots = false, i8Dots = false;
+  /// One instruction computes a * b + c with one rounding.
+  bool hasFma = false;
+  /// One instruction computes the maximum or minimum of floats, with NaN where either is.
+  bool hasMaximum = true;
+  /// Vectors are registers of a GPU's thread: as many elements as it reads or writes at once, of whatever type they are
+  /// computed in.
+  bool isGpu = false;
+  /// A warp multiplies 16 x 16 by 16 x 8 elements of 16 bits at once.
+  bool warpDots = false;
+};
+
+/// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
+struct Extent {
+  std::optional<int64_t> constant;
+  mlir::Value value = {};
+  /// Of a value, what it is in the last program where all others have whole tiles; 0 where not known.
+  int64_t last = 0;
+};
+
+/// What those share who emit code in place of a kernel's tiles: the evaluator, extents, loops, memory and the numbers
+/// of threads. Dots of a processor, dots of threads and nests of loops are emitted by it, and know nothing of each
+/// other.
+class TileContext {
+public:
+  using Accumulators = llvm::SmallVector<mlir::Value>;
+
+  TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
+      : source(source), builder(builder), axes(axes), machine(machine),
+        evaluator(builder, axes, machine.hasFma, machine.isGpu), cluster(source.getCluster().value_or(1)),
+        threads(source.getThreads().value_or(1) * cluster) {}
+  TileContext(const TileContext &) = delete;
+
+  struct Cone;
+  Cone coneOf(llvm::ArrayRef<mlir::Operation *> roots);
+  mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
+  mlir::Value materialise(Extent extent, mlir::Location loc);
+  int64_t lanesFor(const Cone &cone, Axis axis);
+  /// The one of two axes along which more of a tile's loads are contiguous, if there is one.
+  std::optional<Axis> contiguousAxis(mlir::Value tile, Axis a, Axis b);
+  /// Memory for a tile, at the start of the program: private, or shared by its threads.
+  void allocate(mlir::Value tile);
+  /// The number of this thread among those of the program.
+  mlir::Value thread();
+  /// The same in its workgroup, and the number of that in its cluster.
+  mlir::Value threadInGroup();
+  mlir::Value groupInCluster();
+  /// Waits for the other threads, if there are any.
+  void barrier(mlir::Location loc);
+  /// `for (i = low; i < high; i += step) accs = body(i, accs)`, without a loop where it would run once.
+  mlir::FailureOr<Accumulators>
+  emitLoop(int64_t low, Extent high, int64_t step, Accumulators accs, mlir::Location loc,
+           llvm::function_ref<mlir::FailureOr<Accumulators>(mlir::Value, Accumulators)> body);
+  /// Sets the lanes of a point that begins at `position` of an axis with `extent` elements.
+  void setLanes(Point &point, Axis axis, mlir::Value position, int64_t lanes, Extent extent, bool partial,
+                mlir::Location loc);
+  /// Loops over the batches of a dot's result, and what `tile` emits for each.
+  mlir::LogicalResult overBatches(DotOp dot, const Point &at,
+                                  llvm::function_ref<mlir::LogicalResult(const Point &)> tile, unsigned dim = 0);
+  /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else
+  /// uses it: they can be done while its sums are in registers. What their indices need is lowered with them.
+  llvm::SmallVector<StoreOp> takeStores(DotOp dot);
+
+  FuncOp source;
+  mlir::OpBuilder &builder;
+  const Axes &axes;
+  const VectorMachine machine;
+  TileEvaluator evaluator;
+  /// Workgroups that compute a program together, and threads of all of them.
+  const int64_t cluster, threads;
+  /// Whether a tile lies in memory that threads share.
+  bool sharesTiles = false;
+  /// Tiles in shared memory that a loop adds to, each thread at its own places.
+  llvm::DenseSet<mlir::Value> ownSums;
+  /// Ops that have been lowered ahead of their turn, with a dot.
+  llvm::DenseSet<mlir::Operation *> done;
+  /// Where allocations go: the start of the grid's body.
+  mlir::Block *programStart = nullptr;
+  /// Of the program, as far as somebody has asked for them.
+  struct Numbers {
+    mlir::Value thread, threadInGroup, groupInCluster;
+  } numbers;
+  /// Of the program: how often its workgroups have exchanged what they have.
+  int64_t exchanges = 0;
+  /// Shared memory in which threads combine what each has: one element of each, and one of each group.
+  llvm::DenseMap<std::pair<mlir::Block *, mlir::Type>, std::pair<mlir::Value, mlir::Value>> acrossMemory;
+
+private:
+  mlir::Value number(mlir::Value &known, IdKind kind);
+};
+
+/// What roots evaluate between themselves and what was computed before them.
+struct TileContext::Cone {
+  llvm::SmallVector<mlir::Operation *> accesses;
+  llvm::SmallVector<mlir::Value> tiles;
+  /// A tile in registers that is read, which fixes lanes and axis.
+  const RegisterTile *held = nullptr;
+  /// Results of other roots.
+  llvm::SmallVector<mlir::Value> results;
+  /// Vectors are read in one of two ways, which makes much code.
+  bool branches = false;
+  unsigned size = 0;
+};
+
+/// Whether threads that share a row of `extent` elements, in vectors of `lanes`, have so few each that nobody stores
+/// them in between. Vectors are whole; in the last round some threads may have none.
+inline bool staysInRegisters(int64_t extent, int64_t lanes, int64_t threads) {
+  const int64_t mostElements = lanes < 4 ? 32 : 64;
+  return threads > 1 && extent % lanes == 0 &&
+         (extent + lanes * threads - 1) / (lanes * threads) * lanes <= mostElements;
+}
+
+bool isTileRoot(mlir::Operation *op);
+/// The tile whose dimensions a root walks.
+mlir::Value domainOf(mlir::Operation *root);
+
+/// A factor of a dot, converted to the element type in which products are summed up.
+mlir::Value widenFactor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type element);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_CODEGEN_TILE_TILECONTEXT_H

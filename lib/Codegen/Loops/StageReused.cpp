@@ -1,0 +1,248 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Loops/Passes.h"
+#include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/RowReductions.h"
+#include "zyx/Codegen/Tile/TileContext.h"
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_STAGEREUSEDPASS
+#include "zyx/Codegen/Loops/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Ops whose tile is not evaluated element by element where it is used.
+bool endsPhase(Operation *op) { return isa<ReduceOp, ScanOp, DotOp>(op); }
+
+bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
+
+bool isDear(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+         !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+              math::CopySignOp>(op);
+}
+
+/// Decides for one block.
+class Stager {
+public:
+  Stager(Block &block, int64_t maxBytes, int64_t threads) : block(block), left(maxBytes), threads(threads) {}
+
+  void run() {
+    for (Operation &op : block)
+      if (isRoot(&op))
+        mark(&op);
+    llvm::SetVector<Value> chosen;
+    for (Operation &op : block)
+      if (isElementwise(&op) && isTile(op.getResult(0)) && worthKeeping(op.getResult(0)))
+        chosen.insert(op.getResult(0));
+    for (Value value : chosen)
+      keep(value);
+  }
+
+private:
+  /// How many reductions stand, one behind the other, before an op can run.
+  unsigned phase(Operation *op) {
+    if (!op || op->getBlock() != &block)
+      return 0;
+    if (auto it = phases.find(op); it != phases.end())
+      return it->second;
+    unsigned result = 0;
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        result = std::max(result, phase(def) + (endsPhase(def) ? 1 : 0));
+    return phases[op] = result;
+  }
+
+  /// Notes at every value that a root evaluates in which phase it does.
+  void mark(Operation *root) {
+    SmallVector<Value> work(root->getOperands());
+    llvm::DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (!isTile(value) || !def || def->getBlock() != &block || !seen.insert(value).second)
+        continue;
+      usedIn[value].insert(phase(root));
+      if (!endsPhase(def))
+        llvm::append_range(work, def->getOperands());
+    }
+  }
+
+  bool dearCone(Value value) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &block || endsPhase(def))
+      return false;
+    // Once for each: the ways through a chain of squares double with every one.
+    auto [entry, isNew] = dear.try_emplace(value, false);
+    if (!isNew)
+      return entry->second;
+    const bool result =
+        isDear(def) || llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
+    return dear[value] = result;
+  }
+
+  bool worthKeeping(Value value) {
+    if (usedIn[value].size() < 2 || !dearCone(value))
+      return false;
+    // Where one op alone uses the value, and is itself used in as many phases, keep that op's result.
+    if (value.hasOneUse()) {
+      Operation *user = *value.user_begin();
+      if (isElementwise(user) && usedIn[user->getResult(0)].size() == usedIn[value].size())
+        return false;
+    }
+    return true;
+  }
+
+  void keep(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    // Threads keep their parts of a short row in registers, and what there is one of for a row.
+    constexpr int64_t lanes = 4;
+    if (staysInRegisters(type.getNumElements(), lanes, threads) || (threads > 1 && type.getNumElements() == 1))
+      return;
+    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    if (bytes > left)
+      return;
+    left -= bytes;
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto memory = MemoryAttr::get(value.getContext(), Space::Private);
+    auto kept = ConvertOp::create(builder, value.getLoc(),
+                                  RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
+    auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
+    value.replaceAllUsesExcept(read, kept);
+  }
+
+  Block &block;
+  int64_t left;
+  /// That compute a program together.
+  const int64_t threads;
+  llvm::DenseMap<Operation *, unsigned> phases;
+  llvm::DenseMap<Value, bool> dear;
+  llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
+};
+
+/// Keeps rows that threads read together and walk more than once, where they are too long for registers.
+class RowKeeper {
+public:
+  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads)
+      : block(block), axes(axes), most(most), threads(threads) {}
+
+  /// All that is walked more than once, or nothing: what is read again anyway is near then.
+  void run() {
+    countWalks();
+    int64_t bytes = 0;
+    for (auto &[load, walks] : walksOf)
+      bytes += walks > 1 ? bytesOf(load) : 0;
+    if (bytes > most)
+      return;
+    for (auto &[load, walks] : walksOf)
+      if (walks > 1)
+        keep(load);
+  }
+
+private:
+  static RankedTensorType typeOf(LoadOp load) { return cast<RankedTensorType>(load.getType()); }
+  static int64_t bytesOf(LoadOp load) {
+    return typeOf(load).getNumElements() * llvm::divideCeil(typeOf(load).getElementTypeBitWidth(), 8);
+  }
+
+  /// Whether a program has a row of its own: others read what all have out of the caches.
+  bool isOwnRow(LoadOp load) {
+    const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
+    constexpr int64_t lanes = 4;
+    return isOwn && isTile(load.getResult()) && !staysInRegisters(typeOf(load).getNumElements(), lanes, threads);
+  }
+
+  /// Each root is a walk, but for sums that look at one place, and those that are taken along with a maximum.
+  void countWalks() {
+    SmallVector<ReduceOp> before;
+    for (Operation &op : block) {
+      if (!isRoot(&op))
+        continue;
+      auto reduce = dyn_cast<ReduceOp>(op);
+      const bool isPicked = reduce && findPickedIndex(reduce, axes);
+      const bool isAlong = reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      if (reduce)
+        before.push_back(reduce);
+      if (!isPicked && !isAlong)
+        note(&op);
+    }
+  }
+
+  void note(Operation *root) {
+    SmallVector<Value> work(root->getOperands());
+    llvm::DenseSet<Value> seen;
+    while (!work.empty()) {
+      Value value = work.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (!isTile(value) || !def || def->getBlock() != &block || endsPhase(def) || !seen.insert(value).second)
+        continue;
+      if (auto load = dyn_cast<LoadOp>(def); load && isOwnRow(load))
+        ++walksOf[load];
+      else
+        llvm::append_range(work, def->getOperands());
+    }
+  }
+
+  void keep(LoadOp load) {
+    Value row = load.getResult();
+    OpBuilder builder(load.getContext());
+    builder.setInsertionPointAfter(load);
+    auto memory = MemoryAttr::get(load.getContext(), Space::Private);
+    auto type = RankedTensorType::get(typeOf(load).getShape(), typeOf(load).getElementType(), memory);
+    auto kept = ConvertOp::create(builder, load.getLoc(), type, row);
+    auto read = ConvertOp::create(builder, load.getLoc(), row.getType(), kept);
+    row.replaceAllUsesExcept(read, kept);
+  }
+
+  Block &block;
+  const Axes &axes;
+  const int64_t most, threads;
+  llvm::MapVector<LoadOp, int64_t> walksOf;
+};
+
+struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
+  using StageReusedPassBase::StageReusedPassBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([&](FuncOp func) {
+      CrashNote note(func);
+      if (isMachineForm(func))
+        return WalkResult::advance();
+      // A cluster has no memory that all its threads share.
+      const int64_t cluster = func.getCluster().value_or(1), threads = func.getThreads().value_or(1) * cluster;
+      const int64_t most = cluster > 1 ? 0 : threads > 1 ? sharedBytes : maxBytes;
+      func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
+      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads));
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult keepRows(FuncOp func, int64_t threads) {
+    // Factors of a dot come into shared memory by slices.
+    if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return success();
+    // One constant may stand for several tiles, whose axes are not the same.
+    unshareConstants(func);
+    FailureOr<Axes> axes = Axes::compute(func);
+    if (failed(axes))
+      return failure();
+    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
+    return success();
+  }
+};
+
+} // namespace

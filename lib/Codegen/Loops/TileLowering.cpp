@@ -1,0 +1,183 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "TileLowering.h"
+
+#include "NestEmitter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// With two exchanges, whoever takes part in one has read what the other brought.
+void TileLowering::endProgram(Location loc) {
+  if (exchanges == 1)
+    BarrierOp::create(builder, loc, Scope::Cluster, /*async=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Which roots share a nest
+//===----------------------------------------------------------------------===//
+
+/// Roots share a nest if they walk the same axes, combine along the same ones, and none waits for
+/// another's result other than element by element.
+bool TileLowering::joinsPending(Operation *root) {
+  if (pending.empty() || isa<ScanOp, DotOp>(root) || isa<ScanOp, DotOp>(pending.back()))
+    return false;
+  auto walked = [&](Operation *op) {
+    llvm::SmallSetVector<Axis, 4> set;
+    for (Axis axis : axes.of(domainOf(op)))
+      if (axes.extent(axis) != 1)
+        set.insert(axis);
+    SmallVector<Axis> sorted(set.begin(), set.end());
+    llvm::sort(sorted);
+    return sorted;
+  };
+  auto combinedBy = [&](Operation *op) {
+    SmallVector<Axis> result;
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      for (int64_t dim : reduce.getDims())
+        result.push_back(axes.of(reduce.getInput(), dim));
+    llvm::sort(result);
+    return result;
+  };
+  if (walked(root) != walked(pending.front()) || isPicked(*this, root) || isPicked(*this, pending.front()))
+    return false;
+  if (joinsOnline(*this, pending, root))
+    return true;
+  for (Operation *other : pending)
+    if (isa<ReduceOp>(root) && isa<ReduceOp>(other) && combinedBy(root) != combinedBy(other))
+      return false;
+  SmallVector<Operation *> together(pending);
+  together.push_back(root);
+  Cone cone = coneOf(together);
+  // Two tiles in registers may lie there in different vectors.
+  if (llvm::count_if(cone.tiles, [&](Value tile) { return evaluator.registers.contains(tile); }) > 1)
+    return false;
+  for (Value result : cone.results) {
+    Operation *def = result.getDefiningOp();
+    if (llvm::is_contained(pending, def) && !isa<ConvertOp>(def))
+      return false;
+  }
+  return true;
+}
+
+LogicalResult TileLowering::flush() {
+  if (pending.empty())
+    return success();
+  SmallVector<Operation *> roots = std::move(pending);
+  pending.clear();
+  if (auto dot = dyn_cast<DotOp>(roots.front()))
+    return emitDot(dot);
+  if (auto scan = dyn_cast<ScanOp>(roots.front()))
+    return emitScan(scan);
+  return NestEmitter(*this, roots).emit();
+}
+
+/// A running combination: loops over the other axes around one over the scanned axis.
+LogicalResult TileLowering::emitScan(ScanOp scan) {
+  Location loc = scan.getLoc();
+  Value result = scan.getResult();
+  Type element = cast<RankedTensorType>(scan.getType()).getElementType();
+  Axis scanned = axes.of(result, scan.getDim());
+  SmallVector<Axis> outer;
+  for (Axis axis : axes.of(result))
+    if (axis != scanned)
+      outer.push_back(axis);
+  allocate(result);
+  std::function<LogicalResult(ArrayRef<Axis>, Point)> walk = [&](ArrayRef<Axis> rest, Point point) -> LogicalResult {
+    if (!rest.empty()) {
+      FailureOr<Extent> extent = extentOf(rest.front(), loc);
+      if (failed(extent))
+        return failure();
+      return emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+        Point at = point;
+        at.positions[rest.front()] = i;
+        if (failed(walk(rest.drop_front(), at)))
+          return failure();
+        return Accumulators();
+      });
+    }
+    FailureOr<Extent> extent = extentOf(scanned, loc);
+    if (failed(extent))
+      return failure();
+    Value identity = arith::ConstantOp::create(builder, loc, getIdentity(scan.getKind(), element));
+    return emitLoop(0, *extent, 1, {identity}, loc, [&](Value i, Accumulators accs) -> FailureOr<Accumulators> {
+      Point at = point;
+      at.positions[scanned] = i;
+      FailureOr<Value> value = evaluator.evaluate(scan.getInput(), at);
+      if (failed(value))
+        return failure();
+      Value next = createCombine(builder, loc, scan.getKind(), accs[0], *value);
+      evaluator.storeToMemory(result, scan.getExclusive() ? accs[0] : next, at);
+      return Accumulators{next};
+    });
+  };
+  return walk(outer, Point());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileLowering::lowerOp(Operation &op) {
+  if (done.contains(&op))
+    return success();
+  if (isTileRoot(&op)) {
+    if (!joinsPending(&op))
+      if (failed(flush()))
+        return failure();
+    // A dot that was pending may have taken its stores with it.
+    if (!done.contains(&op))
+      pending.push_back(&op);
+    return success();
+  }
+  bool makesTiles = llvm::any_of(op.getResults(), [](Value v) { return isTile(v); });
+  if (isa<GridOp, scf::ForOp, scf::IfOp>(op)) {
+    if (failed(flush()))
+      return failure();
+    if (makesTiles)
+      return emitTileLoop(op);
+    Operation *copy = builder.cloneWithoutRegions(op, evaluator.mapping);
+    for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions())) {
+      if (from.empty())
+        continue;
+      Block &target = to.emplaceBlock();
+      for (BlockArgument argument : from.getArguments())
+        evaluator.mapping.map(argument, target.addArgument(argument.getType(), argument.getLoc()));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToEnd(&target);
+      Block *outerStart = programStart;
+      const Numbers outerNumbers = numbers;
+      if (isa<GridOp>(op)) {
+        programStart = &target;
+        numbers = {};
+        exchanges = 0;
+      }
+      if (failed(lower(from.front())))
+        return failure();
+      if (isa<GridOp>(op))
+        endProgram(op.getLoc());
+      builder.clone(*from.front().getTerminator(), evaluator.mapping);
+      programStart = outerStart;
+      numbers = outerNumbers;
+    }
+    return success();
+  }
+  if (makesTiles)
+    return success(); // Evaluated where it is used.
+  builder.clone(op, evaluator.mapping);
+  return success();
+}
+
+LogicalResult TileLowering::lower(Block &block) {
+  if (!programStart)
+    programStart = builder.getInsertionBlock();
+  for (Operation &op : block.without_terminator())
+    if (failed(lowerOp(op)))
+      return failure();
+  return flush();
+}

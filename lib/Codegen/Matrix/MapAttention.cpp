@@ -1,0 +1,449 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// One thread has keys and values copied in blocks, from the last block that a tile of queries sees to the first one.
+// Groups of four warps have 64 queries each. The product with the next block of keys runs while the softmax of the
+// block before is multiplied with its values.
+//===----------------------------------------------------------------------===//
+#include "WalkEmitter.h"
+
+#include "zyx/Codegen/Matrix/TensorAttention.h"
+#include "zyx/Codegen/Matrix/TensorDot.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Columns of the sums that a thread has until they are added up at the end.
+constexpr int64_t sumColumns = 8;
+/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
+constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
+constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+class AttentionMapper : WalkEmitter {
+public:
+  AttentionMapper(FuncOp func, TensorAttention found, const Axes &axes)
+      : WalkEmitter(func, axes, found.queries, found.keys, found.batches), attention(std::move(found)),
+        depth(llvm::alignTo(attention.depth, panelColumns)), width(llvm::alignTo(attention.width, panelColumns)) {}
+
+  void run();
+
+private:
+  //===--------------------------------------------------------------------===//
+  // What is known of it
+  //===--------------------------------------------------------------------===//
+
+  /// The bound up to which blocks are seen at all.
+  std::optional<TensorBound> diagonal() {
+    for (const TensorBound &bound : attention.bounds)
+      if (bound.factor == -1 && bound.ofQuery == 1)
+        return bound;
+    return std::nullopt;
+  }
+  /// The bound from which on keys are seen.
+  std::optional<TensorBound> window() {
+    for (const TensorBound &bound : attention.bounds)
+      if (bound.factor == 1 && bound.ofQuery == -1)
+        return bound;
+    return std::nullopt;
+  }
+  /// Whether blocks that are not the last one must be masked, beside those that diagonal and window cross.
+  bool masksAll() {
+    return attention.readsPlaces || attention.bounds.size() > (diagonal() ? 1u : 0u) + (window() ? 1u : 0u);
+  }
+  /// Whether results are computed of a sum of weights, which is NaN where these are.
+  bool dividesBySum();
+  /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they
+  /// would leave the range of its numbers, and values are too small to overflow an f32.
+  double foldedWeight() {
+    int exponent;
+    return element.isBF16() && std::frexp(attention.weight, &exponent) == 0.5 ? attention.weight : 1;
+  }
+  /// Results leave from where queries came in, which there is no room beside.
+  bool sharesQueries() { return width > 128; }
+  /// Groups start their products one after the other, so that one multiplies while another computes its softmax.
+  bool takesTurns() { return groups > 1; }
+  /// Whether the diagonal crosses more than one block of a tile.
+  bool crossesMany() {
+    return diagonal() && (step.getColumns() % step.getRows() != 0 || diagonal()->offset % step.getRows() != 0);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Roles
+  //===--------------------------------------------------------------------===//
+
+  struct Ring {
+    Value memory, full, empty, view;
+    const TensorOperand *operand;
+    int64_t columns;
+  };
+  Ring makeRing(const TensorOperand &operand, int64_t columns) {
+    return {allocShared({step.getStages(), step.getColumns(), columns}, element),
+            barriers(step.getStages(), 1),
+            barriers(step.getStages(), groups),
+            viewOf(operand),
+            &operand,
+            columns};
+  }
+  Value slotOf(const Ring &ring, Turn turn) {
+    return part(ring.memory, {turn.stage}, {step.getColumns(), ring.columns});
+  }
+  /// One block into the ring.
+  Turn fetch(const Ring &ring, Turn turn, const Place &place, Value block) {
+    WaitOp::create(b, loc, ring.empty, turn.stage, turn.parity);
+    ExpectOp::create(b, loc, ring.full, turn.stage, step.getColumns() * ring.columns * 2);
+    AsyncLoadOp::create(b, loc, ring.view, indicesOf(*ring.operand, place, multiply(block, step.getColumns())),
+                        slotOf(ring, turn), ring.full, turn.stage, IntegerAttr());
+    return next(turn);
+  }
+  void emitProducer();
+
+  /// What a group knows of its queries.
+  struct State {
+    Turn k, v;
+    Value out, max, sum, weights;
+    /// The parity with which the group waits for its turn to multiply.
+    Value turn;
+    Carried carried() const { return {k.stage, k.parity, v.stage, v.parity, out, max, sum, weights, turn}; }
+    static State of(ValueRange all) {
+      return {{all[0], all[1]}, {all[2], all[3]}, all[4], all[5], all[6], all[7], all[8]};
+    }
+  };
+  Value startScores(Turn turn);
+  Value startOutput(const State &state);
+  Value scoresOf(Value sums, bool masked, const Place &place, Value block);
+  /// Takes a block of scores in; gives back the factor by which what was summed up before shrinks.
+  Value soften(State &state, Value scores, bool isFirst);
+  State takeBlock(State state, bool masked, const Place &place, Value block);
+  void emitConsumer(Value instance);
+  void emitResult(Value out, const State &state, const Place &place, Value instance);
+
+  Place placeIn(Value round) { return placeOf(round, diagonal(), window()); }
+  Value evaluate(Value of, Site &site);
+  Value compute(Value of, Site &site);
+
+  TensorAttention attention;
+  const int64_t depth, width;
+  Type element;
+  Ring k, v;
+  Value q, qFull, qEmpty, qView, out, outView, myQueries, turns, mine, following;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+void AttentionMapper::run() {
+  beginKernel(tilesDown * heads);
+  acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
+  element = getElementTypeOrSelf(attention.store.getValue().getType());
+
+  q = allocShared({step.getRows(), sharesQueries() ? std::max(depth, width) : depth}, element);
+  qView = viewOf(attention.q);
+  qFull = barriers(1, 1);
+  qEmpty = barriers(1, groups);
+  k = makeRing(attention.k, depth);
+  v = makeRing(attention.v, width);
+  out = sharesQueries() ? q : allocShared({step.getRows(), width}, element);
+  outView = viewOf(attention.result);
+  if (takesTurns())
+    turns = barriers(groups, 1);
+  BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+  auto roles = RolesOp::create(b, loc);
+  b.createBlock(&roles.getBody());
+  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
+  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
+           [&](Value instance) { emitConsumer(instance); });
+  YieldOp::create(b, loc);
+  b.setInsertionPointAfter(roles);
+  endKernel();
+}
+
+bool AttentionMapper::dividesBySum() {
+  llvm::SetVector<Value> values;
+  values.insert(attention.store.getValue());
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (llvm::any_of(attention.sums, [&](ReduceOp sum) { return sum == op; }))
+      return true;
+    if (op && !isa<DotOp, ReduceOp, LoadOp>(op))
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+void AttentionMapper::emitProducer() {
+  Carried start = {index(0), bit(true), index(0), bit(true), bit(true)};
+  loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
+    Turn toK{carried[0], carried[1]}, toV{carried[2], carried[3]};
+    Place place = placeIn(round);
+    Value last = sub(place.end, index(1));
+    toK = fetch(k, toK, place, last);
+    WaitOp::create(b, loc, qEmpty, index(0), carried[4]);
+    ExpectOp::create(b, loc, qFull, index(0), step.getRows() * depth * 2);
+    AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row), part(q, {}, {step.getRows(), depth}),
+                        qFull, index(0), IntegerAttr());
+    Carried turns = loop(index(1), sub(place.end, place.first), index(1),
+                         {toK.stage, toK.parity, toV.stage, toV.parity}, [&](Value i, ValueRange at) -> Carried {
+                           Value block = sub(last, i);
+                           Turn afterK = fetch(k, {at[0], at[1]}, place, block);
+                           Turn afterV = fetch(v, {at[2], at[3]}, place, add(block, 1));
+                           return {afterK.stage, afterK.parity, afterV.stage, afterV.parity};
+                         });
+    toV = fetch(v, {turns[2], turns[3]}, place, place.first);
+    return {turns[0], turns[1], toV.stage, toV.parity,
+            arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult()};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Products and the softmax between them
+//===----------------------------------------------------------------------===//
+
+Value AttentionMapper::startScores(Turn turn) {
+  Value slot = slotOf(k, turn);
+  WaitOp::create(b, loc, k.full, turn.stage, turn.parity);
+  MmaFenceOp::create(b, loc);
+  Value started = MmaAsyncOp::create(b, loc, tile(step.getColumns()), myQueries, slot, Value(), /*transpose_lhs=*/false,
+                                     /*transpose_rhs=*/true);
+  MmaCommitOp::create(b, loc);
+  return started;
+}
+
+Value AttentionMapper::startOutput(const State &state) {
+  Value slot = slotOf(v, state.v);
+  WaitOp::create(b, loc, v.full, state.v.stage, state.v.parity);
+  MmaFenceOp::create(b, loc);
+  Value started = MmaAsyncOp::create(b, loc, tile(width), state.weights, slot, state.out, /*transpose_lhs=*/false,
+                                     /*transpose_rhs=*/false);
+  MmaCommitOp::create(b, loc);
+  return started;
+}
+
+Value AttentionMapper::scoresOf(Value sums, bool masked, const Place &place, Value block) {
+  auto type = tile(step.getColumns());
+  Value firstKey = masked ? multiply(block, step.getColumns()) : Value();
+  Site site{{attention.queries, attention.keys, step.getColumns()}, place, firstKey};
+  site.known[attention.scores.getResult()] = sums;
+  Value result = evaluate(attention.unmasked, site);
+  if (!masked)
+    return result;
+  SmallVector<TensorBound> bounds(attention.bounds);
+  if (walked % step.getColumns() != 0)
+    bounds.push_back({-1, 0, walked - 1});
+  Value none = number(type, minusInfinity);
+  for (const TensorBound &bound : bounds)
+    result = choose(boundOf(bound, place, firstKey, type), result, none);
+  return result;
+}
+
+Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
+  const double factor = attention.scale * std::numbers::log2e;
+  auto type = tile(step.getColumns()), sums = tile(sumColumns);
+  Value largest = ReduceOp::create(b, loc, row(), Combine::Max, scores, ArrayRef<int64_t>{1});
+  Value before = state.max;
+  if (!isFirst)
+    largest = arith::MaximumFOp::create(b, loc, before, largest);
+  state.max = largest;
+  Value bias = number(row(), std::log2(foldedWeight()));
+  // Where all that a row has seen is masked, by minus infinity or by a large number, distances come first.
+  Carried taken = branch(
+      isFar(largest, mostExponent / factor),
+      [&]() -> Carried {
+        // From minus infinity no distance can be taken: such a row has weighed nothing yet.
+        Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, number(row(), minusInfinity));
+        Value from = choose(isNone, number(row(), 0), largest);
+        return {arith::SubFOp::create(b, loc, scores, alongRows(from, type)), from, bias};
+      },
+      [&]() -> Carried {
+        return {scores, largest, math::FmaOp::create(b, loc, largest, number(row(), -factor), bias)};
+      });
+  scores = taken[0];
+  Value factors = number(row(), factor), shrink, down = taken[2];
+  if (!isFirst)
+    shrink = power(arith::MulFOp::create(b, loc, arith::SubFOp::create(b, loc, before, taken[1]), factors));
+  Value weights = power(math::FmaOp::create(b, loc, scores, number(type, factor), alongRows(down, type)));
+  // A chain, as exponentials come, keeps fewer registers busy than a tree.
+  Value sum = isFirst ? Value() : arith::MulFOp::create(b, loc, state.sum, alongRows(shrink, sums)).getResult();
+  for (int64_t column = 0; column < step.getColumns(); column += sumColumns) {
+    Value piece = ExtractOp::create(b, loc, sums, weights, ArrayRef<int64_t>{0, column});
+    sum = sum ? arith::AddFOp::create(b, loc, sum, piece).getResult() : piece;
+  }
+  state.sum = sum;
+  Value rounded = arith::TruncFOp::create(b, loc, type.clone(element), weights);
+  auto factorType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
+  state.weights = ConvertOp::create(b, loc, factorType, rounded);
+  return shrink;
+}
+
+AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, const Place &place, Value block) {
+  if (takesTurns())
+    WaitOp::create(b, loc, turns, mine, state.turn);
+  Value started = startScores(state.k), product = startOutput(state);
+  if (takesTurns())
+    ArriveOp::create(b, loc, turns, following, Value());
+  Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 1, started).getResult(0);
+  ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
+  State after = state;
+  Value shrink = soften(after, scoresOf(sums, masked, place, block), /*isFirst=*/false);
+  Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
+  ArriveOp::create(b, loc, v.empty, state.v.stage, Value());
+  after.out = arith::MulFOp::create(b, loc, done, alongRows(shrink, tile(width)));
+  after.k = next(state.k);
+  after.v = next(state.v);
+  if (takesTurns())
+    after.turn = arith::XOrIOp::create(b, loc, state.turn, bit(true));
+  return after;
+}
+
+void AttentionMapper::emitConsumer(Value instance) {
+  Value myRow = multiply(instance, groupRows);
+  myQueries = part(q, {myRow}, {groupRows, depth});
+  Value zero = number(tile(width), 0);
+  mine = instance;
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(groups - 1));
+  following = choose(isLast, index(0), add(instance, 1));
+  // The first group need not wait for the last one at the beginning.
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(0));
+  Carried start = {index(0), bit(false), index(0), bit(false), bit(false), takesTurns() ? isFirst : bit(false)};
+  loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
+    Place place = placeIn(round);
+    place.row = add(place.row, myRow);
+    Value last = sub(place.end, index(1));
+    State state{{carried[0], carried[1]}, {carried[2], carried[3]}, zero, Value(), Value(), Value(), carried[5]};
+    WaitOp::create(b, loc, qFull, index(0), carried[4]);
+    Value started = startScores(state.k);
+    Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
+    ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
+    state.k = next(state.k);
+    const bool masksLast = diagonal() || window() || masksAll() || walked % step.getColumns() != 0;
+    soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
+    auto walk = [&](Value from, Value to, bool masked) {
+      state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
+        return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
+      }));
+    };
+    // Blocks that the diagonal crosses, those before it, and those that the window crosses.
+    Value from = index(1), count = sub(place.end, place.first);
+    auto atMost = [&](Value x, Value most) -> Value { return arith::MinUIOp::create(b, loc, x, most); };
+    if (crossesMany() && !masksAll()) {
+      // The last one has been taken.
+      Value whole = atMost(place.wholeEnd, last), to = sub(place.end, whole);
+      if (window())
+        to = atMost(to, count);
+      walk(from, to, /*masked=*/true);
+      from = to;
+    }
+    if (window() && !masksAll()) {
+      Value to = sub(place.end, atMost(place.wholeFirst, place.end));
+      to = atMost(arith::MaxUIOp::create(b, loc, to, from), count);
+      walk(from, to, /*masked=*/false);
+      walk(to, count, /*masked=*/true);
+    } else {
+      walk(from, count, masksAll());
+    }
+    if (!sharesQueries())
+      ArriveOp::create(b, loc, qEmpty, index(0), Value());
+    Value product = startOutput(state);
+    Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
+    ArriveOp::create(b, loc, v.empty, state.v.stage, Value());
+    emitResult(done, state, place, instance);
+    Turn turn = next(state.v);
+    return {state.k.stage,
+            state.k.parity,
+            turn.stage,
+            turn.parity,
+            arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult(),
+            state.turn};
+  });
+  onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
+}
+
+void AttentionMapper::emitResult(Value done, const State &state, const Place &place, Value instance) {
+  Axis columns = axes.of(attention.output.getResult()).back();
+  Site site{{attention.queries, columns, width}, place, Value()};
+  Value total = ReduceOp::create(b, loc, row(), Combine::Add, state.sum, ArrayRef<int64_t>{1}), product = done;
+  if (foldedWeight() != 1)
+    total = arith::MulFOp::create(b, loc, total, number(row(), 1 / foldedWeight()));
+  else if (attention.weight != 1)
+    product = arith::MulFOp::create(b, loc, done, number(tile(width), attention.weight));
+  // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
+  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, state.max, number(row(), minusInfinity));
+  Value nothing = number(row(), std::numeric_limits<double>::quiet_NaN());
+  total = choose(isNone, nothing, total);
+  if (!dividesBySum()) {
+    Value factor = choose(isNone, nothing, number(row(), 1));
+    product = arith::MulFOp::create(b, loc, product, alongRows(factor, tile(width)));
+  }
+  site.known[attention.output.getResult()] = product;
+  for (ReduceOp sum : attention.sums)
+    site.known[sum.getResult()] = total;
+  site.known[attention.max.getResult()] =
+      attention.scale == 1 ? state.max
+                           : arith::MulFOp::create(b, loc, state.max, number(row(), attention.scale)).getResult();
+  for (StoreOp store : attention.ofRows)
+    write(store, evaluate(store.getValue(), site), site);
+  Value result = narrow(evaluate(attention.store.getValue(), site), element);
+  Value slot = part(out, {multiply(instance, groupRows)}, {groupRows, width});
+  // What was there before has left.
+  if (!sharesQueries())
+    onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
+  BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+  StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(0)}, Value(), DenseBoolArrayAttr());
+  BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+  SmallVector<Value> indices = indicesOf(attention.result, place, place.row);
+  onFirst([&] {
+    AsyncStoreOp::create(b, loc, slot, outView, indices);
+    if (sharesQueries()) {
+      AsyncWaitOp::create(b, loc, 0, /*read=*/true);
+      ArriveOp::create(b, loc, qEmpty, index(0), Value());
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What is elementwise
+//===----------------------------------------------------------------------===//
+
+Value AttentionMapper::evaluate(Value of, Site &site) {
+  if (Value value = site.known.lookup(of))
+    return value;
+  Value value = compute(of, site);
+  site.known[of] = value;
+  return value;
+}
+
+Value AttentionMapper::compute(Value of, Site &site) {
+  Type element = getElementTypeOrSelf(of.getType());
+  if (element.isInteger(1))
+    if (auto bound = matchBound(of, attention.queries, attention.keys, axes))
+      return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
+  if (auto load = of.getDefiningOp<LoadOp>())
+    return widen(read(load, site));
+  if (auto iota = of.getDefiningOp<IotaOp>())
+    return placesOf(iota, site);
+  auto inner = [&](Value operand) { return evaluate(operand, site); };
+  if (Value quotient = divideByVector(of, site.frame, inner))
+    return quotient;
+  return MachineEmitter::compute(of, site.frame, inner);
+}
+
+void zyx::kernel::mapAttention(FuncOp func, const TensorAttention &attention, const Axes &axes) {
+  AttentionMapper(func, attention, axes).run();
+}

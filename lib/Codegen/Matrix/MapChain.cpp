@@ -1,0 +1,550 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What lies along rows stays in shared memory for a tile, and one thread has what lies along the other axis copied in
+// blocks beside it. Groups of four warps have 64 rows each: inner products, what is computed of them and the left
+// factors of the outer ones are in their registers, and the sums of these, too.
+//===----------------------------------------------------------------------===//
+#include "WalkEmitter.h"
+
+#include "zyx/Codegen/Matrix/TensorChain.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numbers>
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
+constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
+
+class ChainMapper : WalkEmitter {
+public:
+  ChainMapper(FuncOp func, TensorChain found, const Axes &axes)
+      : WalkEmitter(func, axes, found.rows, found.walked, found.batches), chain(std::move(found)) {}
+
+  void run();
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// What lies along the rows, or the walked axis, in shared memory.
+  struct Kept {
+    const TensorOperand *operand;
+    Value view, memory;
+    int64_t columns;
+  };
+  void allocate();
+  Kept &keptOf(const TensorOperand &operand);
+  Value slotOf(const TensorOperand &operand, Value stage) {
+    Kept &kept = keptOf(operand);
+    return part(kept.memory, {stage}, {step.getColumns(), kept.columns});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Roles
+  //===--------------------------------------------------------------------===//
+
+  Turn fetch(Turn turn, const Place &place, Value block);
+  void emitProducer();
+  void emitConsumer(Value instance);
+  /// The sums of outer products, and where the ring is.
+  struct State {
+    Turn turn;
+    SmallVector<Value> sums;
+    Carried carried() const {
+      Carried all = {turn.stage, turn.parity};
+      all.append(sums);
+      return all;
+    }
+    static State of(ValueRange all) { return {{all[0], all[1]}, SmallVector<Value>(all.drop_front(2))}; }
+  };
+  State takeBlock(State state, bool masked, const Place &place, Value block,
+                  const llvm::DenseMap<Value, Value> &ofRows);
+  void emitResults(const State &state, const Place &place, Value instance);
+
+  //===--------------------------------------------------------------------===//
+  // What is elementwise
+  //===--------------------------------------------------------------------===//
+
+  /// A block in which left factors are computed.
+  struct BlockState {
+    BlockState(Site site, bool masked) : site(std::move(site)), masked(masked) {}
+    Site site;
+    const bool masked;
+    /// Products that were started, in their order; those before `done` have been waited for.
+    SmallVector<Value> started;
+    size_t done = 0;
+    /// The number of each inner product among them.
+    llvm::DenseMap<Value, size_t> numbers;
+  };
+  Value await(BlockState &block, size_t number);
+  /// What is subtracted of an inner product from the start: its sums begin with it.
+  struct Start {
+    /// The product times `factor`, less the vector that rows or columns have.
+    arith::SubFOp difference;
+    Value vector;
+    double factor = 1;
+  };
+  std::optional<Start> startOf(DotOp dot, bool masked);
+  /// An exponential's operand without what is subtracted of it only where a vector is beyond a limit: the digits that
+  /// the vector lost when it was rounded.
+  struct Distance {
+    Value operand;
+    /// The vector, the limit and what is subtracted; null where there is none.
+    Value vector, rest;
+    double limit = mostExponent;
+  };
+  Distance distanceOf(Value operand);
+  /// What `distanceOf` takes off, and what is read for it: blocks in which no vector is beyond its limit need it not.
+  llvm::DenseSet<Value> rests;
+  void findRests();
+  Value evaluate(Value of, BlockState &block);
+  Value compute(Value of, BlockState &block);
+  Value emitExp(Value of, BlockState &block);
+  void readColumns(Value of, BlockState &block);
+  /// Whether a block that all rows see whole may hold it for true.
+  bool isDiagonal(Value condition);
+
+  /// Whether the last block has places that do not exist.
+  bool hasEdge() { return walked % step.getColumns() != 0; }
+  /// Conditions of which blocks that are seen whole know nothing.
+  bool masksAll() { return chain.bounds.size() > (chain.diagonal ? 1u : 0u); }
+
+  TensorChain chain;
+  Type element;
+  /// Of each inner product what lies along the rows; and all that is walked, each once.
+  SmallVector<Kept> own, ring;
+  SmallVector<Value> myOwn, results;
+  Value ownFull, ownEmpty, full, empty;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+ChainMapper::Kept &ChainMapper::keptOf(const TensorOperand &operand) {
+  return *llvm::find_if(ring, [&](const Kept &kept) { return isSame(*kept.operand, operand); });
+}
+
+void ChainMapper::allocate() {
+  for (auto [i, inner] : llvm::enumerate(chain.inner)) {
+    const int64_t columns = llvm::alignTo(inner.own.columns(), panelColumns);
+    // Results leave from there.
+    const int64_t leaving = i < chain.outer.size() ? llvm::alignTo(chain.outer[i].width, panelColumns) : 0;
+    own.push_back(
+        {&inner.own, viewOf(inner.own), allocShared({step.getRows(), std::max(columns, leaving)}, element), columns});
+  }
+  for (const TensorOperand *operand : chain.others()) {
+    const int64_t columns = llvm::alignTo(operand->columns(), panelColumns);
+    ring.push_back(
+        {operand, viewOf(*operand), allocShared({step.getStages(), step.getColumns(), columns}, element), columns});
+  }
+  for (TensorChain::Outer &outer : chain.outer)
+    results.push_back(outer.isWide ? Value() : viewOf(outer.result));
+  ownFull = barriers(1, 1);
+  ownEmpty = barriers(1, groups);
+  full = barriers(step.getStages(), 1);
+  empty = barriers(step.getStages(), groups);
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+void ChainMapper::run() {
+  beginKernel(tilesDown * heads);
+  acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
+  element = chain.element();
+  findRests();
+  allocate();
+  BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+  auto roles = RolesOp::create(b, loc);
+  b.createBlock(&roles.getBody());
+  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
+  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
+           [&](Value instance) { emitConsumer(instance); });
+  YieldOp::create(b, loc);
+  b.setInsertionPointAfter(roles);
+  endKernel();
+}
+
+/// One block of all that is walked into the ring.
+ChainMapper::Turn ChainMapper::fetch(Turn turn, const Place &place, Value block) {
+  WaitOp::create(b, loc, empty, turn.stage, turn.parity);
+  int64_t columns = 0;
+  for (const Kept &kept : ring)
+    columns += kept.columns;
+  ExpectOp::create(b, loc, full, turn.stage, step.getColumns() * columns * 2);
+  for (const Kept &kept : ring)
+    AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, multiply(block, step.getColumns())),
+                        slotOf(*kept.operand, turn.stage), full, turn.stage, IntegerAttr());
+  return next(turn);
+}
+
+void ChainMapper::emitProducer() {
+  loop(index(0), rounds(), index(1), {index(0), bit(true), bit(true)}, [&](Value round, ValueRange carried) -> Carried {
+    Place place = placeOf(round, chain.diagonal);
+    // The first block comes while results of the tile before leave.
+    Turn turn = fetch({carried[0], carried[1]}, place, place.first);
+    WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
+    int64_t columns = 0;
+    for (const Kept &kept : own)
+      columns += kept.columns;
+    ExpectOp::create(b, loc, ownFull, index(0), step.getRows() * columns * 2);
+    for (const Kept &kept : own)
+      AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
+                          part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0), IntegerAttr());
+    Carried last = loop(add(place.first, 1), place.end, index(1), {turn.stage, turn.parity},
+                        [&](Value block, ValueRange at) -> Carried {
+                          Turn after = fetch({at[0], at[1]}, place, block);
+                          return {after.stage, after.parity};
+                        });
+    return {last[0], last[1], arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
+  });
+}
+
+ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const Place &place, Value number,
+                                          const llvm::DenseMap<Value, Value> &ofRows) {
+  Value stage = state.turn.stage, firstColumn = multiply(number, step.getColumns());
+  BlockState block({{rowAxis, walkedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
+  WaitOp::create(b, loc, full, stage, state.turn.parity);
+  auto start = [&](RankedTensorType type, Value left, Value right, Value onto, bool isTurned) {
+    MmaFenceOp::create(b, loc);
+    block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTurned));
+    MmaCommitOp::create(b, loc);
+  };
+  auto type = tile(step.getColumns());
+  // Registers must not be written while products are on their way: what all begin with is there before the first one,
+  // behind a wait for nothing.
+  SmallVector<Value> begins;
+  for (TensorChain::Inner &inner : chain.inner)
+    if (std::optional<Start> begin = startOf(inner.dot, masked)) {
+      Value vector = evaluate(begin->vector, block);
+      Value scaled = arith::MulFOp::create(b, loc, vector, this->number(vector.getType(), -1 / begin->factor));
+      begins.push_back(spread(scaled, type));
+    }
+  if (!begins.empty())
+    begins = SmallVector<Value>(MmaWaitOp::create(b, loc, ValueRange(begins).getTypes(), 0, begins).getResults());
+  auto begin = begins.begin();
+  for (auto [inner, mine] : llvm::zip(chain.inner, myOwn)) {
+    block.numbers[inner.dot.getResult()] = block.started.size();
+    start(type, mine, slotOf(inner.other, stage), startOf(inner.dot, masked) ? *begin++ : Value(), /*isTurned=*/true);
+  }
+  for (auto [outer, sum] : llvm::zip(chain.outer, state.sums)) {
+    readColumns(outer.factor, block);
+    Value factor = evaluate(outer.factor, block);
+    // What was read from places that do not exist is zero, but what is computed of it need not be.
+    if (masked && hasEdge())
+      factor = choose(boundOf({-1, 0, walked - 1}, place, firstColumn, type), factor, this->number(type, 0));
+    auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
+    Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
+    start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTurned=*/false);
+  }
+  State after{next(state.turn), {}};
+  await(block, block.started.size() - 1);
+  after.sums.append(block.started.begin() + chain.inner.size(), block.started.end());
+  ArriveOp::create(b, loc, empty, stage, Value());
+  return after;
+}
+
+void ChainMapper::emitConsumer(Value instance) {
+  Value myRow = multiply(instance, groupRows);
+  for (const Kept &kept : own)
+    myOwn.push_back(part(kept.memory, {myRow}, {groupRows, kept.columns}));
+  SmallVector<Value> zeros;
+  for (TensorChain::Outer &outer : chain.outer)
+    zeros.push_back(number(tile(llvm::alignTo(outer.width, panelColumns)), 0));
+  loop(index(0), rounds(), index(1), {index(0), bit(false), bit(false)},
+       [&](Value round, ValueRange carried) -> Carried {
+         Place place = placeOf(round, chain.diagonal);
+         place.row = add(place.row, myRow);
+         WaitOp::create(b, loc, ownFull, index(0), carried[2]);
+         BlockState ofTile({{rowAxis, walkedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
+         for (Value value : chain.ofRows)
+           if (!rests.contains(value))
+             evaluate(value, ofTile);
+         State state{{carried[0], carried[1]}, zeros};
+         auto walk = [&](Value from, Value to, bool masked) {
+           state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
+             return takeBlock(State::of(at), masked, place, i, ofTile.site.known).carried();
+           }));
+         };
+         if (masksAll()) {
+           walk(place.first, place.end, /*masked=*/true);
+         } else {
+           // Where the diagonal crosses the first blocks, it does not cross the last one, whose places may all exist.
+           const bool begins = chain.diagonal && chain.diagonal->factor > 0,
+                      ends = hasEdge() || (chain.diagonal && !begins);
+           Value from = place.first, to = place.end;
+           if (begins) {
+             Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
+             walk(from, whole, /*masked=*/true);
+             from = whole;
+           }
+           if (ends)
+             to = hasEdge() ? arith::MinUIOp::create(b, loc, place.wholeEnd, index(blocks - 1)).getResult()
+                            : place.wholeEnd;
+           if (begins && ends)
+             to = arith::MaxUIOp::create(b, loc, from, to);
+           walk(from, to, /*masked=*/false);
+           if (ends)
+             walk(to, place.end, /*masked=*/true);
+         }
+         emitResults(state, place, instance);
+         return {state.turn.stage, state.turn.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
+       });
+  onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
+}
+
+void ChainMapper::emitResults(const State &state, const Place &place, Value instance) {
+  for (auto [outer, sum, kept] : llvm::zip(chain.outer, state.sums, own)) {
+    const int64_t width = llvm::alignTo(outer.width, panelColumns);
+    BlockState block({{rowAxis, outer.columns, width}, place, Value()}, /*masked=*/false);
+    block.site.known[outer.dot.getResult()] =
+        outer.weight == 1 ? sum : arith::MulFOp::create(b, loc, sum, number(tile(width), outer.weight)).getResult();
+    Value sums = evaluate(outer.store.getValue(), block);
+    if (outer.isWide) {
+      write(outer.store, sums, block.site);
+      continue;
+    }
+    Value result = narrow(sums, element);
+    Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
+    StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(0)}, Value(), DenseBoolArrayAttr());
+  }
+  BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+  onFirst([&] {
+    for (auto [outer, view, kept] : llvm::zip(chain.outer, results, own)) {
+      if (outer.isWide)
+        continue;
+      const int64_t width = llvm::alignTo(outer.width, panelColumns);
+      Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
+      AsyncStoreOp::create(b, loc, slot, view, indicesOf(outer.result, place, place.row));
+    }
+    AsyncWaitOp::create(b, loc, 0, /*read=*/true);
+    ArriveOp::create(b, loc, ownEmpty, index(0), Value());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What is elementwise
+//===----------------------------------------------------------------------===//
+
+/// A product that was started, with its sums in registers; products end in their order.
+Value ChainMapper::await(BlockState &block, size_t number) {
+  if (number < block.done)
+    return block.started[number];
+  SmallVector<Value> ending(ArrayRef(block.started).slice(block.done, number + 1 - block.done));
+  auto wait = MmaWaitOp::create(b, loc, ValueRange(ending).getTypes(), block.started.size() - 1 - number, ending);
+  llvm::copy(wait.getResults(), block.started.begin() + block.done);
+  block.done = number + 1;
+  return block.started[number];
+}
+
+/// Through broadcasts.
+static Value spreadOf(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
+static std::optional<double> splatOf(Value value) {
+  DenseFPElementsAttr elements;
+  if (!matchPattern(spreadOf(value), m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<APFloat>().convertToDouble();
+}
+
+ChainMapper::Distance ChainMapper::distanceOf(Value operand) {
+  Distance none{operand, Value(), Value()};
+  auto outer = operand.getDefiningOp<arith::SubFOp>();
+  auto inner = outer ? outer.getLhs().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  Value rest = outer ? spreadOf(outer.getRhs()) : Value();
+  auto select = rest ? rest.getDefiningOp<arith::SelectOp>() : arith::SelectOp();
+  auto condition = select ? spreadOf(select.getCondition()).getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  auto size = condition ? spreadOf(condition.getLhs()).getDefiningOp<math::AbsFOp>() : math::AbsFOp();
+  if (!inner || !size || condition.getPredicate() != arith::CmpFPredicate::OGT || !splatOf(condition.getRhs()) ||
+      splatOf(select.getFalseValue()) != 0 || spreadOf(size.getOperand()) != spreadOf(inner.getRhs()))
+    return none;
+  return {inner.getResult(), spreadOf(size.getOperand()), rest, *splatOf(condition.getRhs())};
+}
+
+void ChainMapper::findRests() {
+  func.walk([&](math::ExpOp exp) {
+    if (Distance distance = distanceOf(exp.getOperand()); distance.rest) {
+      rests.insert(distance.rest);
+      rests.insert(spreadOf(distance.rest.getDefiningOp<arith::SelectOp>().getTrueValue()));
+    }
+  });
+}
+
+/// Has what lies along columns on its way before it is waited for something else.
+void ChainMapper::readColumns(Value of, BlockState &block) {
+  llvm::SetVector<Value> values;
+  values.insert(of);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Value value = values[i];
+    if (rests.contains(value))
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (isa<LoadOp>(op) && axes.contains(value, walkedAxis))
+      evaluate(value, block);
+    else if (!isa<DotOp, LoadOp>(op) && !block.site.known.contains(value))
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+}
+
+bool ChainMapper::isDiagonal(Value condition) {
+  auto bound = matchBound(condition, rowAxis, walkedAxis, axes);
+  return bound && chain.diagonal && bound->factor == chain.diagonal->factor &&
+         bound->ofQuery == chain.diagonal->ofQuery && bound->offset == chain.diagonal->offset;
+}
+
+Value ChainMapper::evaluate(Value of, BlockState &block) {
+  if (Value value = block.site.known.lookup(of))
+    return value;
+  Value value = compute(of, block);
+  block.site.known[of] = value;
+  return value;
+}
+
+std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
+  Start start;
+  Value value = dot.getResult();
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    auto product = dyn_cast<arith::MulFOp>(user);
+    if (auto scaled = product ? scaledBy(product) : std::nullopt;
+        scaled && scaled->first == value && scaled->second > 0) {
+      start.factor *= scaled->second;
+      value = product;
+      continue;
+    }
+    auto select = dyn_cast<arith::SelectOp>(user);
+    if (select && !masked && select.getTrueValue() == value && isDiagonal(select.getCondition())) {
+      value = select;
+      continue;
+    }
+    auto difference = dyn_cast<arith::SubFOp>(user);
+    auto vector = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+    if (!vector || difference.getLhs() != value || !vector.getInput().getDefiningOp<LoadOp>())
+      return std::nullopt;
+    start.difference = difference;
+    start.vector = vector.getInput();
+    return start;
+  }
+  return std::nullopt;
+}
+
+/// exp(s - row) by a power of two: what is a factor of scores, and what rows or columns have, is scaled before. Where
+/// the latter is far from zero, the difference comes first, in place of the scores.
+Value ChainMapper::emitExp(Value of, BlockState &block) {
+  const double log2e = std::numbers::log2e;
+  const Distance distance = distanceOf(of.getDefiningOp()->getOperand(0));
+  const double limit = std::min(distance.limit, mostExponent / log2e);
+  auto times = [&](Value x, double factor) -> Value {
+    return factor == 1 ? x : arith::MulFOp::create(b, loc, x, number(x.getType(), factor)).getResult();
+  };
+  auto minus = [&](Value x, Value vector) -> Value {
+    return arith::SubFOp::create(b, loc, x, spread(vector, x.getType()));
+  };
+  // What is evaluated on one side of a branch is not known behind it.
+  auto aside = [&](llvm::function_ref<Carried()> body) {
+    llvm::DenseMap<Value, Value> known = block.site.known;
+    Carried results = body();
+    block.site.known = std::move(known);
+    return results;
+  };
+  auto difference = distance.operand.getDefiningOp<arith::SubFOp>();
+  for (TensorChain::Inner &inner : chain.inner)
+    if (auto start = startOf(inner.dot, block.masked); start && start->difference == difference) {
+      Value x = evaluate(inner.dot.getResult(), block);
+      if (distance.rest)
+        x = branch(
+            isFar(evaluate(distance.vector, block), limit),
+            [&] {
+              return aside(
+                  [&]() -> Carried { return {minus(x, times(evaluate(distance.rest, block), 1 / start->factor))}; });
+            },
+            [&]() -> Carried { return {x}; })[0];
+      return power(times(x, start->factor * log2e));
+    }
+  auto vector = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  if (!vector)
+    return power(times(evaluate(of.getDefiningOp()->getOperand(0), block), log2e));
+  Value scores = difference.getLhs(), condition;
+  if (auto select = scores.getDefiningOp<arith::SelectOp>();
+      select && isMinusInfinity(select.getFalseValue()) &&
+      matchBound(select.getCondition(), rowAxis, walkedAxis, axes)) {
+    scores = select.getTrueValue();
+    if (block.masked || !isDiagonal(select.getCondition()))
+      condition = evaluate(select.getCondition(), block);
+  }
+  double scale = 1;
+  auto product = scores.getDefiningOp<arith::MulFOp>();
+  if (auto scaled = product ? scaledBy(product) : std::nullopt; scaled && scaled->second != 0) {
+    scale = scaled->second;
+    scores = scaled->first;
+  }
+  Value x = evaluate(scores, block), from = evaluate(vector.getInput(), block);
+  Carried taken = branch(
+      isFar(from, limit),
+      [&] {
+        return aside([&]() -> Carried {
+          Value difference = minus(times(x, scale), from);
+          if (distance.rest)
+            difference = minus(difference, evaluate(distance.rest, block));
+          return {times(difference, 1 / scale), number(from.getType(), 0)};
+        });
+      },
+      [&]() -> Carried { return {x, times(from, -log2e)}; });
+  x = taken[0];
+  Value result =
+      power(math::FmaOp::create(b, loc, x, number(x.getType(), scale * log2e), spread(taken[1], x.getType())));
+  return condition ? choose(condition, result, number(result.getType(), 0)) : result;
+}
+
+Value ChainMapper::compute(Value of, BlockState &block) {
+  if (auto found = block.numbers.find(of); found != block.numbers.end())
+    return await(block, found->second);
+  Site &site = block.site;
+  if (getElementTypeOrSelf(of.getType()).isInteger(1))
+    if (auto bound = matchBound(of, rowAxis, walkedAxis, axes))
+      return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
+  if (auto load = of.getDefiningOp<LoadOp>())
+    return widen(read(load, site));
+  if (auto iota = of.getDefiningOp<IotaOp>())
+    return placesOf(iota, site);
+  auto inner = [&](Value operand) { return evaluate(operand, block); };
+  for (TensorChain::Inner &each : chain.inner)
+    if (auto start = startOf(each.dot, block.masked); start && start->difference.getResult() == of) {
+      Value product = inner(each.dot.getResult());
+      return start->factor == 1
+                 ? product
+                 : arith::MulFOp::create(b, loc, product, number(product.getType(), start->factor)).getResult();
+    }
+  if (auto select = of.getDefiningOp<arith::SelectOp>();
+      select && (chain.idle.contains(of) || (!block.masked && isDiagonal(select.getCondition()))))
+    return inner(select.getTrueValue());
+  if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, walkedAxis))
+    return emitExp(of, block);
+  if (Value quotient = divideByVector(of, site.frame, inner))
+    return quotient;
+  return MachineEmitter::compute(of, site.frame, inner);
+}
+
+void zyx::kernel::mapChain(FuncOp func, const TensorChain &chain, const Axes &axes) {
+  ChainMapper(func, chain, axes).run();
+}

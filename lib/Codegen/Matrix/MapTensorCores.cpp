@@ -1,0 +1,546 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "MapWarps.h"
+#include "ProductEmitter.h"
+
+#include "zyx/Codegen/Matrix/Passes.h"
+#include "zyx/Codegen/Matrix/TensorAttention.h"
+#include "zyx/Codegen/Matrix/TensorChain.h"
+#include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_MAPTENSORCORESPASS
+#include "zyx/Codegen/Matrix/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+constexpr int64_t mostRows = 128;
+/// Groups of threads that multiply by themselves: each of a multiprocessor's four parts wants two warps.
+constexpr int64_t exactGroups = 2;
+/// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
+/// is finished as they hold it.
+constexpr int64_t pieceColumns = 16;
+/// With two groups that multiply: a thread of theirs, and one that copies.
+constexpr int64_t manyRegisters = 232, fewRegisters = 40;
+/// Beside a group that turns slices: its threads, and those of two groups that multiply.
+constexpr int64_t turningRegisters = 56, restRegisters = 200;
+
+/// Makes one kernel.
+class Mapper : ProductEmitter {
+public:
+  using MachineEmitter::panelColumns;
+
+  Mapper(FuncOp func, TensorDot found, const Axes &axes)
+      : ProductEmitter(func, found, axes, found.isExact ? tensorStepOf(func).getRows() / exactGroups : groupRows,
+                       found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
+        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()),
+        workers(found.isExact ? exactGroups : groups) {}
+
+  void run() {
+    FuncOp mapped = beginKernel(programs());
+    const bool turns = dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs);
+    mapped.setThreads(groupThreads * (workers + 1 + turns));
+    if (sharers > 1)
+      mapped.setCluster(sharers);
+    acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
+    sums = RankedTensorType::get({frame.height, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
+    allocate();
+    first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+    begin = index(0);
+    end = index(k);
+    if (sharers > 1) {
+      rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
+      const int64_t part = llvm::divideCeil(llvm::divideCeil(k, step.getDepth()), sharers) * step.getDepth();
+      begin = multiply(rank, part);
+      end = arith::MinUIOp::create(b, loc, add(begin, part), end);
+    } else {
+      tiles = index(programs());
+      stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+    }
+    auto roles = RolesOp::create(b, loc);
+    b.createBlock(&roles.getBody());
+    // One group has as many registers as a thread can have already.
+    emitRole("producer", 1, workers > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
+    if (turns)
+      emitRole("turner", 1, turningRegisters, /*single=*/false, [&](Value) { emitTurner(); });
+    const int64_t registers = workers == 1 ? 0 : turns ? restRegisters : manyRegisters;
+    emitRole("consumer", workers, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
+    YieldOp::create(b, loc);
+    b.setInsertionPointAfter(roles);
+    endKernel();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  struct Ring {
+    Value view, memory;
+    /// What the copy engine fills: the same, or where slices wait to be turned.
+    Value filled;
+    /// Elements along the axis that is not contracted, of all groups, of a place in memory, and of one copy.
+    int64_t free = 0, box = 0, copied = 0;
+    /// Copies of a slice.
+    int64_t copies = 1;
+    const TensorFactor *factor = nullptr;
+  };
+
+  /// The contraction runs along the rows of what is multiplied.
+  bool isDeep(const TensorFactor &factor) const { return factor.alongDepth && !dot.isExact; }
+
+  Ring makeRing(const TensorFactor &factor, int64_t free) {
+    Ring ring;
+    ring.factor = &factor;
+    ring.free = free;
+    LoadOp load = factor.load;
+    ring.view = viewOf(load.getView(), factor.map);
+    // Where the contraction does not run along rows, each group of the left factor has a box of its own.
+    const bool isLeft = &factor == &dot.lhs, splits = isLeft && !isDeep(factor);
+    ring.box = splits ? groupRows : free;
+    // Rows that do not exist would be filled one by one; what they make is dropped.
+    ring.copied = !factor.alongDepth ? ring.box : isLeft && m < free ? llvm::alignTo(m, 8) : free;
+    ring.copies = factor.alongDepth ? 1 : free / ring.box;
+    SmallVector<int64_t> shape = {step.getStages()};
+    if (splits)
+      shape.push_back(free / groupRows);
+    if (isDeep(factor))
+      shape.append({ring.box, step.getDepth()});
+    else
+      shape.append({step.getDepth(), ring.box});
+    Type element = getElementTypeOrSelf(load.getType());
+    ring.filled = ring.memory = allocShared(shape, element);
+    if (dot.isTurned(factor))
+      ring.filled = allocShared({step.getStages(), free, step.getDepth()}, element);
+    return ring;
+  }
+
+  void allocate() {
+    left = makeRing(dot.lhs, step.getRows());
+    right = makeRing(dot.rhs, step.getColumns());
+    firstView = left.view;
+    for (StoreOp store : dot.stores)
+      ways.push_back(
+          makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
+    for (auto [way, store] : llvm::zip(ways, dot.stores))
+      if (way.isCopied && !out)
+        out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
+    full = barriers(step.getStages(), 1);
+    empty = barriers(step.getStages(), workers);
+    if (dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs))
+      turned = barriers(step.getStages(), 1);
+    if (sharers > 1) {
+      // What each workgroup of the cluster has of this one's columns.
+      parts = AllocOp::create(
+          b, loc, ViewType::get({groups, sharers, groupRows, finished}, sums.getElementType(), Space::Shared));
+      received = barriers(1, 1);
+      ExpectOp::create(b, loc, received, index(0), groups * sharers * groupRows * finished * 4);
+    }
+    BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+    if (sharers > 1)
+      ClusterArriveOp::create(b, loc);
+  }
+
+  static bool is16Bit(Value tile) {
+    Type element = getElementTypeOrSelf(tile.getType());
+    return element.isBF16() || element.isF16();
+  }
+
+  /// Of results that are copied out: all have the same.
+  Type bitsElement() {
+    for (auto [way, store] : llvm::zip(ways, dot.stores))
+      if (way.isCopied)
+        return getElementTypeOrSelf(store.getValue().getType());
+    return {};
+  }
+
+  bool leavesByEngine(StoreOp store) {
+    Value tile = store.getValue();
+    AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
+    return is16Bit(tile) && finished % panelColumns == 0 && batchesOf(strides).size() <= 3 &&
+           isCopied(strides, dot.n, 2, axes) && (m == 1 || strides.of(dot.m) >= n) &&
+           (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  /// All tiles of this workgroup; its cluster's one where there is one.
+  Carried overTiles(ValueRange init, llvm::function_ref<Carried(Value, ValueRange)> body) {
+    return sharers > 1 ? body(first, init) : loop(first, tiles, stride, init, body);
+  }
+
+  /// The numbers along dimensions, outermost first, of the element with this number.
+  SmallVector<Value> split(Value number, ArrayRef<int64_t> extents) {
+    SmallVector<Value> indices(extents.size());
+    for (size_t i = extents.size(); i-- > 0;) {
+      Value extent = index(extents[i]);
+      indices[i] = i ? rest(number, extent) : number;
+      number = i ? divide(number, extent) : number;
+    }
+    return indices;
+  }
+
+  /// Of windows: from that with the number `row` on, the element and channels at `depth`.
+  void fetchPixels(const Ring &ring, const TensorWindow &window, const Place &place, Value stage, Value depth,
+                   Value row) {
+    SmallVector<int64_t> counts = {window.images}, extents;
+    llvm::append_range(counts, window.counts);
+    SmallVector<Value> indices = split(row, counts);
+    if (window.image)
+      indices.front() = place.batches.lookup(*window.image);
+    for (auto [at, low, step] : llvm::zip(MutableArrayRef(indices).drop_front(), window.low, window.steps))
+      at = add(multiply(at, step), low);
+    const int64_t channels = llvm::alignTo(window.channels, step.getDepth());
+    SmallVector<Value> offsets(window.counts.size(), index(0));
+    for (const TensorWindow::Elements &each : window.elements)
+      extents.push_back(each.extent);
+    SmallVector<Value> elements = split(divide(depth, index(channels)), extents);
+    for (auto [element, each] : llvm::zip(elements, window.elements))
+      offsets[each.position] = multiply(element, each.apart);
+    indices.push_back(extents.empty() ? depth : rest(depth, index(channels)));
+    Value slot = part(ring.filled, {stage}, {ring.copied, step.getDepth()});
+    AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr(), offsets,
+                        PixelsAttr::get(b.getContext(), window.low, window.high, window.steps));
+  }
+
+  void fetch(const Ring &ring, const Place &place, Value stage, Value depth, Value free) {
+    if (ring.factor->window)
+      return fetchPixels(ring, *ring.factor->window, place, stage, depth, free);
+    Value element;
+    if (ring.factor->channels) {
+      Value channels = index(llvm::alignTo(ring.factor->channels, step.getDepth()));
+      element = divide(depth, channels);
+      depth = rest(depth, channels);
+    }
+    auto emit = [&](Value slot, Value at) {
+      SmallVector<Value> indices;
+      for (Axis axis : ring.factor->batches)
+        indices.push_back(place.batches.lookup(axis));
+      if (element)
+        indices.push_back(element);
+      indices.append({ring.factor->alongDepth ? at : depth, ring.factor->alongDepth ? depth : at});
+      AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
+    };
+    if (ring.copies == 1) {
+      SmallVector<int64_t> shape = {ring.copied, step.getDepth()};
+      if (!ring.factor->alongDepth)
+        std::swap(shape[0], shape[1]);
+      bool splits = cast<ViewType>(ring.filled.getType()).getRank() == 4;
+      emit(part(ring.filled, splits ? ArrayRef<Value>{stage, index(0)} : ArrayRef<Value>{stage}, shape), free);
+      return;
+    }
+    for (int64_t i = 0; i < ring.copies; ++i)
+      emit(part(ring.filled, {stage, index(i)}, {step.getDepth(), ring.box}), add(free, i * ring.box));
+  }
+
+  void emitProducer() {
+    overTiles({index(0), bit(true)}, [&](Value tile, ValueRange carried) {
+      Place place = placeOf(tile);
+      return loop(begin, end, index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1];
+        WaitOp::create(b, loc, empty, stage, parity);
+        const int64_t copied = left.copied * left.copies + right.copied * right.copies;
+        ExpectOp::create(b, loc, full, stage, copied * TensorDot::sliceBytes);
+        fetch(left, place, stage, depth, place.row);
+        fetch(right, place, stage, depth, place.column);
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped};
+      });
+    });
+  }
+
+  /// Turns what has come of factors along the contraction, and says so. A stage is free for that when it is for the
+  /// copy.
+  void emitTurner() {
+    overTiles({index(0), bit(false)}, [&](Value, ValueRange carried) {
+      return loop(begin, end, index(step.getDepth()), carried, [&](Value, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1];
+        WaitOp::create(b, loc, full, stage, parity);
+        if (dot.isTurned(dot.lhs))
+          for (int64_t i = 0; i < left.free / left.box; ++i)
+            TurnOp::create(b, loc, part(left.filled, {stage, index(i * left.box)}, {left.box, step.getDepth()}),
+                           part(left.memory, {stage, index(i)}, {step.getDepth(), left.box}));
+        if (dot.isTurned(dot.rhs))
+          TurnOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
+        BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+        ArriveOp::create(b, loc, turned, stage, Value());
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped};
+      });
+    });
+  }
+
+  /// The factors of one group in a stage.
+  Value leftOf(Value stage, Value instance) {
+    if (isDeep(dot.lhs))
+      return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
+    // Of a box that two groups share each has its own panel.
+    if (frame.height < left.box)
+      return part(left.memory, {stage, index(0), index(0), multiply(instance, frame.height)},
+                  {step.getDepth(), frame.height});
+    return part(left.memory, {stage, instance}, {step.getDepth(), left.box});
+  }
+  Value rightOf(Value stage) {
+    SmallVector<int64_t> shape = {step.getColumns(), step.getDepth()};
+    if (!isDeep(dot.rhs))
+      std::swap(shape[0], shape[1]);
+    return part(right.memory, {stage}, shape);
+  }
+
+  Value start(Value stage, Value instance, Value onto) {
+    Value started = MmaAsyncOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), onto,
+                                       /*transpose_lhs=*/!dot.lhs.alongDepth, /*transpose_rhs=*/dot.rhs.alongDepth);
+    MmaCommitOp::create(b, loc);
+    return started;
+  }
+
+  Value plus(Value x, Value y) {
+    if (sums.getElementType().isF32())
+      return arith::AddFOp::create(b, loc, x, y);
+    return arith::AddIOp::create(b, loc, x, y);
+  }
+
+  /// A slice by itself, which is added to those before it: meanwhile the other group multiplies.
+  Carried addSlice(Value instance, ValueRange ring) {
+    Value stage = ring[0], parity = ring[1];
+    WaitOp::create(b, loc, full, stage, parity);
+    MmaFenceOp::create(b, loc);
+    Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, start(stage, instance, Value())).getResult(0);
+    ArriveOp::create(b, loc, empty, stage, Value());
+    auto [next, flipped] = advance(stage, parity);
+    return {next, flipped, plus(ring[2], done)};
+  }
+
+  /// What every thread has read is given back.
+  Carried multiplySlice(Value instance, ValueRange ring) {
+    Value stage = ring[0], parity = ring[1];
+    if (!dot.isTurned(dot.lhs) || !dot.isTurned(dot.rhs))
+      WaitOp::create(b, loc, full, stage, parity);
+    if (turned)
+      WaitOp::create(b, loc, turned, stage, parity);
+    Value sum = OuterProductsOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), ring[2]);
+    BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+    ArriveOp::create(b, loc, empty, stage, Value());
+    auto [next, flipped] = advance(stage, parity);
+    return {next, flipped, sum};
+  }
+
+  /// One contraction stays in flight; the stage before it is given back.
+  void emitConsumer(Value instance) {
+    Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(sums)));
+    overTiles({index(0), bit(false)}, [&](Value tile, ValueRange outer) -> Carried {
+      Place place = placeOf(tile);
+      Carried entering(outer);
+      if (dot.sumsSlices() || dot.isExact) {
+        entering.push_back(zero);
+        Carried last = loop(begin, end, index(step.getDepth()), entering, [&](Value, ValueRange ring) {
+          return dot.isExact ? multiplySlice(instance, ring) : addSlice(instance, ring);
+        });
+        finish(last[2], place, instance);
+        return {last[0], last[1]};
+      }
+      entering.append({index(0), zero});
+      Carried last = loop(begin, end, index(step.getDepth()), entering, [&](Value depth, ValueRange ring) -> Carried {
+        Value stage = ring[0], parity = ring[1], previous = ring[2];
+        WaitOp::create(b, loc, full, stage, parity);
+        MmaFenceOp::create(b, loc);
+        Value waited = MmaWaitOp::create(b, loc, TypeRange(sums), 1, start(stage, instance, ring[3])).getResult(0);
+        Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, depth, begin);
+        auto branch = scf::IfOp::create(b, loc, notFirst, /*withElseRegion=*/false);
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPoint(branch.thenBlock()->getTerminator());
+          ArriveOp::create(b, loc, empty, previous, Value());
+        }
+        auto [next, flipped] = advance(stage, parity);
+        return {next, flipped, stage, waited};
+      });
+      Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, last[3]).getResult(0);
+      ArriveOp::create(b, loc, empty, last[2], Value());
+      finish(done, place, instance);
+      return {last[0], last[1]};
+    });
+    // Memory is this workgroup's until it has been read.
+    if (out)
+      onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
+  }
+
+  void finish(Value done, Place place, Value instance) {
+    place.row = add(place.row, multiply(instance, frame.height));
+    if (sharers > 1) {
+      done = exchange(done, instance);
+      place.column = add(place.column, multiply(rank, finished));
+    }
+    emitResults(done, place, instance);
+  }
+
+  /// Every workgroup of the cluster gets what all have summed up of its columns, and adds it up in their order.
+  Value exchange(Value done, Value instance) {
+    auto type = RankedTensorType::get({groupRows, finished}, sums.getElementType(), acc);
+    auto slotOf = [&](Value from) -> Value {
+      return SubviewOp::create(b, loc, ViewType::get({groupRows, finished}, sums.getElementType(), Space::Shared),
+                               parts, ValueRange{instance, from, index(0), index(0)});
+    };
+    ClusterWaitOp::create(b, loc);
+    Value mine = slotOf(rank);
+    for (int64_t i = 0; i < sharers; ++i) {
+      Value part = ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, i * finished});
+      ClusterSendOp::create(b, loc, part, mine, index(i), received, index(0));
+    }
+    WaitOp::create(b, loc, received, index(0), bit(false), /*cluster=*/true);
+    Value sum;
+    for (int64_t i = 0; i < sharers; ++i) {
+      Value part = ClusterReceiveOp::create(b, loc, type, slotOf(index(i)));
+      sum = sum ? plus(sum, part) : part;
+    }
+    return sum;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Behind the dot
+  //===--------------------------------------------------------------------===//
+
+  void emitResults(Value done, const Place &place, Value instance) {
+    int64_t turn = 0;
+    const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
+    // Of an odd number of copies the last one has the slot with which the next tile begins.
+    const int64_t copies =
+        llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
+    forgetRows();
+    if (dot.isExact) {
+      for (auto [way, store] : llvm::zip(ways, dot.stores))
+        emitPiece(done, place, 0, store, way, Value(), 0);
+      return;
+    }
+    for (int64_t panel = 0; panel < columns; panel += panelColumns)
+      for (auto [way, store] : llvm::zip(ways, dot.stores)) {
+        Value slot;
+        if (way.isCopied) {
+          slot = part(out, {instance, index(turn++ % 2)}, {groupRows, panelColumns});
+          const bool isSame = copies % 2 == 1 && turn == 1;
+          onFirst([&] { AsyncWaitOp::create(b, loc, isSame ? 0 : 1, /*read=*/true); });
+          BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+        }
+        for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
+          emitPiece(done, place, panel + column, store, way, slot, column);
+        if (way.isCopied) {
+          BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+          SmallVector<Value> indices = indicesOf(way, place, true, true, add(place.column, panel));
+          onFirst([&] { AsyncStoreOp::create(b, loc, slot, way.view, indices); });
+        }
+      }
+  }
+
+  void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot,
+                 int64_t inSlot) {
+    Value at = add(place.column, column);
+    auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
+    Value part = dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
+    Value result = finishPiece(part, place, at, store);
+    if (slot)
+      StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
+    else
+      StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(),
+                      inBounds(way, true, true));
+  }
+
+  /// Workgroups that share a tile, and columns of it that each finishes.
+  const int64_t sharers, finished;
+  /// Groups that multiply.
+  const int64_t workers;
+  RankedTensorType sums;
+  Ring left, right;
+  SmallVector<Way> ways;
+  Value out, full, empty, turned, tiles, first, stride;
+  /// Of the contraction, in this workgroup.
+  Value begin, end;
+  /// Of clusters: this workgroup's number, and what it gets of the others.
+  Value rank, parts, received;
+};
+
+/// An attention, or a chain of products.
+LogicalResult mapWalk(FuncOp func, const Axes &axes) {
+  TensorStepAttr step = tensorStepOf(func);
+  if (step.getSplit() != 1 || step.getTf32() || step.getWarps() || step.getDepth() != 64)
+    return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
+  std::string reason;
+  if (isAttention(func)) {
+    if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, reason))
+      return mapAttention(func, *attention, axes), success();
+    return func.emitOpError() << "is no attention for tensor cores: " << reason;
+  }
+  if (std::optional<TensorChain> chain = matchTensorChain(func, axes, reason))
+    return mapChain(func, *chain, axes), success();
+  return func.emitOpError() << "is no chain of products for tensor cores: " << reason;
+}
+
+struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores> {
+  using MapTensorCoresPassBase::MapTensorCoresPassBase;
+
+  void runOnOperation() override {
+    SmallVector<FuncOp> funcs;
+    getOperation()->walk([&](FuncOp func) {
+      if (tensorStepOf(func))
+        funcs.push_back(func);
+    });
+    for (FuncOp func : funcs) {
+      CrashNote note(func);
+      unshareConstants(func);
+      FailureOr<Axes> axes = Axes::compute(func);
+      if (failed(axes))
+        return signalPassFailure();
+      std::string reason;
+      TensorStepAttr step = tensorStepOf(func);
+      if (isAttention(func) || isChain(func)) {
+        if (failed(mapWalk(func, *axes)))
+          return signalPassFailure();
+        continue;
+      }
+      std::optional<TensorDot> dot = matchTensorDot(func, *axes, step.getTf32() || step.getDepth() == 128, reason);
+      if (dot && step.getWarps()) {
+        if (failed(mapWarps(func, *dot, *axes, reason))) {
+          func.emitOpError() << "is not for tensor cores: " << reason;
+          return signalPassFailure();
+        }
+        continue;
+      }
+      if (dot && step.getRows() > mostRows) {
+        dot.reset();
+        reason = "tiles of a product have 64 or 128 rows";
+      }
+      if (dot && dot->isExact && (step.getColumns() != 128 || step.getSplit() != 1)) {
+        dot.reset();
+        reason = "threads multiply tiles of 128 columns, each in one workgroup";
+      }
+      if (dot && !dot->rhs.alongDepth && step.getColumns() % Mapper::panelColumns != 0) {
+        dot.reset();
+        reason = "a factor that does not run along the contraction lies in panels of 64 columns";
+      }
+      if (!dot) {
+        func.emitOpError() << "is not for tensor cores: " << reason;
+        return signalPassFailure();
+      }
+      if (step.getDepth() != dot->sliceElements()) {
+        func.emitOpError() << "has slices of " << step.getDepth() << " elements, which are not "
+                           << TensorDot::sliceBytes << " bytes";
+        return signalPassFailure();
+      }
+      Mapper(func, *dot, *axes).run();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,378 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Matrix/TensorChain.h"
+
+#include "zyx/Codegen/Matrix/TensorDot.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// Features of an inner product, and columns of all results that the registers of a group of warps hold beside it.
+static constexpr int64_t mostFeatures = 256, mostColumns = 256;
+
+static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType()); }
+static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
+static bool isZero(Value tile) { return matchPattern(tile, m_AnyZeroFloat()); }
+
+SmallVector<const TensorOperand *> TensorChain::others() const {
+  SmallVector<const TensorOperand *> all;
+  auto add = [&](const TensorOperand &operand) {
+    if (llvm::none_of(all, [&](const TensorOperand *known) { return isSame(*known, operand); }))
+      all.push_back(&operand);
+  };
+  for (const Inner &each : inner)
+    add(each.other);
+  for (const Outer &each : outer)
+    add(each.other);
+  return all;
+}
+
+bool zyx::kernel::isChain(FuncOp func) {
+  Block &body = func.getBody().front();
+  auto dots = body.getOps<DotOp>();
+  return llvm::range_size(dots) >= 2 && body.getOps<ReduceOp>().empty() &&
+         llvm::any_of(dots, [](DotOp dot) { return isPlainLoad(dot.getLhs()) != isPlainLoad(dot.getRhs()); });
+}
+
+//===----------------------------------------------------------------------===//
+// What is zero outside of a bound
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Finds what tiles are where a bound does not hold.
+class Outside {
+public:
+  Outside(const TensorChain &chain, const TensorBound &bound, const Axes &axes)
+      : chain(chain), bound(bound), axes(axes) {}
+
+  bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
+  /// Whether a condition is the bound.
+  bool isBound(Value condition) {
+    auto found = matchBound(condition, chain.rows, chain.walked, axes);
+    return found && found->factor == bound.factor && found->ofQuery == bound.ofQuery && found->offset == bound.offset;
+  }
+
+private:
+  enum class Kind { Unknown, Zero, MinusInfinity };
+
+  Kind kindOf(Value tile) {
+    auto [known, isNew] = kinds.try_emplace(tile, Kind::Unknown);
+    if (!isNew)
+      return known->second;
+    return kinds[tile] = compute(tile);
+  }
+
+  Kind compute(Value tile) {
+    if (::isZero(tile))
+      return Kind::Zero;
+    if (isMinusInfinity(tile))
+      return Kind::MinusInfinity;
+    Operation *op = tile.getDefiningOp();
+    if (!op)
+      return Kind::Unknown;
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      Kind otherwise = kindOf(select.getFalseValue());
+      return isBound(select.getCondition()) || kindOf(select.getTrueValue()) == otherwise ? otherwise : Kind::Unknown;
+    }
+    if (isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op))
+      return kindOf(op->getOperand(0));
+    if (isa<math::ExpOp>(op))
+      return kindOf(op->getOperand(0)) == Kind::MinusInfinity ? Kind::Zero : Kind::Unknown;
+    if (auto product = dyn_cast<arith::MulFOp>(op)) {
+      // Of zero and what is finite.
+      if (kindOf(product.getLhs()) == Kind::Zero || kindOf(product.getRhs()) == Kind::Zero)
+        return Kind::Zero;
+      auto scaled = scaledBy(product);
+      return scaled && scaled->second > 0 ? kindOf(scaled->first) : Kind::Unknown;
+    }
+    if (isa<arith::AddFOp, arith::SubFOp>(op)) {
+      Kind left = kindOf(op->getOperand(0)), right = kindOf(op->getOperand(1));
+      // What is added to an infinity is finite.
+      if (left == Kind::MinusInfinity || (isa<arith::AddFOp>(op) && right == Kind::MinusInfinity))
+        return Kind::MinusInfinity;
+      return left == right ? left : Kind::Unknown;
+    }
+    if (isa<arith::DivFOp, arith::NegFOp>(op))
+      return kindOf(op->getOperand(0)) == Kind::Zero ? Kind::Zero : Kind::Unknown;
+    return Kind::Unknown;
+  }
+
+  const TensorChain &chain;
+  const TensorBound &bound;
+  const Axes &axes;
+  llvm::DenseMap<Value, Kind> kinds;
+};
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+class ChainMatcher {
+public:
+  ChainMatcher(FuncOp func, const Axes &axes) : func(func), axes(axes) {}
+
+  std::optional<TensorChain> match(std::string &reason) {
+    const char *why = findDots();
+    why = why ? why : matchInner();
+    why = why ? why : matchOuter();
+    why = why ? why : matchBetween();
+    if (!why)
+      return std::move(found);
+    reason = why;
+    return std::nullopt;
+  }
+
+private:
+  const char *findDots();
+  const char *matchInner();
+  const char *matchOuter();
+  const char *matchBetween();
+  const char *matchStore(TensorChain::Outer &outer);
+  size_t countInner(Value factor);
+  std::optional<TensorOperand> operandOf(Value tile, Axis rows, Axis features) {
+    auto load = tile.getDefiningOp<LoadOp>();
+    return matchOperand(load.getView(), load.getIndices(), tile, rows, features, axes);
+  }
+  SmallVector<Axis> batchesOf(Value tile) {
+    SmallVector<Axis> all = axes.of(tile);
+    return llvm::to_vector(
+        llvm::make_filter_range(ArrayRef(all).drop_back(2), [&](Axis axis) { return axes.extent(axis) > 1; }));
+  }
+
+  FuncOp func;
+  const Axes &axes;
+  TensorChain found;
+  SmallVector<StoreOp> stores;
+  Type element;
+};
+
+} // namespace
+
+/// Which dots are inner and which are outer, and the axes of both.
+const char *ChainMatcher::findDots() {
+  for (Operation &op : func.getBody().front()) {
+    if (isa<ReduceOp, ScanOp, GatherOp>(op) || op.getNumRegions() != 0)
+      return "there is more than a chain of products";
+    if (auto store = dyn_cast<StoreOp>(op))
+      stores.push_back(store);
+    auto dot = dyn_cast<DotOp>(op);
+    if (!dot)
+      continue;
+    if (!elementOf(dot.getResult()).isF32() || !isZero(dot.getAcc()))
+      return "sums are not in f32, from zero on";
+    const bool isLeft = isPlainLoad(dot.getLhs()), isRight = isPlainLoad(dot.getRhs());
+    if (isLeft && isRight)
+      found.inner.emplace_back().dot = dot;
+    else if (isLeft || isRight) {
+      TensorChain::Outer &outer = found.outer.emplace_back();
+      outer.dot = dot;
+      outer.isTurned = isLeft;
+    } else
+      return "products are not of what is read, or of what is computed with what is read";
+  }
+  if (found.inner.empty() || found.outer.empty() || found.outer.size() > found.inner.size() ||
+      stores.size() != found.outer.size())
+    return "there is not a result for each product of what is computed, and an inner product for each of these";
+  TensorChain::Outer &first = found.outer.front();
+  SmallVector<Axis> weights = axes.of(first.isTurned ? first.dot.getRhs() : first.dot.getLhs());
+  found.rows = weights[weights.size() - 2];
+  found.walked = weights.back();
+  if (first.isTurned)
+    std::swap(found.rows, found.walked);
+  found.batches = batchesOf(found.inner.front().dot.getResult());
+  element = elementOf(first.isTurned ? first.dot.getLhs() : first.dot.getRhs());
+  if (!is16Bit(element))
+    return "factors are not of one 16-bit type";
+  return nullptr;
+}
+
+const char *ChainMatcher::matchInner() {
+  for (TensorChain::Inner &inner : found.inner) {
+    SmallVector<Axis> result = axes.of(inner.dot.getResult());
+    const bool isTurned = result.back() == found.rows;
+    Value own = inner.dot.getLhs(), other = inner.dot.getRhs();
+    const Axis features = axes.of(own).back();
+    if (isTurned)
+      std::swap(own, other);
+    SmallVector<Axis> wanted = {found.rows, found.walked};
+    if (isTurned)
+      std::swap(wanted[0], wanted[1]);
+    if (ArrayRef(result).take_back(2) != ArrayRef(wanted) || found.rows == found.walked ||
+        batchesOf(inner.dot.getResult()) != found.batches)
+      return "its products do not have the same rows and columns";
+    if (elementOf(own) != element || elementOf(other) != element)
+      return "factors are not of one 16-bit type";
+    inner.depth = axes.extent(features);
+    if (inner.depth > mostFeatures)
+      return "there are more than 256 features";
+    auto ofRows = operandOf(own, found.rows, features), ofOthers = operandOf(other, found.walked, features);
+    if (!ofRows || !ofOthers)
+      return "factors do not lie on multiples of 16 bytes, features side by side";
+    inner.own = *ofRows;
+    inner.other = *ofOthers;
+  }
+  return nullptr;
+}
+
+const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
+  ElementwiseWalk behind{axes,
+                         {found.rows, outer.columns},
+                         {outer.dot.getResult()},
+                         [](Value) { return false; },
+                         [](Value) { return false; }};
+  behind.own.append(found.batches);
+  for (StoreOp store : stores) {
+    if (!behind.check(store.getValue()))
+      continue;
+    if (elementOf(store.getValue()).isF32()) {
+      auto strides =
+          store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+      // Who shares a place would write it, too.
+      auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
+      if (!strides || !isOwn(found.rows) || !isOwn(outer.columns) || !llvm::all_of(found.batches, isOwn))
+        return "results in f32 are stored through more than strides";
+      outer.store = store;
+      outer.isWide = true;
+      return nullptr;
+    }
+    auto result = store.getMask() ? std::nullopt
+                                  : matchOperand(store.getView(), store.getIndices(), store.getValue(), found.rows,
+                                                 outer.columns, axes);
+    int64_t places = 1, programs = 1;
+    if (result)
+      for (const AxisPart &part : result->batches)
+        places *= part.extent;
+    for (Axis axis : found.batches)
+      programs *= axes.extent(axis);
+    // Programs that share a place in the result would all write it.
+    if (!result || places != programs || elementOf(store.getValue()) != element)
+      return "results do not lie on multiples of 16 bytes, features side by side, in the type of the factors";
+    outer.store = store;
+    outer.result = *result;
+    return nullptr;
+  }
+  return "results are not computed element by element of one sum each";
+}
+
+const char *ChainMatcher::matchOuter() {
+  int64_t columns = 0;
+  for (TensorChain::Outer &outer : found.outer) {
+    outer.factor = outer.dot.getLhs();
+    Value read = outer.dot.getRhs();
+    if (outer.isTurned)
+      std::swap(outer.factor, read);
+    SmallVector<Axis> factor = axes.of(outer.factor), result = axes.of(outer.dot.getResult());
+    if (outer.isTurned) {
+      std::swap(factor[factor.size() - 2], factor.back());
+      std::swap(result[result.size() - 2], result.back());
+    }
+    outer.columns = result.back();
+    if (factor.back() != found.walked || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
+        result[result.size() - 2] != found.rows || batchesOf(outer.dot.getResult()) != found.batches)
+      return "its products do not have the same rows and columns";
+    if (elementOf(read) != element)
+      return "factors are not of one 16-bit type";
+    outer.width = axes.extent(outer.columns);
+    columns += outer.width;
+    if (columns > mostColumns)
+      return "results have more than 256 columns together";
+    auto other = operandOf(read, found.walked, outer.columns);
+    if (!other)
+      return "factors do not lie on multiples of 16 bytes, features side by side";
+    outer.other = *other;
+    // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum.
+    while (Operation *op = outer.factor.getDefiningOp()) {
+      auto scaled = isa<arith::MulFOp>(op) ? scaledBy(cast<arith::MulFOp>(op)) : std::nullopt;
+      if (scaled && elementOf(outer.factor).isF32()) {
+        outer.weight *= scaled->second;
+        outer.factor = scaled->first;
+      } else if (isa<arith::ExtFOp>(op) || (isa<arith::TruncFOp>(op) && elementOf(outer.factor) == element)) {
+        outer.factor = op->getOperand(0);
+      } else {
+        break;
+      }
+    }
+    if (const char *why = matchStore(outer))
+      return why;
+  }
+  return nullptr;
+}
+
+/// The inner products that a factor is computed from.
+size_t ChainMatcher::countInner(Value factor) {
+  llvm::SetVector<Value> values;
+  values.insert(factor);
+  size_t count = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (isa<DotOp>(op))
+      ++count;
+    else if (!isa<LoadOp>(op))
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+  return count;
+}
+
+const char *ChainMatcher::matchBetween() {
+  SmallVector<Value> conditions;
+  llvm::SetVector<Value> ofRows;
+  for (TensorChain::Outer &outer : found.outer) {
+    ElementwiseWalk walk{axes,
+                         {found.rows, found.walked},
+                         {},
+                         [&](Value value) {
+                           bool isOne =
+                               elementOf(value).isInteger(1) && matchBound(value, found.rows, found.walked, axes);
+                           if (isOne)
+                             conditions.push_back(value);
+                           return isOne;
+                         },
+                         [&](Value value) {
+                           auto load = value.getDefiningOp<LoadOp>();
+                           bool isOne =
+                               load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
+                           if (isOne && !axes.contains(value, found.walked))
+                             ofRows.insert(value);
+                           return isOne;
+                         },
+                         [&](Value value) { return isPlaceOf(value, found.rows, found.walked, axes); }};
+    walk.own.append(found.batches);
+    for (TensorChain::Inner &inner : found.inner)
+      walk.known.push_back(inner.dot.getResult());
+    if (!walk.check(outer.factor))
+      return "what is multiplied is not computed element by element, of what lies along rows and columns";
+  }
+  llvm::sort(found.outer, [&](const TensorChain::Outer &a, const TensorChain::Outer &b) {
+    size_t needed = countInner(a.factor), others = countInner(b.factor);
+    return needed == others ? a.dot->isBeforeInBlock(b.dot) : needed < others;
+  });
+  found.ofRows = ofRows.takeVector();
+  for (Value condition : conditions) {
+    TensorBound bound = *matchBound(condition, found.rows, found.walked, axes);
+    auto isSame = [&](const TensorBound &other) {
+      return other.factor == bound.factor && other.ofQuery == bound.ofQuery && other.offset == bound.offset;
+    };
+    if (llvm::any_of(found.bounds, isSame))
+      continue;
+    found.bounds.push_back(bound);
+    Outside outside(found, bound, axes);
+    for (auto select : func.getBody().front().getOps<arith::SelectOp>())
+      if (outside.isBound(select.getCondition()) && isZero(select.getFalseValue()) &&
+          outside.isZero(select.getTrueValue()))
+        found.idle.insert(select.getResult());
+    if (!found.diagonal && bound.ofQuery != 0 &&
+        llvm::all_of(found.outer, [&](TensorChain::Outer &outer) { return outside.isZero(outer.factor); }))
+      found.diagonal = bound;
+  }
+  return nullptr;
+}
+
+std::optional<TensorChain> zyx::kernel::matchTensorChain(FuncOp func, const Axes &axes, std::string &reason) {
+  return ChainMatcher(func, axes).match(reason);
+}

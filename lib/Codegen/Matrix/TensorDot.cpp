@@ -1,0 +1,338 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Matrix/TensorDot.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// Bytes of which addresses and strides are multiples for the copy engine; dimensions that it knows.
+static constexpr int64_t copyAlignment = 16;
+static constexpr size_t mostDimensions = 5;
+/// Coordinates and strides are numbers of 31 bits, and of 40.
+static constexpr int64_t mostExtent = (int64_t(1) << 31) - 1, mostStrideBytes = int64_t(1) << 40;
+
+int64_t AxisStrides::of(Axis axis) const {
+  for (auto [each, stride] : strides)
+    if (each == axis)
+      return stride;
+  return 0;
+}
+
+std::optional<AxisStrides> zyx::kernel::stridesOf(Value view, ValueRange indices, Value tile, const Axes &axes) {
+  auto made = view.getDefiningOp<ViewOp>();
+  if (!made || !made.getMap().isSingleBlock() || made.getMap().front().hasValid())
+    return std::nullopt;
+  BlockAttr block = made.getMap().front();
+  std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
+  auto type = cast<RankedTensorType>(tile.getType());
+  if (!offset || !made.getType().hasStaticShape() || type.getShape() != made.getType().getShape())
+    return std::nullopt;
+  AxisStrides result;
+  result.offset = *offset;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(tile))) {
+    std::optional<int64_t> stride = BlockAttr::constant(block.getStrides()[dim]);
+    if (!stride || *stride < 0 || getConstantIntValue(indices[dim]) != 0)
+      return std::nullopt;
+    if (type.getDimSize(dim) == 1)
+      continue;
+    result.strides.push_back({axis, *stride});
+  }
+  return result;
+}
+
+bool zyx::kernel::isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes) {
+  if (axes.extent(inner) > 1 && strides.of(inner) != 1)
+    return false;
+  if (strides.offset * elementBytes % copyAlignment != 0)
+    return false;
+  return llvm::all_of(strides.strides, [&](auto each) {
+    auto [axis, stride] = each;
+    int64_t bytes = stride * elementBytes;
+    return axes.extent(axis) <= mostExtent &&
+           (axis == inner || (bytes % copyAlignment == 0 && bytes < mostStrideBytes));
+  });
+}
+
+BlockAttr zyx::kernel::stridedBlock(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                    int64_t offset) {
+  auto numbers = [&](ArrayRef<int64_t> values) {
+    return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
+  };
+  return BlockAttr::get(context, numbers(shape), numbers(strides), getAffineConstantExpr(offset, context), {}, {});
+}
+
+static int64_t bytesOf(Type element) { return element.getIntOrFloatBitWidth() / 8; }
+
+static bool isF8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
+
+static Type factorOf(DotOp dot) { return getElementTypeOrSelf(dot.getLhs().getType()); }
+int64_t TensorDot::elementBytes() const { return bytesOf(factorOf(dot)); }
+bool TensorDot::sumsSlices() const { return isF8(factorOf(dot)); }
+
+/// Whether tensor cores multiply these and sum up so.
+static bool hasInstruction(Type lhs, Type rhs, Type sums) {
+  if (lhs.isInteger(8) && rhs.isInteger(8))
+    return sums.isInteger(32);
+  return sums.isF32() && ((lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32())) || (isF8(lhs) && isF8(rhs)));
+}
+
+/// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole
+/// slices, the contraction is cut into these.
+static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, ArrayRef<Axis> batches, const Axes &axes,
+                                               std::string &reason, int64_t channels = 0) {
+  TensorFactor factor;
+  // Along batches that it does not have it is the same.
+  if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
+    tile = broadcast.getInput();
+  factor.load = tile.getDefiningOp<LoadOp>();
+  if (!factor.load || factor.load.getMask() || factor.load.getOther()) {
+    reason = "a factor is computed";
+    return std::nullopt;
+  }
+  std::optional<AxisStrides> strides = stridesOf(factor.load.getView(), factor.load.getIndices(), tile, axes);
+  if (!strides) {
+    factor.window = matchWindow(factor.load, free, k, axes, reason);
+    if (!factor.window)
+      return std::nullopt;
+    factor.alongDepth = true;
+    factor.map = MapAttr::get(tile.getContext(), stridedBlock(tile.getContext(), factor.window->shape,
+                                                              factor.window->strides, factor.window->offset));
+    return factor;
+  }
+  Type element = getElementTypeOrSelf(tile.getType());
+  factor.alongDepth = isCopied(*strides, k, bytesOf(element), axes);
+  if (!factor.alongDepth && !isCopied(*strides, free, bytesOf(element), axes)) {
+    reason = "a factor does not lie on multiples of 16 bytes";
+    return std::nullopt;
+  }
+  SmallVector<int64_t> shape, places;
+  for (Axis axis : batches)
+    if (int64_t stride = strides->of(axis)) {
+      factor.batches.push_back(axis);
+      shape.push_back(axes.extent(axis));
+      places.push_back(stride);
+    }
+  factor.channels = channels;
+  Axis outer = factor.alongDepth ? free : k, inner = factor.alongDepth ? k : free;
+  auto extentOf = [&](Axis axis) { return axis == k && channels ? channels : axes.extent(axis); };
+  if (channels) {
+    shape.push_back(axes.extent(k) / channels);
+    places.push_back(channels * strides->of(k));
+    if (places.back() * bytesOf(element) % copyAlignment != 0) {
+      reason = "a factor does not lie on multiples of 16 bytes";
+      return std::nullopt;
+    }
+  }
+  shape.append({extentOf(outer), extentOf(inner)});
+  // Of a single row nobody knows where the next one would be.
+  int64_t row = strides->of(outer), aligned = llvm::alignTo(axes.extent(inner), copyAlignment);
+  if (axes.extent(outer) > 1 && row < axes.extent(inner)) {
+    reason = "a factor has rows that overlap";
+    return std::nullopt;
+  }
+  places.append({row ? row : aligned, 1});
+  if (shape.size() > mostDimensions) {
+    reason = "a factor has more than 5 dimensions";
+    return std::nullopt;
+  }
+  factor.map = MapAttr::get(tile.getContext(), stridedBlock(tile.getContext(), shape, places, strides->offset));
+  return factor;
+}
+
+/// Elements that threads can compute with and move: others are left to the generic way.
+static bool isElement(Type element) {
+  return element.isF32() || element.isBF16() || element.isF16() || element.isInteger(32);
+}
+
+bool zyx::kernel::isOnRegisters(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::TruncFOp, arith::ExtFOp,
+             arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,
+             arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp,
+             math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
+             math::CopySignOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp,
+             math::RsqrtOp>(op);
+}
+
+/// Whether what is done behind the dot can be done to registers.
+static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, std::string &reason) {
+  auto onlyOwnAxes = [&](Value tile) {
+    SmallVector<Axis> seen;
+    for (Axis axis : axes.of(tile)) {
+      if (axes.extent(axis) == 1)
+        continue;
+      bool known = axis == dot.m || axis == dot.n || llvm::is_contained(dot.batches, axis);
+      if (!known || llvm::is_contained(seen, axis))
+        return false;
+      seen.push_back(axis);
+    }
+    return true;
+  };
+  for (Value result : op->getResults()) {
+    Type element = getElementTypeOrSelf(result.getType());
+    // Threads that multiply hold no pairs of 16 bits.
+    const bool isNarrow = element.isBF16() || element.isF16();
+    if (!isTile(result) || !onlyOwnAxes(result) || (!isElement(element) && !element.isInteger(1)) ||
+        (isNarrow && dot.isExact)) {
+      reason = "what is computed behind the dot has other axes or elements";
+      return false;
+    }
+  }
+  if (op == dot.dot)
+    return true;
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    bool fits = !load.getMask() && !load.getOther() && isElement(getElementTypeOrSelf(load.getType())) &&
+                stridesOf(load.getView(), load.getIndices(), load.getResult(), axes);
+    if (!fits)
+      reason = "what is read behind the dot is read through more than strides";
+    return fits;
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (isa<BroadcastOp, TransposeOp, ReshapeOp>(op))
+    return true;
+  // Integers would become 16-bit floats in two steps, and be rounded twice.
+  bool fromInteger =
+      isa<arith::SIToFPOp, arith::UIToFPOp>(op) && !getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+  bool sameBits = isa<arith::BitcastOp>(op) && !llvm::all_of(op->getOperandTypes(), [](Type type) {
+                    return getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 32;
+                  });
+  if (isOnRegisters(op) && !fromInteger && !sameBits &&
+      llvm::all_of(op->getOperandTypes(), [](Type type) { return isTile(type); }))
+    return true;
+  reason = "what is computed behind the dot is no elementwise op";
+  return false;
+}
+
+std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits,
+                                                     std::string &reason) {
+  TensorDot result;
+  reason.clear();
+  for (Operation &op : func.getBody().front()) {
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      if (result.dot)
+        reason = "there are two dots";
+      result.dot = dot;
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      result.stores.push_back(store);
+    } else if (op.getNumRegions() != 0) {
+      reason = "there are loops";
+    }
+  }
+  if (!result.dot)
+    reason = "there is no dot";
+  if (!reason.empty())
+    return std::nullopt;
+  DotOp dot = result.dot;
+  Type lhs = getElementTypeOrSelf(dot.getLhs().getType()), rhs = getElementTypeOrSelf(dot.getRhs().getType());
+  if (!hasInstruction(lhs, rhs, getElementTypeOrSelf(dot.getType()))) {
+    reason = "factors are not of f32, of one 16-bit type or of f8 with sums in f32, or of i8 with sums in i32";
+    return std::nullopt;
+  }
+  if (isF8(lhs) && !fewDigits) {
+    reason = "tensor cores sum up f8 with few digits";
+    return std::nullopt;
+  }
+  result.isExact = lhs.isF32() && !fewDigits;
+  if (!matchPattern(dot.getAcc(), m_AnyZeroFloat()) && !matchPattern(dot.getAcc(), m_Zero())) {
+    reason = "sums do not begin with zero";
+    return std::nullopt;
+  }
+  SmallVector<Axis> all = axes.of(dot.getResult());
+  result.m = all[all.size() - 2];
+  result.n = all.back();
+  result.k = axes.of(dot.getLhs()).back();
+  for (Axis axis : ArrayRef(all).drop_back(2))
+    if (axes.extent(axis) > 1)
+      result.batches.push_back(axis);
+  // A dimension of extent 1 is tied to whatever it meets.
+  if (result.m == result.n || llvm::is_contained(result.batches, result.m) ||
+      llvm::is_contained(result.batches, result.n) || axes.extent(result.m) < 1 || axes.extent(result.n) < 1 ||
+      axes.extent(result.k) < 1 || ShapedType::getNumElements(cast<RankedTensorType>(dot.getType()).getShape()) == 0) {
+    reason = "axes of the dot are one, or empty";
+    return std::nullopt;
+  }
+  result.depth = axes.extent(result.k);
+  auto left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason);
+  auto right = left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason) : std::nullopt;
+  if (!left || !right)
+    return std::nullopt;
+  const bool runAlong = left->alongDepth && right->alongDepth;
+  if (bytesOf(lhs) != 2 && ((!runAlong && !result.isExact) || left->window || right->window)) {
+    reason = runAlong ? "a factor of 8 or 32 bits has windows"
+                      : "a factor of 8 or 32 bits does not run along the contraction";
+    return std::nullopt;
+  }
+  if (left->window && right->window) {
+    reason = "both factors have windows";
+    return std::nullopt;
+  }
+  const std::optional<TensorWindow> &window = left->window ? left->window : right->window;
+  if (window && window->channels % sliceDepth != 0) {
+    // The slices of each element of a window end with zeros, and so do those that they are multiplied by.
+    const int64_t channels = window->channels;
+    result.depth = result.depth / channels * llvm::alignTo(channels, sliceDepth);
+    if (left->window)
+      right = matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason, channels);
+    else
+      left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason, channels);
+    if (!left || !right)
+      return std::nullopt;
+  }
+  result.lhs = *left;
+  result.rhs = *right;
+  if (result.stores.empty())
+    reason = "nothing is stored";
+  auto has = [&](StoreOp store, Axis axis) { return axes.extent(axis) == 1 || axes.contains(store.getValue(), axis); };
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> work;
+  for (StoreOp store : result.stores) {
+    Operation *from = isTile(store.getValue()) ? store.getValue().getDefiningOp() : nullptr;
+    bool fits = from && !store.getMask() && isElement(getElementTypeOrSelf(store.getValue().getType())) &&
+                has(store, result.m) && has(store, result.n) &&
+                llvm::all_of(result.batches, [&](Axis axis) { return has(store, axis); }) &&
+                stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+    if (!fits)
+      reason = "a result is stored through more than strides";
+    else
+      work.push_back(from);
+  }
+  bool readsDot = false;
+  while (reason.empty() && !work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    readsDot |= op == dot;
+    if (!isEpilogue(op, result, axes, reason))
+      break;
+    if (op != dot && !isa<LoadOp>(op))
+      for (Value operand : op->getOperands()) {
+        if (Operation *def = operand.getDefiningOp())
+          work.push_back(def);
+        else
+          reason = "what is computed behind the dot is no elementwise op";
+      }
+  }
+  if (reason.empty() && !readsDot)
+    reason = "nothing is stored";
+  if (!reason.empty())
+    return std::nullopt;
+  return result;
+}
+
+bool zyx::kernel::isForWarps(const TensorDot &dot, std::string &reason) {
+  if (dot.lhs.window || dot.rhs.window)
+    reason = "windows of images are fetched by Hopper's copy engine";
+  else if (dot.isExact)
+    reason = "f32 with all digits passes through Hopper's copy engine";
+  else if (dot.sumsSlices())
+    reason = "f8 is multiplied by Hopper's tensor cores";
+  else
+    return true;
+  return false;
+}

@@ -1,0 +1,206 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "WalkEmitter.h"
+
+#include "zyx/Codegen/Matrix/TensorDot.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+WalkEmitter::WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, ArrayRef<Axis> batches)
+    : MachineEmitter(func, axes), rowAxis(rowAxis), walkedAxis(walkedAxis), batches(batches),
+      rows(axes.extent(rowAxis)), walked(axes.extent(walkedAxis)), tilesDown(llvm::divideCeil(rows, step.getRows())),
+      blocks(llvm::divideCeil(walked, step.getColumns())) {
+  for (Axis axis : batches)
+    heads *= axes.extent(axis);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Tiles are dealt out forth and back, so that whoever has a long one in one round has a short one in the next.
+Value WalkEmitter::seatIn(Value round) {
+  Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest(round, index(2)), index(1));
+  return choose(odd, sub(sub(numGroups, index(1)), group), group);
+}
+
+Value WalkEmitter::rounds() {
+  Value all = index(tilesDown * heads), full = divide(all, numGroups);
+  Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatIn(full), rest(all, numGroups));
+  return choose(hasMore, add(full, 1), full);
+}
+
+WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorBound> &diagonal,
+                                        const std::optional<TensorBound> &window) {
+  Place place;
+  Value number = add(arith::MulIOp::create(b, loc, round, numGroups), seatIn(round));
+  // Some heads at a time, of which the cache holds what is walked; of these the longest tiles first.
+  const int64_t together = std::min(step.getGroup(), heads);
+  Value area = index(tilesDown * together), section = divide(number, area), inside = rest(number, area);
+  Value here =
+      heads % together == 0
+          ? index(together)
+          : arith::MinUIOp::create(b, loc, sub(index(heads), multiply(section, together)), index(together)).getResult();
+  Value head = add(multiply(section, together), rest(inside, here));
+  const bool isLastLongest = !diagonal || diagonal->factor < 0;
+  Value down = divide(inside, here);
+  if (isLastLongest)
+    down = sub(index(tilesDown - 1), down);
+  for (auto [i, axis] : llvm::enumerate(llvm::reverse(batches))) {
+    const bool isLast = i + 1 == batches.size();
+    Value extent = index(axes.extent(axis));
+    place.batches[axis] = isLast ? head : rest(head, extent);
+    if (!isLast)
+      head = divide(head, extent);
+  }
+  place.row = multiply(down, step.getRows());
+  place.first = place.wholeFirst = index(0);
+  place.end = place.wholeEnd = index(blocks);
+  const int64_t columns = step.getColumns();
+  auto blockOf = [&](Value row, int64_t plus, int64_t least) {
+    return divide(arith::MaxSIOp::create(b, loc, add(row, plus), index(least)), columns);
+  };
+  auto atMost = [&](Value x, Value most) -> Value { return arith::MinUIOp::create(b, loc, x, most); };
+  // Row r sees what is from r - offset on.
+  auto beginBy = [&](const TensorBound &bound, Value most) {
+    place.first = atMost(blockOf(place.row, -bound.offset, 0), most);
+    place.wholeFirst = atMost(blockOf(place.row, step.getRows() - 2 - bound.offset + columns, 0), index(blocks));
+  };
+  if (diagonal && isLastLongest) {
+    // Row r sees what is up to r + offset.
+    place.end = atMost(blockOf(place.row, diagonal->offset + step.getRows() - 1 + columns, columns), index(blocks));
+    place.wholeEnd = atMost(blockOf(place.row, diagonal->offset + 1, 0), place.end);
+  } else if (diagonal) {
+    beginBy(*diagonal, index(blocks - 1));
+  }
+  if (window)
+    beginBy(*window, sub(place.end, index(1)));
+  return place;
+}
+
+SmallVector<Value> WalkEmitter::indicesOf(const TensorOperand &operand, const Place &place, Value row) {
+  SmallVector<Value> indices;
+  for (const AxisPart &each : operand.batches) {
+    Value at = divide(place.batches.lookup(each.axis), each.divisor);
+    indices.push_back(each.divisor * each.extent == axes.extent(each.axis) ? at : rest(at, index(each.extent)));
+  }
+  indices.append({row, index(0)});
+  return indices;
+}
+
+WalkEmitter::Turn WalkEmitter::next(Turn turn) {
+  auto [stage, parity] = advance(turn.stage, turn.parity);
+  return {stage, parity};
+}
+
+//===----------------------------------------------------------------------===//
+// What is elementwise
+//===----------------------------------------------------------------------===//
+
+RankedTensorType WalkEmitter::tile(int64_t columns) {
+  return RankedTensorType::get({groupRows, columns}, b.getF32Type(), acc);
+}
+
+RankedTensorType WalkEmitter::row() {
+  return RankedTensorType::get({groupRows}, b.getF32Type(), SliceAttr::get(b.getContext(), 1, acc));
+}
+
+Value WalkEmitter::alongRows(Value column, RankedTensorType type) {
+  return BroadcastOp::create(b, loc, type.clone(getElementTypeOrSelf(column.getType())), column, ArrayRef<int64_t>{0});
+}
+
+Value WalkEmitter::power(Value x) {
+  auto result = math::Exp2Op::create(b, loc, x);
+  result.setFastmath(arith::FastMathFlags::afn);
+  return result;
+}
+
+Value WalkEmitter::isFar(Value vector, double limit) {
+  Value size = math::AbsFOp::create(b, loc, vector);
+  // An infinity is beyond each number of f32, also where a tiny factor would allow for more.
+  limit = std::min<double>(limit, std::numeric_limits<float>::max());
+  return AnyOp::create(b, loc, b.getI1Type(),
+                       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, size, number(vector.getType(), limit)));
+}
+
+Value WalkEmitter::boundOf(const TensorBound &bound, const Place &place, Value firstColumn, RankedTensorType type) {
+  // factor * (firstColumn + column) + ofQuery * (place.row + row) + offset >= 0
+  auto numbers = type.clone(b.getI32Type());
+  Value columns, limit;
+  auto predicate = bound.factor < 0 ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge;
+  if (bound.ofQuery == 0) {
+    Value base = add(firstColumn, bound.factor * bound.offset);
+    columns = IotaOp::create(b, loc, numbers, base, 1, ArrayAttr());
+    limit = number(numbers, 0);
+  } else {
+    Value base = sub(add(place.row, -bound.factor * bound.offset), firstColumn);
+    Value rows = IotaOp::create(b, loc, row().clone(b.getI32Type()), base, 0, ArrayAttr());
+    columns = IotaOp::create(b, loc, numbers, Value(), 1, ArrayAttr());
+    limit = alongRows(rows, numbers);
+  }
+  return arith::CmpIOp::create(b, loc, predicate, columns, limit);
+}
+
+Value WalkEmitter::placesOf(IotaOp iota, const Site &site) {
+  const bool isRow = axes.contains(iota.getResult(), rowAxis);
+  Type type = heldType(iota.getResult(), site.frame, b.getI32Type());
+  return IotaOp::create(b, loc, type, isRow ? site.place.row : site.firstColumn, 0, ArrayAttr());
+}
+
+WalkEmitter::Patch WalkEmitter::patchOf(Value view, ValueRange at, Value tile, const Site &site) {
+  AxisStrides strides = *stridesOf(view, at, tile, axes);
+  SmallVector<int64_t> shape, places;
+  SmallVector<Value> indices;
+  SmallVector<bool> inBounds;
+  auto take = [&](Axis axis, Value at, bool isInside) {
+    shape.push_back(axes.extent(axis));
+    places.push_back(strides.of(axis));
+    indices.push_back(at);
+    inBounds.push_back(isInside);
+  };
+  for (Axis axis : batches)
+    if (strides.of(axis) != 0)
+      take(axis, site.place.batches.lookup(axis), true);
+  if (axes.contains(tile, rowAxis))
+    take(rowAxis, site.place.row, rows % step.getRows() == 0);
+  if (axes.contains(tile, walkedAxis))
+    take(walkedAxis, site.firstColumn, walked % step.getColumns() == 0);
+  else if (const Axis columns = site.frame.columns; columns != walkedAxis && axes.contains(tile, columns))
+    take(columns, index(0), axes.extent(columns) % site.frame.width == 0);
+  auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
+  return {MachineEmitter::viewOf(view, map), indices, b.getDenseBoolArrayAttr(inBounds)};
+}
+
+Value WalkEmitter::read(LoadOp load, const Site &site) {
+  Value of = load.getResult();
+  Patch patch = patchOf(load.getView(), load.getIndices(), of, site);
+  Type type = heldType(of, site.frame, getElementTypeOrSelf(of.getType()));
+  return LoadOp::create(b, loc, type, patch.view, patch.indices, Value(), Value(), ArrayAttr(), patch.inBounds);
+}
+
+void WalkEmitter::write(StoreOp store, Value held, const Site &site) {
+  Patch patch = patchOf(store.getView(), store.getIndices(), store.getValue(), site);
+  Value result = narrow(held, getElementTypeOrSelf(store.getValue().getType()));
+  StoreOp::create(b, loc, result, patch.view, patch.indices, Value(), patch.inBounds);
+}
+
+Value WalkEmitter::divideByVector(Value of, const Frame &frame, llvm::function_ref<Value(Value)> evaluate) {
+  auto quotient = of.getDefiningOp<arith::DivFOp>();
+  auto divisor = quotient ? quotient.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  if (!divisor || !getElementTypeOrSelf(of.getType()).isF32())
+    return {};
+  Value factor = evaluate(divisor.getInput());
+  auto type = dyn_cast<RankedTensorType>(factor.getType());
+  if (!type || !isa<SliceAttr>(type.getEncoding()))
+    return {};
+  Value reciprocal = arith::DivFOp::create(b, loc, number(type, 1), factor);
+  return arith::MulFOp::create(b, loc, evaluate(quotient.getLhs()), spread(reciprocal, heldType(of, frame)));
+}

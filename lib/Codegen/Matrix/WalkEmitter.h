@@ -1,0 +1,102 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H
+#define ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H
+
+#include "MachineEmitter.h"
+
+#include "zyx/Codegen/Matrix/TensorPlaces.h"
+
+namespace zyx::kernel {
+
+/// Kernels whose workgroups take tiles of rows of several batches in turn, and walk blocks along another axis for each:
+/// of queries along the keys, or of keys along the queries. A tile of scores has the rows of a group of warps, and a
+/// block's columns.
+class WalkEmitter : protected MachineEmitter {
+protected:
+  WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, llvm::ArrayRef<Axis> batches);
+
+  //===--------------------------------------------------------------------===//
+  // Places
+  //===--------------------------------------------------------------------===//
+
+  struct Place {
+    llvm::SmallDenseMap<Axis, mlir::Value> batches;
+    /// The first row; the blocks from `first` to `end` of which it sees something, and those among them from
+    /// `wholeFirst` to `wholeEnd` of which all its rows see all.
+    mlir::Value row, first, end, wholeFirst, wholeEnd;
+  };
+  /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and
+  /// behind one that ends what is seen by `window`, from which on it is; one block is always walked.
+  Place placeOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
+                const std::optional<TensorBound> &window = std::nullopt);
+  /// The number of rounds of this workgroup.
+  mlir::Value rounds();
+  mlir::SmallVector<mlir::Value> indicesOf(const TensorOperand &operand, const Place &place, mlir::Value row);
+  mlir::Value viewOf(const TensorOperand &operand) { return MachineEmitter::viewOf(operand.view, operand.map); }
+
+  /// A place in a ring, and the parity with which it is waited for.
+  struct Turn {
+    mlir::Value stage, parity;
+  };
+  Turn next(Turn turn);
+
+  //===--------------------------------------------------------------------===//
+  // What is elementwise
+  //===--------------------------------------------------------------------===//
+
+  /// Where a tile of the kernel is evaluated. `firstColumn` is the first one's place along the walked axis.
+  struct Site {
+    Frame frame;
+    const Place &place;
+    mlir::Value firstColumn;
+    llvm::DenseMap<mlir::Value, mlir::Value> known = llvm::DenseMap<mlir::Value, mlir::Value>();
+  };
+  mlir::RankedTensorType tile(int64_t columns);
+  mlir::RankedTensorType row();
+  mlir::Value alongRows(mlir::Value column, mlir::RankedTensorType type);
+  /// By the machine's own instruction.
+  mlir::Value power(mlir::Value x);
+  /// The largest exponent of two that a number of a row or a column may have where exponentials of distances to it are
+  /// computed by one fused multiply-add: the rounding of such an exponent is below 2^-12. Of larger ones, which only
+  /// masks make, rounding would be a factor of the weights, and what is scaled may leave the range of f32.
+  static constexpr double mostExponent = 4096;
+  /// Whether some number of rows or columns is beyond a limit, an infinity too.
+  mlir::Value isFar(mlir::Value vector, double limit);
+  /// The condition that a bound says, of a tile of scores.
+  mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn,
+                      mlir::RankedTensorType type);
+  /// The places that an iota counts, along rows or columns.
+  mlir::Value placesOf(IotaOp iota, const Site &site);
+  /// What threads read for their scores themselves, and what they write of their rows.
+  mlir::Value read(LoadOp load, const Site &site);
+  void write(StoreOp store, mlir::Value held, const Site &site);
+  /// A quotient by what rows or columns have, by the reciprocal of these: what is rounded to 16 bits does not show the
+  /// difference. Null where it is none.
+  mlir::Value divideByVector(mlir::Value of, const Frame &frame, llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
+
+  const Axis rowAxis, walkedAxis;
+  const llvm::SmallVector<Axis> batches;
+  /// Rows, and places along the walked axis.
+  const int64_t rows, walked;
+  const int64_t tilesDown, blocks;
+  int64_t heads = 1;
+  /// This workgroup, and how many there are.
+  mlir::Value group, numGroups;
+
+private:
+  mlir::Value seatIn(mlir::Value round);
+  /// The part of memory of which a tile is.
+  struct Patch {
+    mlir::Value view;
+    mlir::SmallVector<mlir::Value> indices;
+    mlir::DenseBoolArrayAttr inBounds;
+  };
+  Patch patchOf(mlir::Value view, mlir::ValueRange at, mlir::Value tile, const Site &site);
+};
+
+} // namespace zyx::kernel
+
+#endif // ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H

@@ -1,0 +1,746 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// A dot with `blocking` whose tile the threads of a workgroup share. They evaluate the elements of both factors, slice
+// by slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies
+// those of its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. See docs/codegen-gpu.md.
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Simt/Simt.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace zyx::kernel {
+
+class SharedDotEmitter {
+public:
+  SharedDotEmitter(TileContext &lowering, DotOp dot)
+      : t(lowering), dot(dot), loc(dot.getLoc()), element(getElementTypeOrSelf(dot.getType())) {
+    rank = cast<RankedTensorType>(dot.getType()).getRank();
+    k = t.axes.of(dot.getLhs(), rank - 1);
+  }
+
+  FailureOr<bool> emit();
+
+private:
+  using Accumulators = TileContext::Accumulators;
+
+  /// Elements that a thread reads at once of a slice: where they begin in the tile, and how far behind the slice's
+  /// beginning.
+  struct Piece {
+    Value position, behind;
+    /// Where it is written in the slice's rows; the position may be that of another element, where it does not exist.
+    Value place;
+    /// Whether the thread has it, where some have none; null where all have.
+    Value isOwn;
+  };
+  /// A factor, and the axis that it has beside the contraction.
+  struct Side {
+    Value factor;
+    Axis axis;
+    Extent extent;
+    /// Elements of the tile, and as many as all threads have; those of one thread, `lanes` of which are neighbours;
+    /// threads along the axis, and how far apart the neighbours of one thread begin. Where warps multiply, those of a
+    /// warp, and warps.
+    int64_t size = 0, padded = 0, each = 0, lanes = 1, threads = 0, apart = 0;
+    /// How many of the tile are brought: of what only fills the blocks of a warp nothing is read.
+    int64_t brought = 0;
+    /// Both slices, row by row along the contraction; or with a row for each element of the tile, where warps multiply
+    /// what is read along the contraction.
+    Value memory;
+    /// Slices are read in pieces of so many elements along this axis.
+    Axis readAxis;
+    int64_t readLanes = 1, readBytes = 4;
+    SmallVector<Piece> pieces;
+    /// The number of this thread along the axis.
+    Value number;
+  };
+
+  FailureOr<bool> analyse();
+  bool isForWarps();
+  bool isWhole(const Side &side, int64_t lanes) const;
+  void chooseSides();
+  Axis axisOfRuns(const Side &side);
+  int64_t lanesOf(Side &side);
+  void placeThreads();
+  void placePieces(Side &side);
+  LogicalResult emitTile(const Point &at);
+  FailureOr<SmallVector<Value>> readSlice(Side &side, const Point &at, Value start);
+  void writeSlice(Side &side, ArrayRef<Value> values, Value stage);
+  Accumulators multiply(Value stage, Accumulators sums);
+  Accumulators multiplyStep(Value row, Accumulators sums);
+  SmallVector<Value> readBlocks(const Side &side, Value stage, Value start, bool isLeft);
+  Accumulators multiplyBlocks(Value stage, Accumulators sums);
+  Accumulators begin();
+  Accumulators byRows(Accumulators sums);
+  Value rowPosition(int64_t row);
+  Value columnPosition(int64_t vector);
+  void allocateSlices();
+  LogicalResult finish(const Point &at, Accumulators sums);
+  LogicalResult finishRow(Point at, ArrayRef<Value> sums);
+  void shareSums(ArrayRef<Value> sums);
+  Accumulators gatherSums(Accumulators sums);
+
+  Value index(int64_t value) { return t.evaluator.constantIndex(value, loc); }
+  Value add(Value a, Value b) { return t.builder.createOrFold<arith::AddIOp>(loc, a, b); }
+  Value times(Value a, int64_t b) { return t.builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
+  Value over(Value a, int64_t b) { return t.builder.createOrFold<arith::DivUIOp>(loc, a, index(b)); }
+  Value rest(Value a, int64_t b) { return t.builder.createOrFold<arith::RemUIOp>(loc, a, index(b)); }
+  Value isBelow(Value a, Value b) { return arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::slt, a, b); }
+  Value load(Type type, Value view, ArrayRef<Value> at) {
+    return LoadOp::create(t.builder, loc, type, view, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  }
+  void store(Value value, Value view, ArrayRef<Value> at) {
+    StoreOp::create(t.builder, loc, value, view, at, Value(), DenseBoolArrayAttr());
+  }
+  Type typeOf(int64_t lanes) { return lanes == 1 ? element : VectorType::get(lanes, element); }
+  Value sumOf(Value a, Value b) {
+    if (isa<FloatType>(element))
+      return arith::AddFOp::create(t.builder, loc, a, b);
+    return arith::AddIOp::create(t.builder, loc, a, b);
+  }
+  /// `body` where the condition holds; always where it is null.
+  LogicalResult where(Value condition, llvm::function_ref<LogicalResult()> body) {
+    if (!condition)
+      return body();
+    auto branch = scf::IfOp::create(t.builder, loc, condition, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPointToStart(branch.thenBlock());
+    return body();
+  }
+  /// Rows that a thread has sums of, and vectors of each.
+  int64_t rows() const { return byWarps ? 2 * down.each / blockRows : down.each; }
+  int64_t vectors() const { return across.each / (byWarps ? blockColumns : across.lanes); }
+  int64_t threadsOfTile() const { return down.threads * across.threads * (byWarps ? warpThreads : 1); }
+  /// Whether a slice has a row for each element of the tile.
+  bool isByElements(const Side &side) const { return byWarps && side.readAxis == k; }
+
+  /// What a warp multiplies at once: rows, columns, and steps of the contraction.
+  static constexpr int64_t warpThreads = 32, blockRows = 16, blockColumns = 8, blockDepth = 16;
+
+  TileContext &t;
+  DotOp dot;
+  Location loc;
+  Type element;
+  unsigned rank;
+  Axis k;
+  int64_t depth = 0, step = 0;
+  /// Warps multiply what lies in shared memory in its own type of 16 bits.
+  bool byWarps = false;
+  /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
+  Side down, across;
+  /// Groups of threads that have the same sums, each of a part of every slice; those of all but the first.
+  int64_t groups = 1;
+  Value parts;
+  /// Which thread of its group this is, and which group; whether it is in one, where not all are.
+  Value own, group, isMember;
+  /// Where warps multiply, the number of this thread in its own.
+  Value lane;
+  SmallVector<StoreOp> epilogue;
+};
+
+} // namespace zyx::kernel
+
+//===----------------------------------------------------------------------===//
+// Who does what
+//===----------------------------------------------------------------------===//
+
+FailureOr<bool> SharedDotEmitter::analyse() {
+  const BlockingAttr blocking = *dot.getBlocking();
+  const Axis m = t.axes.of(dot.getResult(), rank - 2), n = t.axes.of(dot.getResult(), rank - 1);
+  FailureOr<Extent> rows = t.extentOf(m, loc), columns = t.extentOf(n, loc), along = t.extentOf(k, loc);
+  if (failed(rows) || failed(columns) || failed(along))
+    return failure();
+  depth = along->constant.value_or(0);
+  if (t.cluster > 1 || depth == 0 || blocking.getAlongDepth())
+    return false;
+  byWarps = blocking.getNarrow();
+  step = byWarps ? std::min(llvm::alignTo(depth, blockDepth), llvm::alignTo(blocking.getDepth(), blockDepth))
+                 : std::min<uint64_t>(depth, blocking.getDepth());
+  auto setUp = [&](Side &side, Value factor, Axis axis, Extent extent, int64_t each) {
+    side.factor = factor;
+    side.axis = axis;
+    side.extent = extent;
+    side.size = t.axes.extent(axis);
+    side.each = each;
+    side.padded = llvm::alignTo(side.size, each);
+    side.threads = side.padded / each;
+    side.brought = byWarps ? side.size : side.padded;
+    // Of a tile that may be empty no element could be read in the place of others.
+    return side.size > 0 && !(extent.value && extent.value.getDefiningOp<arith::MaxSIOp>()) && extent.constant != 0;
+  };
+  if (!setUp(down, dot.getLhs(), m, *rows, blocking.getRows()) ||
+      !setUp(across, dot.getRhs(), n, *columns, blocking.getColumns()))
+    return false;
+  // More sums are no registers.
+  constexpr int64_t mostSums = 128, mostPieces = 64;
+  if (down.each * across.each > mostSums * (byWarps ? warpThreads : 1) || threadsOfTile() > t.threads ||
+      step * std::max(down.brought, across.brought) > mostPieces * t.threads)
+    return false;
+  return !byWarps || isForWarps();
+}
+
+bool SharedDotEmitter::isForWarps() {
+  const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
+  return t.machine.warpDots && (factor.isBF16() || factor.isF16()) &&
+         factor == getElementTypeOrSelf(dot.getRhs().getType()) && element.isF32() && t.threads % warpThreads == 0 &&
+         down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
+         (down.each % blockRows == 0 || across.each % blockRows == 0);
+}
+
+/// Whether the elements that exist are whole vectors, in the last tile, too.
+bool SharedDotEmitter::isWhole(const Side &side, int64_t lanes) const {
+  if (side.extent.constant)
+    return *side.extent.constant % lanes == 0;
+  return lanes == 1 || (side.size % lanes == 0 && side.extent.last != 0 && side.extent.last % lanes == 0);
+}
+
+/// Sums lie along the axis along which more is stored side by side.
+void SharedDotEmitter::chooseSides() {
+  int64_t score = 0;
+  for (StoreOp store : epilogue)
+    for (auto [dim, axis] : llvm::enumerate(t.axes.of(store.getValue())))
+      if (strideOf(store.getView(), dim) == 1)
+        score += axis == across.axis ? 1 : axis == down.axis ? -1 : 0;
+  const bool mayBeDown = !byWarps || across.each % blockRows == 0;
+  if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows != 0))
+    std::swap(down, across);
+  const int64_t vector = std::max<int64_t>(t.machine.vectorBytes * 8 / element.getIntOrFloatBitWidth(), 1);
+  for (Side *side : {&down, &across}) {
+    while (!byWarps && side->lanes < vector && side->each % (2 * side->lanes) == 0)
+      side->lanes *= 2;
+    side->apart = side->padded / (side->each / side->lanes);
+    side->readAxis = t.contiguousAxis(side->factor, side->axis, k).value_or(axisOfRuns(*side));
+    side->readLanes = lanesOf(*side);
+  }
+  // As a warp's sums lie.
+  if (byWarps)
+    across.lanes = 2;
+  while (2 * groups * threadsOfTile() <= t.threads && step % (2 * groups * (byWarps ? blockDepth : 1)) == 0)
+    groups *= 2;
+}
+
+/// The axis along which windows have the longer runs of neighbours.
+Axis SharedDotEmitter::axisOfRuns(const Side &side) {
+  int64_t alongAxis = 0, alongDepth = 0;
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work = {side.factor};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value) ||
+        t.evaluator.memory.contains(value))
+      continue;
+    Operation *def = value.getDefiningOp();
+    auto loaded = dyn_cast_or_null<LoadOp>(def);
+    auto view = loaded ? loaded.getView().getDefiningOp<ViewOp>() : ViewOp();
+    if (def && !loaded)
+      llvm::append_range(work, def->getOperands());
+    std::optional<AccessForm> form = view && isComplex(view) ? AccessForm::compute(view.getMap()) : std::nullopt;
+    if (!form)
+      continue;
+    for (auto [dim, axis] : llvm::enumerate(t.axes.of(value))) {
+      form->mergeInnermost(dim);
+      if (form->dims[dim].empty())
+        continue;
+      const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+      const int64_t run = std::abs(inner.stride) == 1 ? inner.extent : 1;
+      (axis == side.axis ? alongAxis : alongDepth) += axis == side.axis || axis == k ? run : 0;
+    }
+  }
+  return alongDepth > alongAxis ? k : side.axis;
+}
+
+/// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by
+/// one.
+int64_t SharedDotEmitter::lanesOf(Side &side) {
+  constexpr int64_t accessBytes = 16;
+  int64_t widest = 0;
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> work = {side.factor};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value))
+      continue;
+    const bool isInMemory = t.evaluator.memory.contains(value);
+    auto loaded = isInMemory ? LoadOp() : value.getDefiningOp<LoadOp>();
+    if (!isInMemory && !loaded) {
+      if (!value.getDefiningOp() || value.getDefiningOp<GatherOp>())
+        return 1;
+      llvm::append_range(work, value.getDefiningOp()->getOperands());
+      continue;
+    }
+    if (!t.axes.contains(value, side.readAxis))
+      continue;
+    Value view = isInMemory ? t.evaluator.memory[value].view : t.evaluator.mapping.lookupOrDefault(loaded.getView());
+    const SmallVector<Axis> all = t.axes.of(value);
+    const auto dim = static_cast<unsigned>(llvm::find(all, side.readAxis) - all.begin());
+    if (isComplex(view) || strideOf(view, dim) != 1)
+      return 1;
+    widest = std::max<int64_t>(
+        widest, std::max<int64_t>(cast<ViewType>(view.getType()).getElementType().getIntOrFloatBitWidth() / 8, 1));
+  }
+  if (widest == 0)
+    return 1;
+  side.readBytes = widest;
+  int64_t lanes = std::max<int64_t>(accessBytes / widest, 1);
+  const bool isAlongDepth = side.readAxis == k;
+  auto fits = [&] {
+    return isAlongDepth ? depth % lanes == 0 && step % lanes == 0 : isWhole(side, lanes) && side.brought % lanes == 0;
+  };
+  while (lanes > 1 && (!fits() || step * side.brought / lanes < t.threads))
+    lanes /= 2;
+  return lanes;
+}
+
+void SharedDotEmitter::placeThreads() {
+  Value thread = t.threadInGroup();
+  const int64_t each = threadsOfTile();
+  own = each == t.threads ? thread : rest(thread, each);
+  if (groups > 1) {
+    group = over(thread, each);
+    if (groups * each < t.threads)
+      group = arith::MinUIOp::create(t.builder, loc, group, index(groups - 1));
+  }
+  if (groups * each < t.threads)
+    isMember = isBelow(thread, index(groups * each));
+  if (byWarps) {
+    lane = rest(own, warpThreads);
+    Value warp = over(own, warpThreads);
+    across.number = rest(warp, across.threads);
+    down.number = over(warp, across.threads);
+    return;
+  }
+  // A warp has four by eight threads, so that it reads few different rows and columns.
+  constexpr int64_t warp = 32, warpDown = 4, warpAcross = 8;
+  if (down.threads % warpDown == 0 && across.threads % warpAcross == 0) {
+    Value lane = rest(own, warp), number = over(own, warp);
+    const int64_t warps = across.threads / warpAcross;
+    across.number = add(times(rest(number, warps), warpAcross), rest(lane, warpAcross));
+    down.number = add(times(over(number, warps), warpDown), over(lane, warpAcross));
+  } else {
+    across.number = rest(own, across.threads);
+    down.number = over(own, across.threads);
+  }
+}
+
+/// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two
+/// sectors of memory, and then the next row: what threads of a warp write lies in few rows of the slice.
+void SharedDotEmitter::placePieces(Side &side) {
+  constexpr int64_t chunkBytes = 64;
+  const bool isAlongDepth = side.readAxis == k;
+  const int64_t lanes = side.readLanes, row = (isAlongDepth ? step : side.brought) / lanes;
+  const int64_t all = step * side.brought / lanes;
+  int64_t inner = row, middle = step;
+  if (isAlongDepth) {
+    middle = side.brought;
+    inner = std::max<int64_t>(chunkBytes / side.readBytes / lanes, 1);
+    if (inner > row || row % inner != 0)
+      inner = row;
+  }
+  const int64_t outer = all / inner / middle;
+  Value thread = t.threadInGroup();
+  const bool mayStickOut = !side.extent.constant || *side.extent.constant < side.brought;
+  Value last;
+  if (mayStickOut)
+    last = t.builder.createOrFold<arith::SubIOp>(loc, t.materialise(side.extent, loc), index(isAlongDepth ? 1 : lanes));
+  for (int64_t first = 0; first < all; first += t.threads) {
+    Piece piece;
+    Value in, mid, out;
+    // What does not depend on the round is computed once.
+    const int64_t rows = t.threads % inner == 0 ? t.threads / inner : 0;
+    Value linear = rows ? thread : add(thread, index(first));
+    in = rest(linear, inner);
+    mid = over(linear, inner);
+    if (rows && middle % rows == 0) {
+      mid = add(mid, index(first / inner % middle));
+      out = index(first / inner / middle);
+    } else if (rows && rows % middle == 0) {
+      out = add(over(mid, middle), index(first / inner / middle));
+      mid = rest(mid, middle);
+    } else {
+      if (rows)
+        mid = add(mid, index(first / inner));
+      out = over(mid, middle);
+      mid = rest(mid, middle);
+    }
+    if (first + t.threads > all) {
+      piece.isOwn = isBelow(thread, index(all - first));
+      out = arith::MinUIOp::create(t.builder, loc, out, index(outer - 1));
+    }
+    if (isAlongDepth) {
+      piece.behind = times(add(times(out, inner), in), lanes);
+      piece.place = mid;
+    } else {
+      piece.behind = mid;
+      piece.place = times(in, lanes);
+    }
+    piece.position = piece.place;
+    if (mayStickOut)
+      piece.position = arith::MinSIOp::create(t.builder, loc, piece.place, last);
+    side.pieces.push_back(piece);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// What this thread has of a slice. Behind the end of the contraction that is zero, on both sides.
+FailureOr<SmallVector<Value>> SharedDotEmitter::readSlice(Side &side, const Point &base, Value start) {
+  SmallVector<Value> values;
+  const int64_t lanes = side.readLanes;
+  for (const Piece &piece : side.pieces) {
+    Point at = base;
+    at.memo.clear();
+    at.positions[side.axis] = piece.position;
+    Value position = add(start, piece.behind), exists;
+    if (depth % step != 0) {
+      exists = isBelow(position, index(depth));
+      position = arith::MinSIOp::create(t.builder, loc, position, index(depth - (side.readAxis == k ? lanes : 1)));
+    }
+    at.positions[k] = position;
+    if (lanes > 1) {
+      at.vectorAxis = side.readAxis;
+      at.lanes = lanes;
+    }
+    FailureOr<Value> value = t.evaluator.evaluateVector(side.factor, at);
+    if (failed(value))
+      return failure();
+    if (exists) {
+      Value zero = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(value->getType()));
+      value = arith::SelectOp::create(t.builder, loc, exists, *value, zero).getResult();
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+void SharedDotEmitter::writeSlice(Side &side, ArrayRef<Value> values, Value stage) {
+  Value first = times(stage, isByElements(side) ? side.padded : step);
+  for (auto [piece, value] : llvm::zip_equal(side.pieces, values))
+    (void)where(piece.isOwn, [&] {
+      if (byWarps) {
+        Value row = isByElements(side) ? piece.place : piece.behind;
+        store(value, side.memory, {add(first, row), isByElements(side) ? piece.behind : piece.place});
+        return success();
+      }
+      Value wide = widenFactor(t.builder, loc, value, element);
+      Value row = add(first, piece.behind);
+      if (side.readLanes == 1 || side.readAxis != k) {
+        store(wide, side.memory, {row, piece.place});
+        return success();
+      }
+      for (int64_t lane = 0; lane < side.readLanes; ++lane)
+        store(vector::ExtractOp::create(t.builder, loc, wide, lane), side.memory, {add(row, index(lane)), piece.place});
+      return success();
+    });
+}
+
+SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumulators sums) {
+  auto read = [&](const Side &side, int64_t vector) {
+    Value place = add(times(side.number, side.lanes), index(vector * side.apart));
+    return load(typeOf(side.lanes), side.memory, {row, place});
+  };
+  SmallVector<Value> columns, rows;
+  for (int64_t v = 0; v < vectors(); ++v)
+    columns.push_back(read(across, v));
+  for (int64_t v = 0; v < down.each / down.lanes; ++v) {
+    Value several = read(down, v);
+    for (int64_t lane = 0; lane < down.lanes; ++lane)
+      rows.push_back(down.lanes == 1 ? several : vector::ExtractOp::create(t.builder, loc, several, lane).getResult());
+  }
+  for (auto [r, one] : llvm::enumerate(rows)) {
+    Value factor =
+        across.lanes == 1 ? one : vector::BroadcastOp::create(t.builder, loc, typeOf(across.lanes), one).getResult();
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value &sum = sums[r * vectors() + v];
+      if (isa<FloatType>(element))
+        sum = math::FmaOp::create(t.builder, loc, factor, columns[v], sum);
+      else
+        sum = arith::AddIOp::create(t.builder, loc, sum, arith::MulIOp::create(t.builder, loc, factor, columns[v]));
+    }
+  }
+  return sums;
+}
+
+/// Blocks of 16 elements of the tile by 16 steps of the contraction, all that the warp has from `start` on: of the left
+/// factor those of rows come before those of steps, of the right one the other way round.
+SmallVector<Value> SharedDotEmitter::readBlocks(const Side &side, Value stage, Value start, bool isLeft) {
+  constexpr int64_t half = 8;
+  Value low = rest(lane, half), first = rest(over(lane, half), 2), second = over(lane, 2 * half);
+  Value words = times(isLeft ? first : second, half), steps = times(isLeft ? second : first, half);
+  Value from = times(side.number, side.each);
+  SmallVector<Value> read;
+  auto type = VectorType::get(4, t.builder.getI32Type());
+  for (int64_t at = 0; at < side.each; at += 2 * half) {
+    // Of a single column of blocks both halves of the warp name the same one.
+    Value part = at + half == side.each ? index(0) : words;
+    SmallVector<Value> place;
+    if (isByElements(side)) {
+      place = {add(add(add(times(stage, side.padded), from), add(part, low)), index(at)), add(start, steps)};
+    } else {
+      place = {add(add(times(stage, step), start), add(steps, low)), add(add(from, part), index(at))};
+    }
+    read.push_back(WarpReadOp::create(t.builder, loc, type, side.memory, place, /*transposed=*/!isByElements(side)));
+  }
+  return read;
+}
+
+/// The same by warps.
+SharedDotEmitter::Accumulators SharedDotEmitter::multiplyBlocks(Value stage, Accumulators sums) {
+  constexpr int64_t mostUnrolled = 64;
+  const int64_t steps = step / groups;
+  Value first = group ? times(group, steps) : index(0);
+  int64_t unroll = steps / blockDepth;
+  while (unroll > 1 && (steps / blockDepth % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
+    --unroll;
+  const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
+  FailureOr<Accumulators> next = t.emitLoop(
+      0, {steps}, unroll * blockDepth, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+        for (int64_t u = 0; u < unroll; ++u) {
+          Value start = add(add(first, i), index(u * blockDepth));
+          SmallVector<Value> right = readBlocks(across, stage, start, /*isLeft=*/false),
+                             left = readBlocks(down, stage, start, true);
+          for (int64_t v = 0; v < vectors(); ++v) {
+            const SmallVector<int64_t> own = {v % 2 * 2, v % 2 * 2 + 1};
+            Value columns = vector::ShuffleOp::create(t.builder, loc, right[v / 2], right[v / 2], own);
+            for (auto [block, rows] : llvm::enumerate(left)) {
+              Value &sum = carried[block * vectors() + v];
+              sum = WarpMultiplyOp::create(t.builder, loc, factor, rows, columns, sum);
+            }
+          }
+        }
+        return carried;
+      });
+  return *next;
+}
+
+/// This group's part of a slice.
+SharedDotEmitter::Accumulators SharedDotEmitter::multiply(Value stage, Accumulators sums) {
+  if (byWarps)
+    return multiplyBlocks(stage, std::move(sums));
+  constexpr int64_t mostUnrolled = 256;
+  const int64_t steps = step / groups;
+  Value first = times(stage, step);
+  if (group)
+    first = add(first, times(group, steps));
+  int64_t unroll = steps;
+  while (unroll > 1 && (steps % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
+    --unroll;
+  FailureOr<Accumulators> next =
+      t.emitLoop(0, {steps}, unroll, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+        for (int64_t u = 0; u < unroll; ++u)
+          carried = multiplyStep(add(first, add(i, index(u))), carried);
+        return carried;
+      });
+  return *next;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+SharedDotEmitter::Accumulators SharedDotEmitter::begin() {
+  Type type = byWarps ? VectorType::get(4, element) : typeOf(across.lanes);
+  Value zero = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(type));
+  return Accumulators(rows() * vectors() / (byWarps ? 2 : 1), zero);
+}
+
+/// A thread's sums of two rows of each block that a warp has, row by row.
+SharedDotEmitter::Accumulators SharedDotEmitter::byRows(Accumulators sums) {
+  if (!byWarps)
+    return sums;
+  Accumulators result;
+  for (int64_t r = 0; r < rows(); ++r)
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value both = sums[r / 2 * vectors() + v];
+      const SmallVector<int64_t> own = {r % 2 * 2, r % 2 * 2 + 1};
+      result.push_back(vector::ShuffleOp::create(t.builder, loc, both, both, own));
+    }
+  return result;
+}
+
+Value SharedDotEmitter::rowPosition(int64_t row) {
+  if (byWarps)
+    return add(add(times(down.number, down.each), over(lane, 4)), index(row * (blockRows / 2)));
+  const int64_t vector = row / down.lanes;
+  return add(add(times(down.number, down.lanes), index(vector * down.apart)), index(row % down.lanes));
+}
+
+Value SharedDotEmitter::columnPosition(int64_t vector) {
+  if (byWarps)
+    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), index(vector * blockColumns));
+  return add(times(across.number, across.lanes), index(vector * across.apart));
+}
+
+/// Groups other than the first one hand over what they have.
+void SharedDotEmitter::shareSums(ArrayRef<Value> sums) {
+  Value isOther = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ne, group, index(0));
+  if (isMember)
+    isOther = arith::AndIOp::create(t.builder, loc, isOther, isMember);
+  (void)where(isOther, [&] {
+    Value from = t.builder.createOrFold<arith::SubIOp>(loc, group, index(1));
+    for (auto [i, sum] : llvm::enumerate(sums))
+      store(sum, parts, {from, index(i), times(own, across.lanes)});
+    return success();
+  });
+}
+
+/// In the order of the groups.
+SharedDotEmitter::Accumulators SharedDotEmitter::gatherSums(Accumulators sums) {
+  for (int64_t g = 1; g < groups; ++g)
+    for (auto [i, sum] : llvm::enumerate(sums))
+      sum = sumOf(sum, load(typeOf(across.lanes), parts, {index(g - 1), index(i), times(own, across.lanes)}));
+  return sums;
+}
+
+LogicalResult SharedDotEmitter::finishRow(Point at, ArrayRef<Value> sums) {
+  const bool isEverywhere = across.extent.constant == across.padded, isMasked = !isWhole(across, across.lanes);
+  for (int64_t v = 0; v < vectors(); ++v) {
+    Value position = columnPosition(v), exists;
+    if (!isEverywhere && !isMasked)
+      exists = isBelow(position, t.materialise(across.extent, loc));
+    LogicalResult done = where(exists, [&]() -> LogicalResult {
+      Point point = at;
+      point.memo.clear();
+      t.setLanes(point, across.axis, position, across.lanes, across.extent, isMasked, loc);
+      Value sum = sums[v];
+      // Sums begin with zero: more groups than one have some.
+      DenseElementsAttr constant;
+      const bool isZero = matchPattern(dot.getAcc(), m_Constant(&constant)) &&
+                          (matchPattern(dot.getAcc(), m_Zero()) || matchPattern(dot.getAcc(), m_AnyZeroFloat()));
+      if (!isZero) {
+        FailureOr<Value> before = t.evaluator.evaluateVector(dot.getAcc(), point);
+        if (failed(before))
+          return failure();
+        sum = sumOf(*before, sum);
+      }
+      point.memo[dot.getResult()] = sum;
+      if (epilogue.empty())
+        t.evaluator.storeToMemory(dot.getResult(), sum, point);
+      for (StoreOp each : epilogue) {
+        FailureOr<Value> value = t.evaluator.evaluate(each.getValue(), point);
+        if (failed(value) || failed(t.evaluator.store(each, *value, point)))
+          return failure();
+      }
+      return success();
+    });
+    if (failed(done))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
+  Value isFirst = isMember;
+  if (groups > 1)
+    isFirst = isBelow(t.threadInGroup(), index(threadsOfTile()));
+  return where(isFirst, [&]() -> LogicalResult {
+    sums = gatherSums(sums);
+    for (int64_t r = 0; r < rows(); ++r) {
+      Value position = rowPosition(r), exists;
+      if (down.extent.constant != down.padded)
+        exists = isBelow(position, t.materialise(down.extent, loc));
+      Point at = base;
+      at.positions[down.axis] = position;
+      if (failed(where(exists, [&] { return finishRow(at, ArrayRef(sums).slice(r * vectors(), vectors())); })))
+        return failure();
+    }
+    return success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+/// While a slice is multiplied, the elements of the next one are on their way into registers. Between slices all
+/// threads meet once: who writes the one stage then, has multiplied what was there before.
+LogicalResult SharedDotEmitter::emitTile(const Point &at) {
+  auto bring = [&](Value start, Value stage, llvm::function_ref<void()> meanwhile) -> LogicalResult {
+    FailureOr<SmallVector<Value>> right = readSlice(across, at, start), left = readSlice(down, at, start);
+    if (failed(right) || failed(left))
+      return failure();
+    meanwhile();
+    writeSlice(across, *right, stage);
+    writeSlice(down, *left, stage);
+    t.barrier(loc);
+    return success();
+  };
+  // Others may still multiply slices of what came before.
+  t.barrier(loc);
+  if (failed(bring(index(0), index(0), [] {})))
+    return failure();
+  const int64_t slices = llvm::divideCeil(depth, step);
+  FailureOr<Accumulators> sums =
+      t.emitLoop(0, {slices - 1}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
+        Value next = add(slice, index(1));
+        if (failed(bring(times(next, step), rest(next, 2), [&] { carried = multiply(rest(slice, 2), carried); })))
+          return failure();
+        return carried;
+      });
+  if (failed(sums))
+    return failure();
+  sums = byRows(multiply(index((slices - 1) % 2), *sums));
+  if (groups > 1) {
+    shareSums(*sums);
+    t.barrier(loc);
+  }
+  return finish(at, *sums);
+}
+
+void SharedDotEmitter::allocateSlices() {
+  OpBuilder::InsertionGuard guard(t.builder);
+  t.builder.setInsertionPointToStart(t.programStart);
+  const int64_t stages = depth > step ? 2 : 1;
+  // Rows begin four banks apart, and on 16 bytes; where warps read eight of them at once, on an odd multiple of that.
+  constexpr int64_t gap = 4, blockGap = 8;
+  for (Side *side : {&down, &across}) {
+    SmallVector<int64_t> shape = {stages * step, static_cast<int64_t>(llvm::alignTo(side->padded, gap)) + gap};
+    if (isByElements(*side))
+      shape = {stages * side->padded, step + blockGap};
+    else if (byWarps)
+      shape[1] = static_cast<int64_t>(llvm::alignTo(side->padded, 2 * blockGap)) + blockGap;
+    const Type type = byWarps ? getElementTypeOrSelf(side->factor.getType()) : element;
+    side->memory = AllocOp::create(t.builder, loc, ViewType::get(shape, type, Space::Shared));
+  }
+  if (groups > 1)
+    parts = AllocOp::create(
+        t.builder, loc,
+        ViewType::get({groups - 1, rows() * vectors(), threadsOfTile() * across.lanes}, element, Space::Shared));
+}
+
+FailureOr<bool> SharedDotEmitter::emit() {
+  FailureOr<bool> possible = analyse();
+  if (failed(possible) || !*possible)
+    return possible;
+  epilogue = t.takeStores(dot);
+  chooseSides();
+  if (epilogue.empty())
+    t.allocate(dot.getResult());
+  allocateSlices();
+  placeThreads();
+  placePieces(down);
+  placePieces(across);
+  t.evaluator.sumsByDimension = true;
+  LogicalResult emitted = t.overBatches(dot, Point(), [&](const Point &at) { return emitTile(at); });
+  t.evaluator.sumsByDimension = false;
+  if (failed(emitted))
+    return failure();
+  // Others read what is in memory then.
+  if (epilogue.empty())
+    t.barrier(loc);
+  for (StoreOp each : epilogue)
+    t.done.insert(each);
+  return true;
+}
+
+FailureOr<bool> zyx::kernel::emitSharedDot(TileContext &context, DotOp dot) {
+  return SharedDotEmitter(context, dot).emit();
+}

@@ -1,0 +1,240 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/FactorLayout.h"
+
+#include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// Elements of 16 bits in 16 bytes, at multiples of which the copy engine begins.
+static constexpr int64_t alignment = 8;
+
+static SmallVector<AffineExpr> numbers(MLIRContext *context, ArrayRef<int64_t> values) {
+  return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
+}
+
+static BlockAttr strided(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset = 0) {
+  return BlockAttr::get(context, numbers(context, shape), numbers(context, strides),
+                        getAffineConstantExpr(offset, context), {}, {});
+}
+
+static SmallVector<int64_t> values(ArrayRef<AffineExpr> entries) {
+  return llvm::map_to_vector(entries, [](AffineExpr entry) { return *BlockAttr::constant(entry); });
+}
+
+static bool isConstant(MapAttr map) {
+  return llvm::all_of(map.getBlocks(), [](BlockAttr block) {
+    auto known = [](ArrayRef<AffineExpr> entries) { return llvm::all_of(entries, BlockAttr::constant); };
+    return known(block.getShape()) && known(block.getStrides()) && BlockAttr::constant(block.getOffset()) &&
+           known(block.getValidLow()) && known(block.getValidHigh());
+  });
+}
+
+/// Strides with `order` innermost last, where rows of the last one begin at multiples of 16 bytes.
+static SmallVector<int64_t> stridesIn(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
+  SmallVector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (unsigned dim : llvm::reverse(order)) {
+    strides[dim] = stride;
+    stride = stride == 1 ? llvm::alignTo(shape[dim], alignment) : stride * shape[dim];
+  }
+  return strides;
+}
+
+static int64_t sizeOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  int64_t size = 1;
+  for (auto [extent, stride] : llvm::zip(shape, strides))
+    size = std::max(size, extent * stride);
+  return llvm::alignTo(size, alignment);
+}
+
+std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner) {
+  if (!isConstant(map))
+    return std::nullopt;
+  SmallVector<int64_t> shape = values(map.front().getShape());
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    if (dim != inner)
+      order.push_back(dim);
+  order.push_back(inner);
+  SmallVector<int64_t> strides = stridesIn(shape, order);
+  auto target = MapAttr::get(map.getContext(), strided(map.getContext(), shape, strides));
+  return FactorLayout{target, map, target, sizeOf(shape, strides)};
+}
+
+/// One block that finds the same elements as two, where each dimension of the first one steps along one dimension of
+/// the second, and none into the next row of it.
+static std::optional<BlockAttr> compose(BlockAttr front, BlockAttr next) {
+  if (next.hasValid())
+    return std::nullopt;
+  const SmallVector<int64_t> extents = values(front.getShape()), steps = values(front.getStrides());
+  const SmallVector<int64_t> shape = values(next.getShape()), strides = values(next.getStrides());
+  SmallVector<int64_t> rows(shape.size(), 1), last(shape.size(), 0);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    rows[dim - 1] = rows[dim] * shape[dim];
+  int64_t rest = *BlockAttr::constant(front.getOffset()), offset = *BlockAttr::constant(next.getOffset());
+  if (rest < 0)
+    return std::nullopt;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    last[dim] = rest / rows[dim];
+    rest %= rows[dim];
+    offset += last[dim] * strides[dim];
+  }
+  SmallVector<int64_t> made;
+  for (auto [extent, step] : llvm::zip_equal(extents, steps)) {
+    made.push_back(0);
+    if (extent == 1 || step == 0)
+      continue;
+    // The outermost dimension whose rows are no longer than the step.
+    size_t dim = 0;
+    while (dim < shape.size() && (rows[dim] > step || shape[dim] == 1))
+      ++dim;
+    if (step < 0 || dim == shape.size() || step % rows[dim] != 0)
+      return std::nullopt;
+    made.back() = step / rows[dim] * strides[dim];
+    last[dim] += (extent - 1) * (step / rows[dim]);
+  }
+  for (auto [most, extent] : llvm::zip_equal(last, shape))
+    if (most >= extent)
+      return std::nullopt;
+  MLIRContext *context = front.getContext();
+  return BlockAttr::get(context, front.getShape(), numbers(context, made), getAffineConstantExpr(offset, context),
+                        front.getValidLow(), front.getValidHigh());
+}
+
+/// The same elements with the contraction in another order: of its parts, which have these extents, `last` comes last.
+static MapAttr withLast(MapAttr map, unsigned depth, ArrayRef<int64_t> extents, size_t last) {
+  BlockAttr front = map.front();
+  MLIRContext *context = map.getContext();
+  SmallVector<int64_t> shape = values(front.getShape()), strides = values(front.getStrides());
+  SmallVector<int64_t> inner(extents.size(), strides[depth]), parts, steps;
+  for (size_t i = extents.size(); i-- > 1;)
+    inner[i - 1] = inner[i] * extents[i];
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (dim != depth) {
+      parts.push_back(shape[dim]);
+      steps.push_back(strides[dim]);
+      continue;
+    }
+    for (size_t i = 0; i < extents.size(); ++i)
+      if (i != last) {
+        parts.push_back(extents[i]);
+        steps.push_back(inner[i]);
+      }
+    parts.push_back(extents[last]);
+    steps.push_back(inner[last]);
+  }
+  SmallVector<BlockAttr> blocks = {strided(context, parts, steps, *BlockAttr::constant(front.getOffset()))};
+  llvm::append_range(blocks, map.getBlocks().drop_front());
+  while (blocks.size() > 1) {
+    std::optional<BlockAttr> one = compose(blocks[0], blocks[1]);
+    if (!one)
+      break;
+    blocks.erase(blocks.begin());
+    blocks.front() = *one;
+  }
+  return reshapeMap(MapAttr::get(context, blocks), shape);
+}
+
+/// The map's last block over a copy of what exists of it, with dimension `inner` innermost; none where its elements
+/// overlap.
+static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
+  BlockAttr last = map.getBlocks().back();
+  MLIRContext *context = map.getContext();
+  SmallVector<int64_t> low(last.getRank(), 0), shape = values(last.getShape()), strides = values(last.getStrides());
+  SmallVector<int64_t> high = shape;
+  if (last.hasValid()) {
+    low = values(last.getValidLow());
+    high = values(last.getValidHigh());
+  }
+  int64_t offset = *BlockAttr::constant(last.getOffset());
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    // Outside of its bounds there is nothing, outside of the block nobody asks.
+    low[dim] = std::max<int64_t>(low[dim], 0);
+    high[dim] = std::min(high[dim], shape[dim]);
+    if (high[dim] <= low[dim] || (strides[dim] <= 0 && shape[dim] > 1))
+      return std::nullopt;
+    offset += low[dim] * strides[dim];
+    if (dim != inner)
+      order.push_back(dim);
+  }
+  SmallVector<int64_t> extents;
+  for (auto [l, h] : llvm::zip(low, high))
+    extents.push_back(h - l);
+  auto isOuter = [&](unsigned a, unsigned b) { return std::pair(-strides[a], a) < std::pair(-strides[b], b); };
+  llvm::sort(order, isOuter);
+  order.push_back(inner);
+  SmallVector<unsigned> byStride = order;
+  llvm::sort(byStride, isOuter);
+  int64_t span = 1;
+  for (unsigned dim : llvm::reverse(byStride))
+    if (extents[dim] > 1) {
+      if (strides[dim] < span)
+        return std::nullopt;
+      span = strides[dim] * extents[dim];
+    }
+  FactorLayout layout;
+  SmallVector<int64_t> placed = stridesIn(extents, order);
+  // Dimensions that follow each other on both sides are one.
+  SmallVector<int64_t> copied, from, to;
+  for (unsigned dim : byStride) {
+    if (!copied.empty() && from.back() == strides[dim] * extents[dim] && to.back() == placed[dim] * extents[dim]) {
+      copied.back() *= extents[dim];
+      from.back() = strides[dim];
+      to.back() = placed[dim];
+      continue;
+    }
+    copied.push_back(extents[dim]);
+    from.push_back(strides[dim]);
+    to.push_back(placed[dim]);
+  }
+  layout.source = MapAttr::get(context, strided(context, copied, from, offset));
+  layout.target = MapAttr::get(context, strided(context, copied, to));
+  layout.elements = sizeOf(extents, placed);
+  int64_t begin = 0;
+  for (auto [l, stride] : llvm::zip(low, placed))
+    begin -= l * stride;
+  SmallVector<BlockAttr> blocks(map.getBlocks());
+  blocks.back() = BlockAttr::get(context, last.getShape(), numbers(context, placed),
+                                 getAffineConstantExpr(begin, context), last.getValidLow(), last.getValidHigh());
+  layout.map = MapAttr::get(context, blocks);
+  return layout;
+}
+
+SmallVector<std::pair<FactorLayout, FactorLayout>> zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth,
+                                                                               MapAttr other, unsigned otherDepth) {
+  SmallVector<std::pair<FactorLayout, FactorLayout>> result;
+  if (!isConstant(own) || !isConstant(other) || own.front().hasValid() || other.front().hasValid())
+    return result;
+  std::optional<AccessForm> form = AccessForm::compute(own);
+  if (!form)
+    return result;
+  SmallVector<int64_t> extents;
+  for (unsigned part : form->dims[ownDepth])
+    extents.push_back(form->parts[part].extent);
+  SmallVector<int64_t> strides = values(own.getBlocks().back().getStrides());
+  for (auto [i, part] : llvm::enumerate(form->dims[ownDepth])) {
+    const MapAttr ordered = withLast(own, ownDepth, extents, i), turned = withLast(other, otherDepth, extents, i);
+    SmallVector<FactorLayout> owns, others = {{turned, {}, {}, 0}};
+    // Where channels are next to each other, only the order in which they are contracted is in the way.
+    if (form->parts[part].stride == 1)
+      owns.push_back({ordered, {}, {}, 0});
+    for (auto [dim, stride] : llvm::enumerate(strides))
+      if (stride == form->parts[part].stride)
+        if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))
+          owns.push_back(*moved);
+    if (std::optional<FactorLayout> dense = denseLayout(turned, otherDepth))
+      others.push_back(*dense);
+    for (const FactorLayout &first : owns)
+      for (const FactorLayout &second : others)
+        result.push_back({first, second});
+  }
+  return result;
+}

@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/NearForm.h"
+
+#include "zyx/Codegen/Tile/AccessForm.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCopied) {
+  std::optional<AccessForm> form = AccessForm::compute(map);
+  if (!form || !llvm::all_of(form->dims, [](ArrayRef<unsigned> parts) { return parts.size() <= 1; }))
+    return std::nullopt;
+  const size_t rank = form->dims.size();
+  auto partOf = [&](size_t dim) -> std::optional<unsigned> {
+    return form->dims[dim].empty() ? std::nullopt : std::optional(form->dims[dim].front());
+  };
+  if (!partOf(lanes))
+    return std::nullopt;
+  NearForm near;
+  near.offset = form->offset;
+  SmallVector<bool> isTaken(rank, false);
+  std::optional<size_t> last;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    Dim dim{0, SmallVector<int64_t>(rank, 0), true, bound.offset, bound.low, bound.high};
+    int64_t reach = std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high);
+    for (size_t d = 0; d < rank; ++d) {
+      std::optional<unsigned> part = partOf(d);
+      const int64_t factor = part ? bound.factors[*part] : 0;
+      if (factor == 0)
+        continue;
+      const int64_t stride = form->parts[*part].stride;
+      if (factor < 0 || isTaken[d] || stride % factor != 0 || (dim.step != 0 && dim.step != stride / factor))
+        return std::nullopt;
+      isTaken[d] = true;
+      dim.step = stride / factor;
+      dim.factors[d] = factor;
+      reach += factor * form->parts[*part].extent;
+    }
+    // Something that exists nowhere, or everywhere, for all positions alike.
+    if (dim.step == 0 || reach > std::numeric_limits<int32_t>::max() / 2)
+      return std::nullopt;
+    if (dim.factors[lanes] != 0)
+      last = near.dims.size();
+    near.dims.push_back(std::move(dim));
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    if (isTaken[d] || !partOf(d))
+      continue;
+    const AccessForm::Part &part = form->parts[*partOf(d)];
+    // What is the same along a dimension is no dimension of the array.
+    if (part.stride == 0) {
+      if (d == lanes)
+        return std::nullopt;
+      continue;
+    }
+    Dim dim{part.stride, SmallVector<int64_t>(rank, 0)};
+    dim.factors[d] = 1;
+    if (d == lanes)
+      last = near.dims.size();
+    near.dims.push_back(std::move(dim));
+  }
+  std::swap(near.dims[*last], near.dims.back());
+  const Dim &along = near.dims.back();
+  const bool isPadded = !form->bounds.empty();
+  // Lanes that are apart in the copy, too.
+  if (!isCopied && along.factors[lanes] != 1)
+    return std::nullopt;
+  return isPadded || along.step != 1 ? std::optional(near) : std::nullopt;
+}
+
+SmallVector<int64_t> NearForm::getExtents(ArrayRef<int64_t> tile) const {
+  SmallVector<int64_t> extents;
+  for (const Dim &dim : dims) {
+    int64_t extent = 1;
+    for (auto [factor, size] : llvm::zip_equal(dim.factors, tile))
+      extent += factor * (size - 1);
+    extents.push_back(extent);
+  }
+  return extents;
+}
+
+int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
+  SmallVector<int64_t> extents = getExtents(tile);
+  extents.back() = llvm::alignTo(extents.back(), lanes);
+  uint64_t count = 1;
+  for (int64_t extent : extents)
+    count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(extent));
+  return static_cast<int64_t>(std::min<uint64_t>(count, std::numeric_limits<int32_t>::max()));
+}
+
+bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly) const {
+  // Elements that are copied one by one take as long as a vector.
+  const int64_t fewestReads = dims.back().step == 1 || isOnly ? 3 : 2 * lanes;
+  return numReads / countElements(tile, lanes) >= fewestReads;
+}
+
+double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {
+  // Measured on processors with vectors of 512 bits.
+  constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
+  std::optional<AccessForm> form = AccessForm::compute(map);
+  if (!form)
+    return oneByOne;
+  auto inRuns = [&](unsigned dim) {
+    if (form->dims[dim].empty())
+      return oneByOne;
+    form->mergeInnermost(dim);
+    const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+    const int64_t step = std::abs(inner.stride);
+    if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
+      return oneByOne;
+    const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
+    return (perVector * vectors + perRun) / static_cast<double>(inner.extent);
+  };
+  return std::min({oneByOne, inRuns(columns), inRuns(rows) + transposed});
+}

@@ -1,0 +1,218 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Vectors of windows and padded views that need no division: see AccessForm.h.
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/LaneAccess.h"
+#include "zyx/Codegen/Tile/TileEvaluator.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+/// The form of a view whose vectors along `dim` are neighbours in memory wherever they begin; null where
+/// they are not, or where numbers beyond 32 bits are met on the way.
+const AccessForm *TileEvaluator::formOf(ViewOp view, unsigned dim) {
+  auto [known, isNew] = forms.try_emplace(view.getMap());
+  if (isNew)
+    known->second = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = known->second;
+  if (!form || form->dims[dim].size() != 1)
+    return nullptr;
+  unsigned lane = form->dims[dim].front();
+  if (form->parts[lane].stride != 1)
+    return nullptr;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    int64_t reach = std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high);
+    for (auto [part, factor] : llvm::zip(form->parts, bound.factors))
+      reach += std::abs(factor) * part.extent;
+    if ((bound.factors[lane] != 0 && bound.factors[lane] != 1) || reach > std::numeric_limits<int32_t>::max() / 2)
+      return nullptr;
+  }
+  return &*form;
+}
+
+bool TileEvaluator::readsNeighbours(LoadOp load, Axis axis) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
+    if (a == axis)
+      return formOf(view, dim) != nullptr;
+  return false;
+}
+
+/// A vector along `vectorDim`, or null where the view has no form for it.
+Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, unsigned vectorDim,
+                                     Point &point, Location loc) {
+  const AccessForm *form = formOf(view, vectorDim);
+  if (!form)
+    return {};
+  unsigned lane = form->dims[vectorDim].front();
+  SmallVector<Value> positions(form->parts.size());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value rest = index;
+    ArrayRef<unsigned> parts = form->dims[dim];
+    for (size_t i = parts.size(); i-- > 1;) {
+      Value extent = constantIndex(form->parts[parts[i]].extent, loc);
+      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
+      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+    }
+    if (!parts.empty())
+      positions[parts.front()] = rest;
+  }
+  auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
+    Value total = constantIndex(offset, loc);
+    for (size_t p = 0; p < positions.size(); ++p)
+      if (int64_t by = positions[p] ? factor(p) : 0; by != 0) {
+        Value step = builder.createOrFold<arith::MulIOp>(loc, positions[p], constantIndex(by, loc));
+        total = builder.createOrFold<arith::AddIOp>(loc, total, step);
+      }
+    return total;
+  };
+  auto both = [&](Value a, Value b) -> Value {
+    return a && b ? arith::AndIOp::create(builder, loc, a, b).getResult() : a ? a : b;
+  };
+
+  Value all, each;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    // Numbers below the bound are large when read as unsigned.
+    Value at = sum(bound.offset - bound.low, [&](size_t p) { return bound.factors[p]; });
+    int64_t length = std::max<int64_t>(bound.high - bound.low, 0);
+    if (bound.factors[lane] == 0) {
+      all = both(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, constantIndex(length, loc)));
+      continue;
+    }
+    auto type = VectorType::get(point.lanes, builder.getI32Type());
+    SmallVector<int32_t> numbers;
+    for (int64_t i = 0; i < point.lanes; ++i)
+      numbers.push_back(i);
+    Value own = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+    Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), at);
+    Value distance = arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
+    Value limit = arith::ConstantOp::create(builder, loc,
+                                            DenseElementsAttr::get(type, Attribute(builder.getI32IntegerAttr(length))));
+    each = both(each, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, limit));
+  }
+  Value row = viewAsRow(builder, view);
+  auto rowType = cast<ViewType>(row.getType());
+  Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
+  Value mask = both(point.mask, each);
+  if (all) {
+    // Where nothing exists the place may be far away.
+    place = arith::SelectOp::create(builder, loc, all, place, constantIndex(0, loc));
+    mask =
+        both(mask, vector::BroadcastOp::create(builder, loc, VectorType::get(point.lanes, builder.getI1Type()), all));
+  }
+  if (each) {
+    place = builder.createOrFold<arith::MaxSIOp>(loc, place, constantIndex(1 - point.lanes, loc));
+    place = builder.createOrFold<arith::MinSIOp>(loc, place,
+                                                 constantIndex(std::max<int64_t>(rowType.getDimSize(0) - 1, 0), loc));
+  }
+  return LoadOp::create(builder, loc, VectorType::get(point.lanes, rowType.getElementType()), row, place, mask,
+                        mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
+}
+
+/// Whether a card counts what a form adds up in 32 bits.
+static bool isNarrow(const AccessForm &form, ViewOp view) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;
+  auto reach = [&](int64_t constant, llvm::function_ref<int64_t(size_t)> factor) {
+    int64_t sum = std::abs(constant);
+    for (auto [p, part] : llvm::enumerate(form.parts))
+      sum += std::abs(factor(p)) * part.extent;
+    return sum;
+  };
+  bool narrow = reach(form.offset, [&](size_t p) { return form.parts[p].stride; }) <= most;
+  for (const AccessForm::Bound &bound : form.bounds)
+    narrow &= reach(std::abs(bound.offset) + std::abs(bound.low) + std::abs(bound.high),
+                    [&](size_t p) { return bound.factors[p]; }) <= most;
+  for (int64_t extent : view.getType().getShape())
+    narrow &= extent <= most;
+  return narrow;
+}
+
+/// What the position along a dimension adds, with these factors of its parts; null where that is nothing.
+Value TileEvaluator::sumOfParts(const AccessForm &form, unsigned dim, Value index,
+                                llvm::function_ref<int64_t(size_t)> factor, Location loc) {
+  ArrayRef<unsigned> parts = form.dims[dim];
+  if (llvm::all_of(parts, [&](unsigned p) { return factor(p) == 0; }))
+    return {};
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(index.getType(), value));
+  };
+  Value rest = index, total;
+  auto add = [&](Value position, int64_t by) {
+    Value step = by == 0 ? Value() : builder.createOrFold<arith::MulIOp>(loc, position, constant(by));
+    total = !step ? total : total ? builder.createOrFold<arith::AddIOp>(loc, total, step) : step;
+  };
+  for (size_t i = parts.size(); i-- > 1;) {
+    Value extent = constant(form.parts[parts[i]].extent);
+    add(builder.createOrFold<arith::RemUIOp>(loc, rest, extent), factor(parts[i]));
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+  }
+  add(rest, factor(parts.front()));
+  return total;
+}
+
+bool TileEvaluator::hasNarrowForm(ViewOp view) {
+  std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+  return form && isNarrow(*form, view) && cast<ViewType>(viewAsRow(builder, view).getType()).getDimSize(0) >= 1;
+}
+
+/// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a
+/// dimension whose position does not change is the same for all elements. Null where the view has no form, or numbers
+/// beyond 32 bits are met on the way, in which a card counts. A processor tests what may not exist otherwise.
+Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
+  auto [known, isNew] = forms.try_emplace(view.getMap());
+  if (isNew)
+    known->second = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = known->second;
+  // What is read where nothing exists must exist.
+  Value row = viewAsRow(builder, view);
+  auto rowType = cast<ViewType>(row.getType());
+  if (!form || rowType.getDimSize(0) < 1 || (!isGpu && !form->bounds.empty()))
+    return {};
+  if (isGpu && !isNarrow(*form, view))
+    return {};
+  Type number = isGpu ? Type(builder.getI32Type()) : Type(builder.getIndexType());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number, value));
+  };
+  auto toNumber = [&](Value index) {
+    return isGpu ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index;
+  };
+  auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
+    Value total;
+    auto add = [&](Value step) { total = total ? builder.createOrFold<arith::AddIOp>(loc, total, step) : step; };
+    for (auto [dim, index] : llvm::enumerate(indices)) {
+      if (llvm::all_of(form->dims[dim], [&](unsigned p) { return factor(p) == 0; }))
+        continue;
+      add(sumOfParts(*form, static_cast<unsigned>(dim), toNumber(index), factor, loc));
+    }
+    if (!total)
+      return constant(offset);
+    if (offset != 0)
+      add(constant(offset));
+    return total;
+  };
+  Value exists;
+  for (const AccessForm::Bound &bound : form->bounds) {
+    // Numbers below the bound are large when read as unsigned.
+    Value at = sum(bound.offset - bound.low, [&](size_t p) { return bound.factors[p]; });
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at,
+                                         constant(std::max<int64_t>(bound.high - bound.low, 0)));
+    exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
+  }
+  Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
+  if (exists)
+    place = arith::SelectOp::create(builder, loc, exists, place, constant(0));
+  if (isGpu)
+    place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
+  Type element = rowType.getElementType();
+  Value read = LoadOp::create(builder, loc, element, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  if (!exists)
+    return read;
+  if (!other)
+    other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  return arith::SelectOp::create(builder, loc, exists, read, other);
+}
