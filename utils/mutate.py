@@ -31,7 +31,7 @@ STAGES = [
       ["bin/zyx-conformance", "--device=c", "--seeds=1:1"]]),
     ("unit", UNIT, []),
     ("lit", ["zyx-opt", "zyx-translate"],
-     [["@lit@", "-q", "test/Dialect", "test/Conversion", "test/Target", "test/Search", "test/Schedule"]]),
+     [["@lit@", "-q", "test/Dialect", "test/Conversion", "test/Target", "test/Fusion", "test/Schedule"]]),
 ]
 
 

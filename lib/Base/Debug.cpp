@@ -18,21 +18,21 @@ using namespace zyx;
 namespace {
 
 /// In the order of the enumeration, then other names.
-constexpr std::string_view names[] = {"search", "schedule", "runtime", "cache",    "devices",  "graph",  "code",
+constexpr std::string_view names[] = {"fusion", "schedule", "runtime", "cache",    "devices",  "graph",  "code",
                                       "memory", "timing",   "ir",      "assembly", "launches", "groups", "kernels"};
 constexpr unsigned numTopics = 12;
 
 constexpr unsigned bitOf(DebugTopic topic) { return 1u << static_cast<unsigned>(topic); }
 /// What the bits of a number stand for, the lowest first: those of the Rust zyx.
 constexpr unsigned masks[] = {
-    bitOf(DebugTopic::Devices), bitOf(DebugTopic::Launches), bitOf(DebugTopic::Search) | bitOf(DebugTopic::Schedule),
+    bitOf(DebugTopic::Devices), bitOf(DebugTopic::Launches), bitOf(DebugTopic::Fusion) | bitOf(DebugTopic::Schedule),
     bitOf(DebugTopic::Ir),      bitOf(DebugTopic::Assembly), bitOf(DebugTopic::Schedule) | bitOf(DebugTopic::Code),
     bitOf(DebugTopic::Memory),  bitOf(DebugTopic::Timing),   bitOf(DebugTopic::Cache)};
 
 unsigned topicOf(size_t name) {
   if (name < numTopics)
     return static_cast<unsigned>(name);
-  return static_cast<unsigned>(names[name] == "groups" ? DebugTopic::Search : DebugTopic::Schedule);
+  return static_cast<unsigned>(names[name] == "groups" ? DebugTopic::Fusion : DebugTopic::Schedule);
 }
 
 /// A bit per topic.

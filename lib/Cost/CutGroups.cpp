@@ -102,7 +102,7 @@ void Cutter::tryOut(GroupOp group, ArrayRef<Value> stored) {
   GroupCut cut(group, stored);
   // One part alone is the group itself, unless it reads what others store.
   std::optional<double> seconds = weigh(cut);
-  ZYX_DEBUG(Search, "a cut at " + std::to_string(stored.size()) + " values into " +
+  ZYX_DEBUG(Fusion, "a cut at " + std::to_string(stored.size()) + " values into " +
                         std::to_string(cut.getParts().size()) + " kernels takes " +
                         (seconds ? std::to_string(*seconds * 1e6) + " us" : "more than a kernel can"));
   if (seconds && *seconds < least) {
@@ -225,7 +225,7 @@ void Cutter::run(GroupOp first) {
       continue;
     const size_t numCuts = findBest(group, *whole);
     auto micro = [](double seconds) { return llvm::formatv("{0:f1} us", seconds * 1e6).str(); };
-    const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-search").function(entry.getName());
+    const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-fusion").function(entry.getName());
     if (best.empty()) {
       if (numCuts != 0)
         remark::missed(group.getLoc(), options)
@@ -243,7 +243,7 @@ void Cutter::run(GroupOp first) {
                                      " instead of one of " + micro(whole->seconds) + ": " + std::to_string(numStored) +
                                      (numStored == 1 ? " value in between is stored"
                                                      : " values in between are stored"));
-    ZYX_DEBUG(Search, "a group is cut: " + micro(least) + " instead of " + micro(whole->seconds));
+    ZYX_DEBUG(Fusion, "a group is cut: " + micro(least) + " instead of " + micro(whole->seconds));
     llvm::append_range(work, parts);
   }
 }

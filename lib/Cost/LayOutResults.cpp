@@ -198,7 +198,7 @@ std::optional<double> Layouter::weigh(const llvm::SetVector<Operation *> &groups
     const std::optional<double> own = cutter.weigh(cast<GroupOp>(group));
     if (!own)
       return std::nullopt;
-    ZYX_DEBUG(Search, "  " + toMicro(*own) + " for " + describe(cast<GroupOp>(group)));
+    ZYX_DEBUG(Fusion, "  " + toMicro(*own) + " for " + describe(cast<GroupOp>(group)));
     sum += *own;
   }
   return sum;
@@ -241,7 +241,7 @@ bool Layouter::tryOut(MutableArrayRef<Set> sets) {
   };
   turn();
   const std::optional<double> after = weigh(groups);
-  ZYX_DEBUG(Search, std::to_string(values.size()) + " results of " + std::to_string(groups.size()) + " groups " +
+  ZYX_DEBUG(Fusion, std::to_string(values.size()) + " results of " + std::to_string(groups.size()) + " groups " +
                         (sets.front().isMoved ? "in another order: " : "in their own order: ") + toMicro(after) +
                         " instead of " + toMicro(before));
   if (after && (!before || *after < clearlyLess * *before))
@@ -320,7 +320,7 @@ void Layouter::run() {
       if (set.isMoved)
         moved.push_back(value);
   for (OpResult value : moved)
-    remark::passed(value.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-search"))
+    remark::passed(value.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
         << "a result is stored with another dimension last, as who multiplies it reads it";
   // What every program would compute again, and what stands beside a sum, are others now.
   for (Operation *group : groupsOf(moved))

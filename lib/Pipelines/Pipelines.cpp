@@ -18,8 +18,8 @@
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
+#include "zyx/Fusion/Passes.h"
 #include "zyx/Schedule/Passes.h"
-#include "zyx/Search/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -53,11 +53,11 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
   const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
   passes.addNestedPass<func::FuncOp>(
-      search::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
+      fusion::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
   // A processor computes a curve no faster than it reads one.
   if (options.optimise && options.fusion != Fusion::None && tensor != 0)
-    passes.addNestedPass<func::FuncOp>(search::createRecomputeResultsPass());
-  passes.addNestedPass<func::FuncOp>(search::createVerifyGroupsPass());
+    passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
+  passes.addNestedPass<func::FuncOp>(fusion::createVerifyGroupsPass());
 }
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
@@ -67,7 +67,7 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   // Random schedules are of groups that are cut anywhere.
   if (options.optimise && options.fusion == Fusion::Weighed)
     passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
-  // Tests alone turn results: what was weighed to be faster was slower on a card (docs/search.md).
+  // Tests alone turn results: what was weighed to be faster was slower on a card (docs/fusion.md).
   if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorCores() &&
       options.scheduleSeed != 0)
     passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));

@@ -584,7 +584,7 @@ static void noteHit(const graph::Graph &graph, const CompileOptions &options) {
                        " inputs, " + std::to_string(graph.outputs.size()) + " outputs");
   const std::string nothing =
       "'" + graph.name + "' is found in the cache, and not compiled: ZYX_CACHE_DIR=off compiles it";
-  ZYX_DEBUG(Search, nothing);
+  ZYX_DEBUG(Fusion, nothing);
   ZYX_DEBUG(Schedule, nothing);
   ZYX_DEBUG(Timing, nothing);
 }

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a --remarks-filter=zyx-search --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %t -zyx-search-verify-groups -o /dev/null
+// RUN: zyx-opt %t -zyx-fusion-verify-groups -o /dev/null
 // RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a-fast | FileCheck %s --check-prefix=FAST
 // RUN: zyx-opt %s -zyx-cost-cut-groups=target=x86-64-v4 | FileCheck %s --check-prefix=CPU
 // RUN: zyx-opt %s -zyx-cost-cut-groups='target=x86-64-v4 seed=3' | FileCheck %s --check-prefix=DRAWN

@@ -7,8 +7,8 @@
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Fusion/Passes.h"
 #include "zyx/Reference/Reference.h"
-#include "zyx/Search/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
@@ -60,10 +60,10 @@ Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph, std
   passes.addPass(createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10)));
   passes.addPass(createCSEPass());
   // As for a machine that computes the weights of any attention again.
-  search::FormGroupsPassOptions options;
+  fusion::FormGroupsPassOptions options;
   options.tensor = 64;
   if (groups)
-    passes.addNestedPass<func::FuncOp>(search::createFormGroupsPass(options));
+    passes.addNestedPass<func::FuncOp>(fusion::createFormGroupsPass(options));
   if (failed(passes.run(*module)))
     return Status::internal("the passes fail");
   dissolveGroups(*module);

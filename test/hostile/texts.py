@@ -32,7 +32,7 @@ class Texts:
 
 COMMANDS = {
     "opt": ["zyx-opt", "x.mlir"],
-    "views": ["zyx-opt", "x.mlir", "--zyx-search-normalize-views", "-o", "y.mlir"],
+    "views": ["zyx-opt", "x.mlir", "--zyx-fusion-normalize-views", "-o", "y.mlir"],
     "translate": ["zyx-translate", "--to-dot", "x.mlir"],
     "compile": ["zyx-compile", "x.mlir", "-o", "x.zyxa"],
     "cpu": ["zyx-run", "x.mlir", "--random=1"],
@@ -490,7 +490,7 @@ def kernels(t):
 
 def unpacking(t):
     """Products with unpacked numbers, which are rewritten in other dimensions with all that is computed on the way."""
-    text = (hostile.pathlib.Path(__file__).resolve().parents[1] / "Search/fuse-unpacking.mlir").read_text()
+    text = (hostile.pathlib.Path(__file__).resolve().parents[1] / "Fusion/fuse-unpacking.mlir").read_text()
     product = text[text.index("\nfunc.func @one_row("):]
     product = product[:product.index("}\n") + 2]
     wide = "tensor<1x64x128xf32>"

@@ -43,9 +43,9 @@ class CheckRooms(unittest.TestCase):
                      "lib/Target/NVVM/Emit.cpp: Target/NVVM may not use Target/CPU")
         self.accepts({"lib/Target/OpenCL/Emit.cpp": '#include "zyx/Target/Text/Printer.h"\n'})
 
-    def test_conversion_reads_groups_not_search(self):
-        self.refuses({"lib/Conversion/GraphToKernel/A.cpp": '#include "zyx/Search/Former.h"\n'},
-                     "Conversion/GraphToKernel may not use Search")
+    def test_conversion_reads_groups_not_fusion(self):
+        self.refuses({"lib/Conversion/GraphToKernel/A.cpp": '#include "zyx/Fusion/Former.h"\n'},
+                     "Conversion/GraphToKernel may not use Fusion")
 
     def test_vendor_headers_stay_in_devices(self):
         self.refuses({"lib/Runtime/Pool.cpp": "#include <cuda.h>\n"},

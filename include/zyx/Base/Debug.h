@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-/// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=search,cache names what is
-/// wanted, or a number has a bit for each: 1 devices, 2 launches, 4 search and schedule, 8 ir, 16 assembly,
+/// Output for whoever works on zyx, on the standard error: ZYX_DEBUG=fusion,cache names what is
+/// wanted, or a number has a bit for each: 1 devices, 2 launches, 4 fusion and schedule, 8 ir, 16 assembly,
 /// 32 schedule and code, 64 memory, 128 timing, 256 cache. (LLVM's -debug-only is not in packages without assertions.)
 namespace zyx {
 
 enum class DebugTopic : uint8_t {
   /// Which groups are joined, which are not, and why.
-  Search,
+  Fusion,
   /// The axes of each kernel and the schedule that it gets.
   Schedule,
   /// Devices, programs, memory and runs.
@@ -44,7 +44,7 @@ enum class DebugTopic : uint8_t {
   Launches,
 };
 
-/// All names in ZYX_DEBUG that there are; "groups" and "kernels" are other names of search and
+/// All names in ZYX_DEBUG that there are; "groups" and "kernels" are other names of fusion and
 /// schedule. Others are ignored: loadConfig says which.
 std::span<const std::string_view> debugTopicNames();
 /// Whether ZYX_DEBUG has it, or enableDebugTopics() had.
@@ -54,9 +54,9 @@ bool isDebugged(DebugTopic topic);
 void enableDebugTopics(std::span<const std::string> names);
 /// Those that were enabled, as ZYX_DEBUG has them, for another library of the process.
 std::string enabledDebugTopics();
-/// The names in a text such as "search,cache".
+/// The names in a text such as "fusion,cache".
 std::vector<std::string> splitDebugTopics(std::string_view text);
-/// "zyx-search: text" and the end of the line, in one piece.
+/// "zyx-fusion: text" and the end of the line, in one piece.
 void printDebug(DebugTopic topic, std::string_view text);
 
 } // namespace zyx

@@ -21,7 +21,7 @@ def CutGroupsPass : Pass<"zyx-cost-cut-groups", "::mlir::func::FuncOp"> {
     - small values that every element of a result computes again, and what is gathered;
     - every op by itself.
 
-    A value that another group stores anyway is read there. Each cut is a remark of the category `zyx-search`, with the
+    A value that another group stores anyway is read there. Each cut is a remark of the category `zyx-fusion`, with the
     seconds of both; a group that is far from its least and stays whole is one, too.
 
     ```mlir

@@ -18,9 +18,9 @@
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
+#include "zyx/Fusion/Passes.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Schedule/Passes.h"
-#include "zyx/Search/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -60,7 +60,7 @@ inline void registerAllPasses() {
   kernel::registerZyxKernelToNVVMPasses();
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
-  search::registerZyxSearchPasses();
+  fusion::registerZyxFusionPasses();
   pipelines::registerCompilePipeline();
 }
 

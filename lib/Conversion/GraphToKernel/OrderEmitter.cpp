@@ -228,7 +228,7 @@ LogicalResult OrderEmitter::check() {
     if (llvm::any_of(leaf->map.getBlocks(), [](kernel::BlockAttr block) { return block.hasValid(); }))
       return op->emitOpError("reads padding through operand ")
              << i << ", but its loops over scalars read memory alone: "
-             << "-zyx-search-decompose-movement makes a select of such a pad";
+             << "-zyx-fusion-decompose-movement makes a select of such a pad";
   }
   Operation *yield = group.getBlock().getTerminator();
   if (yield->getNumOperands() != 1 || yield->getOperand(0) != op->getResult(0))

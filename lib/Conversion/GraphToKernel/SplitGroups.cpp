@@ -149,7 +149,7 @@ void SplitGroupsPass::runOnOperation() {
     SmallVector<Value> places = findPlaces(group);
     if (places.empty())
       continue;
-    remark::missed(group.getLoc(), remark::RemarkOpts::name("SplitGroup").category("zyx-search"))
+    remark::missed(group.getLoc(), remark::RemarkOpts::name("SplitGroup").category("zyx-fusion"))
         << "two kernels instead of one: " + reason;
     auto [producer, consumer] = cut(group, places[places.size() / 2]);
     work.append({producer, consumer});

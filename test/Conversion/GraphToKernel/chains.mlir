@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-search-verify-groups -zyx-convert-graph-to-kernel -zyx-kernel-verify-form=form=tiled | FileCheck %s
+// RUN: zyx-opt %s -zyx-fusion-verify-groups -zyx-convert-graph-to-kernel -zyx-kernel-verify-form=form=tiled | FileCheck %s
 // RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-schedule-choose=target=x86-64-v3 | FileCheck %s --check-prefix=SCHEDULE
 // RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=THREADS
 

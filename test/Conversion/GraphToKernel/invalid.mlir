@@ -166,7 +166,7 @@ func.func @padded_scan(%x: tensor<4xf32>) -> tensor<6xf32> {
   %y = graph.group(%a = %x : tensor<4xf32>) -> tensor<6xf32> {
     %zero = graph.constant dense<0.0> : tensor<f32>
     %0 = graph.pad %a, %zero low = [1] high = [1] interior = [0] : tensor<4xf32> -> tensor<6xf32>
-    // expected-error @+1 {{'graph.scan' op reads padding through operand 0, but its loops over scalars read memory alone: -zyx-search-decompose-movement makes a select of such a pad}}
+    // expected-error @+1 {{'graph.scan' op reads padding through operand 0, but its loops over scalars read memory alone: -zyx-fusion-decompose-movement makes a select of such a pad}}
     %1 = graph.scan add %0 dim = 0 : tensor<6xf32>
     graph.yield %1 : tensor<6xf32>
   }
@@ -206,7 +206,7 @@ func.func @padded_updates(%x: tensor<6xf32>, %i: tensor<4xi32>, %u: tensor<3xf32
 // -----
 
 func.func @random(%seed: tensor<ui64>) -> tensor<4xui32> {
-  // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-search-form-groups does that}}
+  // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-fusion-form-groups does that}}
   %y = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
   return %y : tensor<4xui32>
 }

@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s -split-input-file --pass-pipeline='builtin.module(func.func(zyx-split-groups))' | FileCheck %s
 // RUN: zyx-opt %s -split-input-file --zyx-split-groups --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=KERNEL
-// RUN: zyx-opt %s -split-input-file --zyx-split-groups --mlir-disable-threading --remarks-filter=zyx-search --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: zyx-opt %s -split-input-file --zyx-split-groups --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// REMARK: remark: [Missed] SplitGroup | Category:zyx-search | Remark="two kernels instead of one: 'graph.gather' op gathers from a value that its group computes"
+// REMARK: remark: [Missed] SplitGroup | Category:zyx-fusion | Remark="two kernels instead of one: 'graph.gather' op gathers from a value that its group computes"
 // REMARK: "two kernels instead of one: 'graph.unary' op needs too many copies of what its group computes: views of it meet along different axes"
 // REMARK: "two kernels instead of one: 'graph.binary' op needs a value along two of its axes at once"
 

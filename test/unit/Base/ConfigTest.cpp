@@ -96,7 +96,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
                                        {"ZYX_THREADS", "5"},
                                        {"ZYX_CACHE_DIR", "/c"},
                                        {"ZYX_CACHE_SIZE", "7B"},
-                                       {"ZYX_DEBUG", "search,timing"},
+                                       {"ZYX_DEBUG", "fusion,timing"},
                                        {"ZYX_IMPLICIT_COPIES", "true"}});
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
   EXPECT_THAT(config.memoryLimits, UnorderedElementsAre(Pair("cpu", 2048), Pair("cuda:1", uint64_t(3) << 40)));
@@ -104,7 +104,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
   EXPECT_EQ(config.cacheDir, "/c");
   EXPECT_EQ(config.cacheSize, 7u);
   EXPECT_EQ(config.device, "reference");
-  EXPECT_THAT(config.debug, ElementsAre("search", "timing"));
+  EXPECT_THAT(config.debug, ElementsAre("fusion", "timing"));
   EXPECT_TRUE(config.implicitCopies);
   EXPECT_THAT(ofEnvironment({{"ZYX_DEBUG", ""}, {"ZYX_DEVICES", ""}}).debug, IsEmpty());
 }
@@ -246,7 +246,7 @@ TEST(ConfigTest, TopicsThatAreEnabledLeaveTheEnvironmentAlone) {
 
 TEST(ConfigTest, EveryTopicHasAName) {
   EXPECT_THAT(debugTopicNames(),
-              testing::IsSupersetOf({"devices", "graph", "groups", "kernels", "code", "memory", "timing", "search",
+              testing::IsSupersetOf({"devices", "graph", "groups", "kernels", "code", "memory", "timing", "fusion",
                                      "schedule", "runtime", "cache", "ir", "assembly", "launches"}));
 }
 

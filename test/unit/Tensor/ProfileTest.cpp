@@ -149,7 +149,7 @@ void expectDebug(const char *topics, const char *pattern) {
 
 TEST(DebugTest, EachNameShowsWhatTensorsDo) {
   expectDebug("graph", "zyx-graph: compile 'main' for cpu: [0-9]+ nodes, 2 inputs, 1 outputs");
-  expectDebug("groups", "zyx-search: ");
+  expectDebug("groups", "zyx-fusion: ");
   expectDebug("kernels", "zyx-schedule: main_0");
   expectDebug("code", "zyx-code: ");
   expectDebug("memory", "zyx-memory: ");

@@ -67,7 +67,7 @@ def SplitGroupsPass : Pass<"zyx-split-groups", "::mlir::func::FuncOp"> {
   let description = [{
     A group whose views of what it computes meet along different axes, or that gathers from what it
     computes, may be no single iteration space. One of the values that are viewed, or else reduced, is
-    then stored by a group of its own, with a remark of the category `zyx-search`, and both parts are
+    then stored by a group of its own, with a remark of the category `zyx-fusion`, and both parts are
     looked at again.
 
     ```mlir

@@ -9,12 +9,12 @@
 
 namespace zyx::graph::ir {
 
-/// Of a sort, how many of its first elements are read, an integer: what lies behind them may be anything. The search
+/// Of a sort, how many of its first elements are read, an integer: what lies behind them may be anything. Fusion
 /// writes it, and removes what a text says.
 inline constexpr llvm::StringLiteral firstElementsAttrName = "zyx.first";
 
 /// Of a sort, of how many runs of one length its rows consist, each of which is sorted as the row is to be: an integer
-/// that the search writes, too.
+/// that fusion writes, too.
 inline constexpr llvm::StringLiteral runsAttrName = "zyx.runs";
 
 } // namespace zyx::graph::ir

@@ -12,7 +12,7 @@
 namespace zyx::graph::ir {
 
 /// A reshape, expand, permute, flip, pad or window: the elements of operand 0 under other indices. A
-/// pad is one where -zyx-search-decompose-movement left it.
+/// pad is one where -zyx-fusion-decompose-movement left it.
 bool isView(mlir::Operation *op);
 /// A view that gives every index an element of its operand, which is all but pads.
 bool isIndexMap(mlir::Operation *op);

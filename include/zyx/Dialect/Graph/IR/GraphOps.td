@@ -473,7 +473,7 @@ def Graph_GroupOp : Op<Graph_Dialect, "group", [Pure, IsolatedFromAbove, SingleB
     The body sees nothing but its block arguments, one per operand, and has no effect beside its
     results. A group means what its body means in place; forming groups and dissolving them changes
     no value. Groups do not nest, and parameters stay outside. What holds inside a group that
-    `-zyx-search-form-groups` made is said in `docs/search.md`.
+    `-zyx-fusion-form-groups` made is said in `docs/fusion.md`.
 
     ```mlir
     %y = graph.group(%p = %a : tensor<4xf32>, %q = %b : tensor<4xf32>) -> tensor<4xf32> {

@@ -34,7 +34,7 @@ def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
 def CheckDevicesPass : Pass<"zyx-graph-check-devices", "::mlir::func::FuncOp"> {
   let summary = "Refuse a transfer to another device than the program's";
   let description = [{
-    A program has one device, and its transfers are gone behind `-zyx-search-decompose-movement`: one that names
+    A program has one device, and its transfers are gone behind `-zyx-fusion-decompose-movement`: one that names
     another device would be dropped. `cuda` is `cuda:0`.
 
     ```mlir

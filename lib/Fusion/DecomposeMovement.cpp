@@ -1,0 +1,265 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "DecomposeMovement.h"
+#include "NormalizeViews.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_DECOMPOSEMOVEMENTPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static ConstantOp getSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isSplat() ? constant : ConstantOp();
+}
+
+/// The fill of the pads among the views that make up a value; they have one. Null without a pad.
+static Value getFill(Value value) {
+  for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+    if (auto pad = value.getDefiningOp<PadOp>())
+      return pad.getFill();
+  return {};
+}
+
+/// Whether an op of these kinds reads the value through views, a gather as what it picks from.
+template <typename... Ops> static bool isReadBy(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (use.getOperandNumber() != 0 && isa<GatherOp>(user))
+      return false;
+    return isa<Ops...>(user) || (use.getOperandNumber() == 0 && isView(user) && isReadBy<Ops...>(user->getResult(0)));
+  });
+}
+
+/// Positions added before the first element, after the last one, and between each two.
+struct Padding {
+  SmallVector<int64_t> low, high, interior;
+  explicit Padding(size_t rank) : low(rank), high(rank), interior(rank) {}
+};
+
+namespace {
+
+class Decomposer {
+public:
+  explicit Decomposer(Operation *op) : builder(op), loc(op->getLoc()) {}
+
+  Value decompose(PadOp op);
+  Value decompose(ConcatOp op);
+
+private:
+  Value splat(RankedTensorType type, Attribute element) {
+    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, element));
+  }
+  Value zeros(RankedTensorType type) { return splat(type, builder.getZeroAttr(type.getElementType())); }
+  Value reshape(Value x, ArrayRef<int64_t> shape) { return ReshapeOp::create(builder, loc, typeOf(x).clone(shape), x); }
+  Value repeat(Value fill, ArrayRef<int64_t> shape);
+  Value counter(ArrayRef<int64_t> shape, int64_t dim);
+  Value compare(BinaryKind kind, Value counter, int64_t number);
+  Value isElement(ArrayRef<int64_t> from, RankedTensorType to, const Padding &padding);
+  Value pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, Value fill);
+  Value padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape);
+  Value padBetween(Value x, int64_t dim, int64_t count, Value fill);
+  Value choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value place);
+
+  OpBuilder builder;
+  Location loc;
+};
+
+} // namespace
+
+/// A tensor of rank 0 as every element of a shape.
+Value Decomposer::repeat(Value fill, ArrayRef<int64_t> shape) {
+  if (ConstantOp constant = getSplat(fill)) {
+    RankedTensorType type = typeOf(fill).clone(shape);
+    return ConstantOp::create(builder, loc, type, constant.getValue().resizeSplat(type));
+  }
+  Value one = reshape(fill, SmallVector<int64_t>(shape.size(), 1));
+  return ExpandOp::create(builder, loc, typeOf(fill).clone(shape), one);
+}
+
+/// The place along a dimension, in as few bits as hold it.
+Value Decomposer::counter(ArrayRef<int64_t> shape, int64_t dim) {
+  bool isSmall = shape[dim] <= std::numeric_limits<int32_t>::max();
+  Type element = isSmall ? builder.getI32Type() : builder.getI64Type();
+  return IotaOp::create(builder, loc, RankedTensorType::get(shape, element), dim);
+}
+
+Value Decomposer::compare(BinaryKind kind, Value counter, int64_t number) {
+  RankedTensorType type = typeOf(counter);
+  Value limit = splat(type, builder.getIntegerAttr(type.getElementType(), number));
+  return BinaryOp::create(builder, loc, kind, counter, limit);
+}
+
+/// Where a padded tensor has elements of its operand; null where it has no others.
+Value Decomposer::isElement(ArrayRef<int64_t> from, RankedTensorType to, const Padding &padding) {
+  Value all;
+  auto require = [&](Value condition) {
+    all = all ? BinaryOp::create(builder, loc, BinaryKind::And, all, condition).getResult() : condition;
+  };
+  for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim) {
+    int64_t low = padding.low[dim], extent = to.getDimSize(dim);
+    int64_t step = from[dim] > 1 ? padding.interior[dim] + 1 : 1;
+    int64_t end = low + (from[dim] == 0 ? 0 : (from[dim] - 1) * step + 1);
+    Value place = counter(to.getShape(), dim);
+    if (low > 0)
+      require(compare(BinaryKind::Ge, place, std::min(low, extent)));
+    if (end < extent)
+      require(compare(BinaryKind::Lt, place, std::max<int64_t>(end, 0)));
+    if (step == 1 || extent == 0)
+      continue;
+    // Elements lie at low, low + step, ...: the remainder by the step is that of the first one.
+    RankedTensorType type = typeOf(place);
+    if (step < extent)
+      place = BinaryOp::create(builder, loc, BinaryKind::Rem, place,
+                               splat(type, builder.getIntegerAttr(type.getElementType(), step)));
+    int64_t first = ((low % step) + step) % step;
+    require(first < extent ? compare(BinaryKind::Eq, place, first) : compare(BinaryKind::Lt, place, 0));
+  }
+  return all;
+}
+
+/// Puts `count` fills behind each element along a dimension.
+Value Decomposer::padBetween(Value x, int64_t dim, int64_t count, Value fill) {
+  SmallVector<int64_t> shape(typeOf(x).getShape());
+  int64_t outer = 1, inner = 1;
+  for (int64_t d = 0, rank = shape.size(); d < rank; ++d)
+    (d < dim ? outer : d > dim ? inner : shape[dim]) *= d == dim ? 1 : shape[d];
+  Padding padding(4);
+  padding.high[2] = count;
+  Value apart = reshape(x, {outer, shape[dim], 1, inner});
+  Value padded = PadOp::create(builder, loc, apart, fill, padding.low, padding.high, padding.interior);
+  shape[dim] *= count + 1;
+  return reshape(padded, shape);
+}
+
+/// A pad with a constant that suits the pads below it.
+Value Decomposer::pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, Value fill) {
+  if (llvm::is_contained(shape, 0))
+    return zeros(typeOf(x).clone(shape));
+  Padding around = padding;
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+    if (std::exchange(around.interior[dim], 0) == 0 || typeOf(x).getDimSize(dim) <= 1)
+      continue;
+    x = padBetween(x, dim, padding.interior[dim], fill);
+    around.high[dim] -= padding.interior[dim];
+  }
+  Value padded = PadOp::create(builder, loc, x, fill, around.low, around.high, around.interior);
+  SmallVector<OpFoldResult> folded;
+  if (succeeded(padded.getDefiningOp()->fold(folded)) && !folded.empty()) {
+    padded.getDefiningOp()->erase();
+    return cast<Value>(folded.front());
+  }
+  return padded;
+}
+
+/// A pad whose other elements nobody looks at.
+Value Decomposer::padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape) {
+  if (getSplat(getViewSource(x)) && !getFill(x))
+    return repeat(
+        ConstantOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>()),
+                           getSplat(getViewSource(x)).getValue().resizeSplat(typeOf(x).clone(ArrayRef<int64_t>()))),
+        shape);
+  Value fill = getFill(x);
+  return pad(x, padding, shape, fill ? fill : zeros(typeOf(x).clone(ArrayRef<int64_t>())));
+}
+
+Value Decomposer::decompose(PadOp op) {
+  Value x = op.getX();
+  RankedTensorType type = op.getType();
+  Padding padding(type.getRank());
+  llvm::copy(op.getLow(), padding.low.begin());
+  llvm::copy(op.getHigh(), padding.high.begin());
+  llvm::copy(op.getInterior(), padding.interior.begin());
+  // The fill may be a constant of one element that is seen through views.
+  ConstantOp fill = getSplat(getViewSource(op.getFill()));
+  bool isSplat = bool(getSplat(getViewSource(x)));
+  if (fill && !isSplat) {
+    Value below = getFill(x);
+    DenseElementsAttr value = fill.getValue().resizeSplat(typeOf(op.getFill()));
+    Attribute zero = builder.getZeroAttr(type.getElementType());
+    bool isZero = value == DenseElementsAttr::get(value.getType(), zero);
+    // A gather knows of no fill but zero; kernels of loops over scalars read memory alone.
+    if ((!below || getSplat(below).getValue() == value) && (isZero || !isReadBy<GatherOp>(op)) &&
+        !isReadBy<ScanOp, SortOp, ScatterOp>(op))
+      return pad(x, padding, type.getShape(),
+                 below ? below : ConstantOp::create(builder, loc, typeOf(op.getFill()), value));
+  }
+  Value padded = padWithAnything(x, padding, type.getShape());
+  Value condition = isElement(typeOf(x).getShape(), type, padding);
+  if (!condition)
+    return padded;
+  return SelectOp::create(builder, loc, condition, padded, repeat(op.getFill(), type.getShape()));
+}
+
+/// The part that holds a place, by halves: `ends` says behind which place each part ends.
+Value Decomposer::choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value place) {
+  if (parts.size() == 1)
+    return parts.front();
+  size_t half = parts.size() / 2;
+  Value first = choose(parts.take_front(half), ends.take_front(half), place);
+  Value second = choose(parts.drop_front(half), ends.drop_front(half), place);
+  Value isFirst = compare(BinaryKind::Lt, place, ends[half - 1]);
+  return SelectOp::create(builder, loc, isFirst, first, second);
+}
+
+Value Decomposer::decompose(ConcatOp op) {
+  RankedTensorType type = op.getType();
+  int64_t dim = op.getDim(), extent = type.getDimSize(dim), end = 0;
+  if (type.getNumElements() == 0)
+    return zeros(type);
+  SmallVector<Value> parts;
+  SmallVector<int64_t> ends;
+  for (Value part : op.getParts()) {
+    int64_t length = typeOf(part).getDimSize(dim);
+    if (length == 0)
+      continue;
+    Padding padding(type.getRank());
+    padding.low[dim] = end;
+    end += length;
+    padding.high[dim] = extent - end;
+    parts.push_back(length == extent ? part : padWithAnything(part, padding, type.getShape()));
+    ends.push_back(end);
+  }
+  return choose(parts, ends, parts.size() > 1 ? counter(type.getShape(), dim) : Value());
+}
+
+void zyx::fusion::decomposeMovement(Block &block) {
+  for (auto transfer : llvm::make_early_inc_range(block.getOps<TransferOp>())) {
+    transfer.replaceAllUsesWith(transfer.getX());
+    transfer.erase();
+  }
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    if (isa<PadOp, ConcatOp>(op))
+      ops.push_back(&op);
+  for (Operation *op : ops) {
+    auto pad = dyn_cast<PadOp>(op);
+    Value result = pad ? Decomposer(op).decompose(pad) : Decomposer(op).decompose(cast<ConcatOp>(op));
+    op->getResult(0).replaceAllUsesWith(result);
+    op->erase();
+  }
+}
+
+namespace {
+
+struct DecomposeMovement : zyx::fusion::impl::DecomposeMovementPassBase<DecomposeMovement> {
+  void runOnOperation() override {
+    if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
+      for (Block *block : zyx::fusion::getBlocks(getOperation()))
+        zyx::fusion::decomposeMovement(*block);
+  }
+};
+
+} // namespace

@@ -1,0 +1,218 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "ElementLoops.h"
+
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace zyx::fusion {
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static unsigned widthOf(Value value) { return typeOf(value).getElementType().getIntOrFloatBitWidth(); }
+
+/// The one element of a value that is the same everywhere.
+static ConstantOp getSplat(Value value) {
+  while (isIndexMap(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isSplat() ? constant : ConstantOp();
+}
+
+static Value makeSplat(OpBuilder &builder, ConstantOp splat, RankedTensorType type) {
+  return ConstantOp::create(builder, splat.getLoc(), type, splat.getValue().resizeSplat(type));
+}
+
+LoopOp moveBody(LoopOp loop, ValueRange initial, ValueRange invariants) {
+  OpBuilder builder(loop);
+  auto made = LoopOp::create(builder, loop.getLoc(), initial.getTypes(), loop.getTripsAttr(), loop.getCount(), initial,
+                             invariants);
+  made.getBody().takeBody(loop.getBody());
+  return made;
+}
+
+/// What a loop begins with is a constant that is written once for all elements, where they are all the same.
+static void useSplats(LoopOp loop) {
+  OpBuilder builder(loop);
+  for (OpOperand &operand : loop.getInitialMutable())
+    if (ConstantOp splat = getSplat(operand.get()))
+      operand.set(makeSplat(builder, splat, typeOf(operand.get())));
+}
+
+static BlockArgument invariantArgument(LoopOp loop, unsigned number) {
+  return loop.getBlock().getArgument(1 + loop.getInitial().size() + number);
+}
+
+static LoopOp replaceLoop(LoopOp from, LoopOp to) {
+  from->replaceAllUsesWith(to.getResults());
+  from.erase();
+  return to;
+}
+
+/// A copy of a loop in which it computes one of its invariants itself, by these ops in their order.
+static LoopOp withProducers(LoopOp loop, unsigned number, ArrayRef<Operation *> producers) {
+  OpBuilder builder(loop);
+  LoopOp copy = cast<LoopOp>(builder.clone(*loop));
+  SmallVector<Value> invariants(loop.getInvariants());
+  BlockArgument argument = invariantArgument(copy, number);
+  builder.setInsertionPointToStart(&copy.getBlock());
+  IRMapping mapping;
+  SmallVector<Value> added;
+  for (Operation *producer : producers) {
+    for (Value operand : producer->getOperands()) {
+      if (mapping.contains(operand))
+        continue;
+      if (ConstantOp splat = getSplat(operand)) {
+        mapping.map(operand, makeSplat(builder, splat, typeOf(operand)));
+        continue;
+      }
+      added.push_back(operand);
+      mapping.map(operand, copy.getBlock().addArgument(operand.getType(), operand.getLoc()));
+    }
+    builder.clone(*producer, mapping);
+  }
+  argument.replaceAllUsesWith(mapping.lookup(loop.getInvariants()[number]));
+  copy.getBlock().eraseArgument(argument.getArgNumber());
+  invariants.erase(invariants.begin() + number);
+  llvm::append_range(invariants, added);
+  LoopOp made = moveBody(copy, copy.getInitial(), invariants);
+  copy.erase();
+  return made;
+}
+
+/// The ops that make an invariant, where computing it in the loop reads no more, and computes nothing twice: a view, or
+/// element-wise ops that only this invariant needs.
+static SmallVector<Operation *> findProducers(LoopOp loop, const ElementLoop &program, Value invariant) {
+  constexpr size_t mostProducers = 32;
+  Operation *last = invariant.getDefiningOp();
+  if (!last || getSplat(invariant))
+    return {};
+  if (isa<ReshapeOp, ExpandOp, PermuteOp, FlipOp>(last))
+    return {last};
+  if (!isElementwise(last) || !invariant.hasOneUse() ||
+      typeOf(invariant).getNumElements() < program.numPoints() * program.trips)
+    return {};
+  llvm::SetVector<Operation *> producers;
+  producers.insert(last);
+  // Backwards: who reads an op comes before it.
+  for (Operation *op = last->getPrevNode(); op; op = op->getPrevNode())
+    if (isElementwise(op) && !op->use_empty() && !getSplat(op->getResult(0)) &&
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return producers.contains(user); }))
+      producers.insert(op);
+  llvm::SetVector<Value> leaves;
+  for (Operation *op : producers)
+    for (Value operand : op->getOperands())
+      if (!getSplat(operand) && !producers.contains(operand.getDefiningOp()))
+        leaves.insert(operand);
+  unsigned bits = 0;
+  for (Value leaf : leaves)
+    bits += widthOf(leaf);
+  if (producers.size() > mostProducers || bits > std::max(32u, 2 * widthOf(invariant)))
+    return {};
+  SmallVector<Operation *> result(producers.begin(), producers.end());
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+/// Takes views and element-wise ops in front of a loop into it.
+static LoopOp pullProducers(LoopOp loop) {
+  constexpr size_t mostSteps = 1024;
+  constexpr int mostPulled = 64;
+  llvm::DenseSet<Value> refused;
+  for (int pulled = 0; pulled < mostPulled; ++pulled) {
+    std::optional<ElementLoop> program = ElementLoop::analyse(loop);
+    if (!program || program->steps.size() > mostSteps)
+      return loop;
+    LoopOp next;
+    for (auto [number, invariant] : llvm::enumerate(loop.getInvariants())) {
+      SmallVector<Operation *> producers = findProducers(loop, *program, invariant);
+      if (producers.empty() || refused.contains(invariant))
+        continue;
+      LoopOp copy = withProducers(loop, number, producers);
+      if (ElementLoop::analyse(copy)) {
+        next = copy;
+        break;
+      }
+      copy.erase();
+      refused.insert(invariant);
+    }
+    if (!next)
+      return loop;
+    loop = replaceLoop(loop, next);
+  }
+  return loop;
+}
+
+/// Rows that are written for a cast alone are written as what it makes of them.
+static LoopOp pullCasts(LoopOp loop) {
+  for (unsigned position = 0; position < loop.getNumResults(); ++position) {
+    Value result = loop.getResult(position);
+    auto castOp = result.hasOneUse() ? dyn_cast<CastOp>(*result.user_begin()) : CastOp();
+    auto scatter = loop.getBlock().getTerminator()->getOperand(position).getDefiningOp<ScatterOp>();
+    BlockArgument argument = loop.getBlock().getArgument(position + 1);
+    auto initial = loop.getInitial()[position].getDefiningOp<ConstantOp>();
+    const bool isWritten = scatter && scatter.getX() == argument && argument.hasOneUse() && scatter->hasOneUse();
+    if (!castOp || widthOf(castOp) > widthOf(result) || !isWritten || scatter.getKind() != ScatterKind::Set ||
+        !initial || !initial.getValue().isSplat())
+      continue;
+    // Zero is zero in all types.
+    Attribute element = initial.getValue().getSplatValue<Attribute>();
+    auto real = dyn_cast<FloatAttr>(element);
+    auto integer = dyn_cast<IntegerAttr>(element);
+    if (real ? !real.getValue().isPosZero() : !integer || !integer.getValue().isZero())
+      continue;
+    OpBuilder builder(loop);
+    RankedTensorType type = typeOf(castOp);
+    SmallVector<Value> initials(loop.getInitial());
+    initials[position] =
+        ConstantOp::create(builder, loop.getLoc(), type, cast<DenseElementsAttr>(builder.getZeroAttr(type)));
+    LoopOp made = moveBody(loop, initials, loop.getInvariants());
+    builder.setInsertionPoint(scatter);
+    Value updates = scatter.getUpdates();
+    Value rounded = CastOp::create(builder, castOp.getLoc(), typeOf(updates).clone(type.getElementType()), updates);
+    made.getBlock().getArgument(position + 1).setType(type);
+    scatter.getUpdatesMutable().assign(rounded);
+    scatter.getResult().setType(type);
+    for (auto [old, result] : llvm::zip_equal(loop.getResults(), made.getResults()))
+      if (old.getResultNumber() != position)
+        old.replaceAllUsesWith(result);
+    castOp.replaceAllUsesWith(made.getResult(position));
+    castOp.erase();
+    loop.erase();
+    loop = made;
+  }
+  return loop;
+}
+
+void markElementLoops(func::FuncOp entry) {
+  SmallVector<LoopOp> loops;
+  entry.walk([&](LoopOp loop) { loops.push_back(loop); });
+  for (LoopOp loop : loops) {
+    if (!ElementLoop::analyse(loop))
+      continue;
+    useSplats(loop);
+    loop = pullCasts(loop);
+    loop = pullProducers(loop);
+    std::optional<ElementLoop> program = ElementLoop::analyse(loop);
+    if (!program)
+      continue;
+    loop->setAttr(oneKernelAttrName, UnitAttr::get(loop.getContext()));
+    remark::passed(loop.getLoc(),
+                   remark::RemarkOpts::name("FormGroups").category("zyx-fusion").function(entry.getName()))
+        << ("a loop of " + Twine(program->trips) + " trips over " + Twine(program->numPoints()) +
+            " points, each for itself, is one kernel")
+               .str();
+  }
+}
+
+} // namespace zyx::fusion

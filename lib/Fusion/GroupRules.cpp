@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "GroupRules.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+using zyx::Status;
+
+bool zyx::fusion::isTranscendental(Operation *op) {
+  if (auto binary = dyn_cast<BinaryOp>(op))
+    return binary.getKind() == BinaryKind::Pow;
+  auto unary = dyn_cast<UnaryOp>(op);
+  if (!unary)
+    return false;
+  switch (unary.getKind()) {
+  case UnaryKind::Exp:
+  case UnaryKind::Exp2:
+  case UnaryKind::Log:
+  case UnaryKind::Log2:
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+  case UnaryKind::Tan:
+  case UnaryKind::Tanh:
+  case UnaryKind::Erf:
+    return true;
+  case UnaryKind::Neg:
+  case UnaryKind::Not:
+  case UnaryKind::Recip:
+  case UnaryKind::Sqrt:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Floor:
+  case UnaryKind::Ceil:
+  case UnaryKind::Round:
+  case UnaryKind::Trunc:
+  case UnaryKind::Abs:
+    return false;
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+/// Whether an op is a cast to a wider float.
+static bool widens(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  auto element = [](Value value) { return mlir::cast<RankedTensorType>(value.getType()).getElementType(); };
+  return cast && isa<FloatType>(element(cast.getX())) && isa<FloatType>(element(cast.getResult())) &&
+         element(cast.getX()).getIntOrFloatBitWidth() < element(cast.getResult()).getIntOrFloatBitWidth();
+}
+
+/// Work that is done again for each row that does not differ in it.
+static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
+  unsigned repeated = 0, transcendentals = 0;
+  const bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
+  for (Operation *op : ops) {
+    // What widens a factor is the product's own.
+    if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))) || (hasContraction && widens(op)))
+      continue;
+    ++repeated;
+    transcendentals += zyx::fusion::isTranscendental(op);
+  }
+  if (repeated > (space.getChain() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps))
+    return Status::unsupported("it would compute too many ops again in each row");
+  if (transcendentals > (hasContraction ? 0 : zyx::fusion::maxRepeatedTranscendentals))
+    return Status::unsupported("it would compute transcendental functions again in each row");
+  return Status::ok();
+}
+
+/// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
+/// but what feeds the reduction. An attention walks its keys once.
+static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs) {
+  if (space.getAttention() || space.getChain())
+    return Status::ok();
+  int64_t longest = 0;
+  for (ReduceOp reduce : space.getReduces()) {
+    int64_t length = 1;
+    for (int64_t dim : reduce.getDims())
+      length *= cast<RankedTensorType>(reduce.getX().getType()).getDimSize(dim);
+    longest = std::max(longest, length);
+  }
+  if (longest <= zyx::fusion::maxLongRow || space.getNumPoints(space.getRowAxes()) >= zyx::fusion::minRows)
+    return Status::ok();
+  auto isAlongRow = [&](Value value) { return !isSubset(space.getAxisSet(value), space.getRowAxes()); };
+  llvm::SmallPtrSet<Operation *, 16> afterReduce;
+  bool isWalkedAgain = llvm::any_of(outputs, isAlongRow);
+  for (Operation *op : ops) {
+    bool isAfter = isa<ReduceOp>(op);
+    for (Value operand : op->getOperands())
+      isAfter |= afterReduce.contains(getViewSource(operand).getDefiningOp());
+    if (isAfter)
+      afterReduce.insert(op);
+    isWalkedAgain |= isAfter && isAlongRow(op->getResult(0));
+    // A reduction of what follows another walks the row again, too.
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      isWalkedAgain |= afterReduce.contains(getViewSource(reduce.getX()).getDefiningOp());
+  }
+  if (isWalkedAgain)
+    return Status::unsupported("its rows are few and long, and would be walked twice");
+  return Status::ok();
+}
+
+/// Columns' sums stay in the memory that the threads of a workgroup share, of which a multiprocessor has two.
+static Status checkCrossed(const IterationSpace &space, bool mayBe) {
+  const CrossedSums &crossed = *space.getCrossed();
+  constexpr int64_t mostBytes = 64 << 10, fewestColumns = 2048, multipleOf = 64;
+  const int64_t columns = space.getExtent(crossed.columns);
+  const bool fits = columns >= fewestColumns && columns % multipleOf == 0 &&
+                    static_cast<int64_t>(crossed.across.size() * sizeof(float)) * columns <= mostBytes;
+  return mayBe && fits ? Status::ok() : Status::unsupported("its reductions keep different axes");
+}
+
+Status zyx::fusion::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, bool mayWalk) {
+  if (ops.size() > maxGroupOps)
+    return Status::unsupported("it would have more than " + std::to_string(maxGroupOps) + " ops");
+  auto space = IterationSpace::compute(ops, outputs);
+  if (!space)
+    return space.status();
+  if (space->getCrossed())
+    ZYX_RETURN_IF_ERROR(checkCrossed(*space, mayWalk));
+  // Its tiles would be those of rows.
+  if ((space->getContraction() && !space->getAttention() && space->getReduces().size() > 1) ||
+      (space->getChain() && !mayWalk))
+    return Status::unsupported("a contraction stands alone among reductions");
+  ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
+  return checkRows(*space, ops, outputs);
+}

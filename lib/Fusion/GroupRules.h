@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_GROUPRULES_H
+#define ZYX_LIB_FUSION_GROUPRULES_H
+
+#include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
+
+namespace zyx::fusion {
+
+/// A group keeps at most this many computing ops: kernels beyond it spill, and checks of them are
+/// slow.
+inline constexpr unsigned maxGroupOps = 256;
+/// Ops that are computed again for rows which do not differ in them (the prologue of a matrix
+/// product): how many may be. A chain of contractions has two products at least.
+inline constexpr unsigned maxRepeatedOps = 8, maxRepeatedOpsInChains = 16;
+/// Among those, transcendental ones; a contraction, which repeats them per tile, allows none.
+inline constexpr unsigned maxRepeatedTranscendentals = 2;
+/// Fewer rows than this leave a machine idle when each is longer than maxLongRow elements, so what
+/// follows such a reduction goes into a kernel of its own.
+inline constexpr int64_t minRows = 16;
+inline constexpr int64_t maxLongRow = int64_t(1) << 16;
+
+/// Whether an op takes tens of instructions.
+bool isTranscendental(mlir::Operation *op);
+
+/// Whether the ops are good as one kernel: they have an iteration space, and neither repeat much
+/// work nor leave the machine idle. A failure says why not. What walks an axis is good where that is asked for: a chain
+/// of contractions, which computes for each of its sums again what it keeps out of memory, and crossed sums.
+Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs, bool mayWalk = false);
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_GROUPRULES_H

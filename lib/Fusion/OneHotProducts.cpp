@@ -1,0 +1,223 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Products with one-hot rows, as embeddings of few characters are written.
+//===----------------------------------------------------------------------===//
+#include "OneHotProducts.h"
+
+#include "PrepareOps.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace {
+
+using Dims = SmallVector<std::optional<int64_t>>;
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// A value that another one shows, and for each dimension of that one the dimension of the value that it walks along.
+struct Shown {
+  Value value;
+  Dims dims;
+};
+
+/// Goes through views, and through casts for which that holds. Fails at views that have no dimensions in common with
+/// their operand.
+template <typename Passes> std::optional<Shown> look(Value value, Passes passes) {
+  Shown shown{value, {}};
+  for (int64_t dim = 0, rank = typeOf(value).getRank(); dim < rank; ++dim)
+    shown.dims.push_back(dim);
+  while (Operation *op = shown.value.getDefiningOp()) {
+    if (isView(op)) {
+      const std::optional<Dims> step = getOperandDims(op);
+      if (!step)
+        return std::nullopt;
+      for (std::optional<int64_t> &dim : shown.dims)
+        if (dim)
+          dim = (*step)[*dim];
+    } else if (auto cast = dyn_cast<CastOp>(op); !cast || !passes(cast)) {
+      break;
+    }
+    shown.value = op->getOperand(0);
+  }
+  ArrayRef<int64_t> shape = typeOf(shown.value).getShape();
+  for (std::optional<int64_t> &dim : shown.dims)
+    if (dim && shape[*dim] == 1)
+      dim = std::nullopt;
+  return shown;
+}
+
+/// Whether all numbers of the one type are numbers of the other.
+bool isWidening(CastOp op) {
+  auto from = dyn_cast<FloatType>(typeOf(op.getX()).getElementType());
+  auto to = dyn_cast<FloatType>(typeOf(op.getResult()).getElementType());
+  return from && to && (from == to || (to.isF32() && (from.isF16() || from.isBF16())) || to.isF64());
+}
+
+/// Indices, as a factor of a product compares them with the places along a dimension: dimensions are the product's.
+std::optional<Shown> matchOneHot(Value factor, int64_t along) {
+  // Zero and one are numbers of each type.
+  std::optional<Shown> compared = look(factor, [](CastOp) { return true; });
+  auto equal = compared ? compared->value.getDefiningOp<BinaryOp>() : BinaryOp();
+  if (!equal || equal.getKind() != BinaryKind::Eq || !compared->dims[along])
+    return std::nullopt;
+  for (auto [counted, given] : {std::pair(equal.getA(), equal.getB()), std::pair(equal.getB(), equal.getA())}) {
+    auto none = [](CastOp) { return false; };
+    const std::optional<Shown> places = look(counted, none), indices = look(given, none);
+    auto iota = places ? places->value.getDefiningOp<IotaOp>() : IotaOp();
+    if (!iota || !indices)
+      continue;
+    const int64_t dim = *compared->dims[along];
+    if (!isa<IntegerType>(typeOf(given).getElementType()) || places->dims[dim] != static_cast<int64_t>(iota.getDim()) ||
+        indices->dims[dim])
+      continue;
+    // The iota's other dimensions repeat it.
+    Shown result{indices->value, {}};
+    for (std::optional<int64_t> own : compared->dims)
+      result.dims.push_back(own ? indices->dims[*own] : std::nullopt);
+    return result;
+  }
+  return std::nullopt;
+}
+
+class OneHotProduct {
+public:
+  OneHotProduct(ReduceOp sum, bool isCard) : sum(sum), builder(sum), loc(sum.getLoc()), isCard(isCard) {}
+
+  void run() {
+    auto product = sum.getX().getDefiningOp<BinaryOp>();
+    if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1 || !product ||
+        product.getKind() != BinaryKind::Mul)
+      return;
+    along = sum.getDims().front();
+    constexpr int64_t fewestPlaces = 4;
+    if (typeOf(product).getDimSize(along) < fewestPlaces || typeOf(product).getNumElements() == 0)
+      return;
+    for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
+      const std::optional<Shown> indices = matchOneHot(one, along), table = look(other, isWidening);
+      if (indices && table && fits(*indices, *table, typeOf(product).getShape()))
+        return replace(*indices, *table);
+    }
+  }
+
+private:
+  /// Each dimension of the product is one of the indices or of the table, or is 1, and each has its own in their order.
+  bool fits(const Shown &indices, const Shown &table, ArrayRef<int64_t> shape) const {
+    auto areAll = [&](const Shown &shown) {
+      int64_t next = 0;
+      for (std::optional<int64_t> dim : shown.dims) {
+        if (!dim)
+          continue;
+        while (next < *dim && typeOf(shown.value).getDimSize(next) == 1)
+          ++next;
+        if (*dim != next++)
+          return false;
+      }
+      ArrayRef<int64_t> rest = typeOf(shown.value).getShape().drop_front(next);
+      return llvm::all_of(rest, [](int64_t extent) { return extent == 1; });
+    };
+    if (!areAll(indices) || !areAll(table) || !table.dims[along])
+      return false;
+    for (auto [dim, extent] : llvm::enumerate(shape))
+      if (extent != 1 && static_cast<int64_t>(dim) != along &&
+          indices.dims[dim].has_value() == table.dims[dim].has_value())
+        return false;
+    return true;
+  }
+
+  Value withoutUnits(Value value) {
+    SmallVector<int64_t> shape(
+        llvm::make_filter_range(typeOf(value).getShape(), [](int64_t extent) { return extent != 1; }));
+    return ReshapeOp::create(builder, loc, typeOf(value).clone(shape), value);
+  }
+  Value splat(RankedTensorType type, double number) {
+    auto element = FloatAttr::get(type.getElementType(), number);
+    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
+  }
+  /// One where an element is not finite, else zero.
+  Value isNotFinite(Value x) {
+    Value difference = BinaryOp::create(builder, loc, BinaryKind::Sub, x, x);
+    Value differs = BinaryOp::create(builder, loc, BinaryKind::Ne, difference, splat(typeOf(x), 0));
+    return CastOp::create(builder, loc, typeOf(x).clone(builder.getF32Type()), differs);
+  }
+
+  void replace(const Shown &indices, const Shown &table) {
+    Value rows = withoutUnits(table.value), chosen = withoutUnits(indices.value);
+    // Dimensions of the product, as rows and what is gathered have them.
+    SmallVector<int64_t> ofRows, ofChosen, gathered;
+    for (int64_t dim = 0, rank = table.dims.size(); dim < rank; ++dim) {
+      if (table.dims[dim])
+        ofRows.push_back(dim);
+      if (indices.dims[dim])
+        ofChosen.push_back(dim);
+    }
+    const auto place = static_cast<int64_t>(llvm::find(ofRows, along) - ofRows.begin());
+    for (int64_t dim : ofRows)
+      if (dim == along)
+        llvm::append_range(gathered, ofChosen);
+      else
+        gathered.push_back(dim);
+    SmallVector<int64_t> shape, order;
+    for (int64_t dim : gathered)
+      shape.push_back(typeOf(sum.getX()).getDimSize(dim));
+    for (int64_t i = 0, rank = gathered.size(); i < rank; ++i)
+      order.push_back(i);
+    llvm::sort(order, [&](int64_t a, int64_t b) { return gathered[a] < gathered[b]; });
+
+    Value result = GatherOp::create(builder, loc, typeOf(rows).clone(shape), rows, chosen, place);
+    if (auto element = dyn_cast<FloatType>(typeOf(rows).getElementType())) {
+      auto numbers = cast<RankedTensorType>(typeOf(rows).clone(builder.getF32Type()));
+      SmallVector<int64_t> columns(numbers.getShape());
+      columns.erase(columns.begin() + place);
+      auto counts =
+          ReduceOp::create(builder, loc, numbers.clone(columns), ReduceKind::Add, isNotFinite(rows), ArrayRef(place));
+      // Sums of its parts would be added up by each of their many readers.
+      if (isCard)
+        counts->setAttr(zyx::fusion::partsAttrName, builder.getDenseI64ArrayAttr({}));
+      Value others = counts;
+      // Columns have the dimensions of what is gathered but for those of the indices.
+      SmallVector<int64_t> units(shape);
+      for (size_t i = 0; i < ofChosen.size(); ++i)
+        units[place + i] = 1;
+      others = ReshapeOp::create(builder, loc, numbers.clone(units), others);
+      others = ExpandOp::create(builder, loc, numbers.clone(shape), others);
+      Value isLost = BinaryOp::create(builder, loc, BinaryKind::Gt, others, isNotFinite(result));
+      Value lost = splat(typeOf(result), std::numeric_limits<double>::quiet_NaN());
+      result = SelectOp::create(builder, loc, isLost, lost, result);
+    }
+    if (!llvm::is_sorted(order)) {
+      SmallVector<int64_t> permuted;
+      for (int64_t i : order)
+        permuted.push_back(shape[i]);
+      result = PermuteOp::create(builder, loc, typeOf(result).clone(permuted), result, order);
+    }
+    auto type = typeOf(sum.getResult());
+    result = ReshapeOp::create(builder, loc, typeOf(result).clone(type.getShape()), result);
+    if (result.getType() != type)
+      result = CastOp::create(builder, loc, type, result);
+    sum.replaceAllUsesWith(result);
+    sum.erase();
+  }
+
+  ReduceOp sum;
+  OpBuilder builder;
+  Location loc;
+  const bool isCard;
+  int64_t along = 0;
+};
+
+} // namespace
+
+void zyx::fusion::gatherOneHots(Block &block, int64_t threads) {
+  for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
+    OneHotProduct(sum, threads != 0).run();
+}

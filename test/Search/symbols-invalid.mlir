@@ -1,9 +1,0 @@
-// RUN: zyx-opt %s --zyx-search-form-groups --verify-diagnostics
-// RUN: zyx-opt %s --zyx-search-normalize-views --verify-diagnostics
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --verify-diagnostics
-
-func.func @f(%x: tensor<?xf32, #graph.extents<"n">>) -> tensor<?xf32, #graph.extents<"n">> {
-  // expected-error@+1 {{has an extent that is not known yet: give its symbols values with -zyx-graph-specialise}}
-  %y = graph.unary exp %x : tensor<?xf32, #graph.extents<"n">>
-  return %y : tensor<?xf32, #graph.extents<"n">>
-}
