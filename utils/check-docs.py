@@ -5,7 +5,7 @@
 
 - Each page that TableGen writes (target zyx-docs, in FOLDER/docs) is the one in docs/generated;
   --update copies them there instead.
-- Relative links of every .md file lead to a file.
+- Relative links of every .md file lead to a file, and to a heading of it.
 - docs/generated/conformance.md has a row for each op and kind on each device, and a case in it.
 - The table of docs/pipeline.md has, in their order, the passes that zyx-opt (in FOLDER/bin) runs for any target.
 - The words of docs/glossary.md are in the tree.
@@ -13,6 +13,7 @@
 Exits with 1 if something is wrong.
 """
 import argparse
+import functools
 import pathlib
 import re
 import shutil
@@ -60,14 +61,25 @@ def without_fences(text):
     return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
+@functools.cache
+def headings(page):
+    """The anchors of a page, as GitHub makes them."""
+    lines = re.findall(r"^#+ (.*)$", without_fences(page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", line.strip().lower()).replace(" ", "-") for line in lines}
+
+
 def check_page(root, page):
     name, text = page.relative_to(root), page.read_text()
     prose = without_fences(text)
     for link in re.findall(r"\]\(([^)\s]+)\)", prose):
-        if re.match(r"[a-z]+:|#", link):
+        if re.match(r"[a-z]+:", link):
             continue
-        if not (page.parent / link.split("#")[0]).exists():
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists():
             yield f"{name}: the link {link} leads nowhere"
+        elif anchor and target.suffix == ".md" and anchor not in headings(target):
+            yield f"{name}: the link {link} leads to no heading"
     named = [(quoted, quoted) for quoted in re.findall(r"`([^`\n]+)`", prose)]
     for fence in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         named += [(word, line) for line in fence.splitlines() for word in line.split()]

@@ -19,6 +19,13 @@ class CheckDocs(unittest.TestCase):
         self.refuses({"README.md": "see [layout](docs/layout.md)"},
                      "README.md: the link docs/layout.md leads nowhere")
 
+    def test_dead_anchor(self):
+        page = "# A page\n\n## What `x` is, and why\n\n```sh\n# no heading\n```\n[here](#a-page)\n"
+        good = {"docs/a.md": page, "README.md": "[why](docs/a.md#what-x-is-and-why)\n"}
+        self.assertEqual(self.check(good), (0, "check-docs: 2 pages, 0 errors\n"))
+        self.refuses({**good, "README.md": "[why](docs/a.md#why)\n"}, "README.md: the link docs/a.md#why leads to no heading")
+        self.refuses({**good, "docs/b.md": "[it](#no-heading)\n"}, "docs/b.md: the link #no-heading leads to no heading")
+
     def test_missing_file(self):
         self.refuses({"README.md": "run `utils/gone.sh`"}, "utils/gone.sh does not exist")
         self.refuses({"README.md": "```sh\nutils/gone.sh --fast\n```\n"},
@@ -26,7 +33,7 @@ class CheckDocs(unittest.TestCase):
 
     def test_good_page(self):
         code, output = self.check({
-            "README.md": "[a](docs/a.md#part) [b](https://example.org) `utils/*.sh` `lib/`\n",
+            "README.md": "[a](docs/a.md) [b](https://example.org) `utils/*.sh` `lib/`\n",
             "docs/a.md": "[top](../README.md)", "utils/x.sh": "", "lib/x.cpp": ""})
         self.assertEqual(code, 0, output)
 
