@@ -5,8 +5,8 @@
 #ifndef ZYX_LIB_SCHEDULE_LAYOUTWINDOWS_H
 #define ZYX_LIB_SCHEDULE_LAYOUTWINDOWS_H
 
+#include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
-#include "zyx/Dialect/Kernel/Transforms/Axes.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
 namespace zyx::schedule {
