@@ -6,6 +6,7 @@
 #define ZYX_LIB_RUNTIME_COMMANDSTEP_H
 
 #include "zyx/Artifact/Commands.h"
+#include "zyx/Base/Status.h"
 
 #include <utility>
 #include <vector>
@@ -50,8 +51,41 @@ struct CommandStep {
   }
 };
 
-/// For each buffer of an artifact, the slots that hold its address, and the byte offsets there.
-using SlotsOfBuffers = std::vector<std::vector<std::pair<size_t, uint64_t>>>;
+/// The commands of an artifact as steps, and their slots.
+template <typename StepT, typename SlotT> struct CommandSteps {
+  std::vector<StepT> steps;
+  /// Of all steps, one behind the other.
+  std::vector<SlotT> slots;
+  /// For each buffer of the artifact, the slots that hold its address, and the byte offsets there.
+  std::vector<std::vector<std::pair<size_t, uint64_t>>> uses;
+
+  /// Makes a step of each command. `complete(step, command)` does what is left, and may add slots behind those of the
+  /// step's buffers.
+  template <typename F> void makeSteps(const artifact::Artifact &artifact, F &&complete) {
+    uses.resize(artifact.buffers.size());
+    for (const artifact::Command &command : artifact.commands) {
+      StepT step(command, steps.size(), slots.size());
+      artifact::forEachRef(command, [this](const artifact::BufferRef &ref) {
+        uses[ref.buffer].emplace_back(slots.size(), ref.offset);
+        slots.emplace_back();
+      });
+      complete(step, command);
+      steps.push_back(std::move(step));
+    }
+  }
+
+  /// The step behind one; behind all bodies of a loop.
+  size_t next(size_t step) const { return steps[step].kind == CommandStep::Loop ? steps[step].end : step + 1; }
+
+  /// Calls `run(trip, begin, end)` for each trip of a loop, with the steps of its body; ends with the first failure.
+  template <typename F> Status forEachTrip(size_t loop, int64_t trips, F &&run) const {
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      const auto [begin, end] = artifact::bodyOf(steps[loop].ends, loop, trip);
+      ZYX_RETURN_IF_ERROR(run(trip, begin, end));
+    }
+    return Status::ok();
+  }
+};
 
 } // namespace zyx::runtime
 

@@ -113,7 +113,7 @@ void Executor::bindAll(BufferKind kind, uint64_t handle) {
   const auto &buffers = artifact().buffers;
   for (uint32_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].kind == kind)
-      replay->bind(i, handle + buffers[i].position);
+      replay->bind(i, handle, buffers[i].position);
 }
 
 /// Of a shared arena: has it for a run, and the replay's slots of it.
@@ -165,7 +165,7 @@ Status Executor::takeKept(InitStep &step) {
   finishAll();
   step.handle = step.memory->handle();
   for (const auto &[buffer, offset] : step.buffers)
-    replay->bind(buffer, step.handle + offset);
+    replay->bind(buffer, step.handle, offset);
   return Status::ok();
 }
 
@@ -251,7 +251,7 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
   const auto &buffers = artifact().buffers;
   for (uint32_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].kind == kind && buffers[i].position == index)
-      replay->bind(i, buffer->handle());
+      replay->bind(i, buffer->handle(), 0);
   // Who has lent the memory may have changed it.
   if (target->isWeight && !buffer->ownsMemory())
     buffer->countWrite();

@@ -13,7 +13,8 @@
 
 namespace zyx::runtime {
 
-/// Memory of one pool. `handle` is the address in pools of host memory.
+/// Memory of one pool. `handle` is the address in pools of host memory. Elsewhere it is an address of the device, or a
+/// number that its driver maps to an object: the ranges [handle, handle + size) of what is allocated never overlap.
 struct Allocation {
   uint64_t handle = 0;
   uint64_t size = 0;

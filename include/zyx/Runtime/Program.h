@@ -32,8 +32,8 @@ struct Measurement {
 class Replay {
 public:
   virtual ~Replay() = default;
-  /// `buffer` is an index in Artifact::buffers.
-  virtual void bind(uint32_t buffer, uint64_t handle) = 0;
+  /// `buffer` is an index in Artifact::buffers. It begins `offset` bytes into the allocation with this handle.
+  virtual void bind(uint32_t buffer, uint64_t handle, uint64_t offset) = 0;
   /// Runs the commands and returns when they are done. `nanoseconds` is empty, or has a number for each
   /// command of the artifact, to which its time is added, as often as loops repeat it. Allocates nothing.
   virtual Status run(Part part, std::span<uint64_t> nanoseconds) = 0;
@@ -50,13 +50,6 @@ public:
   bool hasBegun() const { return begun; }
 
 protected:
-  /// Of what begins on the device's queue: `run`, after which `skipped` is called where it failed and nothing began.
-  Status runOrSkip(const std::function<Status()> &run, const std::function<void()> &skipped) {
-    const Status status = run();
-    if (!status.isOk() && !begun && skipped)
-      skipped();
-    return status;
-  }
   bool begun = false;
 };
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../../CommandStep.h"
+#include "../../QueuedReplay.h"
 #include "../../Thread.h"
 #include "Cuda.h"
 #include "CudaGraph.h"
@@ -24,7 +25,6 @@ using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::cuda;
 using artifact::Artifact;
-using artifact::BufferRef;
 
 namespace {
 
@@ -143,15 +143,12 @@ struct Segment {
   int numGraphs = 0;
 };
 
-class CudaReplay : public Replay {
+class CudaReplay : public QueuedReplay, CommandSteps<Step, uint64_t> {
 public:
   CudaReplay(std::shared_ptr<Card> ofCard, const Artifact &artifact, std::span<const Function> functions,
              uint64_t scratch, Queue &queue)
-      : card(std::move(ofCard)), queue(queue), name(artifact.entry), partEnds(artifact::endsOfInitSteps(artifact)),
-        uses(artifact.buffers.size()) {
-    for (const artifact::Command &command : artifact.commands) {
-      Step step(command, steps.size(), values.size());
-      artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
+      : QueuedReplay(queue, artifact.entry), card(std::move(ofCard)), partEnds(artifact::endsOfInitSteps(artifact)) {
+    makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, artifact.kernels[launch->kernel], functions[launch->kernel], scratch);
       if (const auto *copy = std::get_if<artifact::Copy>(&command.action))
@@ -159,16 +156,15 @@ public:
                         std::max(copy->source.offset, copy->destination.offset) -
                                 std::min(copy->source.offset, copy->destination.offset) <
                             copy->size;
-      steps.push_back(step);
-    }
-    // Neither values nor maps move from here on.
+    });
+    // Neither slots nor maps move from here on.
     for (size_t i = 0; i < steps.size(); ++i) {
-      const size_t end = i + 1 < steps.size() ? steps[i + 1].slot : values.size();
+      const size_t end = i + 1 < steps.size() ? steps[i + 1].slot : slots.size();
       steps[i].parameter = parameters.size();
       for (size_t map = 0; map < steps[i].numMaps; ++map)
         parameters.push_back(&maps[steps[i].firstMap + map].made);
       for (size_t value = steps[i].slot; value < end; ++value) {
-        parameters.push_back(&values[value]);
+        parameters.push_back(&slots[value]);
         owners.push_back(i);
       }
     }
@@ -185,11 +181,11 @@ public:
         (void)card->api().eventDestroy(event);
   }
 
-  void bind(uint32_t buffer, uint64_t handle) override {
-    for (const auto &[slot, offset] : uses[buffer]) {
-      if (values[slot] == handle + offset)
+  void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
+    for (const auto &[slot, further] : uses[buffer]) {
+      if (slots[slot] == handle + offset + further)
         continue;
-      values[slot] = handle + offset;
+      slots[slot] = handle + offset + further;
       const size_t step = owners[slot];
       steps[step].isStale = true;
       if (segmentOf[step] != none)
@@ -241,30 +237,10 @@ public:
     return Measurement{static_cast<uint64_t>(milliseconds * 1e6), static_cast<uint64_t>(nanoseconds)};
   }
 
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
-              std::function<void()> skipped) override {
-    auto fences = std::make_shared<std::vector<std::shared_ptr<Fence>>>();
-    Work work;
-    work.body = [this, part, signal, fences, skipped, held = std::move(held)] {
-      return runOrSkip([&] { return runBehind(part, std::exchange(*fences, {}), signal); }, skipped);
-    };
-    work.skipped = std::move(skipped);
-    work.wait = std::move(wait);
-    work.after = std::move(after);
-    work.signal = std::move(signal);
-    work.name = name;
-    work.take = [fences](const std::shared_ptr<Fence> &fence) {
-      const bool isTaken = Card::isFence(*fence);
-      if (isTaken)
-        fences->push_back(fence);
-      return isTaken;
-    };
-    queue.submit(std::move(work));
-  }
-
 private:
+  std::function<bool(const Fence &)> fenceTest() const override { return Card::isFence; }
   /// Other cards may begin behind the run as soon as it is handed over.
-  Status runBehind(Part part, const std::vector<std::shared_ptr<Fence>> &fences, const Point &signal) {
+  Status runBehind(Part part, const Fences &fences, const Point &signal) override {
     begun = false;
     const PushedContext inside(*card);
     ZYX_RETURN_IF_ERROR(inside.status());
@@ -310,18 +286,13 @@ private:
     step.shape = shapeOf(kernel, programs, card->facts().processors);
     step.sharedBytes = kernel.sharedBytes;
     for (int64_t scalar : launch.scalars)
-      values.push_back(static_cast<uint64_t>(scalar));
-    values.push_back(scratch);
-    values.push_back(static_cast<uint64_t>(programs));
+      slots.push_back(static_cast<uint64_t>(scalar));
+    slots.push_back(scratch);
+    slots.push_back(static_cast<uint64_t>(programs));
     step.firstMap = maps.size();
     step.numMaps = kernel.tensorMaps.size();
     for (const artifact::TensorMap &map : kernel.tensorMaps)
       maps.push_back({{}, &map, step.slot + map.buffer, 0});
-  }
-
-  void use(const BufferRef &ref) {
-    uses[ref.buffer].emplace_back(values.size(), ref.offset);
-    values.push_back(0);
   }
 
   /// The driver does not say which one failed.
@@ -336,8 +307,6 @@ private:
       text += (i ? ", " : "") + std::string(names[i]);
     return text + (names.size() > most ? ", and " + std::to_string(names.size() - most) + " more" : "");
   }
-
-  size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
 
   /// Of the steps [from, to): at most so many, or more than `mostNodes` where they are none of a graph's.
   size_t numNodesOf(size_t from, size_t to) const {
@@ -467,16 +436,20 @@ private:
           return false;
         continue;
       }
-      for (int64_t trip = 0; trip < step.trips; ++trip) {
+      bool areAdded = true;
+      ZYX_RETURN_IF_ERROR(forEachTrip(i, step.trips, [&](int64_t trip, size_t first, size_t last) -> Status {
+        if (!areAdded)
+          return Status::ok();
         if (step.hasIndex) {
           ZYX_RETURN_IF_ERROR(makeNumbers());
           ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, trip)));
         }
-        const auto [first, last] = artifact::bodyOf(step.ends, i, trip);
         ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(graph, first, last));
-        if (!added)
-          return false;
-      }
+        areAdded = added;
+        return Status::ok();
+      }));
+      if (!areAdded)
+        return false;
     }
     return true;
   }
@@ -518,7 +491,7 @@ private:
     } else if (step.kind == Step::Copy) {
       if (isInPlace(step))
         return true;
-      const CopyNode copy = copyNode(values[step.slot + 1], values[step.slot], step.size);
+      const CopyNode copy = copyNode(slots[step.slot + 1], slots[step.slot], step.size);
       const bool isApart =
           copy.to.address >= copy.from.address + step.size || copy.from.address >= copy.to.address + step.size;
       if (!isApart || step.size > largestCopy)
@@ -526,7 +499,7 @@ private:
       ZYX_RETURN_IF_ERROR(put(copy));
     } else {
       FillNode fill;
-      fill.address = values[step.slot];
+      fill.address = slots[step.slot];
       fill.value = static_cast<unsigned>(step.pattern);
       fill.elementBytes = std::min<unsigned>(step.patternSize, 4);
       fill.width = step.size / fill.elementBytes;
@@ -546,7 +519,7 @@ private:
   }
 
   /// Whether a copy changes nothing: what is given up for its own update is there already.
-  bool isInPlace(const Step &step) const { return values[step.slot + 1] == values[step.slot]; }
+  bool isInPlace(const Step &step) const { return slots[step.slot + 1] == slots[step.slot]; }
 
   static CopyNode copyNode(Address to, Address from, uint64_t size) {
     CopyNode copy;
@@ -557,7 +530,7 @@ private:
   }
   /// Of the number of a loop's trip to where its body reads it: one node, where a fill of 8 bytes would be two.
   CopyNode copyOfNumber(const Step &loop, int64_t trip) const {
-    return copyNode(values[loop.slot + loop.hasCount], numbers + sizeof(trip) * static_cast<uint64_t>(trip),
+    return copyNode(slots[loop.slot + loop.hasCount], numbers + sizeof(trip) * static_cast<uint64_t>(trip),
                     sizeof(trip));
   }
   Status makeNumbers() {
@@ -601,18 +574,16 @@ private:
       const char *action = "read how often a loop runs";
       openGate();
       ZYX_RETURN_IF_ERROR(
-          card->check(card->api().copyOut(&trips, values[step.slot], sizeof(trips), card->stream()), action));
+          card->check(card->api().copyOut(&trips, slots[step.slot], sizeof(trips), card->stream()), action));
       ZYX_RETURN_IF_ERROR(card->synchronize(action));
     }
-    for (int64_t trip = 0; trip < trips; ++trip) {
+    return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
       begun |= step.hasIndex;
       if (step.hasIndex)
         ZYX_RETURN_IF_ERROR(
-            fill(values[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
-      const auto [from, to] = artifact::bodyOf(step.ends, at, trip);
-      ZYX_RETURN_IF_ERROR(runSteps(from, to, asGraphs));
-    }
-    return Status::ok();
+            fill(slots[step.slot + step.hasCount], sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)));
+      return runSteps(from, to, asGraphs);
+    });
   }
 
   void openGate() {
@@ -644,12 +615,12 @@ private:
       return Status::ok();
     begun = true;
     if (step.kind == Step::Copy)
-      return copy(values[step.slot + 1], values[step.slot], step.size);
-    return fill(values[step.slot], step.size, step.pattern, step.patternSize);
+      return copy(slots[step.slot + 1], slots[step.slot], step.size);
+    return fill(slots[step.slot], step.size, step.pattern, step.patternSize);
   }
 
   Status update(BoundMap &map, const std::string &kernel) {
-    const Address address = values[map.slot] + map.what->offset;
+    const Address address = slots[map.slot] + map.what->offset;
     if (map.address == address)
       return Status::ok();
     const artifact::TensorMap &what = *map.what;
@@ -715,13 +686,8 @@ private:
   }
 
   const std::shared_ptr<Card> card;
-  Queue &queue;
-  const std::string name;
   /// Where steps of the init end.
   const std::vector<size_t> partEnds;
-  std::vector<Step> steps;
-  /// Buffers, scalars and what else each step takes, one after the other, and where a launch finds them.
-  std::vector<uint64_t> values;
   std::vector<BoundMap> maps;
   std::vector<void *> parameters;
   /// The step of each value.
@@ -736,7 +702,6 @@ private:
   Address numbers = 0;
   int64_t numNumbers = 0;
   std::vector<int64_t> hostNumbers;
-  SlotsOfBuffers uses;
   static constexpr const char *measuring = "measure commands", *numbering = "number the trips of a loop";
   /// Of the run whose commands are measured.
   std::span<uint64_t> times;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "../../Loading.h"
 #include "../../PoolLedger.h"
+#include "../../QueuedReplay.h"
 
 #include <algorithm>
 #include <atomic>
@@ -41,25 +42,11 @@ private:
 };
 
 /// Runs nothing, in the right order.
-class DummyReplay : public Replay {
+class DummyReplay : public QueuedReplay {
 public:
-  DummyReplay(Queue &queue, std::string name) : queue(queue), name(std::move(name)) {}
-  void bind(uint32_t, uint64_t) override {}
+  using QueuedReplay::QueuedReplay;
+  void bind(uint32_t, uint64_t, uint64_t) override {}
   Status run(Part, std::span<uint64_t>) override { return Status::ok(); }
-  void submit(Part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
-              std::function<void()> skipped) override {
-    queue.submit({.body = [held = std::move(held)] { return Status::ok(); },
-                  .wait = std::move(wait),
-                  .after = std::move(after),
-                  .signal = std::move(signal),
-                  .name = name,
-                  .accesses = {},
-                  .skipped = std::move(skipped)});
-  }
-
-private:
-  Queue &queue;
-  std::string name;
 };
 
 class DummyProgram : public LoadedProgram {

@@ -5,6 +5,8 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_HOST_HOST_H
 #define ZYX_LIB_RUNTIME_DEVICES_HOST_HOST_H
 
+#include "../../QueuedReplay.h"
+
 #include "zyx/Runtime/Device.h"
 
 namespace zyx::runtime {
@@ -35,8 +37,9 @@ private:
 };
 
 /// A replay whose commands can also be run one by one.
-class HostReplay : public Replay {
+class HostReplay : public QueuedReplay {
 public:
+  using QueuedReplay::QueuedReplay;
   /// Runs one command on this thread; a loop with all its body. `command` is an index in
   /// Artifact::commands.
   virtual void runCommand(size_t command) = 0;

@@ -16,7 +16,6 @@
 using namespace zyx;
 using namespace zyx::runtime;
 using artifact::Artifact;
-using artifact::BufferRef;
 
 namespace {
 
@@ -72,21 +71,18 @@ uint64_t stackBytesOf(const Artifact &artifact) {
 /// where it begins a kernel, too.
 constexpr uint64_t ownFrames = 16 << 10;
 
-class StepReplay : public HostReplay {
+class StepReplay : public HostReplay, CommandSteps<Step, void *> {
 public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions, ThreadPool &threads,
              Queue &queue)
-      : stackBytes(stackBytesOf(artifact)), team(threads, threads.threads(), stackBytes), numThreads(threads.threads()),
-        queue(queue), name(artifact.entry), uses(artifact.buffers.size()) {
-    for (const artifact::Command &command : artifact.commands) {
-      Step step(command, steps.size(), slots.size());
-      artifact::forEachRef(command, [this](const BufferRef &ref) { use(ref); });
+      : HostReplay(queue, artifact.entry), stackBytes(stackBytesOf(artifact)),
+        team(threads, threads.threads(), stackBytes), numThreads(threads.threads()) {
+    makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, functions[launch->kernel]);
       else if (step.kind != Step::Loop)
         step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
-      steps.push_back(step);
-    }
+    });
     for (Step &step : steps) {
       step.args.buffers = slots.data() + step.slot;
       step.job.context = &step;
@@ -98,9 +94,9 @@ public:
         planForks(std::exchange(begin, end), end);
   }
 
-  void bind(uint32_t buffer, uint64_t handle) override {
-    for (const auto &[slot, offset] : uses[buffer])
-      slots[slot] = reinterpret_cast<std::byte *>(handle) + offset;
+  void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
+    for (const auto &[slot, further] : uses[buffer])
+      slots[slot] = reinterpret_cast<std::byte *>(handle) + offset + further;
   }
 
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
@@ -113,18 +109,6 @@ public:
     lastTime = Clock::now();
     runSteps(part.from, part.to, nanoseconds);
     return Status::ok();
-  }
-
-  void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal, std::shared_ptr<void> held,
-              std::function<void()> skipped) override {
-    queue.submit({.body = [this, part, skipped,
-                           held = std::move(held)] { return runOrSkip([&] { return run(part, {}); }, skipped); },
-                  .wait = std::move(wait),
-                  .after = std::move(after),
-                  .signal = std::move(signal),
-                  .name = name,
-                  .accesses = {},
-                  .skipped = skipped});
   }
 
   void runCommand(size_t command) override {
@@ -145,17 +129,10 @@ private:
     step.isShort = !isUnknown(launch) && estimate(launch) <= nanosecondsPerChunk;
   }
 
-  void use(const BufferRef &ref) {
-    uses[ref.buffer].emplace_back(slots.size(), ref.offset);
-    slots.push_back(nullptr);
-  }
-
   static void chunk(void *context, int64_t begin, int64_t end) {
     const Step &step = *static_cast<const Step *>(context);
     step.function(&step.args, begin, end);
   }
-
-  size_t next(size_t step) const { return steps[step].kind == Step::Loop ? steps[step].end : step + 1; }
 
   /// What stands in [begin, end): whether it may run inside of a fork, how many launches on several
   /// threads it has (a loop repeats them), and on how many threads.
@@ -266,13 +243,14 @@ private:
     int64_t trips = step.trips;
     if (step.hasCount)
       std::memcpy(&trips, slots[step.slot], sizeof(trips));
-    for (int64_t trip = 0; trip < trips; ++trip) {
+    // No step of a host fails.
+    (void)forEachTrip(at, trips, [&](int64_t trip, size_t begin, size_t end) {
       if (step.hasIndex)
         std::memcpy(slots[step.slot + step.hasCount], &trip, sizeof(trip));
       addTime(at, nanoseconds);
-      const auto [begin, end] = artifact::bodyOf(step.ends, at, trip);
       runSteps(begin, end, nanoseconds);
-    }
+      return Status::ok();
+    });
   }
 
   void runStep(const Step &step) {
@@ -305,14 +283,8 @@ private:
   Team team;
   const unsigned numThreads;
   bool isInFork = false;
-  Queue &queue;
-  std::string name;
-  std::vector<Step> steps;
   /// When the last step that was measured ended.
   Clock::time_point lastTime;
-  /// The arguments of all commands, one after the other.
-  std::vector<void *> slots;
-  SlotsOfBuffers uses;
 };
 
 } // namespace

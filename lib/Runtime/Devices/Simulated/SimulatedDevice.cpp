@@ -90,9 +90,9 @@ public:
       : scheduler(scheduler), device(device), artifact(artifact), commands(std::move(commands)),
         handles(artifact.buffers.size()) {}
 
-  void bind(uint32_t buffer, uint64_t handle) override {
-    handles[buffer] = handle;
-    commands->bind(buffer, handle);
+  void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
+    handles[buffer] = handle + offset;
+    commands->bind(buffer, handle, offset);
   }
   Status run(Part part, std::span<uint64_t> nanoseconds) override {
     const Point done{std::make_shared<Timeline>(), 1};
