@@ -28,9 +28,7 @@ protected:
   /// returned may be asked after the end of the replay.
   virtual std::function<bool(const Fence &)> fenceTest() const { return {}; }
   /// A run on the queue. It may begin behind the fences, which it waits for by itself.
-  virtual Status runBehind(Part part, [[maybe_unused]] const Fences &fences, [[maybe_unused]] const Point &signal) {
-    return run(part, {});
-  }
+  virtual Status runBehind(Part part, const Fences &fences, const Point &signal) { return run(part, {}); }
 
   /// Of the artifact's entry.
   const std::string name;

@@ -5,41 +5,50 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_CUDA_CUDAGRAPH_H
 #define ZYX_LIB_RUNTIME_DEVICES_CUDA_CUDAGRAPH_H
 
-#include "Card.h"
+#include "../Stream/Backend.h"
+#include "Driver.h"
+
+#include <vector>
 
 namespace zyx::runtime::cuda {
 
-/// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in
-/// its addresses and values, and not in its kind. Of a call that fails the graph is left as it was.
-class CudaGraph {
+/// What the driver gave out, of the handle that stands for it.
+template <typename T, typename HandleT> T driverHandle(HandleT handle) {
+  return reinterpret_cast<T>(static_cast<uintptr_t>(handle));
+}
+using GraphNode = Node;
+
+/// A graph of the driver, in which each node is behind the one before.
+class CudaGraph : public CommandGraph {
 public:
-  /// `card` outlives it.
-  explicit CudaGraph(Card &card) : card(card) {}
-  ~CudaGraph();
-  CudaGraph(const CudaGraph &) = delete;
+  CudaGraph(const Driver &driver, Context context) : driver(driver), context(context) {}
+  ~CudaGraph() override;
 
-  /// Appends a command, whose node is `node`.
-  Status add(const KernelNode &kernel, Node &node);
-  Status add(const CopyNode &copy, Node &node);
-  Status add(const FillNode &fill, Node &node);
-  /// Makes what is launched of the commands that were added; none is added later.
-  Status finish();
-
-  Status update(Node node, const KernelNode &kernel);
-  Status update(Node node, const CopyNode &copy);
-  Status update(Node node, const FillNode &fill);
-  Status launch();
+  Result<Node> add(const LaunchCommand &launch) override;
+  Result<Node> add(const CopyCommand &copy) override;
+  Result<Node> add(const FillCommand &fill) override;
+  Status finish() override;
+  Status update(Node node, const LaunchCommand &launch) override;
+  Status update(Node node, const CopyCommand &copy) override;
+  Status update(Node node, const FillCommand &fill) override;
+  Status launch(StreamHandle stream) override;
 
 private:
   Status begin();
-  /// What the next command stands behind.
-  const Node *before() const { return last ? &last : nullptr; }
-  Status append(Code code, Node node, Node &result);
+  /// What the next node stands behind.
+  const GraphNode *before() const { return last ? &last : nullptr; }
+  Status append(Code code, GraphNode node);
 
-  Card &card;
+  const Driver &driver;
+  const Context context;
   Graph graph = nullptr;
   GraphExec made = nullptr;
-  Node last = nullptr;
+  GraphNode last = nullptr;
+  /// Of each command the first node; a fill of different halves has a second one.
+  struct Nodes {
+    GraphNode first = nullptr, second = nullptr;
+  };
+  std::vector<Nodes> nodes;
 };
 
 } // namespace zyx::runtime::cuda

@@ -7,6 +7,7 @@
 #include "zyx/Base/Config.h"
 #include "zyx/Base/ProcessMutex.h"
 
+#include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
@@ -32,36 +33,51 @@ std::string Driver::describe(Code code) const {
   return std::string(name) + ": " + text;
 }
 
-Status Driver::check(Code code, const std::string &action) const {
+Status Driver::statusOf(Code code) const {
   if (code == 0)
     return Status::ok();
-  const std::string message = "cannot " + action + ": " + describe(code);
   if (code == codeOutOfMemory)
-    return Status::outOfMemory(message);
-  if (isLoss(code))
-    return {ErrorCode::DeviceLost, message};
-  return Status::internal(message);
+    return Status::outOfMemory(describe(code));
+  return {isLoss(code) ? ErrorCode::DeviceLost : ErrorCode::Internal, describe(code)};
 }
+
+Status Driver::check(Code code, const std::string &action) const {
+  const Status status = statusOf(code);
+  return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
+}
+
+/// A function of the driver, and where its address stands in Driver.
+struct Symbol {
+  const char *name;
+  size_t offset;
+  bool isRequired;
+};
+#define ZYX_SYMBOL(member, symbol, parameters) {#symbol, offsetof(Driver, member), true},
+#define ZYX_NEWER_SYMBOL(member, symbol, parameters) {#symbol, offsetof(Driver, member), false},
+static constexpr Symbol symbols[] = {ZYX_CUDA_FUNCTIONS(ZYX_SYMBOL) ZYX_CUDA_NEWER_FUNCTIONS(ZYX_NEWER_SYMBOL)};
+#undef ZYX_SYMBOL
+#undef ZYX_NEWER_SYMBOL
 
 static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return Status::notFound("NVIDIA's driver cannot be opened: " + std::string(::dlerror()));
   auto driver = std::make_unique<Driver>();
-#define ZYX_RESOLVE(member, symbol, parameters)                                                                        \
-  driver->member = reinterpret_cast<decltype(driver->member)>(::dlsym(library, #symbol));
-  ZYX_CUDA_FUNCTIONS(ZYX_RESOLVE)
-  ZYX_CUDA_NEWER_FUNCTIONS(ZYX_RESOLVE)
-#undef ZYX_RESOLVE
+  const auto place = [&](const Symbol &symbol) { return reinterpret_cast<std::byte *>(driver.get()) + symbol.offset; };
+  for (const Symbol &symbol : symbols) {
+    void *const found = ::dlsym(library, symbol.name);
+    std::memcpy(place(symbol), &found, sizeof(found));
+  }
   int version = 0;
   if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < oldestVersion)
     return Status::unsupported("the driver '" + path + "' is of CUDA " + std::to_string(version / 1000) + "." +
                                std::to_string(version % 1000 / 10) + ", and 11.8 is needed");
-#define ZYX_REQUIRE(member, symbol, parameters)                                                                        \
-  if (!driver->member)                                                                                                 \
-    return Status::unsupported("the driver '" + path + "' lacks the function " #symbol);
-  ZYX_CUDA_FUNCTIONS(ZYX_REQUIRE)
-#undef ZYX_REQUIRE
+  for (const Symbol &symbol : symbols) {
+    void *found = nullptr;
+    std::memcpy(&found, place(symbol), sizeof(found));
+    if (symbol.isRequired && !found)
+      return Status::unsupported("the driver '" + path + "' lacks the function " + symbol.name);
+  }
   ZYX_RETURN_IF_ERROR(driver->check(driver->init(0), "begin with the driver '" + path + "'"));
   return driver;
 }

@@ -188,6 +188,8 @@ struct Driver {
 
   /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
   std::string describe(Code code) const;
+  /// Success, or what the driver says.
+  Status statusOf(Code code) const;
   /// Success, or "cannot ACTION: what the driver says".
   Status check(Code code, const std::string &action) const;
 };

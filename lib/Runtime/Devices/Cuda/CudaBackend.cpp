@@ -1,0 +1,274 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Card.h"
+#include "Cuda.h"
+#include "CudaGraph.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <vector>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::cuda;
+
+namespace {
+
+/// Of a driver, as it counts: CUDA 12, which describes buffers to the copy engine.
+constexpr int copyEngineVersion = 12000;
+/// Copies of more bytes take a third longer as nodes than what the driver does by itself.
+constexpr uint64_t largestCopyNode = uint64_t(32) << 20;
+/// Cards of this process that are open.
+std::atomic<int> numOpen = 0;
+
+template <typename HandleT, typename T> HandleT handleOf(T *made) {
+  return static_cast<HandleT>(reinterpret_cast<uintptr_t>(made));
+}
+
+class CudaBackend : public Backend {
+public:
+  CudaBackend(const Driver &driver, std::string name, int index) : driver(driver), index(index) {
+    itsFacts.name = std::move(name);
+  }
+  ~CudaBackend() override;
+  Status open();
+
+  const BackendFacts &facts() const override { return itsFacts; }
+  Status enter() override { return driver.statusOf(driver.contextPush(context)); }
+  void leave() override {
+    Context popped = nullptr;
+    (void)driver.contextPop(&popped);
+  }
+
+  Result<uint64_t> allocate(StreamHandle stream, uint64_t bytes) override {
+    Address address = 0;
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.allocate(&address, bytes, memory, native(stream))));
+    return address;
+  }
+  Status free(StreamHandle stream, uint64_t handle) override {
+    return driver.statusOf(driver.deallocate(handle, native(stream)));
+  }
+  Status trim() override { return driver.statusOf(driver.poolTrim(memory, 0)); }
+  Result<void *> allocateHost(uint64_t bytes) override {
+    void *address = nullptr;
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.allocateHost(&address, bytes, hostPortable | hostMapped)));
+    return address;
+  }
+  void freeHost(void *address) override { (void)driver.deallocateHost(address); }
+  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
+    return driver.statusOf(driver.copyIn(to.address(), from, bytes, native(stream)));
+  }
+  Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
+    return driver.statusOf(driver.copyOut(to, from.address(), bytes, native(stream)));
+  }
+  Status copy(StreamHandle stream, const CopyCommand &copy) override {
+    return driver.statusOf(driver.copy(copy.to.address(), copy.from.address(), copy.bytes, native(stream)));
+  }
+  Status fill(StreamHandle stream, const FillCommand &fill) override;
+
+  Status accept(const artifact::Artifact &artifact) const override { return checkCode(card, artifact); }
+  Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
+  void unload(ModuleHandle module) override { (void)driver.moduleUnload(driverHandle<Module>(module)); }
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
+  Status encode(const artifact::TensorMap &map, MemoryRef memory, EncodedTensorMap &encoded) override;
+  Status launch(StreamHandle stream, const LaunchCommand &launch) override {
+    return driver.statusOf(driver.launch(driverHandle<Function>(launch.kernel), launch.groups, 1, 1, launch.threads, 1,
+                                         1, launch.sharedBytes, native(stream), launch.parameters, nullptr));
+  }
+
+  Result<StreamHandle> createStream() override {
+    Stream stream = nullptr;
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.streamCreate(&stream, streamNonBlocking)));
+    return handleOf<StreamHandle>(stream);
+  }
+  void destroyStream(StreamHandle stream) override { (void)driver.streamDestroy(native(stream)); }
+  Status synchronize(StreamHandle stream) override { return driver.statusOf(driver.streamSynchronize(native(stream))); }
+  Result<EventHandle> createEvent(bool isTimed) override {
+    Event event = nullptr;
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.eventCreate(&event, isTimed ? eventDefault : eventNoTiming)));
+    return handleOf<EventHandle>(event);
+  }
+  void destroyEvent(EventHandle event) override { (void)driver.eventDestroy(native(event)); }
+  Status record(StreamHandle stream, EventHandle event) override {
+    return driver.statusOf(driver.eventRecord(native(event), native(stream)));
+  }
+  Status wait(StreamHandle stream, EventHandle event) override {
+    return driver.statusOf(driver.streamWait(native(stream), native(event), 0));
+  }
+  Status synchronize(EventHandle event) override { return driver.statusOf(driver.eventSynchronize(native(event))); }
+  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
+    float milliseconds = 0;
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.eventElapsed(&milliseconds, native(begin), native(end))));
+    return static_cast<uint64_t>(milliseconds * 1e6);
+  }
+  Status hold(StreamHandle stream, const uint32_t *word) override {
+    return driver.statusOf(driver.streamWaitValue(native(stream), reinterpret_cast<Address>(word), 1, waitForEqual));
+  }
+  std::unique_ptr<CommandGraph> createGraph() override { return std::make_unique<CudaGraph>(driver, context); }
+
+  bool isPeer(const Backend &other) const override { return dynamic_cast<const CudaBackend *>(&other) != nullptr; }
+  bool hasPeers() const override { return numOpen > 1; }
+  Status allow(const Backend &reader) override;
+  Status copyFromPeer(StreamHandle stream, MemoryRef to, Backend &peer, MemoryRef from, uint64_t bytes) override {
+    return driver.statusOf(driver.copyPeer(to.address(), context, from.address(),
+                                           static_cast<CudaBackend &>(peer).context, bytes, native(stream)));
+  }
+
+private:
+  static Stream native(StreamHandle stream) { return driverHandle<Stream>(stream); }
+  static Event native(EventHandle event) { return driverHandle<Event>(event); }
+  Status openPool();
+
+  const Driver &driver;
+  const int index;
+  BackendFacts itsFacts;
+  CardFacts card;
+  Ordinal ordinal = 0;
+  Context context = nullptr;
+  /// What allocations come from: a pool of our own, so that nobody else's memory is kept or let go.
+  MemoryPoolHandle memory = nullptr;
+  bool isCounted = false;
+};
+
+Status CudaBackend::open() {
+  ZYX_ASSIGN_OR_RETURN(card, readFacts(driver, index));
+  ZYX_RETURN_IF_ERROR(checkAge(card));
+  itsFacts.target = targetOf(card.capability);
+  itsFacts.identity = card.description + ", " + card.driver;
+  // Kernels load and store 16 bytes at once.
+  itsFacts.alignment = 16;
+  itsFacts.processors = card.processors;
+  itsFacts.largestCopyInGraph = largestCopyNode;
+  const std::string action = "open device '" + itsFacts.name + "'";
+  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), action));
+  ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), action));
+  ZYX_RETURN_IF_ERROR(driver.check(driver.contextPush(context), action));
+  Status status = openPool();
+  leave();
+  isCounted = status.isOk();
+  numOpen += isCounted;
+  return status;
+}
+
+Status CudaBackend::openPool() {
+  size_t free = 0, all = 0;
+  ZYX_RETURN_IF_ERROR(driver.check(driver.memoryInfo(&free, &all), "ask how much memory is free"));
+  itsFacts.freeBytes = free;
+  PoolProperties properties;
+  properties.device = ordinal;
+  ZYX_RETURN_IF_ERROR(driver.check(driver.poolCreate(&memory, &properties), "make a memory pool"));
+  // What is freed is kept for the next who asks.
+  uint64_t everything = UINT64_MAX;
+  return driver.check(driver.poolSet(memory, poolReleaseThreshold, &everything), "set up the device's memory pool");
+}
+
+CudaBackend::~CudaBackend() {
+  numOpen -= isCounted;
+  if (!context)
+    return;
+  if (memory && enter().isOk()) {
+    (void)driver.poolDestroy(memory);
+    leave();
+  }
+  (void)driver.contextRelease(ordinal);
+}
+
+Status CudaBackend::fill(StreamHandle handle, const FillCommand &fill) {
+  const Stream stream = native(handle);
+  const Address to = fill.to.address();
+  const auto low = static_cast<uint32_t>(fill.pattern), high = static_cast<uint32_t>(fill.pattern >> 32);
+  switch (fill.patternBytes) {
+  case 1:
+    return driver.statusOf(driver.fill8(to, static_cast<uint8_t>(low), fill.bytes, stream));
+  case 2:
+    return driver.statusOf(driver.fill16(to, static_cast<uint16_t>(low), fill.bytes / 2, stream));
+  case 4:
+    return driver.statusOf(driver.fill32(to, low, fill.bytes / 4, stream));
+  default:
+    if (low == high)
+      return driver.statusOf(driver.fill32(to, low, fill.bytes / 4, stream));
+    // Both halves as columns of rows of 8 bytes.
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.fillRows32(to, 8, low, 1, fill.bytes / 8, stream)));
+    return driver.statusOf(driver.fillRows32(to + 4, 8, high, 1, fill.bytes / 8, stream));
+  }
+}
+
+Result<ModuleHandle> CudaBackend::load(const artifact::CodeBlob &code) {
+  // Text has to end with a zero; what a cubin ends with does not matter.
+  std::vector<std::byte> image = code.bytes;
+  image.push_back(std::byte(0));
+  std::vector<char> log(16 << 10);
+  int options[] = {jitErrorLog, jitErrorLogSize};
+  void *arguments[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
+  Module module = nullptr;
+  const Status status = driver.check(driver.moduleLoad(&module, image.data(), 2, options, arguments),
+                                     "load code of format '" + code.format + "'");
+  if (!status.isOk())
+    return log.front() ? Status(status.code(), status.message() + ": " + log.data()) : status;
+  return handleOf<ModuleHandle>(module);
+}
+
+Result<KernelHandle> CudaBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
+  Function function = nullptr;
+  ZYX_RETURN_IF_ERROR(
+      driver.check(driver.moduleFunction(&function, driverHandle<Module>(module), kernel.symbol.c_str()),
+                   "find kernel " + kernel.name + " in its code"));
+  if (!kernel.tensorMaps.empty()) {
+    int version = 0;
+    ZYX_RETURN_IF_ERROR(driver.check(driver.driverVersion(&version), "ask for the driver's version"));
+    if (version < copyEngineVersion || !driver.tensorMapEncode || !driver.tensorMapEncodePixels)
+      return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
+  }
+  if (kernel.sharedBytes != 0)
+    ZYX_RETURN_IF_ERROR(driver.check(
+        driver.functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
+        "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));
+  return handleOf<KernelHandle>(function);
+}
+
+Status CudaBackend::encode(const artifact::TensorMap &map, MemoryRef memory, EncodedTensorMap &encoded) {
+  auto *const made = reinterpret_cast<TensorMap *>(&encoded);
+  static_assert(sizeof(*made) == sizeof(encoded) && alignof(TensorMap) == alignof(EncodedTensorMap));
+  const int type = map.elementBytes == 1 ? tensorMapBytes : map.elementBytes == 2 ? tensorMapShorts : tensorMapWords;
+  const int swizzle = map.swizzle == 32 ? 1 : map.swizzle == 64 ? 2 : 3;
+  const auto rank = static_cast<unsigned>(map.extents.size());
+  void *const address = reinterpret_cast<void *>(memory.address());
+  // Of pixels the steps along positions, which are behind the channels.
+  std::array<unsigned, artifact::maxTensorMapRank> steps = {1, 1, 1, 1, 1};
+  std::copy(map.steps.begin(), map.steps.end(), steps.begin() + 1);
+  return driver.statusOf(
+      map.low.empty() ? driver.tensorMapEncode(made, type, rank, address, map.extents.data(), map.strides.data(),
+                                               map.box.data(), steps.data(), tensorMapNotInterleaved, swizzle,
+                                               tensorMapFetches256Bytes, tensorMapFillsZero)
+                      : driver.tensorMapEncodePixels(made, type, rank, address, map.extents.data(), map.strides.data(),
+                                                     map.low.data(), map.high.data(), map.box[0], map.box[1],
+                                                     steps.data(), tensorMapNotInterleaved, swizzle,
+                                                     tensorMapFetches256Bytes, tensorMapFillsZero));
+}
+
+Status CudaBackend::allow(const Backend &reader) {
+  const Ordinal theirs = static_cast<const CudaBackend &>(reader).ordinal;
+  if (theirs == ordinal)
+    return Status::ok();
+  int reaches = 0;
+  ZYX_RETURN_IF_ERROR(driver.statusOf(driver.deviceReaches(&reaches, theirs, ordinal)));
+  if (!reaches)
+    return Status::unsupported("the cards are not connected");
+  const PoolAccess access = {.device = theirs};
+  return driver.statusOf(driver.poolAccess(memory, &access, 1));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> cuda::openCard(std::string name, int index) {
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  ZYX_ASSIGN_OR_RETURN(const int count, countCards(*driver));
+  if (index >= count)
+    return Status::notFound("there is no device '" + name + "': the driver has " + std::to_string(count));
+  auto card = std::make_unique<CudaBackend>(*driver, std::move(name), index);
+  ZYX_RETURN_IF_ERROR(card->open());
+  return std::unique_ptr<Backend>(std::move(card));
+}

@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "../../PoolLedger.h"
+#include "Staging.h"
+#include "StreamDevice.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+namespace {
+
+class StreamPool : public MemoryPool {
+public:
+  StreamPool(std::shared_ptr<StreamContext> context, uint64_t limit)
+      : context(std::move(context)), ledger(this->context->name(), limit), staging(*this->context) {}
+
+  PoolUsage usage() const override { return ledger.usage(); }
+  bool isHostMemory() const override { return false; }
+
+  Result<Allocation> allocate(uint64_t size) override {
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    Status status;
+    Result<Allocation> made = ledger.allocate(size, [&]() -> std::optional<uint64_t> {
+      Result<uint64_t> handle = take(size);
+      // Others may hold what the driver keeps for a next one.
+      if (handle.status().code() == ErrorCode::OutOfMemory && context->trim().isOk())
+        handle = take(size);
+      status = handle.status();
+      return handle ? std::optional<uint64_t>(*handle) : std::nullopt;
+    });
+    if (made || status.isOk())
+      return made;
+    return status.code() == ErrorCode::OutOfMemory ? made.status().withCause(status) : status;
+  }
+
+  Status deallocate(const Allocation &allocation) override {
+    ZYX_RETURN_IF_ERROR(ledger.deallocate(allocation));
+    // The memory of a device that is lost went with it.
+    const EnteredContext inside(*context);
+    if (!inside.status().isOk())
+      return Status::ok();
+    Status status = context->check(context->backend().free(context->stream(), allocation.handle), "free memory");
+    return status.code() == ErrorCode::DeviceLost ? Status::ok() : status;
+  }
+
+  Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override {
+    ZYX_RETURN_IF_ERROR(ledger.check(to, offset, from.size()));
+    std::lock_guard lock(mutex);
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    return staging.upload({to.handle, offset}, from);
+  }
+
+  Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) override {
+    ZYX_RETURN_IF_ERROR(ledger.check(from, offset, to.size()));
+    std::lock_guard lock(mutex);
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    return staging.download(to, {from.handle, offset});
+  }
+
+  Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) override {
+    ZYX_RETURN_IF_ERROR(ledger.check(from, 0, size));
+    if (&pool == this) {
+      ZYX_RETURN_IF_ERROR(ledger.check(to, 0, size));
+      const EnteredContext inside(*context);
+      ZYX_RETURN_IF_ERROR(inside.status());
+      const char *action = "copy within the device";
+      ZYX_RETURN_IF_ERROR(
+          context->check(context->backend().copy(context->stream(), {{to.handle, 0}, {from.handle, 0}, size}), action));
+      return context->synchronize(action);
+    }
+    if (auto *other = dynamic_cast<StreamPool *>(&pool)) {
+      ZYX_RETURN_IF_ERROR(other->ledger.check(to, 0, size));
+      Status status = context->copyTo(*other->context, {to.handle, 0}, {from.handle, 0}, size);
+      if (status.code() != ErrorCode::Unsupported)
+        return status;
+    }
+    if (pool.isHostMemory()) {
+      ZYX_ASSIGN_OR_RETURN(std::byte * target, pool.address(to, 0, size));
+      return copyOut(from, 0, {target, size});
+    }
+    std::vector<std::byte> piece(std::min<uint64_t>(size, Staging::bytes));
+    for (uint64_t done = 0; done < size; done += piece.size()) {
+      const std::span<std::byte> part = std::span(piece).first(std::min<uint64_t>(piece.size(), size - done));
+      ZYX_RETURN_IF_ERROR(copyOut(from, done, part));
+      ZYX_RETURN_IF_ERROR(pool.copyIn(to, done, part));
+    }
+    return Status::ok();
+  }
+
+  bool reaches(const MemoryPool &other) override {
+    const auto *pool = dynamic_cast<const StreamPool *>(&other);
+    return pool && pool->context->allow(*context).isOk();
+  }
+  bool canWaitFor(const Fence &fence) const override { return context->canWaitFor(fence); }
+  Status waitFor(const Fence &fence) override { return context->wait(fence); }
+
+  Result<std::byte *> address(const Allocation &, uint64_t, uint64_t) override {
+    return Status::unsupported("the host does not reach the memory of device '" + context->name() + "'");
+  }
+
+private:
+  /// An allocation of nothing has a handle too.
+  Result<uint64_t> take(uint64_t size) {
+    Result<uint64_t> handle = context->backend().allocate(context->stream(), std::max<uint64_t>(size, 1));
+    ZYX_RETURN_IF_ERROR(context->check(handle.status(), "allocate ", std::to_string(size), " bytes"));
+    return handle;
+  }
+
+  const std::shared_ptr<StreamContext> context;
+  PoolLedger ledger;
+  std::mutex mutex;
+  Staging staging;
+};
+
+} // namespace
+
+std::shared_ptr<MemoryPool> runtime::createStreamPool(std::shared_ptr<StreamContext> context, uint64_t limit) {
+  return std::make_shared<StreamPool>(std::move(context), limit);
+}

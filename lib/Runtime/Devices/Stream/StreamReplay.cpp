@@ -1,0 +1,583 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "../../CommandStep.h"
+#include "../../QueuedReplay.h"
+#include "StreamDevice.h"
+#include "StreamGate.h"
+
+#include "zyx/Base/Debug.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <numeric>
+#include <utility>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using artifact::Artifact;
+
+namespace {
+
+/// A tensor map of a launch. It is encoded anew where its buffer lies elsewhere.
+struct BoundMap {
+  EncodedTensorMap encoded;
+  const artifact::TensorMap *what = nullptr;
+  /// The slot that holds the buffer, and the address that `encoded` has.
+  size_t slot = 0;
+  uint64_t address = 0;
+};
+
+/// Fewer commands are handed over one by one.
+constexpr size_t fewestOfGraph = 2;
+/// A graph takes about a microsecond for each node when it is made. Loops that have more are walked.
+constexpr size_t mostNodes = 4096;
+/// How often a graph is made anew because buffers were bound for which it cannot be changed.
+constexpr int mostGraphs = 4;
+
+struct Step : CommandStep {
+  using CommandStep::CommandStep;
+
+  // Launch: its arguments begin at `slot`, and its parameters with its tensor maps.
+  size_t numArguments = 0, parameter = 0, firstMap = 0, numMaps = 0;
+  KernelHandle kernel{};
+  LaunchShape shape;
+  uint32_t sharedBytes = 0;
+  const std::string *name = nullptr;
+  bool isEmpty = false;
+  // Copy: whether it writes some of what it reads, which no node does.
+  bool overlaps = false;
+  /// Of the graph that has it, in the order of the trips of loops around it: one for most, none for what does nothing.
+  std::vector<CommandGraph::Node> nodes;
+  /// Whether buffers were bound since it was put there.
+  bool isStale = false;
+};
+
+/// Steps [from, to), of whose loops the trips are known and few. From their second run on they are a graph, loops
+/// being as many commands as they make.
+struct Segment {
+  size_t from = 0, to = 0, numNodes = 0;
+  std::unique_ptr<CommandGraph> graph;
+  /// Whether any of them is.
+  bool isStale = false;
+  bool hasRun = false;
+  int numGraphs = 0;
+};
+
+class StreamReplay : public QueuedReplay, CommandSteps<Step, KernelArgument> {
+public:
+  StreamReplay(std::shared_ptr<StreamContext> ofContext, const Artifact &artifact,
+               std::span<const KernelHandle> kernels, MemoryRef scratch, Queue &queue)
+      : QueuedReplay(queue, artifact.entry), context(std::move(ofContext)), backend(context->backend()),
+        stream(context->stream()), partEnds(artifact::endsOfInitSteps(artifact)) {
+    makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
+        addLaunch(step, *launch, artifact.kernels[launch->kernel], kernels[launch->kernel], scratch);
+      if (const auto *copy = std::get_if<artifact::Copy>(&command.action))
+        step.overlaps = copy->source.buffer == copy->destination.buffer &&
+                        std::max(copy->source.offset, copy->destination.offset) -
+                                std::min(copy->source.offset, copy->destination.offset) <
+                            copy->size;
+    });
+    // Neither slots nor maps move from here on.
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const size_t end = i + 1 < steps.size() ? steps[i + 1].slot : slots.size();
+      steps[i].parameter = parameters.size();
+      for (size_t map = 0; map < steps[i].numMaps; ++map)
+        parameters.push_back(&maps[steps[i].firstMap + map].encoded);
+      steps[i].numArguments = end - steps[i].slot;
+      for (size_t slot = steps[i].slot; slot < end; ++slot) {
+        parameters.push_back(&slots[slot].value);
+        owners.push_back(i);
+      }
+    }
+    makeSegments();
+  }
+
+  ~StreamReplay() override {
+    const EnteredContext inside(*context);
+    segments.clear();
+    if (hasNumbers)
+      (void)backend.free(stream, numbers);
+    if (hasEvents)
+      for (EventHandle event : {begin, end})
+        backend.destroyEvent(event);
+  }
+
+  void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
+    for (const auto &[slot, further] : uses[buffer]) {
+      const MemoryRef memory{handle, offset + further};
+      if (slots[slot].isBuffer && slots[slot].memory.handle == handle && slots[slot].memory.offset == memory.offset)
+        continue;
+      slots[slot] = {memory.address(), memory, true};
+      const size_t step = owners[slot];
+      steps[step].isStale = true;
+      if (segmentOf[step] != none)
+        segments[segmentOf[step]].isStale = true;
+    }
+  }
+
+  Status run(Part part, std::span<uint64_t> nanoseconds) override {
+    begun = false;
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    times = nanoseconds;
+    if (!times.empty())
+      ZYX_RETURN_IF_ERROR(makeEvents());
+    Status status = runPart(part);
+    // What was handed over before a failure still runs, and uses the memory.
+    Status over = wait();
+    return status.isOk() ? over : status;
+  }
+
+  Result<Measurement> measure(Part part, unsigned runs) override {
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    ZYX_RETURN_IF_ERROR(makeEvents());
+    times = {};
+    StreamGate closed(*context);
+    ZYX_RETURN_IF_ERROR(closed.close());
+    gate = &closed;
+    const auto start = std::chrono::steady_clock::now();
+    Status status = context->check(backend.record(stream, begin), measuring);
+    for (unsigned i = 0; i < runs && status.isOk(); ++i)
+      status = runPart(part);
+    if (status.isOk())
+      status = context->check(backend.record(stream, end), measuring);
+    const auto host = std::chrono::steady_clock::now() - start;
+    closed.open();
+    gate = nullptr;
+    Status over = wait();
+    ZYX_RETURN_IF_ERROR(status);
+    ZYX_RETURN_IF_ERROR(over);
+    if (closed.isLate())
+      return Status::aborted("runs of '" + name + "' were not handed over within " +
+                             std::to_string(StreamGate::mostTime.count()) +
+                             " s, so that nothing is known of their time: another thread may wait for the device");
+    const Result<uint64_t> took = backend.elapsed(begin, end);
+    ZYX_RETURN_IF_ERROR(context->check(took.status(), measuring));
+    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
+    return Measurement{*took, static_cast<uint64_t>(nanoseconds)};
+  }
+
+private:
+  std::function<bool(const Fence &)> fenceTest() const override {
+    return [context = context](const Fence &fence) { return context->canWaitFor(fence); };
+  }
+  /// Other devices may begin behind the run as soon as it is handed over.
+  Status runBehind(Part part, const Fences &fences, const Point &signal) override {
+    begun = false;
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    for (const std::shared_ptr<Fence> &fence : fences)
+      ZYX_RETURN_IF_ERROR(context->wait(*fence));
+    times = {};
+    Status status = runPart(part);
+    if (status.isOk())
+      status = announce(signal);
+    Status over = wait();
+    return status.isOk() ? over : status;
+  }
+
+  Status announce(const Point &signal) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Fence> fence, context->record());
+    if (fence)
+      signal.timeline->announce(signal.value, std::move(fence));
+    return Status::ok();
+  }
+
+  Status makeEvents() {
+    if (hasEvents)
+      return Status::ok();
+    const Result<EventHandle> first = backend.createEvent(/*isTimed=*/true);
+    ZYX_RETURN_IF_ERROR(context->check(first.status(), "make an event"));
+    const Result<EventHandle> second = backend.createEvent(/*isTimed=*/true);
+    if (!second)
+      backend.destroyEvent(*first);
+    ZYX_RETURN_IF_ERROR(context->check(second.status(), "make an event"));
+    begin = *first;
+    end = *second;
+    hasEvents = true;
+    return Status::ok();
+  }
+
+  Status runPart(Part part) { return runSteps(part.from, part.to); }
+
+  Status wait() {
+    const Status status = backend.synchronize(stream);
+    // Describing the run takes longer than many a run.
+    return status.isOk() ? status : context->check(status, "run '", name, "' (", describeKernels(), ")");
+  }
+
+  /// Behind its buffers.
+  void addLaunch(Step &step, const artifact::Launch &launch, const artifact::Kernel &kernel, KernelHandle function,
+                 MemoryRef scratch) {
+    const int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    step.kernel = function;
+    step.name = &kernel.name;
+    step.isEmpty = programs <= 0;
+    step.shape = shapeOf(kernel, programs, context->facts().processors);
+    step.sharedBytes = kernel.sharedBytes;
+    for (int64_t scalar : launch.scalars)
+      slots.push_back({static_cast<uint64_t>(scalar), {}, false});
+    slots.push_back({scratch.address(), scratch, true});
+    slots.push_back({static_cast<uint64_t>(programs), {}, false});
+    step.firstMap = maps.size();
+    step.numMaps = kernel.tensorMaps.size();
+    for (const artifact::TensorMap &map : kernel.tensorMaps)
+      maps.push_back({{}, &map, step.slot + map.buffer, 0});
+  }
+
+  /// The driver does not say which one failed.
+  std::string describeKernels() const {
+    constexpr size_t most = 8;
+    std::vector<std::string_view> names;
+    for (const Step &step : steps)
+      if (step.name && std::ranges::find(names, *step.name) == names.end())
+        names.push_back(*step.name);
+    std::string text = names.empty() ? "no kernel" : names.size() == 1 ? "kernel " : "kernels ";
+    for (size_t i = 0; i < std::min(names.size(), most); ++i)
+      text += (i ? ", " : "") + std::string(names[i]);
+    return text + (names.size() > most ? ", and " + std::to_string(names.size() - most) + " more" : "");
+  }
+
+  /// Of the steps [from, to): at most so many, or more than `mostNodes` where they are none of a graph's.
+  size_t numNodesOf(size_t from, size_t to) const {
+    size_t count = 0;
+    for (size_t i = from; i < to && count <= mostNodes; i = next(i))
+      count += numNodesOf(i);
+    return count;
+  }
+  size_t numNodesOf(size_t i) const {
+    const Step &step = steps[i];
+    if (step.kind != Step::Loop)
+      return step.overlaps ? mostNodes + 1 : step.kind == Step::Fill ? 2 : 1;
+    if (step.hasCount || step.trips > static_cast<int64_t>(mostNodes))
+      return mostNodes + 1;
+    const auto numBodies = static_cast<int64_t>(step.ends.size());
+    size_t count = 0;
+    for (int64_t body = 0; body < std::min(numBodies, step.trips) && count <= mostNodes; ++body) {
+      const auto [from, to] = artifact::bodyOf(step.ends, i, body);
+      const int64_t trips = (step.trips - body + numBodies - 1) / numBodies;
+      count += static_cast<size_t>(trips) * (step.hasIndex + numNodesOf(from, to));
+    }
+    return count;
+  }
+  bool isWalked(size_t i) const { return numNodesOf(i) > mostNodes; }
+
+  /// Parts, and bodies of loops that are walked, begin with segments and end with them.
+  void makeSegments() {
+    segmentOf.assign(steps.size(), none);
+    std::vector<bool> isBorder(steps.size() + 1);
+    for (size_t end : partEnds)
+      isBorder[end] = true;
+    for (size_t i = 0; i < steps.size(); i = isWalked(i) ? i + 1 : next(i)) {
+      if (!isWalked(i))
+        continue;
+      isBorder[i] = isBorder[i + 1] = true;
+      for (size_t end : steps[i].ends)
+        isBorder[end] = true;
+    }
+    for (size_t i = 0, to; i < steps.size(); i = to) {
+      to = i + 1;
+      if (isWalked(i))
+        continue;
+      size_t numNodes = numNodesOf(i);
+      for (to = next(i); to < steps.size() && !isBorder[to] && numNodes + numNodesOf(to) <= mostNodes; to = next(to))
+        numNodes += numNodesOf(to);
+      if (numNodes < fewestOfGraph)
+        continue;
+      for (size_t step = i; step < to; ++step) {
+        segmentOf[step] = segments.size();
+        if (steps[step].kind == Step::Loop && steps[step].hasIndex)
+          numNumbers = std::max(numNumbers, steps[step].trips);
+      }
+      Segment &segment = segments.emplace_back();
+      segment.from = i;
+      segment.to = to;
+      segment.numNodes = numNodes;
+    }
+  }
+
+  Status runSteps(size_t from, size_t to, bool asGraphs = true) {
+    for (size_t i = from; i < to;) {
+      if (asGraphs && times.empty() && segmentOf[i] != none) {
+        ZYX_RETURN_IF_ERROR(runSegment(segments[segmentOf[i]]));
+        i = segments[segmentOf[i]].to;
+        continue;
+      }
+      ZYX_RETURN_IF_ERROR(steps[i].kind == Step::Loop ? runLoop(i, asGraphs) : runTimed(i));
+      i = next(i);
+    }
+    return Status::ok();
+  }
+
+  Status runSegment(Segment &segment) {
+    // The first run loads the code of kernels, and is the only one of many programs.
+    if (std::exchange(segment.hasRun, true) && segment.numGraphs <= mostGraphs) {
+      // The driver takes many of its commands at once.
+      if (gate)
+        gate->count(1 + segment.numNodes / 8);
+      Result<bool> launched = launchGraph(segment);
+      if (launched ? *launched : launched.status().code() == ErrorCode::DeviceLost) {
+        begun = true;
+        return launched.status();
+      }
+      // Nothing of it was handed over.
+      ZYX_DEBUG(Runtime,
+                "'" + name + "' goes on without a graph" + (launched ? "" : ": " + launched.status().toString()));
+      segment.graph.reset();
+    }
+    return runSteps(segment.from, segment.to, false);
+  }
+
+  /// False where the commands are none of a graph's.
+  Result<bool> launchGraph(Segment &segment) {
+    for (size_t i = segment.from; i < segment.to && segment.graph && segment.isStale; ++i) {
+      if (!steps[i].isStale)
+        continue;
+      Result<bool> changed = updateGraph(*segment.graph, steps[i]);
+      if (!changed && changed.status().code() == ErrorCode::DeviceLost)
+        return changed.status();
+      if (!changed || !*changed)
+        segment.graph.reset();
+    }
+    if (!segment.graph) {
+      if (++segment.numGraphs > mostGraphs)
+        return false;
+      segment.graph = backend.createGraph();
+      if (!segment.graph)
+        return false;
+      for (size_t i = segment.from; i < segment.to; ++i)
+        steps[i].nodes.clear();
+      ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(*segment.graph, segment.from, segment.to));
+      if (!added)
+        return false;
+      ZYX_RETURN_IF_ERROR(context->check(segment.graph->finish(), making));
+    }
+    segment.isStale = false;
+    ZYX_RETURN_IF_ERROR(context->check(segment.graph->launch(stream), "launch a graph of commands"));
+    return true;
+  }
+
+  /// Adds what the steps [from, to) do; false where no node does that.
+  Result<bool> addToGraph(CommandGraph &graph, size_t from, size_t to) {
+    for (size_t i = from; i < to; i = next(i)) {
+      Step &step = steps[i];
+      auto add = [&](const auto &command) {
+        const Result<CommandGraph::Node> node = graph.add(command);
+        if (node)
+          step.nodes.push_back(*node);
+        return context->check(node.status(), making);
+      };
+      step.isStale = false;
+      if (step.kind != Step::Loop) {
+        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, add));
+        if (!added)
+          return false;
+        continue;
+      }
+      bool areAdded = true;
+      ZYX_RETURN_IF_ERROR(forEachTrip(i, step.trips, [&](int64_t trip, size_t first, size_t last) -> Status {
+        if (!areAdded)
+          return Status::ok();
+        if (step.hasIndex) {
+          ZYX_RETURN_IF_ERROR(makeNumbers());
+          ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, trip)));
+        }
+        ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(graph, first, last));
+        areAdded = added;
+        return Status::ok();
+      }));
+      if (!areAdded)
+        return false;
+    }
+    return true;
+  }
+
+  /// Changes all nodes of a step to what it does now; false where no node does that.
+  Result<bool> updateGraph(CommandGraph &graph, Step &step) {
+    // A copy to where it comes from has no node, other copies have one.
+    if (step.kind == Step::Copy && step.size != 0 && isInPlace(step) != step.nodes.empty())
+      return false;
+    size_t count = 0;
+    auto update = [&](const auto &command) {
+      return context->check(graph.update(step.nodes[count++], command), "change a graph of commands");
+    };
+    while (count < step.nodes.size()) {
+      if (step.kind == Step::Loop) {
+        ZYX_RETURN_IF_ERROR(update(copyOfNumber(step, static_cast<int64_t>(count) % step.trips)));
+        continue;
+      }
+      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, update));
+      if (!updated)
+        return false;
+    }
+    step.isStale = false;
+    return true;
+  }
+
+  /// Calls with the node, or the nodes, of what a step other than a loop does; false where no node does that.
+  template <typename F> Result<bool> describe(Step &step, F &&put) {
+    if (step.isEmpty || (step.kind != Step::Launch && step.size == 0))
+      return true;
+    if (step.kind == Step::Launch) {
+      ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
+      ZYX_RETURN_IF_ERROR(put(launch));
+    } else if (step.kind == Step::Copy) {
+      if (isInPlace(step))
+        return true;
+      const CopyCommand copy = copyOf(step);
+      if (!copy.isApart() || step.size > context->facts().largestCopyInGraph)
+        return false;
+      ZYX_RETURN_IF_ERROR(put(copy));
+    } else {
+      ZYX_RETURN_IF_ERROR(put(fillOf(step)));
+    }
+    return true;
+  }
+
+  /// What a launch is now.
+  Result<LaunchCommand> launchOf(const Step &step) {
+    for (size_t i = 0; i < step.numMaps; ++i)
+      ZYX_RETURN_IF_ERROR(encode(maps[step.firstMap + i], *step.name));
+    return LaunchCommand{step.kernel,
+                         step.shape.groups,
+                         step.shape.threads,
+                         step.sharedBytes,
+                         std::span(slots).subspan(step.slot, step.numArguments),
+                         parameters.data() + step.parameter};
+  }
+  CopyCommand copyOf(const Step &step) const {
+    return {slots[step.slot + 1].memory, slots[step.slot].memory, step.size};
+  }
+  FillCommand fillOf(const Step &step) const {
+    return {slots[step.slot].memory, step.size, step.pattern, step.patternSize};
+  }
+  /// Whether a copy changes nothing: what is given up for its own update is there already.
+  bool isInPlace(const Step &step) const { return slots[step.slot + 1].value == slots[step.slot].value; }
+
+  /// Of the number of a loop's trip to where its body reads it, from a table: in a graph a fill of 8 bytes may be two.
+  CopyCommand copyOfNumber(const Step &loop, int64_t trip) const {
+    return {
+        slots[loop.slot + loop.hasCount].memory, {numbers, sizeof(trip) * static_cast<uint64_t>(trip)}, sizeof(trip)};
+  }
+  Status makeNumbers() {
+    if (hasNumbers)
+      return Status::ok();
+    hostNumbers.resize(static_cast<size_t>(numNumbers));
+    std::iota(hostNumbers.begin(), hostNumbers.end(), int64_t(0));
+    const uint64_t size = hostNumbers.size() * sizeof(hostNumbers[0]);
+    const Result<uint64_t> memory = backend.allocate(stream, size);
+    ZYX_RETURN_IF_ERROR(context->check(memory.status(), numbering));
+    numbers = *memory;
+    Status status = context->check(backend.upload(stream, {numbers, 0}, hostNumbers.data(), size), numbering);
+    hasNumbers = status.isOk();
+    if (!hasNumbers)
+      (void)backend.free(stream, numbers);
+    return status;
+  }
+
+  Status runTimed(size_t i) {
+    if (times.empty())
+      return runStep(steps[i]);
+    ZYX_RETURN_IF_ERROR(context->check(backend.record(stream, begin), measuring));
+    ZYX_RETURN_IF_ERROR(runStep(steps[i]));
+    ZYX_RETURN_IF_ERROR(context->check(backend.record(stream, end), measuring));
+    ZYX_RETURN_IF_ERROR(context->check(backend.synchronize(end), "run ",
+                                       steps[i].name ? "kernel " + *steps[i].name : "a copy or fill"));
+    const Result<uint64_t> took = backend.elapsed(begin, end);
+    ZYX_RETURN_IF_ERROR(context->check(took.status(), measuring));
+    times[i] += *took;
+    return Status::ok();
+  }
+
+  Status runLoop(size_t at, bool asGraphs) {
+    const Step &step = steps[at];
+    int64_t trips = step.trips;
+    if (step.hasCount) {
+      const char *action = "read how often a loop runs";
+      if (gate)
+        gate->open();
+      ZYX_RETURN_IF_ERROR(
+          context->check(backend.download(stream, &trips, slots[step.slot].memory, sizeof(trips)), action));
+      ZYX_RETURN_IF_ERROR(context->synchronize(action));
+    }
+    return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
+      begun |= step.hasIndex;
+      if (step.hasIndex)
+        ZYX_RETURN_IF_ERROR(
+            fill({slots[step.slot + step.hasCount].memory, sizeof(trip), static_cast<uint64_t>(trip), sizeof(trip)}));
+      return runSteps(from, to, asGraphs);
+    });
+  }
+
+  Status runStep(const Step &step) {
+    if (gate)
+      gate->count(1);
+    if (step.kind == Step::Launch) {
+      if (step.isEmpty)
+        return Status::ok();
+      ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
+      const Status status = backend.launch(stream, launch);
+      // What the driver refuses to launch writes nothing.
+      begun |= status.isOk();
+      return context->check(status, "launch kernel ", *step.name);
+    }
+    if (step.size == 0)
+      return Status::ok();
+    begun = true;
+    return step.kind == Step::Copy ? context->copy(copyOf(step)) : fill(fillOf(step));
+  }
+
+  Status encode(BoundMap &map, const std::string &kernel) {
+    MemoryRef memory = slots[map.slot].memory;
+    memory.offset += map.what->offset;
+    if (map.address == memory.address())
+      return Status::ok();
+    ZYX_RETURN_IF_ERROR(
+        context->check(backend.encode(*map.what, memory, map.encoded), "describe a buffer of kernel ", kernel));
+    map.address = memory.address();
+    return Status::ok();
+  }
+
+  Status fill(const FillCommand &fill) { return context->check(backend.fill(stream, fill), "fill memory"); }
+
+  const std::shared_ptr<StreamContext> context;
+  Backend &backend;
+  const StreamHandle stream;
+  /// Where steps of the init end.
+  const std::vector<size_t> partEnds;
+  std::vector<BoundMap> maps;
+  std::vector<void *> parameters;
+  /// The step of each value.
+  std::vector<size_t> owners;
+  static constexpr size_t none = SIZE_MAX;
+  /// Which do not move.
+  std::deque<Segment> segments;
+  /// Of each step; `none` of loops that are walked, and of those that are too few.
+  std::vector<size_t> segmentOf;
+  /// The numbers of trips from 0 on, on the device and where they are copied from, once a graph has a loop that counts
+  /// them.
+  uint64_t numbers = 0;
+  bool hasNumbers = false;
+  int64_t numNumbers = 0;
+  std::vector<int64_t> hostNumbers;
+  static constexpr const char *measuring = "measure commands", *numbering = "number the trips of a loop",
+                              *making = "make a graph of commands";
+  /// Of the run whose commands are measured.
+  std::span<uint64_t> times;
+  EventHandle begin{}, end{};
+  bool hasEvents = false;
+  /// While runs are measured.
+  StreamGate *gate = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<Replay> runtime::recordStream(std::shared_ptr<StreamContext> context, const Artifact &artifact,
+                                              std::span<const KernelHandle> kernels, MemoryRef scratch, Queue &queue) {
+  return std::make_unique<StreamReplay>(std::move(context), artifact, kernels, scratch, queue);
+}
