@@ -23,10 +23,10 @@ FailureOr<zyx::target::TargetInfo> zyx::cost::recordOf(func::FuncOp entry, Strin
 }
 
 CostModel::CostModel(const zyx::target::TargetInfo &target) : target(target) {
-  if (target.isGpu()) {
-    machine.threads = target.cores * target.threadsPerCore;
-    machine.sharedBytes = target.sharedBytes;
-    machine.warpSize = target.warpSize;
+  if (target.hasSubgroups()) {
+    machine.threads = target.busyThreads();
+    machine.sharedBytes = target.simt.sharedBytes;
+    machine.warpSize = target.simt.subgroupSize;
   }
 }
 

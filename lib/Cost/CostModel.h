@@ -25,7 +25,7 @@ public:
 
   /// None where the group is no kernel.
   std::optional<schedule::Estimate> weigh(graph::ir::GroupOp group);
-  bool isOfCard() const { return target.isGpu(); }
+  const target::TargetInfo &getTarget() const { return target; }
 
 private:
   std::optional<schedule::Estimate> lower(graph::ir::GroupOp group);

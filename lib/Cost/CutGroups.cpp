@@ -150,11 +150,11 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   };
   add({places.factors});
   SmallVector<Value> shown = places.shown;
-  if (!costs.isOfCard())
+  if (!costs.getTarget().hasSubgroups())
     llvm::erase_if(shown, showsWindows);
   constexpr size_t mostEach = 4;
   // Cards lay such factors out behind this pass.
-  if (!costs.isOfCard()) {
+  if (!costs.getTarget().hasSubgroups()) {
     add({places.permuted});
     add({places.factors, places.permuted});
   }

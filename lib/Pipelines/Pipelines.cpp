@@ -49,9 +49,9 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 
 /// graph -> graph.group: each group becomes one kernel.
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
-  const int64_t threads = options.target.cores * options.target.threadsPerCore;
+  const int64_t threads = options.target.busyThreads();
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
-  const int64_t tensor = options.target.hasTensorTiles ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
+  const int64_t tensor = options.target.hasTensorTiles() ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
   passes.addNestedPass<func::FuncOp>(
       fusion::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
   // A processor computes a curve no faster than it reads one.
@@ -73,11 +73,11 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
     passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
   ConvertGraphToKernelPassOptions machine;
   if (options.optimise && options.target.isGpu()) {
-    machine.threads = options.target.cores * options.target.threadsPerCore;
-    machine.sharedBytes = options.target.sharedBytes;
-    machine.warpSize = options.target.warpSize;
+    machine.threads = options.target.busyThreads();
+    machine.sharedBytes = options.target.simt.sharedBytes;
+    machine.warpSize = options.target.simt.subgroupSize;
   } else if (options.optimise) {
-    machine.vectorBytes = options.target.vectorBytes;
+    machine.vectorBytes = options.target.vector.bytes;
   }
   passes.addPass(createConvertGraphToKernelPass(machine));
   if (options.optimise) {
@@ -103,7 +103,8 @@ struct KeepKernelPass : PassWrapper<KeepKernelPass, OperationPass<ModuleOp>> {
 /// kernel.func -> the same with a schedule for the target.
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
   if (options.scheduleSeed)
-    passes.addPass(schedule::createDrawSchedulePass({options.scheduleSeed, options.target.sharedBytes != 0 ? 256 : 1}));
+    passes.addPass(
+        schedule::createDrawSchedulePass({options.scheduleSeed, options.target.simt.sharedBytes != 0 ? 256 : 1}));
   else if (options.optimise) {
     if (options.target.isGpu())
       passes.addPass(schedule::createPadRowsPass());
@@ -129,19 +130,20 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     kernel::StageReusedPassOptions staging;
     // A thread of a GPU has little memory that is near: it rather computes again.
     if (options.target.isGpu())
-      staging.maxBytes = options.target.privateBytes;
+      staging.maxBytes = options.target.memory.privateBytes;
     // Two programs on a multiprocessor, and what each has beside its rows.
     constexpr int64_t besideRows = 6 << 10;
-    staging.rowBytes = std::max<int64_t>(options.target.sharedBytes / 2 - besideRows, 0);
+    staging.rowBytes = std::max<int64_t>(options.target.simt.sharedBytes / 2 - besideRows, 0);
     passes.addPass(kernel::createStageReusedPass(staging));
   }
   passes.addPass(kernel::createLowerTilesPass(
-      {options.target.vectorBytes, options.target.vectorRegisters, options.target.hasBf16Dots(),
-       options.target.hasI8Dots(), options.target.hasFma, options.target.hasMaximum, options.target.sharedBytes,
-       options.target.isGpu(), options.target.warpProductBytes == 32}));
-  passes.addPass(kernel::createExpandMathPass({options.target.hasFma, options.target.hasRounding,
+      {options.target.accessBytes(), options.target.accessRegisters(), options.target.hasBf16Dots(),
+       options.target.hasI8Dots(), options.target.arithmetic.hasFma, options.target.arithmetic.hasMaximum,
+       options.target.simt.sharedBytes, options.target.isGpu(),
+       options.target.findSubgroupProduct(target::MatrixType::BF16) != nullptr}));
+  passes.addPass(kernel::createExpandMathPass({options.target.arithmetic.hasFma, options.target.arithmetic.hasRounding,
                                                options.target.kind == target::TargetKind::CUDA,
-                                               options.target.isGpu() && options.target.hasMaximum}));
+                                               options.target.isGpu() && options.target.arithmetic.hasMaximum}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"lowered"}));
@@ -156,14 +158,15 @@ void addPlanPhase(OpPassManager &passes, const Options &) {
 /// kernel.func -> llvm.func; a target that is text is printed from the lowered form.
 void addTargetPhase(OpPassManager &passes, const Options &options) {
   if (options.target.kind == target::TargetKind::CPU)
-    passes.addPass(kernel::createConvertKernelToLLVMPass(
-        {options.target.privateBytes, options.target.hasHalfConversion, options.target.hasAmx}));
+    passes.addPass(kernel::createConvertKernelToLLVMPass({options.target.memory.stackBytes,
+                                                          options.target.arithmetic.hasHalfConversion,
+                                                          options.target.hasTileRegisters()}));
   else if (options.target.kind == target::TargetKind::CUDA) {
     if (options.target.hasTensorCores())
       passes.addPass(kernel::createConvertKernelToNVVMPass({options.target.name, /*onlyMachine=*/true}));
     passes.addPass(kernel::createConvertKernelToThreadsPass(
-        {options.target.privateBytes, options.target.sharedBytes, options.target.hasPackedHalf,
-         options.target.hasPackedBfloat, options.target.hasMaximum}));
+        {options.target.memory.privateBytes, options.target.simt.sharedBytes, options.target.arithmetic.hasPackedHalf,
+         options.target.arithmetic.hasPackedBfloat, options.target.arithmetic.hasMaximum}));
   }
 }
 

@@ -30,7 +30,7 @@ static SmallVector<TensorChoice> refuse(FuncOp func, StringRef reason) {
 
 /// Batches of which half of the cache holds what is walked, a number of bytes of each.
 static int64_t batchesTogether(int64_t bytes, const target::TargetInfo &target) {
-  return std::max<int64_t>(1, target.l2Bytes / 2 / bytes);
+  return std::max<int64_t>(1, target.memory.l2Bytes / 2 / bytes);
 }
 
 /// Whether registers hold what a thread has of a block: scores in f32, weights in 16 bits, and its results. Of two
@@ -62,7 +62,7 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
     // Wide results leave from where queries came in.
     const int64_t others = rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
     const int64_t stage = columns * (depth + width) * elementBytes, barriers = 1024;
-    const int64_t stages = std::min(mostStages, (target.sharedBytes - others - barriers) / stage);
+    const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - others - barriers) / stage);
     if (choices.size() < most && (choices.empty() || stages >= 2))
       choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,
                                              /*tf32=*/false, /*warps=*/0)});
@@ -87,7 +87,7 @@ bool hasFewRows(const SharedChoice &choice) {
 
 std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
   constexpr int64_t mostRows = 64, fewestRows = 16, mostKeys = 64, fewestKeys = 16, mostGathered = 1 << 14;
-  if (!target.isGpu())
+  if (!target.hasSharedMemory())
     return std::nullopt;
   std::optional<SharedAttention> found = matchSharedAttention(func, axes);
   if (!found)
@@ -112,11 +112,11 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
         const int64_t groups = programs * llvm::divideCeil(all, own),
                       blocks = llvm::divideCeil(axes.extent(found->keys), columns);
         int64_t cluster = 1;
-        while (2 * cluster <= target.clusterSize && 2 * cluster * groups <= 2 * target.cores && 4 * cluster <= blocks &&
-               2 * cluster * own * axes.extent(found->columns) <= mostGathered)
+        while (2 * cluster <= target.simt.clusterSize && 2 * cluster * groups <= 2 * target.cores &&
+               4 * cluster <= blocks && 2 * cluster * own * axes.extent(found->columns) <= mostGathered)
           cluster *= 2;
         auto shape = SharedAttentionShape::of(*found, axes, own, columns, threads, cluster);
-        if (!shape || shape->bytes > target.sharedBytes / share)
+        if (!shape || shape->bytes > target.simt.sharedBytes / share)
           continue;
         if (ScheduleAttr schedule = sharedSchedule(*found, axes, {own, columns}, threads, func.getContext()))
           return SharedChoice{schedule, threads, cluster > 1 ? cluster : 0, *shape, *found};
@@ -148,7 +148,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   for (int64_t columns : {128, 64, 32}) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
-    const int64_t stages = std::min(mostStages, (target.sharedBytes - rows * own * elementBytes - barriers) /
+    const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - rows * own * elementBytes - barriers) /
                                                     (columns * walked * elementBytes));
     // Of large blocks with few stages the first ones are waited for.
     if (registers > mostRegisters || stages < 3)

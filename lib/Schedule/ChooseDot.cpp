@@ -35,8 +35,6 @@ constexpr int64_t nearRows = 2048;
 /// Rows of a tile up to which the left factor is read as it lies, however far apart they are: so many lines at
 /// one place of the first cache stay there.
 constexpr int64_t mostRowsInPlace = 8;
-/// What it takes to read a vector of a factor for the first time, and to copy it, in cycles.
-constexpr double packCycles = 8;
 /// A product this small is not worth cutting for another thread.
 constexpr double smallestFlops = 1e6;
 
@@ -166,7 +164,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   DotPlan plan{};
   plan.narrow = plan.packRhs = true;
   plan.rows = plan.columns = tile;
-  int64_t mostRowBytes = std::clamp<int64_t>(target.l2Bytes / 256, 2048, 8192);
+  int64_t mostRowBytes = std::clamp<int64_t>(target.memory.l2Bytes / 256, 2048, 8192);
   // Sums wait for the next piece in the output, or else beside a packed factor of fewer columns and shorter rows.
   constexpr int64_t privateColumns = 128;
   bool sumsArePrivate = facts.k * facts.matrixBytes > mostRowBytes && !facts.sumsInOutput;
@@ -180,13 +178,13 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
       return std::nullopt;
   int64_t rowBytes = rowBytesOf(plan.depth);
   // The right factor of a program takes half of the second cache; rows of the left one pass through it.
-  int64_t budget = std::min(target.l2Bytes / 2, target.privateBytes * 2 / 3);
+  int64_t budget = std::min(target.memory.l2Bytes / 2, target.memory.privateBytes * 2 / 3);
   int64_t mostColumns = llvm::alignDown(budget / rowBytes, tile), mostRows = facts.m;
   if (mostColumns == 0)
     return std::nullopt;
   if (sumsArePrivate) {
     mostColumns = std::min(mostColumns, privateColumns);
-    int64_t rest = target.privateBytes * 3 / 4 - mostColumns * rowBytes;
+    int64_t rest = target.memory.privateBytes * 3 / 4 - mostColumns * rowBytes;
     mostRows = std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tile), uint64_t(tile));
     if (facts.m > mostRows && !facts.cutRows)
       return std::nullopt;
@@ -207,7 +205,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
                  plan.depth * facts.matrixBytes % registerBytes != 0;
   plan.rowBlock = tile;
   if (plan.packLhs)
-    plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.l2Bytes / 16 / rowBytes, tile), tile);
+    plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.memory.l2Bytes / 16 / rowBytes, tile), tile);
   plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(plan.programRows, tile));
   return plan;
 }
@@ -265,7 +263,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
 static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const DotFacts &facts,
                         const target::TargetInfo &target) {
   DotPlan plan{};
-  int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
+  int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vector.registers, 8);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);
 
   plan.rows = tile.rows;
@@ -284,7 +282,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   int64_t tilesAcross = llvm::divideCeil(n, plan.columns);
   bool fromSecond = facts.rhsRowBytes <= nearRows && !facts.rhsConverted;
   bool rhsIsNear = facts.rhsAlongColumns && !facts.rhsComputed && !plan.alongDepth &&
-                   k * n * bytes <= (fromSecond ? target.l2Bytes : target.l1Bytes) / 2;
+                   k * n * bytes <= (fromSecond ? target.memory.l2Bytes : target.memory.l1Bytes) / 2;
   plan.packRhs = !plan.alongDepth && (!facts.rhsAlongColumns || facts.rhsWindow ||
                                       (tilesDown > 1 && facts.rhsComputed) || (m >= enoughRows && !rhsIsNear));
   if (packRhs && !plan.alongDepth && facts.rhsAlongColumns && !facts.rhsWindow)
@@ -292,13 +290,13 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   plan.depth = k;
   if (plan.packRhs || rhsIsNear) {
     // A tile's rows of the left factor stay in the first cache while panels of the right one pass by.
-    int64_t most = std::clamp(target.l1Bytes / 2 / (plan.rows * bytes), lanes, mostDepth);
+    int64_t most = std::clamp(target.memory.l1Bytes / 2 / (plan.rows * bytes), lanes, mostDepth);
     plan.depth = share(k, llvm::divideCeil(k, most), lanes);
   } else if (!plan.alongDepth && tilesAcross > 1) {
     // The right factor is read once, in the order in which it lies.
     plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, mostDepthInPlace));
   }
-  int64_t rhsBudget = std::min(target.l2Bytes / 2, target.privateBytes / 2);
+  int64_t rhsBudget = std::min(target.memory.l2Bytes / 2, target.memory.privateBytes / 2);
   int64_t columnBytes = llvm::alignTo(plan.depth, lanes) * bytes;
   int64_t mostColumns = std::max<int64_t>(rhsBudget / columnBytes / plan.columns, 1) * plan.columns;
   double flops = 2.0 * m * n * k * facts.batches;
@@ -312,7 +310,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
     if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
       continue;
     double width = share(n, a, plan.columns, lanes), height = share(m, d, plan.rows);
-    double cost = (width * height / 2 + packCycles * width) / lanes + height / 2;
+    double cost = (width * height / 2 + static_cast<double>(target.costs.packCycles) * width) / lanes + height / 2;
     cost *= llvm::divideCeil(a * d, programs);
     if (least == 0 || cost <= least) {
       least = cost;
@@ -335,7 +333,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   plan.programRows = share(m, down, plan.rows);
   // Where sums cannot wait in an output they are private, and the program is cut until they fit; what cannot
   // be cut is summed up in one piece.
-  int64_t sumsBudget = target.privateBytes / 4;
+  int64_t sumsBudget = target.memory.privateBytes / 4;
   if (!facts.sumsInOutput && plan.depth < k && plan.programRows * plan.programColumns * bytes > sumsBudget) {
     int64_t square = llvm::alignTo(256, plan.columns);
     int64_t fewer = facts.cutColumns ? std::min(plan.programColumns, square) : plan.programColumns;
@@ -353,7 +351,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
       facts.lhsWindow ||
       (!plan.alongDepth && tilesAcross > 1 &&
        (facts.lhsComputed || facts.lhsConverted || ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
-  int64_t lhsBudget = std::min(target.l2Bytes / 8, target.privateBytes / 4);
+  int64_t lhsBudget = std::min(target.memory.l2Bytes / 8, target.memory.privateBytes / 4);
   int64_t rowBytes = llvm::alignTo(plan.depth, lanes) * bytes;
   // What is near passes by for few rows at a time: those of a tile, or of a square that is transposed.
   int64_t allRows = llvm::alignTo(m, plan.rows);
@@ -363,10 +361,11 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
     plan.rowBlock = plan.packLhs ? std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows : allRows;
   plan.rowBlock = std::min(plan.rowBlock, allRows);
   // What cannot be cut further is read as it lies.
-  plan.packRhs &= rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.privateBytes / 2;
+  plan.packRhs &=
+      rowBytes * int64_t(llvm::alignTo(plan.programColumns, plan.columns)) <= target.memory.privateBytes / 2;
   plan.packLhs &=
-      rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.privateBytes / 4 + rowBytes * lanes &&
-      rowBytes * lanes <= target.privateBytes / 8;
+      rowBytes * int64_t(llvm::alignTo(plan.rowBlock, lanes)) <= target.memory.privateBytes / 4 + rowBytes * lanes &&
+      rowBytes * lanes <= target.memory.privateBytes / 8;
   return plan;
 }
 
@@ -380,7 +379,7 @@ SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo 
     add(*plan, 0);
     return choices;
   }
-  const int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vectorRegisters, 8);
+  const int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vector.registers, 8);
   const int64_t m = std::max<int64_t>(facts.m, 1), across = llvm::divideCeil(std::max<int64_t>(facts.n, 1), lanes);
   const SmallVector<RegisterTile> tiles = rankTiles(m, across, registers);
   const double steps = static_cast<double>(facts.k) * static_cast<double>(facts.batches);

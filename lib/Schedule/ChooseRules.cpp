@@ -46,22 +46,16 @@ constexpr int64_t rowsAtOnce = 4;
 constexpr int64_t rowElements = 1024;
 /// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
-/// On a GPU, vectors that each thread of a row has before there are more threads, and how many there are.
-constexpr int64_t vectorsPerThread = 2, fewestThreads = 32, mostThreads = 256;
+/// Of threads that share a row, vectors that each has before there are more of them, and how many there are.
+constexpr int64_t vectorsPerThread = 2, mostThreads = 256;
 /// Those of a row that is read once, where there are enough rows: reads of several are in flight.
 constexpr int64_t vectorsReadOnce = 4;
-/// The same where a row is walked again: elements that each thread keeps in registers, with as many threads as have
-/// that many registers. Twice as many elements are possible.
-constexpr int64_t keptElements = 32, mostKeepingThreads = 512;
-/// Threads that a multiprocessor has room for if each has the registers for so many elements and for computing with
-/// them: while some workgroups wait for a row's sum, others read theirs.
-constexpr int64_t residentThreads = 1024;
+/// The same where a row is walked again: elements that each thread keeps in registers. Twice as many are possible.
+constexpr int64_t keptElements = 32;
 /// Rows that a multiprocessor walks at a time where they are read again from the second cache.
 constexpr int64_t nearRows = 2;
-/// On a GPU, rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
+/// Rows of a product that a thread computes: with 16 bytes of columns its sums stay in registers.
 constexpr int64_t threadRows = 4;
-/// So many bytes are read ahead of the caches, or written past them: none would be there when it is needed.
-constexpr int64_t streamBytes = 32 << 20;
 
 int64_t bytesOf(Value tile) {
   Type element = cast<RankedTensorType>(tile.getType()).getElementType();
@@ -89,7 +83,10 @@ int64_t bytesRead(LoadOp load) {
 /// Chooses for one kernel.
 class Chooser {
 public:
-  Chooser(FuncOp func, const Axes &axes, const TargetInfo &target) : func(func), axes(axes), target(target) {}
+  Chooser(FuncOp func, const Axes &axes, const TargetInfo &target)
+      : func(func), axes(axes), target(target), fewestThreads(target.simt.subgroupSize),
+        mostKeepingThreads(target.simt.threadsWith(4 * keptElements)),
+        residentThreads(target.simt.threadsWith(2 * keptElements)) {}
 
   /// The best one first, at most `most`.
   SmallVector<Choice> choose(unsigned most) {
@@ -125,7 +122,7 @@ public:
     if (chooseChain())
       return {takeSteps()};
     steps.clear();
-    if (target.isGpu() && chooseCrossed())
+    if (target.hasSharedMemory() && chooseCrossed())
       return {takeSteps()};
     steps.clear();
     if (dots.size() == 1 && !combines)
@@ -140,8 +137,8 @@ public:
       written += bytesOfAll(store.getValue());
     for (LoadOp load : loads)
       read += bytesRead(load);
-    if (dots.empty() && target.vectorBytes != 0 &&
-        (target.isGpu() ? walksColumns() : std::max(read, written) >= streamBytes))
+    if (dots.empty() && target.accessBytes() != 0 &&
+        (target.hasSubgroups() ? walksColumns() : std::max(read, written) >= target.costs.streamBytes))
       steps.push_back(StreamStepAttr::get(func.getContext()));
     return withOtherThreads(takeSteps(), most);
   }
@@ -161,8 +158,8 @@ private:
   SmallVector<Choice> withOtherThreads(const Choice &choice, unsigned most) {
     SmallVector<Choice> choices = {choice};
     auto add = [&](int64_t threads, int64_t cluster) {
-      if (choices.size() < most && threads % target.warpSize == 0 && threads >= fewestThreads &&
-          threads <= mostKeepingThreads && cluster <= target.clusterSize)
+      if (choices.size() < most && threads % target.simt.subgroupSize == 0 && threads >= fewestThreads &&
+          threads <= mostKeepingThreads && cluster <= target.simt.clusterSize)
         choices.push_back({choice.schedule, threads, cluster > 1 ? cluster : 0});
     };
     if (choice.threads == 0)
@@ -186,7 +183,7 @@ private:
     return result;
   }
 
-  /// Whether threads of a GPU add up columns: each reads on in another line, and comes back to none.
+  /// Whether threads add up columns: each reads on in another line, and comes back to none.
   bool walksColumns() {
     return combines && (!func.getThreads() || sharesColumns) && dots.empty() &&
            llvm::any_of(parallelAxes(), [&](Axis axis) { return isContiguous(axis); });
@@ -204,7 +201,7 @@ private:
             score += (BlockAttr::constant(block.getStrides()[dim]) == 1 ? 1 : -1) * bytesOfAll(load.getResult());
       }
     for (GatherOp gather : gathers)
-      if (target.isGpu() && axes.contains(gather.getResult(), axis))
+      if (target.hasSubgroups() && axes.contains(gather.getResult(), axis))
         score += (gathersAlong(gather, axis) ? 1 : -1) * bytesOfAll(gather.getResult());
     return score > 0;
   }
@@ -250,9 +247,9 @@ private:
          k = axes.of(dot.getLhs(), rank - 1);
     SmallVector<Axis> parallel = parallelAxes();
     bool mParallel = llvm::is_contained(parallel, m), nParallel = llvm::is_contained(parallel, n);
-    if (!target.isGpu() && target.vectorBytes && zyx::schedule::storesFollowTiles(dot, stores, axes))
+    if (target.hasVectors() && zyx::schedule::storesFollowTiles(dot, stores, axes))
       return chooseBlocks(dot, parallel, m, n, most);
-    if (target.isGpu()) {
+    if (target.hasSubgroups()) {
       SmallVector<Choice> shared = chooseShared(dot, parallel, m, n, most);
       if (!shared.empty())
         return shared;
@@ -262,7 +259,7 @@ private:
     int64_t lanes = target.lanes(bytesOf(dot.getResult()));
     int64_t panel = std::clamp<int64_t>(axes.extent(n), 1, 2 * std::max<int64_t>(lanes, 2));
     int64_t vectors = llvm::divideCeil(panel, lanes);
-    int64_t rows = std::clamp<int64_t>((target.vectorRegisters - 2 - vectors) / vectors, 1, 8);
+    int64_t rows = std::clamp<int64_t>((target.vector.registers - 2 - vectors) / vectors, 1, 8);
     int64_t panels = llvm::divideCeil(axes.extent(n), panel);
     for (Axis axis : parallel) {
       if (axis == m)
@@ -276,7 +273,7 @@ private:
       return {takeSteps()};
     // A panel is read once per block of rows; copied into one piece it stays in the cache.
     int64_t panelBytes = axes.extent(k) * llvm::alignTo(panel, lanes) * bytesOf(dot.getRhs());
-    if (axes.extent(m) >= 4 * rows && panelBytes <= target.privateBytes / 2)
+    if (axes.extent(m) >= 4 * rows && panelBytes <= target.memory.privateBytes / 2)
       steps.push_back(StageStepAttr::get(func.getContext(), 1, Space::Private));
     if (axes.extent(m) > rows)
       steps.push_back(LoopStepAttr::get(func.getContext(), nameOf(m), rows));
@@ -292,7 +289,7 @@ private:
   /// Whether workgroups that share small tiles are estimated to multiply f32 in less time than those of the copy
   /// engine's ring, whose tiles are large: of few results there are few of these. Both multiply by the same lanes.
   bool isFasterByThreads(double cost) {
-    if (dots.size() != 1 || combines || target.fewDigits ||
+    if (dots.size() != 1 || combines || target.matrix.fewDigits ||
         !getElementTypeOrSelf(dots.front().getLhs().getType()).isF32() ||
         !zyx::schedule::storesFollowTiles(dots.front(), stores, axes))
       return false;
@@ -305,7 +302,8 @@ private:
     int64_t bytes = bytesOfAll(dot.getLhs()) + bytesOfAll(dot.getRhs());
     for (StoreOp store : stores)
       bytes += bytesOfAll(store.getValue());
-    const double memory = static_cast<double>(bytes) / static_cast<double>(target.memoryBytesPerCycle * target.cores);
+    const double memory =
+        static_cast<double>(bytes) / static_cast<double>(target.costs.memoryBytesPerCycle * target.cores);
     return zyx::schedule::overlapped(plans.front().cost, memory) < cost;
   }
 
@@ -363,7 +361,7 @@ private:
   }
 
   /// Keys that are looked at together, of one query.
-  int64_t keysAtOnce() { return target.isGpu() || !dots.empty() ? attentionKeys : maxKeys; }
+  int64_t keysAtOnce() { return target.hasSubgroups() || !dots.empty() ? attentionKeys : maxKeys; }
 
   /// False where the kernel is no attention.
   bool chooseAttention() {
@@ -372,7 +370,7 @@ private:
       return false;
     if (dots.size() == 2)
       chooseQueries(*keys);
-    else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.privateBytes / 2)
+    else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.memory.privateBytes / 2)
       // The scores of one query would be too many.
       chooseRows();
     else
@@ -400,7 +398,7 @@ private:
     // What a query has in private memory: itself, scores and weights of a block, its rows of the result.
     int64_t wide = axes.extent(axes.of(scores.getLhs()).back()) + 2 * attentionKeys + axes.extent(features) + 4;
     int64_t block = attentionQueries;
-    while (block > 1 && block * wide * bytesOf(output.getResult()) > target.privateBytes / 2)
+    while (block > 1 && block * wide * bytesOf(output.getResult()) > target.memory.privateBytes / 2)
       block /= 2;
     steps.push_back(SwapStepAttr::get(func.getContext()));
     for (Axis axis : parallelAxes())
@@ -429,7 +427,7 @@ private:
     for (DotOp dot : dots)
       wide += axes.extent(axes.of(axes.contains(dot.getResult(), *walked) ? dot.getLhs() : dot.getResult()).back());
     int64_t block = attentionQueries;
-    while (block > 1 && block * wide * bytesOf(dots.front().getResult()) > target.privateBytes / 2)
+    while (block > 1 && block * wide * bytesOf(dots.front().getResult()) > target.memory.privateBytes / 2)
       block /= 2;
     auto isRow = [&](Axis axis) {
       return llvm::any_of(
@@ -492,24 +490,24 @@ private:
     if (chooseColumns())
       return;
     SmallVector<Axis> parallel = parallelAxes();
-    bool widen = dots.empty() && !target.isGpu() && llvm::none_of(stores, [&](StoreOp store) {
+    bool widen = dots.empty() && !target.hasSubgroups() && llvm::none_of(stores, [&](StoreOp store) {
                    return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
                  });
     for (Axis axis : parallel) {
       if (isContiguous(axis)) {
         const int64_t vectors =
-            target.isGpu() ? wholeVectors(axis, target.lanes(widestRead(axis))) : 4 * target.lanes(widest);
+            target.hasSubgroups() ? wholeVectors(axis, target.lanes(widestRead(axis))) : 4 * target.lanes(widest);
         grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
       } else
-        grid(axis, axis == parallel.back() && dots.empty() && !target.isGpu() ? rowsPerProgram(axis) : 1);
+        grid(axis, axis == parallel.back() && dots.empty() && !target.hasSubgroups() ? rowsPerProgram(axis) : 1);
     }
   }
 
-  /// Sums of columns of which a GPU has too few for its threads: a workgroup has a strip of columns, and groups of its
+  /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
     constexpr int64_t mostVectors = 32, fewestVectors = 8, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
-    if (!target.isGpu() || target.warpSize == 1 || !dots.empty() ||
+    if (!target.hasSubgroups() || !dots.empty() ||
         func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return false;
     const SmallVector<Axis> parallel = parallelAxes();
@@ -550,7 +548,7 @@ private:
       return false;
     for (Axis axis : parallel)
       programs *= axis == *along ? all / vectors : axes.extent(axis);
-    const int64_t wanted = target.cores * target.threadsPerCore;
+    const int64_t wanted = target.busyThreads();
     if (programs * vectors >= wanted / 2)
       return false;
     auto power = [](int64_t value) { return static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(value))); };
@@ -561,7 +559,7 @@ private:
       return false;
     for (Axis axis : parallel)
       grid(axis, axis == *along ? vectors * lanes : 1);
-    func.setThreads(llvm::alignTo(vectors * groups, target.warpSize));
+    func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
     func->setAttr(rowGroupsAttrName, UnitAttr::get(func.getContext()));
     sharesColumns = true;
     return true;
@@ -615,16 +613,16 @@ private:
     steps.clear();
     for (Axis axis : parallel)
       grid(axis, 1);
-    func.setThreads(llvm::alignTo(vectors * groups, target.warpSize));
+    func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
     func->setAttr(rowGroupsAttrName, UnitAttr::get(func.getContext()));
     sharesRows = true;
     return true;
   }
 
-  /// Several threads of a GPU walk a long row together, so that neighbours read neighbours. What a row is
+  /// Several threads walk a long row together, so that neighbours read neighbours. What a row is
   /// combined into must be one element in each program.
   void chooseThreadsOfRows() {
-    if (!target.isGpu() || !dots.empty() || sharesColumns || chooseNestedRows() ||
+    if (!target.hasSubgroups() || !dots.empty() || sharesColumns || chooseNestedRows() ||
         func.walk([](ScanOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return;
     std::optional<Axis> row;
@@ -686,7 +684,7 @@ private:
     if (walks.apart < 2) {
       const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)),
                                              fewestThreads, mostThreads);
-      if (programs * fewer >= target.cores * target.threadsPerCore)
+      if (programs * fewer >= target.busyThreads())
         func.setThreads(fewer);
       return;
     }
@@ -695,11 +693,12 @@ private:
     int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
     const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
     auto mayDouble = [&] {
-      return 2 * cluster <= target.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
+      return 2 * cluster <= target.simt.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
     };
     // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less
     // than meeting in clusters, where each has little of a row.
-    const bool isNear = nearRows * target.cores * vectors * target.vectorBytes * kept <= target.l2Bytes / 5 * 3;
+    const bool isNear =
+        nearRows * target.cores * vectors * target.simt.laneBytes * kept <= target.memory.l2Bytes / 5 * 3;
     if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
         vectors > 2 * ofOne * mostKeepingThreads) {
       func.setThreads(mostKeepingThreads);
@@ -718,7 +717,8 @@ private:
       // longer ways than that of a softmax.
       constexpr int64_t mostWalks = 5;
       const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
-      if (lanes >= 4 && (isOnline ? target.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
+      if (lanes >= 4 &&
+          (isOnline ? target.arithmetic.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
         setResidents(residentThreads);
     };
     if (isOnline || (cluster == 1 && vectors <= rounds * mostThreads))
@@ -756,7 +756,7 @@ private:
     int64_t rows = 1, extent = axes.extent(axis);
     auto mayDouble = [&] {
       int64_t more = 2 * rows;
-      return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.l1Bytes / 2 &&
+      return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.memory.l1Bytes / 2 &&
              (more <= rowsAtOnce || more * elements <= rowElements);
     };
     while (mayDouble())
@@ -834,7 +834,7 @@ private:
     const bool isLong = countCombined() > mostWindowElements;
     if (isLong && !parallel.empty())
       along = asInMemory(parallel).back();
-    if (target.isGpu() || target.vectorBytes == 0 || !along)
+    if (!target.hasVectors() || !along)
       return false;
     auto has = [&](LoadOp load, Axis axis) { return axes.contains(load.getResult(), axis); };
     // Where each neighbour has factors of its own, as channels have that come last, those of two vectors stay in
@@ -875,7 +875,7 @@ private:
     // Images and channels are programs of their own before anything that overlaps is cut.
     for (Axis axis : parallel)
       while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 &&
-             isTooLarge(target.l1Bytes / 2, mostElements / 4))
+             isTooLarge(target.memory.l1Bytes / 2, mostElements / 4))
         halve(axis);
     for (int64_t fewest : {enoughRows, int64_t(1)})
       for (Axis axis : parallel)
@@ -889,8 +889,8 @@ private:
     return true;
   }
 
-  /// The same on a card: a thread has a vector of neighbours in what is written, and its neighbours have the next ones.
-  void chooseCardWindows() {
+  /// The same for threads: each has a vector of neighbours in what is written, and its neighbours have the next ones.
+  void chooseThreadWindows() {
     const SmallVector<Axis> parallel = asInMemory(parallelAxes());
     for (Axis axis : parallel) {
       int64_t tile = 1;
@@ -909,8 +909,8 @@ private:
   /// Pooling and depthwise convolutions: programs as large as those of element-wise kernels, so that rows of
   /// results are loops inside. What is read for each channel alone stays in registers along them.
   void chooseWindows(int64_t lanes) {
-    if (target.isGpu())
-      return chooseCardWindows();
+    if (target.hasSubgroups())
+      return chooseThreadWindows();
     if (chooseNearWindows(lanes))
       return;
     SmallVector<Axis> parallel = parallelAxes();
@@ -939,9 +939,9 @@ private:
       grid(axis, tiles[axis]);
   }
 
-  /// A GPU's thread takes as many as it reads at once: its neighbours take their neighbours.
+  /// A thread takes as many as it reads at once: its neighbours take their neighbours.
   int64_t elementsPerProgram(std::optional<Axis> along = std::nullopt) {
-    if (!target.isGpu())
+    if (!target.hasSubgroups())
       return programElements;
     // What is the same for all of them is no vector.
     const SmallVector<Axis> parallel = parallelAxes();
@@ -953,7 +953,7 @@ private:
     return target.lanes(widest);
   }
 
-  /// Elements of a thread, at most `most`, of which a row of a card's tile has whole ones: other rows would begin
+  /// Elements of a thread, at most `most`, of which a row of its tile has whole ones: other rows would begin
   /// beside multiples of 16 bytes, and be read and written one by one with gaps between threads.
   int64_t wholeVectors(Axis axis, int64_t most) {
     const int64_t extent = axes.extent(axis);
@@ -969,18 +969,18 @@ private:
     llvm::DenseMap<Axis, int64_t> tiles;
     // Neighbouring threads have what lies side by side, in whatever order the axes stand: channels may come last in
     // memory.
-    if (target.isGpu())
+    if (target.hasSubgroups())
       if (SmallVector<Axis> sorted = asInMemory(parallel); !sorted.empty() && liesAlong(sorted.back()))
         parallel = sorted;
     int64_t left =
-        elementsPerProgram(target.isGpu() && !parallel.empty() ? std::optional(parallel.back()) : std::nullopt);
+        elementsPerProgram(target.hasSubgroups() && !parallel.empty() ? std::optional(parallel.back()) : std::nullopt);
     if (auto square = transposedAxes(parallel)) {
       // The next program reads on where the last one ended.
       auto [read, written] = *square;
       for (Axis axis : parallel)
         if (axis != read && axis != written)
           grid(axis, 1);
-      if (target.isGpu()) {
+      if (target.hasSubgroups()) {
         // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole
         // lines; the next warp writes the other halves of its lines. Eight warps have as much of both directions.
         const int64_t lanes = elementsPerProgram();
@@ -999,18 +999,18 @@ private:
     }
     // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by
     // side.
-    if (target.isGpu())
+    if (target.hasSubgroups())
       if (std::optional<Axis> written = scatteredAxis(parallel)) {
         auto *place = llvm::find(parallel, *written);
         std::rotate(place, std::next(place), parallel.end());
       }
-    for (Axis axis : llvm::reverse(target.isGpu() ? parallel : asInMemory(parallel))) {
+    for (Axis axis : llvm::reverse(target.hasSubgroups() ? parallel : asInMemory(parallel))) {
       tiles[axis] = std::min(axes.extent(axis), left);
-      if (target.isGpu() && axis == parallel.back() && parallel.size() > 1)
+      if (target.hasSubgroups() && axis == parallel.back() && parallel.size() > 1)
         tiles[axis] = wholeVectors(axis, tiles[axis]);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
-    if (target.isGpu())
+    if (target.hasSubgroups())
       orderAsRead(parallel);
     for (Axis axis : parallel)
       grid(axis, tiles[axis]);
@@ -1096,7 +1096,7 @@ private:
       return std::nullopt;
     };
     std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
-    if (!columns || target.vectorBytes == 0 || (target.isGpu() && elementsPerProgram() < 4))
+    if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && elementsPerProgram() < 4))
       return std::nullopt;
     for (LoadOp load : loads)
       if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());
@@ -1108,6 +1108,10 @@ private:
   FuncOp func;
   const Axes &axes;
   const TargetInfo &target;
+  /// Of threads that share a row: a subgroup; as many as have registers for what each may keep at most; and as many as
+  /// a core has room for if each has the registers for so many elements and for computing with them: while some
+  /// workgroups wait for a row's sum, others read theirs.
+  const int64_t fewestThreads, mostKeepingThreads, residentThreads;
   SmallVector<StoreOp> stores;
   SmallVector<LoadOp> loads;
   SmallVector<GatherOp> gathers;

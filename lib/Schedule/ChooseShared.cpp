@@ -22,21 +22,10 @@ using zyx::schedule::SharedPlan;
 
 namespace {
 
-/// Of a multiprocessor: products that its lanes sum up in a cycle; registers; threads and workgroups that it has room
-/// for.
-constexpr double lanesPerCycle = 128;
-constexpr int64_t registerFile = 65536, mostThreads = 2048, mostGroups = 32;
 /// Registers of a thread beside its sums, and what it has on the way of a slice.
 constexpr int64_t otherRegisters = 56;
-/// Integers are multiplied at half of the rate; no loop of products has more than this part of it.
-constexpr double integerLoss = 2, productLoss = 1.2;
-/// A warp's read of an element by each lane, of up to 16 bytes together, in cycles of shared memory, where its lanes
-/// are four by eight and where they are not; and what an element takes that a warp brings there: its part of a request
-/// to memory, and a write that others wait for. With the latency below, that orders rightly what an H200 took for three
-/// products in two ways each.
-constexpr double nearReadCycles = 0.5, readCycles = 0.9, bringCycles = 0.125;
-/// From one slice to the next, however little there is to do: elements come from memory. A tile begins and ends.
-constexpr double sliceLatency = 900, tileLatency = 2500, waitLatency = 600, busySlice = 2000;
+/// No loop of products has more than this part of the rate.
+constexpr double productLoss = 1.2;
 /// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory;
 /// for one that is found through several blocks, or by an index; and for a function.
 constexpr double elementCost = 4, windowCost = 10, gatherCost = 14, functionCost = 12;
@@ -47,11 +36,8 @@ constexpr double conversionCost = 8;
 /// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
 constexpr double stridedCost = 40;
 constexpr int64_t sharedPadding = 4;
-/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction. What it reaches of a rate that
-/// only groups of four warps have; cycles of such a product of a warp that is alone, and of 16 x 16 elements read out
-/// of shared memory.
+/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction.
 constexpr int64_t warpThreads = 32, warpRows = 16, warpColumns = 8, warpDepth = 16;
-constexpr double warpShare = 0.5, productCycles = 16, blockCycles = 4;
 
 /// Whether an op converts numbers, or rounds to 16 bits.
 bool isConverted(Operation *op) {
@@ -140,7 +126,8 @@ public:
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
     const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-    isForWarps = target.warpProductBytes == 2 * warpDepth && (factor.isBF16() || factor.isF16()) &&
+    const zyx::target::MatrixInstruction *product = target.findSubgroupProduct(zyx::target::MatrixType::BF16);
+    isForWarps = product && product->k == warpDepth && (factor.isBF16() || factor.isF16()) &&
                  getElementTypeOrSelf(dot.getRhs().getType()) == factor && getElementTypeOrSelf(dot.getType()).isF32();
   }
 
@@ -151,6 +138,7 @@ private:
   double costOfWarps(const SharedPlan &plan) const;
   double costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const;
   double threadCost() const;
+  double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
   int64_t sharedBytesOf(const SharedPlan &plan) const;
   int64_t sliceDepth(const SharedPlan &plan) const {
     return plan.byWarps ? std::min<int64_t>(llvm::alignTo(k, warpDepth), plan.depth) : std::min(k, plan.depth);
@@ -201,41 +189,50 @@ int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
 double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
   const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth);
-  const int64_t resident = std::max<int64_t>(
-      1, std::min({registerFile / (std::min<int64_t>(registers, 255) * plan.threads), mostThreads / plan.threads,
-                   mostGroups, target.sharedBytes / sharedBytesOf(plan)}));
+  const zyx::target::SimtFacts &simt = target.simt;
+  const zyx::target::SharedProductCosts &costs = target.sharedProducts;
+  const int64_t resident =
+      std::max<int64_t>(1, std::min({simt.registers / (std::min(registers, simt.threadRegisters) * plan.threads),
+                                     simt.residentThreads / plan.threads, simt.residentWorkgroups,
+                                     target.simt.sharedBytes / sharedBytesOf(plan)}));
   const int64_t tiles = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches;
   const int64_t each = llvm::divideCeil(tiles, target.cores), together = std::min(each, resident);
   const int64_t turns = llvm::divideCeil(each, together);
   // While one waits for memory, others have something to do, if there are some; and with much to do it has waited
   // before.
-  const double wait = std::clamp(waitLatency - 0.5 * (slice * real(together) - busySlice), 0.0, waitLatency);
+  const double most = real(costs.waitCycles);
+  const double wait = std::clamp(most - 0.5 * (slice * real(together) - real(costs.busyCycles)), 0.0, most);
   const double waits = plan.byWarps ? 0 : wait / real(together);
-  const double longest = std::max({slice * real(together) + waits, sliceLatency, own + sliceLatency / 2});
+  const double longest =
+      std::max({slice * real(together) + waits, real(costs.sliceCycles), own + real(costs.sliceCycles) / 2});
   const double slices = real(llvm::divideCeil(k, depth));
   // What other workgroups read, too, comes from the second cache.
   const double bytes = real(tiles) * real(plan.tileRows + plan.tileColumns) * real(k) * (isWide ? 4.0 : 2.0);
-  const double fetched = bytes / real(target.bytesPerCycle * target.cores);
-  return std::max(real(turns) * slices * longest, fetched) + real(turns) * (tileLatency + real(groups) * 100);
+  const double fetched = bytes / real(target.costs.cacheBytesPerCycle * target.cores);
+  return std::max(real(turns) * slices * longest, fetched) +
+         real(turns) * (real(costs.tileCycles) + real(groups) * 100);
 }
 
 double Planner::costOf(const SharedPlan &plan) const {
   if (plan.byWarps)
     return costOfWarps(plan);
   auto real = [](int64_t value) { return static_cast<double>(value); };
+  const zyx::target::SharedProductCosts &costs = target.sharedProducts;
   const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
   const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
-  const double multiply = real(rows * columns * depth) / lanesPerCycle * productLoss * (isInteger ? integerLoss : 1);
-  const double warps = std::max(real(threads * groups) / real(target.warpSize), 1.0) / real(groups);
+  const double multiply =
+      real(rows * columns * depth) / lanesPerCycle() * productLoss * (isInteger ? costs.integerLoss : 1);
+  const double warps = std::max(real(threads * groups) / real(target.simt.subgroupSize), 1.0) / real(groups);
   // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
   // 16384 rows of computed factors took half as long again.
   const int64_t tiles =
       static_cast<int64_t>(llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns)) * batches;
   const bool isFew = tiles <= 2 * target.cores;
   const bool isNear = isFew && (rows / plan.rows) % 4 == 0 && (columns / plan.columns) % 8 == 0;
-  const double read = warps * real(depth * (plan.rows + plan.columns)) * (isNear ? nearReadCycles : readCycles) +
-                      real((rows + columns) * depth) * bringCycles;
-  const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle;
+  const double read =
+      warps * real(depth * (plan.rows + plan.columns)) * (isNear ? costs.nearReadCycles : costs.readCycles) +
+      real((rows + columns) * depth) * costs.bringCycles;
+  const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle();
   const double slice = zyx::schedule::overlapped(multiply, read) + evaluate;
   const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
   const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + otherRegisters;
@@ -248,17 +245,20 @@ double Planner::costOf(const SharedPlan &plan) const {
 /// The same where warps multiply: only what exists is brought, in its own type.
 double Planner::costOfWarps(const SharedPlan &plan) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
+  const zyx::target::SharedProductCosts &costs = target.sharedProducts;
   const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
   const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
-  const double rate = real(target.productsPerCycle) * (target.hasTensorTiles ? warpShare : 1);
+  const double rate = real(target.costs.matrixProductsPerCycle) * (target.hasTensorTiles() ? costs.subgroupShare : 1);
   const double multiply = real(rows * columns * depth) / rate * productLoss;
   const double blocks = real(llvm::divideCeil(plan.rows, warpRows) + llvm::divideCeil(plan.columns, warpRows));
-  const double read = real(threads / warpThreads * llvm::divideCeil(depth, warpDepth)) * blocks * blockCycles;
+  const double read =
+      real(threads / warpThreads * llvm::divideCeil(depth, warpDepth)) * blocks * real(costs.blockCycles);
   const double bring =
       (real(plan.tileRows) * left.inVectors() + real(plan.tileColumns) * right.inVectors()) * real(depth);
   const double brought =
       real(plan.tileRows * depth) / real(left.lanes) + real(plan.tileColumns * depth) / real(right.lanes);
-  const double slice = zyx::schedule::overlapped(multiply, read + brought * bringCycles) + bring / lanesPerCycle;
+  const double slice =
+      zyx::schedule::overlapped(multiply, read + brought * costs.bringCycles) + bring / lanesPerCycle();
   auto piecesOf = [&](int64_t tile, const FactorCost &cost) {
     return llvm::divideCeil(tile * depth, plan.threads * (cost.lanes > 1 ? 2 : 1));
   };
@@ -267,8 +267,8 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
       (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / warpThreads + pieces + otherRegisters;
   const double products =
       real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(warpRows * warpColumns * warpDepth);
-  const double own =
-      products * productCycles + blocks * real(depth / warpDepth / groups) * blockCycles + bring / real(plan.threads);
+  const double own = products * real(costs.instructionCycles) +
+                     blocks * real(depth / warpDepth / groups) * real(costs.blockCycles) + bring / real(plan.threads);
   return costOfSlices(plan, slice, own, registers);
 }
 
@@ -278,14 +278,16 @@ double Planner::threadCost() const {
   const int64_t rows = std::min<int64_t>(m, 4), columns = std::min(n, target.lanes(sumBytes));
   const double programs = real(llvm::divideCeil(m, rows) * llvm::divideCeil(n, columns) * batches);
   const double products = real(m * n) * real(k * batches);
-  const double each = real(target.threadProductsPerCycle * (isWide ? 2 : 1));
+  const double each = real(target.costs.threadProductsPerCycle * (isWide ? 2 : 1));
   // Programs at the edges have as much to do. No two elements share what says where they lie, as they do in a slice.
   auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? lonelyWindowCost : 0); };
   const double eachRows = real(m) / real(llvm::divideCeil(m, rows)),
                eachColumns = real(n) / real(llvm::divideCeil(n, columns));
   const double own = ownOf(right) + (right.isApart ? stridedCost : 0);
-  const double evaluate = products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle / real(target.cores);
-  const double latency = real(k) * (sliceLatency / 16) * std::max(1.0, programs / real(target.cores * mostThreads));
+  const double evaluate =
+      products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle() / real(target.cores);
+  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / 16) *
+                         std::max(1.0, programs / real(target.cores * target.simt.residentThreads));
   return std::max({products / (each * real(target.cores)), evaluate, latency});
 }
 
@@ -305,7 +307,7 @@ void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<Sh
         const int64_t own = sliceDepth(plan), used = threadsOfTile(plan) * groupsOf(plan, own);
         if (2 * used <= threads && threads > 64)
           continue;
-        if ((tileRows + tileColumns) * own > 64 * threads || sharedBytesOf(plan) > target.sharedBytes)
+        if ((tileRows + tileColumns) * own > 64 * threads || sharedBytesOf(plan) > target.simt.sharedBytes)
           continue;
         plan.cost = costOf(plan);
         plans.push_back(plan);
@@ -352,7 +354,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
             if (2 * used <= threads && threads > 64)
               continue;
             if ((tileRows + rows + tileColumns + columns) * own > 24 * threads ||
-                sharedBytesOf(plan) > target.sharedBytes)
+                sharedBytesOf(plan) > target.simt.sharedBytes)
               continue;
             plan.cost = costOf(plan);
             plans.push_back(plan);
@@ -373,7 +375,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
 
 SmallVector<SharedPlan> zyx::schedule::planSharedDots(DotOp dot, const Axes &axes, bool cutRows, bool cutColumns,
                                                       const target::TargetInfo &target, unsigned most) {
-  if (target.sharedBytes == 0)
+  if (!target.hasSharedMemory())
     return {};
   return Planner(dot, axes, target).rank(cutRows, cutColumns, most);
 }

@@ -32,9 +32,8 @@ constexpr double oneGroupLoss = 1.15;
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter
 /// contraction the ring has no use: results take most of the time, and threads write them better that have no roles.
 constexpr int64_t exactColumns = 128, fewestExactRows = 32, fewestExactDepth = 64;
-/// More cycles of a tile, whose results they write themselves while nothing is multiplied; and how much faster threads
-/// of the generic way multiply f32 than 16 bits.
-constexpr int64_t exactTileCycles = 2700, threadsFaster = 2;
+/// How much faster threads of the generic way multiply f32 than 16 bits.
+constexpr int64_t threadsFaster = 2;
 
 struct Tile {
   int64_t rows, columns, split;
@@ -61,23 +60,23 @@ struct Product {
   double costOf(Tile tile) const {
     // As many bytes take as long, whatever they are.
     const double multiply =
-        isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.exactProductsPerCycle
-                : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.productsPerCycle;
+        isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.exactProductsPerCycle
+                : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.costs.matrixProductsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
-    const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.bytesPerCycle;
-    const double slice =
-        std::max({multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.sliceCycles)});
+    const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.costs.cacheBytesPerCycle;
+    const double slice = std::max(
+        {multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
-    const double meeting =
-        tile.split == 1
-            ? 0
-            : static_cast<double>(target.meetingCycles * tile.split * tile.split + sent / target.sentBytesPerCycle);
+    const double meeting = tile.split == 1 ? 0
+                                           : static_cast<double>(target.costs.meetingCycles * tile.split * tile.split +
+                                                                 sent / target.costs.sentBytesPerCycle);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
-    const double work = llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
-                        (slices * slice + target.tileCycles + meeting + (isExact ? exactTileCycles : 0));
+    const double work =
+        llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
+        (slices * slice + target.costs.tileCycles + meeting + (isExact ? target.costs.exactTileCycles : 0));
     const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) /
-                          (target.memoryBytesPerCycle * target.cores);
+                          (target.costs.memoryBytesPerCycle * target.cores);
     return overlapped(work, memory);
   }
 
@@ -85,7 +84,7 @@ struct Product {
   double threadCost() const {
     const double sums = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(batches);
     return sums * static_cast<double>(k) /
-           static_cast<double>(threadsFaster * target.threadProductsPerCycle * target.cores);
+           static_cast<double>(threadsFaster * target.costs.threadProductsPerCycle * target.cores);
   }
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
@@ -93,7 +92,7 @@ struct Product {
     const int64_t results = isExact ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isExact) * 8 * mostStages + 8;
     const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
     const int64_t stage = (tile.rows * (1 + turnsLeft) + tile.columns * (1 + turnsRight)) * sliceBytes;
-    return std::min(mostStages, (target.sharedBytes - results - exchanged - barriers) / stage);
+    return std::min(mostStages, (target.simt.sharedBytes - results - exchanged - barriers) / stage);
   }
 };
 
@@ -129,14 +128,14 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 
 SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                             unsigned most) {
-  if (target.hasTensorTiles && isAttention(func))
+  if (target.hasTensorTiles() && isAttention(func))
     return chooseAttentionSteps(func, axes, target, most);
-  if (target.hasTensorTiles && isChain(func))
+  if (target.hasTensorTiles() && isChain(func))
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
-  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.fewDigits, reason);
+  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.matrix.fewDigits, reason);
   // What cannot be cut to tf32 is multiplied with all digits.
-  if (std::string ignored; !dot && target.fewDigits)
+  if (std::string ignored; !dot && target.matrix.fewDigits)
     if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored);
         whole && whole->isExact)
       dot = whole;
@@ -150,7 +149,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
     return refuse();
   if (dot->isExact && (axes.extent(dot->m) < fewestExactRows || axes.extent(dot->k) < fewestExactDepth))
     return {};
-  if (!target.hasTensorTiles)
+  if (!target.hasTensorTiles())
     return chooseWarpSteps(func, *dot, axes, target, most);
   int64_t batches = 1;
   for (Axis axis : dot->batches)
@@ -165,7 +164,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
-    const bool isCut = dot->elementBytes() == 4 && target.fewDigits && !dot->isExact;
+    const bool isCut = dot->elementBytes() == 4 && target.matrix.fewDigits && !dot->isExact;
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth,
                                            product.stagesOf(tile), group, tile.split, isCut, /*warps=*/0),
                        product.costOf(tile)});

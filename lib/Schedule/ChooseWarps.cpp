@@ -16,12 +16,8 @@ namespace {
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 6;
-/// Of a multiprocessor, and of a thread beside its sums.
-constexpr int64_t registerFile = 65536, otherRegisters = 100, warpThreads = 32;
-/// Bytes that a multiprocessor's shared memory gives in a cycle.
-constexpr double sharedBytesPerCycle = 128;
-/// Each of its four schedulers wants two warps, of which one waits.
-constexpr int64_t enoughWarps = 8;
+/// Of a thread beside its sums.
+constexpr int64_t otherRegisters = 100;
 constexpr double fewWarpsLoss = 1.3;
 /// Reads of shared memory and copies that overlap with the products of a slice still take so much of their time.
 constexpr double notHiddenInSlice = 0.15;
@@ -43,17 +39,18 @@ struct Product {
   /// Of the ring: as many as leave room for a second workgroup where its registers do. Two where copies pass through
   /// registers.
   int64_t stagesOf(Tile tile) const {
-    if (!target.hasAsyncCopies)
-      return stageBytes(tile) * 2 <= target.sharedBytes ? 2 : 0;
-    const int64_t whole = target.sharedBytes / stageBytes(tile), half = target.sharedBytes / 2 / stageBytes(tile);
+    if (!target.hasAsyncCopies())
+      return stageBytes(tile) * 2 <= target.simt.sharedBytes ? 2 : 0;
+    const int64_t whole = target.simt.sharedBytes / stageBytes(tile),
+                  half = target.simt.sharedBytes / 2 / stageBytes(tile);
     return std::min(mostStages, groupsByRegisters(tile) > 1 && half >= 3 ? half : whole);
   }
   int64_t groupsByRegisters(Tile tile) const {
-    const int64_t threads = tile.warps * warpThreads;
-    return registerFile / (threads * (tile.rows * tile.columns / threads + otherRegisters));
+    const int64_t threads = tile.warps * target.simt.subgroupSize;
+    return target.simt.registers / (threads * (tile.rows * tile.columns / threads + otherRegisters));
   }
   int64_t groupsPerCore(Tile tile) const {
-    const int64_t byMemory = target.sharedBytes / (stageBytes(tile) * stagesOf(tile));
+    const int64_t byMemory = target.simt.sharedBytes / (stageBytes(tile) * stagesOf(tile));
     return std::max<int64_t>(1, std::min(byMemory, groupsByRegisters(tile)));
   }
 
@@ -64,25 +61,26 @@ struct Product {
     const int64_t each = llvm::divideCeil(tilesOf(tile), target.cores);
     const int64_t together = std::min(each, groupsPerCore(tile));
     const double multiply = static_cast<double>(tile.rows * tile.columns) * bytes / 2 /
-                            static_cast<double>(target.productsPerCycle) *
-                            (together * tile.warps < enoughWarps ? fewWarpsLoss : 1.0);
-    const double read = static_cast<double>(tile.warps * (part.rows + part.columns)) * bytes / sharedBytesPerCycle;
+                            static_cast<double>(target.costs.matrixProductsPerCycle) *
+                            (together * tile.warps < target.costs.busySubgroups ? fewWarpsLoss : 1.0);
+    const double read = static_cast<double>(tile.warps * (part.rows + part.columns)) * bytes /
+                        static_cast<double>(target.costs.sharedBytesPerCycle);
     const double copy =
-        static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.bytesPerCycle);
+        static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.costs.cacheBytesPerCycle);
     const auto slices = static_cast<double>(llvm::divideCeil(k * elementBytes, tile.sliceBytes));
     const double longest = std::max({multiply, read, copy});
     const double slice = longest + notHiddenInSlice * (multiply + read + copy - longest);
     const double work = static_cast<double>(each) * slices * slice +
-                        static_cast<double>(llvm::divideCeil(each, together) * target.tileCycles);
+                        static_cast<double>(llvm::divideCeil(each, together) * target.costs.tileCycles);
     const double moved = static_cast<double>(batches) * static_cast<double>(elementBytes * (m * k + n * k) + 2 * m * n);
-    const double memory = moved / static_cast<double>(target.memoryBytesPerCycle * target.cores);
+    const double memory = moved / static_cast<double>(target.costs.memoryBytesPerCycle * target.cores);
     return overlapped(work, memory);
   }
 
   /// Whether warps can share it, and the ring has room.
   bool fits(Tile tile) const {
     const auto part = TensorStepAttr::warpPart(tile.rows, tile.columns, tile.warps);
-    return part.down != 0 && part.rows * part.columns <= 64 * 64 && stagesOf(tile) >= (target.hasAsyncCopies ? 3 : 2);
+    return part.down != 0 && part.rows * part.columns <= 64 * 64 && stagesOf(tile) >= (target.hasAsyncCopies() ? 3 : 2);
   }
 };
 
@@ -106,18 +104,19 @@ SmallVector<Tile> candidates(const Product &product) {
 } // namespace
 
 bool isForTarget(const TensorDot &dot, const target::TargetInfo &target, std::string &reason) {
-  if (target.hasTensorTiles)
+  if (target.hasTensorTiles())
     return true;
   if (!isForWarps(dot, reason))
     return false;
+  // Every card multiplies f16; those that multiply bf16 do the others, too.
   Type element = getElementTypeOrSelf(DotOp(dot.dot).getLhs().getType());
-  if (target.warpProductBytes < 32 && !element.isF16()) {
+  if (!element.isF16() && !target.findSubgroupProduct(target::MatrixType::BF16)) {
     reason = "tensor cores of " + target.name + " know f16 alone";
     return false;
   }
   for (const TensorFactor *factor : {&dot.lhs, &dot.rhs}) {
     const int64_t columns = *BlockAttr::constant(factor->map.front().getShape().back());
-    if (!target.hasAsyncCopies && columns * dot.elementBytes() % 16 != 0) {
+    if (!target.hasAsyncCopies() && columns * dot.elementBytes() % 16 != 0) {
       reason = "rows of a factor end inside of 16 bytes";
       return false;
     }
@@ -135,7 +134,7 @@ SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, con
   for (Tile tile : candidates(product))
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns,
                                            tile.sliceBytes / dot.elementBytes(), product.stagesOf(tile), group,
-                                           /*split=*/1, target.fewDigits && dot.elementBytes() == 4, tile.warps),
+                                           /*split=*/1, target.matrix.fewDigits && dot.elementBytes() == 4, tile.warps),
                        product.costOf(tile)});
   // Of those that take as long, the first: large ones.
   llvm::stable_sort(choices, [](const TensorChoice &a, const TensorChoice &b) { return a.cost < b.cost; });

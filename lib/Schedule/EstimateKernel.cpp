@@ -29,31 +29,18 @@ namespace {
 
 /// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
 constexpr double attentionRate = 0.6;
-/// Lanes of a multiprocessor; cycles from one op of a thread to the next that reads it, from a read of memory to the
-/// next one of a thread that has several in flight, and of a product with its two reads of shared or cached factors.
-constexpr double cardLanes = 128, opLatency = 4, readLatency = 100, productLatency = 8;
 /// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
 constexpr double onlineLoss = 12;
-/// A card's cache moves so much for whoever reads one element of it.
-constexpr double sectorBytes = 32;
-/// The same of a processor.
-constexpr double lineBytes = 64;
-/// Threads that a multiprocessor has room for, and those that read as fast as its share of memory gives.
-constexpr double mostThreads = 2048, readingThreads = 256;
-/// What one core of a processor reads from its caches in a cycle; products of f32 that it sums up with vectors outside
-/// of blocked dots, of what it could.
-constexpr double cachedBytes = 16, plainDotRate = 0.4;
-/// Of an attention that threads share: what they reach of their lanes' products out of shared memory, and cycles of a
-/// block's barriers and of what waits between them.
-constexpr double sharedRate = 0.4, blockCycles = 1500;
-/// Elements that are gathered one by one take so many cycles; rows that are only copied are read as vectors.
-constexpr double gatherCycles = 12;
-/// Elements that a sum reads one by one, a line apart, to put them into vectors.
-constexpr double strideCycles = 3;
+/// Products of f32 that one core of a processor sums up with vectors outside of blocked dots, of what it could.
+constexpr double plainDotRate = 0.4;
+/// What threads that share an attention reach of their lanes' products out of shared memory.
+constexpr double sharedRate = 0.4;
+/// Registers of a thread of such an attention.
+constexpr int64_t attentionRegisters = 64;
+/// Bytes that elements are taken to lie apart where a stride is not known.
+constexpr double unknownApart = 32;
 /// What is summed up inside of another walk has no vectors, but several elements at a time.
 constexpr double nestedRate = 0.5;
-/// Products of 16 bits that a core's matrix unit sums up in a cycle.
-constexpr double matrixProducts = 256;
 
 int64_t bytesOf(Value tile) {
   return std::max<int64_t>(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 8, 1);
@@ -78,11 +65,6 @@ double costOf(Operation *op) {
       op->hasTrait<OpTrait::ConstantLike>())
     return 0;
   return 1;
-}
-
-/// Those of narrow factors in a cycle, by the unit or by instructions for them.
-double unitProducts(const TargetInfo &target) {
-  return target.hasAmx ? matrixProducts : 4 * static_cast<double>(target.lanes(4));
 }
 
 class Estimator {
@@ -114,11 +96,12 @@ private:
   bool addPacking(LoadOp load, Work &work, double times);
   std::optional<int64_t> strideOf(Value view, Value tile, Axis axis) const;
   Axis findWalked();
-  double onCard(const Work &work) const;
+  double onThreads(const Work &work) const;
   double onTensorCores(const Work &work) const;
   double onSharedKeys(const zyx::schedule::SharedChoice &shared, double bytes);
   double onProcessor(const Work &work) const;
-  double secondsOf(double cycles) const { return cycles / (static_cast<double>(target.megahertz) * 1e6); }
+  double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
+  double secondsOf(double cycles) const { return cycles / (static_cast<double>(target.costs.megahertz) * 1e6); }
 
   FuncOp func;
   const Axes &axes;
@@ -170,7 +153,7 @@ std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) co
     return std::nullopt;
   for (auto [dim, each] : llvm::enumerate(axes.of(tile)))
     if (each == axis)
-      return target.isGpu() && !made.getMap().isSingleBlock()
+      return target.hasSubgroups() && !made.getMap().isSingleBlock()
                  ? zyx::schedule::strideThrough(made.getMap(), dim)
                  : BlockAttr::constant(made.getMap().front().getStrides()[dim]);
   return 0;
@@ -179,7 +162,7 @@ std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) co
 /// The axis along which most is read and written side by side; on a card the last one that programs are cut along,
 /// unless threads share a row.
 Axis Estimator::findWalked() {
-  if (target.isGpu() && choice.threads == 0)
+  if (target.hasSubgroups() && choice.threads == 0)
     for (Attribute step : llvm::reverse(choice.schedule.getSteps()))
       if (auto grid = dyn_cast<GridStepAttr>(step))
         if (FailureOr<Axis> axis = axes.find(grid.getAxis(), func); succeeded(axis))
@@ -187,7 +170,7 @@ Axis Estimator::findWalked() {
   SmallVector<double> bytes(axes.size(), 0);
   // Lanes along a short sum would be mostly empty: no vectors lie there.
   llvm::SmallDenseSet<Axis> shortSums;
-  if (!target.isGpu())
+  if (!target.hasSubgroups())
     func.walk([&](ReduceOp reduce) {
       for (int64_t dim : reduce.getDims())
         if (const Axis axis = axes.of(reduce.getInput(), dim);
@@ -298,23 +281,25 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
   const double lanes = static_cast<double>(target.lanes(bytesOf(tile)));
   if (!axes.contains(tile, walked) || stride == 0) {
     // All lanes read the same.
-    const double shared = target.isGpu() ? static_cast<double>(target.warpSize) : lanes;
-    work.accesses += elements / (target.isGpu() ? 1 : shared);
+    const double shared = target.hasSubgroups() ? static_cast<double>(target.simt.subgroupSize) : lanes;
+    work.accesses += elements / (target.hasSubgroups() ? 1 : shared);
     work.moved += elements * width / shared;
   } else if (stride == 1 || stride == -1) {
     work.accesses += elements / lanes;
     work.moved += elements * width;
   } else {
-    const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : sectorBytes;
-    work.accesses += elements * (target.isGpu() ? 1 : std::max(1.0, strideCycles * countReaders(tile)));
-    work.moved += elements * std::min(std::max(apart, width), target.isGpu() ? sectorBytes : lineBytes);
+    const auto together = static_cast<double>(target.memory.transactionBytes);
+    const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : unknownApart;
+    const auto cycles = static_cast<double>(target.costs.strideCycles);
+    work.accesses += elements * (target.hasSubgroups() ? 1 : std::max(1.0, cycles * countReaders(tile)));
+    work.moved += elements * std::min(std::max(apart, width), together);
   }
 }
 
 /// What a processor packs of windows: each element looked up, unless columns are runs.
 bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   auto view = load.getView().getDefiningOp<ViewOp>();
-  if (target.isGpu() || !blocking || blocking.getNarrow() || dots.size() != 1 || !view ||
+  if (!target.hasVectors() || !blocking || blocking.getNarrow() || dots.size() != 1 || !view ||
       view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
     return false;
   DotOp dot = dots.front();
@@ -341,7 +326,7 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
 
 double Estimator::onTensorCores(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
-  const double lanes = work.ops / (cores * cardLanes);
+  const double lanes = work.ops / (cores * lanesPerCycle());
   if (choice.cost > 0)
     return overlapped(choice.cost, lanes);
   // An attention or a chain: tiles of rows, one wave of workgroups after the other.
@@ -354,9 +339,10 @@ double Estimator::onTensorCores(const Work &work) const {
     rows = std::max(rows, own);
   }
   const double waves = std::ceil(rows / cores);
-  const double multiply = work.products / rows / (attentionRate * static_cast<double>(target.productsPerCycle)) * waves;
-  const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores);
-  return overlapped(overlapped(multiply, lanes), memory) + static_cast<double>(target.tileCycles);
+  const double multiply =
+      work.products / rows / (attentionRate * static_cast<double>(target.costs.matrixProductsPerCycle)) * waves;
+  const double memory = work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores);
+  return overlapped(overlapped(multiply, lanes), memory) + static_cast<double>(target.costs.tileCycles);
 }
 
 /// Workgroups that walk blocks of keys: what their threads multiply, scores one by one, and what each reads again.
@@ -388,43 +374,47 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
   const auto keys = static_cast<double>(blocks * shape.keys), wide = static_cast<double>(shape.depth + shape.width);
   // Of one workgroup: products, with what they read of shared memory, scores, and what is made of keys and values.
   const double products = keys * static_cast<double>(shape.rows) * wide;
-  const double each = products / (cardLanes * sharedRate) +
-                      keys * static_cast<double>(shape.rows) * (perScore + 12) / cardLanes +
-                      keys * wide * (perElement + 4) / cardLanes;
-  const double resident = std::clamp<double>(static_cast<double>(target.sharedBytes) / static_cast<double>(shape.bytes),
-                                             1, 1024 / static_cast<double>(shape.threads));
-  const double alone = static_cast<double>(blocks) * blockCycles;
+  const double each = products / (lanesPerCycle() * sharedRate) +
+                      keys * static_cast<double>(shape.rows) * (perScore + 12) / lanesPerCycle() +
+                      keys * wide * (perElement + 4) / lanesPerCycle();
+  const double resident = std::clamp<double>(
+      static_cast<double>(target.simt.sharedBytes) / static_cast<double>(shape.bytes), 1,
+      static_cast<double>(target.simt.threadsWith(attentionRegisters)) / static_cast<double>(shape.threads));
+  const double alone = static_cast<double>(blocks * target.sharedProducts.attentionBlockCycles);
   const double waves = std::ceil(groups / (cores * std::floor(resident)));
   const double compute = std::max(std::ceil(groups / cores) * each, waves * (each + alone));
   const double moved =
       groups * keys * (static_cast<double>(shape.depth * bytesOf(attention.k) + shape.width * bytesOf(attention.v)));
-  const double read = moved / (cores * static_cast<double>(target.bytesPerCycle));
-  const double share = std::min(1.0, groups * static_cast<double>(shape.threads) / (cores * readingThreads));
-  const double memory = bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
+  const double read = moved / (cores * static_cast<double>(target.costs.cacheBytesPerCycle));
+  const double share = std::min(1.0, groups * static_cast<double>(shape.threads) /
+                                         (cores * static_cast<double>(target.costs.readingThreads)));
+  const double memory = bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores * share);
   return overlapped(compute, std::max(read, memory));
 }
 
-double Estimator::onCard(const Work &work) const {
+double Estimator::onThreads(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
   // Out of shared memory, with all that feeds it.
   if (blocking && choice.cost > 0)
-    return overlapped(choice.cost, work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores));
+    return overlapped(choice.cost, work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores));
   const double threads =
       programs * static_cast<double>(std::max<int64_t>(choice.threads, 1) * std::max<int64_t>(choice.cluster, 1));
-  const double turns = std::max(1.0, threads / (cores * mostThreads));
-  const double compute = std::max(work.ops / (cores * cardLanes), work.ops / threads * opLatency);
-  const double read = std::max(work.moved / (cores * static_cast<double>(target.bytesPerCycle)),
-                               work.accesses / threads * readLatency * turns);
+  const double turns = std::max(1.0, threads / (cores * static_cast<double>(target.simt.residentThreads)));
+  const double compute =
+      std::max(work.ops / (cores * lanesPerCycle()), work.ops / threads * static_cast<double>(target.costs.opCycles));
+  const double read = std::max(work.moved / (cores * static_cast<double>(target.costs.cacheBytesPerCycle)),
+                               work.accesses / threads * static_cast<double>(target.costs.readCycles) * turns);
   // Factors of 16 bits are dear to convert one by one.
   double multiply = 0;
   if (work.products > 0) {
     const bool isWide = llvm::all_of(dots, [](DotOp dot) { return bytesOf(dot.getLhs()) == 4; });
-    const double each = static_cast<double>(target.threadProductsPerCycle) * (isWide ? 2 : 1);
-    multiply = std::max(work.products / (cores * each), work.products / threads * productLatency) *
+    const double each = static_cast<double>(target.costs.threadProductsPerCycle) * (isWide ? 2 : 1);
+    multiply = std::max(work.products / (cores * each),
+                        work.products / threads * static_cast<double>(target.costs.productCycles)) *
                (isOnline ? onlineLoss : 1);
   }
-  const double share = std::min(1.0, threads / (cores * readingThreads));
-  const double memory = work.bytes / (static_cast<double>(target.memoryBytesPerCycle) * cores * share);
+  const double share = std::min(1.0, threads / (cores * static_cast<double>(target.costs.readingThreads)));
+  const double memory = work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores * share);
   return overlapped(compute + multiply, std::max(read, memory));
 }
 
@@ -435,14 +425,15 @@ double Estimator::onProcessor(const Work &work) const {
   if (blocking && choice.cost > 0)
     multiply = choice.cost;
   else if (blocking && blocking.getNarrow())
-    multiply = work.products / unitProducts(target);
+    multiply = work.products / static_cast<double>(target.costs.matrixProductsPerCycle);
   else
     multiply = work.products / (2 * lanes * plainDotRate);
   const double compute = (multiply + work.ops / lanes + work.accesses) / busy;
   // What is small stays in caches from one kernel to the next.
-  const bool isNear = work.bytes <= static_cast<double>(target.l2Bytes);
-  const double each = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
-  const double memory = std::max(work.bytes / (each * busy), work.moved / (cachedBytes * busy));
+  const bool isNear = work.bytes <= static_cast<double>(target.memory.l2Bytes);
+  const auto cached = static_cast<double>(target.costs.cacheBytesPerCycle);
+  const double each = isNear ? cached : static_cast<double>(target.costs.memoryBytesPerCycle);
+  const double memory = std::max(work.bytes / (each * busy), work.moved / (cached * busy));
   return overlapped(compute, memory);
 }
 
@@ -451,7 +442,7 @@ Estimate Estimator::run() {
   func.walk([&](DotOp dot) { dots.push_back(dot); });
   for (DotOp dot : dots)
     addFactors(dot);
-  if (!target.isGpu())
+  if (!target.hasSubgroups())
     func.walk([&](ReduceOp reduce) { addTerms(reduce); });
   walked = findWalked();
   // As it is scheduled, and as little as it may be.
@@ -489,9 +480,11 @@ Estimate Estimator::run() {
     const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
     work.ops += elementsOf(tile) * costOf(op) * times;
     least.ops += elementsOf(tile) * costOf(op);
-    if (auto gather = dyn_cast<GatherOp>(op); gather && !target.isGpu()) {
+    if (auto gather = dyn_cast<GatherOp>(op); gather && !target.hasSubgroups()) {
       const bool isCopied = gather->hasOneUse() && isa<StoreOp>(*gather->user_begin());
-      work.accesses += elementsOf(tile) * times * (isCopied ? 1 / static_cast<double>(target.lanes(4)) : gatherCycles);
+      work.accesses +=
+          elementsOf(tile) * times *
+          (isCopied ? 1 / static_cast<double>(target.lanes(4)) : static_cast<double>(target.costs.gatherCycles));
     }
     if (auto load = dyn_cast<LoadOp>(op)) {
       if (!addPacking(load, work, times))
@@ -507,24 +500,26 @@ Estimate Estimator::run() {
   std::optional<zyx::schedule::SharedChoice> shared;
   if (isOnline && choice.threads > 0)
     shared = zyx::schedule::chooseSharedAttention(func, axes, target);
-  const double cycles = shared           ? onSharedKeys(*shared, work.bytes)
-                        : tensor         ? onTensorCores(work)
-                        : target.isGpu() ? onCard(work)
-                                         : onProcessor(work);
+  const double cycles = shared                  ? onSharedKeys(*shared, work.bytes)
+                        : tensor                ? onTensorCores(work)
+                        : target.hasSubgroups() ? onThreads(work)
+                                                : onProcessor(work);
   const auto cores = static_cast<double>(target.cores);
-  const bool isNarrow = llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.fewDigits; });
-  const bool hasUnit = !target.isGpu() && !dots.empty() &&
+  const bool isNarrow =
+      llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.matrix.fewDigits; });
+  const bool hasUnit = !target.hasSubgroups() && !dots.empty() &&
                        llvm::all_of(dots, [&](DotOp dot) { return zyx::schedule::isForMatrixUnit(dot, target); });
-  const double rate = hasUnit                               ? unitProducts(target)
-                      : !target.isGpu()                     ? static_cast<double>(2 * target.lanes(4))
-                      : isNarrow && target.hasTensorCores() ? static_cast<double>(target.productsPerCycle)
-                                                            : cardLanes;
-  const double lanes = target.isGpu() ? cardLanes : static_cast<double>(target.lanes(4));
-  const bool isNear = !target.isGpu() && work.bytes <= static_cast<double>(target.l2Bytes);
-  const double bytesPerCycle = isNear ? cachedBytes : static_cast<double>(target.memoryBytesPerCycle);
+  const bool isByMatrix = hasUnit || (isNarrow && target.hasTensorCores());
+  const auto lanes = static_cast<double>(target.opsPerCycle());
+  const double rate = isByMatrix              ? static_cast<double>(target.costs.matrixProductsPerCycle)
+                      : target.hasSubgroups() ? lanes
+                                              : 2 * lanes;
+  const bool isNear = !target.hasSubgroups() && work.bytes <= static_cast<double>(target.memory.l2Bytes);
+  const auto bytesPerCycle =
+      static_cast<double>(isNear ? target.costs.cacheBytesPerCycle : target.costs.memoryBytesPerCycle);
   const double fewest =
       std::max({work.products / (rate * cores), least.ops / (lanes * cores), work.bytes / (bytesPerCycle * cores)});
-  const auto launch = static_cast<double>(target.launchCycles);
+  const auto launch = static_cast<double>(target.costs.launchCycles);
   return {secondsOf(cycles + launch), secondsOf(fewest + launch)};
 }
 
@@ -540,7 +535,7 @@ std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetI
       llvm::any_of(choices.front().schedule.getSteps(), [](Attribute step) { return isa<TensorStepAttr>(step); });
   if (target.hasTensorCores() && !usesTensorCores)
     if (std::optional<double> cycles = layOutCycles(func, target))
-      own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.launchCycles)) /
-                                              (static_cast<double>(target.megahertz) * 1e6));
+      own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.costs.launchCycles)) /
+                                              (static_cast<double>(target.costs.megahertz) * 1e6));
   return own;
 }

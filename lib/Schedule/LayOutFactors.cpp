@@ -185,9 +185,9 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
       return;
     look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
     if (factor->isCopy())
-      cost += static_cast<double>(target.launchCycles) +
+      cost += static_cast<double>(target.costs.launchCycles) +
               cyclesOf(static_cast<double>(factor->elements) * copiedBytes,
-                       rateOf(*factor) * static_cast<double>(target.memoryBytesPerCycle));
+                       rateOf(*factor) * static_cast<double>(target.costs.memoryBytesPerCycle));
   };
   use(layout.lhs, loadOf(dot.getLhs()));
   use(layout.rhs, loadOf(dot.getRhs()));
@@ -199,9 +199,10 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   if (!match || match->elementBytes() != 2 || !zyx::schedule::isForTarget(*match, target, reason))
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
-  const double threads =
-      cyclesOf(sums * static_cast<double>(axes->extent(match->k)), static_cast<double>(target.threadProductsPerCycle));
-  cost += cyclesOf(sums * static_cast<double>(match->depth), tensorRate * static_cast<double>(target.productsPerCycle));
+  const double threads = cyclesOf(sums * static_cast<double>(axes->extent(match->k)),
+                                  static_cast<double>(target.costs.threadProductsPerCycle));
+  cost += cyclesOf(sums * static_cast<double>(match->depth),
+                   tensorRate * static_cast<double>(target.costs.matrixProductsPerCycle));
   return cost < threads ? std::optional(cost) : std::nullopt;
 }
 
@@ -378,10 +379,11 @@ void Layouter::turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
         reads =
             std::max(reads, static_cast<double>(cast<RankedTensorType>(reduce.getInput().getType()).getNumElements()));
     const auto elements = static_cast<double>(cast<RankedTensorType>(load.getType()).getNumElements());
-    const double saved = cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.warpSize));
+    const double saved =
+        cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.simt.subgroupSize));
     const double copied =
-        static_cast<double>(target.launchCycles) +
-        cyclesOf(elements * copiedBytes, lookUpRate * static_cast<double>(target.memoryBytesPerCycle));
+        static_cast<double>(target.costs.launchCycles) +
+        cyclesOf(elements * copiedBytes, lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
     std::optional<FactorLayout> turned = saved > 2 * copied ? denseLayout(view.getMap(), dim) : std::nullopt;
     if (!turned || !turned->isCopy())
       continue;

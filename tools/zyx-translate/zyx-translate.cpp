@@ -81,7 +81,7 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
   if (!target)
     return printStatus(*sources, target.status());
   zyx::kernel::ConvertKernelToLLVMPassOptions options;
-  options.amx = target->hasAmx;
+  options.amx = target->hasTileRegisters();
   PassManager passes(context);
   passes.addPass(zyx::kernel::createConvertKernelToLLVMPass(options));
   if (failed(passes.run(*module)))

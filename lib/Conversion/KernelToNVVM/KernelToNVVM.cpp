@@ -122,9 +122,9 @@ LogicalResult Lowering::collect() {
   if (failed(maps))
     return failure();
   tensorMaps = *maps;
-  if (places.bytes > target.sharedBytes)
+  if (places.bytes > target.simt.sharedBytes)
     return kernel.emitError() << "needs " << places.bytes << " bytes of shared memory; " << target.name << " has "
-                              << target.sharedBytes;
+                              << target.simt.sharedBytes;
   return success();
 }
 

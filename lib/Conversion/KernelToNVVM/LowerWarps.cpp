@@ -77,6 +77,15 @@ static std::optional<NVVM::MMATypes> typeOf(Type element) {
   return std::nullopt;
 }
 
+/// The same in the record's table.
+static zyx::target::MatrixType factorsOf(Type element) {
+  using zyx::target::MatrixType;
+  return element.isBF16()       ? MatrixType::BF16
+         : element.isF16()      ? MatrixType::F16
+         : element.isInteger(8) ? MatrixType::I8
+                                : MatrixType::TF32;
+}
+
 LogicalResult Lowering::lower(MmaOp op) {
   auto result = cast<RankedTensorType>(op.getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
@@ -86,7 +95,8 @@ LogicalResult Lowering::lower(MmaOp op) {
   if (!kind || lhs != rhs || lhs.isInteger(8) != sumsIntegers || (!sumsIntegers && !result.getElementType().isF32()))
     return op.emitOpError() << "of " << lhs << " and " << rhs << " into " << result.getElementType()
                             << " is not lowered; bf16, f16, and f32 as tf32, into f32 are, and i8 into i32";
-  if (target.warpProductBytes == 0 || (target.warpProductBytes < 32 && !lhs.isF16()))
+  const zyx::target::MatrixInstruction *product = target.findSubgroupProduct(factorsOf(lhs));
+  if (!product)
     return op.emitOpError() << "of " << lhs << " is no instruction of " << target.name;
   if (failed(requireThreads(op, warpThreads)))
     return failure();
@@ -99,8 +109,7 @@ LogicalResult Lowering::lower(MmaOp op) {
   SmallVector<Value> left = asFactor(unpack(value(op.getLhs()))), right = asFactor(unpack(value(op.getRhs())));
   SmallVector<Value> sums = unpack(value(op.getAcc()));
   // An instruction of half the depth takes the first half of the registers of each factor, then the other.
-  const int64_t parts = 32 / target.warpProductBytes;
-  const int64_t depth = target.warpProductBytes * 8 / lhs.getIntOrFloatBitWidth();
+  const int64_t depth = product->k, parts = 32 * 8 / (depth * lhs.getIntOrFloatBitWidth());
   auto four = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, sums.front().getType()));
   const std::optional<NVVM::MMAIntOverflow> overflow =
       sumsIntegers ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;

@@ -202,7 +202,7 @@ private:
     made.numWritten = numWritten;
     // On the stack of whoever calls. Threads of a GPU have little of their own, and then nothing else.
     const int64_t bytes = kernel::bytesOf(kernel, kernel::Space::Private);
-    made.stackBytes = target.isGpu() && bytes <= target.privateBytes ? 0 : bytes;
+    made.stackBytes = target.isGpu() && bytes <= target.memory.privateBytes ? 0 : bytes;
     if (target.isGpu()) {
       const auto threads = static_cast<uint32_t>(kernel.getThreads().value_or(1));
       made.groupThreads = threads > 1 ? threads : 0;

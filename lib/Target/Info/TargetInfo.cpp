@@ -5,8 +5,11 @@
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "zyx/Base/Processors.h"
+#include "zyx/Target/Info/Fields.h"
 
 #include <algorithm>
+#include <concepts>
+#include <cstdio>
 #include <unistd.h>
 #include <utility>
 
@@ -17,9 +20,9 @@ namespace {
 /// as this process may use.
 void readMachine(TargetInfo &info) {
   if (long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0)
-    info.l1Bytes = l1;
+    info.memory.l1Bytes = l1;
   if (long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0)
-    info.l2Bytes = l2;
+    info.memory.l2Bytes = l2;
   info.cores = usableProcessors();
 }
 
@@ -30,9 +33,9 @@ TargetInfo x86Baseline() {
   info.device = "cpu";
   info.triple = "x86_64-unknown-linux-gnu";
   info.requiredFeatures = {"sse2"};
-  info.vectorBytes = 16;
-  info.vectorRegisters = 16;
-  info.hasRounding = info.hasHalfConversion = info.hasMaximum = false;
+  info.vector.bytes = 16;
+  info.vector.registers = 16;
+  info.arithmetic.hasRounding = info.arithmetic.hasHalfConversion = info.arithmetic.hasMaximum = false;
   return info;
 }
 
@@ -40,7 +43,7 @@ TargetInfo x86Level2() {
   TargetInfo info = x86Baseline();
   info.name = info.cpu = "x86-64-v2";
   info.requiredFeatures = {"sse4.2", "popcnt"};
-  info.hasRounding = true;
+  info.arithmetic.hasRounding = true;
   return info;
 }
 
@@ -48,8 +51,8 @@ TargetInfo x86Level3() {
   TargetInfo info = x86Level2();
   info.name = info.cpu = "x86-64-v3";
   info.requiredFeatures = {"avx2", "fma", "f16c", "bmi2"};
-  info.vectorBytes = 32;
-  info.hasFma = info.hasHalfConversion = true;
+  info.vector.bytes = 32;
+  info.arithmetic.hasFma = info.arithmetic.hasHalfConversion = true;
   return info;
 }
 
@@ -58,10 +61,10 @@ TargetInfo x86Level4() {
   info.name = info.cpu = "x86-64-v4";
   for (const char *feature : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
     info.requiredFeatures.push_back(feature);
-  info.vectorBytes = 64;
-  info.vectorRegisters = 32;
-  info.hasMaskedOps = true;
-  info.l2Bytes = 1 << 20;
+  info.vector.bytes = 64;
+  info.vector.registers = 32;
+  info.vector.hasMaskedOps = true;
+  info.memory.l2Bytes = 1 << 20;
   return info;
 }
 
@@ -71,13 +74,26 @@ void addFeature(TargetInfo &info, const char *feature) {
   info.requiredFeatures.push_back(feature);
 }
 
+/// Adds the instruction that adds products of two bf16 to each lane of 32 bits.
+void addBf16Vectors(TargetInfo &info) {
+  info.matrix.instructions.push_back({"vdpbf16ps", 1, info.lanes(4), 2, 1, MatrixType::BF16, MatrixType::F32});
+  info.costs.matrixProductsPerCycle = 4 * info.lanes(4);
+}
+
+/// Adds the instruction that adds products of four 8-bit integers to each lane of 32 bits.
+void addI8Vectors(TargetInfo &info) {
+  info.matrix.instructions.push_back({"vpdpbusd", 1, info.lanes(4), 4, 1, MatrixType::I8, MatrixType::I32});
+  info.costs.matrixProductsPerCycle = 4 * info.lanes(4);
+}
+
 /// AVX-512 with products of bf16 and of 8-bit integers.
 TargetInfo zen4() {
   TargetInfo info = x86Level4();
   info.name = "znver4";
   addFeature(info, "avx512vnni");
   addFeature(info, "avx512bf16");
-  info.hasI8Vectors = info.hasBf16Vectors = true;
+  addI8Vectors(info);
+  addBf16Vectors(info);
   return info;
 }
 
@@ -85,16 +101,19 @@ TargetInfo zen4() {
 void addAmx(TargetInfo &info) {
   for (const char *feature : {"amx-tile", "amx-int8", "amx-bf16"})
     addFeature(info, feature);
-  info.hasAmx = true;
-  info.privateBytes = 3 << 19;
+  const auto tiles = OperandSource::TileRegisters;
+  info.matrix.instructions.push_back({"tdpbf16ps", 16, 16, 32, 1, MatrixType::BF16, MatrixType::F32, tiles, tiles});
+  info.matrix.instructions.push_back({"tdpbssd", 16, 16, 64, 1, MatrixType::I8, MatrixType::I32, tiles, tiles});
+  info.costs.matrixProductsPerCycle = 256;
+  info.memory.privateBytes = 3 << 19;
 }
 
 /// AVX-512 with a matrix unit.
 TargetInfo sapphireRapids() {
   TargetInfo info = x86Level4();
   info.name = "sapphirerapids";
-  info.l1Bytes = 48 << 10;
-  info.l2Bytes = 2 << 20;
+  info.memory.l1Bytes = 48 << 10;
+  info.memory.l2Bytes = 2 << 20;
   addAmx(info);
   return info;
 }
@@ -107,9 +126,9 @@ TargetInfo aarch64() {
   info.device = "cpu";
   info.triple = "aarch64-unknown-linux-gnu";
   info.requiredFeatures = {"neon"};
-  info.vectorBytes = 16;
-  info.vectorRegisters = 32;
-  info.hasFma = true;
+  info.vector.bytes = 16;
+  info.vector.registers = 32;
+  info.arithmetic.hasFma = true;
   return info;
 }
 
@@ -124,11 +143,13 @@ TargetInfo hostCPU() {
                 __builtin_cpu_supports("avx512vl");
   if (level4) {
     info = x86Level4();
-    info.hasI8Vectors = __builtin_cpu_supports("avx512vnni");
-    // Processors of Intel take as long for the products of two bf16 as for two fma.
-    info.hasBf16Vectors = __builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd");
-    if (info.hasI8Vectors)
+    if (__builtin_cpu_supports("avx512vnni")) {
+      addI8Vectors(info);
       addFeature(info, "avx512vnni");
+    }
+    // Processors of Intel take as long for the products of two bf16 as for two fma.
+    if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_is("amd"))
+      addBf16Vectors(info);
     if (__builtin_cpu_supports("avx512bf16"))
       addFeature(info, "avx512bf16");
     if (grantsMatrixTiles() && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") &&
@@ -155,6 +176,61 @@ TargetInfo cTarget() {
   return info;
 }
 
+/// An instruction of a warp, whose factors and sums are in its registers.
+MatrixInstruction warpProduct(const char *name, int64_t k, MatrixType factors) {
+  const MatrixType sums = factors == MatrixType::I8 ? MatrixType::I32 : MatrixType::F32;
+  return {name, 16, 8, k, 32, factors, sums};
+}
+
+/// An instruction of a group of four warps, whose right factor is in shared memory, as its left one may be.
+MatrixInstruction groupProduct(const char *name, int64_t k, MatrixType factors) {
+  const MatrixType sums = factors == MatrixType::I8 ? MatrixType::I32 : MatrixType::F32;
+  return {name, 64, 256, k, 128, factors, sums, OperandSource::Shared, OperandSource::Shared, /*isAsync=*/true};
+}
+
+/// What schedules rely on in every card since Turing. Some are larger: none of these numbers is a card's own but the
+/// first ones.
+void addWorkgroups(TargetInfo &info) {
+  SimtFacts &simt = info.simt;
+  simt.subgroupSize = 32;
+  simt.workgroupThreads = 1024;
+  simt.registers = 65536;
+  simt.threadRegisters = 255;
+  // A card of sm_75 has room for 1024, those of sm_86 and sm_89 for 1536: estimates are as they were measured on a
+  // larger one.
+  simt.residentThreads = 2048;
+  simt.residentWorkgroups = 32;
+  simt.busyThreads = 1024;
+  simt.laneBytes = 16;
+  simt.laneRegisters = 32;
+}
+
+/// Rates and latencies that were measured on an H200, and are taken for all cards.
+void addCardCosts(TargetInfo &info) {
+  CostFacts &costs = info.costs;
+  costs.lanesPerCycle = 128;
+  costs.sharedBytesPerCycle = 128;
+  costs.exactTileCycles = 2700;
+  costs.opCycles = 4;
+  costs.readCycles = 100;
+  costs.productCycles = 8;
+  costs.readingThreads = 256;
+  costs.busySubgroups = 8;
+  SharedProductCosts &shared = info.sharedProducts;
+  shared.sliceCycles = 900;
+  shared.tileCycles = 2500;
+  shared.waitCycles = 600;
+  shared.busyCycles = 2000;
+  shared.nearReadCycles = 0.5;
+  shared.readCycles = 0.9;
+  shared.bringCycles = 0.125;
+  shared.subgroupShare = 0.5;
+  shared.instructionCycles = 16;
+  shared.blockCycles = 4;
+  shared.integerLoss = 2;
+  shared.attentionBlockCycles = 1500;
+}
+
 /// What every card since Turing has.
 TargetInfo turing() {
   TargetInfo info;
@@ -162,30 +238,28 @@ TargetInfo turing() {
   info.kind = TargetKind::CUDA;
   info.device = "cuda";
   info.requiredFeatures = {"sm_75"};
-  info.vectorBytes = 16;
-  info.vectorRegisters = 32;
-  info.hasFma = true;
-  // Before sm_80 there is no maximum of floats that gives NaN.
-  info.hasMaximum = false;
-  info.l1Bytes = 96 << 10;
-  info.l2Bytes = 4 << 20;
-  info.cores = 40;
-  info.privateBytes = 1 << 10;
-  info.sharedBytes = 64 << 10;
-  info.warpSize = 32;
   info.ptxVersion = 78;
   info.features = {"ptx78"};
-  info.threadsPerCore = 1024;
-  info.hasPackedHalf = true;
-  info.warpProductBytes = 16;
+  info.cores = 40;
+  info.arithmetic.hasFma = info.arithmetic.hasPackedHalf = true;
+  // Before sm_80 there is no maximum of floats that gives NaN.
+  info.arithmetic.hasMaximum = false;
+  addWorkgroups(info);
+  info.simt.sharedBytes = 64 << 10;
+  info.matrix.instructions = {warpProduct("mma.m16n8k8.f16", 8, MatrixType::F16)};
+  info.memory.l1Bytes = 96 << 10;
+  info.memory.l2Bytes = 4 << 20;
+  info.memory.privateBytes = info.memory.stackBytes = 1 << 10;
+  info.memory.transactionBytes = 32;
+  addCardCosts(info);
   // Estimates: none of these cards was there to be measured.
-  info.threadProductsPerCycle = 10;
-  info.launchCycles = 5000;
-  info.megahertz = 1600;
-  info.productsPerCycle = 512;
-  info.bytesPerCycle = 32;
-  info.tileCycles = 3000;
-  info.memoryBytesPerCycle = 5;
+  info.costs.threadProductsPerCycle = 10;
+  info.costs.launchCycles = 5000;
+  info.costs.megahertz = 1600;
+  info.costs.matrixProductsPerCycle = 512;
+  info.costs.cacheBytesPerCycle = 32;
+  info.costs.tileCycles = 3000;
+  info.costs.memoryBytesPerCycle = 5;
   return info;
 }
 
@@ -194,23 +268,25 @@ TargetInfo card(const char *name, int64_t l1Bytes, int64_t l2Bytes, int64_t core
   TargetInfo info = turing();
   info.name = info.cpu = name;
   info.requiredFeatures = {name};
-  info.hasMaximum = info.hasPackedBfloat = true;
-  info.l1Bytes = l1Bytes;
-  info.l2Bytes = l2Bytes;
   info.cores = cores;
-  info.sharedBytes = sharedBytes;
-  info.warpProductBytes = 32;
-  info.hasAsyncCopies = true;
+  info.arithmetic.hasMaximum = info.arithmetic.hasPackedBfloat = true;
+  info.simt.sharedBytes = sharedBytes;
+  info.matrix.instructions = {
+      warpProduct("mma.m16n8k16.f16", 16, MatrixType::F16), warpProduct("mma.m16n8k16.bf16", 16, MatrixType::BF16),
+      warpProduct("mma.m16n8k8.tf32", 8, MatrixType::TF32), warpProduct("mma.m16n8k32.s8", 32, MatrixType::I8)};
+  info.memory.l1Bytes = l1Bytes;
+  info.memory.l2Bytes = l2Bytes;
+  info.memory.copyEngine = CopyEngine::PerThread;
   return info;
 }
 
 /// A100.
 TargetInfo ampere() {
   TargetInfo info = card("sm_80", 192 << 10, 40 << 20, 108, 163 << 10);
-  info.productsPerCycle = 1024;
-  info.bytesPerCycle = 48;
-  info.tileCycles = 2000;
-  info.memoryBytesPerCycle = 10;
+  info.costs.matrixProductsPerCycle = 1024;
+  info.costs.cacheBytesPerCycle = 48;
+  info.costs.tileCycles = 2000;
+  info.costs.memoryBytesPerCycle = 10;
   return info;
 }
 /// RTX 30.
@@ -221,19 +297,26 @@ TargetInfo ada() { return card("sm_89", 128 << 10, 72 << 20, 128, 99 << 10); }
 /// H100, H200.
 TargetInfo hopper() {
   TargetInfo info = card("sm_90a", 256 << 10, 50 << 20, 132, 227 << 10);
-  info.hasTensorTiles = true;
-  info.clusterSize = 8;
-  info.productsPerCycle = 2048;
-  info.bytesPerCycle = 52;
-  info.tileCycles = 1800;
-  info.memoryBytesPerCycle = 13;
-  info.exactProductsPerCycle = 100;
-  info.threadProductsPerCycle = 17;
-  info.sliceCycles = 200;
-  info.meetingCycles = 100;
-  info.sentBytesPerCycle = 2;
-  info.launchCycles = 5300;
-  info.megahertz = 1755;
+  for (const MatrixInstruction &product : {groupProduct("wgmma.m64n256k16.f16", 16, MatrixType::F16),
+                                           groupProduct("wgmma.m64n256k16.bf16", 16, MatrixType::BF16),
+                                           groupProduct("wgmma.m64n256k8.tf32", 8, MatrixType::TF32),
+                                           groupProduct("wgmma.m64n256k32.e4m3", 32, MatrixType::F8E4M3FN),
+                                           groupProduct("wgmma.m64n256k32.e5m2", 32, MatrixType::F8E5M2),
+                                           groupProduct("wgmma.m64n256k32.s8", 32, MatrixType::I8)})
+    info.matrix.instructions.push_back(product);
+  info.memory.copyEngine = CopyEngine::Boxes;
+  info.simt.clusterSize = 8;
+  info.costs.matrixProductsPerCycle = 2048;
+  info.costs.cacheBytesPerCycle = 52;
+  info.costs.tileCycles = 1800;
+  info.costs.memoryBytesPerCycle = 13;
+  info.costs.exactProductsPerCycle = 100;
+  info.costs.threadProductsPerCycle = 17;
+  info.costs.sliceCycles = 200;
+  info.costs.meetingCycles = 100;
+  info.costs.sentBytesPerCycle = 2;
+  info.costs.launchCycles = 5300;
+  info.costs.megahertz = 1755;
   info.ptxVersion = 88;
   info.features = {"ptx88"};
   return info;
@@ -243,7 +326,7 @@ TargetInfo hopper() {
 TargetInfo hopperFast() {
   TargetInfo info = hopper();
   info.name = "sm_90a-fast";
-  info.fewDigits = true;
+  info.matrix.fewDigits = true;
   return info;
 }
 
@@ -255,7 +338,82 @@ TargetInfo anyCard() {
   return info;
 }
 
+/// A field as text.
+std::string textOf(const std::string &field) { return field; }
+std::string textOf(std::integral auto field) { return std::to_string(field); }
+std::string textOf(TargetKind field) { return std::to_string(static_cast<int>(field)); }
+std::string textOf(MatrixType field) { return std::string(toString(field)); }
+std::string textOf(OperandSource field) {
+  constexpr const char *names[] = {"registers", "tile registers", "shared"};
+  return names[static_cast<size_t>(field)];
+}
+std::string textOf(CopyEngine field) {
+  constexpr const char *names[] = {"none", "per thread", "boxes"};
+  return names[static_cast<size_t>(field)];
+}
+std::string textOf(double field) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", field);
+  return text;
+}
+std::string textOf(const MatrixInstruction &field) {
+  std::string text;
+  forEachFieldOf(field, [&](const char *name, const auto &own) {
+    text += (text.empty() ? "" : " ") + std::string(name) + "=" + textOf(own);
+  });
+  return text;
+}
+template <typename Element> std::string textOf(const std::vector<Element> &field) {
+  std::string text;
+  for (const Element &element : field)
+    text += (text.empty() ? "" : ", ") + textOf(element);
+  return "[" + text + "]";
+}
+
 } // namespace
+
+int64_t byteSize(MatrixType type) {
+  switch (type) {
+  case MatrixType::F8E4M3FN:
+  case MatrixType::F8E5M2:
+  case MatrixType::I8:
+    return 1;
+  case MatrixType::F16:
+  case MatrixType::BF16:
+    return 2;
+  case MatrixType::TF32:
+  case MatrixType::F32:
+  case MatrixType::I32:
+    return 4;
+  }
+  return 0;
+}
+
+std::string_view toString(MatrixType type) {
+  constexpr const char *names[] = {"f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f32", "i8", "i32"};
+  return names[static_cast<size_t>(type)];
+}
+
+const MatrixInstruction *TargetInfo::findDot(MatrixType factors) const {
+  return findInstruction([&](const MatrixInstruction &each) { return each.threads == 1 && each.factors == factors; });
+}
+
+const MatrixInstruction *TargetInfo::findSubgroupProduct(MatrixType factors) const {
+  return findInstruction([&](const MatrixInstruction &each) {
+    return hasSubgroups() && each.threads == simt.subgroupSize && each.rhs == OperandSource::Registers &&
+           each.factors == factors;
+  });
+}
+
+bool TargetInfo::hasTileRegisters() const {
+  return findInstruction([](const MatrixInstruction &each) { return each.rhs == OperandSource::TileRegisters; });
+}
+
+bool TargetInfo::hasTensorTiles() const {
+  return memory.copyEngine == CopyEngine::Boxes && findInstruction([](const MatrixInstruction &each) {
+           return each.isAsync && each.rhs == OperandSource::Shared;
+         });
+}
 
 std::string TargetInfo::featureString() const {
   std::string text;
@@ -265,45 +423,19 @@ std::string TargetInfo::featureString() const {
 }
 
 std::string TargetInfo::cacheKey() const {
-  std::string text = std::to_string(static_cast<int>(kind)) + ';' + triple + ';' + cpu + ';' + featureString();
-  for (int64_t fact : {vectorBytes,
-                       vectorRegisters,
-                       int64_t(hasFma),
-                       int64_t(hasMaskedOps),
-                       int64_t(hasAmx),
-                       int64_t(hasBf16Vectors),
-                       int64_t(hasI8Vectors),
-                       int64_t(hasRounding),
-                       int64_t(hasMaximum),
-                       int64_t(hasHalfConversion),
-                       int64_t(isAssembledByDriver),
-                       int64_t(hasTensorTiles),
-                       int64_t(hasAsyncCopies),
-                       warpProductBytes,
-                       int64_t(fewDigits),
-                       productsPerCycle,
-                       bytesPerCycle,
-                       tileCycles,
-                       memoryBytesPerCycle,
-                       exactProductsPerCycle,
-                       threadProductsPerCycle,
-                       sliceCycles,
-                       meetingCycles,
-                       sentBytesPerCycle,
-                       launchCycles,
-                       megahertz,
-                       clusterSize,
-                       int64_t(hasPackedHalf),
-                       int64_t(hasPackedBfloat),
-                       threadsPerCore,
-                       l1Bytes,
-                       l2Bytes,
-                       cores,
-                       privateBytes,
-                       sharedBytes,
-                       warpSize,
-                       int64_t(ptxVersion)})
-    text += ';' + std::to_string(fact);
+  std::string text;
+  forEachField(*this, [&](const char *, const char *fieldName, const auto &field) {
+    if (static_cast<const void *>(&field) != &name)
+      text += std::string(fieldName) + '=' + textOf(field) + ';';
+  });
+  return text;
+}
+
+std::string TargetInfo::toString() const {
+  std::string text;
+  forEachField(*this, [&](const char *group, const char *fieldName, const auto &field) {
+    text += std::string(group) + '.' + fieldName + ": " + textOf(field) + '\n';
+  });
   return text;
 }
 

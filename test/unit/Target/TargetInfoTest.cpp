@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Target/Info/TargetInfo.h"
+#include "zyx/Target/Info/Fields.h"
 
 #include "gtest/gtest.h"
 
@@ -43,7 +43,7 @@ TEST(TargetInfo, InstructionSetsAreRecordsOfTheCpu) {
     EXPECT_EQ(info->device, "cpu");
     EXPECT_FALSE(info->requiredFeatures.empty()) << isa;
   }
-  EXPECT_FALSE(lookUpTarget("cpu", "x86-64")->hasFma);
+  EXPECT_FALSE(lookUpTarget("cpu", "x86-64")->arithmetic.hasFma);
   EXPECT_EQ(lookUpTarget("cpu", "z80").status().message(),
             "no instruction set is named 'z80'; there are native, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64");
@@ -72,12 +72,155 @@ TEST(TargetInfo, TheHostHasTheCoresThatTheProcessMayUse) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
+namespace {
+
+/// Stands for a member of any type where an aggregate is initialised.
+struct AnyMember {
+  template <typename Type> operator Type() const;
+};
+
+/// How many members an aggregate has, its base included: as many as it can be initialised with.
+template <typename Aggregate, typename... Members> constexpr size_t countMembers() {
+  if constexpr (requires { Aggregate{Members{}..., AnyMember{}}; })
+    return countMembers<Aggregate, Members..., AnyMember>();
+  else
+    return sizeof...(Members);
+}
+
+template <typename Group> constexpr size_t countFields() {
+  return std::tuple_size_v<std::remove_const_t<decltype(fieldsOf<Group>)>>;
+}
+
+/// Another value of a field.
+void change(std::string &field) { field += "x"; }
+void change(bool &field) { field = !field; }
+void change(int &field) { ++field; }
+void change(int64_t &field) { ++field; }
+void change(double &field) { field += 0.125; }
+void change(TargetKind &field) { field = field == TargetKind::CPU ? TargetKind::C : TargetKind::CPU; }
+void change(CopyEngine &field) { field = field == CopyEngine::None ? CopyEngine::Boxes : CopyEngine::None; }
+void change(MatrixType &field) { field = field == MatrixType::F16 ? MatrixType::I8 : MatrixType::F16; }
+void change(OperandSource &field) {
+  field = field == OperandSource::Shared ? OperandSource::Registers : OperandSource::Shared;
+}
+template <typename Element> void change(std::vector<Element> &field) { field.emplace_back(); }
+
+} // namespace
+
+TEST(TargetInfo, TheVisitorHasAllFieldsOfEachGroup) {
+  EXPECT_EQ(countMembers<Identity>(), countFields<Identity>());
+  EXPECT_EQ(countMembers<MatrixInstruction>(), countFields<MatrixInstruction>());
+  // The identity is the base of a record, and the groups are its members.
+  EXPECT_EQ(countMembers<TargetInfo>(), 1 + std::tuple_size_v<std::remove_const_t<decltype(groups)>>);
+  std::apply(
+      [](auto... group) {
+        (
+            [&] {
+              using Group = std::remove_cvref_t<decltype(std::declval<TargetInfo>().*group.member)>;
+              EXPECT_EQ(countMembers<Group>(), countFields<Group>()) << group.name;
+            }(),
+            ...);
+      },
+      groups);
+}
+
+TEST(TargetInfo, EachFieldIsInTheKeyAndInTheText) {
+  TargetInfo before = *lookUpTarget("sm_90a");
+  size_t numFields = 0;
+  forEachField(before, [&](const char *, const char *, auto &) { ++numFields; });
+  for (size_t i = 0; i < numFields; ++i) {
+    TargetInfo after = before;
+    size_t index = 0;
+    std::string name;
+    forEachField(after, [&](const char *group, const char *field, auto &value) {
+      if (index++ == i) {
+        name = std::string(group) + "." + field;
+        change(value);
+      }
+    });
+    EXPECT_NE(after.toString(), before.toString()) << name;
+    // Another name for the same machine makes no other code.
+    EXPECT_EQ(after.cacheKey() == before.cacheKey(), name == "identity.name") << name;
+  }
+}
+
+TEST(TargetInfo, EachFieldOfAnInstructionIsInTheKey) {
+  TargetInfo before = *lookUpTarget("sm_90a");
+  size_t numFields = countFields<MatrixInstruction>();
+  for (size_t i = 0; i < numFields; ++i) {
+    TargetInfo after = before;
+    size_t index = 0;
+    std::string name;
+    forEachFieldOf(after.matrix.instructions.front(), [&](const char *field, auto &value) {
+      if (index++ == i) {
+        name = field;
+        change(value);
+      }
+    });
+    EXPECT_NE(after.cacheKey(), before.cacheKey()) << name;
+  }
+}
+
+TEST(TargetInfo, TextHasALineForEachField) {
+  const std::string text = lookUpTarget("sm_80")->toString();
+  EXPECT_NE(text.find("identity.name: sm_80\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("identity.requiredFeatures: [sm_80]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("simt.subgroupSize: 32\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("memory.copyEngine: per thread\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("sharedProducts.readCycles: 0.90000000000000002\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("name=mma.m16n8k8.tf32 m=16 n=8 k=8 threads=32 factors=tf32 sums=f32 lhs=registers "
+                      "rhs=registers isAsync=0"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TargetInfo, FactsFollowTheTableOfInstructions) {
+  struct Expected {
+    const char *name;
+    bool bf16Dots, i8Dots, tileRegisters, tensorCores, tensorTiles, asyncCopies;
+    int64_t depthOfF16, depthOfBf16;
+  };
+  for (const Expected &expected : {Expected{"x86-64-v4", false, false, false, false, false, false, 0, 0},
+                                   Expected{"znver4", true, true, false, false, false, false, 0, 0},
+                                   Expected{"sapphirerapids", true, true, true, false, false, false, 0, 0},
+                                   Expected{"c", false, false, false, false, false, false, 0, 0},
+                                   Expected{"sm_75", false, false, false, true, false, false, 8, 0},
+                                   Expected{"sm_80", false, false, false, true, false, true, 16, 16},
+                                   Expected{"sm_90a", false, false, false, true, true, true, 16, 16}}) {
+    const TargetInfo info = *lookUpTarget(expected.name);
+    EXPECT_EQ(info.hasBf16Dots(), expected.bf16Dots) << expected.name;
+    EXPECT_EQ(info.hasI8Dots(), expected.i8Dots) << expected.name;
+    EXPECT_EQ(info.hasTileRegisters(), expected.tileRegisters) << expected.name;
+    EXPECT_EQ(info.hasTensorCores(), expected.tensorCores) << expected.name;
+    EXPECT_EQ(info.hasTensorTiles(), expected.tensorTiles) << expected.name;
+    EXPECT_EQ(info.hasAsyncCopies(), expected.asyncCopies) << expected.name;
+    auto depthOf = [&](MatrixType type) {
+      const MatrixInstruction *found = info.findSubgroupProduct(type);
+      return found ? found->k : 0;
+    };
+    EXPECT_EQ(depthOf(MatrixType::F16), expected.depthOfF16) << expected.name;
+    EXPECT_EQ(depthOf(MatrixType::BF16), expected.depthOfBf16) << expected.name;
+    // Each instruction's rates are known.
+    EXPECT_EQ(info.costs.matrixProductsPerCycle != 0, !info.matrix.instructions.empty()) << expected.name;
+  }
+}
+
+TEST(TargetInfo, ACpuHasRoomOnItsStackThatSchedulesDoNotTake) {
+  for (const char *name : {"cpu", "x86-64-v3", "sapphirerapids", "aarch64"}) {
+    const TargetInfo info = *lookUpTarget(name);
+    EXPECT_EQ(info.memory.stackBytes, 4 << 20) << name;
+    EXPECT_LT(info.memory.privateBytes, info.memory.stackBytes) << name;
+  }
+  const TargetInfo card = *lookUpTarget("sm_80");
+  EXPECT_EQ(card.memory.stackBytes, card.memory.privateBytes);
+}
+
 #if defined(__x86_64__)
 TEST(TargetInfo, HostHasWhatItRequires) {
   TargetInfo host = *lookUpTarget("cpu");
-  EXPECT_GE(host.vectorBytes, 16);
-  EXPECT_GT(host.l1Bytes, 0);
+  EXPECT_GE(host.vector.bytes, 16);
+  EXPECT_GT(host.memory.l1Bytes, 0);
   bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-  EXPECT_EQ(host.vectorBytes == 64, wide);
+  EXPECT_EQ(host.vector.bytes == 64, wide);
 }
 #endif

@@ -13,12 +13,14 @@
 #include <vector>
 
 /// Facts of machines, as records. Whoever would ask "is this CUDA" reads a fact here instead.
+/// A new fact is a member of a group below, and a line of forEachField (Fields.h): cache key and printed form follow.
 namespace zyx::target {
 
 /// Which emitter makes code for the machine.
 enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2 };
 
-struct TargetInfo {
+/// Whose code it is, and for whom.
+struct Identity {
   /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "cuda", "sm_90a".
   std::string name;
   TargetKind kind = TargetKind::CPU;
@@ -33,89 +35,235 @@ struct TargetInfo {
   /// Features that the device must have for the code to run, by LLVM's names; for the artifact. Of a GPU
   /// its architecture.
   std::vector<std::string> requiredFeatures;
-
-  /// Bytes of a native vector; 0 where kernels are scalar (text targets).
-  int64_t vectorBytes = 0;
-  int64_t vectorRegisters = 0;
-  /// One instruction computes a * b + c with one rounding.
-  bool hasFma = false;
-  /// Masked vector loads and stores are instructions.
-  bool hasMaskedOps = false;
-  /// A matrix unit multiplies bf16 and 8-bit integers (Intel's AMX).
-  bool hasAmx = false;
-  /// Instructions add products of two bf16, and of four 8-bit integers, to each lane of 32 bits.
-  bool hasBf16Vectors = false, hasI8Vectors = false;
-  /// Rounding to whole numbers is an instruction: floor, ceil, trunc, roundeven.
-  bool hasRounding = true;
-  /// The maximum and minimum of floats, with NaN where either is and -0 below 0, are instructions.
-  bool hasMaximum = true;
-  /// Conversions between f16 and f32 are instructions.
-  bool hasHalfConversion = true;
-
-  /// Data caches of one core, in bytes; on a GPU those of a multiprocessor and of the device.
-  int64_t l1Bytes = 32 << 10;
-  int64_t l2Bytes = 512 << 10;
-
-  /// Processors that run programs of a kernel at the same time: a kernel has at least so many to hand out.
-  int64_t cores = 4;
-
-  /// Private allocations of one kernel, in bytes: they are on the stack of a worker thread. On a GPU what
-  /// a thread may have in local memory; larger ones lie in global memory.
-  int64_t privateBytes = 1 << 20;
-  /// Shared memory of one workgroup, in bytes; 0 where there is none.
-  int64_t sharedBytes = 0;
-  /// Threads that run in lockstep.
-  int64_t warpSize = 1;
-  /// Workgroups of a cluster, which read and write each other's shared memory, at most; 1 where there are none.
-  int64_t clusterSize = 1;
-  /// One instruction computes two f16 or two bf16: sums, differences, products.
-  bool hasPackedHalf = false, hasPackedBfloat = false;
-  /// Groups of four warps multiply tiles of 16-bit elements out of shared memory, where an engine copies them.
-  bool hasTensorTiles = false;
-  /// Bytes along the contraction that a warp multiplies by one instruction, of 16 rows and 8 columns; 0 where none
-  /// does. With 16 it knows f16 alone, with 32 bf16, i8 and tf32, too.
-  int64_t warpProductBytes = 0;
-  /// Threads start copies from global to shared memory, and go on meanwhile.
-  bool hasAsyncCopies = false;
-  /// Whether products may have fewer digits than their sums' type: f32 that is cut to tf32, of 10, and f8 whose sums
-  /// have some 14. What a user asks for by name.
-  bool fewDigits = false;
-  /// Of these: products that a multiprocessor sums up in a cycle, bytes that reach it meanwhile, and cycles in which a
-  /// tile does neither, because its first slices are on their way, or its results are.
-  int64_t productsPerCycle = 0, bytesPerCycle = 0, tileCycles = 0;
-  /// What memory gives in a cycle: a multiprocessor's share, or what one core of a processor reads.
-  int64_t memoryBytesPerCycle = 4;
-  /// Of these, too: products that the threads of a multiprocessor sum up in a cycle out of shared memory, where tensor
-  /// cores would lose digits, and in a kernel of the generic way.
-  int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
-  /// Cycles that a slice takes from its arrival to its release, however few products it has; in which workgroups of a
-  /// cluster wait for each other when they meet to add up their parts of a tile, by the square of their number; and
-  /// that one more kernel costs, on a processor, too.
-  int64_t sliceCycles = 0, meetingCycles = 0, launchCycles = 4000;
-  /// Millions of cycles in a second, by which estimates are seconds.
-  int64_t megahertz = 3000;
-  /// What a workgroup sends to the others of its cluster in a cycle, register by register.
-  int64_t sentBytesPerCycle = 1;
-  /// Threads that a core of a GPU wants, to wait for memory in turn: at least half of those for which it has room.
-  int64_t threadsPerCore = 0;
-  /// Version of PTX that the emitter writes, times 10: 88 for 8.8.
+  /// Version of PTX that the emitter writes, times 10: 88 for 8.8; 0 where it writes none.
   int ptxVersion = 0;
   /// The code is PTX for the device's driver, which knows machines that came later.
   bool isAssembledByDriver = false;
+  /// Processors that run programs of a kernel at the same time: a kernel has at least so many to hand out.
+  /// Cores of a CPU, multiprocessors of a GPU.
+  int64_t cores = 4;
+};
 
-  /// Elements of `elementBytes` bytes in a native vector, 1 where kernels are scalar.
-  int64_t lanes(int64_t elementBytes) const { return vectorBytes > elementBytes ? vectorBytes / elementBytes : 1; }
-  /// Whether something sums up products of narrow factors faster than it would sum up wide ones.
-  bool hasBf16Dots() const { return hasAmx || hasBf16Vectors; }
-  bool hasI8Dots() const { return hasAmx || hasI8Vectors; }
-  /// Programs are threads that run in lockstep with others.
-  bool isGpu() const { return warpSize > 1; }
-  /// Tensor cores multiply, however they are fed.
-  bool hasTensorCores() const { return hasTensorTiles || warpProductBytes != 0; }
+/// What one instruction computes with numbers, whether they are alone or in a vector.
+struct Arithmetic {
+  /// a * b + c with one rounding.
+  bool hasFma = false;
+  /// Rounding to whole numbers: floor, ceil, trunc, roundeven.
+  bool hasRounding = true;
+  /// The maximum and minimum of floats, with NaN where either is and -0 below 0.
+  bool hasMaximum = true;
+  /// Conversions between f16 and f32.
+  bool hasHalfConversion = true;
+  /// Sums, differences and products of two f16, or of two bf16.
+  bool hasPackedHalf = false, hasPackedBfloat = false;
+};
+
+/// Vector registers of a core, which a program uses as it likes; none where kernels are scalar.
+struct VectorFacts {
+  int64_t bytes = 0;
+  int64_t registers = 0;
+  /// Masked loads and stores are instructions.
+  bool hasMaskedOps = false;
+};
+
+/// Threads that run the same instruction in lockstep, and share memory.
+struct SimtFacts {
+  /// Threads of a subgroup, which run in lockstep: a warp, a wave. 1 where programs are no such threads.
+  int64_t subgroupSize = 1;
+  /// Threads of a workgroup, at most.
+  int64_t workgroupThreads = 0;
+  /// Shared memory of one workgroup, in bytes; 0 where there is none.
+  int64_t sharedBytes = 0;
+  /// Workgroups of a cluster, which read and write each other's shared memory, at most; 1 where there are none.
+  int64_t clusterSize = 1;
+  /// Registers of 32 bits that the threads of a core share, and those that one thread has at most.
+  int64_t registers = 0, threadRegisters = 0;
+  /// Threads and workgroups that a core has room for.
+  int64_t residentThreads = 0, residentWorkgroups = 0;
+  /// Threads that a core wants, to wait for memory in turn: at least half of those for which it has room.
+  int64_t busyThreads = 0;
+  /// Bytes that one thread reads or writes at once, and registers of so many bytes that it has for sums of a product.
+  int64_t laneBytes = 0, laneRegisters = 0;
+
+  /// Threads that a core has registers for, if each has so many.
+  int64_t threadsWith(int64_t registersEach) const { return registers / registersEach; }
+};
+
+/// Where a matrix instruction has an operand: in registers of its threads, in registers that are tiles of a matrix, or
+/// in shared memory.
+enum class OperandSource : uint8_t { Registers = 0, TileRegisters = 1, Shared = 2 };
+enum class MatrixType : uint8_t { F16 = 0, BF16 = 1, TF32 = 2, F8E4M3FN = 3, F8E5M2 = 4, F32 = 5, I8 = 6, I32 = 7 };
+/// Bytes of an element in memory.
+int64_t byteSize(MatrixType type);
+std::string_view toString(MatrixType type);
+
+/// An instruction that adds the product of an m x k and a k x n matrix to an m x n one.
+struct MatrixInstruction {
+  /// As the machine's manual names it.
+  std::string name;
+  /// Of several sizes the largest.
+  int64_t m = 0, n = 0, k = 0;
+  /// Threads that execute it together.
+  int64_t threads = 1;
+  MatrixType factors = MatrixType::F16, sums = MatrixType::F32;
+  OperandSource lhs = OperandSource::Registers, rhs = OperandSource::Registers;
+  /// The threads go on meanwhile, and wait for its sums.
+  bool isAsync = false;
+
+  bool operator==(const MatrixInstruction &) const = default;
+};
+
+struct MatrixFacts {
+  std::vector<MatrixInstruction> instructions;
+  /// Whether products may have fewer digits than their sums' type: f32 that is cut to tf32, of 10, and f8 whose sums
+  /// have some 14. What a user asks for by name.
+  bool fewDigits = false;
+};
+
+/// What copies from global to shared memory while threads go on.
+enum class CopyEngine : uint8_t {
+  None = 0,
+  /// Each thread starts copies of a few bytes.
+  PerThread = 1,
+  /// One thread starts the copy of a box of a tensor; single threads start copies, too.
+  Boxes = 2
+};
+
+/// Memory of one core.
+struct MemoryFacts {
+  /// Data caches, in bytes; on a GPU those of a multiprocessor and of the device.
+  int64_t l1Bytes = 32 << 10;
+  int64_t l2Bytes = 512 << 10;
+  /// Private allocations of a kernel that schedules keep to, in bytes; on a GPU what a thread may have in local memory.
+  /// Larger ones lie in global memory.
+  int64_t privateBytes = 1 << 20;
+  /// Private allocations that the stack of whoever runs a program has room for.
+  int64_t stackBytes = 4 << 20;
+  /// What moves for an element that is read by itself: a line of a CPU, a sector of a GPU.
+  int64_t transactionBytes = 64;
+  CopyEngine copyEngine = CopyEngine::None;
+};
+
+/// Rates and latencies that estimates are made of: of one core, in its cycles.
+struct CostFacts {
+  /// Millions of cycles in a second, by which estimates are seconds.
+  int64_t megahertz = 3000;
+  /// Cycles that one more kernel costs.
+  int64_t launchCycles = 4000;
+  /// What memory gives a core in a cycle, and what its caches do.
+  int64_t memoryBytesPerCycle = 4, cacheBytesPerCycle = 16;
+  /// Products of 16 bits that matrix instructions sum up in a cycle.
+  int64_t matrixProductsPerCycle = 0;
+
+  // Of a CPU.
+  /// An element that is gathered by itself; one that a sum reads a line apart, to put it into a vector; and a vector of
+  /// a factor that is read for the first time and copied.
+  int64_t gatherCycles = 12, strideCycles = 3, packCycles = 8;
+  /// More bytes than this are read ahead of the caches, or written past them: none would be there when it is needed.
+  int64_t streamBytes = 32 << 20;
+
+  // Of a GPU.
+  /// Simple instructions that the lanes of a core do in a cycle, and bytes that its shared memory gives.
+  int64_t lanesPerCycle = 0, sharedBytesPerCycle = 0;
+  /// Products that threads sum up in a cycle out of shared memory, where matrix instructions would lose digits, and in
+  /// a kernel of the generic way.
+  int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
+  /// Cycles in which a tile of matrix instructions neither multiplies nor reads, because its first slices are on their
+  /// way, or its results are; more of them where threads multiply it, and write results while nothing is multiplied.
+  int64_t tileCycles = 0, exactTileCycles = 0;
+  /// Cycles that a slice takes from its arrival to its release, however few products it has; and in which workgroups of
+  /// a cluster wait for each other when they meet to add up their parts of a tile, by the square of their number.
+  int64_t sliceCycles = 0, meetingCycles = 0;
+  /// What a workgroup sends to the others of its cluster in a cycle, register by register.
+  int64_t sentBytesPerCycle = 1;
+  /// From one op of a thread to the next that reads it; from a read of memory to the next one of a thread that has
+  /// several in flight; and of a product with its two reads of shared or cached factors.
+  int64_t opCycles = 0, readCycles = 0, productCycles = 0;
+  /// Threads that read as fast as a core's share of memory gives.
+  int64_t readingThreads = 0;
+  /// Subgroups that keep the matrix instructions of a core busy: each of its schedulers wants two, of which one waits.
+  int64_t busySubgroups = 0;
+};
+
+/// Cycles of workgroups that multiply out of shared memory, slice by slice along the contraction.
+struct SharedProductCosts {
+  /// From one slice to the next, however little there is to do: elements come from memory. A tile begins and ends.
+  int64_t sliceCycles = 0, tileCycles = 0;
+  /// What others wait for at a slice's barriers, and cycles of a slice with which they do not.
+  int64_t waitCycles = 0, busyCycles = 0;
+  /// A subgroup's read of an element by each lane, of up to `laneBytes` together, where its lanes are four by eight and
+  /// where they are not; and what an element takes that a subgroup brings there: its part of a request to memory, and a
+  /// write that others wait for. With `sliceCycles`, that orders rightly what an H200 took for three products in two
+  /// ways each.
+  double nearReadCycles = 0, readCycles = 0, bringCycles = 0;
+  /// What a subgroup reaches of a rate of matrix instructions that only several subgroups together have; cycles of an
+  /// instruction of a subgroup that is alone, and of 16 x 16 elements that it reads.
+  double subgroupShare = 0;
+  int64_t instructionCycles = 0, blockCycles = 0;
+  /// So much longer products of integers take.
+  double integerLoss = 1;
+  /// Cycles of a block of keys' barriers, and of what waits between them, of an attention.
+  int64_t attentionBlockCycles = 0;
+};
+
+struct TargetInfo : Identity {
+  Arithmetic arithmetic;
+  VectorFacts vector;
+  SimtFacts simt;
+  MatrixFacts matrix;
+  MemoryFacts memory;
+  CostFacts costs;
+  SharedProductCosts sharedProducts;
+
+  /// Programs have vector registers, and caches that keep what lies near.
+  bool hasVectors() const { return vector.bytes != 0; }
+  /// Programs are threads that run in lockstep with others: neighbours read neighbours.
+  bool hasSubgroups() const { return simt.subgroupSize > 1; }
+  /// For rooms that do not yet ask what they mean.
+  bool isGpu() const { return hasSubgroups(); }
+  /// The threads of a workgroup share memory.
+  bool hasSharedMemory() const { return simt.sharedBytes != 0; }
+  /// Threads that keep the machine busy; 0 where programs are no threads that run in lockstep.
+  int64_t busyThreads() const { return cores * simt.busyThreads; }
+
+  /// Bytes that one instruction of a program reads or writes at most, 0 where it takes one element; and registers of so
+  /// many bytes.
+  int64_t accessBytes() const { return hasSubgroups() ? simt.laneBytes : vector.bytes; }
+  int64_t accessRegisters() const { return hasSubgroups() ? simt.laneRegisters : vector.registers; }
+  /// Elements of `elementBytes` bytes in such an access.
+  int64_t lanes(int64_t elementBytes) const { return accessBytes() > elementBytes ? accessBytes() / elementBytes : 1; }
+  /// Simple instructions that a core does in a cycle, one for each element of 4 bytes.
+  int64_t opsPerCycle() const { return hasSubgroups() ? costs.lanesPerCycle : lanes(4); }
+
+  /// The first instruction of a table for which `accepts` holds; null where there is none.
+  template <typename Accepts> const MatrixInstruction *findInstruction(Accepts &&accepts) const {
+    for (const MatrixInstruction &instruction : matrix.instructions)
+      if (accepts(instruction))
+        return &instruction;
+    return nullptr;
+  }
+  /// What one thread executes by itself on factors of a type.
+  const MatrixInstruction *findDot(MatrixType factors) const;
+  /// What a subgroup multiplies out of its registers, of factors of a type.
+  const MatrixInstruction *findSubgroupProduct(MatrixType factors) const;
+  /// Whether something sums up products of narrow factors faster than it would sum up wide ones, on a CPU.
+  bool hasBf16Dots() const { return findDot(MatrixType::BF16); }
+  bool hasI8Dots() const { return findDot(MatrixType::I8); }
+  /// Registers are tiles of matrices, which are configured before use and cost time to switch.
+  bool hasTileRegisters() const;
+  /// Subgroups multiply matrices, however they are fed.
+  bool hasTensorCores() const { return hasSubgroups() && !matrix.instructions.empty(); }
+  /// Groups of subgroups multiply tiles out of shared memory, where an engine copies boxes of tensors.
+  bool hasTensorTiles() const;
+  /// Threads start copies from global to shared memory, and go on meanwhile.
+  bool hasAsyncCopies() const { return memory.copyEngine != CopyEngine::None; }
+
   /// "+avx2,+fma", as LLVM takes features.
   std::string featureString() const;
-  /// Everything that changes the code, as text for cache keys.
+  /// Everything that changes the code, as text for cache keys: all fields but the record's name.
   std::string cacheKey() const;
+  /// A line for each field: "simt.subgroupSize: 32".
+  std::string toString() const;
 };
 
 /// The record of that name. "cpu" describes the processor this runs on, or code for the device "cpu"

@@ -1,0 +1,156 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_INFO_FIELDS_H
+#define ZYX_TARGET_INFO_FIELDS_H
+
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include <tuple>
+#include <type_traits>
+
+/// All fields of a record, one by one: the only list of them beside their declarations. The cache key and the printed
+/// form are made of it, and TargetInfoTest counts the members of each group, so that none is forgotten.
+namespace zyx::target {
+
+template <typename Group, typename Type> struct Field {
+  const char *name;
+  Type Group::*member;
+};
+template <typename Group, typename Type> Field(const char *, Type Group::*) -> Field<Group, Type>;
+
+/// The fields of a group, in the order of their declaration.
+template <typename Group> inline constexpr auto fieldsOf = std::tuple<>();
+
+template <>
+inline constexpr auto fieldsOf<Identity> = std::tuple{Field{"name", &Identity::name},
+                                                      Field{"kind", &Identity::kind},
+                                                      Field{"device", &Identity::device},
+                                                      Field{"triple", &Identity::triple},
+                                                      Field{"cpu", &Identity::cpu},
+                                                      Field{"features", &Identity::features},
+                                                      Field{"requiredFeatures", &Identity::requiredFeatures},
+                                                      Field{"ptxVersion", &Identity::ptxVersion},
+                                                      Field{"isAssembledByDriver", &Identity::isAssembledByDriver},
+                                                      Field{"cores", &Identity::cores}};
+
+template <>
+inline constexpr auto fieldsOf<Arithmetic> = std::tuple{Field{"hasFma", &Arithmetic::hasFma},
+                                                        Field{"hasRounding", &Arithmetic::hasRounding},
+                                                        Field{"hasMaximum", &Arithmetic::hasMaximum},
+                                                        Field{"hasHalfConversion", &Arithmetic::hasHalfConversion},
+                                                        Field{"hasPackedHalf", &Arithmetic::hasPackedHalf},
+                                                        Field{"hasPackedBfloat", &Arithmetic::hasPackedBfloat}};
+
+template <>
+inline constexpr auto fieldsOf<VectorFacts> =
+    std::tuple{Field{"bytes", &VectorFacts::bytes}, Field{"registers", &VectorFacts::registers},
+               Field{"hasMaskedOps", &VectorFacts::hasMaskedOps}};
+
+template <>
+inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &SimtFacts::subgroupSize},
+                                                       Field{"workgroupThreads", &SimtFacts::workgroupThreads},
+                                                       Field{"sharedBytes", &SimtFacts::sharedBytes},
+                                                       Field{"clusterSize", &SimtFacts::clusterSize},
+                                                       Field{"registers", &SimtFacts::registers},
+                                                       Field{"threadRegisters", &SimtFacts::threadRegisters},
+                                                       Field{"residentThreads", &SimtFacts::residentThreads},
+                                                       Field{"residentWorkgroups", &SimtFacts::residentWorkgroups},
+                                                       Field{"busyThreads", &SimtFacts::busyThreads},
+                                                       Field{"laneBytes", &SimtFacts::laneBytes},
+                                                       Field{"laneRegisters", &SimtFacts::laneRegisters}};
+
+template <>
+inline constexpr auto fieldsOf<MatrixInstruction> = std::tuple{Field{"name", &MatrixInstruction::name},
+                                                               Field{"m", &MatrixInstruction::m},
+                                                               Field{"n", &MatrixInstruction::n},
+                                                               Field{"k", &MatrixInstruction::k},
+                                                               Field{"threads", &MatrixInstruction::threads},
+                                                               Field{"factors", &MatrixInstruction::factors},
+                                                               Field{"sums", &MatrixInstruction::sums},
+                                                               Field{"lhs", &MatrixInstruction::lhs},
+                                                               Field{"rhs", &MatrixInstruction::rhs},
+                                                               Field{"isAsync", &MatrixInstruction::isAsync}};
+
+template <>
+inline constexpr auto fieldsOf<MatrixFacts> =
+    std::tuple{Field{"instructions", &MatrixFacts::instructions}, Field{"fewDigits", &MatrixFacts::fewDigits}};
+
+template <>
+inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &MemoryFacts::l1Bytes},
+                                                         Field{"l2Bytes", &MemoryFacts::l2Bytes},
+                                                         Field{"privateBytes", &MemoryFacts::privateBytes},
+                                                         Field{"stackBytes", &MemoryFacts::stackBytes},
+                                                         Field{"transactionBytes", &MemoryFacts::transactionBytes},
+                                                         Field{"copyEngine", &MemoryFacts::copyEngine}};
+
+template <>
+inline constexpr auto fieldsOf<CostFacts> =
+    std::tuple{Field{"megahertz", &CostFacts::megahertz},
+               Field{"launchCycles", &CostFacts::launchCycles},
+               Field{"memoryBytesPerCycle", &CostFacts::memoryBytesPerCycle},
+               Field{"cacheBytesPerCycle", &CostFacts::cacheBytesPerCycle},
+               Field{"matrixProductsPerCycle", &CostFacts::matrixProductsPerCycle},
+               Field{"gatherCycles", &CostFacts::gatherCycles},
+               Field{"strideCycles", &CostFacts::strideCycles},
+               Field{"packCycles", &CostFacts::packCycles},
+               Field{"streamBytes", &CostFacts::streamBytes},
+               Field{"lanesPerCycle", &CostFacts::lanesPerCycle},
+               Field{"sharedBytesPerCycle", &CostFacts::sharedBytesPerCycle},
+               Field{"exactProductsPerCycle", &CostFacts::exactProductsPerCycle},
+               Field{"threadProductsPerCycle", &CostFacts::threadProductsPerCycle},
+               Field{"tileCycles", &CostFacts::tileCycles},
+               Field{"exactTileCycles", &CostFacts::exactTileCycles},
+               Field{"sliceCycles", &CostFacts::sliceCycles},
+               Field{"meetingCycles", &CostFacts::meetingCycles},
+               Field{"sentBytesPerCycle", &CostFacts::sentBytesPerCycle},
+               Field{"opCycles", &CostFacts::opCycles},
+               Field{"readCycles", &CostFacts::readCycles},
+               Field{"productCycles", &CostFacts::productCycles},
+               Field{"readingThreads", &CostFacts::readingThreads},
+               Field{"busySubgroups", &CostFacts::busySubgroups}};
+
+template <>
+inline constexpr auto fieldsOf<SharedProductCosts> =
+    std::tuple{Field{"sliceCycles", &SharedProductCosts::sliceCycles},
+               Field{"tileCycles", &SharedProductCosts::tileCycles},
+               Field{"waitCycles", &SharedProductCosts::waitCycles},
+               Field{"busyCycles", &SharedProductCosts::busyCycles},
+               Field{"nearReadCycles", &SharedProductCosts::nearReadCycles},
+               Field{"readCycles", &SharedProductCosts::readCycles},
+               Field{"bringCycles", &SharedProductCosts::bringCycles},
+               Field{"subgroupShare", &SharedProductCosts::subgroupShare},
+               Field{"instructionCycles", &SharedProductCosts::instructionCycles},
+               Field{"blockCycles", &SharedProductCosts::blockCycles},
+               Field{"integerLoss", &SharedProductCosts::integerLoss},
+               Field{"attentionBlockCycles", &SharedProductCosts::attentionBlockCycles}};
+
+/// The groups of a record beside its identity.
+inline constexpr auto groups = std::tuple{Field{"arithmetic", &TargetInfo::arithmetic},
+                                          Field{"vector", &TargetInfo::vector},
+                                          Field{"simt", &TargetInfo::simt},
+                                          Field{"matrix", &TargetInfo::matrix},
+                                          Field{"memory", &TargetInfo::memory},
+                                          Field{"costs", &TargetInfo::costs},
+                                          Field{"sharedProducts", &TargetInfo::sharedProducts}};
+
+/// Calls `visit(name, field)` for each field of a group.
+template <typename Group, typename Visit> void forEachFieldOf(Group &group, Visit &&visit) {
+  std::apply([&](const auto &...field) { (visit(field.name, group.*field.member), ...); },
+             fieldsOf<std::remove_const_t<Group>>);
+}
+
+/// Calls `visit(group, name, field)` for each field of a record, constant or not: visit("simt", "subgroupSize", 32).
+template <typename Info, typename Visit> void forEachField(Info &info, Visit &&visit) {
+  using Base = std::conditional_t<std::is_const_v<Info>, const Identity, Identity>;
+  auto visitGroup = [&](const char *group, auto &members) {
+    forEachFieldOf(members, [&](const char *name, auto &field) { visit(group, name, field); });
+  };
+  visitGroup("identity", static_cast<Base &>(info));
+  std::apply([&](const auto &...group) { (visitGroup(group.name, info.*group.member), ...); }, groups);
+}
+
+} // namespace zyx::target
+
+#endif // ZYX_TARGET_INFO_FIELDS_H
