@@ -23,11 +23,8 @@ FailureOr<zyx::target::TargetInfo> zyx::cost::recordOf(func::FuncOp entry, Strin
 }
 
 CostModel::CostModel(const zyx::target::TargetInfo &target) : target(target) {
-  if (target.hasSubgroups()) {
-    machine.threads = target.busyThreads();
-    machine.sharedBytes = target.simt.sharedBytes;
-    machine.warpSize = target.simt.subgroupSize;
-  }
+  if (target.hasSubgroups())
+    machine = Workgroups::of(target);
 }
 
 SmallVector<const void *> zyx::cost::keyOf(GroupOp group) {

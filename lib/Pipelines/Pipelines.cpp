@@ -11,6 +11,7 @@
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Matrix/Passes.h"
 #include "zyx/Codegen/Tile/Passes.h"
+#include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
@@ -72,12 +73,9 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
       options.scheduleSeed != 0)
     passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
   ConvertGraphToKernelPassOptions machine;
-  if (options.optimise && options.target.isGpu()) {
-    machine.threads = options.target.busyThreads();
-    machine.sharedBytes = options.target.simt.sharedBytes;
-    machine.warpSize = options.target.simt.subgroupSize;
-  } else if (options.optimise) {
-    machine.vectorBytes = options.target.vector.bytes;
+  if (options.optimise) {
+    const Workgroups has = Workgroups::of(options.target);
+    machine = {has.threads, has.sharedBytes, has.warpSize, has.workgroupThreads, has.transactionBytes, has.vectorBytes};
   }
   passes.addPass(createConvertGraphToKernelPass(machine));
   if (options.optimise) {

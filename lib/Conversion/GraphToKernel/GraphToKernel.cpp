@@ -442,6 +442,11 @@ LogicalResult Planner::planBlock(Block &block) {
   return success();
 }
 
+Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
+  return {target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
+          target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes};
+}
+
 LogicalResult Planner::plan() {
   // Where nothing is optimised each op is a kernel.
   if (machine.threads != 0 || machine.vectorBytes != 0)
@@ -474,6 +479,7 @@ LogicalResult Planner::plan() {
 
 void ConvertGraphToKernelPass::runOnOperation() {
   SymbolTable symbols(getOperation());
+  const Workgroups machine{threads, sharedBytes, warpSize, workgroupThreads, transactionBytes, vectorBytes};
   for (auto entry : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
     if (!entry.getBody().hasOneBlock()) {
       entry.emitOpError("needs a body of one block to become a plan");
@@ -481,7 +487,7 @@ void ConvertGraphToKernelPass::runOnOperation() {
     }
     if (failed(graph::ir::requireNumbers(entry)))
       return signalPassFailure();
-    if (failed(Planner(entry, symbols, {threads, sharedBytes, warpSize, vectorBytes}).plan()))
+    if (failed(Planner(entry, symbols, machine).plan()))
       return signalPassFailure();
   }
 }

@@ -32,11 +32,12 @@ struct ScanShape {
   int64_t columns = 1, segments = 1, items = 8;
 
   ScanShape(const Rows &rows, int64_t elementBytes, const Workgroups &machine) {
-    constexpr int64_t fewestThreads = 256, mostThreads = 1024, wantedThreads = 128, sectorBytes = 32;
+    constexpr int64_t fewestThreads = 256, wantedThreads = 128;
+    const int64_t mostThreads = machine.workgroupThreads;
     columns = std::min(machine.warpSize, ceilPower(rows.inner));
-    // Few workgroups have as many threads as there may be, and columns that are a sector of memory.
+    // Few workgroups have as many threads as there may be, and columns that memory gives at once.
     auto groups = [&] { return rows.outer * divideCeil(rows.inner, columns); };
-    while (columns * elementBytes > sectorBytes && groups() * mostThreads < machine.threads / 2)
+    while (columns * elementBytes > machine.transactionBytes && groups() * mostThreads < machine.threads / 2)
       columns /= 2;
     int64_t most = fewestThreads;
     while (most < mostThreads && 2 * most * groups() <= machine.threads / 2)
@@ -60,7 +61,7 @@ struct SortShape {
   int64_t threads, tile;
 
   SortShape(const Rows &rows, int64_t wordBytes, const Workgroups &machine) {
-    constexpr int64_t mostThreads = 1024;
+    const int64_t mostThreads = machine.workgroupThreads;
     threads = std::min(mostThreads, divideCeil(rows.extent, items));
     // What is no power of two is no part of a longer row. Two workgroups share a multiprocessor.
     threads = threads < mostThreads / 2 ? llvm::alignTo(threads, machine.warpSize) : ceilPower(threads);
@@ -80,7 +81,8 @@ struct ScatterShape {
 
   ScatterShape(const Rows &all, int64_t numUpdates, const Workgroups &machine)
       : columns(std::min(threads, ceilPower(all.inner))) {
-    constexpr int64_t mostThreads = 1024, mostColumns = 8, busyPerGroup = 2048, mostLooks = 16;
+    constexpr int64_t mostColumns = 8, busyPerGroup = 2048, mostLooks = 16;
+    const int64_t mostThreads = machine.workgroupThreads;
     // Each workgroup reads all indices. Where elements are few, it has as many of them as there may be.
     auto groups = [&](int64_t of) { return all.outer * divideCeil(all.extent, of / columns); };
     // Their targets, those that are its own in their order, those of each thread, and sums, twice.
@@ -106,9 +108,9 @@ struct FirstShape {
   FirstShape(SortOp sort, const Rows &rows, const Workgroups &machine) : first(rows.extent) {
     if (auto attribute = sort->getAttrOfType<IntegerAttr>(firstElementsAttrName))
       first = std::min(attribute.getInt(), rows.extent);
-    constexpr int64_t wordBytes = 8, wantedItems = 8, mostThreads = 1024;
-    threads =
-        std::clamp(ceilPower(std::max(divideCeil(rows.extent, wantedItems), 2 * first)), machine.warpSize, mostThreads);
+    constexpr int64_t wordBytes = 8, wantedItems = 8;
+    threads = std::clamp(ceilPower(std::max(divideCeil(rows.extent, wantedItems), 2 * first)), machine.warpSize,
+                         machine.workgroupThreads);
     while (threads > machine.warpSize && 2 * threads * SortShape::items * wordBytes > machine.sharedBytes / 2)
       threads /= 2;
     items = divideCeil(rows.extent, threads);
@@ -739,7 +741,8 @@ void WorkgroupOrder::emitScatter(ScatterOp scatter) {
 //===----------------------------------------------------------------------===//
 
 bool WorkgroupOrder::isFor(Operation *op, const Workgroups &machine, bool isUpdate) {
-  if (machine.threads == 0 || machine.warpSize == 1 || machine.sharedBytes < leastShared)
+  if (machine.threads == 0 || machine.workgroupThreads == 0 || machine.warpSize == 1 ||
+      machine.sharedBytes < leastShared)
     return false;
   if (auto scatter = dyn_cast<ScatterOp>(op)) {
     Rows rows(getShape(scatter.getX()), scatter.getDim());

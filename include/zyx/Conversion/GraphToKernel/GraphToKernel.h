@@ -8,6 +8,7 @@
 #include "zyx/Base/Shape.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx {
 
@@ -33,8 +34,12 @@ struct Workgroups {
   int64_t sharedBytes = 0;
   /// Threads that run in lockstep.
   int64_t warpSize = 1;
+  /// Threads of a workgroup at most, and bytes that move for an element that is read by itself.
+  int64_t workgroupThreads = 0, transactionBytes = 0;
   /// Of a program's vectors; 0 where programs have none, or where neighbouring threads are as good as one.
   int64_t vectorBytes = 0;
+
+  static Workgroups of(const target::TargetInfo &target);
 };
 
 /// Builds the tiled kernel of a group at `builder`; its tiles are the whole iteration space. Rows whose order matters
