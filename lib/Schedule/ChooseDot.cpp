@@ -152,13 +152,22 @@ int64_t matrixBytesOf(DotOp dot) {
   return lhs.isBF16() && sum.isF32() ? 2 : lhs.isInteger(8) && sum.isInteger(32) ? 1 : 0;
 }
 
-/// The unit sums up 32 x 32 elements in its registers and is fed from the second cache as fast as from the
-/// first, so that the whole of the contraction is one piece where packed rows of it are not too large.
-/// Products that do not fill its registers are left to vectors.
+/// The instruction for a dot's narrow factors; null where there is none, or these are not narrow.
+const target::MatrixInstruction *findInstruction(int64_t matrixBytes, const target::TargetInfo &target) {
+  return matrixBytes == 2   ? target.findDot(target::MatrixType::BF16)
+         : matrixBytes == 1 ? target.findDot(target::MatrixType::I8)
+                            : nullptr;
+}
+
+/// Two by two registers hold the sums, and what feeds them comes from the second cache as fast as from the first, so
+/// that the whole of the contraction is one piece where packed rows of it are not too large. Products that do not fill
+/// the registers are left to vectors.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
-  constexpr int64_t tile = 32, registerBytes = 64;
-  bool isFast = facts.matrixBytes == 2 ? target.hasBf16Dots() : facts.matrixBytes == 1 && target.hasI8Dots();
-  if (!isFast || facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
+  const target::MatrixInstruction *instruction = findInstruction(facts.matrixBytes, target);
+  if (!instruction)
+    return std::nullopt;
+  const int64_t tile = 2 * instruction->n, registerBytes = target.vector.bytes;
+  if (facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
       facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
@@ -213,8 +222,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
 } // namespace
 
 bool isForMatrixUnit(DotOp dot, const target::TargetInfo &target) {
-  const int64_t bytes = matrixBytesOf(dot);
-  return bytes == 2 ? target.hasBf16Dots() : bytes == 1 && target.hasI8Dots();
+  return findInstruction(matrixBytesOf(dot), target);
 }
 
 bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
