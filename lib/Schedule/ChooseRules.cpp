@@ -981,14 +981,15 @@ private:
         if (axis != read && axis != written)
           grid(axis, 1);
       if (target.hasSubgroups()) {
-        // A thread has a square of vectors, a warp 4 of them where it writes by 8 where it reads, which are whole
-        // lines; the next warp writes the other halves of its lines. Eight warps have as much of both directions.
-        const int64_t lanes = elementsPerProgram();
-        grid(written, 16 * lanes);
-        grid(read, 16 * lanes);
-        grid(written, 8 * lanes);
-        grid(read, 8 * lanes);
-        grid(written, 4 * lanes);
+        // A thread has a square of vectors, a subgroup 4 of them where it writes by 8 of 32 where it reads, which are
+        // whole lines; the next subgroup writes the other halves of its lines. Eight of them have as much of both
+        // directions.
+        const int64_t lanes = elementsPerProgram(), down = 4, across = target.simt.subgroupSize / down;
+        grid(written, 4 * down * lanes);
+        grid(read, 2 * across * lanes);
+        grid(written, 2 * down * lanes);
+        grid(read, across * lanes);
+        grid(written, down * lanes);
         grid(written, lanes);
         grid(read, lanes);
         return;

@@ -36,8 +36,6 @@ constexpr double conversionCost = 8;
 /// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
 constexpr double stridedCost = 40;
 constexpr int64_t sharedPadding = 4;
-/// What a warp multiplies at once, of 16 bits: rows, columns, steps of the contraction.
-constexpr int64_t warpThreads = 32, warpRows = 16, warpColumns = 8, warpDepth = 16;
 
 /// Whether an op converts numbers, or rounds to 16 bits.
 bool isConverted(Operation *op) {
@@ -126,9 +124,9 @@ public:
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
     const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-    const zyx::target::MatrixInstruction *product = target.findSubgroupProduct(zyx::target::MatrixType::BF16);
-    isForWarps = product && product->k == warpDepth && (factor.isBF16() || factor.isF16()) &&
-                 getElementTypeOrSelf(dot.getRhs().getType()) == factor && getElementTypeOrSelf(dot.getType()).isF32();
+    if ((factor.isBF16() || factor.isF16()) && getElementTypeOrSelf(dot.getRhs().getType()) == factor &&
+        getElementTypeOrSelf(dot.getType()).isF32())
+      product = target.findSubgroupProduct(zyx::target::MatrixType::BF16);
   }
 
   SmallVector<SharedPlan> rank(bool cutRows, bool cutColumns, unsigned most) const;
@@ -140,26 +138,31 @@ private:
   double threadCost() const;
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
   int64_t sharedBytesOf(const SharedPlan &plan) const;
+  int64_t threadsOfTile(const SharedPlan &plan) const;
+  /// Threads that have the same sums, of different parts of a slice.
+  int64_t groupsOf(const SharedPlan &plan, int64_t depth) const;
   int64_t sliceDepth(const SharedPlan &plan) const {
-    return plan.byWarps ? std::min<int64_t>(llvm::alignTo(k, warpDepth), plan.depth) : std::min(k, plan.depth);
+    return plan.byWarps ? std::min<int64_t>(llvm::alignTo(k, product->k), plan.depth) : std::min(k, plan.depth);
   }
   void addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const;
 
   const zyx::target::TargetInfo &target;
   int64_t m, n, k, batches = 1, sumBytes;
   FactorCost left, right;
-  bool isInteger, isWide, isForWarps;
+  bool isInteger, isWide;
+  /// What a warp multiplies at once, where factors are of 16 bits; null where none does.
+  const zyx::target::MatrixInstruction *product = nullptr;
 };
 
-int64_t threadsOfTile(const SharedPlan &plan) {
+int64_t Planner::threadsOfTile(const SharedPlan &plan) const {
   return llvm::divideCeil(plan.tileRows, plan.rows) * llvm::divideCeil(plan.tileColumns, plan.columns) *
-         (plan.byWarps ? warpThreads : 1);
+         (plan.byWarps ? product->threads : 1);
 }
 
-/// Threads that have the same sums, of different parts of a slice.
-int64_t groupsOf(const SharedPlan &plan, int64_t depth) {
+int64_t Planner::groupsOf(const SharedPlan &plan, int64_t depth) const {
   int64_t groups = 1;
-  while (2 * groups * threadsOfTile(plan) <= plan.threads && depth % (2 * groups * (plan.byWarps ? warpDepth : 1)) == 0)
+  while (2 * groups * threadsOfTile(plan) <= plan.threads &&
+         depth % (2 * groups * (plan.byWarps ? product->k : 1)) == 0)
     groups *= 2;
   return groups;
 }
@@ -174,7 +177,7 @@ int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
     auto bytesOf = [&](int64_t tile, int64_t each) {
       const auto all = static_cast<int64_t>(llvm::alignTo(tile, each));
       return 2 * stages *
-             std::max<int64_t>(all * (depth + warpColumns), depth * (llvm::alignTo(all, warpRows) + warpColumns));
+             std::max<int64_t>(all * (depth + product->n), depth * (llvm::alignTo(all, product->m) + product->n));
     };
     const int64_t sums = llvm::alignTo(plan.tileRows, plan.rows) * llvm::alignTo(plan.tileColumns, plan.columns);
     return bytesOf(plan.tileRows, plan.rows) + bytesOf(plan.tileColumns, plan.columns) + (groups - 1) * sums * sumBytes;
@@ -250,9 +253,9 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
   const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
   const double rate = real(target.costs.matrixProductsPerCycle) * (target.hasTensorTiles() ? costs.subgroupShare : 1);
   const double multiply = real(rows * columns * depth) / rate * productLoss;
-  const double blocks = real(llvm::divideCeil(plan.rows, warpRows) + llvm::divideCeil(plan.columns, warpRows));
+  const double blocks = real(llvm::divideCeil(plan.rows, product->m) + llvm::divideCeil(plan.columns, product->m));
   const double read =
-      real(threads / warpThreads * llvm::divideCeil(depth, warpDepth)) * blocks * real(costs.blockCycles);
+      real(threads / product->threads * llvm::divideCeil(depth, product->k)) * blocks * real(costs.blockCycles);
   const double bring =
       (real(plan.tileRows) * left.inVectors() + real(plan.tileColumns) * right.inVectors()) * real(depth);
   const double brought =
@@ -264,11 +267,11 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
   };
   const int64_t pieces = piecesOf(plan.tileRows, left) + piecesOf(plan.tileColumns, right);
   const int64_t registers =
-      (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / warpThreads + pieces + otherRegisters;
+      (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / product->threads + pieces + otherRegisters;
   const double products =
-      real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(warpRows * warpColumns * warpDepth);
+      real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(product->m * product->n * product->k);
   const double own = products * real(costs.instructionCycles) +
-                     blocks * real(depth / warpDepth / groups) * real(costs.blockCycles) + bring / real(plan.threads);
+                     blocks * real(depth / product->k / groups) * real(costs.blockCycles) + bring / real(plan.threads);
   return costOfSlices(plan, slice, own, registers);
 }
 
@@ -294,8 +297,8 @@ double Planner::threadCost() const {
 void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const {
   constexpr std::pair<int64_t, int64_t> parts[] = {{64, 32}, {32, 64}, {32, 32}, {64, 16}, {16, 64}, {32, 16}, {16, 32},
                                                    {16, 16}, {64, 8},  {8, 64},  {32, 8},  {8, 32},  {16, 8},  {8, 16}};
-  auto fits = [](int64_t part, int64_t tile) {
-    return part < 2 * tile || part == warpColumns || (part == warpRows && tile > warpColumns / 2);
+  auto fits = [&](int64_t part, int64_t tile) {
+    return part < 2 * tile || part == product->n || (part == product->m && tile > product->n / 2);
   };
   for (auto [rows, columns] : parts)
     for (int64_t threads : {64, 128, 256})
@@ -340,7 +343,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
                                                    {2, 2}, {1, 4}, {4, 1}, {1, 2}, {1, 1}};
   for (int64_t tileRows : tilesOf(m, cutRows, 0))
     for (int64_t tileColumns : tilesOf(n, cutColumns, llvm::divideCeil(m, tileRows) * batches)) {
-      if (isForWarps)
+      if (product)
         addWarps(tileRows, tileColumns, plans);
       for (auto [rows, columns] : parts)
         for (int64_t threads : {64, 128, 256})
