@@ -1,0 +1,47 @@
+"""utils/check-targets.py refuses kinds of machines outside Target, and nothing else."""
+import unittest
+
+from tree import Tree
+
+
+def check(files):
+    with Tree(files) as tree:
+        return tree.run("check-targets.py", "--root", str(tree.root))
+
+
+class CheckTargets(unittest.TestCase):
+    def refuses(self, files, message):
+        code, output = check(files)
+        self.assertEqual(code, 1, output)
+        self.assertIn(message, output)
+
+    def accepts(self, files):
+        code, output = check(files)
+        self.assertEqual(code, 0, output)
+
+    def test_a_kind_outside_target_is_refused(self):
+        self.refuses({"lib/Schedule/A.cpp": "int x;\nbool y = target.isGpu();\n"}, "lib/Schedule/A.cpp:2: isGpu")
+        self.refuses({"lib/Session/A.cpp": "auto k = target::TargetKind::CUDA;\n"}, "lib/Session/A.cpp:1: TargetKind")
+        self.refuses({"include/zyx/Dialect/Kernel/Transforms/Passes.td": 'Option<"isGpu", "gpu", "bool">\n'},
+                     "Passes.td:1: isGpu")
+        self.refuses({"tools/zyx-run/A.cpp": "if (isGpu) {}\n"}, "tools/zyx-run/A.cpp:1: isGpu")
+
+    def test_target_knows_its_kinds(self):
+        self.accepts({"lib/Target/CPU/A.cpp": "if (target.kind != TargetKind::CPU) {}\n",
+                      "include/zyx/Target/Info/TargetInfo.h": "enum class TargetKind { CPU };\n"})
+
+    def test_a_number_of_a_machine_is_refused_where_it_decides(self):
+        self.refuses({"lib/Schedule/A.cpp": "constexpr double lanesPerCycle = 128;\n"},
+                     "lib/Schedule/A.cpp:1: lanesPerCycle")
+        self.refuses({"lib/Cost/A.cpp": "constexpr int64_t rows = 4, registerFile = 65536;\n"},
+                     "lib/Cost/A.cpp:1: registerFile")
+        self.accepts({"lib/Schedule/A.cpp": "const int64_t residentThreads = target.simt.residentThreads;\n",
+                      "lib/Conversion/KernelToNVVM/A.cpp": "constexpr int64_t warpThreads = 32;\n",
+                      "lib/Target/Info/TargetInfo.cpp": "costs.lanesPerCycle = 128;\n"})
+
+    def test_facts_are_asked_everywhere(self):
+        self.accepts({"lib/Schedule/A.cpp": "if (target.hasSubgroups()) {}\n"})
+
+
+if __name__ == "__main__":
+    unittest.main()
