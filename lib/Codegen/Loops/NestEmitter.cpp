@@ -4,6 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "NestEmitter.h"
 
+#include "ColumnSums.h"
+#include "SquareEmitter.h"
+
+#include "zyx/Codegen/Cpu/NearOperands.h"
+#include "zyx/Codegen/Simt/AcrossThreads.h"
+#include "zyx/Codegen/Simt/RowReductionEmitter.h"
+#include "zyx/Codegen/Simt/ThreadSteps.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
@@ -50,9 +57,9 @@ LogicalResult NestEmitter::emit() {
   });
   if (writesMemory)
     t.barrier(loc);
-  copyNear();
-  chooseGroups(outer);
-  if (t.threads == 1 && !picked && findTransposed())
+  NearOperands(*this).copy();
+  groups.choose(outer);
+  if (t.threads == 1 && !picked && SquareEmitter::find(*this, transposedAxis, transposed))
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
     return failure();
@@ -87,7 +94,7 @@ void NestEmitter::chooseVectorAxis() {
     };
     for (Operation *access : cone.accesses) {
       auto load = dyn_cast<LoadOp>(access);
-      if (load && comesNear(load, axis))
+      if (load && NearOperands(*this).comesNear(load, axis))
         ++score;
       else if (load)
         look(load.getResult(), load.getView(), 1);
@@ -135,151 +142,6 @@ void NestEmitter::chooseVectorAxis() {
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
 }
 
-/// Of a long sum, whose operand slides along what is summed up.
-bool NestEmitter::comesNear(LoadOp load, Axis axis) {
-  if (t.threads > 1 || t.machine.isGpu || t.machine.vectorBytes == 0 || picked || reduces.empty() || !combinesMany())
-    return false;
-  const int64_t width =
-      std::min<int64_t>(t.lanesFor(cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
-  return nearFormOf(load, axis, width).has_value();
-}
-
-void NestEmitter::chooseGroups(ArrayRef<Axis> outer) {
-  const bool isOwnSum = llvm::any_of(
-      roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
-  if (!t.source->hasAttr(rowGroupsAttrName) || t.threads == 1 || t.cluster > 1 || !vectorAxis || unrolled || picked ||
-      online || isOwnSum || !extents[*vectorAxis].constant || (!reduces.empty() && isShort()))
-    return;
-  const int64_t extent = *extents[*vectorAxis].constant;
-  int64_t own = lanes;
-  while (own > 1 && extent % own != 0)
-    own /= 2;
-  const int64_t vectors = extent / own;
-  if (vectors == 0 || t.threads / vectors < 2)
-    return;
-  SmallVector<Axis> candidates(outer);
-  if (!reduces.empty()) {
-    // Who combines what groups have would have to wait between two rows.
-    if (llvm::any_of(outer, [&](Axis axis) { return extents[axis].constant != 1; }))
-      return;
-    candidates.clear();
-    llvm::copy_if(domain, std::back_inserter(candidates),
-                  [&](Axis axis) { return combined.contains(axis) && vectorAxis != axis; });
-  }
-  // As few steps as can be; the first such axis, whose rows are furthest apart.
-  double best = 1;
-  for (Axis axis : candidates) {
-    const std::optional<int64_t> steps = extents[axis].constant;
-    if (!steps || *steps < 2)
-      continue;
-    const double share =
-        static_cast<double>(llvm::divideCeil(*steps, t.threads / vectors)) / static_cast<double>(*steps);
-    if (share < best)
-      best = share, groupAxis = axis;
-  }
-  if (!groupAxis)
-    return;
-  groups = std::min(t.threads / vectors, *extents[*groupAxis].constant);
-  groupVectors = vectors;
-  lanes = own;
-  unroll = 1;
-}
-
-Point NestEmitter::ownColumn(const Point &point) {
-  Value column = arith::RemUIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(groupVectors, loc));
-  Value position = arith::MulIOp::create(t.builder, loc, column, t.evaluator.constantIndex(lanes, loc));
-  Point at = point;
-  t.setLanes(at, *vectorAxis, position, lanes, extents[*vectorAxis], /*partial=*/false, loc);
-  return at;
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::walkGroupSteps(int64_t extent, int64_t count, Accumulators accs,
-                                                                 Body body) {
-  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
-  Value first = arith::DivUIOp::create(t.builder, loc, t.thread(), index(groupVectors));
-  // Threads beyond the last group have nothing.
-  if (groups * groupVectors != t.threads) {
-    Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, first, index(groups));
-    first = arith::SelectOp::create(t.builder, loc, exists, first, index(extent));
-  }
-  const int64_t covered = extent - extent % (count * groups);
-  FailureOr<Accumulators> results = accs;
-  if (covered != 0)
-    results = emitFor(first, index(covered), count * groups, accs,
-                      [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
-                        for (int64_t u = 0; u < count; ++u) {
-                          FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
-                          if (failed(next))
-                            return failure();
-                          carried = *next;
-                        }
-                        return carried;
-                      });
-  if (failed(results) || covered == extent)
-    return results;
-  Value rest = t.evaluator.addIndex(first, index(covered), loc);
-  return emitFor(rest, index(extent), groups, *results, body);
-}
-
-void NestEmitter::finishGroups(ArrayRef<Value> partial, Point point) {
-  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
-  const int64_t columns = groupVectors * lanes;
-  Value group = arith::DivUIOp::create(t.builder, loc, t.thread(), index(groupVectors));
-  Value column = t.evaluator.position(point, *vectorAxis, loc);
-  SmallVector<Value> memory;
-  for (Value own : partial) {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(t.programStart);
-    memory.push_back(AllocOp::create(
-        t.builder, loc, ViewType::get({groups, columns}, getElementTypeOrSelf(own.getType()), Space::Shared)));
-  }
-  {
-    OpBuilder::InsertionGuard guard(t.builder);
-    if (groups * groupVectors != t.threads) {
-      Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, group, index(groups));
-      auto branch = scf::IfOp::create(t.builder, loc, exists, /*withElseRegion=*/false);
-      t.builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    for (auto [own, to] : llvm::zip_equal(partial, memory))
-      StoreOp::create(t.builder, loc, own, to, ValueRange{group, column}, Value(), DenseBoolArrayAttr());
-  }
-  t.barrier(loc);
-  (void)emitFor(t.thread(), index(columns), t.threads, {}, [&](Value at, Accumulators) -> FailureOr<Accumulators> {
-    Point own = point;
-    own.memo.clear();
-    own.vectorAxis.reset();
-    own.lanes = 1;
-    own.positions[*vectorAxis] = at;
-    for (auto [reduce, from] : llvm::zip_equal(reduces, memory)) {
-      Type element = cast<ViewType>(from.getType()).getElementType(), wanted = getElementTypeOrSelf(reduce.getType());
-      Value total;
-      for (int64_t i = 0; i < groups; ++i) {
-        Value part = LoadOp::create(t.builder, loc, element, from, ValueRange{index(i), at}, Value(), Value(),
-                                    ArrayAttr(), DenseBoolArrayAttr());
-        total = total ? createCombine(t.builder, loc, reduce.getKind(), total, part) : part;
-      }
-      if (element != wanted)
-        total = fromOrderedBits(t.builder, loc, reduce.getKind(), total);
-      write(reduce.getResult(), total, own);
-    }
-    return Accumulators();
-  });
-}
-
-bool NestEmitter::branches() {
-  return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
-           auto load = dyn_cast<LoadOp>(access);
-           return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
-         });
-}
-
-bool NestEmitter::isShort(int64_t mostSteps) {
-  int64_t steps = 1;
-  for (Axis axis : combined)
-    steps = std::min(steps, mostSteps + 1) * extents[axis].constant.value_or(mostSteps + 1);
-  return !vectorCombined() && steps <= mostSteps;
-}
-
 void NestEmitter::prepareResult(Operation *root) {
   Value result = root->getResult(0);
   bool single =
@@ -288,24 +150,26 @@ void NestEmitter::prepareResult(Operation *root) {
     single &= combined.contains(axis) || extents[axis].constant == 1;
   if (single)
     singles.insert(result);
-  else if (!t.evaluator.memory.contains(result) && !allocateAlong(result))
+  else if (!t.evaluator.memory.contains(result) && !NearOperands(*this).allocateAlong(result))
     t.allocate(result);
 }
 
 LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
-  if (outer.empty() && t.threads == 1 && near.empty() && sumsInMemory())
-    return walkBlocks(point);
+  if (outer.empty() && t.threads == 1 && near.empty() && ColumnSums::apply(*this))
+    return ColumnSums(*this, [&](Point at, Chunk body) { return walkChunks(at, body); }).emit(point);
   if (transposedAxis && outer.size() == 1)
-    return walkSquares(point);
+    return SquareEmitter(
+               *this, [&](Point at) { return emitInner(at); }, [&](Point at) { return walkVectors(at); })
+        .emit(*transposedAxis, transposed, point);
   if (!near.empty() && outer.size() == 1 && !vectorCombined())
     return walkPositions(outer.front(), point);
-  if (outer.empty() && groups > 1)
-    return emitInner(vectorCombined() ? point : ownColumn(point));
+  if (outer.empty() && groups.exist())
+    return emitInner(vectorCombined() ? point : groups.ownColumn(point));
   if (outer.empty())
     return vectorAxis && !vectorCombined() ? walkVectors(point) : emitInner(point);
   Axis axis = outer.front();
   Extent extent = extents[axis];
-  if (groupAxis == axis) {
+  if (groups.walk(axis)) {
     auto body = [&](Value i, Accumulators) -> FailureOr<Accumulators> {
       Point at = point;
       at.positions[axis] = i;
@@ -313,7 +177,7 @@ LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
         return failure();
       return Accumulators();
     };
-    return walkGroupSteps(*extent.constant, 1, {}, body);
+    return groups.walkSteps(*extent.constant, 1, {}, body);
   }
   if (unrolled) {
     for (int64_t i = 0; i < *extent.constant; ++i) {
@@ -370,249 +234,13 @@ LogicalResult NestEmitter::walkChunks(Point point, Chunk body) {
     };
   };
   if (t.threads > 1)
-    return emitOwnPieces(extent, {}, chunk(1, false), chunk(1, true));
+    return ThreadSteps(*this).emitPieces(extent, {}, chunk(1, false), chunk(1, true));
   Pieces pieces = split(extent);
   if (failed(t.emitLoop(0, pieces.groups, lanes * unroll, {}, loc, chunk(unroll, false))) ||
       failed(emitFrom(pieces.groups, pieces.vectors, lanes, {}, chunk(1, false))) ||
       failed(emitRest(pieces, {}, chunk(1, true))))
     return failure();
   return success();
-}
-
-NestEmitter::Pieces NestEmitter::split(Extent extent) {
-  auto roundDown = [&](int64_t multiple) -> Extent {
-    if (extent.constant)
-      return {*extent.constant - *extent.constant % multiple, {}};
-    if (multiple == 1)
-      return extent;
-    Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, t.evaluator.constantIndex(multiple, loc));
-    return {std::nullopt, arith::SubIOp::create(t.builder, loc, extent.value, rest)};
-  };
-  return {roundDown(lanes * unroll), roundDown(lanes), extent};
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitFrom(Extent low, Extent high, int64_t step, Accumulators accs,
-                                                           Body body) {
-  if (low.constant && high.constant)
-    return t.emitLoop(*low.constant, high, step, accs, loc, body);
-  if (unroll == 1)
-    return accs;
-  Value length = arith::SubIOp::create(t.builder, loc, t.materialise(high, loc), t.materialise(low, loc));
-  return t.emitLoop(0, {std::nullopt, length}, step, accs, loc, [&](Value i, Accumulators inner) {
-    return body(t.evaluator.addIndex(i, t.materialise(low, loc), loc), inner);
-  });
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitFor(Value low, Value high, int64_t step, Accumulators accs,
-                                                          Body body) {
-  auto loop = scf::ForOp::create(t.builder, loc, low, high, t.evaluator.constantIndex(step, loc), accs);
-  OpBuilder::InsertionGuard guard(t.builder);
-  if (accs.empty())
-    t.builder.setInsertionPointToStart(loop.getBody());
-  else
-    t.builder.setInsertionPointToEnd(loop.getBody());
-  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
-  if (failed(results))
-    return failure();
-  if (!accs.empty())
-    scf::YieldOp::create(t.builder, loc, *results);
-  return Accumulators(loop.getResults());
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitRest(const Pieces &pieces, Accumulators accs, Body body) {
-  if (lanes == 1)
-    return accs;
-  if (pieces.all.constant) {
-    if (*pieces.all.constant == *pieces.vectors.constant)
-      return accs;
-    return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
-  }
-  // At most one round of a loop: the structured way to say "if there is a rest".
-  Value low = t.materialise(pieces.vectors, loc);
-  return emitFor(low, pieces.all.value, lanes, accs, body);
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwn(Extent low, Extent high, int64_t step, Accumulators accs,
-                                                          Body body) {
-  if (low.constant && low.constant == high.constant)
-    return accs;
-  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), t.evaluator.constantIndex(step, loc));
-  const int64_t all = step * t.threads;
-  // Few steps: what one loop has read or computed stays in registers for the next one. Who has nothing in the last
-  // round reads what the last one has.
-  if (low.constant && high.constant && staysInRegisters(*high.constant - *low.constant, step, t.threads)) {
-    SmallVector<Value> positions, presents;
-    for (int64_t i = *low.constant; i < *high.constant; i += all) {
-      positions.push_back(t.evaluator.addIndex(own, t.evaluator.constantIndex(i, loc), loc));
-      presents.emplace_back();
-      if (i + all > *high.constant) {
-        Value last = t.evaluator.constantIndex(*high.constant - step, loc);
-        presents.back() = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ule, positions.back(), last);
-        positions.back() = arith::MinUIOp::create(t.builder, loc, positions.back(), last);
-      }
-    }
-    if (failed(readAhead(positions)))
-      return failure();
-    for (auto [i, position] : llvm::enumerate(positions)) {
-      present = presents[i];
-      ownStep = i;
-      FailureOr<Accumulators> next = body(position, accs);
-      present = Value();
-      ownStep.reset();
-      if (failed(next))
-        return failure();
-      accs = *next;
-    }
-    return accs;
-  }
-  Value first = t.evaluator.addIndex(t.materialise(low, loc), own, loc);
-  // Several at once, as often as all threads have so many.
-  const int64_t count = low.constant && high.constant ? stepsAtOnce() : 1;
-  const int64_t rounds = count > 1 ? (*high.constant - *low.constant) / (count * all) : 0;
-  if (rounds > 0) {
-    const int64_t covered = rounds * count * all;
-    Value end = t.evaluator.constantIndex(*low.constant + covered, loc);
-    FailureOr<Accumulators> next =
-        emitFor(first, end, count * all, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
-          for (int64_t u = 0; u < count; ++u) {
-            FailureOr<Accumulators> one =
-                body(t.evaluator.addIndex(i, t.evaluator.constantIndex(u * all, loc), loc), carried);
-            if (failed(one))
-              return failure();
-            carried = *one;
-          }
-          return carried;
-        });
-    if (failed(next) || *low.constant + covered == *high.constant)
-      return next;
-    accs = *next;
-    first = t.evaluator.addIndex(first, t.evaluator.constantIndex(covered, loc), loc);
-  }
-  return emitFor(first, t.materialise(high, loc), all, accs, body);
-}
-
-LogicalResult NestEmitter::readAhead(ArrayRef<Value> positions) {
-  // As many registers as have room beside what is computed.
-  constexpr int64_t mostBytes = 256;
-  const Axis axis = *vectorAxis;
-  SmallVector<LoadOp> loads;
-  int64_t bytes = 0;
-  for (auto load : roots.front()->getBlock()->getOps<LoadOp>()) {
-    const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
-    if (!isTile(load.getResult()) || !t.axes.contains(load.getResult(), axis) || !isOwn)
-      continue;
-    // What has other axes, too, is at another place in each round of the loops around this one.
-    if (llvm::any_of(t.axes.of(load.getResult()),
-                     [&](Axis other) { return other != axis && t.axes.extent(other) != 1; }))
-      continue;
-    loads.push_back(load);
-    bytes += positions.size() * lanes * getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8;
-  }
-  // Others than of one width are read in vectors of their own.
-  if (loads.size() < 2 || bytes > mostBytes || !llvm::all_equal(llvm::map_range(loads, [](LoadOp load) {
-        return getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
-      })))
-    return success();
-  for (LoadOp load : loads)
-    for (auto [i, position] : llvm::enumerate(positions)) {
-      Point point;
-      t.setLanes(point, axis, position, lanes, extents[axis], false, loc);
-      point.step = i;
-      if (failed(t.evaluator.evaluate(load.getResult(), point)))
-        return failure();
-    }
-  return success();
-}
-
-int64_t NestEmitter::stepsAtOnce() {
-  return !t.machine.isGpu || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
-}
-
-FailureOr<NestEmitter::Accumulators> NestEmitter::emitOwnPieces(Extent extent, Accumulators accs, Body whole,
-                                                                Body partial) {
-  Pieces pieces = split(extent);
-  FailureOr<Accumulators> results = emitOwn({0, {}}, pieces.vectors, lanes, accs, whole);
-  if (succeeded(results) && lanes > 1)
-    results = emitOwn(pieces.vectors, pieces.all, lanes, *results, partial);
-  return results;
-}
-
-/// In two rounds: each group of neighbours, by its first thread, and then the groups, by all. A thread can come
-/// back to write the first memory only behind the second barrier, when nobody reads it any more, and the second
-/// one behind the next reduction's first barrier: all reductions share them.
-Value NestEmitter::acrossThreads(Combine kind, Value own) {
-  constexpr int64_t neighbours = 16;
-  Type element = own.getType();
-  auto allocate = [&](int64_t count) -> Value {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(t.programStart);
-    return AllocOp::create(t.builder, loc, ViewType::get({count}, element, Space::Shared));
-  };
-  auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
-  auto load = [&](Value from, Value at) -> Value {
-    return LoadOp::create(t.builder, loc, element, from, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
-  };
-  auto store = [&](Value value, Value to, Value at) {
-    StoreOp::create(t.builder, loc, value, to, at, Value(), DenseBoolArrayAttr());
-  };
-  auto combineFrom = [&](Value from, Value first, int64_t count) {
-    Value total = load(from, first);
-    for (int64_t i = 1; i < count; ++i)
-      total = createCombine(t.builder, loc, kind, total, load(from, t.evaluator.addIndex(first, index(i), loc)));
-    return total;
-  };
-  const int64_t threads = t.threads / t.cluster, groups = threads / neighbours;
-  auto [known, isNew] = t.acrossMemory.try_emplace({t.programStart, element});
-  if (isNew)
-    known->second = {allocate(threads), allocate(groups)};
-  auto [parts, sums] = known->second;
-  Value thread = t.threadInGroup();
-  store(own, parts, thread);
-  t.barrier(loc);
-  Value place = arith::RemUIOp::create(t.builder, loc, thread, index(neighbours));
-  Value isFirst = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::eq, place, index(0));
-  auto branch = scf::IfOp::create(t.builder, loc, isFirst, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(branch.thenBlock());
-    Value group = arith::DivUIOp::create(t.builder, loc, thread, index(neighbours));
-    store(combineFrom(parts, thread, neighbours), sums, group);
-  }
-  t.barrier(loc);
-  Value total = combineFrom(sums, index(0), groups);
-  return t.cluster > 1 ? acrossCluster(kind, total) : total;
-}
-
-/// Each workgroup writes what it has into the memory of all, its own included. Every exchange has a place of its own,
-/// so that nobody writes there before all have been at the barrier of another one.
-Value NestEmitter::acrossCluster(Combine kind, Value own) {
-  ViewType type = ViewType::get({t.cluster}, own.getType(), Space::Shared);
-  Value places;
-  {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(t.programStart);
-    places = AllocOp::create(t.builder, loc, type);
-  }
-  Value thread = t.threadInGroup(), group = t.groupInCluster(), size = t.evaluator.constantIndex(t.cluster, loc);
-  // Also a number that is used by few threads is made by all.
-  Value other = arith::RemUIOp::create(t.builder, loc, thread, size);
-  Value hands = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, thread, size);
-  auto branch = scf::IfOp::create(t.builder, loc, hands, /*withElseRegion=*/false);
-  {
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(branch.thenBlock());
-    Value peer = PeerOp::create(t.builder, loc, type, places, other);
-    StoreOp::create(t.builder, loc, own, peer, group, Value(), DenseBoolArrayAttr());
-  }
-  BarrierOp::create(t.builder, loc, Scope::Cluster, /*async=*/false);
-  ++t.exchanges;
-  Value total;
-  for (int64_t i = 0; i < t.cluster; ++i) {
-    Value part = LoadOp::create(t.builder, loc, own.getType(), places, t.evaluator.constantIndex(i, loc), Value(),
-                                Value(), ArrayAttr(), DenseBoolArrayAttr());
-    total = total ? createCombine(t.builder, loc, kind, total, part) : part;
-  }
-  return total;
 }
 
 LogicalResult NestEmitter::emitInner(Point point) {
@@ -622,9 +250,9 @@ LogicalResult NestEmitter::emitInner(Point point) {
 
 LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
   if (online)
-    return emitOnline(points.front());
+    return RowReductionEmitter(*this).emitOnline(points.front());
   if (picked)
-    return emitPicked(reduces.front(), points.front());
+    return RowReductionEmitter(*this).emitPicked(reduces.front(), points.front());
   bool inVectors = !vectorCombined() && lanes > 1 && vectorAxis;
   // Partial results: by reduce, then by point or, where the vector axis is combined, by chain.
   int64_t chains = vectorCombined() ? unroll : points.size();
@@ -643,33 +271,13 @@ LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
   FailureOr<Accumulators> results = walkCombined(inner, points, accs, chains);
   if (failed(results))
     return failure();
-  if (groups > 1 && !reduces.empty() && !vectorCombined()) {
-    finishGroups(*results, points.front());
+  if (groups.exist() && !reduces.empty() && !vectorCombined()) {
+    groups.finish(*results, points.front());
     return success();
   }
   for (auto [r, reduce] : llvm::enumerate(reduces))
     finish(reduce, ArrayRef(*results).slice(r * chains, chains), points);
   return success();
-}
-
-bool NestEmitter::comparesBits(ReduceOp reduce) {
-  Type element = getElementTypeOrSelf(reduce.getType());
-  // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
-  bool hasIntegers =
-      (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
-  return !t.machine.hasMaximum && hasIntegers && (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
-}
-
-Type NestEmitter::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }
-
-Value NestEmitter::identityOf(Combine kind, Type element, bool vector) {
-  TypedAttr identity = getIdentity(kind, element);
-  // A sum begins with +0, whatever its terms are: without one, or with -0 only, it is +0.
-  if (kind == Combine::Add)
-    identity = t.builder.getZeroAttr(element);
-  if (vector)
-    identity = DenseElementsAttr::get(VectorType::get(lanes, element), Attribute(identity));
-  return arith::ConstantOp::create(t.builder, loc, identity);
 }
 
 FailureOr<NestEmitter::Accumulators> NestEmitter::walkSteps(Extent extent, int64_t count, Accumulators accs,
@@ -700,10 +308,10 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
       }
       return walkCombined(inner.drop_front(), at, carried, chains);
     };
-    const bool isOwn = t.threads == 1 || groups > 1;
+    const bool isOwn = t.threads == 1 || groups.exist();
     const int64_t count = inner.size() == 1 && isOwn ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1;
-    if (groupAxis == axis)
-      return walkGroupSteps(*extents[axis].constant, count, accs, body);
+    if (groups.walk(axis))
+      return groups.walkSteps(*extents[axis].constant, count, accs, body);
     const bool isWindow = t.machine.isGpu && t.threads == 1 && !cone.branches && cone.size <= 4;
     if (!unrolled && !isShort(isWindow ? mostWindowSteps : mostShortSteps))
       return walkSteps(extents[axis], count, accs, body);
@@ -753,10 +361,10 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
     }
     return accs;
   }
-  if (groups > 1)
-    return emitBody({ownColumn(points.front())}, accs, chains);
+  if (groups.exist())
+    return emitBody({groups.ownColumn(points.front())}, accs, chains);
   if (t.threads > 1)
-    return emitOwnPieces(extent, accs, chunk(1, false), chunk(1, true));
+    return ThreadSteps(*this).emitPieces(extent, accs, chunk(1, false), chunk(1, true));
   Pieces pieces = split(extent);
   FailureOr<Accumulators> sums = t.emitLoop(0, pieces.groups, lanes * unroll, accs, loc, chunk(unroll, false));
   if (succeeded(sums))
@@ -843,7 +451,7 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
     if (isa<VectorType>(total.getType()))
       total = combineLanes(t.builder, loc, reduce.getKind(), total);
     if (t.threads > 1)
-      total = acrossThreads(reduce.getKind(), total);
+      total = combineAcrossThreads(t, loc, reduce.getKind(), total);
     writeTotal(total, points.front());
     return;
   }
@@ -851,16 +459,37 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
     writeTotal(value, point);
 }
 
-void NestEmitter::write(Value result, Value value, Point &point) {
-  if (singles.contains(result)) {
-    t.evaluator.scalars[result] = value;
-    return;
+LogicalResult NestEmitter::walkPositions(Axis axis, Point point) {
+  Extent extent = extents[axis];
+  auto several = [&](int64_t count) {
+    return [&, count](Value i, Accumulators) -> FailureOr<Accumulators> {
+      Point at = point;
+      at.positions[axis] = i;
+      LogicalResult done = walkChunks(at, [&](SmallVectorImpl<Point> &points) {
+        SmallVector<Point> all;
+        for (int64_t u = 0; u < count; ++u)
+          for (Point one : points) {
+            one.positions[axis] = t.evaluator.addIndex(i, t.evaluator.constantIndex(u, loc), loc);
+            all.push_back(one);
+          }
+        return emitInner(all);
+      });
+      if (failed(done))
+        return failure();
+      return Accumulators();
+    };
+  };
+  const int64_t count = NearOperands(*this).positionsAtOnce(axis);
+  if (extent.constant) {
+    const int64_t whole = *extent.constant - *extent.constant % count;
+    if (failed(t.emitLoop(0, {whole, {}}, count, {}, loc, several(count))))
+      return failure();
+    return t.emitLoop(whole, extent, 1, {}, loc, several(1));
   }
-  OpBuilder::InsertionGuard guard(t.builder);
-  // A thread without columns of its own stands at the last ones, which another one writes.
-  if (point.present) {
-    auto branch = scf::IfOp::create(t.builder, loc, point.present, /*withElseRegion=*/false);
-    t.builder.setInsertionPointToStart(branch.thenBlock());
-  }
-  t.evaluator.storeToMemory(result, value, point);
+  Value size = t.evaluator.constantIndex(count, loc);
+  Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, size);
+  Value whole = arith::SubIOp::create(t.builder, loc, extent.value, rest);
+  if (failed(emitFor(t.evaluator.constantIndex(0, loc), whole, count, {}, several(count))))
+    return failure();
+  return emitFor(whole, extent.value, 1, {}, several(1));
 }

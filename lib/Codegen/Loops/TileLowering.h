@@ -24,22 +24,17 @@ public:
   bool wantsOneThread() const { return refusesThreads; }
 
 private:
-  // Roots and blocks.
   mlir::LogicalResult lowerOp(mlir::Operation &op);
   mlir::LogicalResult flush();
   bool joinsPending(mlir::Operation *root);
   mlir::LogicalResult emitScan(ScanOp scan);
 
-  // Loops that carry tiles (TileLoops.cpp).
+  // Loops that carry tiles.
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
   MemoryTile memoryOf(mlir::Value tile);
   mlir::LogicalResult copyMemory(MemoryTile from, MemoryTile to, mlir::Location loc);
 
-  // Dots (TileDots.cpp).
   mlir::LogicalResult emitDot(DotOp dot);
-  bool readsFromRegisters(DotOp dot, Axis m, Axis n);
-  mlir::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Value>>> emitDotBlock(DotOp dot, Point base, int64_t rows,
-                                                                                  int64_t vectors, Extent columns);
 
   /// The same across programs: whoever comes to the next one may write what the last one's threads still read.
   void endProgram(mlir::Location loc);
@@ -47,10 +42,6 @@ private:
   bool refusesThreads = false;
   llvm::SmallVector<mlir::Operation *> pending;
 };
-
-/// Has what loops begin with and yield computed into memory of its own, but for dots that add to what
-/// the loop carries.
-void stageCarried(FuncOp func);
 
 } // namespace zyx::kernel
 

@@ -2,11 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Rows that are walked less often than they are reduced: a maximum and the exponentials of distances to it at once, and
-// sums of which all terms but one are zero.
-//===----------------------------------------------------------------------===//
-#include "NestEmitter.h"
+#include "zyx/Codegen/Simt/RowReductionEmitter.h"
 
+#include "zyx/Codegen/Simt/AcrossThreads.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 
@@ -57,7 +55,7 @@ bool zyx::kernel::joinsOnline(TileContext &t, ArrayRef<Operation *> pending, Ope
 //===----------------------------------------------------------------------===//
 
 /// Evaluates the sum at the only place that counts, or at another one where that does not exist: there it is zero.
-LogicalResult NestEmitter::emitPicked(ReduceOp sum, Point &point) {
+LogicalResult RowReductionEmitter::emitPicked(ReduceOp sum, Point &point) {
   const Axis axis = t.axes.of(sum.getInput(), sum.getDims()[0]);
   FailureOr<Value> index = t.evaluator.evaluate(findPickedIndex(sum, t.axes), point);
   if (failed(index))
@@ -80,7 +78,7 @@ LogicalResult NestEmitter::emitPicked(ReduceOp sum, Point &point) {
     value = arith::AddFOp::create(t.builder, loc, *value,
                                   arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(value->getType())))
                 .getResult();
-  write(sum.getResult(), *value, point);
+  n.write(sum.getResult(), *value, point);
   return success();
 }
 
@@ -88,12 +86,12 @@ LogicalResult NestEmitter::emitPicked(ReduceOp sum, Point &point) {
 // Maximum and exponentials at once
 //===----------------------------------------------------------------------===//
 
-Value NestEmitter::widen(Value value, Type element) {
+Value RowReductionEmitter::widen(Value value, Type element) {
   return value.getType() == element ? value : arith::ExtFOp::create(t.builder, loc, element, value).getResult();
 }
 
 /// The exponential of a distance to a maximum.
-Value NestEmitter::shrinkage(Value before, Value after, Type element) {
+Value RowReductionEmitter::shrinkage(Value before, Value after, Type element) {
   Value distance = arith::SubFOp::create(t.builder, loc, widen(before, element), widen(after, element));
   auto power = math::ExpOp::create(t.builder, loc, distance);
   power->setAttr(nonpositiveAttrName, t.builder.getUnitAttr());
@@ -101,7 +99,7 @@ Value NestEmitter::shrinkage(Value before, Value after, Type element) {
 }
 
 /// The largest element at the points. What is widened is compared as it was read: two of 16 bits at once.
-FailureOr<Value> NestEmitter::largestOf(ReduceOp max, MutableArrayRef<Point> points) {
+FailureOr<Value> RowReductionEmitter::largestOf(ReduceOp max, MutableArrayRef<Point> points) {
   Value read = max.getInput();
   while (t.machine.hasMaximum && read.getDefiningOp<arith::ExtFOp>())
     read = read.getDefiningOp<arith::ExtFOp>().getIn();
@@ -112,7 +110,7 @@ FailureOr<Value> NestEmitter::largestOf(ReduceOp max, MutableArrayRef<Point> poi
       return failure();
     // A thread may look at what is another's: that is in the row, too.
     values.push_back(point.mask ? arith::SelectOp::create(t.builder, loc, point.mask, *value,
-                                                          identityOf(Combine::Max, elementOf(*value), lanes > 1))
+                                                          n.identityOf(Combine::Max, elementOf(*value), n.lanes > 1))
                                       .getResult()
                                 : *value);
   }
@@ -123,8 +121,9 @@ FailureOr<Value> NestEmitter::largestOf(ReduceOp max, MutableArrayRef<Point> poi
 }
 
 /// Takes the points into the maximum, a scalar, and into the sum, one for each lane.
-FailureOr<NestEmitter::Accumulators> NestEmitter::stepOnline(MutableArrayRef<Point> points, Accumulators before) {
-  ReduceOp max = reduces[0], sum = reduces[1];
+FailureOr<RowReductionEmitter::Accumulators> RowReductionEmitter::stepOnline(MutableArrayRef<Point> points,
+                                                                             Accumulators before) {
+  ReduceOp max = n.reduces[0], sum = n.reduces[1];
   const Type element = elementOf(sum.getResult());
   FailureOr<Value> here = largestOf(max, points);
   if (failed(here))
@@ -144,7 +143,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::stepOnline(MutableArrayRef<Poi
     FailureOr<Value> value = t.evaluator.evaluateVector(sum.getInput(), point);
     if (failed(value))
       return failure();
-    Value next = *value, zero = identityOf(Combine::Add, element, lanes > 1);
+    Value next = *value, zero = n.identityOf(Combine::Add, element, n.lanes > 1);
     for (Value counts : {point.mask, point.present})
       if (counts)
         next = arith::SelectOp::create(t.builder, loc, counts, next, zero);
@@ -155,21 +154,21 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::stepOnline(MutableArrayRef<Poi
 
 /// Each thread walks its vectors of the row, several at once, as often as all threads have so many. The rest is one
 /// step, in whose last round some may have nothing.
-FailureOr<NestEmitter::Accumulators> NestEmitter::walkOnline(const Point &point, Accumulators accs) {
-  const Axis axis = *vectorAxis;
-  const Extent extent = extents[axis];
-  const int64_t all = lanes * t.threads, count = loadsAtOnce / 2;
-  const int64_t whole = *extent.constant - *extent.constant % lanes, covered = whole - whole % (count * all);
+FailureOr<RowReductionEmitter::Accumulators> RowReductionEmitter::walkOnline(const Point &point, Accumulators accs) {
+  const Axis axis = *n.vectorAxis;
+  const Extent extent = n.extents[axis];
+  const int64_t all = n.lanes * t.threads, count = Nest::loadsAtOnce / 2;
+  const int64_t whole = *extent.constant - *extent.constant % n.lanes, covered = whole - whole % (count * all);
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   auto pointAt = [&](Value position, bool partial) {
     Point at = point;
-    t.setLanes(at, axis, position, lanes, extent, partial, loc);
+    t.setLanes(at, axis, position, n.lanes, extent, partial, loc);
     return at;
   };
-  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), index(lanes));
+  Value own = arith::MulIOp::create(t.builder, loc, t.thread(), index(n.lanes));
   FailureOr<Accumulators> result = accs;
   if (covered > 0)
-    result = emitFor(own, index(covered), count * all, accs, [&](Value i, Accumulators carried) {
+    result = n.emitFor(own, index(covered), count * all, accs, [&](Value i, Accumulators carried) {
       SmallVector<Point> points;
       for (int64_t u = 0; u < count; ++u)
         points.push_back(pointAt(t.evaluator.addIndex(i, index(u * all), loc), false));
@@ -179,7 +178,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkOnline(const Point &point,
   for (int64_t i = covered; i < whole; i += all) {
     Value position = t.evaluator.addIndex(own, index(i), loc), present;
     if (i + all > whole) {
-      Value last = index(whole - lanes);
+      Value last = index(whole - n.lanes);
       present = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ule, position, last);
       position = arith::MinUIOp::create(t.builder, loc, position, last);
     }
@@ -194,20 +193,20 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkOnline(const Point &point,
 }
 
 /// What a thread added up is known relative to what was largest in its part; then all compare.
-LogicalResult NestEmitter::emitOnline(Point &point) {
-  ReduceOp max = reduces[0], sum = reduces[1];
+LogicalResult RowReductionEmitter::emitOnline(Point &point) {
+  ReduceOp max = n.reduces[0], sum = n.reduces[1];
   const Type element = elementOf(sum.getResult());
-  FailureOr<Accumulators> own = walkOnline(point, {identityOf(Combine::Max, elementOf(max.getResult()), false),
-                                                   identityOf(Combine::Add, element, lanes > 1)});
+  FailureOr<Accumulators> own = walkOnline(point, {n.identityOf(Combine::Max, elementOf(max.getResult()), false),
+                                                   n.identityOf(Combine::Add, element, n.lanes > 1)});
   if (failed(own))
     return failure();
   Value largest = (*own)[0], total = (*own)[1];
   if (isa<VectorType>(total.getType()))
     total = combineLanes(t.builder, loc, Combine::Add, total);
-  Value ofAll = acrossThreads(Combine::Max, largest);
+  Value ofAll = combineAcrossThreads(t, loc, Combine::Max, largest);
   // Of a row of nothing but minus infinity this is NaN, as its sum is.
   total = arith::MulFOp::create(t.builder, loc, total, shrinkage(largest, ofAll, element));
-  write(max.getResult(), ofAll, point);
-  write(sum.getResult(), acrossThreads(Combine::Add, total), point);
+  n.write(max.getResult(), ofAll, point);
+  n.write(sum.getResult(), combineAcrossThreads(t, loc, Combine::Add, total), point);
   return success();
 }

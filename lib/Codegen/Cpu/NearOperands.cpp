@@ -2,13 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Operands of sums that a program copies into memory of its own: windows over what is padded, and factors that lie
-// across the vectors. What is read of them then is vectors of neighbours that all exist.
-//===----------------------------------------------------------------------===//
-#include "NestEmitter.h"
+#include "zyx/Codegen/Cpu/NearOperands.h"
 
 #include "zyx/Codegen/Tile/LaneAccess.h"
-#include "zyx/Codegen/Tile/NearForm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -147,26 +143,35 @@ private:
 
 } // namespace
 
-bool NestEmitter::mayCopyNear() {
-  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && vectorAxis && lanes != 1 && !unrolled &&
-         !picked && !reduces.empty() && (!vectorCombined() || combinesMany());
+bool NearOperands::comesNear(LoadOp load, Axis axis) {
+  if (t.threads > 1 || t.machine.isGpu || t.machine.vectorBytes == 0 || n.picked || n.reduces.empty() ||
+      !combinesMany())
+    return false;
+  const int64_t width =
+      std::min<int64_t>(t.lanesFor(n.cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
+  return formOf(load, axis, width).has_value();
 }
 
-uint64_t NestEmitter::countReads() {
+bool NearOperands::mayCopy() {
+  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && n.vectorAxis && n.lanes != 1 &&
+         !n.unrolled && !n.picked && !n.reduces.empty() && (!n.vectorCombined() || combinesMany());
+}
+
+uint64_t NearOperands::countReads() {
   uint64_t count = 1;
-  for (Axis axis : domain)
+  for (Axis axis : n.domain)
     count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(t.axes.extent(axis)));
   return std::min<uint64_t>(count, INT64_MAX);
 }
 
-bool NestEmitter::combinesMany() {
+bool NearOperands::combinesMany() {
   uint64_t count = 1;
-  for (Axis axis : combined)
+  for (Axis axis : n.combined)
     count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(t.axes.extent(axis)));
   return count > mostWindowElements;
 }
 
-std::optional<NearForm> NestEmitter::nearFormOf(LoadOp load, Axis along, int64_t width) {
+std::optional<NearForm> NearOperands::formOf(LoadOp load, Axis along, int64_t width) {
   auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
   if (!isTile(load.getResult()) || t.evaluator.memory.contains(load.getResult()) || !view)
     return std::nullopt;
@@ -180,40 +185,40 @@ std::optional<NearForm> NestEmitter::nearFormOf(LoadOp load, Axis along, int64_t
   return isNear ? form : std::nullopt;
 }
 
-void NestEmitter::copyNear() {
-  if (!mayCopyNear())
+void NearOperands::copy() {
+  if (!mayCopy())
     return;
   int64_t left = mostNearBytes;
-  for (Operation *access : cone.accesses) {
+  for (Operation *access : n.cone.accesses) {
     auto load = dyn_cast<LoadOp>(access);
-    std::optional<NearForm> form = load ? nearFormOf(load, *vectorAxis, lanes) : std::nullopt;
+    std::optional<NearForm> form = load ? formOf(load, *n.vectorAxis, n.lanes) : std::nullopt;
     if (!form)
       continue;
     auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
     ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
     // Behind the last row a vector may begin that has only its first lanes there.
-    const int64_t elements = form->countElements(tile, lanes) + lanes;
+    const int64_t elements = form->countElements(tile, n.lanes) + n.lanes;
     Type element = view.getType().getElementType();
     const int64_t bytes = elements * std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
     if (bytes > left)
       continue;
     left -= bytes;
-    copyNear(load, view, *form, elements);
+    copy(load, view, *form, elements);
   }
 }
 
-void NestEmitter::copyNear(LoadOp load, ViewOp view, const NearForm &form, int64_t elements) {
+void NearOperands::copy(LoadOp load, ViewOp view, const NearForm &form, int64_t elements) {
   Type element = view.getType().getElementType();
   SmallVector<Axis> own = t.axes.of(load.getResult());
   ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
-  NearCopier copier(t.builder, loc, form, lanes, element);
-  SmallVector<int64_t> extents = form.getExtents(tile);
-  copier.strides.assign(extents.size(), 1);
-  for (size_t d = extents.size() - 1; d-- > 0;)
+  NearCopier copier(t.builder, loc, form, n.lanes, element);
+  SmallVector<int64_t> sizes = form.getExtents(tile);
+  copier.strides.assign(sizes.size(), 1);
+  for (size_t d = sizes.size() - 1; d-- > 0;)
     copier.strides[d] =
-        copier.strides[d + 1] * (d + 2 == extents.size() ? llvm::alignTo(extents[d + 1], lanes) : extents[d + 1]);
+        copier.strides[d + 1] * (d + 2 == sizes.size() ? llvm::alignTo(sizes[d + 1], n.lanes) : sizes[d + 1]);
   for (auto [d, dim] : llvm::enumerate(form.dims)) {
-    Value base = t.evaluator.constantIndex(0, loc), count = t.evaluator.constantIndex(extents[d], loc);
+    Value base = t.evaluator.constantIndex(0, loc), count = t.evaluator.constantIndex(sizes[d], loc);
     for (auto [i, factor] : llvm::enumerate(dim.factors)) {
       if (factor == 0)
         continue;
@@ -221,8 +226,8 @@ void NestEmitter::copyNear(LoadOp load, ViewOp view, const NearForm &form, int64
       first = t.builder.createOrFold<arith::MulIOp>(loc, first, t.evaluator.constantIndex(factor, loc));
       base = t.builder.createOrFold<arith::AddIOp>(loc, base, first);
       // What lies beyond the view is not in the buffer; beyond what is padded it does not exist.
-      if (!dim.isBounded && extents.size() != 0 && this->extents.contains(own[i]))
-        count = t.materialise(this->extents[own[i]], loc);
+      if (!dim.isBounded && sizes.size() != 0 && n.extents.contains(own[i]))
+        count = t.materialise(n.extents[own[i]], loc);
     }
     copier.bases.push_back(base);
     copier.counts.push_back(count);
@@ -242,23 +247,23 @@ void NestEmitter::copyNear(LoadOp load, ViewOp view, const NearForm &form, int64
   for (auto [d, dim] : llvm::enumerate(form.dims))
     for (auto [i, factor] : llvm::enumerate(dim.factors))
       copied.strides[i] += factor * copier.strides[d];
-  near.push_back(load.getResult());
+  n.near.push_back(load.getResult());
 }
 
-bool NestEmitter::allocateAlong(Value result) {
+bool NearOperands::allocateAlong(Value result) {
   SmallVector<Axis> own = t.axes.of(result);
-  if (!mayCopyNear() || t.source.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted() ||
-      !llvm::is_contained(own, *vectorAxis) || own.back() == *vectorAxis)
+  if (!mayCopy() || t.source.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted() ||
+      !llvm::is_contained(own, *n.vectorAxis) || own.back() == *n.vectorAxis)
     return false;
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> strides(own.size(), 0);
   int64_t size = 1;
   auto lay = [&](bool isAlong) {
     for (size_t d = own.size(); d-- > 0;)
-      if ((own[d] == *vectorAxis) == isAlong) {
+      if ((own[d] == *n.vectorAxis) == isAlong) {
         strides[d] = size;
         const int64_t most = t.machine.vectorBytes / std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
-        size *= isAlong ? llvm::alignTo(type.getDimSize(d), std::max<int64_t>(most, lanes)) : type.getDimSize(d);
+        size *= isAlong ? llvm::alignTo(type.getDimSize(d), std::max<int64_t>(most, n.lanes)) : type.getDimSize(d);
       }
   };
   lay(true);
@@ -270,48 +275,13 @@ bool NestEmitter::allocateAlong(Value result) {
   return true;
 }
 
-/// As many positions at a time as have sums in registers, so that what all of them read is read once.
-int64_t NestEmitter::positionsAtOnce(Axis axis) {
+int64_t NearOperands::positionsAtOnce(Axis axis) {
   const int64_t extent = t.axes.extent(axis);
-  const int64_t most = std::clamp<int64_t>(t.machine.vectorRegisters * 3 / 8 / std::max<int64_t>(unroll, 1), 1, extent);
+  const int64_t most =
+      std::clamp<int64_t>(t.machine.vectorRegisters * 3 / 8 / std::max<int64_t>(n.unroll, 1), 1, extent);
   int64_t best = most;
   for (int64_t count = most; 2 * count > most; --count)
     if (extent % count < extent % best)
       best = count;
   return best;
-}
-
-LogicalResult NestEmitter::walkPositions(Axis axis, Point point) {
-  Extent extent = extents[axis];
-  auto several = [&](int64_t count) {
-    return [&, count](Value i, Accumulators) -> FailureOr<Accumulators> {
-      Point at = point;
-      at.positions[axis] = i;
-      LogicalResult done = walkChunks(at, [&](SmallVectorImpl<Point> &points) {
-        SmallVector<Point> all;
-        for (int64_t u = 0; u < count; ++u)
-          for (Point one : points) {
-            one.positions[axis] = t.evaluator.addIndex(i, t.evaluator.constantIndex(u, loc), loc);
-            all.push_back(one);
-          }
-        return emitInner(all);
-      });
-      if (failed(done))
-        return failure();
-      return Accumulators();
-    };
-  };
-  const int64_t count = positionsAtOnce(axis);
-  if (extent.constant) {
-    const int64_t whole = *extent.constant - *extent.constant % count;
-    if (failed(t.emitLoop(0, {whole, {}}, count, {}, loc, several(count))))
-      return failure();
-    return t.emitLoop(whole, extent, 1, {}, loc, several(1));
-  }
-  Value size = t.evaluator.constantIndex(count, loc);
-  Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, size);
-  Value whole = arith::SubIOp::create(t.builder, loc, extent.value, rest);
-  if (failed(emitFor(t.evaluator.constantIndex(0, loc), whole, count, {}, several(count))))
-    return failure();
-  return emitFor(whole, extent.value, 1, {}, several(1));
 }

@@ -2,10 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "TileLowering.h"
-
-#include "zyx/Codegen/Cpu/BlockedDots.h"
-#include "zyx/Codegen/Simt/Simt.h"
+#include "DotEmitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,32 +11,29 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-using Block2D = SmallVector<SmallVector<Value>>;
-
 static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
 
 /// `rows` rows of `vectors` vectors of the result, with the sums in registers all along k.
-FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t rows, int64_t vectors, Extent columns) {
-  Location loc = dot.getLoc();
+FailureOr<DotEmitter::Block2D> DotEmitter::sumBlock(Point base, int64_t rows, int64_t vectors, Extent columns) {
   unsigned rank = cast<RankedTensorType>(dot.getType()).getRank();
-  Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
-       k = axes.of(dot.getLhs(), rank - 1);
+  Axis m = t.axes.of(dot.getResult(), rank - 2), n = t.axes.of(dot.getResult(), rank - 1),
+       k = t.axes.of(dot.getLhs(), rank - 1);
   Type element = elementOf(dot.getResult());
   int64_t lanes = base.lanes;
-  Value row0 = evaluator.position(base, m, loc), column0 = evaluator.position(base, n, loc);
+  Value row0 = t.evaluator.position(base, m, loc), column0 = t.evaluator.position(base, n, loc);
 
   auto rowPoint = [&](const Point &from, int64_t r) {
     Point at = from;
-    at.positions[m] = evaluator.addIndex(row0, evaluator.constantIndex(r, loc), loc);
+    at.positions[m] = t.evaluator.addIndex(row0, t.evaluator.constantIndex(r, loc), loc);
     at.memo.clear();
     return at;
   };
   auto columnPoint = [&](Point from, int64_t v) {
-    Value position = evaluator.addIndex(column0, evaluator.constantIndex(v * lanes, loc), loc);
+    Value position = t.evaluator.addIndex(column0, t.evaluator.constantIndex(v * lanes, loc), loc);
     std::optional<int64_t> known = getConstantIntValue(position);
     bool partial = !columns.constant || !known || *known + lanes > *columns.constant;
     from.memo.clear();
-    setLanes(from, n, position, lanes, columns, partial, loc);
+    t.setLanes(from, n, position, lanes, columns, partial, loc);
     return from;
   };
 
@@ -47,12 +41,12 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v) {
       Point at = columnPoint(rowPoint(base, r), v);
-      FailureOr<Value> init = evaluator.evaluateVector(dot.getAcc(), at);
+      FailureOr<Value> init = t.evaluator.evaluateVector(dot.getAcc(), at);
       if (failed(init))
         return failure();
       accs.push_back(*init);
     }
-  FailureOr<Extent> depth = extentOf(k, loc);
+  FailureOr<Extent> depth = t.extentOf(k, loc);
   if (failed(depth))
     return failure();
   // Masks do not change along k.
@@ -64,24 +58,24 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
     SmallVector<Value> factors;
     for (Point at : columnPoints) {
       at.positions[k] = i;
-      FailureOr<Value> b = evaluator.evaluateVector(dot.getRhs(), at);
+      FailureOr<Value> b = t.evaluator.evaluateVector(dot.getRhs(), at);
       if (failed(b))
         return failure();
-      factors.push_back(widenFactor(builder, loc, *b, element));
+      factors.push_back(widenFactor(t.builder, loc, *b, element));
     }
     for (int64_t r = 0; r < rows; ++r) {
       Point at = rowPoint(base, r);
       at.positions[k] = i;
-      FailureOr<Value> a = evaluator.evaluate(dot.getLhs(), at);
+      FailureOr<Value> a = t.evaluator.evaluate(dot.getLhs(), at);
       if (failed(a))
         return failure();
-      Value factor = evaluator.broadcast(widenFactor(builder, loc, *a, element), at);
+      Value factor = t.evaluator.broadcast(widenFactor(t.builder, loc, *a, element), at);
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = sums[r * vectors + v];
         if (isa<FloatType>(element))
-          sum = math::FmaOp::create(builder, loc, factor, factors[v], sum);
+          sum = math::FmaOp::create(t.builder, loc, factor, factors[v], sum);
         else
-          sum = arith::AddIOp::create(builder, loc, sum, arith::MulIOp::create(builder, loc, factor, factors[v]));
+          sum = arith::AddIOp::create(t.builder, loc, sum, arith::MulIOp::create(t.builder, loc, factor, factors[v]));
       }
     }
     return sums;
@@ -91,14 +85,14 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
   int64_t steps = depth->constant && *depth->constant >= longDepth && *depth->constant % 2 == 0 ? 2 : 1;
   auto round = [&](Value i, Accumulators sums) -> FailureOr<Accumulators> {
     for (int64_t s = 0; s < steps; ++s) {
-      FailureOr<Accumulators> next = step(evaluator.addIndex(i, evaluator.constantIndex(s, loc), loc), sums);
+      FailureOr<Accumulators> next = step(t.evaluator.addIndex(i, t.evaluator.constantIndex(s, loc), loc), sums);
       if (failed(next))
         return failure();
       sums = *next;
     }
     return sums;
   };
-  FailureOr<Accumulators> sums = emitLoop(0, *depth, steps, accs, loc, round);
+  FailureOr<Accumulators> sums = t.emitLoop(0, *depth, steps, accs, loc, round);
   if (failed(sums))
     return failure();
   Block2D result(rows);
@@ -110,7 +104,7 @@ FailureOr<Block2D> TileLowering::emitDotBlock(DotOp dot, Point base, int64_t row
 
 /// Whether all that reads a dot's result can do so in registers: nests that are unrolled over its rows
 /// and columns alone, and that read no other dot.
-bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
+bool DotEmitter::readsFromRegisters(Axis m, Axis n) {
   llvm::SmallSetVector<Value, 8> values;
   values.insert(dot.getResult());
   for (size_t i = 0; i < values.size(); ++i)
@@ -121,10 +115,10 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
         values.insert(user->result_begin(), user->result_end());
         continue;
       }
-      for (Axis axis : axes.of(domainOf(user)))
-        if (axis != m && axis != n && axes.extent(axis) != 1)
+      for (Axis axis : t.axes.of(domainOf(user)))
+        if (axis != m && axis != n && t.axes.extent(axis) != 1)
           return false;
-      for (Value tile : coneOf(user).tiles)
+      for (Value tile : t.coneOf(user).tiles)
         if (tile != dot.getResult() && tile.getDefiningOp<DotOp>())
           return false;
     }
@@ -132,35 +126,20 @@ bool TileLowering::readsFromRegisters(DotOp dot, Axis m, Axis n) {
 }
 
 /// A dot whose result fits the registers stays there; a larger one goes to memory block by block.
-LogicalResult TileLowering::emitDot(DotOp dot) {
-  Location loc = dot.getLoc();
-  if (threads > 1) {
-    FailureOr<bool> emitted = dot.getBlocking() ? emitSharedDot(*this, dot) : FailureOr<bool>(false);
-    if (failed(emitted))
-      return failure();
-    refusesThreads |= !*emitted;
-    if (*emitted)
-      return success();
-  } else if (dot.getBlocking()) {
-    FailureOr<bool> emitted = emitBlockedDot(*this, dot);
-    if (failed(emitted))
-      return failure();
-    if (*emitted)
-      return success();
-  }
+LogicalResult DotEmitter::emit() {
   auto type = cast<RankedTensorType>(dot.getType());
   unsigned rank = type.getRank();
-  Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1);
-  FailureOr<Extent> rows = extentOf(m, loc), columns = extentOf(n, loc);
+  Axis m = t.axes.of(dot.getResult(), rank - 2), n = t.axes.of(dot.getResult(), rank - 1);
+  FailureOr<Extent> rows = t.extentOf(m, loc), columns = t.extentOf(n, loc);
   if (failed(rows) || failed(columns))
     return failure();
-  int64_t rowTile = axes.extent(m), columnTile = axes.extent(n);
-  Cone cone = coneOf({dot.getOperation()});
-  int64_t lanes = std::min<int64_t>(lanesFor(cone, n), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
+  int64_t rowTile = t.axes.extent(m), columnTile = t.axes.extent(n);
+  TileContext::Cone cone = t.coneOf({dot.getOperation()});
+  int64_t lanes = std::min<int64_t>(t.lanesFor(cone, n), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
   int64_t vectors = llvm::divideCeil(columnTile, lanes);
   bool batched = llvm::any_of(type.getShape().drop_back(2), [](int64_t extent) { return extent != 1; });
   // The accumulators, one row of the right factor and a broadcast element of the left one.
-  int64_t registersLeft = machine.vectorRegisters - 2;
+  int64_t registersLeft = t.machine.vectorRegisters - 2;
 
   Point base;
   base.vectorAxis = n;
@@ -168,32 +147,33 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
   // One by one, columns have no mask: those that do not exist must not be touched.
   bool wholeColumns = columns->constant || lanes > 1;
   if (!batched && rows->constant && wholeColumns && rowTile * vectors + vectors <= registersLeft &&
-      readsFromRegisters(dot, m, n)) {
-    FailureOr<Block2D> block = emitDotBlock(dot, base, rowTile, vectors, *columns);
+      readsFromRegisters(m, n)) {
+    FailureOr<Block2D> block = sumBlock(base, rowTile, vectors, *columns);
     if (failed(block))
       return failure();
-    evaluator.registers[dot.getResult()] = {m, n, lanes, *block};
+    t.evaluator.registers[dot.getResult()] = {m, n, lanes, *block};
     return success();
   }
 
-  allocate(dot.getResult());
-  int64_t mostVectors = machine.vectorRegisters >= 32 && vectors % 4 == 0 ? 4 : 2;
+  t.allocate(dot.getResult());
+  int64_t mostVectors = t.machine.vectorRegisters >= 32 && vectors % 4 == 0 ? 4 : 2;
   int64_t blockVectors = std::clamp<int64_t>(vectors, 1, mostVectors);
   int64_t blockRows = std::clamp<int64_t>((registersLeft - blockVectors) / blockVectors, 1, 8);
   // Surplus rows of the grid's last program must not be read.
   if (!rows->constant)
     blockRows = 1;
   auto emitBlock = [&](Point at, int64_t r, int64_t v) -> LogicalResult {
-    FailureOr<Block2D> block = emitDotBlock(dot, at, r, v, *columns);
+    FailureOr<Block2D> block = sumBlock(at, r, v, *columns);
     if (failed(block))
       return failure();
     for (int64_t i = 0; i < r; ++i)
       for (int64_t j = 0; j < v; ++j) {
         Point to = at;
-        to.positions[m] = evaluator.addIndex(evaluator.position(at, m, loc), evaluator.constantIndex(i, loc), loc);
+        to.positions[m] =
+            t.evaluator.addIndex(t.evaluator.position(at, m, loc), t.evaluator.constantIndex(i, loc), loc);
         to.positions[n] =
-            evaluator.addIndex(evaluator.position(at, n, loc), evaluator.constantIndex(j * lanes, loc), loc);
-        evaluator.storeToMemory(dot.getResult(), (*block)[i][j], to);
+            t.evaluator.addIndex(t.evaluator.position(at, n, loc), t.evaluator.constantIndex(j * lanes, loc), loc);
+        t.evaluator.storeToMemory(dot.getResult(), (*block)[i][j], to);
       }
     return success();
   };
@@ -209,9 +189,9 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
       };
     };
     if (!wholeColumns)
-      return succeeded(emitLoop(0, *columns, 1, {}, loc, pieces(1))) ? success() : failure();
-    if (failed(emitLoop(0, {whole * lanes, {}}, blockVectors * lanes, {}, loc, pieces(blockVectors))) ||
-        failed(emitLoop(whole * lanes, {vectors * lanes, {}}, lanes, {}, loc, pieces(1))))
+      return succeeded(t.emitLoop(0, *columns, 1, {}, loc, pieces(1))) ? success() : failure();
+    if (failed(t.emitLoop(0, {whole * lanes, {}}, blockVectors * lanes, {}, loc, pieces(blockVectors))) ||
+        failed(t.emitLoop(whole * lanes, {vectors * lanes, {}}, lanes, {}, loc, pieces(1))))
       return failure();
     return success();
   };
@@ -226,11 +206,11 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
       };
     };
     if (!rows->constant)
-      return emitLoop(0, *rows, 1, {}, loc, pieces(1));
+      return t.emitLoop(0, *rows, 1, {}, loc, pieces(1));
     int64_t whole = rowTile - rowTile % blockRows;
-    if (failed(emitLoop(0, {whole, {}}, blockRows, {}, loc, pieces(blockRows))))
+    if (failed(t.emitLoop(0, {whole, {}}, blockRows, {}, loc, pieces(blockRows))))
       return failure();
-    return emitLoop(whole, {rowTile, {}}, blockRows, {}, loc, pieces(rowTile - whole));
+    return t.emitLoop(whole, {rowTile, {}}, blockRows, {}, loc, pieces(rowTile - whole));
   };
-  return overBatches(dot, base, overRows);
+  return t.overBatches(dot, base, overRows);
 }

@@ -1,0 +1,17 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_CODEGEN_SIMT_ACROSSTHREADS_H
+#define ZYX_CODEGEN_SIMT_ACROSSTHREADS_H
+
+#include "zyx/Codegen/Tile/TileContext.h"
+
+namespace zyx::kernel {
+
+/// What the threads of a program have, combined: the same in all of them.
+mlir::Value combineAcrossThreads(TileContext &t, mlir::Location loc, Combine kind, mlir::Value own);
+
+} // namespace zyx::kernel
+
+#endif // ZYX_CODEGEN_SIMT_ACROSSTHREADS_H

@@ -1,0 +1,113 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/Nest.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+bool Nest::branches() {
+  return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
+           auto load = dyn_cast<LoadOp>(access);
+           return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
+         });
+}
+
+bool Nest::isShort(int64_t mostSteps) {
+  int64_t steps = 1;
+  for (Axis axis : combined)
+    steps = std::min(steps, mostSteps + 1) * extents[axis].constant.value_or(mostSteps + 1);
+  return !vectorCombined() && steps <= mostSteps;
+}
+
+Nest::Pieces Nest::split(Extent extent) {
+  auto roundDown = [&](int64_t multiple) -> Extent {
+    if (extent.constant)
+      return {*extent.constant - *extent.constant % multiple, {}};
+    if (multiple == 1)
+      return extent;
+    Value rest = arith::RemUIOp::create(t.builder, loc, extent.value, t.evaluator.constantIndex(multiple, loc));
+    return {std::nullopt, arith::SubIOp::create(t.builder, loc, extent.value, rest)};
+  };
+  return {roundDown(lanes * unroll), roundDown(lanes), extent};
+}
+
+FailureOr<Nest::Accumulators> Nest::emitFrom(Extent low, Extent high, int64_t step, Accumulators accs, Body body) {
+  if (low.constant && high.constant)
+    return t.emitLoop(*low.constant, high, step, accs, loc, body);
+  if (unroll == 1)
+    return accs;
+  Value length = arith::SubIOp::create(t.builder, loc, t.materialise(high, loc), t.materialise(low, loc));
+  return t.emitLoop(0, {std::nullopt, length}, step, accs, loc, [&](Value i, Accumulators inner) {
+    return body(t.evaluator.addIndex(i, t.materialise(low, loc), loc), inner);
+  });
+}
+
+FailureOr<Nest::Accumulators> Nest::emitFor(Value low, Value high, int64_t step, Accumulators accs, Body body) {
+  auto loop = scf::ForOp::create(t.builder, loc, low, high, t.evaluator.constantIndex(step, loc), accs);
+  OpBuilder::InsertionGuard guard(t.builder);
+  if (accs.empty())
+    t.builder.setInsertionPointToStart(loop.getBody());
+  else
+    t.builder.setInsertionPointToEnd(loop.getBody());
+  FailureOr<Accumulators> results = body(loop.getInductionVar(), Accumulators(loop.getRegionIterArgs()));
+  if (failed(results))
+    return failure();
+  if (!accs.empty())
+    scf::YieldOp::create(t.builder, loc, *results);
+  return Accumulators(loop.getResults());
+}
+
+FailureOr<Nest::Accumulators> Nest::emitRest(const Pieces &pieces, Accumulators accs, Body body) {
+  if (lanes == 1)
+    return accs;
+  if (pieces.all.constant) {
+    if (*pieces.all.constant == *pieces.vectors.constant)
+      return accs;
+    return body(t.evaluator.constantIndex(*pieces.vectors.constant, loc), accs);
+  }
+  // At most one round of a loop: the structured way to say "if there is a rest".
+  Value low = t.materialise(pieces.vectors, loc);
+  return emitFor(low, pieces.all.value, lanes, accs, body);
+}
+
+int64_t Nest::stepsAtOnce() {
+  return !t.machine.isGpu || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
+}
+
+bool Nest::comparesBits(ReduceOp reduce) {
+  Type element = getElementTypeOrSelf(reduce.getType());
+  // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
+  bool hasIntegers =
+      (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
+  return !t.machine.hasMaximum && hasIntegers && (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
+}
+
+Type Nest::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }
+
+Value Nest::identityOf(Combine kind, Type element, bool vector) {
+  TypedAttr identity = getIdentity(kind, element);
+  // A sum begins with +0, whatever its terms are: without one, or with -0 only, it is +0.
+  if (kind == Combine::Add)
+    identity = t.builder.getZeroAttr(element);
+  if (vector)
+    identity = DenseElementsAttr::get(VectorType::get(lanes, element), Attribute(identity));
+  return arith::ConstantOp::create(t.builder, loc, identity);
+}
+
+void Nest::write(Value result, Value value, Point &point) {
+  if (singles.contains(result)) {
+    t.evaluator.scalars[result] = value;
+    return;
+  }
+  OpBuilder::InsertionGuard guard(t.builder);
+  // A thread without columns of its own stands at the last ones, which another one writes.
+  if (point.present) {
+    auto branch = scf::IfOp::create(t.builder, loc, point.present, /*withElseRegion=*/false);
+    t.builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  t.evaluator.storeToMemory(result, value, point);
+}
