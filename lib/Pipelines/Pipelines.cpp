@@ -13,6 +13,7 @@
 #include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
+#include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Cost/Passes.h"

@@ -9,6 +9,7 @@
 #include "zyx/Codegen/Matrix/Passes.h"
 #include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
+#include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Cost/Passes.h"
@@ -56,6 +57,7 @@ inline void registerAllPasses() {
   kernel::registerZyxTilePasses();
   kernel::registerZyxMatrixPasses();
   kernel::registerZyxLoopsPasses();
+  kernel::registerZyxKernelToGPUPasses();
   kernel::registerZyxKernelToLLVMPasses();
   kernel::registerZyxKernelToNVVMPasses();
   plan::registerZyxPlanPasses();

@@ -4,26 +4,15 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
-#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
 namespace zyx::kernel {
-namespace {
 
-/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and
-/// of any at most.
-constexpr int32_t threadsPerGroup = 256, mostThreads = 1024;
-/// Workgroups that every multiprocessor can have.
-constexpr int64_t mostResidents = 16;
-
-/// Names a function that the module does not have yet.
 std::string freshName(ModuleOp module, StringRef wanted) {
   std::string name = wanted.str();
   for (unsigned i = 0; module.lookupSymbol(name); ++i)
@@ -40,11 +29,12 @@ LLVM::LLVMFuncOp createFunction(OpBuilder &builder, Location loc, StringRef name
   return function;
 }
 
-/// A plan that launches the kernel stays valid when code has taken its place.
 void keepArgumentCount(FuncOp func, LLVM::LLVMFuncOp code) {
   code->setAttr(plan::PlanDialect::argumentsAttr,
                 IntegerAttr::get(IntegerType::get(func.getContext(), 64), func.getNumArguments()));
 }
+
+namespace {
 
 /// `@k`: unpacks the arguments, and returns at once where the range is empty.
 void createEntry(OpBuilder &builder, FuncOp func, LLVM::LLVMFuncOp body, StringRef name) {
@@ -139,21 +129,9 @@ void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
   grid.erase();
 }
 
-/// What a launch gives each workgroup of a GPU.
-Value sharedMemory(OpBuilder &builder, ModuleOp module, Location loc) {
-  constexpr StringRef name = "zyx_shared";
-  const auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
-  if (!module.lookupSymbol(name)) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
-                           LLVM::Linkage::External, name, Attribute(), /*alignment=*/64, space);
-  }
-  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space), name);
-}
+} // namespace
 
-/// Refuses what a program of one thread, or of several where `mostThreads` allows it, cannot be.
-LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1, int64_t mostCluster = 1) {
+LogicalResult checkFunction(FuncOp func, int64_t mostThreads, int64_t mostCluster) {
   if (static_cast<int64_t>(func.getThreads().value_or(1)) > mostThreads ||
       static_cast<int64_t>(func.getCluster().value_or(1)) > mostCluster)
     return func.emitOpError() << "asks for " << func.getThreads().value_or(1) << " threads in a cluster of "
@@ -166,9 +144,7 @@ LogicalResult checkFunction(FuncOp func, int64_t mostThreads = 1, int64_t mostCl
   return success();
 }
 
-/// Moves the kernel's code behind what `body`, whose first arguments are the kernel's, has. Programs are
-/// those from `begin` below `end`, in steps of `step` or of one.
-void moveCode(FuncOp func, ValueRange given, LLVM::LLVMFuncOp body, Value begin, Value end, Value step = {}) {
+void moveCode(FuncOp func, ValueRange given, LLVM::LLVMFuncOp body, Value begin, Value end, Value step) {
   Location loc = func.getLoc();
   Block *start = &body.getBody().front();
   OpBuilder builder(start, start->end());
@@ -193,25 +169,6 @@ void moveCode(FuncOp func, ValueRange given, LLVM::LLVMFuncOp body, Value begin,
   for (GridOp grid : llvm::make_early_inc_range(start->getOps<GridOp>()))
     lowerGrid(grid, begin, end, step);
 }
-
-/// Whether what the kernel reads of a buffer may be what it wrote there.
-bool isReadAndWritten(Value buffer) {
-  bool isRead = false, isWritten = false;
-  SmallVector<Value> places{buffer};
-  while (!places.empty())
-    for (OpOperand &use : places.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<ViewOp, SubviewOp>(user))
-        places.push_back(user->getResult(0));
-      else if (auto store = dyn_cast<StoreOp>(user))
-        isWritten |= use.get() == store.getView();
-      else
-        isRead = true;
-    }
-  return isRead && isWritten;
-}
-
-} // namespace
 
 FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
   Location loc = func.getLoc();
@@ -243,90 +200,6 @@ FailureOr<LLVM::LLVMFuncOp> lowerFunction(FuncOp func) {
   func.erase();
   entry.setSymName(name);
   return body;
-}
-
-FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func) {
-  Location loc = func.getLoc();
-  const int64_t groupThreads = func.getThreads().value_or(1), cluster = func.getCluster().value_or(1);
-  if (failed(checkFunction(func, mostThreads, groupThreads > 1 ? gpuClusterGroups : 1)))
-    return failure();
-  OpBuilder builder(func);
-  MLIRContext *context = func.getContext();
-  const int64_t stackBytes = bytesOf(func, Space::Private);
-  auto global = LLVM::LLVMPointerType::get(context, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
-  auto generic = LLVM::LLVMPointerType::get(context);
-  Type i64 = builder.getI64Type(), i32 = builder.getI32Type();
-  SmallVector<Type> types;
-  for (Type type : func.getArgumentTypes())
-    types.push_back(isa<BufferType>(type) ? Type(global) : i64);
-  types.append({global, i64});
-
-  std::string name = func.getName().str();
-  ModuleOp module = func->getParentOfType<ModuleOp>();
-  LLVM::LLVMFuncOp made =
-      createFunction(builder, loc, freshName(module, name + ".threads"), types, LLVM::Linkage::External);
-  keepArgumentCount(func, made);
-  made->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-  made->setAttr(
-      NVVM::NVVMDialect::getMaxntidAttrName(),
-      builder.getDenseI32ArrayAttr({groupThreads > 1 ? static_cast<int32_t>(groupThreads) : threadsPerGroup}));
-  // Else the assembler spills to have more workgroups at once.
-  auto residents = func->getAttrOfType<IntegerAttr>(residentsAttrName);
-  const int64_t room = residents && groupThreads > 1 ? residents.getInt() / groupThreads : 1;
-  made->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                builder.getI32IntegerAttr(static_cast<int32_t>(std::clamp<int64_t>(room, 1, mostResidents))));
-  if (cluster > 1)
-    made->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
-                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
-  Block *start = made.addEntryBlock(builder);
-  builder.setInsertionPointToStart(start);
-  SmallVector<Value> arguments;
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
-    Value argument = start->getArgument(i);
-    if (isa<BufferType>(type)) {
-      // Else LLVM takes it that nobody writes there at a barrier, which is not told where it is.
-      if (groupThreads == 1 || !isReadAndWritten(func.getBody().getArgument(i)))
-        made.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-      made.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(gpuBufferAlignment));
-      argument = LLVM::AddrSpaceCastOp::create(builder, loc, generic, argument);
-    } else if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() < 64) {
-      argument = LLVM::TruncOp::create(builder, loc, type, argument);
-    }
-    arguments.push_back(argument);
-  }
-  // Each of these numbers has 32 bits; the number of a thread may have more.
-  auto wide = [&](Value value) -> Value { return LLVM::ZExtOp::create(builder, loc, i64, value); };
-  Value size = wide(NVVM::BlockDimXOp::create(builder, loc, i32));
-  Value group = wide(NVVM::BlockIdXOp::create(builder, loc, i32));
-  Value groups = wide(NVVM::GridDimXOp::create(builder, loc, i32));
-  Value thread = LLVM::AddOp::create(builder, loc, LLVM::MulOp::create(builder, loc, group, size),
-                                     wide(NVVM::ThreadIdXOp::create(builder, loc, i32)));
-  Value threads = LLVM::MulOp::create(builder, loc, groups, size);
-  Value own = LLVM::MulOp::create(builder, loc, thread,
-                                  LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(stackBytes)));
-  Value scratch = LLVM::AddrSpaceCastOp::create(builder, loc, generic, start->getArgument(types.size() - 2));
-  scratch = LLVM::GEPOp::create(builder, loc, generic, builder.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{own});
-  Value shared;
-  if (groupThreads > 1)
-    shared = LLVM::AddrSpaceCastOp::create(builder, loc, generic, sharedMemory(builder, module, loc));
-  Value programs = start->getArgument(types.size() - 1);
-  if (cluster > 1) {
-    // Launched are as many workgroups as all clusters have. Nobody writes to one that has not begun.
-    auto clusters = [&](Value count) -> Value {
-      return LLVM::UDivOp::create(builder, loc, count,
-                                  LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(cluster)));
-    };
-    group = clusters(group), groups = clusters(groups);
-    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
-  }
-  if (groupThreads > 1)
-    moveCode(func, arguments, made, group, programs, groups);
-  else
-    moveCode(func, arguments, made, thread, programs, threads);
-  func.erase();
-  made.setSymName(name);
-  return ThreadFunction{made, scratch, shared, cluster > 1};
 }
 
 } // namespace zyx::kernel

@@ -8,7 +8,6 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -292,7 +291,7 @@ LogicalResult MemoryLowering::lower(PeerOp peer) {
     return failure();
   Place place = *here;
   Value group = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), peer.getGroup());
-  place.base = NVVM::MapaOp::create(builder, loc, place.base.getType(), place.base, group);
+  place.base = facts.threads->peer(builder, loc, place.base, group);
   places[peer] = std::move(place);
   return success();
 }
@@ -341,10 +340,10 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
     Value from = address(*place, load.getIndices(), type);
     if (facts.streams && load.getStream() && vector && contiguous)
       fetchAhead(from);
-    const bool isPast = facts.isGpu && load.getStream() && vector && contiguous &&
+    const bool isPast = facts.threads && load.getStream() && vector && contiguous &&
                         load.getView().getType().getSpace() == Space::Global && alignmentOf(from, type) >= 16 &&
                         vector.getNumElements() * elementBytes(type) == 16;
-    bits = isPast ? loadPastFirstCache(builder, loc, from, cast<VectorType>(stored))
+    bits = isPast ? facts.threads->loadPastFirstCache(builder, loc, from, cast<VectorType>(stored))
                   : LLVM::LoadOp::create(builder, loc, access, from, alignmentOf(from, type)).getResult();
     if (splat)
       bits = vector::BroadcastOp::create(builder, loc, stored, bits);
@@ -545,16 +544,7 @@ LogicalResult MemoryLowering::lower(WarpReadOp read) {
   if (!place)
     return failure();
   Value from = address(*place, read.getIndices(), read.getView().getType().getElementType());
-  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-  from = LLVM::AddrSpaceCastOp::create(builder, loc, shared, from);
-  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getI32Type()));
-  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
-  Value loaded = NVVM::LdMatrixOp::create(builder, loc, words, from, 4,
-                                          read.getTransposed() ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-                                          NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> each;
-  for (int64_t word = 0; word < 4; ++word)
-    each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
+  SmallVector<Value> each = facts.threads->readMatrix(builder, loc, from, read.getTransposed());
   read.replaceAllUsesWith(
       vector::FromElementsOp::create(builder, loc, cast<VectorType>(read.getType()), each).getResult());
   read.erase();
@@ -624,20 +614,13 @@ void MemoryLowering::lower(vector::StepOp step) {
 }
 
 void MemoryLowering::lower(IdOp id) {
-  Type i32 = builder.getI32Type();
-  Value number = id.getKind() == IdKind::Thread ? NVVM::ThreadIdXOp::create(builder, loc, i32).getResult()
-                                                : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
+  Value number = facts.threads->id(builder, loc, id.getKind());
   id.replaceAllUsesWith(arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number).getResult());
   id.erase();
 }
 
 void MemoryLowering::lower(BarrierOp barrier) {
-  if (barrier.getScope() == Scope::Cluster) {
-    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
-  } else {
-    NVVM::Barrier0Op::create(builder, loc);
-  }
+  facts.threads->barrier(builder, loc, barrier.getScope());
   barrier.erase();
 }
 

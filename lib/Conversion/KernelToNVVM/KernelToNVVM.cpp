@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
-#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+#include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 

@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -22,11 +21,6 @@ namespace zyx::kernel {
 
 #define GEN_PASS_REGISTRATION
 #include "zyx/Conversion/KernelToLLVM/Passes.h.inc"
-
-/// Bytes to whose multiples a GPU's buffers are aligned: what a thread loads at once.
-inline constexpr int64_t gpuBufferAlignment = 16;
-/// Workgroups of a cluster that every card can have which has clusters.
-inline constexpr int64_t gpuClusterGroups = 8;
 
 } // namespace zyx::kernel
 

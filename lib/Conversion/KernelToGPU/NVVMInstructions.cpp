@@ -2,29 +2,52 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// The way to GPUs that every kernel of the lowered form can go: a program per thread.
-//===----------------------------------------------------------------------===//
-#include "Detail.h"
+#include "NVVMInstructions.h"
 
-#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
-#include "zyx/Dialect/Kernel/IR/CrashNote.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
-
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/DialectConversion.h"
-
-namespace zyx::kernel {
-#define GEN_PASS_DEF_CONVERTKERNELTOTHREADSPASS
-#include "zyx/Conversion/KernelToLLVM/Passes.h.inc"
-} // namespace zyx::kernel
 
 using namespace mlir;
 using namespace zyx::kernel;
 
+Value NVVMInstructions::id(OpBuilder &builder, Location loc, IdKind kind) const {
+  Type i32 = builder.getI32Type();
+  return kind == IdKind::Thread ? NVVM::ThreadIdXOp::create(builder, loc, i32).getResult()
+                                : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
+}
+
+void NVVMInstructions::barrier(OpBuilder &builder, Location loc, Scope scope) const {
+  if (scope == Scope::Cluster) {
+    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+  } else {
+    NVVM::Barrier0Op::create(builder, loc);
+  }
+}
+
+Value NVVMInstructions::peer(OpBuilder &builder, Location loc, Value address, Value group) const {
+  return NVVM::MapaOp::create(builder, loc, address.getType(), address, group);
+}
+
+SmallVector<Value> NVVMInstructions::readMatrix(OpBuilder &builder, Location loc, Value address,
+                                                bool transposed) const {
+  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace());
+  Value from = LLVM::AddrSpaceCastOp::create(builder, loc, shared, address);
+  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getI32Type()));
+  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  Value loaded =
+      NVVM::LdMatrixOp::create(builder, loc, words, from, 4, transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                               shape, NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> each;
+  for (int64_t word = 0; word < 4; ++word)
+    each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
+  return each;
+}
+
 /// LLVM has no word for it. That nobody writes there is known: a kernel reads no buffer that it writes.
-Value zyx::kernel::loadPastFirstCache(OpBuilder &builder, Location loc, Value address, VectorType type) {
+Value NVVMInstructions::loadPastFirstCache(OpBuilder &builder, Location loc, Value address, VectorType type) const {
   Type i32 = builder.getI32Type();
   auto global = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
   Value from = LLVM::AddrSpaceCastOp::create(builder, loc, global, address);
@@ -42,10 +65,32 @@ Value zyx::kernel::loadPastFirstCache(OpBuilder &builder, Location loc, Value ad
   return vector::BitCastOp::create(builder, loc, type, vector);
 }
 
-namespace {
+unsigned NVVMInstructions::globalSpace() const { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Global); }
+unsigned NVVMInstructions::sharedSpace() const { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared); }
+
+Value NVVMInstructions::groupSize(OpBuilder &builder, Location loc) const {
+  return NVVM::BlockDimXOp::create(builder, loc, builder.getI32Type());
+}
+
+Value NVVMInstructions::numGroups(OpBuilder &builder, Location loc) const {
+  return NVVM::GridDimXOp::create(builder, loc, builder.getI32Type());
+}
+
+Value NVVMInstructions::group(OpBuilder &builder, Location loc) const {
+  return NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+void NVVMInstructions::markKernel(LLVM::LLVMFuncOp func, Launch launch) const {
+  Builder builder(func.getContext());
+  func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({launch.threads}));
+  func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.residents));
+  if (launch.cluster > 1)
+    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
+}
 
 /// The machine's powers of two, one by one: without denormals, which those of what is between -1/2 and 1/2 are not.
-void lowerPowers(LLVM::LLVMFuncOp func) {
+static void lowerPowers(LLVM::LLVMFuncOp func) {
   func.walk([](math::Exp2Op power) {
     if (!getElementTypeOrSelf(power.getType()).isF32() ||
         !bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn))
@@ -72,7 +117,7 @@ void lowerPowers(LLVM::LLVMFuncOp func) {
 }
 
 /// Behind the conversions of small floats, which have no bits in a register of two.
-void lowerWarpProducts(LLVM::LLVMFuncOp func) {
+static void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   func.walk([](WarpMultiplyOp multiply) {
     OpBuilder builder(multiply);
     Location loc = multiply.getLoc();
@@ -106,58 +151,7 @@ void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   });
 }
 
-struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBase<ConvertKernelToThreads> {
-  using ConvertKernelToThreadsPassBase::ConvertKernelToThreadsPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet set(context);
-    converter = addPatterns(set);
-    patterns = std::move(set);
-    return success();
-  }
-
-  void runOnOperation() override {
-    SmallVector<Operation *> funcs;
-    for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
-      CrashNote note(func);
-      const int64_t shared = bytesOf(func, Space::Shared), mostShared = sharedBytes;
-      if (shared > mostShared) {
-        func.emitOpError() << "needs " << shared << " bytes of shared memory; a workgroup has " << mostShared;
-        return signalPassFailure();
-      }
-      const bool fitsStack = bytesOf(func, Space::Private) <= privateBytes;
-      FailureOr<ThreadFunction> made = lowerThreadFunction(func);
-      if (failed(made))
-        return signalPassFailure();
-      MemoryFacts facts{privateBytes};
-      facts.shared = made->shared;
-      facts.isCluster = made->isCluster;
-      facts.streams = false;
-      facts.isGpu = true;
-      facts.bufferAlignment = gpuBufferAlignment;
-      if (!fitsStack)
-        facts.scratch = made->scratch;
-      const SmallFloatConversions all{.half = true,
-                                      .bfloat = true,
-                                      .halfOfDouble = true,
-                                      .halfPairs = packedHalf,
-                                      .bfloatPairs = packedBfloat,
-                                      .maximum = maximum};
-      if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
-        return signalPassFailure();
-      lowerPowers(made->func);
-      lowerWarpProducts(made->func);
-      funcs.push_back(made->func);
-    }
-    ConversionTarget target(getContext());
-    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
-    if (failed(applyFullConversion(funcs, target, patterns)))
-      signalPassFailure();
-  }
-
-private:
-  std::shared_ptr<LLVMTypeConverter> converter;
-  FrozenRewritePatternSet patterns;
-};
-
-} // namespace
+void NVVMInstructions::lowerArithmetic(LLVM::LLVMFuncOp func) const {
+  lowerPowers(func);
+  lowerWarpProducts(func);
+}
