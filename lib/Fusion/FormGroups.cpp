@@ -8,6 +8,7 @@
 #include "FuseAttention.h"
 #include "GatherFirst.h"
 #include "GroupGraph.h"
+#include "LeaveOutPadding.h"
 #include "NormalizeViews.h"
 #include "OneHotProducts.h"
 #include "PrepareOps.h"
@@ -327,6 +328,9 @@ private:
       zyx::fusion::formUpdates(block);
     }
     zyx::fusion::sortRuns(block, fuse ? threads : 0);
+    // Tiles of cards have more positions than pieces would.
+    if (fuse && threads == 0)
+      zyx::fusion::leaveOutPadding(block);
     zyx::fusion::decomposeMovement(block);
     // A group of what nobody reads would have no result.
     zyx::fusion::eraseUnused(block);

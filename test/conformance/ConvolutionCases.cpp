@@ -256,6 +256,22 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {BF16, F16})
       for (const bool channelsLast : {false, true})
         addLayer(cases, layer, channelsLast, dtype);
+  // Most elements of windows are padding: all but one along a dimension, different ones at the edges, windows apart.
+  const Layer sparse[] = {
+      {"sparse", 2, 96, 64, {7, 9}, {3, 3}, ones, {6, 6}, {6, 6}, {6, 6}},
+      {"sparse-far", 2, 72, 64, {7, 9}, {3, 3}, ones, {12, 6}, {12, 6}, {12, 6}},
+      {"sparse-strided", 2, 64, 96, {13, 11}, {3, 5}, {2, 1}, {8, 4}, {8, 8}, {7, 8}},
+      {"sparse-groups", 2, 192, 96, {9, 7}, {3, 3}, ones, {7, 5}, {7, 5}, {7, 5}, 2},
+      {"sparse-images", 16, 24, 32, {7, 9}, {3, 3}, ones, {12, 6}, {12, 6}, {12, 6}},
+  };
+  for (const Layer &layer : sparse) {
+    for (const bool channelsLast : {false, true})
+      addLayer(cases, layer, channelsLast, F32);
+    for (const bool isMixed : {false, true})
+      addFilterGradient(cases, layer, isMixed, F32);
+  }
+  addLayer(cases, sparse[0], /*channelsLast=*/false, BF16);
+  addMixed(cases, sparse[0], BF16);
   for (const bool hasGradients : {false, true}) {
     addChain(cases, hasGradients, BF16);
     addChain(cases, hasGradients, F32);

@@ -1,0 +1,354 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Contractions over windows without the padding that most of their elements are.
+//===----------------------------------------------------------------------===//
+#include "LeaveOutPadding.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace {
+
+/// Products that a core makes while a kernel is launched, and while an element of a result is put together from its
+/// pieces.
+constexpr double productsPerLaunch = 1 << 18, productsPerElement = 64;
+/// Estimates are rough: only what is clearly less is taken.
+constexpr double clearlyLess = 0.8;
+/// Pieces along a dimension, at most.
+constexpr size_t mostPieces = 5;
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+struct Places {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+  bool isEmpty() const { return begin >= end; }
+  bool operator==(const Places &) const = default;
+};
+
+/// The least range that has both.
+Places hull(Places a, Places b) {
+  if (a.isEmpty() || b.isEmpty())
+    return a.isEmpty() ? b : a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+/// Some places along a dimension that is kept, and those of the contracted one where not all of that is padding.
+struct Piece {
+  Places kept, contracted;
+  int64_t count() const { return kept.size() * contracted.size(); }
+};
+
+/// A window's dimension of a contraction: of positions and of elements, one is kept and the other contracted.
+struct Cut {
+  /// Dimensions of the product.
+  int64_t kept, contracted;
+  SmallVector<Piece> pieces;
+  /// How much of the products is left.
+  double share;
+
+  /// What sees padding alone is zero.
+  int64_t countKernels() const {
+    return llvm::count_if(pieces, [](const Piece &piece) { return !piece.contracted.isEmpty(); });
+  }
+};
+
+/// The dimension of `to` that is the dimension `dim` of `from`, of which it is a reshape.
+std::optional<int64_t> findDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
+  const int64_t before = ShapedType::getNumElements(from.take_front(dim));
+  int64_t product = 1;
+  for (auto [d, extent] : llvm::enumerate(to)) {
+    if (product == before && extent == from[dim] && extent > 1)
+      return static_cast<int64_t>(d);
+    product *= extent;
+  }
+  return std::nullopt;
+}
+
+/// The dimension of a view's result that walks along one of its operand.
+std::optional<int64_t> findResultDim(Operation *op, int64_t dim) {
+  Value operand = op->getOperand(0), result = op->getResult(0);
+  if (isa<CastOp>(op))
+    return dim;
+  if (isa<ExpandOp>(op))
+    return typeOf(operand).getDimSize(dim) == typeOf(result).getDimSize(dim) ? std::optional(dim) : std::nullopt;
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return llvm::find(permute.getOrder(), dim) - permute.getOrder().begin();
+  if (isa<ReshapeOp>(op))
+    return findDim(typeOf(operand).getShape(), dim, typeOf(result).getShape());
+  return std::nullopt;
+}
+
+class PaddingCutter {
+public:
+  explicit PaddingCutter(ReduceOp sum) : sum(sum), builder(sum), loc(sum.getLoc()) {}
+  void run();
+
+private:
+  void findCuts(Value factor);
+  SmallVector<Cut> chooseCuts();
+  Value join(ArrayRef<Cut> rest, Value a, Value b);
+  Value take(Value value, int64_t dim, Places range);
+  Value takeOfWindow(WindowOp op, int64_t dim, Places range);
+  Value takeOfPad(Value x, Value fill, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
+  Value zeros(RankedTensorType type) {
+    return ConstantOp::create(builder, loc, type,
+                              DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+  }
+
+  ReduceOp sum;
+  OpBuilder builder;
+  Location loc;
+  SmallVector<Cut> cuts;
+};
+
+} // namespace
+
+/// For each place that is kept the contracted places that show elements, as neighbours that have the same ones.
+static SmallVector<Piece> findPieces(int64_t kept, int64_t contracted, int64_t keptStep, int64_t step, int64_t low,
+                                     int64_t extent) {
+  SmallVector<Piece> pieces;
+  for (int64_t place = 0; place < kept; ++place) {
+    // low <= place * keptStep + i * step < low + extent
+    const int64_t first = low - place * keptStep, last = first + extent;
+    Places range{first <= 0 ? 0 : llvm::divideCeilSigned(first, step),
+                 last <= 0 ? 0 : std::min(contracted, llvm::divideCeilSigned(last, step))};
+    if (range.isEmpty())
+      range = {};
+    if (!pieces.empty() && pieces.back().contracted == range)
+      ++pieces.back().kept.end;
+    else
+      pieces.push_back({{place, place + 1}, range});
+  }
+  // Of too many those that lose least are one.
+  while (pieces.size() > mostPieces) {
+    size_t best = 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    auto join = [&](size_t i) {
+      const Piece &a = pieces[i], &b = pieces[i + 1];
+      return Piece{{a.kept.begin, b.kept.end}, hull(a.contracted, b.contracted)};
+    };
+    for (size_t i = 0; i + 1 < pieces.size(); ++i)
+      if (const int64_t lost = join(i).count() - pieces[i].count() - pieces[i + 1].count(); lost < least)
+        std::tie(best, least) = std::pair(i, lost);
+    pieces[best] = join(best);
+    pieces.erase(pieces.begin() + static_cast<int64_t>(best) + 1);
+  }
+  return pieces;
+}
+
+/// The dimensions of the windows that a factor shows.
+void PaddingCutter::findCuts(Value factor) {
+  SmallVector<Operation *> views;
+  Operation *op = factor.getDefiningOp();
+  for (; isa_and_nonnull<CastOp, ExpandOp, PermuteOp, ReshapeOp>(op); op = op->getOperand(0).getDefiningOp())
+    views.push_back(op);
+  auto window = dyn_cast_or_null<WindowOp>(op);
+  auto pad = window ? window.getX().getDefiningOp<PadOp>() : PadOp();
+  if (!pad || !matchPattern(getViewSource(pad.getFill()), m_Constant()))
+    return;
+  auto fill = getViewSource(pad.getFill()).getDefiningOp<ConstantOp>();
+  if (!fill.getValue().isSplat() ||
+      fill.getValue().resizeSplat(typeOf(pad.getFill())) !=
+          DenseElementsAttr::get(typeOf(pad.getFill()), builder.getZeroAttr(typeOf(pad.getFill()).getElementType())))
+    return;
+  auto inProduct = [&](int64_t dim) -> std::optional<int64_t> {
+    std::optional<int64_t> found = dim;
+    for (Operation *view : llvm::reverse(views))
+      if (found)
+        found = findResultDim(view, *found);
+    return found;
+  };
+  const auto rank = typeOf(window.getX()).getRank();
+  for (auto [i, dim] : llvm::enumerate(window.getDims())) {
+    const int64_t low = pad.getLow()[dim], high = pad.getHigh()[dim];
+    if (pad.getInterior()[dim] != 0 || (low <= 0 && high <= 0) || low < 0)
+      continue;
+    const std::optional<int64_t> positions = inProduct(dim), elements = inProduct(rank + static_cast<int64_t>(i));
+    if (!positions || !elements)
+      continue;
+    const bool sumsElements = llvm::is_contained(sum.getDims(), *elements);
+    if (sumsElements == llvm::is_contained(sum.getDims(), *positions))
+      continue;
+    const int64_t stride = window.getStride()[i], dilation = window.getDilation()[i];
+    Cut cut{sumsElements ? *positions : *elements, sumsElements ? *elements : *positions, {}, 0};
+    auto type = typeOf(sum.getX());
+    const int64_t kept = type.getDimSize(cut.kept), contracted = type.getDimSize(cut.contracted);
+    cut.pieces = findPieces(kept, contracted, sumsElements ? stride : dilation, sumsElements ? dilation : stride, low,
+                            typeOf(pad.getX()).getDimSize(dim));
+    int64_t count = 0;
+    for (const Piece &piece : cut.pieces)
+      count += piece.count();
+    cut.share = static_cast<double>(count) / static_cast<double>(kept * contracted);
+    if (cut.share < 1)
+      cuts.push_back(std::move(cut));
+  }
+}
+
+/// Those that take least by an estimate in products; none where that is not clearly less than to multiply zeros.
+SmallVector<Cut> PaddingCutter::chooseCuts() {
+  const auto products = static_cast<double>(typeOf(sum.getX()).getNumElements());
+  const auto results = static_cast<double>(typeOf(sum.getResult()).getNumElements());
+  double least = products * clearlyLess;
+  SmallVector<Cut> best;
+  for (unsigned chosen = 1; chosen < 1U << cuts.size(); ++chosen) {
+    double share = 1, pieces = 1;
+    SmallVector<Cut> own;
+    for (auto [i, cut] : llvm::enumerate(cuts))
+      if (chosen >> i & 1) {
+        share *= cut.share;
+        pieces *= static_cast<double>(cut.countKernels());
+        own.push_back(cut);
+      }
+    const bool isJoined = llvm::any_of(own, [](const Cut &cut) { return cut.pieces.size() > 1; });
+    const double cost = products * share + (isJoined ? pieces * productsPerLaunch + results * productsPerElement : 0);
+    if (cost < least) {
+      least = cost;
+      best = std::move(own);
+    }
+  }
+  return best;
+}
+
+/// Elements of what is padded and sliced at once.
+Value PaddingCutter::takeOfPad(Value x, Value fill, ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  auto isZero = [](int64_t number) { return number == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return x;
+  const SmallVector<int64_t> none(low.size(), 0);
+  return PadOp::create(builder, loc, x, fill, low, high, none);
+}
+
+Value PaddingCutter::takeOfWindow(WindowOp op, int64_t dim, Places range) {
+  const auto rank = typeOf(op.getX()).getRank();
+  SmallVector<int64_t> size(op.getSize());
+  Value x = op.getX();
+  auto spanOf = [&](size_t i, Places positions, Places elements) {
+    return Places{positions.begin * op.getStride()[i] + elements.begin * op.getDilation()[i],
+                  (positions.end - 1) * op.getStride()[i] + (elements.end - 1) * op.getDilation()[i] + 1};
+  };
+  if (dim >= rank) {
+    const size_t i = dim - rank;
+    const int64_t at = op.getDims()[i];
+    x = take(x, at, spanOf(i, {0, typeOf(op.getResult()).getDimSize(at)}, range));
+    size[i] = range.size();
+  } else if (const auto *found = llvm::find(op.getDims(), dim); found != op.getDims().end()) {
+    const size_t i = found - op.getDims().begin();
+    x = take(x, dim, spanOf(i, range, {0, size[i]}));
+  } else {
+    x = take(x, dim, range);
+  }
+  return WindowOp::create(builder, loc, x, op.getDims(), size, op.getStride(), op.getDilation());
+}
+
+/// A range along a dimension, taken of the views' operands rather than of what they show.
+Value PaddingCutter::take(Value value, int64_t dim, Places range) {
+  if (range == Places{0, typeOf(value).getDimSize(dim)})
+    return value;
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  shape[dim] = range.size();
+  const RankedTensorType type = typeOf(value).clone(shape);
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return CastOp::create(builder, loc, type, take(cast.getX(), dim, range));
+  if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
+    const bool isRepeated = typeOf(expand.getX()).getDimSize(dim) != typeOf(value).getDimSize(dim);
+    return ExpandOp::create(builder, loc, type, isRepeated ? expand.getX() : take(expand.getX(), dim, range));
+  }
+  if (auto permute = dyn_cast_or_null<PermuteOp>(op))
+    return PermuteOp::create(builder, loc, type, take(permute.getX(), permute.getOrder()[dim], range),
+                             permute.getOrder());
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
+    if (auto found = findDim(typeOf(value).getShape(), dim, typeOf(reshape.getX()).getShape()))
+      return ReshapeOp::create(builder, loc, type, take(reshape.getX(), *found, range));
+  if (auto window = dyn_cast_or_null<WindowOp>(op))
+    return takeOfWindow(window, dim, range);
+  SmallVector<int64_t> low(shape.size(), 0), high(shape.size(), 0);
+  if (auto flip = dyn_cast_or_null<FlipOp>(op)) {
+    const int64_t extent = typeOf(value).getDimSize(dim);
+    const Places own =
+        llvm::is_contained(flip.getDims(), dim) ? Places{extent - range.end, extent - range.begin} : range;
+    return FlipOp::create(builder, loc, type, take(flip.getX(), dim, own), flip.getDims());
+  }
+  low[dim] = -range.begin;
+  high[dim] = range.end - typeOf(value).getDimSize(dim);
+  if (auto pad = dyn_cast_or_null<PadOp>(op); pad && pad.getInterior()[dim] == 0) {
+    bool isPlain = true;
+    for (auto [d, count] : llvm::enumerate(pad.getInterior())) {
+      low[d] += pad.getLow()[d];
+      high[d] += pad.getHigh()[d];
+      isPlain &= count == 0;
+    }
+    if (isPlain)
+      return takeOfPad(pad.getX(), pad.getFill(), low, high);
+    std::fill(low.begin(), low.end(), 0);
+    std::fill(high.begin(), high.end(), 0);
+    low[dim] = -range.begin;
+    high[dim] = range.end - typeOf(value).getDimSize(dim);
+  }
+  return takeOfPad(value, zeros(type.clone(ArrayRef<int64_t>())), low, high);
+}
+
+/// The sum of a product of these factors, put together from what the cuts leave.
+Value PaddingCutter::join(ArrayRef<Cut> rest, Value a, Value b) {
+  if (rest.empty()) {
+    Value product = BinaryOp::create(builder, loc, BinaryKind::Mul, a, b);
+    SmallVector<int64_t> shape;
+    for (auto [dim, extent] : llvm::enumerate(typeOf(product).getShape()))
+      if (!llvm::is_contained(sum.getDims(), static_cast<int64_t>(dim)))
+        shape.push_back(extent);
+    return ReduceOp::create(builder, loc, typeOf(sum.getResult()).clone(shape), sum.getKind(), product, sum.getDims());
+  }
+  const Cut &cut = rest.front();
+  SmallVector<Value> parts;
+  // Places without any element are as long as the parts beside them.
+  SmallVector<std::pair<size_t, int64_t>> empty;
+  const int64_t dim = cut.kept - llvm::count_if(sum.getDims(), [&](int64_t gone) { return gone < cut.kept; });
+  Value known;
+  for (const Piece &piece : cut.pieces) {
+    if (piece.contracted.isEmpty()) {
+      empty.push_back({parts.size(), piece.kept.size()});
+      parts.push_back({});
+      continue;
+    }
+    Value first = take(take(a, cut.kept, piece.kept), cut.contracted, piece.contracted);
+    Value second = take(take(b, cut.kept, piece.kept), cut.contracted, piece.contracted);
+    known = parts.emplace_back(join(rest.drop_front(), first, second));
+  }
+  for (auto [at, count] : empty) {
+    SmallVector<int64_t> shape(typeOf(known).getShape());
+    shape[dim] = count;
+    parts[at] = zeros(typeOf(known).clone(shape));
+  }
+  return parts.size() == 1 ? parts.front() : ConcatOp::create(builder, loc, parts, dim).getResult();
+}
+
+void PaddingCutter::run() {
+  auto product = sum.getX().getDefiningOp<BinaryOp>();
+  if (typeOf(sum.getX()).getNumElements() == 0 || !matchContraction(sum))
+    return;
+  for (Value factor : product->getOperands()) {
+    findCuts(factor);
+    if (!cuts.empty())
+      break;
+  }
+  const SmallVector<Cut> chosen = chooseCuts();
+  if (chosen.empty() || llvm::any_of(chosen, [](const Cut &cut) { return cut.countKernels() == 0; }))
+    return;
+  Value result = join(chosen, product.getA(), product.getB());
+  sum.getResult().replaceAllUsesWith(result);
+  sum.erase();
+}
+
+void zyx::fusion::leaveOutPadding(Block &block) {
+  for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
+    PaddingCutter(sum).run();
+}
