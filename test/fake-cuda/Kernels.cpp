@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -37,11 +38,33 @@ std::vector<uint8_t> cuda::takeParameters(const ptx::Program &program, void *con
   return all;
 }
 
+/// Appends a line about a launch, behind the names of its columns.
+static void writeProfile(const char *path, const std::string &line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::FILE *file = std::fopen(path, "a");
+  if (!file) {
+    std::fprintf(stderr, "fake CUDA: %s: cannot be written\n", path);
+    return;
+  }
+  if (std::ftell(file) == 0)
+    std::fprintf(file, "%s\n", ptx::profileColumns());
+  std::fprintf(file, "%s\n", line.c_str());
+  std::fclose(file);
+}
+
 int cuda::execute(ptx::Launch &launch) {
   launch.options.seed = numberOf("FAKE_CUDA_SEED", 0);
   launch.options.hostThreads = static_cast<unsigned>(numberOf("FAKE_CUDA_THREADS", 1));
+  launch.options.sample = static_cast<unsigned>(numberOf("FAKE_CUDA_SAMPLE", 0));
+  const char *profile = std::getenv("FAKE_CUDA_PROFILE");
+  ptx::Counts counts;
+  if (profile && *profile)
+    launch.options.counts = &counts;
   try {
     ptx::run(launch);
+    if (launch.options.counts)
+      writeProfile(profile, ptx::describe(launch, counts));
     return 0;
   } catch (const ptx::AddressFault &fault) {
     std::fprintf(stderr, "fake CUDA: %s\n", fault.what());

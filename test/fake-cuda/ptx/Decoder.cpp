@@ -293,6 +293,9 @@ void Decoder::run() {
     left.assign(each.words.begin() + 1, each.words.end());
     Instruction made;
     made.line = each.line;
+    made.cost = IssueCost::of(each.words);
+    for (const char *hint : {"L1::no_allocate", "cg", "cv", "volatile", "relaxed", "acquire"})
+      made.isPastL1 |= std::find(each.words.begin(), each.words.end(), hint) != each.words.end();
     if (!each.guard.empty()) {
       auto found = registers.find(each.guard);
       require(found != registers.end() && found->second.bytes == 0, "'" + each.guard + "' is no predicate");

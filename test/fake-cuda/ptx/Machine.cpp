@@ -115,6 +115,8 @@ uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Spac
     if (window)
       address -= window;
   }
+  if (profiler)
+    profiler->touch(space, address, bytes, isWrite);
   if (space == Space::Shared) {
     if (address >> rankShift == warp.group->rank) {
       const uint64_t place = address & ((uint64_t(1) << rankShift) - 1);
@@ -155,6 +157,8 @@ uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Spac
 
 Machine::Machine(const Launch &launch)
     : launch(launch), program(*launch.program), groups(launch.program->clusterGroups) {
+  if (launch.options.counts)
+    profiler.emplace(launch);
   const unsigned threads = launch.threads[0] * launch.threads[1] * launch.threads[2];
   for (unsigned rank = 0; rank < groups.size(); ++rank) {
     Group &group = groups[rank];
@@ -262,6 +266,8 @@ void Machine::begin(unsigned number) {
 
 void Machine::runCluster(unsigned number) {
   begin(number);
+  if (profiler)
+    profiler->beginCluster();
   std::vector<Warp *> order;
   for (Group &group : groups)
     for (Warp &warp : group.warps)
@@ -290,6 +296,8 @@ void Machine::runCluster(unsigned number) {
     engine.pop_front();
     work();
   }
+  if (profiler)
+    profiler->endCluster();
 }
 
 uint32_t Machine::chooseLanes(const Warp &warp) {
@@ -366,9 +374,13 @@ void Machine::runLanes(Warp &warp, uint32_t mask, uint64_t most) {
     if (instruction.kind == Instruction::Plain) {
       if (active)
         instruction.execute(*this, warp, instruction, active);
+      if (profiler)
+        profiler->note(warp, instruction);
       ++pc;
       continue;
     }
+    if (profiler)
+      profiler->note(warp, instruction);
     if (instruction.kind == Instruction::Branch) {
       if (active == mask) {
         pc = instruction.target;
@@ -568,23 +580,28 @@ void zyx::ptx::run(Launch launch) {
     throw Fault("kernel " + program.name + ": " + std::to_string(launch.groups[0]) + " workgroups are no clusters of " +
                 std::to_string(program.clusterGroups));
   const unsigned clusters = groups / program.clusterGroups;
+  const unsigned executed = launch.options.sample ? std::min(launch.options.sample, clusters) : clusters;
   std::atomic<unsigned> next = 0;
   std::exception_ptr thrown;
   std::mutex mutex;
   auto work = [&] {
     try {
       Machine machine(launch);
-      for (unsigned number; (number = next++) < clusters;)
-        machine.runCluster(number);
+      for (unsigned number; (number = next++) < executed;)
+        machine.runCluster(static_cast<unsigned>((2 * uint64_t(number) + 1) * clusters / (2 * uint64_t(executed))));
+      if (machine.profiler) {
+        std::lock_guard lock(mutex);
+        launch.options.counts->add(machine.profiler->counts);
+      }
     } catch (...) {
-      next = clusters;
+      next = executed;
       std::lock_guard lock(mutex);
       if (!thrown)
         thrown = std::current_exception();
     }
   };
   std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < std::min(launch.options.hostThreads, clusters); ++i)
+  for (unsigned i = 1; i < std::min(launch.options.hostThreads, executed); ++i)
     helpers.emplace_back(work);
   work();
   for (std::thread &helper : helpers)

@@ -10,6 +10,7 @@
 #ifndef ZYX_TEST_FAKECUDA_PTX_MACHINE_H
 #define ZYX_TEST_FAKECUDA_PTX_MACHINE_H
 
+#include "Profile.h"
 #include "Program.h"
 
 #include <array>
@@ -33,6 +34,10 @@ struct Options {
   unsigned hostThreads = 1;
   /// Instructions of warps, at most, of one cluster.
   uint64_t limit = uint64_t(1) << 33;
+  /// Clusters that are executed, spread over the grid; 0 for all. Results are then incomplete.
+  unsigned sample = 0;
+  /// Where what is counted goes; null where nothing is.
+  Counts *counts = nullptr;
 };
 
 struct Launch {
@@ -123,6 +128,7 @@ public:
   /// What the copy engine still has to do; each is called once.
   std::deque<std::function<void()>> engine;
   std::mt19937_64 random;
+  std::optional<Profiler> profiler;
 
   /// Where memory lies in the host's; a Fault where it is not all there, or is not aligned.
   uint8_t *resolve(Warp &warp, const Instruction &at, unsigned lane, Space space, uint64_t address, uint64_t bytes,

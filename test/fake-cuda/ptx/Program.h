@@ -24,6 +24,13 @@ inline constexpr uint32_t allLanes = ~uint32_t(0);
 
 using Execute = void (*)(Machine &, Warp &, const Instruction &, uint32_t mask);
 
+/// Cycles for which a quarter of a multiprocessor issues an instruction of a warp: of ordinary ones, of special
+/// functions, and of tensor cores.
+struct IssueCost {
+  float issue = 1, special = 0, tensor = 0;
+  static IssueCost of(const std::vector<std::string> &words);
+};
+
 /// A register: where it begins and the bytes of one lane. A sink has none.
 struct Place {
   uint32_t offset = 0, bytes = 0;
@@ -57,6 +64,9 @@ struct Instruction {
   uint16_t option = 0;
   uint32_t bytes = 0;
   int line = 0;
+  IssueCost cost;
+  /// A load that leaves nothing in the first cache.
+  bool isPastL1 = false;
   bool (*isOver)(Machine &, Warp &, const Instruction &, unsigned lane) = nullptr;
 };
 
