@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/LaneAccess.h"
 
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -45,6 +47,17 @@ LaneStride zyx::kernel::laneStride(MapAttr map, unsigned dim, int64_t lanes) {
     }
   }
   return {run, step};
+}
+
+Value zyx::kernel::readBehindBranch(OpBuilder &builder, Value condition, Value fill, function_ref<Value()> read) {
+  Location loc = condition.getLoc();
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(fill.getType()), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, read());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, fill);
+  return branch.getResult(0);
 }
 
 Value zyx::kernel::viewAsRow(OpBuilder &builder, ViewOp view) {
@@ -154,7 +167,10 @@ void LaneLoader::require(LaneMask &mask, const LaneIndex &lane, int64_t low, int
   auto isBelow = [&](Value number, Value limit) -> Value {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, limit);
   };
-  if (!lane.lanes && lane.step == 0)
+  // Of vectors that begin at multiples of their length, bounds that are such multiples, too, cut none.
+  const bool isWhole = branches && !lane.lanes && lane.step == 1 && low % numLanes == 0 && high % numLanes == 0 &&
+                       knownDivisor(lane.first) % numLanes == 0;
+  if (!lane.lanes && (lane.step == 0 || isWhole))
     mask.all = both(mask.all, isBelow(distance.first, index(length)));
   else
     mask.each = both(mask.each, isBelow(toVector(distance), splat(length)));
@@ -257,6 +273,11 @@ Value LaneLoader::emit(ViewOp view, const Place &place, Value other) {
     return LoadOp::create(builder, loc, type, row, index, mask, mask ? other : Value(), ArrayAttr(),
                           DenseBoolArrayAttr());
   };
+  if (branches && !at.lanes && at.step == 1 && place.mask.all && !place.mask.each) {
+    Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
+    return readBehindBranch(builder, place.mask.all, vector::BroadcastOp::create(builder, loc, result, fill),
+                            [&] { return read(result, at.first, Value()); });
+  }
   if (!at.lanes && at.step == 1) {
     Value mask = combined(place.mask), first = at.first;
     if (mask) {
@@ -269,17 +290,8 @@ Value LaneLoader::emit(ViewOp view, const Place &place, Value other) {
   if (!at.lanes && at.step == 0) {
     Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
     Value one;
-    if (place.mask.all) {
-      auto branch = scf::IfOp::create(builder, loc, TypeRange(element), place.mask.all, /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      scf::YieldOp::create(builder, loc, read(element, at.first, Value()));
-      builder.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(builder, loc, fill);
-      one = branch.getResult(0);
-    } else {
-      one = read(element, at.first, Value());
-    }
+    auto readOne = [&] { return read(element, at.first, Value()); };
+    one = place.mask.all ? readBehindBranch(builder, place.mask.all, fill, readOne) : readOne();
     Value all = vector::BroadcastOp::create(builder, loc, result, one);
     if (!place.mask.each)
       return all;

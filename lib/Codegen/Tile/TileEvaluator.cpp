@@ -219,7 +219,8 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
-    return LaneLoader(builder, loc, point.lanes).load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
+    return LaneLoader(builder, loc, point.lanes, /*branches=*/isGpu)
+        .load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
   }
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
     return LoadOp::create(builder, loc, type.getElementType(), view, at, Value(), Value(), ArrayAttr(),

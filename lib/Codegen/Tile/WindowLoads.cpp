@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/LaneAccess.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -79,7 +80,10 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
     // Numbers below the bound are large when read as unsigned.
     Value at = sum(bound.offset - bound.low, [&](size_t p) { return bound.factors[p]; });
     int64_t length = std::max<int64_t>(bound.high - bound.low, 0);
-    if (bound.factors[lane] == 0) {
+    // Of vectors that begin at multiples of their length, a bound that is such a multiple, too, cuts none.
+    const bool isWhole =
+        isGpu && bound.factors[lane] == 1 && length % point.lanes == 0 && knownDivisor(at) % point.lanes == 0;
+    if (bound.factors[lane] == 0 || isWhole) {
       all = both(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, constantIndex(length, loc)));
       continue;
     }
@@ -98,6 +102,14 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
   auto rowType = cast<ViewType>(row.getType());
   Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
   Value mask = both(point.mask, each);
+  auto type = VectorType::get(point.lanes, rowType.getElementType());
+  if (isGpu && all && !mask) {
+    if (!other)
+      other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(rowType.getElementType()));
+    return readBehindBranch(builder, all, vector::BroadcastOp::create(builder, loc, type, other), [&]() -> Value {
+      return LoadOp::create(builder, loc, type, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+    });
+  }
   if (all) {
     // Where nothing exists the place may be far away.
     place = arith::SelectOp::create(builder, loc, all, place, constantIndex(0, loc));
@@ -109,8 +121,8 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
     place = builder.createOrFold<arith::MinSIOp>(loc, place,
                                                  constantIndex(std::max<int64_t>(rowType.getDimSize(0) - 1, 0), loc));
   }
-  return LoadOp::create(builder, loc, VectorType::get(point.lanes, rowType.getElementType()), row, place, mask,
-                        mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
+  return LoadOp::create(builder, loc, type, row, place, mask, mask ? other : Value(), ArrayAttr(),
+                        DenseBoolArrayAttr());
 }
 
 /// Whether a card counts what a form adds up in 32 bits.

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
@@ -162,26 +163,6 @@ Value MemoryLowering::address(const Place &place, ValueRange indices, Type type,
                              masked ? LLVM::GEPNoWrapFlags::none : LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// A power of two that divides an index, as far as `depth` ops, one behind the other, tell.
-int64_t divisorOf(Value index, unsigned depth = 8) {
-  constexpr int64_t most = 64;
-  if (depth-- == 0)
-    return 1;
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return *constant == 0 ? most : std::min(most, *constant & -*constant);
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    bool counts = loop && argument == loop.getInductionVar();
-    return counts ? std::min(divisorOf(loop.getLowerBound(), depth), divisorOf(loop.getStep(), depth)) : 1;
-  }
-  Operation *op = index.getDefiningOp();
-  if (isa<arith::MulIOp>(op))
-    return std::min(most, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp>(op))
-    return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
-  return 1;
-}
-
 unsigned MemoryLowering::alignmentOf(Value address, Type type) {
   const int64_t element = elementBytes(type);
   if (facts.bufferAlignment == 0)
@@ -191,7 +172,7 @@ unsigned MemoryLowering::alignmentOf(Value address, Type type) {
   if (!offset || offset.getDynamicIndices().empty())
     return facts.bufferAlignment;
   auto index = offset.getDynamicIndices().front().getDefiningOp<arith::IndexCastOp>();
-  const int64_t bytes = index ? element * divisorOf(index.getIn()) : element;
+  const int64_t bytes = index ? element * knownDivisor(index.getIn()) : element;
   return std::min(facts.bufferAlignment, bytes);
 }
 

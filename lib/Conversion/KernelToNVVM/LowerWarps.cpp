@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -24,7 +26,8 @@ LogicalResult Lowering::lower(LoadMatrixOp op) {
   if (!alloc || !memory.at(alloc).swizzle)
     return op.emitOpError("reads shared memory that is not swizzled, which is not lowered");
   const SharedMemory &place = memory.at(alloc);
-  if (!isMultiple(op.getRow(), blockRows) || !isMultiple(op.getColumn(), pieceBytes / place.elementBytes))
+  if (knownDivisor(op.getRow()) % blockRows != 0 ||
+      knownDivisor(op.getColumn()) % (pieceBytes / place.elementBytes) != 0)
     return op.emitOpError() << "begins at no visible multiple of " << blockRows << " rows and " << pieceBytes
                             << " bytes";
   if (failed(requireThreads(op, warpThreads)))

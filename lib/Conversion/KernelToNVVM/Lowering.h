@@ -34,9 +34,6 @@ struct SharedMemory {
 /// Whether threads hold what a matrix unit sums up: two rows each, in pairs of columns.
 inline bool isAccumulator(FragKind kind) { return kind == FragKind::WgmmaAcc || kind == FragKind::MmaAcc; }
 
-/// Whether an index can be seen to be a multiple of `factor`.
-bool isMultiple(mlir::Value index, int64_t factor);
-
 /// The type that holds a tile in a thread, or a refusal.
 #define ZYX_CONVERT_OR_REFUSE(name, op, type)                                                                          \
   Type name = convert(type);                                                                                           \

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -50,17 +52,6 @@ Value Lowering::advance(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, loc, sharedPointer, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
 
-bool zyx::kernel::isMultiple(Value index, int64_t factor) {
-  if (std::optional<int64_t> known = getConstantIntValue(index))
-    return *known % factor == 0;
-  Operation *op = index.getDefiningOp();
-  if (isa_and_nonnull<arith::MulIOp>(op))
-    return isMultiple(op->getOperand(0), factor) || isMultiple(op->getOperand(1), factor);
-  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
-    return isMultiple(op->getOperand(0), factor) && isMultiple(op->getOperand(1), factor);
-  return false;
-}
-
 FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indices, bool atRowStart) {
   // What is lowered already is an allocation or a part of one.
   const SharedMemory &place = memory.at(allocationOf(view));
@@ -73,11 +64,11 @@ FailureOr<Value> Lowering::pointerTo(Operation *op, Value view, ValueRange indic
     bool isColumn = i + 1 == indices.size(), isRow = i + 2 == indices.size();
     if (isColumn && atRowStart)
       break;
-    if (place.swizzle && isRow && !isMultiple(index, swizzleRows))
+    if (place.swizzle && isRow && knownDivisor(index) % swizzleRows != 0)
       return op->emitOpError() << "begins at a row that is no visible multiple of " << swizzleRows
                                << " of swizzled memory";
     if (place.swizzle && isColumn) {
-      if (!isMultiple(index, place.panelColumns))
+      if (knownDivisor(index) % place.panelColumns != 0)
         return op->emitOpError() << "begins at a column that is no multiple of " << place.panelColumns
                                  << ", the width of a swizzled panel";
       if (constantIndex) {

@@ -49,8 +49,9 @@ LaneStride laneStride(MapAttr map, unsigned dim, int64_t lanes);
 /// Emits the loads of vectors of `lanes` elements.
 class LaneLoader {
 public:
-  LaneLoader(mlir::OpBuilder &builder, mlir::Location loc, int64_t lanes)
-      : builder(builder), loc(loc), numLanes(lanes) {}
+  /// With `branches`, whole vectors that may not exist are read behind a branch, not under a mask.
+  LaneLoader(mlir::OpBuilder &builder, mlir::Location loc, int64_t lanes, bool branches = false)
+      : builder(builder), loc(loc), numLanes(lanes), branches(branches) {}
 
   /// The elements at `indices` of a view whose map has no symbols; lanes that have none, because the
   /// mask or the map says so, are `other`, or zero where it is null. One index at least differs between lanes.
@@ -86,8 +87,13 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   int64_t numLanes;
+  bool branches;
   mlir::Type laneType;
 };
+
+/// What `read` emits where `condition` holds, else `fill`, by a branch.
+mlir::Value readBehindBranch(mlir::OpBuilder &builder, mlir::Value condition, mlir::Value fill,
+                             llvm::function_ref<mlir::Value()> read);
 
 /// The buffer of a view of known strides as one row, long enough for every element of the view.
 mlir::Value viewAsRow(mlir::OpBuilder &builder, ViewOp view);
