@@ -2,8 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "DecomposeMovement.h"
-#include "NormalizeViews.h"
+#include "Blocks.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
@@ -235,7 +234,7 @@ Value Decomposer::decompose(ConcatOp op) {
   return choose(parts, ends, parts.size() > 1 ? counter(type.getShape(), dim) : Value());
 }
 
-void zyx::fusion::decomposeMovement(Block &block) {
+static void decomposeMovement(Block &block) {
   for (auto transfer : llvm::make_early_inc_range(block.getOps<TransferOp>())) {
     transfer.replaceAllUsesWith(transfer.getX());
     transfer.erase();
@@ -256,9 +255,8 @@ namespace {
 
 struct DecomposeMovement : zyx::fusion::impl::DecomposeMovementPassBase<DecomposeMovement> {
   void runOnOperation() override {
-    if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
-      for (Block *block : zyx::fusion::getBlocks(getOperation()))
-        zyx::fusion::decomposeMovement(*block);
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), decomposeMovement)))
+      signalPassFailure();
   }
 };
 

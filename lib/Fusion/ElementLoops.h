@@ -11,9 +11,6 @@
 
 namespace zyx::fusion {
 
-/// Marks the loops that become one kernel, and takes into them what is element-wise in front of them and behind.
-void markElementLoops(mlir::func::FuncOp entry);
-
 /// A loop in the place of another, with its body: what it begins with, and its invariants, are these; the arguments of
 /// the body are for the caller to adapt. Results are as many as what it begins with. The other one stays, without a
 /// body.

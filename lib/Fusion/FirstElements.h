@@ -5,16 +5,12 @@
 #ifndef ZYX_LIB_FUSION_FIRSTELEMENTS_H
 #define ZYX_LIB_FUSION_FIRSTELEMENTS_H
 
-#include "mlir/IR/Block.h"
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
 
 namespace zyx::fusion {
 
-/// Notes at sorts of which only the first elements are read how many these are. Without `note` all elements are given.
-void noteFirstElements(mlir::Block &block, bool note);
-
-/// Sorts few long rows in two: runs, of which there are enough for workgroups, and then the runs together, which has a
-/// thread for each element. For a machine that wants many `threads`; with 0 none are.
-void sortRuns(mlir::Block &block, int64_t threads);
+/// How many of the first elements along its dimension the readers of a sort see; all of them where one is no slice.
+int64_t countRead(graph::ir::SortOp sort);
 
 } // namespace zyx::fusion
 

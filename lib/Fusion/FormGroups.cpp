@@ -2,22 +2,14 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "DecomposeMovement.h"
-#include "ElementLoops.h"
-#include "FirstElements.h"
+#include "Blocks.h"
+#include "CheckEntry.h"
 #include "FuseAttention.h"
-#include "GatherFirst.h"
 #include "GroupGraph.h"
-#include "LeaveOutPadding.h"
-#include "NormalizeViews.h"
-#include "OneHotProducts.h"
-#include "PrepareOps.h"
 #include "RecomputeWeights.h"
-#include "SimplifyLoops.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
-#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -292,17 +284,6 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The former reads plain entries: one block of nodes and loops that ends in a return.
-static LogicalResult checkEntry(func::FuncOp entry) {
-  if (!entry.getBody().hasOneBlock())
-    return entry.emitError("groups are formed in functions of one block");
-  for (Block *block : zyx::fusion::getBlocks(entry))
-    for (Operation &op : block->without_terminator())
-      if (!isa<NodeOpInterface, LoopOp>(op))
-        return op.emitError("groups are formed of graph ops, of which this is none");
-  return success();
-}
-
 namespace {
 
 struct FormGroups : zyx::fusion::impl::FormGroupsPassBase<FormGroups> {
@@ -311,72 +292,38 @@ struct FormGroups : zyx::fusion::impl::FormGroupsPassBase<FormGroups> {
     func::FuncOp entry = getOperation();
     if (entry.isExternal())
       return;
-    if (failed(requireNumbers(entry)) || failed(checkEntry(entry)))
+    if (failed(zyx::fusion::checkEntry(entry)) || failed(checkOps(entry)))
       return signalPassFailure();
-    if (fuse && join) {
-      zyx::fusion::simplifyLoops(entry);
-      zyx::fusion::markElementLoops(entry);
-    }
     for (Block *block : zyx::fusion::getBlocks(entry))
       formGroups(*block, entry);
   }
 
 private:
+  /// Earlier passes of the room have written these with ops that a kernel has.
+  static LogicalResult checkOps(func::FuncOp entry) {
+    for (Block *block : zyx::fusion::getBlocks(entry))
+      for (Operation &op : *block) {
+        if (isa<ConcatOp, TransferOp>(op))
+          return op.emitError("is in no group: -zyx-fusion-decompose-movement writes it with ops that are");
+        if (isa<RandomBitsOp>(op))
+          return op.emitError("is in no group: -zyx-fusion-expand-random-bits computes it with ops that are");
+      }
+    return success();
+  }
+
   void formGroups(Block &block, func::FuncOp entry) {
-    if (fuse) {
-      zyx::fusion::foldPlaces(block);
-      zyx::fusion::formUpdates(block);
-    }
-    zyx::fusion::sortRuns(block, fuse ? threads : 0);
-    // Tiles of cards have more positions than pieces would.
-    if (fuse && threads == 0)
-      zyx::fusion::leaveOutPadding(block);
-    zyx::fusion::decomposeMovement(block);
     // A group of what nobody reads would have no result.
     zyx::fusion::eraseUnused(block);
-    std::vector<zyx::fusion::RecomputedSums> recomputed;
-    if (fuse) {
-      for (auto reduce : block.getOps<ReduceOp>())
-        reduce->removeAttr(zyx::fusion::partsAttrName);
-      zyx::fusion::gatherOneHots(block, threads);
-      zyx::fusion::gatherFirst(block);
-      if (tensor != 0 && join)
-        zyx::fusion::keepSumsOfHeads(block);
-      zyx::fusion::mergeReductions(block);
-      if (threads != 0 && join)
-        zyx::fusion::partRows(block, threads);
-      zyx::fusion::partContractions(block, threads);
-      // Cards whose tensor cores take whole tiles have clusters of workgroups.
-      constexpr int64_t workgroups = 8;
-      if (turn)
-        zyx::fusion::noteLastDims(block);
-      zyx::fusion::partReductions(block, threads, tensor != 0 ? workgroups : 1);
-      zyx::fusion::forgetLastDims(block);
-      zyx::fusion::normalizeViews(block);
-      if (tensor != 0 && join)
-        recomputed = zyx::fusion::recomputeWeights(block, tensor);
-      zyx::fusion::divideAfterwards(block);
-      zyx::fusion::splitReductions(block, threads);
-      zyx::fusion::splitContractions(block, threads);
-      zyx::fusion::narrowIndices(block);
-      zyx::fusion::eraseUnused(block);
-      zyx::fusion::separatePlaces(block);
-    }
-    // Behind the views, which would move what the seed alone decides in front of its expand.
-    zyx::fusion::expandRandomBits(block);
-    zyx::fusion::storeIotas(block);
-    zyx::fusion::noteFirstElements(block, fuse);
     GroupGraph graph(block);
-    const bool joins = fuse && join;
-    if (joins) {
+    if (join) {
       zyx::fusion::mergeAttentions(graph);
-      zyx::fusion::mergeRecomputed(graph, recomputed);
+      zyx::fusion::mergeRecomputed(graph);
     }
-    mergePrologues(graph, joins);
-    if (!joins)
+    mergePrologues(graph, join);
+    if (!join)
       return createGroups(graph, block, entry);
     mergeNeighbours(graph);
-    if (tensor != 0 && threads != 0)
+    if (rowAndColumnSums)
       mergeCrossed(graph);
     std::vector<MissedEdge> missed = findMissedEdges(graph);
     cloneCheapProducers(graph);

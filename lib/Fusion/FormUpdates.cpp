@@ -4,14 +4,20 @@
 //===----------------------------------------------------------------------===//
 // select(iota == position, rows, x) is x with a few rows exchanged: as a scatter it can update x where it lies.
 //===----------------------------------------------------------------------===//
-#include "PrepareOps.h"
+#include "Blocks.h"
 
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_FORMUPDATESPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -296,9 +302,20 @@ bool UpdateFormer::run() {
   return scatterOne(place, rows) || scatterEach(place, rows);
 }
 
-void zyx::fusion::formUpdates(Block &block) {
+static void formUpdates(Block &block) {
   for (auto scatter : block.getOps<ScatterOp>())
     scatter->removeAttr(apartAttrName);
   for (auto op : llvm::make_early_inc_range(block.getOps<SelectOp>()))
     UpdateFormer(op).run();
 }
+
+namespace {
+
+struct FormUpdates : zyx::fusion::impl::FormUpdatesPassBase<FormUpdates> {
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), formUpdates)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

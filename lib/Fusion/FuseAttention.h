@@ -11,11 +11,6 @@
 
 namespace zyx::fusion {
 
-/// Divides what each attention sums up instead of its weights, where nobody else reads those:
-/// `(P / s) V` becomes `((P * 2^-n) V) / (s * 2^-n)`. The power of two, not above one over the number
-/// of keys, keeps a sum from overflowing that did not before.
-void divideAfterwards(mlir::Block &block);
-
 /// Whether nothing but the last sum and sums along the keys reads an attention's weights.
 bool isPrivate(graph::ir::Attention &found);
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "FuseUnpacking.h"
+#include "Blocks.h"
 #include "GroupGraph.h"
 #include "GroupRules.h"
 #include "NormalizeViews.h"

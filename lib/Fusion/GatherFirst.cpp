@@ -4,13 +4,19 @@
 //===----------------------------------------------------------------------===//
 // Gathers in front of the element-wise ops whose results they pick.
 //===----------------------------------------------------------------------===//
-#include "GatherFirst.h"
+#include "Blocks.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_GATHERFIRSTPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -164,7 +170,18 @@ private:
 
 } // namespace
 
-void zyx::fusion::gatherFirst(Block &block) {
+static void gatherFirst(Block &block) {
   for (auto gather : llvm::make_early_inc_range(block.getOps<GatherOp>()))
     Gatherer(gather).run();
 }
+
+namespace {
+
+struct GatherFirst : zyx::fusion::impl::GatherFirstPassBase<GatherFirst> {
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), gatherFirst)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

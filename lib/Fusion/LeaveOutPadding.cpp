@@ -4,13 +4,19 @@
 //===----------------------------------------------------------------------===//
 // Contractions over windows without the padding that most of their elements are.
 //===----------------------------------------------------------------------===//
-#include "LeaveOutPadding.h"
+#include "Blocks.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_LEAVEOUTPADDINGPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -348,7 +354,18 @@ void PaddingCutter::run() {
   sum.erase();
 }
 
-void zyx::fusion::leaveOutPadding(Block &block) {
+static void leaveOutPadding(Block &block) {
   for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
     PaddingCutter(sum).run();
 }
+
+namespace {
+
+struct LeaveOutPadding : zyx::fusion::impl::LeaveOutPaddingPassBase<LeaveOutPadding> {
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), leaveOutPadding)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

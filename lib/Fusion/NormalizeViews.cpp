@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "NormalizeViews.h"
+#include "Blocks.h"
 #include "FuseUnpacking.h"
-#include "PrepareOps.h"
+#include "MergeReductions.h"
 
-#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
-#include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -467,37 +466,6 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Reductions of reductions
-//===----------------------------------------------------------------------===//
-
-/// A reduction of nothing but another one of its kind combines in one go. Not where the inner one
-/// rounds its results.
-static void mergeReduction(ReduceOp op) {
-  auto inner = op.getX().getDefiningOp<ReduceOp>();
-  Type element = typeOf(op.getX()).getElementType();
-  bool rounds =
-      (element.isF16() || element.isBF16()) && (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
-  if (!inner || inner.getKind() != op.getKind() || !inner->hasOneUse() || rounds ||
-      op->hasAttr(zyx::fusion::headsAttrName))
-    return;
-  SmallVector<int64_t> kept, dims(inner.getDims());
-  for (int64_t dim = 0, rank = typeOf(inner.getX()).getRank(); dim < rank; ++dim)
-    if (!llvm::is_contained(dims, dim))
-      kept.push_back(dim);
-  for (int64_t dim : op.getDims())
-    dims.push_back(kept[dim]);
-  llvm::sort(dims);
-  if (auto parts = op->getAttrOfType<DenseI64ArrayAttr>(zyx::fusion::partsAttrName)) {
-    SmallVector<int64_t> moved;
-    for (int64_t dim : parts.asArrayRef())
-      moved.push_back(kept[dim]);
-    op->setAttr(zyx::fusion::partsAttrName, DenseI64ArrayAttr::get(op.getContext(), moved));
-  }
-  op.getXMutable().assign(inner.getX());
-  op.setDims(dims);
-}
-
-//===----------------------------------------------------------------------===//
 // Views that are none, and the whole
 //===----------------------------------------------------------------------===//
 
@@ -514,62 +482,12 @@ static void foldView(Operation *view) {
   }
 }
 
-SmallVector<Block *> zyx::fusion::getBlocks(func::FuncOp entry) {
-  SmallVector<Block *> blocks{&entry.getBody().front()};
-  entry.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
-    if (loop->hasAttr(oneKernelAttrName))
-      return WalkResult::skip();
-    blocks.push_back(&loop.getBlock());
-    return WalkResult::advance();
-  });
-  return blocks;
-}
-
-void zyx::fusion::eraseUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isa<NodeOpInterface>(op) && op.use_empty())
-      op.erase();
-}
-
-/// Whether a value is computed element by element of exponentials.
-static bool isMadeOfExponentials(Value value, int &opsLeft) {
-  value = getViewSource(value);
-  Operation *op = value.getDefiningOp();
-  if (!op || !isElementwise(op) || --opsLeft < 0)
-    return false;
-  auto unary = dyn_cast<UnaryOp>(op);
-  return (unary && unary.getKind() == UnaryKind::Exp) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return isMadeOfExponentials(operand, opsLeft); });
-}
-
-void zyx::fusion::keepSumsOfHeads(Block &block) {
-  for (auto reduce : block.getOps<ReduceOp>()) {
-    reduce->removeAttr(headsAttrName);
-    auto inner = reduce.getX().getDefiningOp<ReduceOp>();
-    auto product = inner && inner.getDims().size() == 1 ? matchContraction(inner) : std::nullopt;
-    int opsLeft = 32;
-    const bool isNarrow = product && llvm::any_of(product->product->getOperands(), [](Value factor) {
-                            auto wide = getViewSource(factor).getDefiningOp<CastOp>();
-                            return isWidening(wide) && typeOf(wide.getX()).getElementTypeBitWidth() == 16;
-                          });
-    if (isNarrow && llvm::any_of(product->product->getOperands(),
-                                 [&](Value factor) { return isMadeOfExponentials(factor, opsLeft); }))
-      reduce->setAttr(headsAttrName, UnitAttr::get(reduce.getContext()));
-  }
-}
-
-void zyx::fusion::mergeReductions(Block &block) {
-  for (auto reduce : block.getOps<ReduceOp>())
-    mergeReduction(reduce);
-  eraseUnused(block);
-}
-
-void zyx::fusion::normalizeViews(Block &block) {
-  eraseUnused(block);
-  fuseUnpacking(block);
+static void normalizeViews(Block &block) {
+  zyx::fusion::eraseUnused(block);
+  zyx::fusion::fuseUnpacking(block);
   for (auto op : llvm::make_early_inc_range(block.getOps<CastOp>()))
     PartsCast(op).run();
-  eraseUnused(block);
+  zyx::fusion::eraseUnused(block);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isView(&op))
       foldView(&op);
@@ -580,7 +498,7 @@ void zyx::fusion::normalizeViews(Block &block) {
       if (!op.use_empty())
         sinkWidening(&op);
     } else if (auto reduce = dyn_cast<ReduceOp>(op))
-      mergeReduction(reduce);
+      zyx::fusion::mergeReduction(reduce);
     else if (isElementwise(&op)) {
       hoistExpand(&op);
       if (!op.use_empty())
@@ -589,18 +507,15 @@ void zyx::fusion::normalizeViews(Block &block) {
         castInOrder(cast);
     }
   }
-  eraseUnused(block);
+  zyx::fusion::eraseUnused(block);
 }
 
 namespace {
 
 struct NormalizeViews : zyx::fusion::impl::NormalizeViewsPassBase<NormalizeViews> {
   void runOnOperation() override {
-    if (failed(requireNumbers(getOperation())))
-      return signalPassFailure();
-    if (!getOperation().isExternal() && getOperation().getBody().hasOneBlock())
-      for (Block *block : zyx::fusion::getBlocks(getOperation()))
-        zyx::fusion::normalizeViews(*block);
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), normalizeViews)))
+      signalPassFailure();
   }
 };
 

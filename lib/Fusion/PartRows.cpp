@@ -5,15 +5,22 @@
 // Gradients of norms sum up along rows and along columns. Rows fall into parts here, in all that both kinds of sums are
 // made of, so that one kernel can have a part of the rows and its share of the columns' sums.
 //===----------------------------------------------------------------------===//
-#include "PrepareOps.h"
+#include "Blocks.h"
+#include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_PARTROWSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -277,7 +284,7 @@ static int64_t partsOf(int64_t rows, int64_t threads) {
   return 0;
 }
 
-void zyx::fusion::partRows(Block &block, int64_t threads) {
+static void partRows(Block &block, int64_t threads) {
   constexpr int64_t fewestColumns = 512;
   llvm::DenseSet<Operation *> done;
   for (ReduceOp op : llvm::to_vector(block.getOps<ReduceOp>())) {
@@ -298,3 +305,15 @@ void zyx::fusion::partRows(Block &block, int64_t threads) {
         done.insert(sum);
   }
 }
+
+namespace {
+
+struct PartRows : zyx::fusion::impl::PartRowsPassBase<PartRows> {
+  using PartRowsPassBase::PartRowsPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partRows(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

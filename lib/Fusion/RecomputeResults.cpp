@@ -6,6 +6,7 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
 
+#include "Blocks.h"
 #include "NormalizeViews.h"
 
 #include "mlir/IR/IRMapping.h"

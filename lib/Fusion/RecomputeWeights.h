@@ -17,14 +17,11 @@ struct RecomputedSums {
   llvm::SmallVector<mlir::Operation *> beside;
 };
 
-/// Lets the gradients of attentions compute the weights again from queries and keys, so that nobody but the
-/// attention itself has them: P = exp(x - L), where L, the logarithm of the sum of exponentials, is one
-/// number for each query. An attention is left as it is where some reader of its weights is none that this
-/// knows, or where factors have more than `bits`.
-std::vector<RecomputedSums> recomputeWeights(mlir::Block &block, int64_t bits);
+/// What an op is in such a kernel: the second number of its note (recomputedAttrName).
+enum class RecomputedRole : int64_t { Inner, Sum, Beside };
 
-/// Makes groups of these sums.
-void mergeRecomputed(GroupGraph &graph, mlir::ArrayRef<RecomputedSums> all);
+/// Makes groups of the sums that -zyx-fusion-recompute-weights has noted, and removes the notes.
+void mergeRecomputed(GroupGraph &graph);
 
 } // namespace zyx::fusion
 

@@ -54,8 +54,9 @@ void addGroupsPhase(OpPassManager &passes, const Options &options) {
   const int64_t threads = options.target.busyThreads();
   // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
   const int64_t tensor = options.target.hasTensorTiles() ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
-  passes.addNestedPass<func::FuncOp>(
-      fusion::createFormGroupsPass({options.optimise, threads, tensor, options.fusion != Fusion::None}));
+  addFusionPasses(
+      passes,
+      {.fuse = options.optimise, .join = options.fusion != Fusion::None, .threads = threads, .tensorBits = tensor});
   // A processor computes a curve no faster than it reads one.
   if (options.optimise && options.fusion != Fusion::None && tensor != 0)
     passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
@@ -198,7 +199,87 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
                                 llvm::cl::init(0)};
 };
 
+struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("Whether ops are rewritten for the sake of fewer and better kernels"),
+                    llvm::cl::init(true)};
+  Option<bool> join{*this, "join", llvm::cl::desc("Whether ops share kernels where they can; not without fuse"),
+                    llvm::cl::init(true)};
+  Option<int64_t> threads{
+      *this, "threads",
+      llvm::cl::desc(
+          "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads"),
+      llvm::cl::init(0)};
+  Option<int64_t> tensor{*this, "tensor",
+                         llvm::cl::desc("Bits of the widest factors that tensor cores multiply; 0 for none"),
+                         llvm::cl::init(0)};
+  Option<bool> turn{*this, "turn",
+                    llvm::cl::desc("Whether sums fall into parts for the order in which contractions read, as "
+                                   "-zyx-cost-lay-out-results may store it"),
+                    llvm::cl::init(false)};
+};
+
 } // namespace
+
+void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions &options) {
+  const auto [fuse, join, threads, tensorBits, turn] = options;
+  const bool joins = fuse && join;
+  OpPassManager &entry = passes.nest<func::FuncOp>();
+  entry.addPass(fusion::createCheckEntryPass());
+  if (joins) {
+    entry.addPass(fusion::createSimplifyLoopsPass());
+    entry.addPass(fusion::createMarkElementLoopsPass());
+  }
+  if (fuse) {
+    entry.addPass(fusion::createFoldIndexArithmeticPass());
+    entry.addPass(fusion::createFormUpdatesPass());
+  }
+  entry.addPass(fusion::createSortRunsPass({fuse ? threads : 0}));
+  // Tiles of cards have more positions than pieces would.
+  if (fuse && threads == 0)
+    entry.addPass(fusion::createLeaveOutPaddingPass());
+  entry.addPass(fusion::createDecomposeMovementPass());
+  entry.addPass(fusion::createEraseUnusedPass());
+  if (fuse) {
+    entry.addPass(fusion::createGatherOneHotsPass({threads}));
+    entry.addPass(fusion::createGatherFirstPass());
+    if (tensorBits != 0 && join)
+      entry.addPass(fusion::createKeepHeadSumsPass());
+    entry.addPass(fusion::createMergeReductionsPass());
+    if (threads != 0 && join)
+      entry.addPass(fusion::createPartRowsPass({threads}));
+    if (threads != 0)
+      entry.addPass(fusion::createPartContractionsPass({threads}));
+    // Cards whose tensor cores take whole tiles have clusters of workgroups.
+    constexpr int64_t workgroups = 8;
+    entry.addPass(fusion::createPartReductionsPass({threads, tensorBits != 0 ? workgroups : 1, turn}));
+    entry.addPass(fusion::createNormalizeViewsPass());
+    if (tensorBits != 0 && join)
+      entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));
+    entry.addPass(fusion::createDivideAfterwardsPass());
+    entry.addPass(fusion::createSplitReductionsPass({threads}));
+    if (threads != 0)
+      entry.addPass(fusion::createSplitContractionsPass({threads}));
+    entry.addPass(fusion::createNarrowIndicesPass());
+    entry.addPass(fusion::createEraseUnusedPass());
+    entry.addPass(fusion::createSeparateIotasPass());
+  }
+  // Behind the views, which would move what the seed alone decides in front of its expand.
+  entry.addPass(fusion::createExpandRandomBitsPass());
+  entry.addPass(fusion::createStoreIotasPass());
+  entry.addPass(fusion::createNoteFirstElementsPass({fuse}));
+  entry.addPass(fusion::createFormGroupsPass({joins, tensorBits != 0 && threads != 0}));
+}
+
+void zyx::pipelines::registerFusePipeline() {
+  PassPipelineRegistration<FusePipelineOptions>("zyx-fuse", "The passes that form groups, for any machine",
+                                                [](OpPassManager &passes, const FusePipelineOptions &options) {
+                                                  addFusionPasses(passes, {.fuse = options.fuse,
+                                                                           .join = options.join,
+                                                                           .threads = options.threads,
+                                                                           .tensorBits = options.tensor,
+                                                                           .turn = options.turn});
+                                                });
+}
 
 std::optional<Fusion> zyx::pipelines::parseFusion(std::string_view name) {
   constexpr std::pair<std::string_view, Fusion> all[] = {

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups='threads=270336 tensor=16 turn' --zyx-split-groups --zyx-cost-lay-out-results=target=sm_90a --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s --zyx-fuse='threads=270336 tensor=16 turn' --zyx-split-groups --zyx-cost-lay-out-results=target=sm_90a --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %s --zyx-fusion-form-groups=fuse=false --zyx-cost-lay-out-results='target=x86-64-v4 seed=1' | FileCheck %s --check-prefix=DRAWN
+// RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-cost-lay-out-results='target=x86-64-v4 seed=1' | FileCheck %s --check-prefix=DRAWN
 // RUN: not zyx-opt %s --zyx-cost-lay-out-results=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: error: no target is named 'abacus'

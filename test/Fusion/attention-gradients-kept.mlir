@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups=tensor=64 --zyx-fusion-verify-groups --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse=tensor=64 --zyx-fusion-verify-groups --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 
 // Readers of weights that cannot compute them again: the attention stays as it is.
 

@@ -1,7 +1,7 @@
-// RUN: zyx-opt %s -canonicalize -cse --zyx-fusion-form-groups=tensor=16 --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
-// RUN: zyx-opt %s -canonicalize -cse --zyx-fusion-form-groups=tensor=64 --zyx-fusion-verify-groups | FileCheck %s --check-prefix=WIDE
-// RUN: zyx-opt %s -canonicalize -cse --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s --check-prefix=STORED
-// RUN: zyx-opt %s -canonicalize -cse --zyx-fusion-form-groups=tensor=16 --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: zyx-opt %s -canonicalize -cse --zyx-fuse=tensor=16 --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s -canonicalize -cse --zyx-fuse=tensor=64 --zyx-fusion-verify-groups | FileCheck %s --check-prefix=WIDE
+// RUN: zyx-opt %s -canonicalize -cse --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s --check-prefix=STORED
+// RUN: zyx-opt %s -canonicalize -cse --zyx-fuse=tensor=16 --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // scaledDotProductAttention and its gradients, as the rules of gradients write them: four kernels, between which nothing
 // with queries and keys is stored.

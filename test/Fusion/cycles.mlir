@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 
 // Both sums are one kernel, which reads %0 and stores what the product reads. That product is no part
 // of the kernel of %0, though the kernel of the sums ends behind it.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %source_dir/examples/digits-knn.mlir --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %source_dir/examples/digits-knn.mlir --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 
 // Both norms, the distances, the nearest neighbour with its label, and the count.
 // CHECK-LABEL: func.func @knn

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
 
 // Each element goes its own way: one kernel, with the casts around it, and without a kernel for what it begins with.
 // CHECK-LABEL: func.func @gated

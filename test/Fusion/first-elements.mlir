@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups=fuse=false | FileCheck %s --check-prefix=PLAIN
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse=fuse=false | FileCheck %s --check-prefix=PLAIN
 
 // PLAIN-NOT: zyx.first
 

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 
 // A value without elements is cloned for free, which must come to an end.
 // CHECK-LABEL: func.func @zero_size

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups=fuse=false --zyx-fusion-verify-groups | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-form-groups=join=false --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse=join=false --zyx-fusion-verify-groups | FileCheck %s
 
 // CHECK-LABEL: func.func @chain
 // CHECK: graph.group

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-form-groups=fuse=false --zyx-fusion-verify-groups -o /dev/null
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-fusion-verify-groups -o /dev/null
 
 // A scan is alone; views of its operand go with it, what is computed before and behind does not.
 // CHECK-LABEL: func.func @scan

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
 
 // CHECK-LABEL: func.func @softmax
 // CHECK-NEXT: %[[G:.*]] = graph.group(%[[X:.*]] = %{{.*}}) -> tensor<256x1024xf32>

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --split-input-file --zyx-fusion-form-groups | FileCheck %s
-// RUN: zyx-opt %s --split-input-file --zyx-fusion-form-groups --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=PLAN
+// RUN: zyx-opt %s --split-input-file --zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s --split-input-file --zyx-fuse --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=PLAN
 
 // A row of a cache is chosen by a comparison of its place, as nn::append does: the cache is copied unless it is given up,
 // and one row of it is written.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 // RUN: zyx-opt %s --zyx-compile='target=x86-64-v3 stop-after=kernel' | FileCheck %s --check-prefix=KERNEL
 // RUN: zyx-opt %s --zyx-compile=target=sm_90a -o /dev/null
 

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics --zyx-fusion-form-groups
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics --zyx-fuse
 
 // expected-error@+1 {{groups are formed in functions of one block}}
 func.func @blocks() {

@@ -1,5 +1,6 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups="threads=135168" | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s -zyx-fusion-leave-out-padding -zyx-fusion-erase-unused | FileCheck %s --check-prefixes=CHECK,ALONE
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s --check-prefix=CARD
 
 // Of a window 6 places apart over 7 rows, all but the middle one see padding at all but one place. There are nine
 // pieces, each with the elements of the window that it sees, and nothing is padded.
@@ -8,6 +9,7 @@
 // CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x1x1x96x2x2xf32> -> tensor<2x128x1x1xf32>
 // CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x1x5x96x2x1xf32> -> tensor<2x128x1x5xf32>
 // CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x5x5x96x1x1xf32> -> tensor<2x128x5x5xf32>
+// ALONE-DAG:   graph.concat %{{.*}} dim = 3 :
 // CARD-LABEL:  func.func @positions
 // CARD:        graph.reduce add %{{.*}} : tensor<2x128x7x7x96x3x3xf32> -> tensor<2x128x7x7xf32>
 func.func @positions(%x: tensor<2x96x7x7xf32>, %filters: tensor<128x96x3x3xf32>) -> tensor<2x128x7x7xf32> {

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-form-groups --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: zyx-opt %s --zyx-fusion-normalize-views | FileCheck %s --check-prefix=VIEWS
 
 // The body is grouped by itself: a step of a recurrent network is one kernel. What a loop reads is

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-form-groups=fuse=false | FileCheck %s --check-prefix=ALONE
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse=fuse=false | FileCheck %s --check-prefix=ALONE
 
 // Indices that fit 32 bits are compared in these, whatever is added to them.
 // CHECK-LABEL: func.func @causal

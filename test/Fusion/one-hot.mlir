@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups="threads=135168" | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s
 
 // A product with one-hot rows is a gather; what is not finite makes NaN of the others in its column.
 // CHECK-LABEL: func.func @rows

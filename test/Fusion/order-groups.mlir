@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 
 // What only ends a value comes before the next value: two of the three scans are alive at once, where the order of
 // the text has them all. What is returned lies in memory of the caller.

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups='threads=135168 tensor=16' | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups='threads=135168' | FileCheck %s --check-prefix=APART
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s --check-prefix=FEW
+// RUN: zyx-opt %s -zyx-fuse='threads=135168 tensor=16' | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse='threads=135168' | FileCheck %s --check-prefix=APART
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s --check-prefix=FEW
 
 // The gradients of a norm and of its weights: rows fall into 256 parts, and one kernel has for each part the gradients of
 // its rows and the sums of its columns. Those of all parts are added up in one more.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=Missed
+// RUN: zyx-opt %s --zyx-fuse --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=Missed
 
 // CHECK: remarks.mlir:[[@LINE+6]]:{{.*}}[Missed] FormGroups {{.*}}"not in the kernel of its producer: its reductions keep different axes"
 // CHECK: [Passed] FormGroups {{.*}}Function=axes {{.*}}"2 ops with 1 reduction and 1 result over 8 rows"

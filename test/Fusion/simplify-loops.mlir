@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
 
 // What no trip carries is multiplied for all trips in front of the loop; the sum over all trips that no trip reads, behind it,
 // of rows that the loop leaves. Rows that are read before they are written are those that the loop begins with. Backwards.

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups="threads=135168" | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s --check-prefix=ALONE
+// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s --check-prefix=ALONE
 
 // Few long rows are sorted in runs, and these together; behind the last element stands what is last.
 // CHECK-LABEL: func.func @values

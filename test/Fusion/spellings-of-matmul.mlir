@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-fusion-verify-groups | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=KERNEL
+// RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=KERNEL
 
 // However a matrix product is written, it is one kernel with one dot.
 // KERNEL-COUNT-14: kernel.dot

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-fusion-form-groups | FileCheck %s
-// RUN: zyx-opt %s -zyx-fusion-form-groups=threads=135168 | FileCheck %s --check-prefix=THREADS
-// RUN: zyx-opt %s -zyx-fusion-form-groups=fuse=false | FileCheck %s --check-prefix=NONE
+// RUN: zyx-opt %s -zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s -zyx-fuse=threads=135168 | FileCheck %s --check-prefix=THREADS
+// RUN: zyx-opt %s -zyx-fuse=fuse=false | FileCheck %s --check-prefix=NONE
 
 // Rows are programs of their own, and their sums are a second kernel.
 // CHECK-LABEL: func.func @matrix

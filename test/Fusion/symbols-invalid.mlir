@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --verify-diagnostics
+// RUN: zyx-opt %s --zyx-fuse --verify-diagnostics
 // RUN: zyx-opt %s --zyx-fusion-normalize-views --verify-diagnostics
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel --verify-diagnostics
 

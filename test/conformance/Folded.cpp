@@ -7,7 +7,7 @@
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Graph/Transport.h"
-#include "zyx/Fusion/Passes.h"
+#include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Reference/Reference.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -60,10 +60,8 @@ Result<std::vector<HostTensor>> FoldedDevice::run(const graph::Graph &graph, std
   passes.addPass(createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10)));
   passes.addPass(createCSEPass());
   // As for a machine that computes the weights of any attention again.
-  fusion::FormGroupsPassOptions options;
-  options.tensor = 64;
   if (groups)
-    passes.addNestedPass<func::FuncOp>(fusion::createFormGroupsPass(options));
+    pipelines::addFusionPasses(passes, {.tensorBits = 64});
   if (failed(passes.run(*module)))
     return Status::internal("the passes fail");
   dissolveGroups(*module);

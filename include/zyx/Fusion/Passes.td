@@ -7,32 +7,135 @@
 
 include "mlir/Pass/PassBase.td"
 
-def NormalizeViewsPass : Pass<"zyx-fusion-normalize-views", "::mlir::func::FuncOp"> {
-  let summary = "Move views to where they cost nothing";
+def CheckEntryPass : Pass<"zyx-fusion-check-entry", "::mlir::func::FuncOp"> {
+  let summary = "Refuse what no groups can be formed of";
   let description = [{
-    - A reshape that splits or merges dimensions of an element-wise result moves up to the inputs of
-      the element-wise ops, if they are few and end in inputs and constants: there it is folded into
-      the loads.
-    - An expand below an element-wise op moves behind it, so that the op computes each element once.
-      The factors of a matrix product come out as expands of what is computed. So does an expand below
-      a pad, window or flip of other dimensions.
-    - Other reshapes of computed values move down, behind element-wise ops whose other operands are
-      made of inputs: these ops can share the kernel of that value then.
-    - A reduction of a reduction of the same kind becomes one, unless the inner one rounds to 16 bits.
-    - A reduction that reads each of many numbers once, which are unpacked from fewer bytes in dimensions of their own and
-      seen through a reshape, gets these dimensions (test/Fusion/fuse-unpacking.mlir).
-    - A view of a splat becomes a splat, a reshape of a reshape one reshape, and a view that changes
-      nothing disappears.
+    The passes of this room expect a function of one block of graph ops and of loops of such ops, whose extents are
+    numbers. What they note on ops for each other is removed where a text has it.
 
     ```mlir
-    %0 = graph.cast %x : tensor<4x6xui8> -> tensor<4x6xf32>
-    %1 = graph.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
+    %0 = graph.reduce add %x dims = [0] {zyx.parts = array<i64: 0>} : tensor<4xf32> -> tensor<f32>
     // becomes
-    %0 = graph.reshape %x : tensor<4x6xui8> -> tensor<24xui8>
-    %1 = graph.cast %0 : tensor<24xui8> -> tensor<24xf32>
+    %0 = graph.reduce add %x dims = [0] : tensor<4xf32> -> tensor<f32>
     ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
 
-    No value changes. The whole test is test/Fusion/normalize-views.mlir.
+def SimplifyLoopsPass : Pass<"zyx-fusion-simplify-loops", "::mlir::func::FuncOp"> {
+  let summary = "Take out of loops what does not need their order";
+  let description = [{
+    Of loops whose number of trips is a constant:
+
+    - A loop all of whose carried values another loop of the block carries, too, is that one.
+    - A row that is read before the trip writes it is read from what the loop begins with.
+    - A reduction of what no trip carries is computed for all trips in front of the loop.
+    - A carried sum that no trip reads is computed behind the loop, out of rows that the trips leave.
+
+    The last two take at most 4 MiB for a trip, and for all trips 64 MiB, or four times what the loop reads.
+
+    ```mlir
+    %0 = graph.loop (%i) trips = 8 carried(%sum = %zero) invariant(%rows = %x) {
+      %row = graph.gather %rows[%i] dim = 0
+      %next = graph.binary add %sum, %row
+      graph.yield %next
+    }
+    // becomes
+    %0 = graph.reduce add %x dims = [0]
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def MarkElementLoopsPass : Pass<"zyx-fusion-mark-element-loops", "::mlir::func::FuncOp"> {
+  let summary = "Mark loops that are one kernel";
+  let description = [{
+    A loop each trip of which computes an element of what is carried from that same element is marked with
+    `zyx.one_kernel`: its body is in no groups. Views, casts and element-wise ops that only such a loop reads are taken
+    into it, and so is a cast of its rows. docs/fusion.md has the rules; the analysis is
+    `zyx/Dialect/Graph/Analysis/ElementLoop.h`.
+
+    ```mlir
+    %0 = graph.loop ... { ... }
+    // becomes
+    %0 = graph.loop ... { ... } {zyx.one_kernel}
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def FoldIndexArithmeticPass : Pass<"zyx-fusion-fold-index-arithmetic", "::mlir::func::FuncOp"> {
+  let summary = "Fold integer arithmetic on what iotas count";
+  let description = [{
+    Integers to which zero is added, or which are multiplied with one, are themselves. A cast of an iota is an iota of
+    the other type, where that holds all of its numbers. An iota of one element is zero.
+
+    ```mlir
+    %i = graph.iota dim = 0 : tensor<4xi32>
+    %0 = graph.cast %i : tensor<4xi32> -> tensor<4xi64>
+    // becomes
+    %0 = graph.iota dim = 0 : tensor<4xi64>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def FormUpdatesPass : Pass<"zyx-fusion-form-updates", "::mlir::func::FuncOp"> {
+  let summary = "Write selects of rows as scatters";
+  let description = [{
+    A select that exchanges rows at a position, of what may be given up, is a scatter: as such it can update its operand
+    where that lies. What may be given up is an argument that is no weight, or what a loop carries, which nobody else
+    reads.
+
+    ```mlir
+    %i = graph.iota dim = 0 : tensor<64x8xi64>
+    %isRow = graph.binary eq %i, %position : tensor<64x8xi64>
+    %0 = graph.select %isRow, %row, %cache : tensor<64x8xf32>
+    // becomes
+    %0 = graph.scatter set %cache[%index] = %update dim = 0
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
+  let summary = "Sort few long rows in two steps";
+  let description = [{
+    A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
+    element. It is noted there of how many runs a row consists (`zyx.runs`).
+
+    ```mlir
+    %0 = graph.sort values %x dim = 0 : tensor<8192xf32>
+    // becomes
+    %0 = graph.reshape %x : tensor<8192xf32> -> tensor<4x2048xf32>
+    %1 = graph.sort values %0 dim = 1 : tensor<4x2048xf32>
+    %2 = graph.reshape %1 : tensor<4x2048xf32> -> tensor<8192xf32>
+    %3 = graph.sort values %2 dim = 0 {zyx.runs = 4} : tensor<8192xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::FuncOp"> {
+  let summary = "Cut contractions over padded windows into pieces that multiply few zeros";
+  let description = [{
+    A dilation may be nearly as large as an image: then most elements of a window are padding for most positions. Of a
+    convolution the pieces are ranges of positions, of a filter's gradient elements of the window. It is cut where that
+    saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become NaN beside
+    an infinite factor.
+
+    ```mlir
+    %0 = graph.pad %x, %zero low = [0, 6] high = [0, 6] interior = [0, 0] : tensor<96x7xf32> -> tensor<96x19xf32>
+    %1 = graph.window %0 dims = [1] size = [3] stride = [1] dilation = [6] : tensor<96x19xf32> -> tensor<96x7x3xf32>
+    %y = graph.reduce add %products dims = [2, 3] : tensor<128x7x96x3xf32> -> tensor<128x7xf32>
+    // becomes
+    %a = graph.reduce add %ofFirst dims = [2, 3] : tensor<128x1x96x2xf32> -> tensor<128x1xf32>
+    %b = graph.reduce add %ofMiddle dims = [2, 3] : tensor<128x5x96x1xf32> -> tensor<128x5xf32>
+    %c = graph.reduce add %ofLast dims = [2, 3] : tensor<128x1x96x2xf32> -> tensor<128x1xf32>
+    %y = graph.concat %a, %b, %c dim = 1
+    ```
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
@@ -67,19 +170,363 @@ def DecomposeMovementPass : Pass<"zyx-fusion-decompose-movement", "::mlir::func:
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def EraseUnusedPass : Pass<"zyx-fusion-erase-unused", "::mlir::func::FuncOp"> {
+  let summary = "Erase graph ops that nobody reads";
+  let description = [{
+    Other passes of this room ask by how many a value is read: what an earlier one has left unread must not count.
+
+    ```mlir
+    %0 = graph.unary exp %x : tensor<4xf32>
+    return %x : tensor<4xf32>
+    // becomes
+    return %x : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def GatherOneHotsPass : Pass<"zyx-fusion-gather-one-hots", "::mlir::func::FuncOp"> {
+  let summary = "Make gathers of products with one-hot rows";
+  let description = [{
+    A factor of such a product is one where an index equals the place along the contraction, and zero elsewhere. Each
+    result is one element, or NaN where another element of its column is not finite: zero times that is NaN. So columns
+    are looked through once, for what is not finite.
+
+    ```mlir
+    %isOne = graph.binary eq %ids, %places : tensor<20x12xi64>
+    %rows = graph.cast %isOne : tensor<20x12xi1> -> tensor<20x12xf32>
+    // the product of %rows and %table : tensor<12x72xf32> becomes
+    %0 = graph.gather %table[%ids] dim = 0 : (tensor<12x72xf32>, tensor<20xi64>) -> tensor<20x72xf32>
+    %1 = graph.select %isLost, %nan, %0 : tensor<20x72xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def GatherFirstPass : Pass<"zyx-fusion-gather-first", "::mlir::func::FuncOp"> {
+  let summary = "Gather in front of element-wise ops";
+  let description = [{
+    Where few elements are gathered of what is computed element by element and read by nobody else, that is gathered
+    which it is computed from. A log-softmax of which one element of each row is taken is so not stored.
+
+    ```mlir
+    %0 = graph.unary exp %x : tensor<8000xf32>
+    %1 = graph.gather %0[%i] dim = 0 : (tensor<8000xf32>, tensor<8xi64>) -> tensor<8xf32>
+    // becomes
+    %0 = graph.gather %x[%i] dim = 0 : (tensor<8000xf32>, tensor<8xi64>) -> tensor<8xf32>
+    %1 = graph.unary exp %0 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def KeepHeadSumsPass : Pass<"zyx-fusion-keep-head-sums", "::mlir::func::FuncOp"> {
+  let summary = "Keep sums over heads apart from sums of each head";
+  let description = [{
+    Gradients of keys that heads share are sums over heads of what is summed up of weights and 16-bit factors. Each
+    head's weights are computed again from its own scores, in one kernel with its sums: so `zyx.heads` keeps
+    `-zyx-fusion-merge-reductions` from making one sum of the two.
+
+    ```mlir
+    %0 = graph.reduce add %products dims = [2]
+    %1 = graph.reduce add %0 dims = [1]
+    // becomes
+    %0 = graph.reduce add %products dims = [2]
+    %1 = graph.reduce add %0 dims = [1] {zyx.heads}
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def MergeReductionsPass : Pass<"zyx-fusion-merge-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Make one reduction of two of a kind";
+  let description = [{
+    A reduction of nothing but another one of its kind combines in one go, unless the inner one rounds its results to 16
+    bits. `-zyx-fusion-normalize-views` does so as well; before it this serves the passes that split reductions anew.
+
+    ```mlir
+    %0 = graph.reduce add %x dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+    %1 = graph.reduce add %0 dims = [0] : tensor<4xf32> -> tensor<f32>
+    // becomes
+    %1 = graph.reduce add %x dims = [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
+  let summary = "Part rows that are summed up both along and across";
+  let description = [{
+    Gradients of norms sum up along rows and along columns. Rows get a dimension of parts in all that both kinds of sums
+    are made of, so that one kernel has a part of the rows, the sums along them, and its share of the columns' sums.
+
+    ```mlir
+    %0 = graph.reduce add %x dims = [1] : tensor<8192x2048xf32> -> tensor<8192xf32>
+    %1 = graph.reduce add %x dims = [0] : tensor<8192x2048xf32> -> tensor<2048xf32>
+    // becomes
+    %parts = graph.reshape %x : tensor<8192x2048xf32> -> tensor<256x32x2048xf32>
+    %0 = graph.reduce add %parts dims = [2] : tensor<256x32x2048xf32> -> tensor<256x32xf32>
+    %1 = graph.reduce add %parts dims = [0, 1] {zyx.parts = array<i64: 0>} : tensor<256x32x2048xf32> -> tensor<2048xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def PartContractionsPass : Pass<"zyx-fusion-part-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Give long contractions of few results a dimension of parts";
+  let description = [{
+    Few results are few tiles, which fill no card. The factors get the dimension here, in front of the normal form of
+    views; `-zyx-fusion-split-contractions` makes two sums of it behind.
+
+    ```mlir
+    %0 = graph.reduce add %products dims = [2] : tensor<64x64x65536xf32> -> tensor<64x64xf32>
+    // becomes a sum of products of reshaped factors
+    %0 = graph.reduce add %products dims = [2, 3] : tensor<64x64x32x2048xf32> -> tensor<64x64xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def PartReductionsPass : Pass<"zyx-fusion-part-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Give long reductions of few results a dimension of parts";
+  let description = [{
+    A kernel of one program has one core. The operand gets the dimension here, where it has none, in front of the normal
+    form of views; `-zyx-fusion-split-reductions` splits behind it. Sums of f16 and bf16 are cast in the end, not between
+    the two.
+
+    With `threads`, each of which computes some neighbouring results or, along rows, a part of one, results are few where
+    they are fewer than these. Sums of an attention stay as they are that has enough programs, with so many workgroups in
+    a `cluster` for each.
+
+    ```mlir
+    %0 = graph.reduce add %x dims = [0] : tensor<1048576xf32> -> tensor<f32>
+    // becomes
+    %parts = graph.reshape %x : tensor<1048576xf32> -> tensor<256x4096xf32>
+    %0 = graph.reduce add %parts dims = [0, 1] : tensor<256x4096xf32> -> tensor<f32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">,
+                 Option<"cluster", "cluster", "int64_t", "1", "How many workgroups may share an attention's program">,
+                 Option<"turn", "turn", "bool", "false",
+                        "Whether parts are for the order in which contractions read, as -zyx-cost-lay-out-results may store it">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def NormalizeViewsPass : Pass<"zyx-fusion-normalize-views", "::mlir::func::FuncOp"> {
+  let summary = "Move views to where they cost nothing";
+  let description = [{
+    - A reshape that splits or merges dimensions of an element-wise result moves up to the inputs of
+      the element-wise ops, if they are few and end in inputs and constants: there it is folded into
+      the loads.
+    - An expand below an element-wise op moves behind it, so that the op computes each element once.
+      The factors of a matrix product come out as expands of what is computed. So does an expand below
+      a pad, window or flip of other dimensions.
+    - Other reshapes of computed values move down, behind element-wise ops whose other operands are
+      made of inputs: these ops can share the kernel of that value then.
+    - A reduction of a reduction of the same kind becomes one, unless the inner one rounds to 16 bits.
+    - A reduction that reads each of many numbers once, which are unpacked from fewer bytes in dimensions of their own and
+      seen through a reshape, gets these dimensions (test/Fusion/fuse-unpacking.mlir).
+    - A view of a splat becomes a splat, a reshape of a reshape one reshape, and a view that changes
+      nothing disappears.
+
+    ```mlir
+    %0 = graph.cast %x : tensor<4x6xui8> -> tensor<4x6xf32>
+    %1 = graph.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
+    // becomes
+    %0 = graph.reshape %x : tensor<4x6xui8> -> tensor<24xui8>
+    %1 = graph.cast %0 : tensor<24xui8> -> tensor<24xf32>
+    ```
+
+    No value changes. The whole test is test/Fusion/normalize-views.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::FuncOp"> {
+  let summary = "Compute the weights of attentions again for gradients";
+  let description = [{
+    Nobody but the attention itself has the weights then: P = exp(x - L), where L, the logarithm of the sum of
+    exponentials, is one number for each query. An attention is left as it is, with a remark, where some reader of its
+    weights is none that this knows, or where factors have more than `bits`. `zyx.recomputed` notes which ops are one
+    kernel, for `-zyx-fusion-form-groups`.
+
+    ```mlir
+    %dv = graph.reduce add %weightsTimesSeed dims = [0]
+    // becomes
+    %s = graph.reduce add %queriesTimesKeys dims = [2] {zyx.recomputed = array<i64: 0, 0, 0>}
+    %d = graph.binary sub %s, %logSum
+    %p = graph.unary exp %d
+    %t = graph.binary mul %p, %seed
+    %dv = graph.reduce add %t dims = [0] {zyx.recomputed = array<i64: 0, 1, 0>}
+    ```
+  }];
+  let options = [Option<"bits", "bits", "int64_t", "16", "Bits of the widest factors that tensor cores multiply">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def DivideAfterwardsPass : Pass<"zyx-fusion-divide-afterwards", "::mlir::func::FuncOp"> {
+  let summary = "Divide what an attention sums up instead of its weights";
+  let description = [{
+    Where nobody else reads the weights, `(P / s) V` becomes `((P * 2^-n) V) / (s * 2^-n)`. The power of two, not above
+    one over the number of keys, keeps a sum from overflowing that did not before; weights of 16 bits that are no bf16
+    are not scaled.
+
+    ```mlir
+    %w = graph.binary div %p, %s
+    %t = graph.binary mul %w, %v
+    %y = graph.reduce add %t dims = [1]
+    // becomes
+    %t = graph.binary mul %p, %v
+    %u = graph.reduce add %t dims = [1]
+    %y = graph.binary div %u, %s
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SplitReductionsPass : Pass<"zyx-fusion-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Split reductions that have a dimension of parts in two";
+  let description = [{
+    The first one has results for many programs, the second one combines them. See `-zyx-fusion-part-reductions`.
+
+    ```mlir
+    %0 = graph.reduce add %x dims = [0, 1] : tensor<256x4096xf32> -> tensor<f32>
+    // becomes
+    %0 = graph.reduce add %x dims = [1] : tensor<256x4096xf32> -> tensor<256xf32>
+    %1 = graph.reduce add %0 dims = [0] : tensor<256xf32> -> tensor<f32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SplitContractionsPass : Pass<"zyx-fusion-split-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Split contractions that have a dimension of parts in two";
+  let description = [{
+    The first sum is of each part, the second one of all parts in their order. See `-zyx-fusion-part-contractions`.
+
+    ```mlir
+    %0 = graph.reduce add %products dims = [2, 3] : tensor<64x64x32x2048xf32> -> tensor<64x64xf32>
+    // becomes
+    %0 = graph.reduce add %products dims = [3] : tensor<64x64x32x2048xf32> -> tensor<64x64x32xf32>
+    %1 = graph.reduce add %0 dims = [2] : tensor<64x64x32xf32> -> tensor<64x64xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def NarrowIndicesPass : Pass<"zyx-fusion-narrow-indices", "::mlir::func::FuncOp"> {
+  let summary = "Compare and cast numbers that iotas count in 32 bits";
+  let description = [{
+    In a kernel of f32, vectors of 32 bits have as many elements as the rest, and those of 64 bits half of them. Numbers
+    are narrowed that are known to fit. Other numbers that may equal such ones are narrowed where each is repeated along
+    them, as the target of a cross-entropy is.
+
+    ```mlir
+    %i = graph.iota dim = 0 : tensor<8xi64>
+    %0 = graph.binary lt %i, %five : tensor<8xi64>
+    // becomes
+    %i = graph.iota dim = 0 : tensor<8xi32>
+    %0 = graph.binary lt %i, %narrowFive : tensor<8xi32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SeparateIotasPass : Pass<"zyx-fusion-separate-iotas", "::mlir::func::FuncOp"> {
+  let summary = "Give each reader of an iota one of its own";
+  let description = [{
+    Rows and keys of an attention may be counted by one iota, and be different axes. So is what few cheap ops make of an
+    iota, if it differs along one dimension at most.
+
+    ```mlir
+    %i = graph.iota dim = 0 : tensor<8xi32>
+    %0 = graph.binary add %a, %i : tensor<8xi32>
+    %1 = graph.binary mul %b, %i : tensor<8xi32>
+    // becomes
+    %i = graph.iota dim = 0 : tensor<8xi32>
+    %j = graph.iota dim = 0 : tensor<8xi32>
+    %0 = graph.binary add %a, %i : tensor<8xi32>
+    %1 = graph.binary mul %b, %j : tensor<8xi32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def ExpandRandomBitsPass : Pass<"zyx-fusion-expand-random-bits", "::mlir::func::FuncOp"> {
+  let summary = "Compute random bits by element-wise ops";
+  let description = [{
+    Philox4x32-10 of the element's index, with ops on u64. It comes behind the normal form of views, which would move what
+    the seed alone decides in front of its expand.
+
+    ```mlir
+    %0 = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
+    // becomes
+    %i = graph.iota dim = 0 : tensor<4xui64>
+    %counter = graph.binary shr %i, %two : tensor<4xui64>
+    // ten rounds of products and exclusive ors
+    %0 = graph.cast %word : tensor<4xui64> -> tensor<4xui32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def StoreIotasPass : Pass<"zyx-fusion-store-iotas", "::mlir::func::FuncOp"> {
+  let summary = "Store iotas that no kernel can count itself";
+  let description = [{
+    Those are seen through a reshape that splits or merges what they count along, or read by an op that is a kernel of
+    its own. They are stored by an op that does not change them.
+
+    ```mlir
+    %i = graph.iota dim = 0 : tensor<6xi32>
+    %0 = graph.sort values %i dim = 0 : tensor<6xi32>
+    // becomes
+    %i = graph.iota dim = 0 : tensor<6xi32>
+    %stored = graph.unary abs %i : tensor<6xi32>
+    %0 = graph.sort values %stored dim = 0 : tensor<6xi32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def NoteFirstElementsPass : Pass<"zyx-fusion-note-first-elements", "::mlir::func::FuncOp"> {
+  let summary = "Note how many elements of a sort are read";
+  let description = [{
+    Top-k is a sort and a slice: `zyx.first` says how many of the first elements are read; the others may be anything.
+    Without `note` all elements are given.
+
+    ```mlir
+    %0 = graph.sort values %x dim = 0 : tensor<1000xf32>
+    %1 = graph.pad %0, %zero low = [0] high = [-995] interior = [0] : tensor<1000xf32> -> tensor<5xf32>
+    // becomes
+    %0 = graph.sort values %x dim = 0 {zyx.first = 5} : tensor<1000xf32>
+    %1 = graph.pad %0, %zero low = [0] high = [-995] interior = [0] : tensor<1000xf32> -> tensor<5xf32>
+    ```
+  }];
+  let options = [Option<"note", "note", "bool", "true", "Whether it is noted; without it, notes are removed">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def FormGroupsPass : Pass<"zyx-fusion-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Put every computing op into a graph.group, one per kernel";
   let description = [{
     A greedy former. It joins producers and consumers as long as the group stays one kernel: one set
     of row axes for all reductions and results, views of computed values that only move axes, one
-    contraction at most and no other reduction beside it, but for attentions and, with `tensor`, their gradients.
-    With `threads`, rows that are summed up both along and across fall into parts, and with `tensor` as well one kernel
-    has both sums of a part.
+    contraction at most and no other reduction beside it, but for attentions and for what
+    `-zyx-fusion-recompute-weights` has noted. With `row-and-column-sums` one kernel has both sums of a part of rows
+    (`-zyx-fusion-part-rows`).
     Cheap producers are cloned into several groups, reductions never. docs/fusion.md says exactly what holds inside a group;
-    `-zyx-fusion-verify-groups` checks it. Comparisons
-    of indices of 64 bits that fit 32 get these, for vectors of f32 have no more. Reductions of reductions are one, and
-    long ones with few results fall into two kernels; with `threads`, few are those that do not keep that many busy. Runs what `-zyx-fusion-decompose-movement` and
-    `-zyx-fusion-normalize-views` do first.
+    `-zyx-fusion-verify-groups` checks it. What comes before is `-zyx-fuse`, whose last pass this is.
 
     ```mlir
     %0 = graph.unary exp %x : tensor<4xf32>
@@ -98,19 +545,12 @@ def FormGroupsPass : Pass<"zyx-fusion-form-groups", "::mlir::func::FuncOp"> {
     The body of a loop is grouped by itself. A loop is in no group, and what it reads and yields is
     stored.
 
-    Without `fuse` each op is a kernel of its own, but for producers of a reduce that are larger than
+    Without `join` each op is a kernel of its own, but for producers of a reduce that are larger than
     all that they are made of: nobody has room to store those.
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "Whether ops share kernels where they can">,
-    Option<"threads", "threads", "int64_t", "0",
-           "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">,
-    Option<"tensor", "tensor", "int64_t", "0",
-           "Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its "
-           "weights again; 0 for none">,
-    Option<"join", "join", "bool", "true",
-           "Without it each op is a kernel of its own all the same, though what comes before joining is done">,
-    Option<"turn", "turn", "bool", "false",
-           "Whether sums fall into parts for the order in which contractions read, as -zyx-cost-lay-out-results may store it">];
+  let options = [Option<"join", "join", "bool", "true", "Whether ops share kernels where they can">,
+                 Option<"rowAndColumnSums", "row-and-column-sums", "bool", "false",
+                        "Whether a kernel may sum up both along rows and along columns">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

@@ -64,6 +64,7 @@ inline void registerAllPasses() {
   schedule::registerZyxSchedulePasses();
   fusion::registerZyxFusionPasses();
   pipelines::registerCompilePipeline();
+  pipelines::registerFusePipeline();
 }
 
 } // namespace zyx

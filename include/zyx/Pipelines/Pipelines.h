@@ -35,6 +35,24 @@ std::optional<Phase> parsePhase(std::string_view name);
 /// `fusion` and `schedule-seed`.
 void registerCompilePipeline();
 
+/// What the passes that form groups ask of a machine.
+struct FusionOptions {
+  /// Whether ops are rewritten for the sake of fewer and better kernels, and whether they then share kernels.
+  bool fuse = true, join = true;
+  /// Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads.
+  int64_t threads = 0;
+  /// Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its weights
+  /// again. 0 for none.
+  int64_t tensorBits = 0;
+  /// Whether sums fall into parts for the order in which contractions read, as -zyx-cost-lay-out-results may store it.
+  bool turn = false;
+};
+
+/// graph -> graph.group, in entries of one block without custom ops.
+void addFusionPasses(mlir::OpPassManager &passes, const FusionOptions &options);
+/// Registers these passes as `-zyx-fuse`.
+void registerFusePipeline();
+
 /// Which ops share a kernel: those for which that is estimated to pay; as many as can; none.
 enum class Fusion : uint8_t { Weighed, All, None };
 /// "weighed", "all", "none".

@@ -96,7 +96,7 @@ LogicalResult Planner::wrapOps(Block &outer) {
     if (!isa<NodeOpInterface>(op))
       return op.emitOpError("cannot be part of a plan");
     if (isa<RandomBitsOp>(op))
-      return op.emitOpError("must have become element-wise ops: -zyx-fusion-form-groups does that");
+      return op.emitOpError("must have become element-wise ops: -zyx-fusion-expand-random-bits does that");
     builder.setInsertionPoint(&op);
     auto group = GroupOp::create(builder, op.getLoc(), op.getResultTypes(), op.getOperands());
     Block &block = group.getBody().empty() ? group.getBody().emplaceBlock() : group.getBlock();

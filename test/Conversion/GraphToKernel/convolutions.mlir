@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled | FileCheck %s
 
 // However a convolution is spelled it is one kernel with one dot: its rows and columns are positions
 // and channels, and what is summed up is flattened in the order in which the window lies in memory.

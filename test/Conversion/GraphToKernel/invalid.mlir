@@ -206,7 +206,7 @@ func.func @padded_updates(%x: tensor<6xf32>, %i: tensor<4xi32>, %u: tensor<3xf32
 // -----
 
 func.func @random(%seed: tensor<ui64>) -> tensor<4xui32> {
-  // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-fusion-form-groups does that}}
+  // expected-error @+1 {{'graph.random_bits' op must have become element-wise ops: -zyx-fusion-expand-random-bits does that}}
   %y = graph.random_bits %seed : tensor<ui64> -> tensor<4xui32>
   return %y : tensor<4xui32>
 }

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-form-groups --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled --verify-roundtrip | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled --verify-roundtrip | FileCheck %s
 
 // Dense tensors of one shape are walked as one row.
 // CHECK-LABEL: kernel.func @elementwise_0

@@ -8,6 +8,7 @@
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Reference/Reference.h"
 
 #include "smith/Drawer.h"
@@ -55,11 +56,11 @@ protected:
     context.disableMultithreading();
   }
 
-  mlir::OwningOpRef<mlir::ModuleOp> run(const graph::Graph &graph, std::vector<std::unique_ptr<mlir::Pass>> passes) {
+  mlir::OwningOpRef<mlir::ModuleOp> run(const graph::Graph &graph,
+                                        llvm::function_ref<void(mlir::OpPassManager &)> addPasses) {
     auto module = graph::ir::importGraph(graph, &context);
     mlir::PassManager manager(&context);
-    for (std::unique_ptr<mlir::Pass> &pass : passes)
-      manager.addNestedPass<mlir::func::FuncOp>(std::move(pass));
+    addPasses(manager);
     EXPECT_TRUE(succeeded(manager.run(*module)));
     return module;
   }
@@ -69,12 +70,6 @@ protected:
 
 mlir::func::FuncOp entryOf(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
-template <typename... Passes> std::vector<std::unique_ptr<mlir::Pass>> list(Passes... passes) {
-  std::vector<std::unique_ptr<mlir::Pass>> result;
-  (result.push_back(std::move(passes)), ...);
-  return result;
-}
-
 } // namespace
 
 TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
@@ -83,7 +78,10 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto [program, inputs] = smith::drawProgram(seed, smith::Profile::integers());
 
-    auto normal = run(program, list(fusion::createDecomposeMovementPass(), fusion::createNormalizeViewsPass()));
+    auto normal = run(program, [](mlir::OpPassManager &passes) {
+      passes.addNestedPass<mlir::func::FuncOp>(fusion::createDecomposeMovementPass());
+      passes.addNestedPass<mlir::func::FuncOp>(fusion::createNormalizeViewsPass());
+    });
     dropAbsOfIota(entryOf(*normal));
     auto normalGraph = graph::ir::exportGraph(entryOf(*normal));
     ASSERT_TRUE(normalGraph.isOk()) << normalGraph.status().toString();
@@ -92,7 +90,10 @@ TEST_F(RandomGraphTest, GroupsMeanTheirProgram) {
     ASSERT_TRUE(expected.isOk() && actual.isOk());
     EXPECT_TRUE(*expected == *actual);
 
-    auto grouped = run(program, list(fusion::createFormGroupsPass(), fusion::createVerifyGroupsPass()));
+    auto grouped = run(program, [](mlir::OpPassManager &passes) {
+      pipelines::addFusionPasses(passes, {});
+      passes.addNestedPass<mlir::func::FuncOp>(fusion::createVerifyGroupsPass());
+    });
     ASSERT_TRUE(succeeded(mlir::verify(*grouped)));
     entryOf(*grouped).walk([&](graph::ir::GroupOp) { ++numGroups; });
     dissolve(entryOf(*grouped));

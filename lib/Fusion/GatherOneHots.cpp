@@ -4,16 +4,21 @@
 //===----------------------------------------------------------------------===//
 // Products with one-hot rows, as embeddings of few characters are written.
 //===----------------------------------------------------------------------===//
-#include "OneHotProducts.h"
-
-#include "PrepareOps.h"
+#include "Blocks.h"
+#include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
 
 #include <limits>
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_GATHERONEHOTSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -217,7 +222,19 @@ private:
 
 } // namespace
 
-void zyx::fusion::gatherOneHots(Block &block, int64_t threads) {
+static void gatherOneHots(Block &block, int64_t threads) {
   for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
     OneHotProduct(sum, threads != 0).run();
 }
+
+namespace {
+
+struct GatherOneHots : zyx::fusion::impl::GatherOneHotsPassBase<GatherOneHots> {
+  using GatherOneHotsPassBase::GatherOneHotsPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { gatherOneHots(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

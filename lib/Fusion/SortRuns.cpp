@@ -2,41 +2,23 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Sorts for the sake of the largest or smallest elements: top-k is a sort and a slice.
-//===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "FirstElements.h"
 
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
-#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
 
 #include <limits>
 
+namespace zyx::fusion {
+#define GEN_PASS_DEF_SORTRUNSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
 using namespace mlir;
 using namespace zyx::graph::ir;
-
-/// How many elements of a dimension a reader sees from its begin on, at most; all of them where it is no slice.
-static int64_t countRead(Operation *reader, Value source, int64_t dim) {
-  const int64_t extent = cast<RankedTensorType>(source.getType()).getDimSize(dim);
-  auto pad = dyn_cast<PadOp>(reader);
-  if (!pad || pad.getX() != source || pad.getHigh()[dim] >= 0)
-    return extent;
-  return std::max<int64_t>(extent + pad.getHigh()[dim], 0);
-}
-
-void zyx::fusion::noteFirstElements(Block &block, bool note) {
-  for (auto sort : block.getOps<SortOp>()) {
-    Value result = sort.getResult();
-    const auto dim = static_cast<int64_t>(sort.getDim());
-    int64_t most = 0;
-    for (Operation *reader : result.getUsers())
-      most = std::max(most, countRead(reader, result, dim));
-    sort->removeAttr(firstElementsAttrName);
-    if (note && most < cast<RankedTensorType>(result.getType()).getDimSize(dim))
-      sort->setAttr(firstElementsAttrName, Builder(sort.getContext()).getI64IntegerAttr(most));
-  }
-}
 
 /// What stands behind all elements: a NaN, or a number that none comes after.
 static TypedAttr getLast(Type element, bool descending) {
@@ -50,7 +32,7 @@ static TypedAttr getLast(Type element, bool descending) {
   return IntegerAttr::get(type, descending ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-void zyx::fusion::sortRuns(Block &block, int64_t threads) {
+static void sortRuns(Block &block, int64_t threads) {
   // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more of them, a
   // workgroup for each row takes less.
   constexpr int64_t runElements = 2048, fewestRuns = 4, mostRuns = 64, mostOfAll = 256, fewElements = 512;
@@ -64,9 +46,7 @@ void zyx::fusion::sortRuns(Block &block, int64_t threads) {
     if (threads == 0 || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll ||
         dim + 1 != type.getRank() || (sort.getKind() == SortKind::Indices && rows != 1))
       continue;
-    int64_t most = 0;
-    for (Operation *reader : sort.getResult().getUsers())
-      most = std::max(most, countRead(reader, sort.getResult(), dim));
+    const int64_t most = zyx::fusion::countRead(sort);
     if (most <= fewElements && most * 8 <= extent)
       continue;
     OpBuilder builder(sort);
@@ -118,3 +98,15 @@ void zyx::fusion::sortRuns(Block &block, int64_t threads) {
     sort.erase();
   }
 }
+
+namespace {
+
+struct SortRuns : zyx::fusion::impl::SortRunsPassBase<SortRuns> {
+  using SortRunsPassBase::SortRunsPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { sortRuns(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -6,6 +6,8 @@
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -16,6 +18,8 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 
 namespace zyx::fusion {
+#define GEN_PASS_DEF_MARKELEMENTLOOPSPASS
+#include "zyx/Fusion/Passes.h.inc"
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -194,7 +198,7 @@ static LoopOp pullCasts(LoopOp loop) {
   return loop;
 }
 
-void markElementLoops(func::FuncOp entry) {
+static void markElementLoops(func::FuncOp entry) {
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
   for (LoopOp loop : loops) {
@@ -214,5 +218,19 @@ void markElementLoops(func::FuncOp entry) {
                .str();
   }
 }
+
+namespace {
+
+struct MarkElementLoops : impl::MarkElementLoopsPassBase<MarkElementLoops> {
+  void runOnOperation() override {
+    func::FuncOp entry = getOperation();
+    if (failed(requireNumbers(entry)))
+      return signalPassFailure();
+    if (!entry.isExternal() && entry.getBody().hasOneBlock())
+      markElementLoops(entry);
+  }
+};
+
+} // namespace
 
 } // namespace zyx::fusion

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/IR/PlainTypes.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+SmallVector<Block *> zyx::fusion::getBlocks(func::FuncOp entry) {
+  SmallVector<Block *> blocks{&entry.getBody().front()};
+  entry.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+    if (loop->hasAttr(oneKernelAttrName))
+      return WalkResult::skip();
+    blocks.push_back(&loop.getBlock());
+    return WalkResult::advance();
+  });
+  return blocks;
+}
+
+void zyx::fusion::eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<NodeOpInterface>(op) && op.use_empty())
+      op.erase();
+}
+
+LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<void(Block &)> rewrite) {
+  if (failed(requireNumbers(entry)))
+    return failure();
+  if (!entry.isExternal() && entry.getBody().hasOneBlock())
+    for (Block *block : getBlocks(entry))
+      rewrite(*block);
+  return success();
+}

@@ -1,0 +1,24 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_BLOCKS_H
+#define ZYX_LIB_FUSION_BLOCKS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace zyx::fusion {
+
+/// The block of a function and those of the loops in it, outermost first; none of a loop that is one kernel.
+llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
+
+/// Erases graph ops whose result nobody reads.
+void eraseUnused(mlir::Block &block);
+
+/// Runs a rewrite on each of these blocks. Fails with a diagnostic where an extent is no number yet; leaves functions
+/// of no block or of several as they are.
+mlir::LogicalResult rewriteBlocks(mlir::func::FuncOp entry, llvm::function_ref<void(mlir::Block &)> rewrite);
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_BLOCKS_H

@@ -1,0 +1,142 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "LongReductions.h"
+#include "Notes.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+using zyx::fusion::contiguousDim;
+using zyx::fusion::lastDimAttrName;
+using zyx::fusion::threadsPerRow;
+
+/// Of neighbours along a row of memory, a thread of many has 16 bytes.
+static constexpr int64_t threadBytes = 16;
+
+/// The last dimension that has neighbours, and how many elements there are.
+static std::optional<std::pair<int64_t, int64_t>> findLast(ArrayRef<int64_t> shape) {
+  const auto last = llvm::find_if(llvm::reverse(shape), [](int64_t extent) { return extent != 1; });
+  if (last == shape.rend())
+    return std::nullopt;
+  return std::pair(shape.rend() - last - 1, ShapedType::getNumElements(shape));
+}
+
+/// Whether a contraction's result is read in this order alone, through permutes and element by element.
+static bool isPermutedContraction(PermuteOp permute) {
+  Value value = permute.getX();
+  for (int depth = 0; depth < 4 && value.hasOneUse(); ++depth) {
+    Operation *op = value.getDefiningOp();
+    if (auto sum = dyn_cast_or_null<ReduceOp>(op))
+      return matchContraction(sum).has_value();
+    if (!isa_and_nonnull<PermuteOp, UnaryOp, BinaryOp, CastOp>(op))
+      return false;
+    // Of two operands the other one is repeated, or a number.
+    Value next = op->getOperand(0);
+    if (isa<BinaryOp>(op) && !next.getDefiningOp<ReduceOp>() &&
+        !isa_and_nonnull<PermuteOp, UnaryOp, CastOp>(next.getDefiningOp()))
+      next = op->getOperand(1);
+    value = next;
+  }
+  return false;
+}
+
+/// The dimension along which neighbours lie side by side in memory, of what most of a value is read from, and how many
+/// elements that has. None where the nearest ops do not tell.
+static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, int depth = 16) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  Operation *op = value.getDefiningOp();
+  using Found = std::optional<std::pair<int64_t, int64_t>>;
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op); (constant && constant.getValue().isSplat()) || depth == 0)
+    return std::nullopt;
+  if (isElementwise(op)) {
+    Found best;
+    for (Value operand : op->getOperands())
+      if (Found own = findContiguous(operand, depth - 1); own && (!best || own->second > best->second))
+        best = own;
+    return best;
+  }
+  if (!isView(op)) {
+    if (auto noted = op ? op->getAttrOfType<IntegerAttr>(lastDimAttrName) : IntegerAttr())
+      return std::pair(noted.getInt(), ShapedType::getNumElements(shape));
+    return findLast(shape);
+  }
+  // Results of a contraction are written in the order in which they are read next.
+  if (auto permute = dyn_cast<PermuteOp>(op); permute && isPermutedContraction(permute))
+    return findLast(shape);
+  Found source = findContiguous(op->getOperand(0), depth - 1);
+  if (!source)
+    return std::nullopt;
+  if (isa<PadOp, FlipOp, WindowOp>(op))
+    return source;
+  if (isa<ReshapeOp>(op)) {
+    // What is innermost of one dimension is innermost of another one, as many elements away from its neighbours.
+    ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+    const int64_t stride = ShapedType::getNumElements(from.drop_front(source->first + 1));
+    int64_t own = 1;
+    for (int64_t dim = static_cast<int64_t>(shape.size()); dim-- > 0; own *= shape[dim])
+      if (shape[dim] != 1 && own == stride)
+        return std::pair(dim, source->second);
+    return std::nullopt;
+  }
+  const auto dims = getOperandDims(op);
+  for (int64_t dim = 0; dims && dim < static_cast<int64_t>(shape.size()); ++dim)
+    if ((*dims)[dim] == source->first && shape[dim] != 1)
+      return std::pair(dim, source->second);
+  return std::nullopt;
+}
+
+int64_t zyx::fusion::contiguousDim(ReduceOp op) {
+  const auto found = findContiguous(op.getX());
+  return found ? found->first : cast<RankedTensorType>(op.getX().getType()).getRank() - 1;
+}
+
+bool zyx::fusion::isAlongRows(ReduceOp op) { return llvm::is_contained(op.getDims(), contiguousDim(op)); }
+
+/// What a workgroup of a card has of column sums: so many vectors of neighbouring columns, and threads for each.
+constexpr int64_t stripVectors = 32, threadsPerStrip = 512;
+
+/// Workgroups that a machine with so many threads has for column sums that are not cut into parts.
+static int64_t stripsOf(ReduceOp op) {
+  auto widened = op.getX().getDefiningOp<CastOp>();
+  auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const int64_t columns = type.getDimSize(contiguousDim(op));
+  const int64_t bytes = llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+  const int64_t strips = llvm::divideCeil(columns * bytes, threadBytes * stripVectors);
+  return std::max<int64_t>(results / std::max<int64_t>(columns, 1), 1) * strips;
+}
+
+int64_t zyx::fusion::threadsOf(ReduceOp op) {
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  return isAlongRows(op) ? results * threadsPerRow : stripsOf(op) * threadsPerStrip;
+}
+
+bool zyx::fusion::hasManyElements(ReduceOp op) {
+  constexpr int64_t fewestElements = int64_t(1) << 18;
+  return cast<RankedTensorType>(op.getX().getType()).getNumElements() >= fewestElements;
+}
+
+bool zyx::fusion::isLong(ReduceOp op, int64_t threads) {
+  constexpr int64_t mostResults = 8;
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
+  // Columns that a few multiprocessors have take longer than launches, though there are fewer elements.
+  constexpr int64_t fewestOfColumns = int64_t(1) << 17, fewStrips = 4;
+  const bool isOfFew = threads != 0 && elements >= fewestOfColumns && !isAlongRows(op) && stripsOf(op) <= fewStrips;
+  if (!(hasManyElements(op) || isOfFew) || matchContraction(op))
+    return false;
+  // Half of the threads are enough: a second kernel takes its time, too.
+  return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
+}
+
+bool zyx::fusion::hasRows(ReduceOp op) {
+  constexpr int64_t fewestRows = 16, mostRows = 4096;
+  const int64_t rows = cast<RankedTensorType>(op.getX().getType()).getDimSize(op.getDims().front());
+  return op.getDims().size() > 1 && rows >= fewestRows && rows <= mostRows;
+}

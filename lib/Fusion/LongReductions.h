@@ -1,0 +1,30 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_LONGREDUCTIONS_H
+#define ZYX_LIB_FUSION_LONGREDUCTIONS_H
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
+namespace zyx::fusion {
+
+/// Threads that share a row of a card.
+inline constexpr int64_t threadsPerRow = 256;
+
+/// The dimension of what is reduced along which memory is read.
+int64_t contiguousDim(graph::ir::ReduceOp op);
+/// Whether elements that lie next to each other are combined.
+bool isAlongRows(graph::ir::ReduceOp op);
+/// Threads that a machine with many of them has for a reduction that is not cut into parts.
+int64_t threadsOf(graph::ir::ReduceOp op);
+/// What takes as long as some hundred launches.
+bool hasManyElements(graph::ir::ReduceOp op);
+/// The same, and results that are too few to share it. For a machine that wants many `threads`, or 0 for others.
+bool isLong(graph::ir::ReduceOp op, int64_t threads);
+/// Rows that are programs of their own: the first of several dimensions that are reduced.
+bool hasRows(graph::ir::ReduceOp op);
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_LONGREDUCTIONS_H

@@ -1,0 +1,27 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What one pass of the room notes on an op for a later one. -zyx-fusion-check-entry removes what a text says.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_NOTES_H
+#define ZYX_LIB_FUSION_NOTES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace zyx::fusion {
+
+/// On a reduction: those of its dimensions that are parts, of which each is combined before they are (an array of
+/// numbers).
+inline constexpr llvm::StringLiteral partsAttrName = "zyx.parts";
+/// On a reduction of another one's result: it stays apart.
+inline constexpr llvm::StringLiteral headsAttrName = "zyx.heads";
+/// On an op: the dimension of its result that lies last in memory.
+inline constexpr llvm::StringLiteral lastDimAttrName = "zyx.last";
+/// On what computes the weights of an attention again: the number of its kernel among those of the block, what it is
+/// there (RecomputeWeights.h), and its place among such (an array of three numbers).
+inline constexpr llvm::StringLiteral recomputedAttrName = "zyx.recomputed";
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_NOTES_H

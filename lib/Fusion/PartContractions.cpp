@@ -1,0 +1,72 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+#include "LongContractions.h"
+
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_PARTCONTRACTIONSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+using zyx::fusion::findPartsWorth;
+using zyx::fusion::LeadingPart;
+
+static void partContractions(Block &block, int64_t threads) {
+  if (threads == 0)
+    return;
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    std::optional<LeadingPart> leading = findPartsWorth(op, threads);
+    if (!leading || leading->cut < 0)
+      continue;
+    // The cut dimension becomes two: its pieces, and what each has.
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    SmallVector<int64_t> shape(type.getShape()), dims;
+    for (int64_t dim : op.getDims()) {
+      dims.push_back(dim > leading->cut ? dim + 1 : dim);
+      if (dim == leading->cut)
+        dims.push_back(dim + 1);
+    }
+    shape[leading->cut] /= leading->pieces;
+    shape.insert(shape.begin() + leading->cut, leading->pieces);
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    auto product = op.getX().getDefiningOp<BinaryOp>();
+    // In front of what repeats a factor, so that it is still seen to do so.
+    std::function<Value(Value)> parted = [&](Value value) -> Value {
+      auto own = cast<RankedTensorType>(value.getType());
+      SmallVector<int64_t> extents(own.getShape());
+      const bool isRepeated = extents[leading->cut] == 1;
+      extents[leading->cut] /= isRepeated ? 1 : leading->pieces;
+      extents.insert(extents.begin() + leading->cut, isRepeated ? 1 : leading->pieces);
+      if (auto expand = value.getDefiningOp<ExpandOp>())
+        return ExpandOp::create(builder, loc, own.clone(extents), parted(expand.getX()));
+      return ReshapeOp::create(builder, loc, own.clone(extents), value);
+    };
+    Value terms = BinaryOp::create(builder, loc, type.clone(shape), BinaryKind::Mul, parted(product.getA()),
+                                   parted(product.getB()));
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, loc, op.getResult().getType(), ReduceKind::Add, terms, dims).getResult());
+    op.erase();
+  }
+}
+
+namespace {
+
+struct PartContractions : zyx::fusion::impl::PartContractionsPassBase<PartContractions> {
+  using PartContractionsPassBase::PartContractionsPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partContractions(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,356 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+#include "LongReductions.h"
+#include "Notes.h"
+
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
+#include "zyx/Dialect/Graph/Analysis/FactorReads.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_PARTREDUCTIONSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+using zyx::fusion::contiguousDim;
+using zyx::fusion::hasManyElements;
+using zyx::fusion::hasRows;
+using zyx::fusion::isAlongRows;
+using zyx::fusion::isLong;
+using zyx::fusion::lastDimAttrName;
+using zyx::fusion::partsAttrName;
+using zyx::fusion::threadsOf;
+using zyx::fusion::threadsPerRow;
+
+/// Into how many parts an extent falls, for a processor; 0 where it does not.
+static int64_t partsOf(int64_t extent) {
+  for (int64_t parts : {256, 128, 64, 32, 16})
+    if (extent % parts == 0)
+      return parts;
+  return 0;
+}
+
+/// Whether results have fewer digits than the sums that they are rounded from.
+static bool isRounded(ReduceOp op) {
+  Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
+         (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
+}
+
+/// The same with its terms in f32, and what they are cast from last: nothing is rounded between two steps of it.
+static ReduceOp widen(ReduceOp op) {
+  OpBuilder builder(op);
+  auto wide = [&](Value value) { return cast<RankedTensorType>(value.getType()).clone(builder.getF32Type()); };
+  Value x = CastOp::create(builder, op.getLoc(), wide(op.getX()), op.getX());
+  auto sum = ReduceOp::create(builder, op.getLoc(), wide(op.getResult()), op.getKind(), x, op.getDims());
+  op.replaceAllUsesWith(CastOp::create(builder, op.getLoc(), op.getResult().getType(), sum.getResult()).getResult());
+  op.erase();
+  return sum;
+}
+
+/// Notes, on what contractions of 16-bit factors are made of in the end, which dimension is going to lie last in memory
+/// (-zyx-cost-lay-out-results), where that is not its own last one.
+static void noteLastDims(Block &block) {
+  llvm::MapVector<std::pair<Operation *, int64_t>, unsigned> wishes;
+  for (auto reduce : block.getOps<ReduceOp>())
+    for (const FactorRead &read : findFactorReads(reduce))
+      if (Operation *source = read.source.getDefiningOp(); source && source->getBlock() == &block && read.isNarrow)
+        if (std::optional<int64_t> last = findLastDim(read))
+          ++wishes[{source, *last}];
+  llvm::DenseMap<Operation *, unsigned> most;
+  for (auto &[wish, count] : wishes)
+    if (count > most[wish.first]) {
+      most[wish.first] = count;
+      wish.first->setAttr(lastDimAttrName, Builder(wish.first->getContext()).getI64IntegerAttr(wish.second));
+    }
+}
+
+static void forgetLastDims(Block &block) {
+  for (Operation &op : block)
+    op.removeAttr(lastDimAttrName);
+}
+
+/// The reductions of attentions that workgroups walk in one pass, of which there are enough for the machine: with parts
+/// of their own they would be none.
+static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t threads, int64_t cluster) {
+  constexpr int64_t threadsPerProgram = 4096, keysOfFew = 8192;
+  llvm::DenseSet<Operation *> whole;
+  if (threads == 0)
+    return whole;
+  for (auto output : block.getOps<ReduceOp>()) {
+    auto found = matchAttention(output);
+    if (!found || !cast<RankedTensorType>(found->exp.getType()).getElementType().isF32())
+      continue;
+    auto product = output.getX().getDefiningOp<BinaryOp>();
+    Value weights = found->weights.front()->get(), values = product.getA() == weights ? product.getB() : product.getA();
+    auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+    // Of each of its programs values are keys times columns; heads that share them are one.
+    const int64_t rows = numElements(found->max.getResult()),
+                  keys = numElements(found->max.getX()) / std::max<int64_t>(rows, 1);
+    const int64_t columns = numElements(output.getResult()) / std::max<int64_t>(rows, 1);
+    if (columns < 2 || keys < 2)
+      continue;
+    // So few keys take no longer, however few workgroups a cluster has.
+    const int64_t programs = numElements(getViewSource(values)) / (keys * columns);
+    if (programs * cluster < threads / threadsPerProgram && (cluster == 1 || keys > keysOfFew))
+      continue;
+    for (Operation *op : {found->scores.getOperation(), found->max.getOperation(), output.getOperation()})
+      whole.insert(op);
+    for (auto sum : block.getOps<ReduceOp>())
+      if (isSumOf(sum, found->exp))
+        whole.insert(sum);
+  }
+  return whole;
+}
+
+namespace {
+
+/// Which reduced dimensions are parts as they are, and one that falls into parts.
+struct Parts {
+  SmallVector<int64_t> whole;
+  int64_t cut = -1, count = 1;
+};
+
+} // namespace
+
+/// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
+/// is not the most of it.
+static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
+  constexpr int64_t fewestElements = 64, mostParts = 4096;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
+  const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
+  const int64_t combined =
+      all / std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
+  // Of a row each thread of a workgroup has several vectors.
+  const int64_t fewest = isAlongRows(op) ? fewestElements * threadsPerRow / 8 : fewestElements;
+  const int64_t most = std::min(combined / fewest, mostParts);
+  const int64_t wanted = std::min(threads / std::max<int64_t>(threadsOf(op), 1), most);
+  if (wanted < 2 || dims.size() > 8)
+    return std::nullopt;
+  std::optional<std::pair<Parts, int64_t>> best;
+  auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
+  auto consider = [&](Parts parts, int64_t total) {
+    if (total >= 2 && total <= most && (!best || distance(total) < distance(best->second)))
+      best = {std::move(parts), total};
+  };
+  for (unsigned subset = 0; subset < 1u << dims.size(); ++subset) {
+    Parts parts;
+    int64_t total = 1;
+    bool isAllowed = true;
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (subset >> i & 1) {
+        isAllowed &= dim != contiguous;
+        parts.whole.push_back(dim);
+        total = std::min(total * shape[dim], all);
+      }
+    if (!isAllowed || total > most || parts.whole.size() == dims.size())
+      continue;
+    consider(parts, total);
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      if (subset >> i & 1)
+        continue;
+      // Parts of a row begin where lines of memory do.
+      const int64_t step = dim == contiguous ? 64 : 1;
+      for (int64_t count = 2; count * total <= most && count <= shape[dim]; ++count)
+        if (shape[dim] % (count * step) == 0) {
+          parts.cut = dim, parts.count = count;
+          consider(parts, total * count);
+        }
+    }
+  }
+  // A second kernel is not worth a few more workgroups.
+  constexpr int64_t fewestParts = 8;
+  if (!best || (best->second < fewestParts && 4 * best->second < wanted))
+    return std::nullopt;
+  return best->first;
+}
+
+namespace {
+
+/// Makes two dimensions of one: parts, and what each has. Through gathers, too, whose result a kernel sees under no
+/// other extents: what they gather from gets the dimensions, or their indices.
+class DimSplitter {
+public:
+  DimSplitter(OpBuilder &builder, int64_t count) : builder(builder), count(count) {}
+
+  /// Whether a gather lies between the value and what is in memory, with nothing else on the way than `split` goes
+  /// through.
+  bool meetsGather(Value value, int64_t dim, int depth = 16) {
+    Operation *op = value.getDefiningOp();
+    if (!op || depth == 0 || (!value.hasOneUse() && !isa<GatherOp>(op)))
+      return false;
+    if (isa<GatherOp>(op))
+      return true;
+    if (isElementwise(op))
+      return llvm::any_of(op->getOperands(), [&](Value operand) { return meetsGather(operand, dim, depth - 1); });
+    const std::optional<int64_t> inner = innerDim(op, dim);
+    return inner && meetsGather(op->getOperand(0), *inner, depth - 1);
+  }
+
+  Value split(Value value, int64_t dim) {
+    Operation *op = value.getDefiningOp();
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape = splitShape(type.getShape(), dim);
+    Location loc = value.getLoc();
+    if (auto constant = dyn_cast_or_null<ConstantOp>(op); constant && constant.getValue().isSplat()) {
+      auto made = type.clone(shape);
+      return ConstantOp::create(builder, loc, made, constant.getValue().resizeSplat(made));
+    }
+    if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
+      const auto at = static_cast<int64_t>(gather.getDim());
+      const int64_t rank = cast<RankedTensorType>(gather.getIndices().getType()).getRank();
+      if (dim >= at && dim < at + rank)
+        return GatherOp::create(builder, loc, type.clone(shape), gather.getX(), split(gather.getIndices(), dim - at),
+                                at);
+      Value x = split(gather.getX(), dim < at ? dim : dim - rank + 1);
+      return GatherOp::create(builder, loc, type.clone(shape), x, gather.getIndices(), dim < at ? at + 1 : at);
+    }
+    if (isElementwise(op) && value.hasOneUse()) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(split(operand, dim));
+      Operation *clone = builder.clone(*op);
+      clone->setOperands(operands);
+      clone->getResult(0).setType(type.clone(shape));
+      return clone->getResult(0);
+    }
+    if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
+      auto from = cast<RankedTensorType>(expand.getX().getType());
+      if (from.getDimSize(dim) != 1)
+        return ExpandOp::create(builder, loc, type.clone(shape), split(expand.getX(), dim));
+      SmallVector<int64_t> units(from.getShape());
+      units.insert(units.begin() + dim, 1);
+      Value source = ReshapeOp::create(builder, loc, from.clone(units), expand.getX());
+      return ExpandOp::create(builder, loc, type.clone(shape), source);
+    }
+    if (const std::optional<int64_t> inner = op ? innerDim(op, dim) : std::nullopt) {
+      Value source = split(op->getOperand(0), *inner);
+      auto permute = dyn_cast<PermuteOp>(op);
+      if (!permute)
+        return ReshapeOp::create(builder, loc, type.clone(shape), source);
+      SmallVector<int64_t> order;
+      for (int64_t from : permute.getOrder()) {
+        order.push_back(from > *inner ? from + 1 : from);
+        if (from == *inner)
+          order.push_back(from + 1);
+      }
+      return PermuteOp::create(builder, loc, type.clone(shape), source, order);
+    }
+    return ReshapeOp::create(builder, loc, type.clone(shape), value);
+  }
+
+private:
+  SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, int64_t dim) const {
+    SmallVector<int64_t> result(shape);
+    result.insert(result.begin() + dim, count);
+    result[dim + 1] /= count;
+    return result;
+  }
+  /// The dimension of its operand that one of a permute or a unit reshape is; an expand's own, where that is not
+  /// repeated.
+  static std::optional<int64_t> innerDim(Operation *op, int64_t dim) {
+    if (!isa<PermuteOp, ReshapeOp, ExpandOp>(op))
+      return std::nullopt;
+    const auto dims = getOperandDims(op);
+    return dims ? (*dims)[dim] : std::nullopt;
+  }
+
+  OpBuilder &builder;
+  const int64_t count;
+};
+
+} // namespace
+
+/// Gives a reduction parts as dimensions of their own, and notes which these are.
+static void partForCard(ReduceOp op, int64_t threads) {
+  const std::optional<Parts> parts = chooseParts(op, threads);
+  if (!parts)
+    return;
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  SmallVector<int64_t> shape(type.getShape()), dims(op.getDims()), whole(parts->whole);
+  OpBuilder builder(op);
+  if (parts->cut >= 0) {
+    shape.insert(shape.begin() + parts->cut, parts->count);
+    shape[parts->cut + 1] /= parts->count;
+    for (SmallVector<int64_t> *list : {&dims, &whole})
+      for (int64_t &dim : *list)
+        dim += dim >= parts->cut;
+    dims.push_back(parts->cut);
+    whole.push_back(parts->cut);
+    llvm::sort(dims);
+    llvm::sort(whole);
+    DimSplitter splitter(builder, parts->count);
+    Value parted = splitter.meetsGather(op.getX(), parts->cut)
+                       ? splitter.split(op.getX(), parts->cut)
+                       : ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX()).getResult();
+    auto made = ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims);
+    op.replaceAllUsesWith(made.getResult());
+    op.erase();
+    op = made;
+  }
+  op->setAttr(partsAttrName, builder.getDenseI64ArrayAttr(whole));
+}
+
+static void partReductions(Block &block, int64_t threads, int64_t cluster, bool turn) {
+  if (turn)
+    noteLastDims(block);
+  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads, cluster);
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
+    // Rows may have parts already.
+    if (op->hasAttr(partsAttrName)) {
+      if (!hasManyElements(op))
+        op->removeAttr(partsAttrName);
+      continue;
+    }
+    if (!isLong(op, threads) || whole.contains(op))
+      continue;
+    if (isRounded(op))
+      op = widen(op);
+    if (threads != 0) {
+      partForCard(op, threads);
+      continue;
+    }
+    if (hasRows(op))
+      continue;
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    SmallVector<int64_t> shape(type.getShape()), dims(op.getDims());
+    const int64_t first = dims.front();
+    const int64_t parts = partsOf(shape[first]);
+    if (parts == 0)
+      continue;
+    shape.insert(shape.begin() + first, parts);
+    shape[first + 1] /= parts;
+    for (int64_t &dim : dims)
+      ++dim;
+    dims.insert(dims.begin(), first);
+    OpBuilder builder(op);
+    Value parted = ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX());
+    op.replaceAllUsesWith(
+        ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims).getResult());
+    op.erase();
+  }
+  forgetLastDims(block);
+}
+
+namespace {
+
+struct PartReductions : zyx::fusion::impl::PartReductionsPassBase<PartReductions> {
+  using PartReductionsPassBase::PartReductionsPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(),
+                                          [&](Block &block) { partReductions(block, threads, cluster, turn); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,18 @@
+// RUN: zyx-opt %s --zyx-fusion-part-contractions=threads=135168 | FileCheck %s
+// RUN: zyx-opt %s --zyx-fusion-part-contractions | FileCheck %s --check-prefix=FEW
+
+// The factors of a long sum get a dimension of parts.
+// CHECK-LABEL: func.func @product
+// CHECK: graph.reshape %{{.*}} -> tensor<32x1x[[PARTS:[0-9]+]]x[[LENGTH:[0-9]+]]xf32>
+// CHECK: graph.reduce add %{{.*}} dims = [2, 3] : tensor<32x32x[[PARTS]]x[[LENGTH]]xf32> -> tensor<32x32xf32>
+// FEW-LABEL: func.func @product
+// FEW: graph.reduce add %{{.*}} dims = [2] : tensor<32x32x65536xf32> -> tensor<32x32xf32>
+func.func @product(%a: tensor<32x65536xf32>, %b: tensor<32x65536xf32>) -> tensor<32x32xf32> {
+  %a1 = graph.reshape %a : tensor<32x65536xf32> -> tensor<32x1x65536xf32>
+  %as = graph.expand %a1 : tensor<32x1x65536xf32> -> tensor<32x32x65536xf32>
+  %b1 = graph.reshape %b : tensor<32x65536xf32> -> tensor<1x32x65536xf32>
+  %bs = graph.expand %b1 : tensor<1x32x65536xf32> -> tensor<32x32x65536xf32>
+  %p = graph.binary mul %as, %bs : tensor<32x32x65536xf32>
+  %y = graph.reduce add %p dims = [2] : tensor<32x32x65536xf32> -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}

@@ -1,0 +1,23 @@
+// RUN: zyx-opt %s --zyx-fusion-part-reductions | FileCheck %s
+// RUN: zyx-opt %s --zyx-fusion-part-reductions=threads=135168 | FileCheck %s --check-prefix=CARD
+
+// A vector becomes 256 rows for a processor; for a card, parts that are noted.
+// CHECK-LABEL: func.func @vector
+// CHECK-NEXT: %[[ROWS:.*]] = graph.reshape %arg0 : tensor<1048576xf32> -> tensor<256x4096xf32>
+// CHECK-NEXT: %[[ALL:.*]] = graph.reduce add %[[ROWS]] dims = [0, 1] : tensor<256x4096xf32> -> tensor<f32>
+// CHECK-NEXT: return %[[ALL]]
+// CARD-LABEL: func.func @vector
+// CARD-NEXT: graph.reshape %arg0 : tensor<1048576xf32> -> tensor<[[PARTS:[0-9]+]]x[[LENGTH:[0-9]+]]xf32>
+// CARD-NEXT: graph.reduce add %{{.*}} dims = [0, 1] {zyx.parts = array<i64: 0>} : tensor<[[PARTS]]x[[LENGTH]]xf32> -> tensor<f32>
+func.func @vector(%x: tensor<1048576xf32>) -> tensor<f32> {
+  %y = graph.reduce add %x dims = [0] : tensor<1048576xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// Short ones stay.
+// CHECK-LABEL: func.func @short
+// CHECK-NEXT: graph.reduce add %arg0 dims = [0] : tensor<1024xf32> -> tensor<f32>
+func.func @short(%x: tensor<1024xf32>) -> tensor<f32> {
+  %y = graph.reduce add %x dims = [0] : tensor<1024xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
