@@ -115,8 +115,8 @@ function(add_zyx_unittest name)
   if(ARG_MLIR)
     zyx_use_mlir(${name})
   endif()
-  # A test compiles what it runs, whatever the user's configuration is.
+  # A test compiles what it runs, and runs it on cpu where it names no device, whatever the user's configuration is.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES ENVIRONMENT ZYX_CACHE_DIR=off
+                       PROPERTIES ENVIRONMENT "ZYX_CACHE_DIR=off;ZYX_DEVICE=cpu"
                                   ENVIRONMENT_MODIFICATION XDG_CONFIG_HOME=set:/nonexistent)
 endfunction()

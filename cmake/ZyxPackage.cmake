@@ -13,18 +13,21 @@ endforeach()
 set_target_properties(ZyxRuntime PROPERTIES EXPORT_NAME RuntimeArchive)
 list(TRANSFORM rooms PREPEND Zyx OUTPUT_VARIABLE archives)
 target_compile_features(ZyxBase INTERFACE cxx_std_20)
-# What a program needs that includes zyx/zyx.h.
+# What a program needs that includes zyx/zyx.h. Those below tensors: Zyx::Session compiles and runs, Zyx::RuntimeArchive
+# runs, Zyx::Artifact reads and writes what was compiled.
 add_library(ZyxTensors INTERFACE)
 target_link_libraries(ZyxTensors INTERFACE ZyxNN ZyxOptim ZyxTensor)
 set_target_properties(ZyxTensors PROPERTIES EXPORT_NAME Tensors)
 install(TARGETS ${archives} ZyxRuntime ZyxTensors EXPORT ZyxTensorsTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ZyxTensorsTargets NAMESPACE Zyx:: DESTINATION ${folder})
-foreach(room IN ITEMS Base Graph IO Tensor Optim NN)
+foreach(room IN ITEMS Base Graph IO Artifact Runtime Session Tensor Optim NN)
   install(DIRECTORY include/zyx/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
-install(FILES include/zyx/zyx.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/Version.h.in ${PROJECT_BINARY_DIR}/include/zyx/Version.h @ONLY)
+install(FILES include/zyx/zyx.h ${PROJECT_BINARY_DIR}/include/zyx/Version.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx)
 install(EXPORT ZyxTargets NAMESPACE Zyx:: DESTINATION ${folder})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ZyxConfig.cmake.in
   ${PROJECT_BINARY_DIR}/cmake/ZyxConfig.cmake INSTALL_DESTINATION ${folder})

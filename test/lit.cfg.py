@@ -21,6 +21,8 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.zyx_binary_dir, "bin"), config.llvm_tools_dir, config.environment["PATH"]])
 # A test compiles what it runs, unless it is a test of the cache.
 config.environment["ZYX_CACHE_DIR"] = "off"
+# Where a test names no device, it runs on cpu, also on a machine with a card.
+config.environment["ZYX_DEVICE"] = "cpu"
 # Nor does the user's configuration.
 config.environment["XDG_CONFIG_HOME"] = "/nonexistent"
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input=fail"

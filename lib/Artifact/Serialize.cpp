@@ -14,11 +14,12 @@ using namespace zyx::artifact;
 
 namespace {
 
-constexpr Envelope envelope{"\x7fZYXPLAN", formatVersion, Envelope::Checksum::Bits128};
+constexpr Envelope envelope{"\x7fZYXPLAN", formatVersion, Envelope::Checksum::Bits128, oldestFormatVersion};
 enum class Tag : uint8_t { Launch = 0, Copy = 1, Fill = 2, Loop = 3 };
 
 // Each type has a `put` and a `get` that name the same fields in the same order. After a failure
-// a reader returns zeros and no entries, so `get` checks only what a number can mean.
+// a reader returns zeros and no entries, so `get` checks only what a number can mean. A field that a version adds is
+// read of that version and later ones alone; of earlier ones it has its default (docs/artifacts.md).
 
 void put(ByteWriter &to, const Argument &argument) {
   to.string(argument.name);
@@ -323,7 +324,15 @@ Status get(ByteReader &from, Command &command) {
   return Status::ok();
 }
 
-Status getContents(ByteReader &from, Artifact &artifact) {
+/// Contents begin with the version of their form, which the checksum covers then: one in front of it that is damaged to
+/// another one that is read is found. Version 11 had none.
+constexpr uint32_t firstWithInnerVersion = 12;
+
+Status getContents(ByteReader &from, uint32_t version, Artifact &artifact) {
+  if (version >= firstWithInnerVersion)
+    if (const uint32_t inner = from.u32("format version"); from.status().isOk() && inner != version)
+      return Status::dataCorruption("the contents have format version " + std::to_string(inner) + ", not " +
+                                    std::to_string(version));
   artifact.entry = from.string("entry");
   artifact.target = from.string("target");
   artifact.cpuFeatures.resize(from.count("CPU features", 8));
@@ -356,7 +365,8 @@ Status read(std::span<const std::byte> bytes, Artifact &artifact) {
   const std::string producer = from.string("version of zyx");
   if (from.status().isOk() && opened.state == Envelope::State::OtherVersion)
     return Status::unsupported("written by zyx " + producer + " in format version " + std::to_string(opened.version) +
-                               "; zyx " ZYX_VERSION " reads version " + std::to_string(formatVersion));
+                               "; zyx " ZYX_VERSION " reads versions " + std::to_string(oldestFormatVersion) + " to " +
+                               std::to_string(formatVersion));
   const std::span<const std::byte> contents = from.blob("contents");
   ZYX_RETURN_IF_ERROR(from.status());
   if (from.remaining() != 0)
@@ -364,7 +374,7 @@ Status read(std::span<const std::byte> bytes, Artifact &artifact) {
   if (opened.state == Envelope::State::Damaged)
     return Status::dataCorruption("the checksum does not match: the artifact is corrupt");
   ByteReader contentReader(contents);
-  return getContents(contentReader, artifact);
+  return getContents(contentReader, opened.version, artifact);
 }
 
 } // namespace
@@ -398,6 +408,7 @@ Result<std::vector<std::byte>> artifact::readFile(const ReadOnlyFile &file) {
 
 std::vector<std::byte> Artifact::serialize() const {
   ByteWriter contents;
+  contents.u32(formatVersion);
   contents.string(entry);
   contents.string(target);
   contents.u64(cpuFeatures.size());

@@ -5,12 +5,14 @@
 #include "zyx/Base/Debug.h"
 
 #include "zyx/Base/Config.h"
+#include "zyx/Base/Forked.h"
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <iterator>
+#include <mutex>
 #include <string>
 
 using namespace zyx;
@@ -88,7 +90,44 @@ std::string zyx::enabledDebugTopics() {
   return text;
 }
 
+namespace {
+
+struct SinkState {
+  /// Recursive, because what a sink calls may print.
+  std::recursive_mutex mutex;
+  DebugSink sink = nullptr;
+  void *context = nullptr;
+  ForkMark mark;
+  /// Whether there is a sink, for those who hold no lock.
+  std::atomic<bool> isSet = false;
+};
+
+/// Never destroyed: threads print until the process ends.
+SinkState &sinkState() {
+  static auto &state = *new SinkState;
+  return state;
+}
+
+} // namespace
+
+void zyx::setDebugSink(DebugSink sink, void *context) {
+  SinkState &state = sinkState();
+  std::lock_guard lock(state.mutex);
+  state.sink = sink;
+  state.context = context;
+  state.isSet = sink != nullptr;
+}
+
 void zyx::printDebug(DebugTopic topic, std::string_view text) {
+  SinkState &state = sinkState();
+  // Who held the lock at a fork is not here.
+  if (state.isSet && !state.mark.isForked()) {
+    std::lock_guard lock(state.mutex);
+    if (state.sink) {
+      state.sink(state.context, names[static_cast<unsigned>(topic)], text);
+      return;
+    }
+  }
   std::string line = "zyx-" + std::string(names[static_cast<unsigned>(topic)]) + ": ";
   line += text;
   line += '\n';

@@ -49,7 +49,7 @@ Envelope::Opened Envelope::open(std::span<const std::byte> bytes) const {
     return opened;
   }
   opened.contents = bytes.last(from.remaining());
-  if (opened.version != version)
+  if (opened.version > version || opened.version < (oldest ? oldest : version))
     opened.state = State::OtherVersion;
   else if (sumUp(checksum, opened.contents) != sum)
     opened.state = State::Damaged;

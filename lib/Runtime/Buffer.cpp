@@ -27,8 +27,10 @@ std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<MemoryPool> pool, Allocati
   return std::shared_ptr<Buffer>(new Buffer(std::move(pool), memory));
 }
 
-std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size) {
-  return std::shared_ptr<Buffer>(new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
+std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size, std::shared_ptr<void> owner) {
+  std::shared_ptr<Buffer> buffer(new Buffer(nullptr, {reinterpret_cast<uint64_t>(data), size}));
+  buffer->owner = std::move(owner);
+  return buffer;
 }
 
 uint64_t Buffer::nextNumber() {

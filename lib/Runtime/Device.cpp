@@ -15,15 +15,18 @@ using namespace zyx::runtime;
 namespace {
 
 /// What the runtime knows of each device; `create` is null for those that this build lacks, and `list` for
-/// those of which there is one.
+/// those of which there is one, whose `facts` are asked for.
 struct Entry {
   std::string_view name, description;
   Result<std::shared_ptr<Device>> (*create)(std::string name, const DeviceOptions &options);
   std::vector<DeviceListing> (*list)() = nullptr;
+  DeviceFacts (*facts)(std::string_view name) = nullptr;
 };
 constexpr Entry entries[] = {
-    {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice},
-    {"c", "this machine's processors, running C code by the system's compiler", createHostDevice},
+    {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice, nullptr,
+     listedHostFacts},
+    {"c", "this machine's processors, running C code by the system's compiler", createHostDevice, nullptr,
+     listedHostFacts},
     {"cuda", "", createCudaDevice, listCudaDevices},
     {"hip", "this build has no HIP device", nullptr},
     {"opencl", "this build has no OpenCL device", nullptr},
@@ -53,11 +56,13 @@ std::string runtime::canonicalDeviceName(std::string_view name) {
 }
 
 Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, const DeviceOptions &options) {
-  const std::string name = canonicalDeviceName(given);
+  const std::string name = given.empty() ? fastestDevice(listDevices()) : canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
   std::string known;
   for (const Entry &entry : entries) {
+    if (entry.list && options.allocator && (name == entry.name || name.starts_with(std::string(entry.name) + ":")))
+      return Status::unsupported("the memory of device '" + name + "' is its driver's, and takes no allocator");
     if (entry.list && name.starts_with(std::string(entry.name) + ":"))
       return entry.create(std::string(name), options);
     if (entry.name == name && !entry.create)
@@ -74,11 +79,49 @@ std::vector<DeviceListing> runtime::listDevices() {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
     if (!entry.list) {
-      listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description)});
+      listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description),
+                          entry.facts ? entry.facts(entry.name) : DeviceFacts()});
       continue;
     }
     for (DeviceListing &one : entry.list())
       listings.push_back(std::move(one));
   }
   return listings;
+}
+
+std::string runtime::fastestDevice(std::span<const DeviceListing> listings) {
+  const DeviceListing *fastest = nullptr;
+  for (const DeviceListing &one : listings)
+    if (one.present && (!fastest || one.facts.flops() > fastest->facts.flops()))
+      fastest = &one;
+  return fastest ? fastest->name : "cpu";
+}
+
+std::vector<DType> runtime::allDTypes() {
+  std::vector<DType> all;
+  for (uint8_t value = 0; value < numDTypes; ++value)
+    all.push_back(static_cast<DType>(value));
+  return all;
+}
+
+DeviceFacts Device::facts() const {
+  const PoolUsage usage = pool()->usage();
+  DeviceFacts facts;
+  facts.target = target();
+  facts.identity = identity();
+  facts.memoryBytes = usage.limit;
+  facts.freeBytes = usage.limit - usage.inUse;
+  facts.alignment = alignment();
+  facts.dtypes = allDTypes();
+  return facts;
+}
+
+DLPackPlace Device::dlpackPlace() const {
+  return pool()->isHostMemory() ? DLPackPlace() : DLPackPlace{/*kind=*/0, /*number=*/0};
+}
+
+Result<std::shared_ptr<Buffer>> Device::borrow(uint64_t address, uint64_t size, std::shared_ptr<void> owner) const {
+  if (!pool()->isHostMemory())
+    return Status::unsupported("device '" + name() + "' takes no memory of other libraries");
+  return Buffer::borrow(reinterpret_cast<void *>(address), size, std::move(owner));
 }

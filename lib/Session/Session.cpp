@@ -8,6 +8,7 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
+#include "zyx/Base/Processors.h"
 #include "zyx/Graph/Devices.h"
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -664,7 +666,19 @@ Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact, c
 std::vector<DeviceListing> Session::listDevices() {
   std::vector<DeviceListing> listings = {
       {"reference", true, "interprets the graph on this host; the meaning of every op"}};
-  for (runtime::DeviceListing &listing : runtime::listDevices())
-    listings.push_back({listing.name, listing.present, listing.description});
+  runtime::DeviceFacts &facts = listings.front().facts;
+  facts.target = "reference";
+  facts.identity = processorName();
+  facts.memoryBytes = usableMemory();
+  facts.dtypes = runtime::allDTypes();
+  std::ranges::move(runtime::listDevices(), std::back_inserter(listings));
   return listings;
+}
+
+std::string Session::defaultDevice(const Config &config) {
+  if (config.device)
+    return *config.device;
+  std::vector<DeviceListing> listings = runtime::listDevices();
+  std::erase_if(listings, [&](const DeviceListing &one) { return !config.isEnabled(one.name); });
+  return runtime::fastestDevice(listings);
 }

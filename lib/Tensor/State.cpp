@@ -81,7 +81,9 @@ static Result<Config> configFor(const ContextOptions &options) {
 Result<std::shared_ptr<State>> State::create(ContextOptions options) {
   ZYX_ASSIGN_OR_RETURN(Config config, configFor(options));
   std::shared_ptr<State> state(new State(std::move(options), std::move(config)));
-  ZYX_RETURN_IF_ERROR(state->openDevice(state->config.device.value_or("cpu")).status());
+  // Who brings devices says which one it is that is not "cpu".
+  const bool isOwn = !state->config.device && !state->options.devices.empty();
+  ZYX_RETURN_IF_ERROR(state->openDevice(isOwn ? "cpu" : session::Session::defaultDevice(state->config)).status());
   return state;
 }
 

@@ -266,7 +266,31 @@ int cuDeviceGetName(char *name, int size, int) {
 }
 int cuDeviceGetAttribute(int *value, int attribute, int) {
   const int capability = state().facts.capability;
-  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute == 16 ? 4 : 0;
+  switch (attribute) {
+  case 1:
+    *value = 1024;
+    break;
+  case 10:
+    *value = 32;
+    break;
+  case 13:
+    *value = state().facts.kilohertz;
+    break;
+  case 16:
+    *value = 4;
+    break;
+  case 75:
+    *value = capability / 10;
+    break;
+  case 76:
+    *value = capability % 10;
+    break;
+  case 97:
+    *value = 227 << 10;
+    break;
+  default:
+    *value = 0;
+  }
   return success;
 }
 int cuDeviceTotalMem_v2(size_t *bytes, int) {

@@ -19,7 +19,7 @@
 
 struct FakeCuda {
   // What it says that it is.
-  int version = 13000, devices = 1, capability = 90;
+  int version = 13000, devices = 1, capability = 90, kilohertz = 1980000;
   uint64_t memoryBytes = uint64_t(1) << 30;
   /// Of which other processes have so many.
   uint64_t othersBytes = 0;

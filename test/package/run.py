@@ -29,12 +29,21 @@ with tempfile.TemporaryDirectory() as name:
     # The program that the README shows.
     readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
     (folder / "source" / "readme.cpp").write_text(readme.split("```cpp\n")[1].split("```")[0])
+    # Every header of these rooms that is installed.
+    rooms = ("Artifact", "Runtime", "Session")
+    include = folder / "moved" / "include"
+    headers = [path.relative_to(include) for room in rooms for path in sorted((include / "zyx" / room).glob("*.h"))]
+    assert {path.parent.name for path in headers} == set(rooms), headers
+    (folder / "source" / "headers.cpp").write_text("".join(f"#include <{path}>\n" for path in headers))
     run(options.cmake, "-S", folder / "source", "-B", folder / "build", "-G", options.generator,
         f"-DCMAKE_C_COMPILER={options.compiler}", f"-DCMAKE_CXX_COMPILER={options.cxx_compiler}",
         f"-DCMAKE_PREFIX_PATH={folder / 'moved'}")
     run(options.cmake, "--build", folder / "build")
     output = run(folder / "build" / "outside")
     assert output == "2 4 6 8\n", output
+    version = re.search(r'ZYX_VERSION_STRING "(.*)"', (include / "zyx" / "Version.h").read_text()).group(1)
+    output = run(folder / "build" / "rooms")
+    assert output == f"{version}: 2 4 6 8\n", output
     # One of C++ opens the compiler where the package lies, or says that it did not find it.
     output = run(folder / "build" / "tensors", folder / "line.safetensors")
     assert output == "1.00 0.00 3.00 2.00\n", output

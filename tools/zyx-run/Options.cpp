@@ -22,14 +22,14 @@ What to run, and where:
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler), "cuda" or
                             "cuda:N" (a card of NVIDIA's), or "reference" (an interpreter). Default:
                             what an artifact was compiled for; else device of the configuration or
-                            ZYX_DEVICE, or else cpu
+                            ZYX_DEVICE, or else the fastest one that is present
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
                             "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4", "sapphirerapids",
                             "aarch64"
   --bind=SYMBOL=VALUE       the value of a symbol in the entry's types, instead of what the inputs'
                             extents make it; once for each symbol
   --list                    print the entries of FILE with their inputs and outputs, and stop
-  --list-devices            print every device, and why an absent one is absent, and stop
+  --list-devices            print every device with its facts, and why an absent one is absent, and stop
 
 Compiled programs are kept, so that they are compiled once:
   --cache-dir=FOLDER        where. Default: cache_dir of the configuration or ZYX_CACHE_DIR ("off"

@@ -14,6 +14,7 @@
 #include "zyx/IO/Print.h"
 #include "zyx/IO/Safetensors.h"
 #include "zyx/IO/TraceFile.h"
+#include "zyx/Runtime/Device.h"
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Executable>> prepare(Session &session, Source source, con
   const auto parsing = std::chrono::nanoseconds(Clock::now() - begin).count();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<Executable> executable,
-      session.prepare(std::move(graph), options.device.empty() ? config.device.value_or("cpu") : options.device));
+      session.prepare(std::move(graph), options.device.empty() ? Session::defaultDevice(config) : options.device));
   executable->stages.insert(executable->stages.begin(), {"parse", static_cast<uint64_t>(parsing)});
   return executable;
 }
@@ -364,10 +365,50 @@ session::SessionOptions sessionOptions(const Options &options, const Config &con
   return made;
 }
 
+/// "1.50 GiB".
+std::string gibibytes(uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+/// One indented line for each fact that is known.
+void printFacts(const runtime::DeviceFacts &facts) {
+  auto print = [](const char *name, const std::string &text) {
+    if (!text.empty())
+      std::printf("           %-10s %s\n", name, text.c_str());
+  };
+  auto number = [](const char *before, uint64_t number, const char *unit) {
+    return number ? before + std::to_string(number) + unit : std::string();
+  };
+  print("target", facts.target + (facts.architecture.empty() ? "" : ", " + facts.architecture));
+  print("identity", facts.identity);
+  print("compute", number("", facts.processors, " processors") + number(" of ", facts.lanes, " lanes of f32") +
+                       number(" at ", facts.megahertz, " MHz"));
+  print("memory", gibibytes(facts.memoryBytes) +
+                      (facts.freeBytes ? ", of which " + gibibytes(*facts.freeBytes) + " are free" : ""));
+  print("limits", "buffers aligned to " + std::to_string(facts.alignment) + " bytes" +
+                      number("; workgroups of ", facts.workgroupThreads, " threads") +
+                      number(" and ", facts.sharedBytes, " bytes of shared memory") +
+                      number(", subgroups of ", facts.subgroupThreads, " threads"));
+  std::string dtypes;
+  for (DType dtype : facts.dtypes)
+    dtypes += (dtypes.empty() ? "" : " ") + std::string(toString(dtype));
+  print("dtypes", dtypes);
+}
+
 void printDevices() {
-  for (const session::DeviceListing &device : Session::listDevices())
+  for (session::DeviceListing &device : Session::listDevices()) {
     std::printf("%-10s %-8s %s\n", device.name.c_str(), device.present ? "present" : "absent",
                 device.description.c_str());
+    if (!device.present)
+      continue;
+    // How much of a card's memory is free, it tells where it is open.
+    if (!device.facts.freeBytes && device.name != "reference")
+      if (const Result<std::shared_ptr<runtime::Device>> open = runtime::createDevice(device.name))
+        device.facts = (*open)->facts();
+    printFacts(device.facts);
+  }
 }
 
 Status runProgram(const Options &options, const Config &config) {

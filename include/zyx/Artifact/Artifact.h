@@ -20,8 +20,12 @@
 /// What the compiler hands to the runtime: one compiled entry as plain data.
 namespace zyx::artifact {
 
-/// Changes with the byte form, with the meaning of a command and with the ABI of kernels.
-inline constexpr uint32_t formatVersion = 11;
+/// Of what serialize() writes. Changes with the byte form, with the meaning of a command and with the ABI of kernels,
+/// by the rules of docs/artifacts.md.
+inline constexpr uint32_t formatVersion = 12;
+/// The oldest version that deserialize() reads, at most the one before formatVersion.
+inline constexpr uint32_t oldestFormatVersion = 11;
+static_assert(oldestFormatVersion < formatVersion, "what the version before has written is read");
 
 /// Arena buffers and constants start at multiples of this many bytes, and so does the arena.
 inline constexpr uint64_t alignment = 64;
@@ -230,8 +234,8 @@ struct Artifact {
   /// The versioned, checksummed byte form: magic, format version, XXH3-128 of what follows, zyx's
   /// version, contents.
   std::vector<std::byte> serialize() const;
-  /// Refuses what is cut, corrupt, of another version, or does not verify. `name` (a path) starts
-  /// the messages.
+  /// Refuses what is cut, corrupt, of a version beside oldestFormatVersion to formatVersion, or does not verify. `name`
+  /// (a path) starts the messages.
   static Result<Artifact> deserialize(std::span<const std::byte> bytes, std::string_view name = "artifact");
 };
 

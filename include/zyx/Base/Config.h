@@ -20,7 +20,7 @@ namespace zyx {
 /// "cache_dir" and in the environment as ZYX_CACHE_DIR, which wins. Contexts of tensors read it; nothing
 /// else does by itself, so that a program that embeds a session has what it asks for.
 struct Config {
-  /// Where programs run that do not say it; "cpu" without a value.
+  /// Where programs run that do not say it; the fastest device that is present without a value.
   std::optional<std::string> device;
   /// Devices that are on or off; one that is not named is on. {"cuda": false},
   /// ZYX_DEVICES=cuda=off.

@@ -56,8 +56,14 @@ void enableDebugTopics(std::span<const std::string> names);
 std::string enabledDebugTopics();
 /// The names in a text such as "fusion,cache".
 std::vector<std::string> splitDebugTopics(std::string_view text);
-/// "zyx-fusion: text" and the end of the line, in one piece.
+/// "zyx-fusion: text" and the end of the line, in one piece; or the sink gets topic and text.
 void printDebug(DebugTopic topic, std::string_view text);
+
+/// Takes lines in place of the standard error, one at a time, on any thread.
+using DebugSink = void (*)(void *context, std::string_view topic, std::string_view text);
+/// Of this library of the process; null is the standard error. Behind it the sink before is called no more; a sink may
+/// not call it. A process that was forked since writes to the standard error.
+void setDebugSink(DebugSink sink, void *context);
 
 } // namespace zyx
 

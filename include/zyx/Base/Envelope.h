@@ -18,6 +18,8 @@ struct Envelope {
   std::string_view mark;
   uint32_t version = 0;
   Checksum checksum = Checksum::Bits128;
+  /// The oldest version that is opened too; 0 for none but `version`.
+  uint32_t oldest = 0;
 
   enum class State : uint8_t { Whole, Cut, OtherMark, OtherVersion, Damaged };
   struct Opened {

@@ -28,8 +28,9 @@ public:
   static Result<std::shared_ptr<Buffer>> allocate(std::shared_ptr<MemoryPool> pool, uint64_t size);
   /// Memory that is allocated in `pool`, and is freed by the buffer.
   static std::shared_ptr<Buffer> adopt(std::shared_ptr<MemoryPool> pool, Allocation memory);
-  /// Memory of the caller, which must outlive all use.
-  static std::shared_ptr<Buffer> borrow(void *data, uint64_t size);
+  /// Memory of the caller, which must outlive all use; `owner`, which may keep it, is let go when there is none any
+  /// more.
+  static std::shared_ptr<Buffer> borrow(void *data, uint64_t size, std::shared_ptr<void> owner = nullptr);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -38,7 +39,7 @@ public:
   /// No other buffer of the process has it, before or after.
   uint64_t number() const { return ownNumber; }
   /// It is not the caller's, who may have it elsewhere and may not want it written.
-  bool ownsMemory() const { return pool != nullptr; }
+  bool ownsMemory() const { return pool && !owner; }
   /// The address in pools of host memory and of borrowed memory.
   uint64_t handle() const { return memory.handle; }
   /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.
@@ -113,6 +114,8 @@ private:
 
   /// Null where the memory is borrowed.
   std::shared_ptr<MemoryPool> pool;
+  /// Of memory that is somebody else's, where that is known. Let go behind the pool's deallocation.
+  std::shared_ptr<void> owner;
   Allocation memory;
   const uint64_t ownNumber;
   mutable std::recursive_mutex mutex;

@@ -5,6 +5,7 @@
 #ifndef ZYX_RUNTIME_DEVICE_H
 #define ZYX_RUNTIME_DEVICE_H
 
+#include "zyx/Runtime/DeviceFacts.h"
 #include "zyx/Runtime/Kept.h"
 #include "zyx/Runtime/Program.h"
 #include "zyx/Runtime/Queue.h"
@@ -25,12 +26,20 @@ struct DeviceOptions {
   std::shared_ptr<ThreadPool> threadPool = nullptr;
   /// Gives `threads` even where that are more than the process may use processors.
   bool oversubscribe = false;
+  /// Gives a host device its memory; devices whose memory is not the host's refuse one.
+  std::shared_ptr<HostAllocator> allocator = nullptr;
 };
 
 /// What a machine reaches at best, per second: operations of f32, a multiplication and an addition being
 /// two, and bytes that come from memory.
 struct Peak {
   double flops = 0, bytes = 0;
+};
+
+/// Where a device's memory lies, by DLPack's numbers.
+struct DLPackPlace {
+  static constexpr int32_t host = 1, cuda = 2;
+  int32_t kind = host, number = 0;
 };
 
 /// A machine that runs programs: its memory, its queue, its loader. Calls from several threads are
@@ -49,12 +58,27 @@ public:
   virtual std::string identity() const { return name(); }
   /// Bytes to whose multiples buffers of its programs are aligned, beside what their elements need.
   virtual uint64_t alignment() const { return 1; }
+  /// What it is, with the memory that is free now. Where a device says nothing else, its memory is that of its pool.
+  virtual DeviceFacts facts() const;
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive
   /// the program.
   virtual Result<std::shared_ptr<Program>> load(artifact::Artifact artifact) = 0;
   /// Measured on all its threads, in some 50 ms of a machine that does nothing else; none where that
   /// is not done.
   virtual std::optional<Peak> measurePeak() { return std::nullopt; }
+
+  // What lets other libraries of the process work on the same memory.
+
+  /// Kind 0, which nobody has, where the memory has no place that DLPack knows.
+  virtual DLPackPlace dlpackPlace() const;
+  /// Memory of somebody else, at an address of this device's, as a buffer that programs of it use; `owner` is let go at
+  /// the end of the buffer, and must keep the memory until then. Unsupported where the device cannot.
+  virtual Result<std::shared_ptr<Buffer>> borrow(uint64_t address, uint64_t size, std::shared_ptr<void> owner) const;
+  /// The stream that orders all its work, as its driver knows it (CUDA's CUstream); null where it has none. Work that
+  /// another library puts there, or has it wait for, is behind all that was handed over before, and in front of all
+  /// that is handed over later.
+  virtual void *nativeStream() const { return nullptr; }
+
   /// What its programs have made of weights.
   KeptStore &kept() { return keptStore; }
 
@@ -67,9 +91,9 @@ private:
 std::string canonicalDeviceName(std::string_view name);
 
 /// "cpu" and "c" run the compiler's machine code and its C code, both on the host; "cuda" is the first card and
-/// "cuda:1" the second. A device has its canonical name, whichever of its names it is made by. NotFound for
-/// names that are not known, and for "gpu", with the GPUs that there are, Unsupported for those that this build lacks,
-/// OutOfMemory where the system gives no threads.
+/// "cuda:1" the second; "" is the fastest device that is present (fastestDevice). A device has its canonical name,
+/// whichever of its names it is made by. NotFound for names that are not known, and for "gpu", with the GPUs that there
+/// are, Unsupported for those that this build lacks, OutOfMemory where the system gives no threads.
 Result<std::shared_ptr<Device>> createDevice(std::string_view name, const DeviceOptions &options = {});
 
 /// Takes artifacts of every target, counts what they would take of a memory of `memoryLimit` bytes
@@ -79,15 +103,6 @@ Result<std::shared_ptr<Device>> createDummyDevice(uint64_t memoryLimit = 0);
 /// Features of this machine's processor that its operating system lets programs use, by LLVM's
 /// names; code for a host device may need them.
 std::vector<std::string> hostCpuFeatures();
-
-struct DeviceListing {
-  std::string name;
-  bool present = false;
-  /// What the device is; for an absent one, why it is absent.
-  std::string description;
-};
-/// All that are known, present or not.
-std::vector<DeviceListing> listDevices();
 
 } // namespace zyx::runtime
 

@@ -53,8 +53,19 @@ public:
   virtual Result<std::byte *> address(const Allocation &of, uint64_t offset, uint64_t size) = 0;
 };
 
-/// Host memory. A limit of 0 means the machine's physical memory.
-std::shared_ptr<MemoryPool> createHostPool(uint64_t limit = 0);
+/// Where a pool of host memory takes its memory. Calls from several threads at once.
+class HostAllocator {
+public:
+  virtual ~HostAllocator() = default;
+  /// `size` bytes, at least 1, at a multiple of `alignment`, a power of two; null where there are none.
+  virtual void *allocate(uint64_t size, uint64_t alignment) = 0;
+  /// What was given for so many bytes.
+  virtual void deallocate(void *data, uint64_t size) = 0;
+};
+
+/// Host memory. A limit of 0 means what the process may use of the machine's memory. Without an allocator it is the
+/// system's.
+std::shared_ptr<MemoryPool> createHostPool(uint64_t limit = 0, std::shared_ptr<HostAllocator> allocator = nullptr);
 
 } // namespace zyx::runtime
 

@@ -8,6 +8,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Forked.h"
 #include "zyx/Base/Tensor.h"
+#include "zyx/Runtime/DeviceFacts.h"
 #include "zyx/Session/Cache.h"
 #include "zyx/Session/TuningTable.h"
 
@@ -79,12 +80,7 @@ Result<graph::Graph> selectEntry(std::vector<graph::Graph> graphs, const std::st
 /// "12.30 ms (parse 10.00, compile 2.30)".
 std::string toString(const std::vector<Stage> &stages);
 
-struct DeviceListing {
-  std::string name;
-  bool present = false;
-  /// What the device is; for an absent one, why it is absent.
-  std::string description;
-};
+using runtime::DeviceListing;
 
 struct SessionOptions {
   /// The folder in which artifacts are kept for later processes; none without a value.
@@ -149,6 +145,9 @@ public:
 
   /// "reference" and the runtime's devices.
   static std::vector<DeviceListing> listDevices();
+  /// Where programs run that do not say it: the device of the configuration, or else the fastest one that is present
+  /// and that the configuration does not turn off, by its record (runtime::fastestDevice).
+  static std::string defaultDevice(const Config &config);
   /// Refuses a device that is off in the configuration.
   Status checkEnabled(const std::string &device) const;
   /// One of the runtime's devices, opened once, with the memory and threads of the configuration.

@@ -27,7 +27,8 @@ class State;
 /// What is not said here is what the variables of the environment say, or else the user's file
 /// (Config; tools.md has the keys).
 struct ContextOptions {
-  /// Where tensors live and are computed: "cpu", "c", "cuda", "cuda:1", or "reference" (the interpreter).
+  /// Where tensors live and are computed: "cpu", "c", "cuda", "cuda:1", or "reference" (the interpreter). Where nobody
+  /// says it: the fastest device that is present and on, or "cpu" in a context with `devices`.
   std::optional<std::string> device = std::nullopt;
   /// Threads of devices of the host; 0 = as many as the process may use processors.
   std::optional<unsigned> threads = std::nullopt;

@@ -2,32 +2,13 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx-c/Runtime.h"
+#include "Objects.h"
 
 #include "zyx/Artifact/File.h"
-#include "zyx/Base/Exceptions.h"
-#include "zyx/Runtime/Executor.h"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
 
 using namespace zyx;
 using namespace zyx::runtime;
-
-struct zyx_error {
-  Status status;
-  std::string text;
-};
-struct zyx_device {
-  std::shared_ptr<Device> device;
-};
-struct zyx_executor {
-  std::shared_ptr<Device> device;
-  std::unique_ptr<Executor> executor;
-  uint64_t constantBytes = 0;
-  size_t numLaunches = 0;
-};
+using namespace zyx::runtime::c;
 
 static_assert(static_cast<int>(ErrorCode::Internal) == ZYX_INTERNAL);
 static_assert(static_cast<int>(DType::F8E5M2) == ZYX_F8E5M2);
@@ -37,50 +18,8 @@ namespace {
 /// Made in advance, for when nothing can be made; shared and never released.
 zyx_error exhausted{outOfHostMemory(), outOfHostMemory().toString()};
 
-/// Runs what a function of the surface does. The rooms below throw nothing themselves; what the
-/// standard library throws, or a host program's functions, stops here.
-template <typename Body> zyx_error *guard(Body body) noexcept {
-  const Status status = withoutExceptions(body);
-  if (status.isOk())
-    return nullptr;
-  try {
-    return new zyx_error{status, status.toString()};
-  } catch (...) {
-    return &exhausted;
-  }
-}
-
-Status checkNull(const void *pointer, const char *what) {
-  if (pointer)
-    return Status::ok();
-  return Status::invalidArgument("the argument '" + std::string(what) + "' is NULL");
-}
-
-/// Only memory of no bytes may lie nowhere.
-Status checkData(const void *data, size_t size) { return size == 0 ? Status::ok() : checkNull(data, "data"); }
-
-// The sizes of the first versions that were published, which stay what they are when members are added. What
-// a caller's version lacks is 0, or is not written.
-template <typename Last> constexpr size_t endOf(size_t offset, Last) { return offset + sizeof(Last); }
-constexpr size_t leastOptions = offsetof(zyx_device_options, thread_pool),
-                 leastPool = endOf(offsetof(zyx_thread_pool, release), &zyx_device_release),
-                 leastExecutorInfo = endOf(offsetof(zyx_executor_info, pool_high_water), uint64_t()),
-                 leastTensorInfo = endOf(offsetof(zyx_tensor_info, bytes), size_t()),
-                 leastMeasurement = endOf(offsetof(zyx_measurement, host_nanoseconds), uint64_t());
-
-/// `least` is the size of the struct's first version.
-Status checkStruct(size_t size, size_t least, const char *what) {
-  if (size >= least)
-    return Status::ok();
-  return Status::invalidArgument("struct_size of '" + std::string(what) + "' is " + std::to_string(size) +
-                                 ", less than " + std::to_string(least));
-}
-
-/// Writes as much as the caller's version of the struct has.
-template <typename Info> void give(Info *to, Info value) {
-  value.struct_size = to->struct_size;
-  std::memcpy(to, &value, std::min(to->struct_size, sizeof(Info)));
-}
+constexpr size_t leastExecutorInfo = ZYX_SIZE_UP_TO(zyx_executor_info, pool_high_water),
+                 leastMeasurement = ZYX_SIZE_UP_TO(zyx_measurement, host_nanoseconds);
 
 Status load(zyx_device *device, std::span<const std::byte> bytes, const std::string &name, zyx_executor **executor) {
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(bytes, name));
@@ -90,6 +29,8 @@ Status load(zyx_device *device, std::span<const std::byte> bytes, const std::str
   for (const artifact::Command &command : std::span(artifact.commands).subspan(artifact.numInitCommands))
     result->numLaunches += std::holds_alternative<artifact::Launch>(command.action);
   ZYX_ASSIGN_OR_RETURN(result->executor, Executor::create(device->device, std::move(artifact)));
+  result->counters = device->counters;
+  result->alive.emplace(device->counters);
   *executor = result.release();
   return Status::ok();
 }
@@ -117,51 +58,50 @@ Status find(const zyx_executor *executor, const char *name, size_t *index, bool 
   return Status::ok();
 }
 
-/// A host program's pool.
-class GivenPool : public ThreadPool {
-public:
-  explicit GivenPool(const zyx_thread_pool &given) : given(given) {}
-  ~GivenPool() override {
-    if (isOwner && given.release)
-      given.release(given.context);
+/// One command after the other, with what each took told to the executor's callback.
+Status runTraced(zyx_executor &executor) {
+  ZYX_ASSIGN_OR_RETURN(const std::vector<CommandTime> times, executor.executor->profile());
+  for (const CommandTime &time : times) {
+    const zyx_trace_record record = {sizeof(record), time.name.c_str(), time.nanoseconds, time.flops, time.bytes};
+    executor.trace(executor.traceContext, &record);
   }
-  unsigned threads() const override { return given.threads; }
-  void run(unsigned calls, Body body, void *context) override {
-    struct Call {
-      Body body;
-      void *context;
-    } call{body, context};
-    given.run(
-        given.context, calls,
-        [](void *argument, uint32_t index) {
-          const auto *of = static_cast<Call *>(argument);
-          of->body(of->context, index);
-        },
-        &call);
-  }
-  /// From here on it releases. A call that fails has changed nothing.
-  void own() { isOwner = true; }
-
-private:
-  zyx_thread_pool given;
-  bool isOwner = false;
-};
-
-Result<std::shared_ptr<GivenPool>> givenPool(const zyx_thread_pool &pool) {
-  ZYX_RETURN_IF_ERROR(checkStruct(pool.struct_size, leastPool, "thread_pool"));
-  zyx_thread_pool known = {};
-  std::memcpy(&known, &pool, std::min(pool.struct_size, sizeof(known)));
-  ZYX_RETURN_IF_ERROR(checkNull(reinterpret_cast<const void *>(known.run), "thread_pool.run"));
-  return std::make_shared<GivenPool>(known);
+  return Status::ok();
 }
 
-std::span<const std::byte> asBytes(const void *data, size_t size) {
-  return {static_cast<const std::byte *>(data), size};
+/// Of a call that runs the program so often.
+void count(const zyx_executor &executor, uint64_t runs, bool isSubmitted = false) {
+  executor.counters->runs += runs;
+  executor.counters->submittedRuns += isSubmitted ? runs : 0;
+  executor.counters->launches += runs * executor.numLaunches;
 }
 
 } // namespace
 
+zyx_error *c::makeError(const Status &status) noexcept {
+  try {
+    return new zyx_error{status, status.toString()};
+  } catch (...) {
+    return &exhausted;
+  }
+}
+
+Status c::checkNull(const void *pointer, const char *what) {
+  if (pointer)
+    return Status::ok();
+  return Status::invalidArgument("the argument '" + std::string(what) + "' is NULL");
+}
+
+Status c::checkData(const void *data, size_t size) { return size == 0 ? Status::ok() : checkNull(data, "data"); }
+
+Status c::checkStruct(size_t size, size_t least, const char *what) {
+  if (size >= least)
+    return Status::ok();
+  return Status::invalidArgument("struct_size of '" + std::string(what) + "' is " + std::to_string(size) +
+                                 ", less than " + std::to_string(least));
+}
+
 const char *zyx_version(void) { return ZYX_VERSION; }
+uint32_t zyx_api_version(void) { return ZYX_C_API_VERSION; }
 
 zyx_error_code zyx_error_get_code(const zyx_error *error) {
   return error ? static_cast<zyx_error_code>(error->status.code()) : ZYX_OK;
@@ -173,38 +113,6 @@ void zyx_error_release(zyx_error *error) {
   if (error != &exhausted)
     delete error;
 }
-
-zyx_error *zyx_device_create(const char *name, const zyx_device_options *options, zyx_device **device) {
-  return guard([&] {
-    ZYX_RETURN_IF_ERROR(checkNull(device, "device"));
-    *device = nullptr;
-    ZYX_RETURN_IF_ERROR(checkNull(name, "name"));
-    DeviceOptions given;
-    std::shared_ptr<GivenPool> pool;
-    if (options) {
-      // Members that the caller's version does not have are 0.
-      zyx_device_options known = {};
-      ZYX_RETURN_IF_ERROR(checkStruct(options->struct_size, leastOptions, "options"));
-      std::memcpy(&known, options, std::min(options->struct_size, sizeof(known)));
-      given.threads = known.threads;
-      given.memoryLimit = known.memory_limit;
-      given.oversubscribe = known.oversubscribe != 0;
-      if (known.thread_pool) {
-        ZYX_ASSIGN_OR_RETURN(pool, givenPool(*known.thread_pool));
-        given.threadPool = pool;
-      }
-    }
-    auto result = std::make_unique<zyx_device>();
-    ZYX_ASSIGN_OR_RETURN(result->device, createDevice(name, given));
-    // Nothing fails any more, so that it is released with the device.
-    if (pool)
-      pool->own();
-    *device = result.release();
-    return Status::ok();
-  });
-}
-
-void zyx_device_release(zyx_device *device) { delete device; }
 
 zyx_error *zyx_executor_load_memory(zyx_device *device, const void *bytes, size_t size, zyx_executor **executor) {
   return guard([&] {
@@ -296,7 +204,9 @@ zyx_error *zyx_executor_borrow_output(zyx_executor *executor, size_t index, void
 zyx_error *zyx_executor_run(zyx_executor *executor) {
   return guard([&] {
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
-    return executor->executor->run();
+    ZYX_RETURN_IF_ERROR(executor->trace ? runTraced(*executor) : executor->executor->run());
+    count(*executor, 1);
+    return Status::ok();
   });
 }
 
@@ -308,6 +218,7 @@ zyx_error *zyx_executor_profile(zyx_executor *executor, uint64_t *nanoseconds) {
     *nanoseconds = 0;
     for (const CommandTime &time : times)
       *nanoseconds += time.nanoseconds;
+    count(*executor, 1);
     return Status::ok();
   });
 }
@@ -319,6 +230,7 @@ zyx_error *zyx_executor_measure(zyx_executor *executor, uint32_t runs, zyx_measu
     ZYX_RETURN_IF_ERROR(checkStruct(measurement->struct_size, leastMeasurement, "measurement"));
     ZYX_ASSIGN_OR_RETURN(const Measurement took, executor->executor->measure(runs));
     give(measurement, {0, took.deviceNanoseconds, took.hostNanoseconds});
+    count(*executor, uint64_t(runs) + 1);
     return Status::ok();
   });
 }
@@ -328,5 +240,44 @@ zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, 
     ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
     ZYX_RETURN_IF_ERROR(checkData(data, size));
     return executor->executor->readOutput(index, {static_cast<std::byte *>(data), size});
+  });
+}
+
+zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *wait, size_t num_wait,
+                               zyx_event **event) {
+  return guard([&] {
+    if (event)
+      *event = nullptr;
+    ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
+    if (num_wait != 0)
+      ZYX_RETURN_IF_ERROR(checkNull(wait, "wait"));
+    std::vector<Point> points;
+    for (size_t i = 0; i < num_wait; ++i)
+      if (wait[i])
+        points.push_back(wait[i]->point);
+    auto result = event ? std::make_unique<zyx_event>() : nullptr;
+    Point run;
+    if (executor->trace) {
+      for (const Point &point : points)
+        ZYX_RETURN_IF_ERROR(point.wait());
+      ZYX_RETURN_IF_ERROR(runTraced(*executor));
+    } else {
+      ZYX_ASSIGN_OR_RETURN(run, executor->executor->submit(points));
+    }
+    count(*executor, 1, /*isSubmitted=*/true);
+    if (event) {
+      result->point = std::move(run);
+      *event = result.release();
+    }
+    return Status::ok();
+  });
+}
+
+zyx_error *zyx_executor_set_trace(zyx_executor *executor, zyx_trace_callback callback, void *context) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(executor, "executor"));
+    executor->trace = callback;
+    executor->traceContext = context;
+    return Status::ok();
   });
 }

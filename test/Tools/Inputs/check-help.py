@@ -31,7 +31,8 @@ def expect(condition, what):
 
 helps = {tool: run(os.path.join(BIN, tool), "--help").stdout for tool in ("zyx-run", "zyx-compile")}
 program = os.path.join(SOURCE, "examples", "matmul.mlir")
-devices = [line.split()[0] for line in run("zyx-run", "--list-devices").stdout.splitlines() if "this build has no" not in line]
+devices = [line.split()[0] for line in run("zyx-run", "--list-devices").stdout.splitlines()
+           if "this build has no" not in line and not line.startswith(" ")]
 for device in {name.split(":")[0] for name in devices}:
     expect(f'"{device}"' in helps["zyx-run"], f"zyx-run --help does not name the device {device}")
 for target in names(run("zyx-compile", program, "--target=abacus", "-o", "-").stderr, "'abacus'; there are "):

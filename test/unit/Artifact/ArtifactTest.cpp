@@ -5,10 +5,13 @@
 #include "zyx/Artifact/Artifact.h"
 #include "../TestFiles.h"
 #include "zyx/Artifact/File.h"
+#include "zyx/Base/Bytes.h"
+#include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <functional>
 
 using namespace zyx;
@@ -106,8 +109,76 @@ TEST(ArtifactTest, RefusesEveryFlippedByte) {
   EXPECT_THAT(refusal(asBytes("something else")), HasSubstr("not a zyx artifact"));
 }
 
+/// The sample with something in every field.
+Artifact everyField() {
+  Artifact a = sample();
+  a.inputs[0].isWeight = true;
+  a.kernels[0].stackBytes = 4096;
+  a.kernels[0].groupThreads = 128;
+  a.kernels[0].sharedBytes = 1 << 15;
+  a.kernels[0].clusterGroups = 2;
+  a.kernels[0].tensorMaps = {{1, 0, 2, {64, 8, 9, 2}, {128, 1024, 9216}, {64, 128}, 128, {-1, 0}, {-2, 1}, {1, 2}}};
+  a.keptSize = 64;
+  a.buffers.push_back({BufferKind::Kept, 0, 64});
+  a.commands.insert(a.commands.begin(), {Fill{{4, 0}, 64, 7, 8}, {}});
+  for (size_t i = 1; i < a.commands.size(); ++i)
+    for (uint32_t &wait : a.commands[i].wait)
+      ++wait;
+  a.numInitCommands = 1;
+  a.initSteps = {{1, 64, {1, 2}}};
+  return a;
+}
+
+std::vector<std::byte> readFixture(const std::string &name) {
+  auto bytes = readFile(std::string(ZYX_TEST_INPUTS) + "/" + name);
+  EXPECT_TRUE(bytes.isOk()) << bytes.status().toString();
+  return bytes ? *bytes : std::vector<std::byte>();
+}
+
+std::vector<std::byte> behindProducer(std::span<const std::byte> bytes) {
+  ByteReader from(bytes.subspan(checkedOffset));
+  from.string("version of zyx");
+  return {bytes.end() - static_cast<std::ptrdiff_t>(from.remaining()), bytes.end()};
+}
+
+// Each file was written by the zyx that had the version; none is ever written anew.
+TEST(ArtifactTest, ReadsEveryVersionSinceTheOldest) {
+  for (uint32_t version = oldestFormatVersion; version <= formatVersion; ++version) {
+    auto read = Artifact::deserialize(readFixture("version-" + std::to_string(version) + ".zyxa"));
+    ASSERT_TRUE(read.isOk()) << version << ": " << read.status().toString();
+    EXPECT_EQ(*read, everyField()) << version;
+  }
+}
+
+TEST(ArtifactTest, WritesWhatItsVersionHas) {
+  ASSERT_TRUE(everyField().verify().isOk()) << everyField().verify().toString();
+  const std::vector<std::byte> bytes = everyField().serialize();
+  if (const char *file = std::getenv("ZYX_WRITE_ARTIFACT"))
+    ASSERT_TRUE(writeFileAtomically(file, bytes).isOk());
+  EXPECT_EQ(behindProducer(bytes), behindProducer(readFixture("version-" + std::to_string(formatVersion) + ".zyxa")))
+      << "the byte form has changed: raise formatVersion, as docs/artifacts.md says";
+}
+
+TEST(ArtifactTest, FindsADamagedVersion) {
+  // In front of the checksum, to another one that is read.
+  std::vector<std::byte> bytes = everyField().serialize();
+  bytes[8] = static_cast<std::byte>(oldestFormatVersion);
+  EXPECT_EQ(Artifact::deserialize(bytes).status().code(), ErrorCode::DataCorruption);
+  // Behind it, with a right checksum.
+  bytes = everyField().serialize();
+  const size_t inner = bytes.size() - behindProducer(bytes).size() + sizeof(uint64_t);
+  ASSERT_EQ(bytes[inner], static_cast<std::byte>(formatVersion));
+  bytes[inner] = static_cast<std::byte>(formatVersion + 1);
+  reseal(bytes);
+  EXPECT_EQ(refusal(bytes), "a.zyx: the contents have format version " + std::to_string(formatVersion + 1) + ", not " +
+                                std::to_string(formatVersion));
+}
+
 TEST(ArtifactTest, RefusesOtherVersions) {
   std::vector<std::byte> bytes = sample().serialize();
+  bytes[8] = static_cast<std::byte>(oldestFormatVersion - 1);
+  EXPECT_THAT(refusal(bytes), HasSubstr("reads versions " + std::to_string(oldestFormatVersion) + " to " +
+                                        std::to_string(formatVersion)));
   bytes[8] = static_cast<std::byte>(formatVersion + 1);
   EXPECT_EQ(Artifact::deserialize(bytes).status().code(), ErrorCode::Unsupported);
   EXPECT_THAT(refusal(bytes), HasSubstr("in format version " + std::to_string(formatVersion + 1) + "; zyx "));

@@ -52,6 +52,14 @@ static void expectOk(zyx_error *error, const char *what) {
   zyx_error_release(error);
 }
 
+/// Of work that was handed over and ran where memory had ended, too: that is its failure.
+static void expectOver(zyx_event *event) {
+  zyx_error *error = zyx_event_wait(event, UINT64_MAX);
+  CHECK(!error || std::strstr(zyx_error_get_message(error), "out of memory"), "%s", zyx_error_get_message(error));
+  zyx_error_release(error);
+  zyx_event_release(event);
+}
+
 static const float x[4] = {1, 2, 3, 4};
 
 /// By another thread, which waits for ever where a lock is still held.
@@ -178,6 +186,26 @@ static void testCalls(const char *path) {
         expectOk(zyx_executor_run(executor), "run");
         CHECK(y[3] == 49, "y[3] is %f", static_cast<double>(y[3]));
       });
+  zyx_event *event = nullptr;
+  failEach(
+      "zyx_executor_submit", [&] { return zyx_executor_submit(executor, nullptr, 0, &event); }, runs,
+      [&] { expectOver(event); });
+  failEach("zyx_event_create", [&] { return zyx_event_create(&event); }, runs, [&] { zyx_event_release(event); });
+  zyx_buffer *buffer = nullptr, *other = nullptr;
+  failEach(
+      "zyx_buffer_allocate", [&] { return zyx_buffer_allocate(device, sizeof(x), &buffer); }, runs,
+      [&] { zyx_buffer_release(buffer); });
+  expectOk(zyx_buffer_allocate(device, sizeof(x), &buffer), "buffer");
+  expectOk(zyx_buffer_allocate(device, sizeof(x), &other), "buffer");
+  failEach("zyx_buffer_write", [&] { return zyx_buffer_write(buffer, x, sizeof(x)); }, runs);
+  failEach("zyx_buffer_read", [&] { return zyx_buffer_read(buffer, 0, y, sizeof(y)); }, runs);
+  failEach("zyx_buffer_copy", [&] { return zyx_buffer_copy(other, buffer, nullptr); }, runs);
+  failEach(
+      "zyx_buffer_copy later", [&] { return zyx_buffer_copy(other, buffer, &event); }, runs,
+      [&] { expectOver(event); });
+  failEach("zyx_executor_bind_output", [&] { return zyx_executor_bind_output(executor, 0, buffer); }, runs);
+  zyx_buffer_release(buffer);
+  zyx_buffer_release(other);
   // The first set and the first run of a program, which make its buffers.
   zyx_executor_release(executor);
   executor = nullptr;
@@ -202,6 +230,19 @@ static void testCalls(const char *path) {
   zyx_device_release(device);
 }
 
+static void testFacts() {
+  zyx_device *device = makeDevice();
+  zyx_device_facts facts = {};
+  facts.struct_size = sizeof(facts);
+  zyx_device_list *list = nullptr;
+  // The system keeps what its loader has said of a driver that is not there.
+  failEach(
+      "zyx_device_list_create", [&] { return zyx_device_list_create(&list); }, [] {},
+      [&] { zyx_device_list_release(list); }, 400);
+  failEach("zyx_device_get_facts", [&] { return zyx_device_get_facts(device, &facts); }, [] {});
+  zyx_device_release(device);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2)
     return 2;
@@ -209,6 +250,7 @@ int main(int argc, char **argv) {
   std::printf("a sanitizer has its own malloc\n");
 #else
   testDevices();
+  testFacts();
   testLoading(argv[1]);
   testCalls(argv[1]);
   CHECK(allFaults > 100, "no allocation of the library fails");

@@ -146,6 +146,47 @@ TEST_F(CudaDeviceTest, IsListedByCard) {
   expectNothingLeft();
 }
 
+TEST_F(CudaDeviceTest, TellsItsFacts) {
+  fake->devices = 2;
+  fake->othersBytes = 1 << 20;
+  const std::vector<DeviceListing> listings = listDevices();
+  for (const DeviceListing &listing : listings) {
+    if (!listing.name.starts_with("cuda"))
+      continue;
+    EXPECT_EQ(listing.facts.target, "sm_90a");
+    EXPECT_EQ(listing.facts.architecture, "sm_90");
+    EXPECT_THAT(listing.facts.identity, StartsWith("Fake card, compute capability 9.0, 1024 MiB, CUDA 13.0"));
+    EXPECT_EQ(listing.facts.flops(), 2e6 * 4 * 128 * 1980);
+    EXPECT_EQ(listing.facts.memoryBytes, uint64_t(1) << 30);
+    EXPECT_FALSE(listing.facts.freeBytes);
+    EXPECT_EQ(listing.facts.alignment, 16u);
+    EXPECT_EQ(listing.facts.workgroupThreads, 1024u);
+    EXPECT_EQ(listing.facts.subgroupThreads, 32u);
+    EXPECT_EQ(listing.facts.sharedBytes, 227u << 10);
+  }
+  // Nothing was opened for that.
+  EXPECT_EQ(fake->contexts, 0);
+  {
+    auto device = createDevice("cuda:1");
+    ASSERT_TRUE(device) << device.status().toString();
+    const DeviceFacts facts = (*device)->facts();
+    EXPECT_EQ(facts.identity, (*device)->identity());
+    EXPECT_EQ(facts.freeBytes, (uint64_t(1) << 30) - (1 << 20));
+  }
+  // The first of two that are as fast; one that does not tell its clock is taken where nothing else is faster.
+  std::vector<DeviceListing> cards;
+  for (const DeviceListing &listing : listings)
+    if (listing.name.starts_with("cuda"))
+      cards.push_back(listing);
+  EXPECT_EQ(fastestDevice(cards), "cuda");
+  fake->kilohertz = 2000000000;
+  auto fastest = createDevice("");
+  ASSERT_TRUE(fastest) << fastest.status().toString();
+  EXPECT_EQ((*fastest)->name(), "cuda");
+  fastest->reset();
+  expectNothingLeft();
+}
+
 TEST_F(CudaDeviceTest, HasOneName) {
   fake->devices = 2;
   EXPECT_EQ((*createDevice("cuda:0"))->name(), "cuda");

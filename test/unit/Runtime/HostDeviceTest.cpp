@@ -60,6 +60,57 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda");
 }
 
+TEST(DeviceTest, ListsFacts) {
+  setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  double flops = 0;
+  for (const DeviceListing &listing : listDevices()) {
+    const DeviceFacts &facts = listing.facts;
+    if (!listing.present) {
+      EXPECT_EQ(facts.target, "");
+      continue;
+    }
+    EXPECT_EQ(facts.target, listing.name);
+    EXPECT_THAT(facts.identity, HasSubstr(" threads"));
+    EXPECT_GT(facts.processors, 0u);
+    EXPECT_GE(facts.lanes, listing.name == "c" ? 1u : 4u);
+    EXPECT_GT(facts.memoryBytes, uint64_t(1) << 20);
+    ASSERT_TRUE(facts.freeBytes);
+    EXPECT_LE(*facts.freeBytes, facts.memoryBytes);
+    EXPECT_EQ(facts.dtypes.size(), size_t(numDTypes));
+    if (listing.name == "cpu")
+      flops = facts.flops();
+    else
+      EXPECT_LE(facts.flops(), flops);
+  }
+  // Of one that is open: its own threads and limit.
+  auto device = createDevice("cpu", {.threads = 1, .memoryLimit = 1 << 20});
+  ASSERT_TRUE(device);
+  auto buffer = Buffer::allocate((*device)->pool(), 1 << 10);
+  const DeviceFacts facts = (*device)->facts();
+  EXPECT_EQ(facts.identity, (*device)->identity());
+  EXPECT_EQ(facts.processors, 1u);
+  EXPECT_EQ(facts.memoryBytes, 1u << 20);
+  EXPECT_EQ(facts.freeBytes, (1u << 20) - (1u << 10));
+}
+
+TEST(DeviceTest, TakesTheFastestWithoutAName) {
+  auto listing = [](const char *name, bool present, unsigned processors, unsigned megahertz) {
+    return DeviceListing{name, present, "", {.processors = processors, .lanes = 4, .megahertz = megahertz}};
+  };
+  EXPECT_EQ(fastestDevice({}), "cpu");
+  EXPECT_EQ(fastestDevice(std::vector{listing("a", false, 9, 9)}), "cpu");
+  EXPECT_EQ(fastestDevice(std::vector{listing("a", true, 2, 9), listing("b", true, 3, 9), listing("c", true, 3, 9),
+                                      listing("d", false, 4, 9)}),
+            "b");
+  // What does not tell its clock is behind those that do.
+  EXPECT_EQ(fastestDevice(std::vector{listing("a", true, 99, 0), listing("b", true, 1, 1)}), "b");
+  EXPECT_EQ(fastestDevice(std::vector{listing("a", true, 99, 0), listing("b", true, 100, 0)}), "a");
+  setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  auto device = createDevice("", {.threads = 1});
+  ASSERT_TRUE(device);
+  EXPECT_EQ((*device)->name(), "cpu");
+}
+
 TEST(HostDeviceTest, LoadsManyProgramsAtOnce) {
   auto device = createDevice("c", {.threads = 1});
   ASSERT_TRUE(device.isOk());

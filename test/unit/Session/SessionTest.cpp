@@ -119,6 +119,15 @@ TEST(SessionTest, ListsTheReferenceFirst) {
   EXPECT_TRUE(devices[0].present);
 }
 
+TEST(SessionTest, TakesTheFastestDeviceThatIsOn) {
+  setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  EXPECT_EQ(Session::defaultDevice({}), "cpu");
+  EXPECT_EQ(Session::defaultDevice({.device = "reference"}), "reference");
+  EXPECT_EQ(Session::defaultDevice({.device = std::nullopt, .devices = {{"cpu", false}}}), "c");
+  EXPECT_EQ(Session::defaultDevice({.device = std::nullopt, .devices = {{"cpu", false}, {"c", false}}}), "cpu");
+  unsetenv("ZYX_CUDA_DRIVER");
+}
+
 TEST(CompilerTest, RefusesLibrariesThatAreNoCompiler) {
   EXPECT_THAT(openAs("/nowhere/libZyxCompiler.so").message(), HasSubstr("the compiler cannot be opened: /nowhere"));
   EXPECT_THAT(openAs(ZYX_TEST_EMPTY_COMPILER).message(),

@@ -36,7 +36,9 @@ Result<CardFacts> cuda::readFacts(const Driver &driver, int index) {
   auto attribute = [&](int which, int &value) { return driver.deviceAttribute(&value, which, ordinal); };
   for (Code code : {driver.deviceName(name, sizeof(name) - 1, ordinal), driver.deviceMemory(&bytes, ordinal),
                     attribute(attributeMajor, major), attribute(attributeMinor, minor),
-                    attribute(attributeProcessors, facts.processors)})
+                    attribute(attributeProcessors, facts.processors), attribute(attributeKilohertz, facts.kilohertz),
+                    attribute(attributeGroupThreads, facts.groupThreads), attribute(attributeWarp, facts.warpThreads),
+                    attribute(attributeGroupBytes, facts.groupBytes)})
     ZYX_RETURN_IF_ERROR(driver.check(code, "ask for the facts of device " + std::to_string(index)));
   facts.capability = 10 * major + minor;
   facts.memoryBytes = bytes;
@@ -67,6 +69,26 @@ std::string cuda::targetOf(int capability) {
   default:
     return "cuda";
   }
+}
+
+unsigned cuda::lanesOf(int capability) { return capability <= 80 ? 64 : 128; }
+
+DeviceFacts cuda::deviceFacts(const CardFacts &card) {
+  DeviceFacts facts;
+  facts.target = targetOf(card.capability);
+  facts.identity = card.description + ", " + card.driver;
+  facts.architecture = "sm_" + std::to_string(card.capability);
+  facts.processors = static_cast<unsigned>(card.processors);
+  facts.lanes = lanesOf(card.capability);
+  facts.megahertz = static_cast<unsigned>(card.kilohertz / 1000);
+  facts.memoryBytes = card.memoryBytes;
+  // Kernels load and store 16 bytes at once.
+  facts.alignment = 16;
+  facts.workgroupThreads = static_cast<unsigned>(card.groupThreads);
+  facts.subgroupThreads = static_cast<unsigned>(card.warpThreads);
+  facts.sharedBytes = static_cast<uint64_t>(card.groupBytes);
+  facts.dtypes = allDTypes();
+  return facts;
 }
 
 Status cuda::checkAge(const CardFacts &facts) {

@@ -8,6 +8,7 @@
 #include "Driver.h"
 
 #include "zyx/Artifact/Artifact.h"
+#include "zyx/Runtime/DeviceFacts.h"
 
 #include <string>
 
@@ -21,6 +22,8 @@ struct CardFacts {
   /// Compute capability: 90 for 9.0.
   int capability = 0;
   int processors = 1;
+  /// The highest clock; threads of a block and of a warp, and shared memory of a block, at most.
+  int kilohertz = 0, groupThreads = 0, warpThreads = 0, groupBytes = 0;
   uint64_t memoryBytes = 0;
 };
 
@@ -30,6 +33,10 @@ Result<CardFacts> readFacts(const Driver &driver, int index);
 /// The record of targets that code for such a card is compiled with: "sm_90a", or "cuda" for a card that
 /// has none of its own.
 std::string targetOf(int capability);
+/// Additions of f32 that a multiprocessor begins in a cycle, by the tables of CUDA's programming guide.
+unsigned lanesOf(int capability);
+/// What is known of a card without its context: all but the memory that is free.
+DeviceFacts deviceFacts(const CardFacts &card);
 /// Refuses a card that is older than what the compiler makes code for.
 Status checkAge(const CardFacts &facts);
 /// Refuses code that the card cannot run.

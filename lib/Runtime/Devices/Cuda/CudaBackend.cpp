@@ -51,6 +51,10 @@ public:
   Status free(StreamHandle stream, uint64_t handle) override {
     return driver.statusOf(driver.deallocate(handle, native(stream)));
   }
+  std::optional<uint64_t> freeMemory() override {
+    size_t free = 0, all = 0;
+    return driver.memoryInfo(&free, &all) == 0 ? std::optional<uint64_t>(free) : std::nullopt;
+  }
   Status trim() override { return driver.statusOf(driver.poolTrim(memory, 0)); }
   Result<void *> allocateHost(uint64_t bytes) override {
     void *address = nullptr;
@@ -136,10 +140,10 @@ private:
 Status CudaBackend::open() {
   ZYX_ASSIGN_OR_RETURN(card, readFacts(driver, index));
   ZYX_RETURN_IF_ERROR(checkAge(card));
-  itsFacts.target = targetOf(card.capability);
-  itsFacts.identity = card.description + ", " + card.driver;
-  // Kernels load and store 16 bytes at once.
-  itsFacts.alignment = 16;
+  itsFacts.device = deviceFacts(card);
+  itsFacts.target = itsFacts.device.target;
+  itsFacts.identity = itsFacts.device.identity;
+  itsFacts.alignment = itsFacts.device.alignment;
   itsFacts.processors = card.processors;
   itsFacts.largestCopyInGraph = largestCopyNode;
   const std::string action = "open device '" + itsFacts.name + "'";

@@ -36,7 +36,8 @@ std::vector<DeviceListing> runtime::listCudaDevices() {
   for (int i = 0; i < *count; ++i) {
     const std::string name = i == 0 ? "cuda" : "cuda:" + std::to_string(i);
     Result<CardFacts> facts = readFacts(**driver, i);
-    listings.push_back({name, facts.isOk(), facts ? facts->description : facts.status().message()});
+    listings.push_back({name, facts.isOk(), facts ? facts->description : facts.status().message(),
+                        facts ? deviceFacts(*facts) : DeviceFacts()});
   }
   return listings.empty() ? absent(Status::notFound("the driver has no device")) : listings;
 }

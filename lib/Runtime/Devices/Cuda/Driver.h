@@ -43,7 +43,8 @@ inline constexpr Code codeUnknown = 999;
 bool isLoss(Code code);
 
 /// Attributes of devices, streams, events, modules and functions, by the driver's numbers.
-inline constexpr int attributeProcessors = 16, attributeMajor = 75, attributeMinor = 76;
+inline constexpr int attributeGroupThreads = 1, attributeWarp = 10, attributeKilohertz = 13, attributeProcessors = 16,
+                     attributeMajor = 75, attributeMinor = 76, attributeGroupBytes = 97;
 inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, eventNoTiming = 2, hostPortable = 1, hostMapped = 2,
                           waitForEqual = 1;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;

@@ -56,6 +56,10 @@ std::unique_ptr<HostReplay> recordHost(const artifact::Artifact &artifact,
 std::optional<Peak> measureHostPeak(ThreadPool &threads);
 
 Result<std::shared_ptr<Device>> createHostDevice(std::string name, const DeviceOptions &options);
+/// Of a device of so many threads; `name` is "cpu", whose code has vectors, or "c".
+DeviceFacts hostFacts(std::string_view name, unsigned threads);
+/// Of one that is created without options.
+DeviceFacts listedHostFacts(std::string_view name);
 
 } // namespace zyx::runtime
 

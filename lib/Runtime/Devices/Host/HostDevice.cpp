@@ -6,6 +6,8 @@
 #include "Host.h"
 #include "zyx/Base/Processors.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::runtime;
 using artifact::Artifact;
@@ -28,14 +30,21 @@ private:
 
 class HostDevice : public LoadingDevice {
 public:
-  HostDevice(std::string name, uint64_t memoryLimit, std::shared_ptr<ThreadPool> threads,
+  HostDevice(std::string name, std::shared_ptr<MemoryPool> memory, std::shared_ptr<ThreadPool> threads,
              std::unique_ptr<Queue> submissions)
-      : LoadingDevice(std::move(name), createHostPool(memoryLimit)), threads(std::move(threads)),
+      : LoadingDevice(std::move(name), std::move(memory)), threads(std::move(threads)),
         submissions(std::move(submissions)) {}
 
   Queue &queue() override { return *submissions; }
   std::string identity() const override {
     return processorName() + ", " + std::to_string(threads->threads()) + " threads";
+  }
+  DeviceFacts facts() const override {
+    DeviceFacts facts = hostFacts(name(), threads->threads());
+    const PoolUsage usage = pool()->usage();
+    facts.memoryBytes = usage.limit;
+    facts.freeBytes = std::min(facts.freeBytes.value_or(UINT64_MAX), usage.limit - usage.inUse);
+    return facts;
   }
   std::optional<Peak> measurePeak() override { return measureHostPeak(*threads); }
 
@@ -65,6 +74,6 @@ Result<std::shared_ptr<Device>> runtime::createHostDevice(std::string name, cons
     ZYX_ASSIGN_OR_RETURN(threads, createThreadPool({options.threads, options.oversubscribe}));
   }
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Queue> queue, createThreadQueue());
-  return std::shared_ptr<Device>(
-      std::make_shared<HostDevice>(std::move(name), options.memoryLimit, std::move(threads), std::move(queue)));
+  return std::shared_ptr<Device>(std::make_shared<HostDevice>(
+      std::move(name), createHostPool(options.memoryLimit, options.allocator), std::move(threads), std::move(queue)));
 }

@@ -21,7 +21,8 @@ constexpr uint64_t hugePage = uint64_t(2) << 20;
 
 class HostPool : public MemoryPool {
 public:
-  explicit HostPool(uint64_t limit) : ledger("host", limit) {}
+  HostPool(uint64_t limit, std::shared_ptr<HostAllocator> allocator)
+      : ledger("host", limit), allocator(std::move(allocator)) {}
 
   PoolUsage usage() const override { return ledger.usage(); }
   bool isHostMemory() const override { return true; }
@@ -31,6 +32,10 @@ public:
       // Fewer page faults and misses of the address cache for what is streamed through.
       const bool huge = size >= 2 * hugePage;
       void *address = nullptr;
+      if (allocator) {
+        address = allocator->allocate(std::max<uint64_t>(size, 1), artifact::alignment);
+        return address ? std::optional(reinterpret_cast<uint64_t>(address)) : std::nullopt;
+      }
       if (::posix_memalign(&address, huge ? hugePage : artifact::alignment, std::max<uint64_t>(size, 1)) != 0)
         return std::nullopt;
       if (huge)
@@ -41,7 +46,11 @@ public:
 
   Status deallocate(const Allocation &allocation) override {
     ZYX_RETURN_IF_ERROR(ledger.deallocate(allocation));
-    std::free(reinterpret_cast<void *>(allocation.handle));
+    void *address = reinterpret_cast<void *>(allocation.handle);
+    if (allocator)
+      allocator->deallocate(address, std::max<uint64_t>(allocation.size, 1));
+    else
+      std::free(address);
     return Status::ok();
   }
 
@@ -71,10 +80,11 @@ public:
 
 private:
   PoolLedger ledger;
+  const std::shared_ptr<HostAllocator> allocator;
 };
 
 } // namespace
 
-std::shared_ptr<MemoryPool> runtime::createHostPool(uint64_t limit) {
-  return std::make_shared<HostPool>(limit ? limit : usableMemory());
+std::shared_ptr<MemoryPool> runtime::createHostPool(uint64_t limit, std::shared_ptr<HostAllocator> allocator) {
+  return std::make_shared<HostPool>(limit ? limit : usableMemory(), std::move(allocator));
 }

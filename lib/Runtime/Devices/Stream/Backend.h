@@ -10,9 +10,11 @@
 
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Status.h"
+#include "zyx/Runtime/DeviceFacts.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,6 +39,8 @@ struct BackendFacts {
   int processors = 1;
   /// Longer copies are faster outside of graphs.
   uint64_t largestCopyInGraph = UINT64_MAX;
+  /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.
+  DeviceFacts device = {};
 };
 
 /// A byte of a device's memory. Drivers that have addresses add the two; others bind the object behind the handle, at
@@ -129,6 +133,8 @@ public:
   virtual Result<uint64_t> allocate(StreamHandle stream, uint64_t bytes) = 0;
   /// Of what is behind on the stream nothing uses it.
   virtual Status free(StreamHandle stream, uint64_t handle) = 0;
+  /// Bytes that nobody has now, where the driver tells.
+  virtual std::optional<uint64_t> freeMemory() { return std::nullopt; }
   /// Gives memory that was freed and kept back to the system. Nothing is at work.
   virtual Status trim() { return Status::ok(); }
   /// Memory of the host that copies take no detour for, and that hold() looks at.

@@ -90,6 +90,15 @@ public:
   std::string target() const override { return context->facts().target; }
   std::string identity() const override { return context->facts().identity; }
   uint64_t alignment() const override { return context->facts().alignment; }
+  DeviceFacts facts() const override {
+    DeviceFacts facts = context->facts().device;
+    if (facts.target.empty())
+      return Device::facts();
+    const EnteredContext inside(*context);
+    if (inside.status().isOk())
+      facts.freeBytes = context->backend().freeMemory();
+    return facts;
+  }
 
 private:
   Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {
