@@ -29,6 +29,18 @@ std::shared_ptr<Buffer> Buffer::borrow(void *data, uint64_t size, std::shared_pt
   return buffer;
 }
 
+Result<std::shared_ptr<Buffer>> Buffer::borrow(std::shared_ptr<MemoryPool> pool, Allocation memory,
+                                               std::shared_ptr<void> owner) {
+  std::shared_ptr<Buffer> buffer(new Buffer(nullptr, memory));
+  // An owner tells it from memory of the pool's.
+  if (!owner)
+    owner = std::make_shared<bool>();
+  ZYX_RETURN_IF_ERROR(pool->addForeign(memory));
+  buffer->pool = std::move(pool);
+  buffer->owner = std::move(owner);
+  return buffer;
+}
+
 uint64_t Buffer::nextNumber() {
   static std::atomic<uint64_t> last = 0;
   return ++last;
@@ -38,7 +50,9 @@ Buffer::~Buffer() {
   for (const std::weak_ptr<Dependent> &weak : dependents)
     if (const std::shared_ptr<Dependent> dependent = weak.lock())
       dependent->sourceIsGone();
-  if (!pool || isTakenBack)
+  if (pool && owner)
+    pool->dropForeign(memory);
+  if (!ownsMemory() || isTakenBack)
     return;
   [[maybe_unused]] Status status = pool->deallocate(memory);
   ZYX_ASSERT(status.isOk(), "a buffer's memory is allocated until its end");

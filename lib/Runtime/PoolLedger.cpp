@@ -65,8 +65,25 @@ Status PoolLedger::deallocate(const Allocation &allocation) {
   return Status::ok();
 }
 
+void PoolLedger::addForeign(const Allocation &allocation) {
+  std::lock_guard lock(mutex);
+  foreign.emplace(allocation.handle, allocation.size);
+}
+
+void PoolLedger::dropForeign(const Allocation &allocation) {
+  std::lock_guard lock(mutex);
+  const auto [begin, end] = foreign.equal_range(allocation.handle);
+  const auto found = std::find_if(begin, end, [&](const auto &one) { return one.second == allocation.size; });
+  if (found != end)
+    foreign.erase(found);
+}
+
 Status PoolLedger::check(const Allocation &allocation, uint64_t offset, uint64_t size) const {
   std::lock_guard lock(mutex);
+  const auto [begin, end] = foreign.equal_range(allocation.handle);
+  for (auto one = begin; one != end; ++one)
+    if (offset <= one->second && size <= one->second - offset)
+      return Status::ok();
   const auto found = live.find(allocation.handle);
   if (found == live.end())
     return unknown();

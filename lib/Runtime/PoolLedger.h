@@ -28,6 +28,9 @@ public:
   Result<Allocation> allocate(uint64_t size, const std::function<std::optional<uint64_t>()> &take);
   /// Forgets an allocation; its memory can be freed then.
   Status deallocate(const Allocation &allocation);
+  /// Memory of somebody else, which check() knows, and no budget.
+  void addForeign(const Allocation &allocation);
+  void dropForeign(const Allocation &allocation);
   /// Whether `size` bytes from byte `offset` lie in an allocation.
   Status check(const Allocation &allocation, uint64_t offset, uint64_t size) const;
 
@@ -39,6 +42,7 @@ private:
   PoolUsage counts;
   /// Size of each allocation, by its handle.
   std::map<uint64_t, uint64_t> live;
+  std::multimap<uint64_t, uint64_t> foreign;
 };
 
 } // namespace zyx::runtime

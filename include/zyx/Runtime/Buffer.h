@@ -31,6 +31,9 @@ public:
   /// Memory of the caller, which must outlive all use; `owner`, which may keep it, is let go when there is none any
   /// more.
   static std::shared_ptr<Buffer> borrow(void *data, uint64_t size, std::shared_ptr<void> owner = nullptr);
+  /// Memory of somebody else in a pool that is not the host's; `owner` keeps it until then.
+  static Result<std::shared_ptr<Buffer>> borrow(std::shared_ptr<MemoryPool> pool, Allocation memory,
+                                                std::shared_ptr<void> owner);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;

@@ -36,12 +36,6 @@ struct Peak {
   double flops = 0, bytes = 0;
 };
 
-/// Where a device's memory lies, by DLPack's numbers.
-struct DLPackPlace {
-  static constexpr int32_t host = 1, cuda = 2;
-  int32_t kind = host, number = 0;
-};
-
 /// A machine that runs programs: its memory, its queue, its loader. Calls from several threads are
 /// safe.
 class Device {

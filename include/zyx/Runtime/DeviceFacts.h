@@ -45,6 +45,12 @@ struct DeviceFacts {
   std::vector<DType> dtypes;
 };
 
+/// Where a device's memory lies, by DLPack's numbers.
+struct DLPackPlace {
+  static constexpr int32_t host = 1, cuda = 2;
+  int32_t kind = host, number = 0;
+};
+
 struct DeviceListing {
   std::string name;
   bool present = false;

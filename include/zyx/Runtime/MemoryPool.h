@@ -40,6 +40,11 @@ public:
   /// Refuses what is not allocated here.
   virtual Status deallocate(const Allocation &allocation) = 0;
 
+  /// Memory of somebody else that lies here, which is copied like allocations until dropForeign(). It counts for no
+  /// limit. Several may have one handle.
+  virtual Status addForeign(const Allocation &) { return Status::unsupported("this memory is its pool's alone"); }
+  virtual void dropForeign(const Allocation &) {}
+
   virtual Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) = 0;
   virtual Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) = 0;
   /// `from` is of this pool, `to` of the same or another one.

@@ -89,6 +89,7 @@ public:
     return handleOf<StreamHandle>(stream);
   }
   void destroyStream(StreamHandle stream) override { (void)driver.streamDestroy(native(stream)); }
+  void *nativeStream(StreamHandle stream) const override { return native(stream); }
   Status synchronize(StreamHandle stream) override { return driver.statusOf(driver.streamSynchronize(native(stream))); }
   Result<EventHandle> createEvent(bool isTimed) override {
     Event event = nullptr;
@@ -141,6 +142,7 @@ Status CudaBackend::open() {
   ZYX_ASSIGN_OR_RETURN(card, readFacts(driver, index));
   ZYX_RETURN_IF_ERROR(checkAge(card));
   itsFacts.device = deviceFacts(card);
+  itsFacts.place = {DLPackPlace::cuda, index};
   itsFacts.target = itsFacts.device.target;
   itsFacts.identity = itsFacts.device.identity;
   itsFacts.alignment = itsFacts.device.alignment;

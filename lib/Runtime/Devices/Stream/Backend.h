@@ -41,6 +41,8 @@ struct BackendFacts {
   uint64_t largestCopyInGraph = UINT64_MAX;
   /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.
   DeviceFacts device = {};
+  /// Kind 0 where DLPack knows no place of the device's memory, or its handles are no addresses.
+  DLPackPlace place = {0, 0};
 };
 
 /// A byte of a device's memory. Drivers that have addresses add the two; others bind the object behind the handle, at
@@ -162,6 +164,8 @@ public:
 
   virtual Result<StreamHandle> createStream() = 0;
   virtual void destroyStream(StreamHandle stream) = 0;
+  /// As other libraries know it; null where they do not. *
+  virtual void *nativeStream([[maybe_unused]] StreamHandle stream) const { return nullptr; }
   virtual Status synchronize(StreamHandle stream) = 0;
   /// One that is timed says when it was reached.
   virtual Result<EventHandle> createEvent(bool isTimed) = 0;

@@ -99,6 +99,13 @@ public:
       facts.freeBytes = context->backend().freeMemory();
     return facts;
   }
+  DLPackPlace dlpackPlace() const override { return context->facts().place; }
+  Result<std::shared_ptr<Buffer>> borrow(uint64_t address, uint64_t size, std::shared_ptr<void> owner) const override {
+    if (dlpackPlace().kind == 0)
+      return Device::borrow(address, size, std::move(owner));
+    return Buffer::borrow(pool(), {address, size}, std::move(owner));
+  }
+  void *nativeStream() const override { return context->backend().nativeStream(context->stream()); }
 
 private:
   Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {

@@ -50,6 +50,12 @@ public:
     return status.code() == ErrorCode::DeviceLost ? Status::ok() : status;
   }
 
+  Status addForeign(const Allocation &allocation) override {
+    ledger.addForeign(allocation);
+    return Status::ok();
+  }
+  void dropForeign(const Allocation &allocation) override { ledger.dropForeign(allocation); }
+
   Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override {
     ZYX_RETURN_IF_ERROR(ledger.check(to, offset, from.size()));
     std::lock_guard lock(mutex);
