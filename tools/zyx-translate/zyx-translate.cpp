@@ -6,6 +6,7 @@
 #include "zyx/Base/TextLimits.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Target/CPU/CPU.h"
@@ -44,13 +45,21 @@ static OwningOpRef<ModuleOp> readModule(const std::shared_ptr<llvm::SourceMgr> &
   return parseSourceFile<ModuleOp>(sources, context);
 }
 
-/// Kernels of the machine form, or what they become in the LLVM dialect, as PTX. Comments before it
-/// say how each is launched.
+/// Kernels of the machine form, or what they become in the LLVM dialect, as PTX. A comment before it says of each
+/// kernel, while it is one, how many threads and how much memory its workgroups have.
 static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                  MLIRContext *context) {
   OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
     return failure();
+  std::string comments;
+  for (auto func : module->getOps<zyx::kernel::FuncOp>()) {
+    FailureOr<zyx::kernel::LaunchInfo> info = zyx::kernel::launchInfoOf(func, /*asMachineForm=*/true);
+    if (failed(info))
+      return failure();
+    llvm::raw_string_ostream(comments) << "// kernel " << func.getName() << " threads " << info->threads << " shared "
+                                       << info->sharedBytes << '\n';
+  }
   PassManager passes(context);
   passes.addPass(zyx::kernel::createConvertKernelToNVVMPass({targetOr("sm_90a")}));
   if (failed(passes.run(*module)))
@@ -61,13 +70,24 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
   zyx::Result<std::string> ptx = zyx::target::emitPTX(*module, *target);
   if (!ptx)
     return printStatus(*sources, ptx.status());
-  for (auto func : module->getOps<LLVM::LLVMFuncOp>()) {
-    auto threads = func->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid");
-    auto shared = func->getAttrOfType<IntegerAttr>("kernel.shared_bytes");
-    if (threads && shared)
-      os << "// kernel " << func.getSymName() << " threads " << threads[0] << " shared " << shared.getInt() << '\n';
-  }
+  os << comments;
   os << *ptx;
+  return success();
+}
+
+/// How kernels of the lowered and the machine form are launched: what the artifact and the backends read.
+static LogicalResult kernelToLaunchInfo(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                                        MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
+  if (!module)
+    return failure();
+  for (auto func : module->getOps<zyx::kernel::FuncOp>()) {
+    FailureOr<zyx::kernel::LaunchInfo> info = zyx::kernel::launchInfoOf(func);
+    if (failed(info))
+      return failure();
+    os << "kernel " << func.getName() << '\n';
+    zyx::kernel::print(*info, os);
+  }
   return success();
 }
 
@@ -134,6 +154,8 @@ int main(int argc, char **argv) {
       [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
         return kernelToCPU(sources, os, context, /*assembly=*/true);
       });
+  TranslateRegistration launch("kernel-to-launch-info", "How kernels of the lowered and the machine form are launched",
+                               kernelToLaunchInfo);
   TranslateRegistration dot("to-dot", "Entries of graphs, groups or plans in the language of Graphviz", toDot);
   return failed(mlirTranslateMain(argc, argv, "zyx: translate files"));
 }

@@ -118,12 +118,12 @@ LogicalResult Lowering::collect() {
       [&](AllocOp alloc) -> WalkResult { return place(alloc, places.offsets.at(alloc)); });
   if (result.wasInterrupted())
     return failure();
-  FailureOr<SmallVector<TensorMap>> maps = tensorMapsOf(kernel);
-  if (failed(maps))
+  FailureOr<LaunchInfo> made = launchInfoOf(kernel, /*asMachineForm=*/true);
+  if (failed(made))
     return failure();
-  tensorMaps = *maps;
-  if (places.bytes > target.simt.sharedBytes)
-    return kernel.emitError() << "needs " << places.bytes << " bytes of shared memory; " << target.name << " has "
+  launch = std::move(*made);
+  if (launch.sharedBytes > target.simt.sharedBytes)
+    return kernel.emitError() << "needs " << launch.sharedBytes << " bytes of shared memory; " << target.name << " has "
                               << target.simt.sharedBytes;
   return success();
 }
@@ -140,42 +140,29 @@ LogicalResult Lowering::run() {
 
   MLIRContext *context = b.getContext();
   SmallVector<Type> types;
-  SmallVector<Attribute> params, argAttrs;
+  SmallVector<Attribute> argAttrs;
   auto dictionary = [&](std::initializer_list<std::pair<StringRef, Attribute>> entries) {
     return b.getDictionaryAttr(
         llvm::map_to_vector(entries, [&](auto &entry) { return b.getNamedAttr(entry.first, entry.second); }));
   };
-  for (const TensorMap &each : tensorMaps) {
-    types.push_back(LLVM::LLVMPointerType::get(context));
-    argAttrs.push_back(dictionary({{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
-                                   {"llvm.align", b.getI64IntegerAttr(64)},
-                                   {NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()}}));
-    NamedAttrList described(dictionary({{"buffer", b.getI64IntegerAttr(each.buffer)},
-                                        {"map", each.map},
-                                        {"symbols", b.getDenseI64ArrayAttr(each.symbols)},
-                                        {"box", b.getDenseI64ArrayAttr(each.box)},
-                                        {"swizzle", b.getI64IntegerAttr(each.swizzle)},
-                                        {"element", TypeAttr::get(each.element)}}));
-    if (each.pixels)
-      described.set("pixels", each.pixels);
-    params.push_back(described.getDictionary(context));
-  }
-  const bool hasAddresses = accessesGlobalMemory(kernel);
-  for (BlockArgument argument : kernel.getBody().getArguments()) {
-    if (isa<BufferType>(argument.getType())) {
-      if (!hasAddresses)
-        continue;
+  for (const LaunchParameter &parameter : launch.parameters)
+    switch (parameter.kind) {
+    case LaunchParameter::Kind::TensorMap:
+      types.push_back(LLVM::LLVMPointerType::get(context));
+      argAttrs.push_back(dictionary({{"llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128))},
+                                     {"llvm.align", b.getI64IntegerAttr(64)},
+                                     {NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr()}}));
+      break;
+    case LaunchParameter::Kind::Address:
       types.push_back(globalPointer);
       argAttrs.push_back(
           dictionary({{LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr()},
                       {LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(gpuBufferAlignment)}}));
-      params.push_back(dictionary({{"buffer", b.getI64IntegerAttr(argument.getArgNumber())}}));
-      continue;
+      break;
+    case LaunchParameter::Kind::Scalar:
+      types.push_back(convert(kernel.getBody().getArgument(parameter.number).getType()));
+      argAttrs.push_back(dictionary({}));
     }
-    types.push_back(convert(argument.getType()));
-    argAttrs.push_back(dictionary({}));
-    params.push_back(dictionary({{"argument", b.getI64IntegerAttr(argument.getArgNumber())}}));
-  }
 
   auto module = kernel->getParentOfType<ModuleOp>();
   b.setInsertionPoint(kernel);
@@ -196,18 +183,15 @@ LogicalResult Lowering::run() {
   if (cluster > 1)
     func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                   b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
-  func->setAttr("kernel.params", b.getArrayAttr(params));
   // A plan that launches the kernel stays valid when code has taken its place.
   func->setAttr(plan::PlanDialect::argumentsAttr, b.getI64IntegerAttr(kernel.getNumArguments()));
-  func->setAttr("kernel.shared_bytes", b.getI64IntegerAttr(places.bytes));
   func.setArgAttrsAttr(b.getArrayAttr(argAttrs));
 
   Block *entry = func.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
-  unsigned next = tensorMaps.size();
-  for (BlockArgument argument : kernel.getBody().getArguments())
-    if (hasAddresses || !isa<BufferType>(argument.getType()))
-      map.map(argument, entry->getArgument(next++));
+  for (auto [i, parameter] : llvm::enumerate(launch.parameters))
+    if (parameter.kind != LaunchParameter::Kind::TensorMap)
+      map.map(kernel.getBody().getArgument(parameter.number), entry->getArgument(i));
   sharedBase = LLVM::AddressOfOp::create(b, loc, sharedPointer, sharedName);
   if (count > 1) {
     threads.count = count;
@@ -215,9 +199,9 @@ LogicalResult Lowering::run() {
     threads.isFirst = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, threads.thread, constant(0));
   }
   // The copy engine reads a map before its first copy.
-  if (!tensorMaps.empty())
+  if (!launch.tensorMaps.empty())
     (void)onFirst([&] {
-      for (size_t i = 0; i < tensorMaps.size(); ++i)
+      for (size_t i = 0; i < launch.tensorMaps.size(); ++i)
         NVVM::PrefetchOp::create(b, loc, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(),
                                  func.getArgument(i), Value(), /*tensormap=*/true, /*uniform=*/false,
                                  /*in_param_space=*/false);
@@ -307,22 +291,12 @@ LogicalResult Lowering::onFirst(llvm::function_ref<LogicalResult()> body) {
 }
 
 LogicalResult Lowering::lower(GridOp op) {
-  SmallVector<Attribute> dims;
   size_t rank = op.getSteps().size();
   if (rank > 3)
     return op.emitOpError() << "has " << rank << " dimensions; a grid of CUDA has at most three";
-  for (auto [i, extent] : llvm::enumerate(op.getMixedExtents())) {
-    NamedAttrList dim;
-    dim.set("step", b.getI64IntegerAttr(op.getSteps()[i]));
-    if (auto known = dyn_cast<Attribute>(extent)) {
-      dim.set("extent", known);
-    } else {
-      auto argument = dyn_cast<BlockArgument>(cast<Value>(extent));
-      if (!argument || argument.getOwner() != &kernel.getBody().front())
-        return op.emitOpError("has an extent that is no argument of the kernel");
-      dim.set("argument", b.getI64IntegerAttr(argument.getArgNumber()));
-    }
-    dims.push_back(dim.getDictionary(b.getContext()));
+  for (auto [i, dimension] : llvm::enumerate(launch.grid)) {
+    if (!dimension.extent && !dimension.argument)
+      return op.emitOpError("has an extent that is no argument of the kernel");
     Value id;
     switch (rank - 1 - i) {
     case 0:
@@ -334,9 +308,8 @@ LogicalResult Lowering::lower(GridOp op) {
     default:
       id = NVVM::BlockIdZOp::create(b, loc, i32);
     }
-    map.map(op.getIndices()[i], LLVM::MulOp::create(b, loc, id, constant(op.getSteps()[i])).getResult());
+    map.map(op.getIndices()[i], LLVM::MulOp::create(b, loc, id, constant(dimension.step)).getResult());
   }
-  func->setAttr("kernel.grid", b.getArrayAttr(dims));
   return lowerBlock(op.getBody().front());
 }
 
@@ -539,7 +512,7 @@ struct ConvertKernelToNVVM : zyx::kernel::impl::ConvertKernelToNVVMPassBase<Conv
       getOperation().emitError() << record.status().message();
       return signalPassFailure();
     }
-    if (record->kind != zyx::target::TargetKind::CUDA) {
+    if (record->ptxVersion == 0) {
       getOperation().emitError() << "target '" << target << "' does not run NVVM";
       return signalPassFailure();
     }

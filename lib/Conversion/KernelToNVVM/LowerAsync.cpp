@@ -74,7 +74,7 @@ LogicalResult Lowering::forEachPanel(Operation *op, Value view, Value slot, Valu
   FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels);
   if (failed(wanted))
     return failure();
-  Value tensorMap = func.getArgument(llvm::find(tensorMaps, *wanted) - tensorMaps.begin());
+  Value tensorMap = func.getArgument(llvm::find(launch.tensorMaps, *wanted) - launch.tensorMaps.begin());
   const SharedMemory &place = memory.at(allocationOf(slot));
   int64_t columns = cast<ViewType>(slot.getType()).getShape().back();
   // The innermost coordinate comes first.

@@ -5,7 +5,7 @@
 #ifndef ZYX_LIB_CONVERSION_KERNELTONVVM_LOWERING_H
 #define ZYX_LIB_CONVERSION_KERNELTONVVM_LOWERING_H
 
-#include "zyx/Dialect/Kernel/IR/TensorMaps.h"
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -201,7 +201,7 @@ private:
   mlir::Value sharedBase;
   llvm::DenseMap<mlir::Operation *, SharedMemory> memory;
   SharedPlaces places;
-  llvm::SmallVector<TensorMap> tensorMaps;
+  LaunchInfo launch;
 };
 
 } // namespace zyx::kernel

@@ -4,8 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
-#include "zyx/Dialect/Kernel/IR/TensorMaps.h"
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
 #include "zyx/Artifact/Commands.h"
@@ -162,29 +161,28 @@ private:
       launch.bytes = op.getBytes();
     launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
     launch.flops = op.getFlops();
-    launch.kernel = addKernel(kernel, launch, op.getOuts().size());
-
-    if (std::optional<int64_t> programs = kernel.getPrograms())
-      launch.grid.back() = *programs;
-    auto grids = kernel.getBody().getOps<kernel::GridOp>();
-    if (!grids.empty()) {
-      kernel::GridOp grid = *grids.begin();
-      // Programs are numbered in row-major order, so leading dimensions can be one.
-      SmallVector<int64_t> programs(3, 1);
-      for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
-        std::optional<int64_t> constant = getConstantIntValue(extent);
-        if (!constant)
-          return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
-        programs.push_back(llvm::divideCeil(*constant, step));
-      }
-      for (int64_t leading : ArrayRef(programs).drop_back(3))
-        programs[programs.size() - 3] *= leading;
-      std::copy(programs.end() - 3, programs.end(), launch.grid.begin());
-    }
+    const kernel::LaunchInfo &info = infoOf(kernel);
+    launch.kernel = addKernel(kernel, info, launch, op.getOuts().size());
+    std::optional<std::array<int64_t, 3>> programs = info.countPrograms();
+    if (!programs)
+      return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
+    std::copy(programs->begin(), programs->end(), launch.grid.begin());
     return addCommand(op, std::move(launch));
   }
 
-  uint32_t addKernel(kernel::FuncOp kernel, const artifact::Launch &launch, uint32_t numWritten) {
+  /// Of a kernel that its backend has lowered: its copies can be described.
+  const kernel::LaunchInfo &infoOf(kernel::FuncOp kernel) {
+    auto [known, isNew] = infos.try_emplace(kernel);
+    if (isNew) {
+      FailureOr<kernel::LaunchInfo> made = kernel::launchInfoOf(kernel);
+      ZYX_ASSERT(succeeded(made), "the kernel was lowered before");
+      known->second = std::move(*made);
+    }
+    return known->second;
+  }
+
+  uint32_t addKernel(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const artifact::Launch &launch,
+                     uint32_t numWritten) {
     // One that touches nothing may be launched for an output here and for an input there.
     auto [it, isNew] = kernels.try_emplace({kernel, numWritten}, result.kernels.size());
     if (!isNew)
@@ -201,19 +199,11 @@ private:
     made.location = std::move(location);
     made.numWritten = numWritten;
     // On the stack of whoever calls. Threads of a GPU have little of their own, and then nothing else.
-    const int64_t bytes = kernel::bytesOf(kernel, kernel::Space::Private);
-    made.stackBytes = target.isGpu() && bytes <= target.memory.privateBytes ? 0 : bytes;
-    if (target.isGpu()) {
-      const auto threads = static_cast<uint32_t>(kernel.getThreads().value_or(1));
-      made.groupThreads = threads > 1 ? threads : 0;
-      const auto cluster = static_cast<uint32_t>(kernel.getCluster().value_or(1));
-      made.clusterGroups = cluster > 1 ? cluster : 0;
-      const bool isMachine = kernel::isMachineForm(kernel);
-      made.sharedBytes = static_cast<uint32_t>(isMachine ? kernel::placeShared(kernel).bytes
-                                                         : kernel::bytesOf(kernel, kernel::Space::Shared));
-      if (isMachine)
-        made.tensorMaps = tensorMapsOf(kernel);
-    }
+    made.stackBytes = target.hasSubgroups() && info.privateBytes <= target.memory.privateBytes ? 0 : info.privateBytes;
+    made.groupThreads = info.threads > 1 ? static_cast<uint32_t>(info.threads) : 0;
+    made.clusterGroups = info.cluster > 1 ? static_cast<uint32_t>(info.cluster) : 0;
+    made.sharedBytes = static_cast<uint32_t>(info.sharedBytes);
+    made.tensorMaps = describe(info.tensorMaps);
     result.kernels.push_back(std::move(made));
     return it->second;
   }
@@ -341,12 +331,9 @@ private:
     return known->second;
   }
 
-  /// Of a kernel in the machine form that has been lowered: its copies can be described.
-  static std::vector<artifact::TensorMap> tensorMapsOf(kernel::FuncOp kernel) {
-    FailureOr<SmallVector<kernel::TensorMap>> maps = kernel::tensorMapsOf(kernel);
-    ZYX_ASSERT(succeeded(maps), "the kernel was lowered before");
+  static std::vector<artifact::TensorMap> describe(ArrayRef<kernel::TensorMap> maps) {
     std::vector<artifact::TensorMap> result;
-    for (const kernel::TensorMap &map : *maps) {
+    for (const kernel::TensorMap &map : maps) {
       kernel::BlockAttr block = map.map.front();
       auto number = [](AffineExpr entry) {
         std::optional<int64_t> known = kernel::BlockAttr::constant(entry);
@@ -382,6 +369,7 @@ private:
   llvm::DenseMap<Value, uint32_t> buffers, commands;
   /// By what they write, too.
   llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
+  std::map<Operation *, kernel::LaunchInfo> infos;
   /// What each kernel of the artifact is made of.
   std::vector<kernel::FuncOp> sources;
   /// Of kernels that the init launches.

@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s --split-input-file --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-convert-kernel-to-nvvm=target=sm_80 | FileCheck %s --check-prefix=NVVM
+// RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --split-input-file --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
 
 // C = A^T x B^T + bias of 136 x 200 and 72 deep, in batches of which B has none: four warps have 64 x 64 each.
 
@@ -39,8 +40,11 @@
 // CHECK: arith.truncf
 // CHECK: kernel.store {{.*}} in_bounds [true, false, false] : tensor<16x16xbf16, #kernel.frag<mma_acc>>
 
+// LAUNCH: kernel product
+// LAUNCH-NEXT: threads 128 shared 65536
+// LAUNCH-NEXT: programs 8
+
 // NVVM-LABEL: llvm.func @product
-// NVVM-SAME: kernel.shared_bytes = 65536
 // NVVM-SAME: nvvm.maxntid = array<i32: 128, 1, 1>
 // Four pieces of 16 bytes of each slice a thread.
 // NVVM-COUNT-8: nvvm.cp.async.shared.global {{.*}}, 16, cache = cg, %

@@ -1,11 +1,15 @@
 // RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/attention-hopper.mlir -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-translate --kernel-to-launch-info %source_dir/test/Dialect/Kernel/paper/attention-hopper.mlir | FileCheck %s --check-prefix=LAUNCH
+
+// LAUNCH: kernel attention
+// LAUNCH-NEXT: threads 384 shared 163912
+// LAUNCH-NEXT: grid argument 4 step 1
+// LAUNCH-NEXT: grid argument 5 step 128
+// A box is one panel of 64 columns wide, and one of the leading dimension.
+// LAUNCH-NEXT: tensor map of argument 0 {{.*}} box [1, 128, 64]
+// LAUNCH: tensor map of argument 3 {{.*}} box [1, 64, 64]
 
 // CHECK-LABEL: llvm.func @attention(
-// CHECK-SAME: kernel.grid = [{argument = 4 : i64, step = 1 : i64}, {argument = 5 : i64, step = 128 : i64}]
-// A box is one panel of 64 columns wide, and one of the leading dimension.
-// CHECK-SAME: box = array<i64: 1, 128, 64>, buffer = 0
-// CHECK-SAME: box = array<i64: 1, 64, 64>, buffer = 3
-// CHECK-SAME: kernel.shared_bytes = 163912
 // The last dimension of the grid is x.
 // CHECK: nvvm.read.ptx.sreg.ctaid.y
 // CHECK: nvvm.read.ptx.sreg.ctaid.x

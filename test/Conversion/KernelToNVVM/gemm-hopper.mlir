@@ -1,5 +1,16 @@
-// The paper kernel: one instruction for one op, and the launch's facts as attributes.
+// The paper kernel: one instruction for one op. How it is launched is what the function's parameters follow.
 // RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/gemm-hopper.mlir -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-translate --kernel-to-launch-info %source_dir/test/Dialect/Kernel/paper/gemm-hopper.mlir | FileCheck %s --check-prefix=LAUNCH
+
+// LAUNCH: kernel gemm
+// LAUNCH-NEXT: threads 384 shared 229440
+// LAUNCH-NEXT: tensor map of argument 0 element bf16 box [128, 64] swizzle 128 symbols [3, 5] map
+// LAUNCH-NEXT: tensor map of argument 1 {{.*}} box [256, 64]
+// LAUNCH-NEXT: tensor map of argument 2 {{.*}} box [64, 64]
+// LAUNCH-NEXT: scalar of argument 3
+// LAUNCH-NEXT: scalar of argument 4
+// LAUNCH-NEXT: scalar of argument 5
+// LAUNCH-NOT: {{.}}
 
 // CHECK: llvm.mlir.global external @zyx_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // CHECK-LABEL: llvm.func @gemm(
@@ -7,12 +18,7 @@
 // CHECK-SAME: %[[B:[a-z0-9]*]]: !llvm.ptr
 // CHECK-SAME: %[[C:[a-z0-9]*]]: !llvm.ptr
 // CHECK-SAME: %{{[a-z0-9]*}}: i32, %{{[a-z0-9]*}}: i32, %{{[a-z0-9]*}}: i32)
-// CHECK-SAME: kernel.params = [{box = array<i64: 128, 64>, buffer = 0 : i64, element = bf16
-// CHECK-SAME: swizzle = 128 : i64, symbols = array<i64: 3, 5>}
-// CHECK-SAME: {box = array<i64: 256, 64>, buffer = 1
-// CHECK-SAME: {box = array<i64: 64, 64>, buffer = 2
-// CHECK-SAME: {argument = 3 : i64}, {argument = 4 : i64}, {argument = 5 : i64}]
-// CHECK-SAME: kernel.shared_bytes = 229440 : i64, nvvm.kernel, nvvm.maxntid = array<i32: 384, 1, 1>
+// CHECK-SAME: attributes {nvvm.kernel, nvvm.maxntid = array<i32: 384, 1, 1>
 
 // Barriers, made by one thread.
 // CHECK: %[[FIRST:.*]] = llvm.icmp "eq" %{{.*}}, %{{.*}} : i32

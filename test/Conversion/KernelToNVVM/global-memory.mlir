@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm | FileCheck %s
 // RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm=only-machine | FileCheck %s --check-prefix=KEPT
+// RUN: zyx-translate --kernel-to-launch-info %s | FileCheck %s --check-prefix=LAUNCH
 
 // Kernels without roles are left to others.
 // KEPT: kernel.func @inside
@@ -15,7 +16,12 @@
 // apart; four threads share a row.
 // CHECK-LABEL: llvm.func @inside
 // CHECK-SAME: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias}
-// CHECK-SAME: kernel.params = [{buffer = 0 : i64}, {buffer = 1 : i64}, {buffer = 2 : i64}]
+// LAUNCH: kernel inside
+// LAUNCH-NEXT: threads 128 shared 0
+// LAUNCH-NEXT: address of argument 0
+// LAUNCH-NEXT: address of argument 1
+// LAUNCH-NEXT: address of argument 2
+// LAUNCH-NEXT: kernel
 // CHECK-SAME: passthrough = ["zyx-keeps-vectors"]
 // Of a row it has the columns, of a column the rows.
 // CHECK-COUNT-4: llvm.load %{{.*}} invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
