@@ -5,7 +5,7 @@ set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/Zyx)
 
 # Tensors are for programs of C++: static libraries of an export set of its own, so that programs of C
 # need not have what these link.
-set(rooms Base Graph Reference IO Artifact Session Tensor Optim NN)
+set(rooms Base TargetInfo Graph Reference IO Artifact Session Tensor Optim NN)
 foreach(room IN LISTS rooms)
   set_target_properties(Zyx${room} PROPERTIES EXPORT_NAME ${room})
 endforeach()

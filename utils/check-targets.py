@@ -18,8 +18,7 @@ TOPS = ("lib", "include", "tools")
 # Below these folders a machine is known by its kind.
 OWN = ("lib/Target", "include/zyx/Target")
 # Below these they are still asked for; a folder leaves this list with its last line, and none comes to it.
-STILL_ASK = ("lib/Codegen", "include/zyx/Codegen", "lib/Conversion/KernelToLLVM", "lib/Conversion/KernelToNVVM",
-             "lib/Conversion/PlanToArtifact", "lib/Pipelines")
+STILL_ASK = ("lib/Codegen", "include/zyx/Codegen")
 KINDS = re.compile(r"\b(isGpu|isGPU|TargetKind)\b")
 # Rooms that choose by estimates, and names of constants that only a machine can give a value.
 DECIDING = ("lib/Schedule", "lib/Cost", "lib/Search", "lib/Fusion", "lib/Conversion/GraphToKernel")

@@ -5,12 +5,11 @@
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
+#include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/Pipelines.h"
 #include "zyx/Schedule/Choices.h"
-#include "zyx/Target/CPU/CPU.h"
-#include "zyx/Target/NVVM/NVVM.h"
-#include "zyx/Target/Text/C.h"
+#include "zyx/Target/Backend/Backend.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -128,12 +127,22 @@ public:
 
   Status run(ModuleOp module) {
     Errors errors(module.getContext());
+    if (phase == Phase::Target)
+      ZYX_RETURN_IF_ERROR(checkSupport(module));
     if (failed(passes.run(module)) || failed(verify(module)))
       return errors.status("phase '" + std::string(toString(phase)) + "'");
     return options.verifyRoundtrip ? checkRoundtrip(module, phase) : Status::ok();
   }
 
 private:
+  /// Whether the target runs all kernels.
+  Status checkSupport(ModuleOp module) {
+    ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
+    for (auto func : module.getOps<kernel::FuncOp>())
+      ZYX_RETURN_IF_ERROR(backend->supports(func, options.target));
+    return Status::ok();
+  }
+
   const Options &options;
   const Phase phase;
   PassManager passes;
@@ -142,22 +151,6 @@ private:
 Status runPhase(ModuleOp module, const Options &options, Phase phase, std::vector<Stage> &stages) {
   StageTimer timer(std::string(toString(phase)), options, stages);
   return PhaseRunner(module.getContext(), options, phase).run(module);
-}
-
-/// C for all kernels together, by the system's compiler.
-Result<std::vector<artifact::CodeBlob>> emitC(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
-  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Lowered, stages));
-  ZYX_RETURN_IF_ERROR(runPhase(module, options, Phase::Plan, stages));
-  OwningOpRef<ModuleOp> kernels = cloneKernels(module);
-  ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
-  std::string text;
-  {
-    StageTimer timer("print", options, stages);
-    ZYX_ASSIGN_OR_RETURN(text, target::printC(*kernels));
-  }
-  StageTimer timer("cc", options, stages);
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, target::compileC(text));
-  return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
 }
 
 /// Adds up the time of what is done in turns.
@@ -186,8 +179,8 @@ private:
   uint64_t nanoseconds = 0;
 };
 
-/// Lowers each kernel by itself down to the LLVM dialect, and hands it to `take`; where there is no kernel,
-/// a module without any. `module` keeps the lowered ones, and its plan is brought to its last form.
+/// Lowers each kernel by itself down to what the target's emitter takes, and hands it to `take`; where there is no
+/// kernel, a module without any. `module` keeps the lowered ones, and its plan is brought to its last form.
 Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &stages,
                  llvm::function_ref<Status(ModuleOp)> take) {
   MLIRContext *context = module.getContext();
@@ -225,43 +218,23 @@ Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &st
 }
 
 /// Has each kernel compiled while the next one is lowered.
-Result<std::vector<artifact::CodeBlob>> emitMachineCode(ModuleOp module, const Options &options,
-                                                        std::vector<Stage> &stages) {
-  target::CPUOptions emission;
-  if (options.progress)
-    emission.progress = [&](size_t done, size_t total) { options.progress("generate", done, total); };
+Result<std::vector<artifact::CodeBlob>> emit(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
+  ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
   const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>());
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<target::Emitter> emitter,
-                       target::Emitter::create(options.target, emission, std::max<size_t>(numKernels, 1)));
+  ZYX_ASSIGN_OR_RETURN(
+      std::unique_ptr<target::Emitter> emitter,
+      backend->createEmitter(options.target, {.progress = options.progress}, std::max<size_t>(numKernels, 1)));
   ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter->add(own); }));
   uint64_t begin = Trace::now();
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, emitter->finish());
-  const target::CPUTimes &times = emitter->times();
-  auto add = [&](const char *name, double milliseconds) {
-    const auto nanoseconds = static_cast<uint64_t>(milliseconds * 1e6);
-    stages.push_back({name, nanoseconds});
-    // One follows the other; translating was done in turns with the phases.
-    if (options.trace && std::string_view(name) != "translate") {
-      options.trace->add({"compiler", name, "", begin, nanoseconds});
+  ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emitter->finish());
+  for (const target::EmitStage &stage : emitter->stages()) {
+    const auto nanoseconds = static_cast<uint64_t>(stage.milliseconds * 1e6);
+    stages.push_back({stage.name, nanoseconds});
+    if (options.trace && stage.isInFinish) {
+      options.trace->add({"compiler", stage.name, "", begin, nanoseconds});
       begin += nanoseconds;
     }
-  };
-  add("translate", times.translate);
-  add("optimise", times.optimise);
-  add("generate", times.generate);
-  add("link", times.link);
-  return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
-}
-
-/// A piece of code for each kernel, so that one can be loaded without the others.
-Result<std::vector<artifact::CodeBlob>> emitPTX(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
-  target::PTXEmitter emitter(options.target);
-  ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter.add(own); }));
-  StageTimer timer("generate", options, stages);
-  ZYX_ASSIGN_OR_RETURN(std::vector<std::vector<std::byte>> pieces, emitter.finish());
-  std::vector<artifact::CodeBlob> code;
-  for (std::vector<std::byte> &piece : pieces)
-    code.push_back({emitter.format(), std::move(piece)});
+  }
   return code;
 }
 
@@ -279,9 +252,6 @@ Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase 
 Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options,
                                                    std::vector<Stage> &stages) {
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
-  auto emit = options.target.kind == target::TargetKind::C      ? emitC
-              : options.target.kind == target::TargetKind::CUDA ? emitPTX
-                                                                : emitMachineCode;
   ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emit(module, options, stages));
   const uint64_t begin = Trace::now();
   Result<artifact::Artifact> made = plan::toArtifact(module, options.target, std::move(code));
@@ -318,13 +288,10 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
     return print(module);
   }
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Plan, stages));
+  ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
   OwningOpRef<ModuleOp> kernels = cloneKernels(module);
   ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
-  if (options.target.kind == target::TargetKind::C)
-    return target::printC(*kernels);
-  if (options.target.kind == target::TargetKind::CUDA)
-    return target::emitPTX(*kernels, options.target, /*scalarise=*/true);
-  return print(*kernels);
+  return backend->toText(*kernels, options.target);
 }
 
 Result<std::string> zyx::pipelines::compileToDot(ModuleOp module, const Options &options, Phase last,

@@ -7,21 +7,21 @@
 #include "zyx/Pipelines/Pipelines.h"
 
 #include "OnlyKernel.h"
+#include "Phases.h"
 
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Matrix/Passes.h"
 #include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Conversion/GraphToKernel/Passes.h"
-#include "zyx/Conversion/KernelToGPU/Passes.h"
-#include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
-#include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Dialect/Plan/Transforms/Passes.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Pipelines/Backends.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -51,40 +51,16 @@ void addGraphPhase(OpPassManager &passes, const Options &options) {
 
 /// graph -> graph.group: each group becomes one kernel.
 void addGroupsPhase(OpPassManager &passes, const Options &options) {
-  const int64_t threads = options.target.busyThreads();
-  // Tensor cores multiply factors of 16 bits. Half of the random schedules are of groups as for such of any factors.
-  const int64_t tensor = options.target.hasTensorTiles() ? 16 : options.scheduleSeed % 2 == 1 ? 64 : 0;
-  addFusionPasses(
-      passes,
-      {.fuse = options.optimise, .join = options.fusion != Fusion::None, .threads = threads, .tensorBits = tensor});
-  // A processor computes a curve no faster than it reads one.
-  if (options.optimise && options.fusion != Fusion::None && tensor != 0)
-    passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
-  passes.addNestedPass<func::FuncOp>(fusion::createVerifyGroupsPass());
+  addGroupPasses(passes, options, target::matrixOperandBits(options.target));
 }
 
 /// graph.group -> kernel.func of whole tiles, func.func -> plan.func.
 void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
-  // Random schedules are of groups that are cut anywhere.
   if (options.optimise && options.fusion == Fusion::Weighed)
-    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
-  // Tests alone turn results: what was weighed to be faster was slower on a card (docs/fusion.md).
-  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorCores() &&
-      options.scheduleSeed != 0)
-    passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
-  ConvertGraphToKernelPassOptions machine;
-  if (options.optimise) {
-    const Workgroups has = Workgroups::of(options.target);
-    machine = {has.threads, has.sharedBytes, has.warpSize, has.workgroupThreads, has.transactionBytes, has.vectorBytes};
-  }
-  passes.addPass(createConvertGraphToKernelPass(machine));
-  if (options.optimise) {
-    passes.addPass(kernel::createMergeIdenticalPass());
-    passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());
-  }
-  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name}));
+  addKernelPasses(passes, options);
 }
 
 /// Goes on with one kernel alone, once its factors lie as tensor cores read them.
@@ -102,18 +78,15 @@ struct KeepKernelPass : PassWrapper<KeepKernelPass, OperationPass<ModuleOp>> {
 
 /// kernel.func -> the same with a schedule for the target.
 void addSchedulePhase(OpPassManager &passes, const Options &options) {
-  if (options.scheduleSeed)
-    passes.addPass(
-        schedule::createDrawSchedulePass({options.scheduleSeed, options.target.simt.sharedBytes != 0 ? 256 : 1}));
-  else if (options.optimise) {
-    if (options.target.isGpu())
+  if (options.optimise) {
+    if (options.target.hasSubgroups())
       passes.addPass(schedule::createPadRowsPass());
     if (options.target.hasTensorCores())
       passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));
     if (!options.onlyKernel.empty())
       passes.addPass(std::make_unique<KeepKernelPass>(options.onlyKernel));
     passes.addPass(schedule::createChooseSchedulePass({options.target.name, options.measured, options.listChoices}));
-    if (!options.target.isGpu())
+    if (!options.target.hasSubgroups())
       passes.addPass(schedule::createPackWeightsPass());
   }
 }
@@ -128,22 +101,22 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createMapTensorCoresPass());
   if (options.optimise) {
     kernel::StageReusedPassOptions staging;
-    // A thread of a GPU has little memory that is near: it rather computes again.
-    if (options.target.isGpu())
+    // A thread of a subgroup has little memory that is near: it rather computes again.
+    if (options.target.hasSubgroups())
       staging.maxBytes = options.target.memory.privateBytes;
-    // Two programs on a multiprocessor, and what each has beside its rows.
-    constexpr int64_t besideRows = 6 << 10;
-    staging.rowBytes = std::max<int64_t>(options.target.simt.sharedBytes / 2 - besideRows, 0);
+    staging.rowBytes = target::keptRowBytes(options.target);
     passes.addPass(kernel::createStageReusedPass(staging));
   }
   passes.addPass(kernel::createLowerTilesPass(
       {options.target.accessBytes(), options.target.accessRegisters(), options.target.hasBf16Dots(),
        options.target.hasI8Dots(), options.target.arithmetic.hasFma, options.target.arithmetic.hasMaximum,
-       options.target.simt.sharedBytes, options.target.isGpu(),
+       options.target.simt.sharedBytes, options.target.hasSubgroups(),
        options.target.findSubgroupProduct(target::MatrixType::BF16) != nullptr}));
-  passes.addPass(kernel::createExpandMathPass({options.target.arithmetic.hasFma, options.target.arithmetic.hasRounding,
-                                               options.target.kind == target::TargetKind::CUDA,
-                                               options.target.isGpu() && options.target.arithmetic.hasMaximum}));
+  // Machines of subgroups have functional units for powers of two: ex2.approx in PTX, v_exp_f32 in AMD's code.
+  const bool hasPowers = options.target.hasSubgroups();
+  passes.addPass(
+      kernel::createExpandMathPass({options.target.arithmetic.hasFma, options.target.arithmetic.hasRounding, hasPowers,
+                                    options.target.hasSubgroups() && options.target.arithmetic.hasMaximum}));
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"lowered"}));
@@ -155,19 +128,11 @@ void addPlanPhase(OpPassManager &passes, const Options &) {
   passes.addNestedPass<plan::FuncOp>(plan::createInsertWaitsPass());
 }
 
-/// kernel.func -> llvm.func; a target that is text is printed from the lowered form.
+/// kernel.func -> what the target's emitter takes.
 void addTargetPhase(OpPassManager &passes, const Options &options) {
-  if (options.target.kind == target::TargetKind::CPU)
-    passes.addPass(kernel::createConvertKernelToLLVMPass({options.target.memory.stackBytes,
-                                                          options.target.arithmetic.hasHalfConversion,
-                                                          options.target.hasTileRegisters()}));
-  else if (options.target.kind == target::TargetKind::CUDA) {
-    if (options.target.hasTensorCores())
-      passes.addPass(kernel::createConvertKernelToNVVMPass({options.target.name, /*onlyMachine=*/true}));
-    passes.addPass(kernel::createConvertKernelToThreadsPass(
-        {options.target.memory.privateBytes, options.target.simt.sharedBytes, options.target.arithmetic.hasPackedHalf,
-         options.target.arithmetic.hasPackedBfloat, options.target.arithmetic.hasMaximum}));
-  }
+  Result<const target::Backend *> backend = backends().find(options.target);
+  ZYX_ASSERT(backend.isOk(), "every record has a backend");
+  (*backend)->addLowering(passes, options.target);
 }
 
 struct PhaseEntry {
@@ -281,6 +246,31 @@ void zyx::pipelines::registerFusePipeline() {
                                                 });
 }
 
+void zyx::pipelines::addGroupPasses(OpPassManager &passes, const Options &options, int64_t matrixBits) {
+  addFusionPasses(passes, {.fuse = options.optimise,
+                           .join = options.fusion != Fusion::None,
+                           .threads = options.target.busyThreads(),
+                           .tensorBits = matrixBits});
+  // A processor computes a curve no faster than it reads one.
+  if (options.optimise && options.fusion != Fusion::None && matrixBits != 0)
+    passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
+  passes.addNestedPass<func::FuncOp>(fusion::createVerifyGroupsPass());
+}
+
+void zyx::pipelines::addKernelPasses(OpPassManager &passes, const Options &options) {
+  ConvertGraphToKernelPassOptions machine;
+  if (options.optimise) {
+    const Workgroups has = Workgroups::of(options.target);
+    machine = {has.threads, has.sharedBytes, has.warpSize, has.workgroupThreads, has.transactionBytes, has.vectorBytes};
+  }
+  passes.addPass(createConvertGraphToKernelPass(machine));
+  if (options.optimise) {
+    passes.addPass(kernel::createMergeIdenticalPass());
+    passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());
+  }
+  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+}
+
 std::optional<Fusion> zyx::pipelines::parseFusion(std::string_view name) {
   constexpr std::pair<std::string_view, Fusion> all[] = {
       {"weighed", Fusion::Weighed}, {"all", Fusion::All}, {"none", Fusion::None}};
@@ -300,7 +290,8 @@ std::optional<Phase> zyx::pipelines::parsePhase(std::string_view name) {
 }
 
 void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options &options) {
-  entryOf(phase).add(passes, options);
+  if (options.scheduleSeed == 0 || !addRandomPhase(phase, passes, options))
+    entryOf(phase).add(passes, options);
 }
 
 void zyx::pipelines::registerCompilePipeline() {
@@ -321,12 +312,13 @@ void zyx::pipelines::registerCompilePipeline() {
           return error("there is no fusion '" + options.fusion.getValue() + "'; there are weighed, all and none");
         // What comes by another door was checked there.
         passes.addNestedPass<func::FuncOp>(graph::ir::createCheckDevicesPass({target->device}));
-        for (const PhaseEntry &entry : phases)
-          if (entry.phase <= *last)
-            entry.add(passes, {.target = *target,
-                               .optimise = options.optimise,
-                               .fusion = *fusion,
-                               .scheduleSeed = options.scheduleSeed});
+        for (Phase phase : allPhases)
+          if (phase <= *last)
+            addPhase(phase, passes,
+                     {.target = *target,
+                      .optimise = options.optimise,
+                      .fusion = *fusion,
+                      .scheduleSeed = options.scheduleSeed});
         return success();
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });

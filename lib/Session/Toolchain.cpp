@@ -4,17 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "Toolchain.h"
 
-#include "zyx/Base/Config.h"
 #include "zyx/Base/File.h"
-#include "zyx/Base/Processors.h"
-#include "zyx/Runtime/Device.h"
+#include "zyx/Target/Info/Toolchain.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <link.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 using namespace zyx;
 using namespace zyx::session;
@@ -71,41 +67,15 @@ std::string session::fileIdentity(const std::string &path) {
          std::to_string(info.st_ctim.tv_sec) + "." + std::to_string(info.st_ctim.tv_nsec);
 }
 
-/// The program that a shell would run for that name; empty where there is none.
-static std::string findProgram(std::string_view name) {
-  const char *path = std::getenv("PATH");
-  for (std::string_view rest = path ? path : ""; !rest.empty();) {
-    const size_t colon = rest.find(':');
-    std::string file = std::string(rest.substr(0, colon)) + "/" + std::string(name);
-    if (::access(file.c_str(), X_OK) == 0)
-      return file;
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-  }
-  return "";
-}
-
-/// As the compiler looks for it.
-static std::string findAssembler() {
-  if (const char *named = zyxVariable("PTXAS"))
-    return named;
-  const std::string inPath = findProgram("ptxas");
-  return inPath.empty() ? "/usr/local/cuda/bin/ptxas" : inPath;
-}
-
 std::string session::toolchainKey(const std::string &target) {
-  std::string key = "zyx " ZYX_VERSION ", compiler " + fileIdentity(Compiler::chosen());
-  // Code for a GPU depends on the record of that name alone, and on who assembles it.
-  if (target == "cuda" || target.starts_with("sm_"))
-    return key + ", ptxas " + fileIdentity(findAssembler()) + "; ";
-  // The record of "cpu" follows from these.
-  key += ", processor";
-  for (const std::string &feature : runtime::hostCpuFeatures())
-    key += " " + feature;
-  for (int fact : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
-    key += " " + std::to_string(::sysconf(fact));
-  key += " " + std::to_string(usableProcessors());
-  if (target == "c")
-    key += ", cc " + fileIdentity(findProgram("cc"));
+  std::string key = "zyx " ZYX_VERSION ", compiler " + fileIdentity(Compiler::chosen()) + ", target ";
+  Result<target::TargetInfo> record = target::lookUpTarget(target);
+  // The compiler says that there is none.
+  if (!record)
+    return key + target + "; ";
+  key += record->cacheKey();
+  for (const target::ToolProgram &program : target::programsOf(*record))
+    key += std::string(", ") + program.name + " " + fileIdentity(target::findProgram(program));
   return key + "; ";
 }
 

@@ -9,9 +9,8 @@
 
 namespace zyx::session {
 
-/// All that decides on the code of a program for this target beside the program: zyx, the compiler's
-/// library, this machine's processor, the C compiler where the target is C; for GPUs the assembler instead.
-/// Opens no library.
+/// All that decides on the code of a program for this target beside the program: zyx, the compiler's library, the
+/// target's record, and the programs that make its code. Opens no library.
 std::string toolchainKey(const std::string &target);
 
 /// The libraries of the compiler that are in this process. Which ones its own loads is known only

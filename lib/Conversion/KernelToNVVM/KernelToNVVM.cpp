@@ -131,10 +131,11 @@ LogicalResult Lowering::collect() {
 LogicalResult Lowering::run() {
   int64_t count = kernel.getThreads().value_or(1);
   const int64_t cluster = kernel.getCluster().value_or(1);
-  if (cluster > gpuClusterGroups)
-    return kernel.emitError() << "a cluster has at most " << gpuClusterGroups << " workgroups, not " << cluster;
-  if (count > 1024)
-    return kernel.emitError() << "a workgroup has at most 1024 threads, not " << count;
+  if (cluster > target.simt.clusterSize)
+    return kernel.emitError() << "a cluster has at most " << target.simt.clusterSize << " workgroups, not " << cluster;
+  if (count > target.simt.workgroupThreads)
+    return kernel.emitError() << "a workgroup has at most " << target.simt.workgroupThreads << " threads, not "
+                              << count;
   if (failed(collect()))
     return failure();
 

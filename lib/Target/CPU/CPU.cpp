@@ -4,32 +4,34 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/CPU/CPU.h"
 
-#include "Backend.h"
+#include "Emitter.h"
 
 namespace zyx::target {
 
 Result<std::vector<std::byte>> emitSharedObject(mlir::ModuleOp llvmModule, const TargetInfo &target,
                                                 const CPUOptions &options, CPUTimes *times) {
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Emitter> emitter, Emitter::create(target, options, 1));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<ObjectEmitter> emitter, ObjectEmitter::create(target, options.passes, {}, 1));
   ZYX_RETURN_IF_ERROR(emitter->add(llvmModule));
-  Result<std::vector<std::byte>> shared = emitter->finish();
+  Result<std::vector<artifact::CodeBlob>> code = emitter->finish();
   if (times)
     *times = emitter->times();
-  return shared;
+  if (!code)
+    return code.status();
+  return std::move(code->front().bytes);
 }
 
 /// Translates and optimises.
-static Result<std::unique_ptr<llvm::Module>> prepare(Backend &backend, mlir::ModuleOp from,
+static Result<std::unique_ptr<llvm::Module>> prepare(CodeGenerator &generator, mlir::ModuleOp from,
                                                      llvm::LLVMContext &context) {
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, backend.translate(from, context));
-  backend.optimise(*module);
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, generator.translate(from, context));
+  generator.optimise(*module);
   return module;
 }
 
 Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(Backend::Owned backend, Backend::take(target, options.passes));
+  ZYX_ASSIGN_OR_RETURN(CodeGenerator::Owned generator, CodeGenerator::take(target, options.passes));
   llvm::LLVMContext context;
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*backend, llvmModule, context));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*generator, llvmModule, context));
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);
@@ -37,11 +39,11 @@ Result<std::string> emitLLVMIR(mlir::ModuleOp llvmModule, const TargetInfo &targ
 }
 
 Result<std::string> emitAssembly(mlir::ModuleOp llvmModule, const TargetInfo &target, const CPUOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(Backend::Owned backend, Backend::take(target, options.passes));
+  ZYX_ASSIGN_OR_RETURN(CodeGenerator::Owned generator, CodeGenerator::take(target, options.passes));
   llvm::LLVMContext context;
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*backend, llvmModule, context));
+  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, prepare(*generator, llvmModule, context));
   llvm::SmallVector<char, 0> text;
-  backend->generate(*module, llvm::CodeGenFileType::AssemblyFile, text);
+  generator->generate(*module, llvm::CodeGenFileType::AssemblyFile, text);
   return std::string(text.data(), text.size());
 }
 

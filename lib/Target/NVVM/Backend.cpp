@@ -2,135 +2,62 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Backend.h"
+// NVIDIA's GPUs: PTX by LLVM in this process, and a cubin where there is ptxas.
+//===----------------------------------------------------------------------===//
+#include "Emitter.h"
 
+#include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
-#include "zyx/Target/Info/LLVMAnalyses.h"
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Target/NVVM/NVVM.h"
 
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
+using namespace zyx;
+using namespace zyx::target;
 
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/PatternMatch.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
-
-#include <mutex>
-
-using namespace mlir;
-
-namespace zyx::target {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-  });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *llvmTarget = llvm::TargetRegistry::lookupTarget(triple, error);
-  ZYX_ASSERT(llvmTarget, "the backend is linked and registered above");
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      llvmTarget->createTargetMachine(triple, target.cpu, target.featureString(), options, std::nullopt, std::nullopt,
-                                      llvm::CodeGenOptLevel::Aggressive));
-}
+class NVVMBackend final : public Backend {
+public:
+  std::string_view name() const override { return "NVVM"; }
+  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::CUDA; }
 
-/// Masked accesses become branches, which the scalariser would leave alone.
-constexpr const char *scalarisingPasses =
-    "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
+  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+    if (failed(info))
+      return refuseKernel(kernel, "copies what no tensor map describes");
+    auto refuse = [&](const char *what, int64_t needed, int64_t most) {
+      return refuseKernel(kernel, "needs " + std::to_string(needed) + " " + what + "; target '" + target.name +
+                                      "' has " + std::to_string(most));
+    };
+    if (info->threads > target.simt.workgroupThreads)
+      return refuse("threads of a workgroup", info->threads, target.simt.workgroupThreads);
+    if (info->cluster > target.simt.clusterSize)
+      return refuse("workgroups of a cluster", info->cluster, target.simt.clusterSize);
+    if (info->sharedBytes > target.simt.sharedBytes)
+      return refuse("bytes of shared memory", info->sharedBytes, target.simt.sharedBytes);
+    return Status::ok();
+  }
 
-/// Of the largest of three numbers, which is one instruction on Hopper, ptxas of CUDA 13.0 leaves out that the one in
-/// the middle is negated. What it does not take for a negation it computes: -x is ~(x - 1), which LLVM would make one
-/// again.
-void hideNegations(llvm::Module &module) {
-  auto *word = llvm::Type::getInt32Ty(module.getContext()), *half = llvm::Type::getInt16Ty(module.getContext());
-  auto makeNegation = [](llvm::Type *type, const char *text, const char *registers) {
-    return llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), text, registers,
-                                /*hasSideEffects=*/false);
-  };
-  auto *negateWord = makeNegation(word, "add.s32 $0, $1, -1; not.b32 $0, $0;", "=r,r");
-  auto *negateHalf = makeNegation(half, "add.s16 $0, $1, -1; not.b16 $0, $0;", "=h,h");
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function)) {
-      auto *extreme = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
-      if (!extreme || !extreme->getType()->isIntegerTy() || extreme->getType()->getIntegerBitWidth() > 32)
-        continue;
-      llvm::IRBuilder<> builder(extreme);
-      for (llvm::Use &operand : extreme->args()) {
-        llvm::Value *x = nullptr;
-        if (!llvm::PatternMatch::match(operand.get(), llvm::PatternMatch::m_Neg(llvm::PatternMatch::m_Value(x))))
-          continue;
-        const bool isWord = x->getType()->getIntegerBitWidth() > 16;
-        x = builder.CreateCall(isWord ? negateWord : negateHalf, {builder.CreateSExtOrTrunc(x, isWord ? word : half)});
-        operand.set(builder.CreateSExtOrTrunc(x, extreme->getType()));
-      }
-    }
-}
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
+    if (target.hasTensorCores())
+      passes.addPass(kernel::createConvertKernelToNVVMPass({target.name, /*onlyMachine=*/true}));
+    passes.addPass(kernel::createConvertKernelToThreadsPass(
+        {target.memory.privateBytes, target.simt.sharedBytes, target.arithmetic.hasPackedHalf,
+         target.arithmetic.hasPackedBfloat, target.arithmetic.hasMaximum}));
+  }
+
+  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,
+                                                 size_t most) const override {
+    return std::unique_ptr<Emitter>(std::make_unique<PTXEmitter>(target, std::move(options), most));
+  }
+
+  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const override {
+    return emitPTX(lowered, target, /*scalarise=*/true);
+  }
+};
 
 } // namespace
 
-Status PTXCompilation::translate(ModuleOp llvmModule, const TargetInfo &target) {
-  ZYX_RETURN_IF_ERROR(checkNVVMFeatures(llvmModule, target));
-  MLIRContext *from = llvmModule.getContext();
-  registerBuiltinDialectTranslation(*from);
-  registerLLVMDialectTranslation(*from);
-  registerNVVMDialectTranslation(*from);
-  OwningOpRef<ModuleOp> copy = llvmModule.clone();
-  PassManager passes(from);
-  passes.addPass(createConvertNVVMToLLVMPass());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  if (succeeded(passes.run(*copy)))
-    module = translateModuleToLLVMIR(*copy, *context, "kernels");
-  if (!module)
-    return Status::compileFailed("the kernels hold what has no translation to LLVM IR");
-  return Status::ok();
+Status zyx::target::registerNVVMBackend(BackendRegistry &registry) {
+  return registry.add(std::make_unique<NVVMBackend>());
 }
-
-std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
-  LLVMAnalyses analyses(machine.get());
-  llvm::ModulePassManager passes;
-  if (scalarise) {
-    llvm::FunctionPassManager scalarising;
-    llvm::cantFail(analyses.builder.parsePassPipeline(scalarising, scalarisingPasses));
-    for (llvm::Function &function : *module)
-      if (!function.isDeclaration() && !function.hasFnAttribute(kernel::keepsVectorsName))
-        scalarising.run(function, analyses.functions);
-    analyses.modules.clear();
-    analyses.functions.clear();
-  }
-  passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
-  passes.run(*module, analyses.modules);
-  hideNegations(*module);
-
-  llvm::SmallVector<char, 0> text;
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager emit;
-  [[maybe_unused]] bool cannot =
-      machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  ZYX_ASSERT(!cannot, "PTX is what the backend writes");
-  emit.run(*module);
-  return std::string(text.data(), text.size());
-}
-
-} // namespace zyx::target

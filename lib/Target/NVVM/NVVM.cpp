@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/NVVM/NVVM.h"
 
-#include "Backend.h"
+#include "PTXCompilation.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
+// RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
 
 !b = !kernel.buffer<bf16, global>
 
@@ -30,11 +31,14 @@
 // CHECK-SAME: <6x8x20x64xbf16, global>, <128x64xbf16, shared
 // CHECK: kernel.async_load {{.*}} : <32x960xbf16, global>, <32x64xbf16, shared
 
+// LAUNCH-LABEL: kernel padded
+// LAUNCH: tensor map of argument 0 element bf16 box [128, 64]
+// LAUNCH-SAME: pixels #kernel.pixels<low = [-1, -1] high = [-2, -2] steps = [2, 1]>
+// LAUNCH-NEXT: tensor map of argument 1 element bf16 box [32, 64]
+// LAUNCH-NOT: pixels
+// LAUNCH-LABEL: kernel channels
+
 // NVVM-LABEL: llvm.func @padded
-// NVVM-SAME: box = array<i64: 128, 64>, buffer = 0 : i64
-// NVVM-SAME: pixels = #kernel.pixels<low = [-1, -1] high = [-2, -2] steps = [2, 1]>
-// NVVM-SAME: box = array<i64: 32, 64>, buffer = 1 : i64
-// NVVM-NOT: pixels
 // NVVM: llvm.trunc %{{.*}} : i32 to i16
 // NVVM: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} im2col[%{{[0-9]+}}, %{{[0-9]+}}] {isCTAOnly = true, mode = #nvvm.tma_load_mode<im2col>}
 kernel.func @padded(%a: !b, %b: !b, %c: !b) attributes {

@@ -308,9 +308,9 @@ TEST(SessionTest, AnEntryOfAnotherMachineIsAMissOrRefusedByName) {
   CacheEntry entry = *CacheEntry::deserialize(*readFile(path));
   // The key has this processor's features. An entry that a machine with others has left is not found,
   // even under this one's name; code is compiled instead.
-  const std::string key = entry.key, mark = ", processor ";
+  const std::string key = entry.key, mark = "features=[";
   ASSERT_NE(key.find(mark), std::string::npos);
-  entry.key.insert(key.find(mark) + mark.size(), "another-feature ");
+  entry.key.insert(key.find(mark) + mark.size(), "another-feature, ");
   ASSERT_TRUE(writeFileAtomically(path, entry.serialize()).isOk());
   Result<Compiled> compiled = Session(options).compile(sum(), {});
   ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();

@@ -15,16 +15,12 @@ def ConvertKernelToNVVMPass : Pass<"zyx-convert-kernel-to-nvvm", "::mlir::Module
     refused. Functions that are not kernels stay.
 
     - `index` is `i32`. The sum of a size and a step must stay below 2^31.
-    - A buffer that asynchronous copies move is a tensor map, one for each view, box and swizzle.
-      Attribute `kernel.params` says, for each parameter of the function, `{argument = n}`, the scalar
-      argument n of the kernel, or how to make the tensor map: `buffer` (an argument's number), `map` and
-      `symbols` (the view's map and the numbers of the arguments that are its symbols), `box` (in the
-      order of the view's dimensions), `swizzle` (in bytes) and `element`. A kernel whose threads read or write
-      global memory themselves has an address for each of its buffers behind them: `{buffer}`.
-    - `kernel.shared_bytes` is the dynamic shared memory of a launch, `nvvm.maxntid` its threads.
-    - `kernel.grid` has, for each dimension of the kernel's grid, `{extent, step}` or
-      `{argument, step}`; the last dimension is x. Without it the kernel walks its tiles itself and
-      is launched with as many workgroups as run at once.
+    - `kernel::launchInfoOf` says how the kernel is launched: parameters, grid, threads, cluster and shared memory. The
+      function's parameters are in its order: a tensor map for each view, box and swizzle that asynchronous copies
+      move; then the addresses of all buffers, if threads read or write global memory themselves; and scalars.
+      `zyx-translate --kernel-to-launch-info` prints it.
+    - The last dimension of the grid is x. A kernel without a grid walks its tiles itself and is launched with as many
+      workgroups as run at once.
     - Roles are branches on the number of the thread. What one thread does for its role is
       behind a branch to the first one.
     - A tile is a struct of what one thread holds of it; two 16-bit elements share a register.

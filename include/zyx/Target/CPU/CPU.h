@@ -12,8 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,8 +30,6 @@ enum class CPUPasses : uint8_t {
 
 struct CPUOptions {
   CPUPasses passes = CPUPasses::Short;
-  /// Learns how many of all kernels have their machine code.
-  std::function<void(size_t done, size_t total)> progress = nullptr;
 };
 
 /// Where the time of the calling thread went, in milliseconds.
@@ -41,26 +37,9 @@ struct CPUTimes {
   double translate = 0, optimise = 0, generate = 0, link = 0;
 };
 
-/// Makes one shared object of several modules of the LLVM dialect. Each is compiled by itself, on
-/// other threads while the caller goes on, as many as the process may use processors; the caller
-/// helps when it has nothing else to do. What comes out is the same however many there are.
-class Emitter {
-public:
-  /// `most` modules will be added.
-  static Result<std::unique_ptr<Emitter>> create(const TargetInfo &target, const CPUOptions &options, size_t most);
-  /// Waits for what runs.
-  ~Emitter();
-  /// Translates the module, which is not needed afterwards.
-  Status add(mlir::ModuleOp llvmModule);
-  /// See emitSharedObject. Called once.
-  Result<std::vector<std::byte>> finish();
-  const CPUTimes &times() const;
-
-private:
-  struct Impl;
-  explicit Emitter(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl;
-};
+class BackendRegistry;
+/// Adds the backend of processors: kernels of the lowered form, each compiled by itself, in one shared object.
+Status registerCPUBackend(BackendRegistry &registry);
 
 /// Translates a module of the LLVM dialect for the record's processor and links it into a shared
 /// object that depends on no library: only memcpy, memmove and memset may be left undefined, and

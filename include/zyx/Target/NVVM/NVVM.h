@@ -11,7 +11,6 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,27 +27,12 @@ Status checkNVVMFeatures(mlir::ModuleOp llvmModule, const TargetInfo &target);
 /// apart but where they are loaded and stored: no instruction computes with ours.
 Result<std::string> emitPTX(mlir::ModuleOp llvmModule, const TargetInfo &target, bool scalarise = false);
 
-/// The path of ptxas: what ZYX_PTXAS names, or in PATH, or where CUDA installs it. Empty where there is none.
-std::string findAssembler();
-/// Runs it: PTX becomes a cubin for the record's machine. The failure holds what it printed.
+/// Runs ptxas: PTX becomes a cubin for the record's machine. The failure holds what it printed.
 Result<std::vector<std::byte>> assemble(std::string_view ptx, const TargetInfo &target, const std::string &assembler);
 
-/// One module after the other becomes a piece of code, on as many threads as there are processors.
-class PTXEmitter {
-public:
-  explicit PTXEmitter(const TargetInfo &target);
-  ~PTXEmitter();
-  /// Takes what it needs; the module may go.
-  Status add(mlir::ModuleOp llvmModule);
-  /// The code of each module, in their order: cubins, or PTX where the driver is to assemble.
-  Result<std::vector<std::vector<std::byte>>> finish();
-  /// "cubin" or "ptx".
-  const char *format() const;
-
-private:
-  struct Impl;
-  std::unique_ptr<Impl> impl;
-};
+class BackendRegistry;
+/// Adds the backend of NVIDIA's GPUs: kernels of the lowered and of the machine form, a piece of code for each.
+Status registerNVVMBackend(BackendRegistry &registry);
 
 } // namespace zyx::target
 

@@ -34,6 +34,10 @@ struct COptions {
 /// refuses the text or takes too long is an error with its output.
 Result<std::vector<std::byte>> compileC(const std::string &text, const COptions &options = {});
 
+class BackendRegistry;
+/// Adds the backend of C: scalar kernels of the lowered form, in one shared object.
+Status registerCBackend(BackendRegistry &registry);
+
 } // namespace zyx::target
 
 #endif // ZYX_TARGET_TEXT_C_H

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_TARGET_INFO_LLVMANALYSES_H
-#define ZYX_TARGET_INFO_LLVMANALYSES_H
+#ifndef ZYX_TARGET_BACKEND_LLVMANALYSES_H
+#define ZYX_TARGET_BACKEND_LLVMANALYSES_H
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -29,4 +29,4 @@ struct LLVMAnalyses {
 
 } // namespace zyx::target
 
-#endif // ZYX_TARGET_INFO_LLVMANALYSES_H
+#endif // ZYX_TARGET_BACKEND_LLVMANALYSES_H

@@ -2,11 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_TARGET_CPU_BACKEND_H
-#define ZYX_LIB_TARGET_CPU_BACKEND_H
+#ifndef ZYX_LIB_TARGET_CPU_CODEGENERATOR_H
+#define ZYX_LIB_TARGET_CPU_CODEGENERATOR_H
 
+#include "zyx/Target/Backend/LLVMAnalyses.h"
 #include "zyx/Target/CPU/CPU.h"
-#include "zyx/Target/Info/LLVMAnalyses.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CodeGen.h"
@@ -16,13 +16,13 @@ namespace zyx::target {
 
 /// LLVM for one processor: its machine, and the passes before the machine's own. Used by one thread
 /// at a time, for one module after the other: making it takes as long as a small kernel.
-class Backend {
+class CodeGenerator {
 public:
   struct GiveBack {
-    void operator()(Backend *backend) const;
+    void operator()(CodeGenerator *generator) const;
   };
   /// Back where it came from at the end of its life.
-  using Owned = std::unique_ptr<Backend, GiveBack>;
+  using Owned = std::unique_ptr<CodeGenerator, GiveBack>;
   /// One that nobody uses, or a new one.
   static Result<Owned> take(const TargetInfo &target, CPUPasses passes);
 
@@ -32,7 +32,7 @@ public:
   void generate(llvm::Module &module, llvm::CodeGenFileType type, llvm::SmallVectorImpl<char> &into) const;
 
 private:
-  Backend(std::string key, std::unique_ptr<llvm::TargetMachine> machine, CPUPasses passes);
+  CodeGenerator(std::string key, std::unique_ptr<llvm::TargetMachine> machine, CPUPasses passes);
   std::string key;
   std::unique_ptr<llvm::TargetMachine> machine;
   LLVMAnalyses analyses;
@@ -41,4 +41,4 @@ private:
 
 } // namespace zyx::target
 
-#endif // ZYX_LIB_TARGET_CPU_BACKEND_H
+#endif // ZYX_LIB_TARGET_CPU_CODEGENERATOR_H

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_TARGET_NVVM_BACKEND_H
-#define ZYX_LIB_TARGET_NVVM_BACKEND_H
+#ifndef ZYX_LIB_TARGET_NVVM_PTXCOMPILATION_H
+#define ZYX_LIB_TARGET_NVVM_PTXCOMPILATION_H
 
 #include "zyx/Base/Status.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -32,4 +32,4 @@ private:
 
 } // namespace zyx::target
 
-#endif // ZYX_LIB_TARGET_NVVM_BACKEND_H
+#endif // ZYX_LIB_TARGET_NVVM_PTXCOMPILATION_H

@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_BACKEND_BACKEND_H
+#define ZYX_TARGET_BACKEND_BACKEND_H
+
+#include "zyx/Artifact/Artifact.h"
+#include "zyx/Base/Status.h"
+#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// One family of machines: how kernels become its code. docs/adding-a-target.md says what a new one needs.
+namespace zyx::target {
+
+struct EmitOptions {
+  /// Learns of each stage of an emitter when it begins, and how many of all modules have their code; else 0 of 0.
+  std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
+};
+
+/// Where the time of the thread that calls an emitter went.
+struct EmitStage {
+  const char *name;
+  double milliseconds = 0;
+  /// Spent in `finish`, behind the stage before; else in turns with the lowering of modules.
+  bool isInFinish = true;
+};
+
+/// Makes code of the modules of one program. The code does not depend on the number of threads that make it.
+class Emitter {
+public:
+  virtual ~Emitter() = default;
+  /// Takes what it needs of a module that the backend has lowered; the module may go.
+  virtual Status add(mlir::ModuleOp lowered) = 0;
+  /// The code of all modules: one piece, or one for each in their order. Called once.
+  virtual Result<std::vector<artifact::CodeBlob>> finish() = 0;
+  /// Complete behind `finish`.
+  virtual std::vector<EmitStage> stages() const = 0;
+};
+
+/// Lowers kernels and emits code for the machines of some records. Has no state: one serves all threads.
+class Backend {
+public:
+  virtual ~Backend() = default;
+  /// Its folder's name in lib/Target, for messages.
+  virtual std::string_view name() const = 0;
+  /// Whether the machine of the record runs its code.
+  virtual bool makesCodeFor(const TargetInfo &target) const = 0;
+  /// Why the machine cannot run a kernel of the lowered or the machine form, if so. The reason names the kernel and its
+  /// location. What it lets pass, the lowering may still refuse op by op.
+  virtual Status supports(kernel::FuncOp kernel, const TargetInfo &target) const = 0;
+  /// Appends the passes from the lowered and the machine form to what the emitter takes.
+  virtual void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const = 0;
+  /// `most` modules will be added.
+  virtual Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,
+                                                         size_t most) const = 0;
+  /// The code of a lowered module as text: assembly, a program in the target's language, or the module itself.
+  virtual Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const = 0;
+};
+
+/// A refusal of `supports`: the kernel's location and name before the reason.
+Status refuseKernel(kernel::FuncOp kernel, const std::string &reason);
+
+/// The backends that a compiler has. Each is added by name (`registerCPUBackend`), none by a static initialiser: which
+/// ones there are does not depend on what the linker keeps.
+class BackendRegistry {
+public:
+  /// Refuses a second backend of one name.
+  Status add(std::unique_ptr<Backend> backend);
+  /// The one that makes code for the record.
+  Result<const Backend *> find(const TargetInfo &target) const;
+  /// In the order in which they came.
+  std::vector<std::string_view> names() const;
+
+private:
+  std::vector<std::unique_ptr<Backend>> backends;
+};
+
+} // namespace zyx::target
+
+#endif // ZYX_TARGET_BACKEND_BACKEND_H

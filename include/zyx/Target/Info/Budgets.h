@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_INFO_BUDGETS_H
+#define ZYX_TARGET_INFO_BUDGETS_H
+
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include <algorithm>
+
+/// What passes may spend of a machine, derived from its record.
+namespace zyx::target {
+
+/// Bytes of rows that a workgroup keeps in shared memory as they were read. Two workgroups are on a core at once, and
+/// each has other memory beside its rows.
+inline int64_t keptRowBytes(const TargetInfo &target) {
+  constexpr int64_t besideRows = 6 << 10;
+  return std::max<int64_t>(target.simt.sharedBytes / 2 - besideRows, 0);
+}
+
+/// Bits of the operands that matrix instructions multiply out of shared memory without a loss of digits: products of no
+/// more are kept for them. 0 where nothing does.
+inline int64_t matrixOperandBits(const TargetInfo &target) { return target.hasTensorTiles() ? 16 : 0; }
+
+} // namespace zyx::target
+
+#endif // ZYX_TARGET_INFO_BUDGETS_H

@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Target/Backend/Backend.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace zyx;
+using namespace zyx::target;
+
+Status zyx::target::refuseKernel(kernel::FuncOp kernel, const std::string &reason) {
+  std::string text;
+  if (auto place = kernel.getLoc()->findInstanceOf<mlir::FileLineColLoc>())
+    text = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn()) +
+           ": ";
+  return Status::compileFailed(text + "kernel '" + kernel.getName().str() + "' " + reason);
+}
+
+Status BackendRegistry::add(std::unique_ptr<Backend> backend) {
+  if (llvm::is_contained(names(), backend->name()))
+    return Status::invalidArgument("backend '" + std::string(backend->name()) + "' is registered twice");
+  backends.push_back(std::move(backend));
+  return Status::ok();
+}
+
+Result<const Backend *> BackendRegistry::find(const TargetInfo &target) const {
+  for (const std::unique_ptr<Backend> &backend : backends)
+    if (backend->makesCodeFor(target))
+      return backend.get();
+  std::string known;
+  for (std::string_view name : names())
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  return Status::unsupported("no backend makes code for target '" + target.name + "'; there are " +
+                             (known.empty() ? "none" : known));
+}
+
+std::vector<std::string_view> BackendRegistry::names() const {
+  std::vector<std::string_view> all;
+  for (const std::unique_ptr<Backend> &backend : backends)
+    all.push_back(backend->name());
+  return all;
+}

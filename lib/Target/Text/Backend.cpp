@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// C: one source of all kernels, which the system's compiler makes a shared object of.
+//===----------------------------------------------------------------------===//
+#include "zyx/Target/Text/C.h"
+
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Target/Backend/Backend.h"
+
+#include <chrono>
+#include <type_traits>
+
+using namespace zyx;
+using namespace zyx::target;
+
+namespace {
+
+class CEmitter final : public Emitter {
+public:
+  explicit CEmitter(EmitOptions options) : options(std::move(options)) {}
+
+  /// What kernels share of the text, its head and helpers, is there once: they are printed together.
+  Status add(mlir::ModuleOp lowered) override {
+    if (!kernels)
+      kernels = mlir::ModuleOp::create(lowered.getLoc());
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(kernels->getBody());
+    for (mlir::Operation &op : *lowered.getBody())
+      builder.clone(op);
+    return Status::ok();
+  }
+
+  Result<std::vector<artifact::CodeBlob>> finish() override {
+    ZYX_ASSERT(kernels, "a program has a module, though no kernel may be in it");
+    ZYX_ASSIGN_OR_RETURN(const std::string text, timed("print", [&] { return printC(*kernels); }));
+    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, timed("cc", [&] { return compileC(text); }));
+    return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
+  }
+
+  std::vector<EmitStage> stages() const override { return spent; }
+
+private:
+  template <typename Body> std::invoke_result_t<Body> timed(const char *stage, Body body) {
+    if (options.progress)
+      options.progress(stage, 0, 0);
+    const auto begin = std::chrono::steady_clock::now();
+    std::invoke_result_t<Body> result = body();
+    spent.push_back(
+        {stage, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count()});
+    return result;
+  }
+
+  const EmitOptions options;
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  std::vector<EmitStage> spent;
+};
+
+class CBackend final : public Backend {
+public:
+  std::string_view name() const override { return "Text/C"; }
+  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::C; }
+
+  Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
+    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+    if (failed(info) || kernel::isMachineForm(kernel))
+      return refuseKernel(kernel, "is in the machine form, which is of GPUs");
+    if (info->threads > 1 || info->cluster > 1)
+      return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
+                                      std::to_string(info->cluster) + "; C runs a program by one thread");
+    if (info->sharedBytes != 0)
+      return refuseKernel(kernel, "allocates shared memory, which C has not");
+    return Status::ok();
+  }
+
+  /// C is printed from the lowered form.
+  void addLowering(mlir::OpPassManager &, const TargetInfo &) const override {}
+
+  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t) const override {
+    return std::unique_ptr<Emitter>(std::make_unique<CEmitter>(std::move(options)));
+  }
+
+  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override { return printC(lowered); }
+};
+
+} // namespace
+
+Status zyx::target::registerCBackend(BackendRegistry &registry) { return registry.add(std::make_unique<CBackend>()); }
