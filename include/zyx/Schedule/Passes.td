@@ -49,6 +49,10 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
 
     Of a kernel of sums without dots, what its windows are taken of is copied, too, where elements are read often: with its
     padding, and in the order of the results, so that the sums read it without tests.
+
+    Such a kernel may read an operand with a stride along the results, as a depthwise convolution with channels last reads
+    its filters. A kernel of its own copies the operand so that it is contiguous there, if the loads saved are estimated to
+    take twice the time of the copy. Threads then load vectors.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "Name of the machine's record">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
