@@ -110,7 +110,9 @@ static NodeId roundedSize(Builder &b, const Masked &m, NodeId size) {
 namespace {
 
 struct Attended {
-  NodeId y, weights;
+  NodeId y;
+  /// The size that an error of a weight is relative to.
+  NodeId weights;
 };
 
 } // namespace
@@ -130,7 +132,14 @@ static Attended attend(Builder &b, const Masked &m, NodeId q, NodeId k, NodeId v
     largest = b.bitcast(largest, wide);
   const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(largest, 3, keys)));
   const NodeId weights = b.div(e, b.back(b.reduce(ReduceKind::Add, e, {3}), 3, keys));
-  return {b.cast(b.matmul(weights, b.cast(v, wide), wide), m.dtype), weights};
+  const NodeId y = b.cast(b.matmul(weights, b.cast(v, wide), wide), m.dtype);
+  if (m.dtype != DType::F16 || m.isSelect || m.value != lowest(DType::F16))
+    return {y, weights};
+  // Near the lowest f16 the numbers of f32 are 2^-8 apart. In a row of which all is hidden, two orders of the sums of
+  // products make scores that differ by so much, and so do the exponentials, relatively.
+  const NodeId isHidden = b.binary(BinaryKind::Lt, largest, b.like(largest, 0.5 * m.value));
+  const NodeId factor = b.select(isHidden, b.like(largest, 1 + 0x1p-8 / toleranceOf(m.dtype)), b.like(largest, 1));
+  return {y, b.mul(weights, b.back(factor, 3, keys))};
 }
 
 static Shape headsOf(const Masked &m) {
