@@ -42,7 +42,7 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
     for (Block *block : zyx::fusion::getBlocks(entry))
       for (Operation &op : *block)
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
-                               zyx::fusion::recomputedAttrName})
+                               zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName})
           op.removeAttr(note);
   }
 };

@@ -6,6 +6,7 @@
 #include "CheckEntry.h"
 #include "FuseAttention.h"
 #include "GroupGraph.h"
+#include "Notes.h"
 #include "RecomputeWeights.h"
 
 #include "zyx/Base/Debug.h"
@@ -296,6 +297,7 @@ struct FormGroups : zyx::fusion::impl::FormGroupsPassBase<FormGroups> {
       return signalPassFailure();
     for (Block *block : zyx::fusion::getBlocks(entry))
       formGroups(*block, entry);
+    entry.walk([](PermuteOp op) { op->removeAttr(zyx::fusion::storedAttrName); });
   }
 
 private:

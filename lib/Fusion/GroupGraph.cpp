@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "GroupGraph.h"
 #include "GroupRules.h"
+#include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -27,7 +28,8 @@ Value zyx::fusion::getStored(Value value) {
   while (auto reshape = source.getDefiningOp<ReshapeOp>())
     source = reshape.getX();
   Operation *op = source.getDefiningOp();
-  return op && !isLeaf(op) && !isView(op) ? source : value;
+  const bool isStored = op && op->hasAttr(storedAttrName);
+  return op && !isLeaf(op) && (!isView(op) || isStored) ? source : value;
 }
 
 /// Constants that a loop begins with are in its kernel, where it is one.

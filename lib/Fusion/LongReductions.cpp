@@ -91,9 +91,13 @@ static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, in
   return std::nullopt;
 }
 
+std::optional<int64_t> zyx::fusion::findContiguousDim(Value value) {
+  const auto found = findContiguous(value);
+  return found ? std::optional(found->first) : std::nullopt;
+}
+
 int64_t zyx::fusion::contiguousDim(ReduceOp op) {
-  const auto found = findContiguous(op.getX());
-  return found ? found->first : cast<RankedTensorType>(op.getX().getType()).getRank() - 1;
+  return findContiguousDim(op.getX()).value_or(cast<RankedTensorType>(op.getX().getType()).getRank() - 1);
 }
 
 bool zyx::fusion::isAlongRows(ReduceOp op) { return llvm::is_contained(op.getDims(), contiguousDim(op)); }

@@ -12,6 +12,9 @@ namespace zyx::fusion {
 /// Threads that share a row of a card.
 inline constexpr int64_t threadsPerRow = 256;
 
+/// The dimension of a value along which memory is read, by what most of it is made of; none where the nearest ops do
+/// not tell.
+std::optional<int64_t> findContiguousDim(mlir::Value value);
 /// The dimension of what is reduced along which memory is read.
 int64_t contiguousDim(graph::ir::ReduceOp op);
 /// Whether elements that lie next to each other are combined.

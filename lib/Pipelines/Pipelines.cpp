@@ -210,6 +210,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createKeepHeadSumsPass());
     entry.addPass(fusion::createMergeReductionsPass());
+    if (threads == 0)
+      entry.addPass(fusion::createSplitGroupSumsPass());
     if (threads != 0 && join)
       entry.addPass(fusion::createPartRowsPass({threads}));
     if (threads != 0)
@@ -218,6 +220,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     constexpr int64_t workgroups = 8;
     entry.addPass(fusion::createPartReductionsPass({threads, tensorBits != 0 ? workgroups : 1, turn}));
     entry.addPass(fusion::createNormalizeViewsPass());
+    if (threads == 0)
+      entry.addPass(fusion::createSinkJoinedReshapesPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));
     entry.addPass(fusion::createDivideAfterwardsPass());

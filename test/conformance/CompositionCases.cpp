@@ -4,6 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include "zyx/Graph/Gradient.h"
+
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace zyx::conformance {
@@ -497,6 +501,46 @@ static void addBatchNorms(std::vector<Case> &cases) {
                        }});
 }
 
+/// Norms of groups of channels that come last: few neighbours in memory are combined with all positions.
+static void addGroupNorms(std::vector<Case> &cases) {
+  struct Size {
+    Shape shape;
+    int64_t groups;
+  };
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const Size &size : {Size{{2, 9, 7, 96}, 16}, Size{{1, 8, 11, 60}, 3}, Size{{3, 5, 6, 64}, 32}})
+      cases.push_back(
+          {"group-norm.last." + std::string(toString(dtype)) + toString(size.shape), [=](Builder &b) {
+             const Shape &shape = size.shape;
+             const int64_t channels = shape[3], each = channels / size.groups;
+             const NodeId given = b.x(dtype, shape);
+             const Shape apart = {shape[0], size.groups, each, shape[1], shape[2]};
+             const NodeId x = b.reshape(b.cast(b.permute(given, {0, 3, 1, 2}), DType::F32), apart);
+             const double count = static_cast<double>(each * shape[1] * shape[2]);
+             const auto mean = [&](NodeId v) {
+               const NodeId all = b.reshape(b.reduce(ReduceKind::Add, v, {2, 3, 4}), {shape[0], size.groups, 1, 1, 1});
+               return b.mul(all, b.like(all, 1 / count));
+             };
+             const NodeId own = mean(x), centred = b.sub(x, b.expand(own, apart));
+             const NodeId variance = mean(b.mul(centred, centred));
+             const NodeId factor = b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1e-5)));
+             const NodeId normed =
+                 b.reshape(b.mul(centred, b.expand(factor, apart)), {shape[0], channels, shape[1], shape[2]});
+             const NodeId scaled =
+                 b.mul(normed, b.along(b.cast(b.one(dtype, {channels}), DType::F32), b.type(normed).shape, 1));
+             const NodeId y = b.permute(b.cast(scaled, dtype), {0, 2, 3, 1});
+             // The largest element of each group, with nothing that is read along it.
+             const NodeId most = b.reduce(ReduceKind::Max, b.mul(x, b.like(x, 2)), {2, 3, 4});
+             const NodeId seed = b.x(dtype, shape);
+             const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{given}});
+             if (!gradients.isOk() || !gradients->front()) {
+               std::fprintf(stderr, "a norm without gradients: %s\n", gradients.status().message().c_str());
+               std::abort();
+             }
+             return std::vector<NodeId>{y, most, own, *gradients->front()};
+           }});
+}
+
 /// Long rows whose extents no vector divides: of one workgroup, and of a cluster's; read once, and again.
 static void addOddRows(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F64})
@@ -518,6 +562,7 @@ void addCompositionCases(std::vector<Case> &cases) {
   addHurtingSoftmax(cases);
   addSharedFactors(cases);
   addBatchNorms(cases);
+  addGroupNorms(cases);
   addLosses(cases);
   cases.push_back({"chain.squares", [](Builder &b) {
                      // Every square has its operand twice: 2^40 ways from the end to the beginning.

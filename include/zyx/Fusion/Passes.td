@@ -256,6 +256,42 @@ def MergeReductionsPass : Pass<"zyx-fusion-merge-reductions", "::mlir::func::Fun
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SplitGroupSumsPass : Pass<"zyx-fusion-split-group-sums", "::mlir::func::FuncOp"> {
+  let summary = "Split sums over positions and few channels that come last";
+  let description = [{
+    Norms of groups of channels reduce positions and few neighbours in memory, where channels come last. Positions are
+    combined first, and then neighbours, once for each of them; what is computed of the result for them is stored for
+    each of them, too. So all channels are one dimension of what reads them, and vectors run along it.
+
+    ```mlir
+    %0 = graph.reduce add %x dims = [2, 3, 4] : tensor<2x16x6x56x56xf32> -> tensor<2x16xf32>
+    // becomes
+    %parts = graph.reduce add %x dims = [3, 4] : tensor<2x16x6x56x56xf32> -> tensor<2x16x6xf32>
+    %0 = graph.reduce add %parts dims = [2] : tensor<2x16x6xf32> -> tensor<2x16xf32>
+    // and, for what reads the sum of a group at each of its channels
+    %each = graph.reduce add %repeated dims = [2] : tensor<2x96x6xf32> -> tensor<2x96xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SinkJoinedReshapesPass : Pass<"zyx-fusion-sink-joined-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Permute results before their dimensions are joined";
+  let description = [{
+    Where a reshape joins dimensions of what is computed, and a permute of it is returned, the permute comes first. It is
+    noted (`zyx.stored`) that the kernel writes its result in that order.
+
+    ```mlir
+    %1 = graph.reshape %0 : tensor<2x16x6x56x56xf32> -> tensor<2x96x56x56xf32>
+    %2 = graph.permute %1 order = [0, 2, 3, 1] : tensor<2x96x56x56xf32> -> tensor<2x56x56x96xf32>
+    // becomes
+    %1 = graph.permute %0 order = [0, 3, 4, 1, 2] {zyx.stored} : tensor<2x16x6x56x56xf32> -> tensor<2x56x56x16x6xf32>
+    %2 = graph.reshape %1 : tensor<2x56x56x16x6xf32> -> tensor<2x56x56x96xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
   let summary = "Part rows that are summed up both along and across";
   let description = [{

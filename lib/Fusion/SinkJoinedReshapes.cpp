@@ -1,0 +1,87 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Results that are permuted behind a reshape which joins their dimensions.
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+#include "Notes.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_SINKJOINEDRESHAPESPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Whether an op computes what this is a view of.
+static bool isComputed(Value value) {
+  Operation *source = getViewSource(value).getDefiningOp();
+  return source && (isElementwise(source) || isa<ReduceOp>(source));
+}
+
+/// The dimensions that a reshape makes one of, for each of its own; none where it splits any.
+static std::optional<SmallVector<SmallVector<int64_t>>> findJoined(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  SmallVector<SmallVector<int64_t>> joined(to.size());
+  int64_t dim = 0;
+  for (auto [own, extent] : llvm::zip_equal(joined, to))
+    for (int64_t product = 1; product < extent;) {
+      product *= from[dim];
+      if (product > extent)
+        return std::nullopt;
+      own.push_back(dim++);
+    }
+  for (; dim < static_cast<int64_t>(from.size()); ++dim) {
+    if (joined.empty())
+      return std::nullopt;
+    joined.back().push_back(dim);
+  }
+  return joined;
+}
+
+static void sinkJoined(PermuteOp op) {
+  auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+  const bool isReturned = !op.use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return user == op->getBlock()->getTerminator();
+  });
+  if (!reshape || !isReturned || !isComputed(reshape) || op.getType().getNumElements() == 0)
+    return;
+  ArrayRef<int64_t> from = shapeOf(reshape.getX());
+  const auto joined = findJoined(from, shapeOf(reshape));
+  if (!joined)
+    return;
+  SmallVector<int64_t> order, shape;
+  for (int64_t each : op.getOrder())
+    llvm::append_range(order, (*joined)[each]);
+  for (int64_t each : order)
+    shape.push_back(from[each]);
+  OpBuilder builder(op);
+  auto permuted = PermuteOp::create(builder, op.getLoc(), op.getType().clone(shape), reshape.getX(), order);
+  permuted->setAttr(zyx::fusion::storedAttrName, builder.getUnitAttr());
+  op.replaceAllUsesWith(ReshapeOp::create(builder, reshape.getLoc(), op.getType(), permuted).getResult());
+}
+
+static void sinkJoinedReshapes(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<PermuteOp>()))
+    sinkJoined(op);
+  zyx::fusion::eraseUnused(block);
+}
+
+namespace {
+
+struct SinkJoinedReshapes : zyx::fusion::impl::SinkJoinedReshapesPassBase<SinkJoinedReshapes> {
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), sinkJoinedReshapes)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,39 @@
+// RUN: zyx-opt %s --zyx-fusion-sink-joined-reshapes | FileCheck %s
+
+// CHECK-LABEL: func.func @joined
+// CHECK: %[[ORDER:.*]] = graph.permute %{{.*}} order = [0, 3, 1, 2] {zyx.stored} : tensor<2x16x6x56xf32> -> tensor<2x56x16x6xf32>
+// CHECK: %[[JOINED:.*]] = graph.reshape %[[ORDER]] : tensor<2x56x16x6xf32> -> tensor<2x56x96xf32>
+// CHECK: return %[[JOINED]]
+func.func @joined(%x: tensor<2x16x6x56xf32>) -> tensor<2x56x96xf32> {
+  %0 = graph.unary exp %x : tensor<2x16x6x56xf32>
+  %1 = graph.reshape %0 : tensor<2x16x6x56xf32> -> tensor<2x96x56xf32>
+  %2 = graph.permute %1 order = [0, 2, 1] : tensor<2x96x56xf32> -> tensor<2x56x96xf32>
+  return %2 : tensor<2x56x96xf32>
+}
+
+// Extents of 1 stay with the dimension behind them, or with the last one.
+// CHECK-LABEL: func.func @ones
+// CHECK: graph.permute %{{.*}} order = [3, 4, 0, 1, 2] {zyx.stored} : tensor<1x16x6x56x1xf32> -> tensor<56x1x1x16x6xf32>
+func.func @ones(%x: tensor<1x16x6x56x1xf32>) -> tensor<56x96xf32> {
+  %0 = graph.unary exp %x : tensor<1x16x6x56x1xf32>
+  %1 = graph.reshape %0 : tensor<1x16x6x56x1xf32> -> tensor<96x56xf32>
+  %2 = graph.permute %1 order = [1, 0] : tensor<96x56xf32> -> tensor<56x96xf32>
+  return %2 : tensor<56x96xf32>
+}
+
+// One that splits dimensions, and one that somebody computes with, stay.
+// CHECK-LABEL: func.func @split
+// CHECK: graph.reshape %{{.*}} : tensor<4x48xf32> -> tensor<8x24xf32>
+// CHECK: graph.permute %{{.*}} order = [1, 0] : tensor<8x24xf32>
+// CHECK: graph.reshape
+// CHECK: graph.permute %{{.*}} order = [1, 0] : tensor<8x24xf32>
+func.func @split(%x: tensor<4x48xf32>, %y: tensor<4x2x24xf32>) -> (tensor<24x8xf32>, tensor<24x8xf32>) {
+  %0 = graph.unary exp %x : tensor<4x48xf32>
+  %1 = graph.reshape %0 : tensor<4x48xf32> -> tensor<8x24xf32>
+  %2 = graph.permute %1 order = [1, 0] : tensor<8x24xf32> -> tensor<24x8xf32>
+  %3 = graph.unary exp %y : tensor<4x2x24xf32>
+  %4 = graph.reshape %3 : tensor<4x2x24xf32> -> tensor<8x24xf32>
+  %5 = graph.permute %4 order = [1, 0] : tensor<8x24xf32> -> tensor<24x8xf32>
+  %6 = graph.unary neg %5 : tensor<24x8xf32>
+  return %2, %6 : tensor<24x8xf32>, tensor<24x8xf32>
+}
