@@ -48,13 +48,17 @@ int64_t bytesOf(Value tile) {
 double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements()); }
 
 /// In simple instructions, for each element.
-double costOf(Operation *op) {
+double costOf(Operation *op, const zyx::target::CostFacts &costs) {
   if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
     return 12;
   if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
     return 30;
-  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(op))
-    return 8;
+  if (isa<arith::DivFOp>(op))
+    return static_cast<double>(costs.divideOps);
+  if (isa<math::SqrtOp>(op))
+    return static_cast<double>(costs.rootOps);
+  if (isa<math::RsqrtOp>(op))
+    return static_cast<double>(costs.inverseRootOps);
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
     return 20;
   if (isa<GatherOp>(op))
@@ -364,9 +368,9 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
     Value tile = op->getResult(0);
     const bool isWide = has(tile, attention.features) || has(tile, attention.columns);
     if (has(tile, attention.keys) && !isWide)
-      perScore += costOf(op);
+      perScore += costOf(op, target.costs);
     else if (has(tile, attention.keys) && isOfKeys(tile))
-      perElement += isa<LoadOp>(op) ? 0 : costOf(op);
+      perElement += isa<LoadOp>(op) ? 0 : costOf(op, target.costs);
   });
   const int64_t blocks = llvm::divideCeil(llvm::divideCeil(axes.extent(attention.keys), shape.keys), shape.cluster);
   const double groups = static_cast<double>(attention.numPrograms() * shape.cluster) *
@@ -478,8 +482,8 @@ Estimate Estimator::run() {
       return;
     auto found = again.find(op);
     const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
-    work.ops += elementsOf(tile) * costOf(op) * times;
-    least.ops += elementsOf(tile) * costOf(op);
+    work.ops += elementsOf(tile) * costOf(op, target.costs) * times;
+    least.ops += elementsOf(tile) * costOf(op, target.costs);
     if (auto gather = dyn_cast<GatherOp>(op); gather && !target.hasSubgroups()) {
       const bool isCopied = gather->hasOneUse() && isa<StoreOp>(*gather->user_begin());
       work.accesses +=

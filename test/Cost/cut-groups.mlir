@@ -142,6 +142,38 @@ func.func @small(%x: tensor<8x262144xf32> {graph.name = "x"}, %p: tensor<8x65536
   return %y : tensor<8x262144xf32>
 }
 
+// On a card a division and a root take as many instructions as all the rest of a normalisation: they are stored once for
+// each channel, and not computed for each element.
+// WHY: Passed{{.*}}Function=statistics{{.*}}3 kernels of {{.*}} us instead of one of {{.*}} us: 2 values in between are stored
+// CHECK-LABEL: func.func @statistics
+// CHECK: graph.group({{.*}}) -> tensor<256xf32>
+// CHECK: graph.group({{.*}}) -> tensor<256xf32>
+// CHECK: graph.group({{.*}}) -> tensor<100352x256xbf16>
+// CHECK-NOT: graph.group
+// CHECK: return
+// CPU-LABEL: func.func @statistics
+// CPU-COUNT-1: graph.group
+// CPU-NOT: graph.group
+// CPU: return
+func.func @statistics(%x: tensor<100352x256xbf16> {graph.name = "x"}, %s: tensor<256xf32> {graph.name = "s"}, %t: tensor<256xf32> {graph.name = "t"}) -> (tensor<100352x256xbf16> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<100352x256xbf16>, %b = %s : tensor<256xf32>, %c = %t : tensor<256xf32>) -> tensor<100352x256xbf16> {
+    %n = graph.constant dense<1.003520e+05> : tensor<256xf32>
+    %m = graph.binary div %b, %n : tensor<256xf32>
+    %v = graph.binary div %c, %n : tensor<256xf32>
+    %r = graph.unary rsqrt %v : tensor<256xf32>
+    %m1 = graph.reshape %m : tensor<256xf32> -> tensor<1x256xf32>
+    %m2 = graph.expand %m1 : tensor<1x256xf32> -> tensor<100352x256xf32>
+    %r1 = graph.reshape %r : tensor<256xf32> -> tensor<1x256xf32>
+    %r2 = graph.expand %r1 : tensor<1x256xf32> -> tensor<100352x256xf32>
+    %0 = graph.cast %a : tensor<100352x256xbf16> -> tensor<100352x256xf32>
+    %1 = graph.binary sub %0, %m2 : tensor<100352x256xf32>
+    %2 = graph.binary mul %1, %r2 : tensor<100352x256xf32>
+    %3 = graph.cast %2 : tensor<100352x256xf32> -> tensor<100352x256xbf16>
+    graph.yield %3 : tensor<100352x256xbf16>
+  }
+  return %y : tensor<100352x256xbf16>
+}
+
 // A softmax is near its least as one kernel, and is not even weighed against others.
 // WHY-NOT: Function=softmax
 // CHECK-LABEL: func.func @softmax

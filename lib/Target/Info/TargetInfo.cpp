@@ -210,6 +210,11 @@ void addCardCosts(TargetInfo &info) {
   CostFacts &costs = info.costs;
   costs.lanesPerCycle = 128;
   costs.sharedBytesPerCycle = 128;
+  // Each is an approximation with its corrections, and a test whether these are exact; the last one a root and a
+  // reciprocal.
+  costs.divideOps = 14;
+  costs.rootOps = 14;
+  costs.inverseRootOps = 28;
   costs.exactTileCycles = 2700;
   costs.opCycles = 4;
   costs.readCycles = 100;

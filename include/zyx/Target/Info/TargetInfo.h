@@ -154,6 +154,8 @@ struct CostFacts {
   int64_t memoryBytesPerCycle = 4, cacheBytesPerCycle = 16;
   /// Products of 16 bits that matrix instructions sum up in a cycle.
   int64_t matrixProductsPerCycle = 0;
+  /// Simple instructions that a division takes, a square root, and one over it.
+  int64_t divideOps = 8, rootOps = 8, inverseRootOps = 8;
 
   // Of a CPU.
   /// An element that is gathered by itself; one that a sum reads a line apart, to put it into a vector; and a vector of
