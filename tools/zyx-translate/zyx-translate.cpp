@@ -7,6 +7,7 @@
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Target/CPU/CPU.h"
@@ -127,6 +128,30 @@ static LogicalResult kernelToC(const std::shared_ptr<llvm::SourceMgr> &sources, 
   return success();
 }
 
+/// Kernels of the lowered form, or of the machine form of the target, in the language that its backend emits.
+static LogicalResult kernelToTarget(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
+                                    MLIRContext *context) {
+  OwningOpRef<ModuleOp> module = readModule(sources, context);
+  if (!module)
+    return failure();
+  zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("cpu"));
+  if (!target)
+    return printStatus(*sources, target.status());
+  const zyx::target::Backend *backend = *zyx::pipelines::backends().find(*target);
+  for (auto func : module->getOps<zyx::kernel::FuncOp>())
+    if (zyx::Status status = backend->supports(func, *target); !status.isOk())
+      return printStatus(*sources, status);
+  PassManager passes(context);
+  backend->addLowering(passes, *target);
+  if (failed(passes.run(*module)))
+    return failure();
+  zyx::Result<std::string> text = backend->toText(*module, *target);
+  if (!text)
+    return printStatus(*sources, text.status());
+  os << *text;
+  return success();
+}
+
 /// Entries of graphs, groups or plans as a drawing.
 static LogicalResult toDot(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                            MLIRContext *context) {
@@ -154,6 +179,7 @@ int main(int argc, char **argv) {
       [](const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os, MLIRContext *context) {
         return kernelToCPU(sources, os, context, /*assembly=*/true);
       });
+  TranslateRegistration target("kernel-to-target", "Kernels in the language of the target's backend", kernelToTarget);
   TranslateRegistration launch("kernel-to-launch-info", "How kernels of the lowered and the machine form are launched",
                                kernelToLaunchInfo);
   TranslateRegistration dot("to-dot", "Entries of graphs, groups or plans in the language of Graphviz", toDot);

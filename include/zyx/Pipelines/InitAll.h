@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -40,9 +41,9 @@ namespace zyx {
 /// Every dialect that a file of ours may hold: our own, and those of upstream that our lowerings
 /// use.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry
-      .insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
-              mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::ROCDL::ROCDLDialect,
+                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   registry.insert<graph::ir::GraphDialect, kernel::KernelDialect, plan::PlanDialect>();
   mlir::func::registerInlinerExtension(registry);
 }

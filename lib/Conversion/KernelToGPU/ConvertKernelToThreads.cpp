@@ -5,6 +5,7 @@
 // The way to GPUs that every kernel of the lowered form can go: a program per thread.
 //===----------------------------------------------------------------------===//
 #include "NVVMInstructions.h"
+#include "ROCDLInstructions.h"
 #include "ThreadFunction.h"
 
 #include "zyx/Conversion/KernelToGPU/Passes.h"
@@ -12,6 +13,7 @@
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace zyx::kernel {
@@ -35,7 +37,9 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
   }
 
   void runOnOperation() override {
-    const NVVMInstructions gpu;
+    const NVVMInstructions nvvm;
+    const ROCDLInstructions rocdl;
+    const GPUInstructions &gpu = dialect == GPUDialect::ROCDL ? static_cast<const GPUInstructions &>(rocdl) : nvvm;
     SmallVector<Operation *> funcs;
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
       CrashNote note(func);
@@ -44,6 +48,8 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
         func.emitOpError() << "needs " << shared << " bytes of shared memory; a workgroup has " << mostShared;
         return signalPassFailure();
       }
+      if (failed(gpu.check(func)))
+        return signalPassFailure();
       const bool fitsStack = bytesOf(func, Space::Private) <= privateBytes;
       FailureOr<ThreadFunction> made = lowerThreadFunction(func, gpu);
       if (failed(made))
@@ -54,6 +60,8 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       facts.streams = false;
       facts.threads = &gpu;
       facts.bufferAlignment = gpuBufferAlignment;
+      facts.stackSpace = gpu.privateSpace();
+      facts.barriers = made->readsBack ? BarrierMemory::All : BarrierMemory::Shared;
       if (!fitsStack)
         facts.scratch = made->scratch;
       const SmallFloatConversions all{.half = true,
@@ -68,7 +76,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       funcs.push_back(made->func);
     }
     ConversionTarget target(getContext());
-    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+    target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
     if (failed(applyFullConversion(funcs, target, patterns)))
       signalPassFailure();
   }

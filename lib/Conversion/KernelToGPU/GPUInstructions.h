@@ -15,6 +15,9 @@ public:
   /// Address spaces of LLVM's pointers.
   virtual unsigned globalSpace() const = 0;
   virtual unsigned sharedSpace() const = 0;
+  virtual unsigned privateSpace() const { return 0; }
+  /// Reports ops of a kernel that the dialect has nothing for.
+  virtual mlir::LogicalResult check(FuncOp) const { return mlir::success(); }
   /// The number of threads of a workgroup, of workgroups of a launch, and of this workgroup among them, in 32 bits.
   virtual mlir::Value groupSize(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
   virtual mlir::Value numGroups(mlir::OpBuilder &builder, mlir::Location loc) const = 0;
@@ -30,6 +33,10 @@ public:
   /// behind the conversions of small floats, which have no bits in a register of two.
   virtual void lowerArithmetic(mlir::LLVM::LLVMFuncOp func) const = 0;
 };
+
+/// Replaces powers of two that need not be exact (`afn`) by calls of an intrinsic, one by one: a machine's own are
+/// without denormals, which those of what is between -1/2 and 1/2 are not.
+void lowerPowers(mlir::LLVM::LLVMFuncOp func, llvm::StringRef intrinsic);
 
 } // namespace zyx::kernel
 

@@ -4,9 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "NVVMInstructions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -18,7 +16,7 @@ Value NVVMInstructions::id(OpBuilder &builder, Location loc, IdKind kind) const 
                                 : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
 }
 
-void NVVMInstructions::barrier(OpBuilder &builder, Location loc, Scope scope) const {
+void NVVMInstructions::barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory) const {
   if (scope == Scope::Cluster) {
     NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
     NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
@@ -89,33 +87,6 @@ void NVVMInstructions::markKernel(LLVM::LLVMFuncOp func, Launch launch) const {
     func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
 }
 
-/// The machine's powers of two, one by one: without denormals, which those of what is between -1/2 and 1/2 are not.
-static void lowerPowers(LLVM::LLVMFuncOp func) {
-  func.walk([](math::Exp2Op power) {
-    if (!getElementTypeOrSelf(power.getType()).isF32() ||
-        !bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn))
-      return;
-    OpBuilder builder(power);
-    Location loc = power.getLoc();
-    auto take = [&](Value x) -> Value {
-      StringAttr name = builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f");
-      return LLVM::CallIntrinsicOp::create(builder, loc, x.getType(), name, x).getResult(0);
-    };
-    Value x = power.getOperand();
-    Value result;
-    if (auto type = dyn_cast<VectorType>(x.getType())) {
-      SmallVector<Value> lanes;
-      for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
-        lanes.push_back(take(vector::ExtractOp::create(builder, loc, x, lane)));
-      result = vector::FromElementsOp::create(builder, loc, type, lanes);
-    } else {
-      result = take(x);
-    }
-    power.replaceAllUsesWith(result);
-    power.erase();
-  });
-}
-
 /// Behind the conversions of small floats, which have no bits in a register of two.
 static void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   func.walk([](WarpMultiplyOp multiply) {
@@ -152,6 +123,6 @@ static void lowerWarpProducts(LLVM::LLVMFuncOp func) {
 }
 
 void NVVMInstructions::lowerArithmetic(LLVM::LLVMFuncOp func) const {
-  lowerPowers(func);
+  lowerPowers(func, "llvm.nvvm.ex2.approx.ftz.f");
   lowerWarpProducts(func);
 }

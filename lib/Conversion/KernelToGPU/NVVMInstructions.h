@@ -13,7 +13,7 @@ namespace zyx::kernel {
 class NVVMInstructions final : public GPUInstructions {
 public:
   mlir::Value id(mlir::OpBuilder &builder, mlir::Location loc, IdKind kind) const override;
-  void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope) const override;
+  void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope, BarrierMemory memory) const override;
   mlir::Value peer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address, mlir::Value group) const override;
   llvm::SmallVector<mlir::Value> readMatrix(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                                             bool transposed) const override;

@@ -75,11 +75,14 @@ FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GP
   Block *start = made.addEntryBlock(builder);
   builder.setInsertionPointToStart(start);
   SmallVector<Value> arguments;
+  bool readsBack = false;
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     Value argument = start->getArgument(i);
     if (isa<BufferType>(type)) {
       // Else LLVM takes it that nobody writes there at a barrier, which is not told where it is.
-      if (groupThreads == 1 || !isReadAndWritten(func.getBody().getArgument(i)))
+      const bool isReadBack = groupThreads > 1 && isReadAndWritten(func.getBody().getArgument(i));
+      readsBack |= isReadBack;
+      if (!isReadBack)
         made.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
       made.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(gpuBufferAlignment));
       argument = LLVM::AddrSpaceCastOp::create(builder, loc, generic, argument);
@@ -112,7 +115,7 @@ FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GP
                                   LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(cluster)));
     };
     group = clusters(group), groups = clusters(groups);
-    gpu.barrier(builder, loc, Scope::Cluster);
+    gpu.barrier(builder, loc, Scope::Cluster, BarrierMemory::All);
   }
   if (groupThreads > 1)
     moveCode(func, arguments, made, group, programs, groups);
@@ -120,5 +123,5 @@ FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GP
     moveCode(func, arguments, made, thread, programs, threads);
   func.erase();
   made.setSymName(name);
-  return ThreadFunction{made, scratch, shared, cluster > 1};
+  return ThreadFunction{made, scratch, shared, cluster > 1, readsBack};
 }

@@ -17,6 +17,8 @@ struct ThreadFunction {
   mlir::Value scratch, shared;
   /// Several workgroups run a program, as a cluster.
   bool isCluster = false;
+  /// Whether threads read of buffers what others of their workgroup wrote there.
+  bool readsBack = false;
 };
 mlir::FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func, const GPUInstructions &gpu);
 

@@ -249,8 +249,10 @@ LogicalResult MemoryLowering::lower(AllocOp alloc) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&body.getBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(elements));
-  place.base = LLVM::AllocaOp::create(builder, loc, pointerType(builder.getContext()),
-                                      memoryType(type.getElementType()), count, /*alignment=*/64);
+  auto stack = LLVM::LLVMPointerType::get(builder.getContext(), facts.stackSpace);
+  place.base = LLVM::AllocaOp::create(builder, loc, stack, memoryType(type.getElementType()), count, /*alignment=*/64);
+  if (facts.stackSpace != 0)
+    place.base = LLVM::AddrSpaceCastOp::create(builder, loc, pointerType(builder.getContext()), place.base);
   places[alloc] = std::move(place);
   return success();
 }
@@ -601,7 +603,7 @@ void MemoryLowering::lower(IdOp id) {
 }
 
 void MemoryLowering::lower(BarrierOp barrier) {
-  facts.threads->barrier(builder, loc, barrier.getScope());
+  facts.threads->barrier(builder, loc, barrier.getScope(), facts.barriers);
   barrier.erase();
 }
 

@@ -17,6 +17,20 @@ Status zyx::target::refuseKernel(kernel::FuncOp kernel, const std::string &reaso
   return Status::compileFailed(text + "kernel '" + kernel.getName().str() + "' " + reason);
 }
 
+Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target) {
+  auto refuse = [&](const char *what, int64_t needed, int64_t most) {
+    return refuseKernel(kernel, "needs " + std::to_string(needed) + " " + what + "; target '" + target.name + "' has " +
+                                    std::to_string(most));
+  };
+  if (info.threads > target.simt.workgroupThreads)
+    return refuse("threads of a workgroup", info.threads, target.simt.workgroupThreads);
+  if (info.cluster > target.simt.clusterSize)
+    return refuse("workgroups of a cluster", info.cluster, target.simt.clusterSize);
+  if (info.sharedBytes > target.simt.sharedBytes)
+    return refuse("bytes of shared memory", info.sharedBytes, target.simt.sharedBytes);
+  return Status::ok();
+}
+
 Status BackendRegistry::add(std::unique_ptr<Backend> backend) {
   if (llvm::is_contained(names(), backend->name()))
     return Status::invalidArgument("backend '" + std::string(backend->name()) + "' is registered twice");

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
 
-#include "Link.h"
+#include "zyx/Target/Backend/Link.h"
 
 #include <chrono>
 

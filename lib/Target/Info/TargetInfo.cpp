@@ -343,6 +343,58 @@ TargetInfo anyCard() {
   return info;
 }
 
+/// A GPU of AMD's by its manual: compute units, threads of a wave, their registers, and what lies between a compute
+/// unit and memory. Products are of threads: its matrix instructions have no rows yet, and so no kernel has them.
+TargetInfo amd(const char *name, int64_t cores, int64_t waveThreads, int64_t registers, int64_t residentThreads,
+               int64_t l2Bytes) {
+  TargetInfo info;
+  info.name = info.cpu = name;
+  info.kind = TargetKind::HIP;
+  info.device = "hip";
+  info.requiredFeatures = {name};
+  info.cores = cores;
+  info.arithmetic.hasFma = true;
+  info.arithmetic.hasMaximum = false;
+  addWorkgroups(info);
+  info.simt.subgroupSize = waveThreads;
+  info.simt.sharedBytes = 64 << 10;
+  info.simt.registers = registers;
+  info.simt.residentThreads = residentThreads;
+  info.simt.busyThreads = residentThreads / 2;
+  info.memory.l1Bytes = 32 << 10;
+  info.memory.l2Bytes = l2Bytes;
+  // Private allocations are in global memory, in what a launch gives the kernel for them: no kernel needs what AMD
+  // calls scratch memory, which the driver would have to keep for every thread that a card has room for.
+  info.memory.privateBytes = info.memory.stackBytes = 0;
+  // Estimates: none of these cards was there to be measured.
+  addCardCosts(info);
+  info.costs.threadProductsPerCycle = 10;
+  info.costs.launchCycles = 8000;
+  info.costs.cacheBytesPerCycle = 64;
+  return info;
+}
+
+/// MI300.
+TargetInfo cdna3() {
+  TargetInfo info = amd("gfx942", 304, 64, 131072, 2048, 4 << 20);
+  info.costs.megahertz = 2100;
+  info.costs.memoryBytesPerCycle = 8;
+  return info;
+}
+/// RX 7900.
+TargetInfo rdna3() {
+  TargetInfo info = amd("gfx1100", 96, 32, 98304, 1024, 6 << 20);
+  info.costs.megahertz = 2500;
+  return info;
+}
+/// RX 9070: the first whose maximum of floats gives NaN where either is.
+TargetInfo rdna4() {
+  TargetInfo info = amd("gfx1201", 64, 32, 98304, 1024, 8 << 20);
+  info.arithmetic.hasMaximum = true;
+  info.costs.megahertz = 2900;
+  return info;
+}
+
 /// A field as text.
 std::string textOf(const std::string &field) { return field; }
 std::string textOf(std::integral auto field) { return std::to_string(field); }
@@ -451,8 +503,8 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
 
 /// Records that are no CPUs.
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard}, {"sm_75", turing},  {"sm_80", ampere},          {"sm_86", ampereDesktop},
-    {"sm_89", ada},    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}};
+    {"cuda", anyCard},  {"sm_75", turing},           {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada},
+    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3}, {"gfx1100", rdna3},       {"gfx1201", rdna4}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

@@ -25,17 +25,7 @@ public:
     mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
     if (failed(info))
       return refuseKernel(kernel, "copies what no tensor map describes");
-    auto refuse = [&](const char *what, int64_t needed, int64_t most) {
-      return refuseKernel(kernel, "needs " + std::to_string(needed) + " " + what + "; target '" + target.name +
-                                      "' has " + std::to_string(most));
-    };
-    if (info->threads > target.simt.workgroupThreads)
-      return refuse("threads of a workgroup", info->threads, target.simt.workgroupThreads);
-    if (info->cluster > target.simt.clusterSize)
-      return refuse("workgroups of a cluster", info->cluster, target.simt.clusterSize);
-    if (info->sharedBytes > target.simt.sharedBytes)
-      return refuse("bytes of shared memory", info->sharedBytes, target.simt.sharedBytes);
-    return Status::ok();
+    return checkWorkgroup(kernel, *info, target);
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {

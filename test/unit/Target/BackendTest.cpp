@@ -48,12 +48,16 @@ protected:
 } // namespace
 
 TEST_F(Backends, EveryRecordHasOne) {
-  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM"));
+  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL"));
   for (const std::string &name : targetNames()) {
     Result<const Backend *> backend = pipelines::backends().find(*lookUpTarget(name));
     ASSERT_TRUE(backend) << backend.status().toString();
     const std::string_view found = (*backend)->name();
-    EXPECT_EQ(found, name == "c" ? "Text/C" : name == "cuda" || name.starts_with("sm_") ? "NVVM" : "CPU") << name;
+    EXPECT_EQ(found, name == "c"                                 ? "Text/C"
+                     : name == "cuda" || name.starts_with("sm_") ? "NVVM"
+                     : name.starts_with("gfx")                   ? "ROCDL"
+                                                                 : "CPU")
+        << name;
   }
 }
 
@@ -82,6 +86,8 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
       "  kernel.roles {\n    kernel.role \"r\" count 1 threads 32 {\n    ^bb0(%i: index):\n    }\n  }\n";
   EXPECT_THAT(refusal("cpu", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
   EXPECT_THAT(refusal("c", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
+  EXPECT_THAT(refusal("gfx942", "threads = 32 : i64", roles),
+              HasSubstr("is in the machine form, for which AMD's GPUs have no lowering"));
   EXPECT_EQ(refusal("sm_90a", "threads = 32 : i64", roles), "");
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "SharedObject.h"
-#include "Target/CPU/Link.h"
 
+#include "zyx/Target/Backend/Link.h"
 #include "zyx/Target/CPU/CPU.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -32,7 +32,7 @@ TEST(TargetInfo, UnknownNameListsTheRecords) {
   EXPECT_EQ(failure.message(),
             "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64, c, cuda, sm_75, sm_80, sm_86, sm_89, sm_90a, "
-            "sm_90a-fast");
+            "sm_90a-fast, gfx942, gfx1100, gfx1201");
 }
 
 TEST(TargetInfo, InstructionSetsAreRecordsOfTheCpu) {
@@ -186,7 +186,8 @@ TEST(TargetInfo, FactsFollowTheTableOfInstructions) {
                                    Expected{"c", false, false, false, false, false, false, 0, 0},
                                    Expected{"sm_75", false, false, false, true, false, false, 8, 0},
                                    Expected{"sm_80", false, false, false, true, false, true, 16, 16},
-                                   Expected{"sm_90a", false, false, false, true, true, true, 16, 16}}) {
+                                   Expected{"sm_90a", false, false, false, true, true, true, 16, 16},
+                                   Expected{"gfx942", false, false, false, false, false, false, 0, 0}}) {
     const TargetInfo info = *lookUpTarget(expected.name);
     EXPECT_EQ(info.hasBf16Dots(), expected.bf16Dots) << expected.name;
     EXPECT_EQ(info.hasI8Dots(), expected.i8Dots) << expected.name;
@@ -202,6 +203,17 @@ TEST(TargetInfo, FactsFollowTheTableOfInstructions) {
     EXPECT_EQ(depthOf(MatrixType::BF16), expected.depthOfBf16) << expected.name;
     // Each instruction's rates are known.
     EXPECT_EQ(info.costs.matrixProductsPerCycle != 0, !info.matrix.instructions.empty()) << expected.name;
+  }
+}
+
+TEST(TargetInfo, GpusOfAmdHaveWavesOfTheirWidth) {
+  for (const auto &[name, threads] : {std::pair("gfx942", 64), std::pair("gfx1100", 32), std::pair("gfx1201", 32)}) {
+    const TargetInfo info = *lookUpTarget(name);
+    EXPECT_EQ(info.simt.subgroupSize, threads) << name;
+    EXPECT_EQ(info.simt.sharedBytes, 64 << 10) << name;
+    // What a driver would keep for every thread is not asked for.
+    EXPECT_EQ(info.memory.privateBytes, 0) << name;
+    EXPECT_EQ(info.device, "hip") << name;
   }
 }
 

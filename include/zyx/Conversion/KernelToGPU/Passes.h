@@ -9,6 +9,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -16,6 +17,9 @@
 #include "mlir/Pass/Pass.h"
 
 namespace zyx::kernel {
+
+/// The dialect of a GPU's own ops: NVIDIA's, AMD's.
+enum class GPUDialect { NVVM, ROCDL };
 
 #define GEN_PASS_DECL
 #include "zyx/Conversion/KernelToGPU/Passes.h.inc"

@@ -8,9 +8,9 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertKernelToThreadsPass : Pass<"zyx-convert-kernel-to-threads", "::mlir::ModuleOp"> {
-  let summary = "Kernels in the lowered form become kernels of NVVM, a program per thread or workgroup";
+  let summary = "Kernels in the lowered form become kernels of a GPU, a program per thread or workgroup";
   let description = [{
-    The way to NVIDIA's GPUs that every kernel of the lowered form can go. Each `kernel.func @k` becomes a
+    The way to GPUs that every kernel of the lowered form can go: in NVVM to NVIDIA's, in ROCDL to AMD's. Each `kernel.func @k` becomes a
     kernel `@k(buffers..., scalars..., scratch, programs)`: scalars are 64-bit integers, `programs` is the
     number of the grid's programs, of which thread t of n runs t, t + n, ...: any number of threads is right.
     Neighbours in the grid are neighbours in a warp, so a schedule makes accesses coalesce by its last axis.
@@ -22,6 +22,8 @@ def ConvertKernelToThreadsPass : Pass<"zyx-convert-kernel-to-threads", "::mlir::
       read is loaded past the coherent cache (`ld.global.nc`).
     - Private allocations of at most `private-bytes` together are in local memory. Else all are in `scratch`,
       where each thread has the sum of them, each rounded up to 64 bytes.
+    - At a barrier, ROCDL has fences of shared memory alone, unless the kernel reads a buffer that it writes. ROCDL has
+      no clusters and no products by warps: kernels with them are refused.
     - The rest is as in `-zyx-convert-kernel-to-llvm`: small floats are bits, no fast-math flag is added.
   }];
   let options = [Option<"privateBytes", "private-bytes", "int64_t", "1024",
@@ -30,8 +32,12 @@ def ConvertKernelToThreadsPass : Pass<"zyx-convert-kernel-to-threads", "::mlir::
     "the most that a workgroup has in shared memory">,
     Option<"packedHalf", "packed-half", "bool", "false", "whether sums and products of f16 are instructions">,
     Option<"packedBfloat", "packed-bfloat", "bool", "false", "whether sums and products of bf16 are instructions">,
-    Option<"maximum", "maximum", "bool", "false", "whether maxima and minima of both are, with NaN where either is">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    Option<"maximum", "maximum", "bool", "false", "whether maxima and minima of both are, with NaN where either is">,
+    Option<"dialect", "dialect", "::zyx::kernel::GPUDialect", "::zyx::kernel::GPUDialect::NVVM",
+    "the dialect of ids and barriers",
+    [{::llvm::cl::values(clEnumValN(::zyx::kernel::GPUDialect::NVVM, "nvvm", "of NVIDIA's GPUs"),
+                         clEnumValN(::zyx::kernel::GPUDialect::ROCDL, "rocdl", "of AMD's GPUs"))}]>];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::ROCDL::ROCDLDialect",
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }

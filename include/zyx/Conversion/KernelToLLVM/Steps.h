@@ -19,6 +19,9 @@ namespace zyx::kernel {
 /// Buffer arguments are pointers after it; views still name them, through a cast.
 mlir::FailureOr<mlir::LLVM::LLVMFuncOp> lowerFunction(FuncOp func);
 
+/// What threads see behind a barrier of what others wrote before it: shared memory, or buffers, too.
+enum class BarrierMemory : uint8_t { Shared, All };
+
 /// What a GPU's dialect has for ops of threads. Addresses are generic pointers.
 class ThreadInstructions {
 public:
@@ -26,7 +29,7 @@ public:
   /// The number of a thread in its workgroup, or of a workgroup in its cluster, in 32 bits.
   virtual mlir::Value id(mlir::OpBuilder &builder, mlir::Location loc, IdKind kind) const = 0;
   /// Waits for the threads of the workgroup or of the cluster, and shows them what was written.
-  virtual void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope) const = 0;
+  virtual void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope, BarrierMemory memory) const = 0;
   /// The address of the same place in the shared memory of another workgroup of the cluster.
   virtual mlir::Value peer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                            mlir::Value group) const = 0;
@@ -66,6 +69,10 @@ struct MemoryFacts {
   mlir::Value scratch = {};
   /// Where shared allocations go, if there is such memory.
   mlir::Value shared = {};
+  /// The address space of the stack.
+  unsigned stackSpace = 0;
+  /// What barriers show.
+  BarrierMemory barriers = BarrierMemory::All;
   /// The workgroup is one of several in a cluster.
   bool isCluster = false;
   /// What a GPU has for its threads; null on a processor.

@@ -8,6 +8,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Status.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -70,6 +71,8 @@ public:
 
 /// A refusal of `supports`: the kernel's location and name before the reason.
 Status refuseKernel(kernel::FuncOp kernel, const std::string &reason);
+/// Refuses a kernel whose workgroups are larger than the record's.
+Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
 
 /// The backends that a compiler has. Each is added by name (`registerCPUBackend`), none by a static initialiser: which
 /// ones there are does not depend on what the linker keeps.

@@ -17,14 +17,14 @@
 namespace zyx::target {
 
 /// Which emitter makes code for the machine.
-enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2 };
+enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2, HIP = 3 };
 
 /// Whose code it is, and for whom.
 struct Identity {
-  /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "cuda", "sm_90a".
+  /// The record's name: "cpu", "x86-64-v3", "aarch64", "c", "cuda", "sm_90a", "gfx942".
   std::string name;
   TargetKind kind = TargetKind::CPU;
-  /// The runtime's device that loads the code: "cpu", "c", "cuda".
+  /// The runtime's device that loads the code: "cpu", "c", "cuda", "hip".
   std::string device;
   /// The triple of the system that runs the code; empty for this one.
   std::string triple;

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_TARGET_CPU_LINK_H
-#define ZYX_LIB_TARGET_CPU_LINK_H
+#ifndef ZYX_TARGET_BACKEND_LINK_H
+#define ZYX_TARGET_BACKEND_LINK_H
 
 #include "zyx/Base/Status.h"
 
@@ -18,9 +18,13 @@ namespace zyx::target {
 /// Refuses an object that needs a function other than memcpy, memmove and memset.
 Status checkUndefinedSymbols(llvm::StringRef object);
 
-/// Links relocatable objects into a shared object, with the linker inside this process.
-Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects);
+/// How the objects of a processor are linked.
+inline constexpr const char *processorLinkOptions[] = {"--hash-style=gnu", "-z", "noexecstack", "-z", "now"};
+
+/// Links relocatable objects into a shared object, with lld inside this process. Options are lld's.
+Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects,
+                                                llvm::ArrayRef<const char *> options = processorLinkOptions);
 
 } // namespace zyx::target
 
-#endif // ZYX_LIB_TARGET_CPU_LINK_H
+#endif // ZYX_TARGET_BACKEND_LINK_H

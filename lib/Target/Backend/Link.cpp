@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Link.h"
+#include "zyx/Target/Backend/Link.h"
 
 #include "zyx/Base/File.h"
 #include "zyx/Base/ProcessMutex.h"
@@ -49,7 +49,8 @@ Status checkUndefinedSymbols(llvm::StringRef object) {
                                needed);
 }
 
-Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects) {
+Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects,
+                                                llvm::ArrayRef<const char *> options) {
   // lld keeps its state in globals: one link at a time. After a crash inside it may not run again.
   static constinit ProcessMutex mutex;
   static bool usable = true;
@@ -68,9 +69,9 @@ Result<std::vector<std::byte>> linkSharedObject(llvm::ArrayRef<llvm::StringRef> 
   {
     const ProcessMutex::Guard lock(mutex);
     ZYX_RETURN_IF_ERROR(lock.check());
-    std::vector<const char *> arguments = {
-        "ld.lld",      "-shared", "-nostdlib", "--threads=1", "--hash-style=gnu", "--build-id=none", "-z",
-        "noexecstack", "-z",      "now",       "-o",          output.c_str()};
+    std::vector<const char *> arguments = {"ld.lld",          "-shared", "-nostdlib",   "--threads=1",
+                                           "--build-id=none", "-o",      output.c_str()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
     for (const std::string &input : inputs)
       arguments.push_back(input.c_str());
     std::string messages;
