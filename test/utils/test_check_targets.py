@@ -25,6 +25,7 @@ class CheckTargets(unittest.TestCase):
         self.refuses({"include/zyx/Dialect/Kernel/Transforms/Passes.td": 'Option<"isGpu", "gpu", "bool">\n'},
                      "Passes.td:1: isGpu")
         self.refuses({"tools/zyx-run/A.cpp": "if (isGpu) {}\n"}, "tools/zyx-run/A.cpp:1: isGpu")
+        self.refuses({"lib/Codegen/Tile/A.cpp": "if (machine.isGpu) {}\n"}, "lib/Codegen/Tile/A.cpp:1: isGpu")
 
     def test_target_knows_its_kinds(self):
         self.accepts({"lib/Target/CPU/A.cpp": "if (target.kind != TargetKind::CPU) {}\n",

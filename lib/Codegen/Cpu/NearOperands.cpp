@@ -144,8 +144,7 @@ private:
 } // namespace
 
 bool NearOperands::comesNear(LoadOp load, Axis axis) {
-  if (t.threads > 1 || t.machine.isGpu || t.machine.vectorBytes == 0 || n.picked || n.reduces.empty() ||
-      !combinesMany())
+  if (t.threads > 1 || !t.machine.hasVectors() || n.picked || n.reduces.empty() || !combinesMany())
     return false;
   const int64_t width =
       std::min<int64_t>(t.lanesFor(n.cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
@@ -153,8 +152,8 @@ bool NearOperands::comesNear(LoadOp load, Axis axis) {
 }
 
 bool NearOperands::mayCopy() {
-  return t.threads == 1 && !t.machine.isGpu && t.machine.vectorBytes != 0 && n.vectorAxis && n.lanes != 1 &&
-         !n.unrolled && !n.picked && !n.reduces.empty() && (!n.vectorCombined() || combinesMany());
+  return t.threads == 1 && t.machine.hasVectors() && n.vectorAxis && n.lanes != 1 && !n.unrolled && !n.picked &&
+         !n.reduces.empty() && (!n.vectorCombined() || combinesMany());
 }
 
 uint64_t NearOperands::countReads() {

@@ -143,8 +143,8 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
     TileLowering lowering(func, builder, axes,
-                          {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, isGpu, warpDots});
-    if (isGpu && isCopy(func))
+                          {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, hasSubgroups, warpDots});
+    if (hasSubgroups && isCopy(func))
       lowering.sumByDimension();
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));

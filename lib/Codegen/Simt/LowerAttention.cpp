@@ -31,7 +31,7 @@ class AttentionLowering {
 public:
   AttentionLowering(FuncOp func, const Axes &axes, const SharedAttention &attention, const SharedAttentionShape &shape)
       : func(func), axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()),
-        evaluator(b, axes, /*hasFma=*/true, /*isGpu=*/true), f32(b.getF32Type()) {}
+        evaluator(b, axes, /*hasFma=*/true, /*hasSubgroups=*/true), f32(b.getF32Type()) {}
 
   LogicalResult run();
 

@@ -75,7 +75,7 @@ FailureOr<Nest::Accumulators> Nest::emitRest(const Pieces &pieces, Accumulators 
 }
 
 int64_t Nest::stepsAtOnce() {
-  return !t.machine.isGpu || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
+  return !t.machine.hasSubgroups || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
 }
 
 bool Nest::comparesBits(ReduceOp reduce) {

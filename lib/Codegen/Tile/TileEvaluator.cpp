@@ -116,7 +116,7 @@ FailureOr<Value> TileEvaluator::evaluate(Value tile, Point &point) {
     }
     if (vectors && isa<arith::DivFOp>(op) && !isa<VectorType>(operands[1].getType()) &&
         sharesDivisor(operands[1], hasFma))
-      return point.memo[tile] = divideByShared(builder, op->getLoc(), operands[0], operands[1], isGpu);
+      return point.memo[tile] = divideByShared(builder, op->getLoc(), operands[0], operands[1], hasSubgroups);
     IRMapping operandMap;
     for (auto [from, to] : llvm::zip(op->getOperands(), operands))
       operandMap.map(from, vectors ? broadcast(to, point) : to);
@@ -210,7 +210,7 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
       return read;
     // One by one, what the other dimensions add is the same for all of them.
-    if (sumsByDimension && isGpu && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>()))
+    if (sumsByDimension && hasSubgroups && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>()))
       return loadLanes(point, type.getElementType(), loc, [&](Value lane) {
         SmallVector<Value> at(indices);
         at[*vectorDim] = addIndex(at[*vectorDim], lane, loc);
@@ -219,7 +219,7 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
-    return LaneLoader(builder, loc, point.lanes, /*branches=*/isGpu)
+    return LaneLoader(builder, loc, point.lanes, /*branches=*/hasSubgroups)
         .load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
   }
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
@@ -323,7 +323,7 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
 
 /// An element found through several blocks, or one that may not exist: `other` or zero then.
 Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
-  if (sumsByDimension || !isGpu)
+  if (sumsByDimension || !hasSubgroups)
     if (Value read = loadElementThroughForm(view, indices, other, loc))
       return read;
   auto expression = [&](AffineExpr expr) -> Value { return constantIndex(*BlockAttr::constant(expr), loc); };

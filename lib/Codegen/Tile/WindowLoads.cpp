@@ -82,7 +82,7 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
     int64_t length = std::max<int64_t>(bound.high - bound.low, 0);
     // Of vectors that begin at multiples of their length, a bound that is such a multiple, too, cuts none.
     const bool isWhole =
-        isGpu && bound.factors[lane] == 1 && length % point.lanes == 0 && knownDivisor(at) % point.lanes == 0;
+        hasSubgroups && bound.factors[lane] == 1 && length % point.lanes == 0 && knownDivisor(at) % point.lanes == 0;
     if (bound.factors[lane] == 0 || isWhole) {
       all = both(all, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, constantIndex(length, loc)));
       continue;
@@ -103,7 +103,7 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
   Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
   Value mask = both(point.mask, each);
   auto type = VectorType::get(point.lanes, rowType.getElementType());
-  if (isGpu && all && !mask) {
+  if (hasSubgroups && all && !mask) {
     if (!other)
       other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(rowType.getElementType()));
     return readBehindBranch(builder, all, vector::BroadcastOp::create(builder, loc, type, other), [&]() -> Value {
@@ -182,16 +182,16 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   // What is read where nothing exists must exist.
   Value row = viewAsRow(builder, view);
   auto rowType = cast<ViewType>(row.getType());
-  if (!form || rowType.getDimSize(0) < 1 || (!isGpu && !form->bounds.empty()))
+  if (!form || rowType.getDimSize(0) < 1 || (!hasSubgroups && !form->bounds.empty()))
     return {};
-  if (isGpu && !isNarrow(*form, view))
+  if (hasSubgroups && !isNarrow(*form, view))
     return {};
-  Type number = isGpu ? Type(builder.getI32Type()) : Type(builder.getIndexType());
+  Type number = hasSubgroups ? Type(builder.getI32Type()) : Type(builder.getIndexType());
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number, value));
   };
   auto toNumber = [&](Value index) {
-    return isGpu ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index;
+    return hasSubgroups ? builder.createOrFold<arith::IndexCastOp>(loc, number, index) : index;
   };
   auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
     Value total;
@@ -218,7 +218,7 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
   if (exists)
     place = arith::SelectOp::create(builder, loc, exists, place, constant(0));
-  if (isGpu)
+  if (hasSubgroups)
     place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
   Type element = rowType.getElementType();
   Value read = LoadOp::create(builder, loc, element, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles='vector-bytes=16 gpu' | FileCheck %s --check-prefix=GPU
+// RUN: zyx-opt %s -zyx-kernel-lower-tiles='vector-bytes=16 subgroups' | FileCheck %s --check-prefix=GPU
 // RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=33000' \
 // RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 

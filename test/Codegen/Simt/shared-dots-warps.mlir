@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 gpu warp-dots' -canonicalize -cse \
+// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 subgroups warp-dots' -canonicalize -cse \
 // RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 gpu' | FileCheck %s --check-prefix=NONE
+// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 subgroups' | FileCheck %s --check-prefix=NONE
 
 !h = !kernel.buffer<bf16, global>
 !f = !kernel.buffer<f32, global>

@@ -47,7 +47,7 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     Option<"hasMaximum", "maximum", "bool", "true",
            "Whether one instruction computes the maximum of floats, with NaN where either is">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">,
-    Option<"isGpu", "gpu", "bool", "false",
+    Option<"hasSubgroups", "subgroups", "bool", "false",
            "Whether vectors are registers of a thread, of as many elements as it reads or writes at once">,
     Option<"warpDots", "warp-dots", "bool", "false", "Whether a warp multiplies 16 x 16 by 16 x 8 bf16 or f16 at once">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];

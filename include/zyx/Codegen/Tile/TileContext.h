@@ -19,11 +19,14 @@ struct VectorMachine {
   bool hasFma = false;
   /// One instruction computes the maximum or minimum of floats, with NaN where either is.
   bool hasMaximum = true;
-  /// Vectors are registers of a GPU's thread: as many elements as it reads or writes at once, of whatever type they are
-  /// computed in.
-  bool isGpu = false;
+  /// Programs are threads that run in lockstep with others, and vectors are registers of a thread: as many elements as
+  /// it reads or writes at once, of whatever type they are computed in.
+  bool hasSubgroups = false;
   /// A warp multiplies 16 x 16 by 16 x 8 elements of 16 bits at once.
   bool warpDots = false;
+
+  /// Programs have vector registers, and caches that keep what lies near.
+  bool hasVectors() const { return !hasSubgroups && vectorBytes != 0; }
 };
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
@@ -43,7 +46,7 @@ public:
 
   TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
       : source(source), builder(builder), axes(axes), machine(machine),
-        evaluator(builder, axes, machine.hasFma, machine.isGpu), cluster(source.getCluster().value_or(1)),
+        evaluator(builder, axes, machine.hasFma, machine.hasSubgroups), cluster(source.getCluster().value_or(1)),
         threads(source.getThreads().value_or(1) * cluster) {}
   TileContext(const TileContext &) = delete;
 

@@ -60,8 +60,8 @@ struct RegisterTile {
 /// vectors. What roots have computed before is looked up.
 class TileEvaluator {
 public:
-  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma, bool isGpu)
-      : hasFma(hasFma), isGpu(isGpu), builder(builder), axes(axes) {}
+  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma, bool hasSubgroups)
+      : hasFma(hasFma), hasSubgroups(hasSubgroups), builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
@@ -87,7 +87,7 @@ public:
   /// One instruction computes a * b + c with one rounding.
   const bool hasFma;
   /// Lanes of a vector are registers.
-  const bool isGpu;
+  const bool hasSubgroups;
   /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by
   /// one: many of them share their position along one of two axes. A processor always does so, where all elements
   /// exist.
