@@ -15,13 +15,6 @@ using namespace zyx::cost;
 using namespace zyx::graph::ir;
 using zyx::schedule::Estimate;
 
-FailureOr<zyx::target::TargetInfo> zyx::cost::recordOf(func::FuncOp entry, StringRef target) {
-  zyx::Result<zyx::target::TargetInfo> record = zyx::target::lookUpTarget(target);
-  if (!record)
-    return entry.emitError() << record.status().message();
-  return *record;
-}
-
 CostModel::CostModel(const zyx::target::TargetInfo &target) : target(target) {
   if (target.hasSubgroups())
     machine = Workgroups::of(target);

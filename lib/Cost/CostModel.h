@@ -15,9 +15,6 @@ namespace zyx::cost {
 /// What a group computes, and on what: ops, attributes and types by their place in the context, operands by number.
 llvm::SmallVector<const void *> keyOf(graph::ir::GroupOp group);
 
-/// The record of the target that a pass names; without one says so on the entry, and fails.
-mlir::FailureOr<target::TargetInfo> recordOf(mlir::func::FuncOp entry, llvm::StringRef target);
-
 /// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
 class CostModel {
 public:

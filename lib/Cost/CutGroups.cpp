@@ -9,6 +9,7 @@
 #include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -269,8 +270,8 @@ void CutGroups::runOnOperation() {
   func::FuncOp entry = getOperation();
   if (entry.isExternal())
     return;
-  FailureOr<TargetInfo> record = recordOf(entry, target);
-  if (failed(record))
+  const TargetInfo *record = zyx::kernel::requireTarget(entry);
+  if (!record)
     return signalPassFailure();
   SmallVector<GroupOp> groups;
   entry.walk([&](GroupOp group) { groups.push_back(group); });

@@ -12,6 +12,7 @@
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -344,8 +345,8 @@ void LayOutResults::runOnOperation() {
   func::FuncOp entry = getOperation();
   if (entry.isExternal())
     return;
-  FailureOr<TargetInfo> record = recordOf(entry, target);
-  if (failed(record))
+  const TargetInfo *record = zyx::kernel::requireTarget(entry);
+  if (!record)
     return signalPassFailure();
   CostModel costs(*record);
   Cutter cutter(entry, costs);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 #include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/Dot.h"
@@ -195,6 +195,7 @@ Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &st
     };
     for (kernel::FuncOp func : kernels) {
       OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
+      kernel::copyTarget(module, *own);
       Operation *behind = func->getNextNode();
       func->moveBefore(own->getBody(), own->getBody()->end());
       ZYX_RETURN_IF_ERROR(toLowered([&] { return lowered.run(*own); }));
@@ -211,6 +212,7 @@ Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &st
     // A plan that only copies has code too, though nothing is in it.
     if (kernels.empty()) {
       OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
+      kernel::copyTarget(module, *none);
       ZYX_RETURN_IF_ERROR(emit(*none));
     }
   }

@@ -59,7 +59,7 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
   if (options.optimise && options.fusion == Fusion::Weighed)
-    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name}));
+    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass());
   addKernelPasses(passes, options);
 }
 
@@ -82,10 +82,10 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
     if (options.target.hasSubgroups())
       passes.addPass(schedule::createPadRowsPass());
     if (options.target.hasTensorCores())
-      passes.addPass(schedule::createLayOutFactorsPass({options.target.name}));
+      passes.addPass(schedule::createLayOutFactorsPass());
     if (!options.onlyKernel.empty())
       passes.addPass(std::make_unique<KeepKernelPass>(options.onlyKernel));
-    passes.addPass(schedule::createChooseSchedulePass({options.target.name, options.measured, options.listChoices}));
+    passes.addPass(schedule::createChooseSchedulePass({options.measured, options.listChoices}));
     if (!options.target.hasSubgroups())
       passes.addPass(schedule::createPackWeightsPass());
   }
@@ -99,24 +99,10 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createVerifyFormPass({"tiled"}));
   if (options.target.hasTensorCores())
     passes.addPass(kernel::createMapTensorCoresPass());
-  if (options.optimise) {
-    kernel::StageReusedPassOptions staging;
-    // A thread of a subgroup has little memory that is near: it rather computes again.
-    if (options.target.hasSubgroups())
-      staging.maxBytes = options.target.memory.privateBytes;
-    staging.rowBytes = target::keptRowBytes(options.target);
-    passes.addPass(kernel::createStageReusedPass(staging));
-  }
-  passes.addPass(kernel::createLowerTilesPass(
-      {options.target.accessBytes(), options.target.accessRegisters(), options.target.hasBf16Dots(),
-       options.target.hasI8Dots(), options.target.arithmetic.hasFma, options.target.arithmetic.hasMaximum,
-       options.target.simt.sharedBytes, options.target.hasSubgroups(),
-       options.target.findSubgroupProduct(target::MatrixType::BF16) != nullptr}));
-  // Machines of subgroups have functional units for powers of two: ex2.approx in PTX, v_exp_f32 in AMD's code.
-  const bool hasPowers = options.target.hasSubgroups();
-  passes.addPass(
-      kernel::createExpandMathPass({options.target.arithmetic.hasFma, options.target.arithmetic.hasRounding, hasPowers,
-                                    options.target.hasSubgroups() && options.target.arithmetic.hasMaximum}));
+  if (options.optimise)
+    passes.addPass(kernel::createStageReusedPass());
+  passes.addPass(kernel::createLowerTilesPass());
+  passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
   passes.addPass(kernel::createVerifyFormPass({"lowered"}));
@@ -262,12 +248,7 @@ void zyx::pipelines::addGroupPasses(OpPassManager &passes, const Options &option
 }
 
 void zyx::pipelines::addKernelPasses(OpPassManager &passes, const Options &options) {
-  ConvertGraphToKernelPassOptions machine;
-  if (options.optimise) {
-    const Workgroups has = Workgroups::of(options.target);
-    machine = {has.threads, has.sharedBytes, has.warpSize, has.workgroupThreads, has.transactionBytes, has.vectorBytes};
-  }
-  passes.addPass(createConvertGraphToKernelPass(machine));
+  passes.addPass(createConvertGraphToKernelPass({options.optimise}));
   if (options.optimise) {
     passes.addPass(kernel::createMergeIdenticalPass());
     passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());
@@ -294,6 +275,9 @@ std::optional<Phase> zyx::pipelines::parsePhase(std::string_view name) {
 }
 
 void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options &options) {
+  // Kernels are for a machine: from here on passes ask the module for its facts.
+  if (phase == Phase::Kernel)
+    passes.addPass(kernel::createAttachTargetPass({options.target.name, {}}));
   if (options.scheduleSeed == 0 || !addRandomPhase(phase, passes, options))
     entryOf(phase).add(passes, options);
 }

@@ -28,9 +28,9 @@ static void addRandomKernelPhase(OpPassManager &passes, const Options &options) 
   if (options.optimise)
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
   if (isWeighed)
-    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.target.name, options.scheduleSeed}));
+    passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({options.scheduleSeed}));
   if (isWeighed && options.target.hasTensorCores())
-    passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.target.name, options.scheduleSeed}));
+    passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({options.scheduleSeed}));
   addKernelPasses(passes, options);
 }
 

@@ -115,7 +115,7 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
         while (2 * cluster <= target.simt.clusterSize && 2 * cluster * groups <= 2 * target.cores &&
                4 * cluster <= blocks && 2 * cluster * own * axes.extent(found->columns) <= mostGathered)
           cluster *= 2;
-        auto shape = SharedAttentionShape::of(*found, axes, own, columns, threads, cluster);
+        auto shape = SharedAttentionShape::of(*found, axes, target.simt.laneBytes, own, columns, threads, cluster);
         if (!shape || shape->bytes > target.simt.sharedBytes / share)
           continue;
         if (ScheduleAttr schedule = sharedSchedule(*found, axes, {own, columns}, threads, func.getContext()))

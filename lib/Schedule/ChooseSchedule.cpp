@@ -6,6 +6,7 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -76,11 +77,9 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
   }
 
   void runOnOperation() override {
-    zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
-    if (!record) {
-      getOperation()->emitError() << record.status().message();
+    const TargetInfo *record = requireTarget(getOperation());
+    if (!record)
       return signalPassFailure();
-    }
     const llvm::StringMap<StringRef> measuredChoices = readMeasured(measured.getValue());
     const bool looksAtAll = list != 0 || !measuredChoices.empty();
     zyx::schedule::Launches launches;

@@ -10,6 +10,7 @@
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Codegen/Tile/FactorLayout.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"
@@ -76,11 +77,11 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
   using LayOutFactorsPassBase::LayOutFactorsPassBase;
 
   void runOnOperation() override {
-    zyx::Result<TargetInfo> record = zyx::target::lookUpTarget(target);
-    if (!record || !record->hasTensorCores()) {
-      getOperation()->emitError() << (record
-                                          ? "target '" + record->name + "' has no tensor cores to lay factors out for"
-                                          : record.status().message());
+    const TargetInfo *record = requireTarget(getOperation());
+    if (!record)
+      return signalPassFailure();
+    if (!record->hasTensorCores()) {
+      getOperation()->emitError() << "target '" << record->name << "' has no tensor cores to lay factors out for";
       return signalPassFailure();
     }
     SymbolTable symbols(getOperation());

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Cpu/Panels.h"
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"
@@ -35,7 +36,8 @@ struct RightFactor {
 /// Packs the weights of one kernel.
 class WeightPacker {
 public:
-  WeightPacker(FuncOp func, SymbolTable &symbols) : func(func), symbols(symbols), builder(func.getContext()) {}
+  WeightPacker(FuncOp func, SymbolTable &symbols, const zyx::target::TargetInfo &target)
+      : func(func), symbols(symbols), target(target), builder(func.getContext()) {}
   bool pack(ArrayRef<zyx::plan::LaunchOp> launches);
 
 private:
@@ -49,6 +51,7 @@ private:
 
   FuncOp func;
   SymbolTable &symbols;
+  const zyx::target::TargetInfo &target;
   OpBuilder builder;
 };
 
@@ -106,10 +109,14 @@ bool WeightPacker::missed(StringRef reason) {
 
 /// All pieces have one size: that of the blocking, or the next smaller one that divides the contraction.
 bool WeightPacker::choosePiece(RightFactor &factor) {
-  // A matrix unit takes registers of 64 bytes along the contraction, and groups of 4.
-  constexpr int64_t registerBits = 512, groupBits = 32;
+  // A matrix unit takes rows of a vector's bytes along the contraction, and as many of them at once as are 32 bits: one
+  // sum.
+  const int64_t registerBits = 8 * target.vector.bytes;
+  constexpr int64_t groupBits = 32;
   int64_t bits = factor.view.getType().getElementType().getIntOrFloatBitWidth(), unit = 1;
   if (factor.blocking.getNarrow()) {
+    if (registerBits < bits)
+      return false;
     factor.panels.group = groupBits / bits;
     unit = registerBits / bits;
   }
@@ -308,10 +315,13 @@ static void unkeep(zyx::plan::FuncOp plan) {
 }
 
 void PackWeights::runOnOperation() {
+  const zyx::target::TargetInfo *target = requireTarget(getOperation());
+  if (!target)
+    return signalPassFailure();
   SymbolTable symbols(getOperation());
   zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
   for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
-    if (!WeightPacker(func, symbols).pack(launches.lookup(func.getName())))
+    if (!WeightPacker(func, symbols, *target).pack(launches.lookup(func.getName())))
       continue;
     remark::passed(func.getLoc(), remark::RemarkOpts::name("PackWeights").category("zyx-schedule"))
         << func.getName() << ": its right factor is packed once for many runs";

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Rows of temporaries on multiples of what is copied at a time.
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 
@@ -22,8 +22,8 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// What is copied at a time, and what memory gives at once: longer rows begin on multiples of that.
-constexpr int64_t copyBytes = 16, lineBytes = 128, longRow = 2048;
+/// Longer rows begin on multiples of what memory gives at once, shorter ones on those of what a thread reads.
+constexpr int64_t longRow = 2048;
 /// Smaller temporaries are not worth it, and of shorter rows there would be much between them.
 constexpr int64_t fewestBytes = 1 << 16, shortestRow = 64;
 
@@ -35,7 +35,7 @@ struct Rows {
 
 class RowPadder {
 public:
-  explicit RowPadder(ModuleOp module) : module(module) {}
+  RowPadder(ModuleOp module, const zyx::target::TargetInfo &target) : module(module), target(target) {}
   void run();
 
 private:
@@ -44,12 +44,18 @@ private:
   void apply();
 
   ModuleOp module;
+  const zyx::target::TargetInfo &target;
   zyx::schedule::Launches launches;
   llvm::MapVector<Value, Rows> padded;
 };
 
 struct PadRows : zyx::schedule::impl::PadRowsPassBase<PadRows> {
-  void runOnOperation() override { RowPadder(getOperation()).run(); }
+  void runOnOperation() override {
+    const zyx::target::TargetInfo *target = requireTarget(getOperation());
+    if (!target || target->simt.laneBytes == 0)
+      return target ? void() : signalPassFailure();
+    RowPadder(getOperation(), *target).run();
+  }
 };
 
 } // namespace
@@ -119,15 +125,16 @@ void RowPadder::findTemporaries() {
     if (alloc.getKept() || shape.size() < 2 || alloc.use_empty())
       return;
     const int64_t extent = shape.back(), elements = ShapedType::getNumElements(shape);
-    if (extent < shortestRow || extent * bytes % copyBytes == 0 || elements * bytes < fewestBytes)
+    if (extent < shortestRow || extent * bytes % target.simt.laneBytes == 0 || elements * bytes < fewestBytes)
       return;
     const bool isPlain = llvm::all_of(alloc->getUsers(), [](Operation *user) {
       auto launch = dyn_cast<zyx::plan::LaunchOp>(user);
       return launch && !launch.getUpdates();
     });
     if (isPlain)
-      padded[alloc.getResult()] = {extent, static_cast<int64_t>(llvm::alignTo(
-                                               extent, (extent * bytes < longRow ? copyBytes : lineBytes) / bytes))};
+      padded[alloc.getResult()] = {
+          extent, static_cast<int64_t>(llvm::alignTo(
+                      extent, (extent * bytes < longRow ? target.simt.laneBytes : target.memory.lineBytes) / bytes))};
   });
 }
 

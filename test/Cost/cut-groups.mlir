@@ -1,10 +1,10 @@
-// RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-cost-cut-groups --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
 // RUN: zyx-opt %t -zyx-fusion-verify-groups -o /dev/null
-// RUN: zyx-opt %s -zyx-cost-cut-groups=target=sm_90a-fast | FileCheck %s --check-prefix=FAST
-// RUN: zyx-opt %s -zyx-cost-cut-groups=target=x86-64-v4 | FileCheck %s --check-prefix=CPU
-// RUN: zyx-opt %s -zyx-cost-cut-groups='target=x86-64-v4 seed=3' | FileCheck %s --check-prefix=DRAWN
-// RUN: not zyx-opt %s -zyx-cost-cut-groups=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a-fast -zyx-cost-cut-groups | FileCheck %s --check-prefix=FAST
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups=seed=3 | FileCheck %s --check-prefix=DRAWN
+// RUN: not zyx-opt %s -zyx-kernel-attach-target=target=abacus -zyx-cost-cut-groups 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: error: no target is named 'abacus'
 

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-cost-cut-groups=target=x86-64-v4 | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-kernel-attach-target=target=x86-64-v4 --zyx-cost-cut-groups | FileCheck %s
 
 // Three channels of a group lie side by side: no vectors lie along so few, and along positions each element is a line apart,
 // for the mean, for the variance, and again for what they make of it. Stored in the order of its dimensions the operand is

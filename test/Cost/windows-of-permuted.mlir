@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-cost-cut-groups=target=x86-64-v4 | FileCheck %s
-// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-cost-cut-groups=target=sm_80 | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-kernel-attach-target=target=x86-64-v4 --zyx-cost-cut-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-kernel-attach-target=target=sm_80 --zyx-cost-cut-groups | FileCheck %s --check-prefix=CARD
 
 // Positions are no runs where channels come last: they are looked up one by one, for each element of the window. Stored in the
 // order of its dimensions the operand is read in vectors.

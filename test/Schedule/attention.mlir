@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=x86-64-v4 | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-schedule-choose | FileCheck %s
 
 // A program per batch and block of queries, along which vectors lie; keys in one pass.
 // CHECK-LABEL: kernel.func @many_0

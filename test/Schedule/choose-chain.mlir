@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
 
 // Of two sums of 128 columns each and two products a thread holds 64 columns of a block.

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a | FileCheck %s
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a -zyx-kernel-apply-schedule -cse | FileCheck %s --check-prefix=LOOP
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles='vector-bytes=16 subgroups' -canonicalize -cse \
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -cse | FileCheck %s --check-prefix=LOOP
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   | FileCheck %s --check-prefix=THREADS
 
 // Sums along rows and sums across them: a workgroup has a part of the rows, and walks it row by row.

@@ -1,7 +1,7 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=AMPERE
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a-fast | FileCheck %s --check-prefix=FAST
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_80 -zyx-schedule-choose | FileCheck %s --check-prefix=AMPERE
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a-fast -zyx-schedule-choose | FileCheck %s --check-prefix=FAST
 
 // Before Hopper warps multiply by themselves.
 // AMPERE: tensor_step<{{[^>]*}} warps {{[48]}}>

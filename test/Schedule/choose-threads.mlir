@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_90a | FileCheck %s
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=ALONE
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_80 -zyx-schedule-choose | FileCheck %s --check-prefix=ALONE
 
 // A thread transposes a square of vectors in registers. A warp has 4 of them in a row where it writes by 8 where it
 // reads, and a workgroup 16 by 16.

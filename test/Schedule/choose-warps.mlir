@@ -1,7 +1,7 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_80 --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_80 -zyx-schedule-choose --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_89 | FileCheck %s --check-prefix=ADA
-// RUN: zyx-opt %s -zyx-schedule-choose=target=sm_75 --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY75
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_89 -zyx-schedule-choose | FileCheck %s --check-prefix=ADA
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_75 -zyx-schedule-choose --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY75
 // RUN: FileCheck %s --check-prefix=TURING --input-file=%t
 
 // Large tiles where there are many.

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-schedule-choose=target=x86-64-v4 | FileCheck %s
-// RUN: zyx-opt %s -zyx-schedule-choose=target=c | FileCheck %s --check-prefix=C
-// RUN: not zyx-opt %s -zyx-schedule-choose=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-schedule-choose | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=c -zyx-schedule-choose | FileCheck %s --check-prefix=C
+// RUN: not zyx-opt %s -zyx-kernel-attach-target=target=abacus -zyx-schedule-choose 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: abacus
 

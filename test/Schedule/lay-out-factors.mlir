@@ -1,8 +1,8 @@
-// RUN: zyx-opt %s -zyx-schedule-lay-out-factors --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-lay-out-factors --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %t -zyx-schedule-choose=target=sm_90a | FileCheck %s --check-prefix=STEP
-// RUN: not zyx-opt %s -zyx-schedule-lay-out-factors=target=c 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not zyx-opt %s -zyx-schedule-lay-out-factors=target=abacus 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: zyx-opt %t -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s --check-prefix=STEP
+// RUN: not zyx-opt %s -zyx-kernel-attach-target=target=c -zyx-schedule-lay-out-factors 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not zyx-opt %s -zyx-kernel-attach-target=target=abacus -zyx-schedule-lay-out-factors 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // NONE: error: target 'c' has no tensor cores to lay factors out for
 // UNKNOWN: error: no target is named 'abacus'

@@ -1,9 +1,9 @@
-// RUN: zyx-opt %s -zyx-schedule-choose="target=sm_90a list=3" | FileCheck %s
-// RUN: zyx-opt %s -zyx-schedule-choose="target=sm_90a list=99" | FileCheck %s --check-prefix=MANY
-// RUN: zyx-opt %s -zyx-schedule-choose="target=sm_90a measured='* #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 6, group 8>]>'" \
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose=list=3 | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose=list=99 | FileCheck %s --check-prefix=MANY
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose="measured='* #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 6, group 8>]>'" \
 // RUN:   --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=TOLD
 // RUN: FileCheck %s --check-prefix=TAKEN --input-file=%t
-// RUN: zyx-opt %s -zyx-schedule-choose="target=znver4 list=4" | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=znver4 -zyx-schedule-choose=list=4 | FileCheck %s --check-prefix=CPU
 
 // What is taken without measuring is the first one. Costs rise; those that nothing estimates are 0.
 // CHECK-LABEL: kernel.func @product

@@ -1,6 +1,6 @@
 // Weights that are packed in pieces of another length, and those that are not packed once: why is a remark.
-// RUN: zyx-opt %s --zyx-schedule-pack-weights | FileCheck %s
-// RUN: zyx-opt %s --zyx-schedule-pack-weights --remarks-filter=zyx-schedule -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-schedule-pack-weights | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-schedule-pack-weights --remarks-filter=zyx-schedule -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Sixty rows are no pieces of 32, but two of 30.
 // REMARK-DAG: Remark=even, Remark=": its right factor is packed once for many runs"

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-schedule-pad-rows | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-pad-rows | FileCheck %s
 
 !b = !kernel.buffer<bf16, global>
 

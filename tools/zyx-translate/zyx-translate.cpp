@@ -7,6 +7,7 @@
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/Dot.h"
 #include "zyx/Pipelines/InitAll.h"
@@ -61,13 +62,14 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
     llvm::raw_string_ostream(comments) << "// kernel " << func.getName() << " threads " << info->threads << " shared "
                                        << info->sharedBytes << '\n';
   }
-  PassManager passes(context);
-  passes.addPass(zyx::kernel::createConvertKernelToNVVMPass({targetOr("sm_90a")}));
-  if (failed(passes.run(*module)))
-    return failure();
   zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("sm_90a"));
   if (!target)
     return printStatus(*sources, target.status());
+  PassManager passes(context);
+  passes.addPass(zyx::kernel::createAttachTargetPass({target->name, {}}));
+  passes.addPass(zyx::kernel::createConvertKernelToNVVMPass());
+  if (failed(passes.run(*module)))
+    return failure();
   zyx::Result<std::string> ptx = zyx::target::emitPTX(*module, *target);
   if (!ptx)
     return printStatus(*sources, ptx.status());
@@ -101,10 +103,9 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
   zyx::Result<zyx::target::TargetInfo> target = zyx::target::lookUpTarget(targetOr("cpu"));
   if (!target)
     return printStatus(*sources, target.status());
-  zyx::kernel::ConvertKernelToLLVMPassOptions options;
-  options.amx = target->hasTileRegisters();
   PassManager passes(context);
-  passes.addPass(zyx::kernel::createConvertKernelToLLVMPass(options));
+  passes.addPass(zyx::kernel::createAttachTargetPass({target->name, {}}));
+  passes.addPass(zyx::kernel::createConvertKernelToLLVMPass());
   if (failed(passes.run(*module)))
     return failure();
   zyx::Result<std::string> text =
@@ -142,6 +143,7 @@ static LogicalResult kernelToTarget(const std::shared_ptr<llvm::SourceMgr> &sour
     if (zyx::Status status = backend->supports(func, *target); !status.isOk())
       return printStatus(*sources, status);
   PassManager passes(context);
+  passes.addPass(zyx::kernel::createAttachTargetPass({target->name, {}}));
   backend->addLowering(passes, *target);
   if (failed(passes.run(*module)))
     return failure();

@@ -42,7 +42,6 @@ def CutGroupsPass : Pass<"zyx-cost-cut-groups", "::mlir::func::FuncOp"> {
     With a `seed`, groups are cut anywhere: for tests, because no cut may change a value.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
     Option<"seed", "seed", "uint64_t", "0", "Unless 0, what cuts are drawn from instead of weighing any">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
@@ -77,7 +76,6 @@ def LayOutResultsPass : Pass<"zyx-cost-lay-out-results", "::mlir::func::FuncOp">
     With a `seed`, results are stored in any order: for tests, because no order may change a value.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
     Option<"seed", "seed", "uint64_t", "0", "Unless 0, what orders are drawn from instead of weighing any">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];

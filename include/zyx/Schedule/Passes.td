@@ -31,7 +31,6 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
     (docs/tuning.md).
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
     Option<"measured", "measured", "std::string", "\"\"",
            "A line for each kernel: its key, or * for all, a space, and the schedule that was measured to be the best">,
     Option<"list", "list", "unsigned", "0", "How many schedules of each kernel to list">];
@@ -54,7 +53,6 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
     its filters. A kernel of its own copies the operand so that it is contiguous there, if the loads saved are estimated to
     take twice the time of the copy. Threads then load vectors.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "Name of the machine's record">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 

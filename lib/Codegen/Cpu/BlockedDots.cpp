@@ -36,7 +36,7 @@ public:
     n = t.axes.of(dot.getResult(), rank - 1);
     k = t.axes.of(dot.getLhs(), rank - 1);
     int64_t bytes = std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
-    lanes = std::max<int64_t>(t.machine.vectorBytes / bytes, 1);
+    lanes = std::max<int64_t>(t.machine.accessBytes() / bytes, 1);
     // The vectors of a narrow result are no wider than it.
     Axis along = blocking.getAlongDepth() ? k : n;
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(t.axes.extent(along), 1)));

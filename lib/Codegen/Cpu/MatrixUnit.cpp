@@ -36,8 +36,8 @@ MatrixUnit::MatrixUnit(TileContext &lowering, DotOp dot, Axis m, Axis n, Axis k)
 bool MatrixUnit::takes() const {
   if (factorType != elementOf(rhs.tile))
     return false;
-  return (t.machine.bf16Dots && factorType.isBF16() && sumType.isF32()) ||
-         (t.machine.i8Dots && factorType.isInteger(8) && sumType.isInteger(32));
+  return (t.machine.hasBf16Dots() && factorType.isBF16() && sumType.isF32()) ||
+         (t.machine.hasI8Dots() && factorType.isInteger(8) && sumType.isInteger(32));
 }
 
 Value MatrixUnit::number(Type type, int64_t value) {

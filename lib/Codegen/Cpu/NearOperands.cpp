@@ -261,7 +261,7 @@ bool NearOperands::allocateAlong(Value result) {
     for (size_t d = own.size(); d-- > 0;)
       if ((own[d] == *n.vectorAxis) == isAlong) {
         strides[d] = size;
-        const int64_t most = t.machine.vectorBytes / std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+        const int64_t most = t.machine.accessBytes() / std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
         size *= isAlong ? llvm::alignTo(type.getDimSize(d), std::max<int64_t>(most, n.lanes)) : type.getDimSize(d);
       }
   };
@@ -277,7 +277,7 @@ bool NearOperands::allocateAlong(Value result) {
 int64_t NearOperands::positionsAtOnce(Axis axis) {
   const int64_t extent = t.axes.extent(axis);
   const int64_t most =
-      std::clamp<int64_t>(t.machine.vectorRegisters * 3 / 8 / std::max<int64_t>(n.unroll, 1), 1, extent);
+      std::clamp<int64_t>(t.machine.accessRegisters() * 3 / 8 / std::max<int64_t>(n.unroll, 1), 1, extent);
   int64_t best = most;
   for (int64_t count = most; 2 * count > most; --count)
     if (extent % count < extent % best)

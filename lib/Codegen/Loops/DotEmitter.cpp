@@ -139,7 +139,7 @@ LogicalResult DotEmitter::emit() {
   int64_t vectors = llvm::divideCeil(columnTile, lanes);
   bool batched = llvm::any_of(type.getShape().drop_back(2), [](int64_t extent) { return extent != 1; });
   // The accumulators, one row of the right factor and a broadcast element of the left one.
-  int64_t registersLeft = t.machine.vectorRegisters - 2;
+  int64_t registersLeft = t.machine.accessRegisters() - 2;
 
   Point base;
   base.vectorAxis = n;
@@ -156,7 +156,7 @@ LogicalResult DotEmitter::emit() {
   }
 
   t.allocate(dot.getResult());
-  int64_t mostVectors = t.machine.vectorRegisters >= 32 && vectors % 4 == 0 ? 4 : 2;
+  int64_t mostVectors = t.machine.accessRegisters() >= 32 && vectors % 4 == 0 ? 4 : 2;
   int64_t blockVectors = std::clamp<int64_t>(vectors, 1, mostVectors);
   int64_t blockRows = std::clamp<int64_t>((registersLeft - blockVectors) / blockVectors, 1, 8);
   // Surplus rows of the grid's last program must not be read.

@@ -9,6 +9,7 @@
 #include "zyx/Codegen/Simt/Simt.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,6 +26,17 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 namespace {
+
+/// For what a module without a target is lowered: vectors of 64 bytes, an fma and maxima, and shared memory of any
+/// size.
+zyx::target::TargetInfo unknownMachine() {
+  zyx::target::TargetInfo info;
+  info.vector.bytes = 64;
+  info.vector.registers = 32;
+  info.arithmetic.hasFma = true;
+  info.simt.sharedBytes = std::numeric_limits<int64_t>::max();
+  return info;
+}
 
 struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   using LowerTilesPassBase::LowerTilesPassBase;
@@ -94,7 +106,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     if (failed(checkBuffers(func)))
       return failure();
     markNonpositive(func);
-    return lowerSharedAttention(func, *axes);
+    return lowerSharedAttention(func, *axes, *target);
   }
 
   LogicalResult lower(FuncOp func) {
@@ -112,10 +124,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
       return failure();
     FailureOr<FuncOp> lowered = lowerTiles(func, *axes);
     // Where its threads would share more than there is, a program is one thread, and what it keeps is its own.
-    if (succeeded(lowered) && func.getThreads().value_or(1) > 1 && bytesOf(*lowered, Space::Shared) > sharedBytes) {
+    if (succeeded(lowered) && func.getThreads().value_or(1) > 1 &&
+        bytesOf(*lowered, Space::Shared) > target->simt.sharedBytes) {
       remark::passed(func.getLoc(), remark::RemarkOpts::name("ProgramIsOneThread").category("zyx-shared"))
           << ("threads of " + func.getName() + " would share " + Twine(bytesOf(*lowered, Space::Shared)) +
-              " bytes; there are " + Twine(sharedBytes.getValue()))
+              " bytes; there are " + Twine(target->simt.sharedBytes))
                  .str();
       lowered->erase();
       func.removeThreadsAttr();
@@ -142,9 +155,8 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
-    TileLowering lowering(func, builder, axes,
-                          {vectorBytes, vectorRegisters, bf16Dots, i8Dots, hasFma, hasMaximum, hasSubgroups, warpDots});
-    if (hasSubgroups && isCopy(func))
+    TileLowering lowering(func, builder, axes, *target);
+    if (target->hasSubgroups() && isCopy(func))
       lowering.sumByDimension();
     for (BlockArgument argument : func.getBody().getArguments())
       lowering.mapping().map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
@@ -172,6 +184,9 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   }
 
   void runOnOperation() override {
+    const zyx::target::TargetInfo *known = findTarget(getOperation());
+    const zyx::target::TargetInfo unknown = known ? zyx::target::TargetInfo() : unknownMachine();
+    target = known ? known : &unknown;
     SmallVector<FuncOp> funcs;
     getOperation()->walk([&](FuncOp func) { funcs.push_back(func); });
     for (FuncOp func : funcs) {
@@ -180,6 +195,10 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
         return signalPassFailure();
     }
   }
+
+private:
+  /// While the pass runs, the machine that kernels are for.
+  const zyx::target::TargetInfo *target = nullptr;
 };
 
 } // namespace

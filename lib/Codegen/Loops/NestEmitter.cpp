@@ -105,7 +105,7 @@ void NestEmitter::chooseVectorAxis() {
       if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
         look(tile, it->second.view, 1, it->second.strides);
       // Rows whose number is data, along which threads read side by side.
-      auto gather = t.machine.hasSubgroups ? tile.getDefiningOp<GatherOp>() : GatherOp();
+      auto gather = t.machine.hasSubgroups() ? tile.getDefiningOp<GatherOp>() : GatherOp();
       if (!gather || !t.axes.contains(tile, axis))
         continue;
       int64_t along = -1;
@@ -123,7 +123,7 @@ void NestEmitter::chooseVectorAxis() {
     // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of
     // a card loses as much by two that are.
     if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
-        *extents[axis].constant < (t.machine.hasSubgroups ? 2 : 1) * t.lanesFor(cone, axis))
+        *extents[axis].constant < (t.machine.hasSubgroups() ? 2 : 1) * t.lanesFor(cone, axis))
       score = std::min<int64_t>(score, 0) - 1;
     if (score >= best) {
       best = score;
@@ -312,7 +312,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
     const int64_t count = inner.size() == 1 && isOwn ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1;
     if (groups.walk(axis))
       return groups.walkSteps(*extents[axis].constant, count, accs, body);
-    const bool isWindow = t.machine.hasSubgroups && t.threads == 1 && !cone.branches && cone.size <= 4;
+    const bool isWindow = t.machine.hasSubgroups() && t.threads == 1 && !cone.branches && cone.size <= 4;
     if (!unrolled && !isShort(isWindow ? mostWindowSteps : mostShortSteps))
       return walkSteps(extents[axis], count, accs, body);
     for (int64_t i = 0; i < *extents[axis].constant; ++i) {
@@ -377,7 +377,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
 arith::MulFOp NestEmitter::fusedProduct(ReduceOp reduce, Point &point) {
   Value input = reduce.getInput();
   Type element = cast<RankedTensorType>(input.getType()).getElementType();
-  if (!t.machine.hasFma || reduce.getKind() != Combine::Add || !(element.isF32() || element.isF64()) ||
+  if (!t.machine.arithmetic.hasFma || reduce.getKind() != Combine::Add || !(element.isF32() || element.isF64()) ||
       point.memo.contains(input) || t.evaluator.memory.contains(input) || (point.mask && vectorCombined()))
     return {};
   return input.getDefiningOp<arith::MulFOp>();

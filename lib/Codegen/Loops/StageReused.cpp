@@ -7,6 +7,8 @@
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileContext.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,6 +23,10 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 namespace {
+
+/// Bytes of tiles that a program of one thread keeps for itself, where the machine has caches for them or is not known;
+/// and that threads share, so that several workgroups are on a core.
+constexpr int64_t mostStagedBytes = 256 << 10, mostSharedBytes = 32 << 10;
 
 /// Ops whose tile is not evaluated element by element where it is used.
 bool endsPhase(Operation *op) { return isa<ReduceOp, ScanOp, DotOp>(op); }
@@ -216,22 +222,26 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
   using StageReusedPassBase::StageReusedPassBase;
 
   void runOnOperation() override {
+    const zyx::target::TargetInfo *target = findTarget(getOperation());
+    // A thread of a subgroup has little memory that is near: it rather computes again.
+    const int64_t maxBytes = target && target->hasSubgroups() ? target->memory.privateBytes : mostStagedBytes;
+    const int64_t rowBytes = target ? zyx::target::keptRowBytes(*target) : 0;
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
       if (isMachineForm(func))
         return WalkResult::advance();
       // A cluster has no memory that all its threads share.
       const int64_t cluster = func.getCluster().value_or(1), threads = func.getThreads().value_or(1) * cluster;
-      const int64_t most = cluster > 1 ? 0 : threads > 1 ? sharedBytes : maxBytes;
+      const int64_t most = cluster > 1 ? 0 : threads > 1 ? mostSharedBytes : maxBytes;
       func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
-      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads));
+      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads, rowBytes));
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
 
 private:
-  LogicalResult keepRows(FuncOp func, int64_t threads) {
+  LogicalResult keepRows(FuncOp func, int64_t threads, int64_t rowBytes) {
     // Factors of a dot come into shared memory by slices.
     if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return success();

@@ -221,9 +221,9 @@ MemoryTile TileLowering::memoryOf(Value tile) {
 LogicalResult TileLowering::copyMemory(MemoryTile from, MemoryTile to, Location loc) {
   auto type = cast<ViewType>(from.view.getType());
   Type element = type.getElementType();
-  int64_t lanes = machine.vectorBytes == 0 || type.getShape().empty()
+  int64_t lanes = machine.accessBytes() == 0 || type.getShape().empty()
                       ? 1
-                      : machine.vectorBytes / std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
+                      : machine.accessBytes() / std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
   Type piece = lanes == 1 ? element : VectorType::get(lanes, element);
   SmallVector<Value> indices;
   std::function<LogicalResult()> walk = [&]() -> LogicalResult {

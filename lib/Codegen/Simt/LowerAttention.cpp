@@ -29,9 +29,11 @@ namespace {
 
 class AttentionLowering {
 public:
-  AttentionLowering(FuncOp func, const Axes &axes, const SharedAttention &attention, const SharedAttentionShape &shape)
+  AttentionLowering(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine,
+                    const SharedAttention &attention, const SharedAttentionShape &shape)
       : func(func), axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()),
-        evaluator(b, axes, /*hasFma=*/true, /*hasSubgroups=*/true), f32(b.getF32Type()) {}
+        evaluator(b, axes, machine.arithmetic.hasFma, machine.hasSubgroups()), f32(b.getF32Type()),
+        scoreLanes(machine.simt.laneBytes / 4) {}
 
   LogicalResult run();
 
@@ -141,6 +143,8 @@ private:
   Location loc;
   TileEvaluator evaluator;
   const Type f32;
+  /// Scores that a thread reads at once.
+  const int64_t scoreLanes;
 
   /// Of the program: where it is on the batches' axes, its first row, its thread's number.
   Point program;
@@ -508,7 +512,7 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     all.push_back(std::move(one));
   }
   meet();
-  constexpr int64_t lanes = 4;
+  const int64_t lanes = scoreLanes;
   auto vector = VectorType::get(lanes, f32);
   Value start = arith::ConstantOp::create(
       b, loc, DenseElementsAttr::get(vector, Attribute(b.getFloatAttr(f32, -std::numeric_limits<double>::infinity()))));
@@ -905,14 +909,16 @@ LogicalResult AttentionLowering::run() {
   return success();
 }
 
-LogicalResult zyx::kernel::lowerSharedAttention(FuncOp func, const Axes &axes) {
+LogicalResult zyx::kernel::lowerSharedAttention(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine) {
   std::optional<SharedStep> step = sharedStepOf(func, axes);
   std::optional<SharedAttention> attention = matchSharedAttention(func, axes);
   assert(step && attention && "who lowers asks sharedStepOf first");
-  auto shape = SharedAttentionShape::of(*attention, axes, step->rows, step->keys,
+  if (machine.simt.laneBytes == 0)
+    return func.emitOpError("is an attention that threads share, which target '") << machine.name << "' does not run";
+  auto shape = SharedAttentionShape::of(*attention, axes, machine.simt.laneBytes, step->rows, step->keys,
                                         static_cast<int64_t>(func.getThreads().value_or(1)),
                                         static_cast<int64_t>(func.getCluster().value_or(1)));
   if (!shape)
     return func.emitOpError("has too few threads for its rows and keys");
-  return AttentionLowering(func, axes, *attention, *shape).run();
+  return AttentionLowering(func, axes, machine, *attention, *shape).run();
 }

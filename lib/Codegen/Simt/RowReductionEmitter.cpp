@@ -101,7 +101,7 @@ Value RowReductionEmitter::shrinkage(Value before, Value after, Type element) {
 /// The largest element at the points. What is widened is compared as it was read: two of 16 bits at once.
 FailureOr<Value> RowReductionEmitter::largestOf(ReduceOp max, MutableArrayRef<Point> points) {
   Value read = max.getInput();
-  while (t.machine.hasMaximum && read.getDefiningOp<arith::ExtFOp>())
+  while (t.machine.arithmetic.hasMaximum && read.getDefiningOp<arith::ExtFOp>())
     read = read.getDefiningOp<arith::ExtFOp>().getIn();
   SmallVector<Value> values;
   for (Point &point : points) {

@@ -121,7 +121,8 @@ private:
   /// Whether a slice has a row for each element of the tile.
   bool isByElements(const Side &side) const { return byWarps && side.readAxis == k; }
 
-  /// What a warp multiplies at once: rows, columns, and steps of the contraction.
+  /// What a warp multiplies at once: rows, columns, and steps of the contraction. Where its threads have their parts of
+  /// these blocks is written out below: other instructions are not taken.
   static constexpr int64_t warpThreads = 32, blockRows = 16, blockColumns = 8, blockDepth = 16;
 
   TileContext &t;
@@ -188,7 +189,12 @@ FailureOr<bool> SharedDotEmitter::analyse() {
 
 bool SharedDotEmitter::isForWarps() {
   const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-  return t.machine.warpDots && (factor.isBF16() || factor.isF16()) &&
+  if (!factor.isBF16() && !factor.isF16())
+    return false;
+  const zyx::target::MatrixInstruction *instruction =
+      t.machine.findSubgroupProduct(factor.isBF16() ? zyx::target::MatrixType::BF16 : zyx::target::MatrixType::F16);
+  return instruction && instruction->threads == warpThreads && instruction->m == blockRows &&
+         instruction->n == blockColumns && instruction->k == blockDepth &&
          factor == getElementTypeOrSelf(dot.getRhs().getType()) && element.isF32() && t.threads % warpThreads == 0 &&
          down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
          (down.each % blockRows == 0 || across.each % blockRows == 0);
@@ -211,7 +217,7 @@ void SharedDotEmitter::chooseSides() {
   const bool mayBeDown = !byWarps || across.each % blockRows == 0;
   if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows != 0))
     std::swap(down, across);
-  const int64_t vector = std::max<int64_t>(t.machine.vectorBytes * 8 / element.getIntOrFloatBitWidth(), 1);
+  const int64_t vector = std::max<int64_t>(t.machine.accessBytes() * 8 / element.getIntOrFloatBitWidth(), 1);
   for (Side *side : {&down, &across}) {
     while (!byWarps && side->lanes < vector && side->each % (2 * side->lanes) == 0)
       side->lanes *= 2;
@@ -259,7 +265,7 @@ Axis SharedDotEmitter::axisOfRuns(const Side &side) {
 /// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by
 /// one.
 int64_t SharedDotEmitter::lanesOf(Side &side) {
-  constexpr int64_t accessBytes = 16;
+  const int64_t accessBytes = t.machine.simt.laneBytes;
   int64_t widest = 0;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work = {side.factor};
@@ -316,13 +322,15 @@ void SharedDotEmitter::placeThreads() {
     down.number = over(warp, across.threads);
     return;
   }
-  // A warp has four by eight threads, so that it reads few different rows and columns.
-  constexpr int64_t warp = 32, warpDown = 4, warpAcross = 8;
-  if (down.threads % warpDown == 0 && across.threads % warpAcross == 0) {
-    Value lane = rest(own, warp), number = over(own, warp);
-    const int64_t warps = across.threads / warpAcross;
-    across.number = add(times(rest(number, warps), warpAcross), rest(lane, warpAcross));
-    down.number = add(times(over(number, warps), warpDown), over(lane, warpAcross));
+  // Eight threads of a subgroup are side by side, and four or more such rows below each other: it reads few different
+  // rows and columns.
+  constexpr int64_t subgroupAcross = 8;
+  const int64_t subgroup = t.machine.simt.subgroupSize, subgroupDown = subgroup / subgroupAcross;
+  if (subgroupDown != 0 && down.threads % subgroupDown == 0 && across.threads % subgroupAcross == 0) {
+    Value lane = rest(own, subgroup), number = over(own, subgroup);
+    const int64_t subgroups = across.threads / subgroupAcross;
+    across.number = add(times(rest(number, subgroups), subgroupAcross), rest(lane, subgroupAcross));
+    down.number = add(times(over(number, subgroups), subgroupDown), over(lane, subgroupAcross));
   } else {
     across.number = rest(own, across.threads);
     down.number = over(own, across.threads);

@@ -75,15 +75,18 @@ FailureOr<Nest::Accumulators> Nest::emitRest(const Pieces &pieces, Accumulators 
 }
 
 int64_t Nest::stepsAtOnce() {
-  return !t.machine.hasSubgroups || cone.branches || cone.size > 64 ? 1 : cone.size > 8 ? loadsAtOnce / 4 : loadsAtOnce;
+  return !t.machine.hasSubgroups() || cone.branches || cone.size > 64 ? 1
+         : cone.size > 8                                              ? loadsAtOnce / 4
+                                                                      : loadsAtOnce;
 }
 
 bool Nest::comparesBits(ReduceOp reduce) {
   Type element = getElementTypeOrSelf(reduce.getType());
   // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
   bool hasIntegers =
-      (element.isF32() && t.machine.vectorBytes >= 32) || (element.isF64() && t.machine.vectorBytes >= 64);
-  return !t.machine.hasMaximum && hasIntegers && (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
+      (element.isF32() && t.machine.accessBytes() >= 32) || (element.isF64() && t.machine.accessBytes() >= 64);
+  return !t.machine.arithmetic.hasMaximum && hasIntegers &&
+         (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
 }
 
 Type Nest::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }

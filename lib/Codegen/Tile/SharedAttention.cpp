@@ -452,24 +452,24 @@ std::optional<SharedStep> zyx::kernel::sharedStepOf(FuncOp func, const Axes &axe
 
 static int64_t bytesOf(Value factor) { return std::max<int64_t>(elementOf(factor).getIntOrFloatBitWidth() / 8, 1); }
 
-/// As many elements as are read at once, of a row of so many.
-static int64_t lanesOf(int64_t extent, int64_t bytes) {
-  constexpr int64_t vectorBytes = 16, mostLanes = 8;
-  int64_t lanes = std::min(vectorBytes / bytes, mostLanes);
+/// As many elements as a thread reads at once, of a row of so many.
+static int64_t lanesOf(int64_t extent, int64_t bytes, int64_t laneBytes) {
+  constexpr int64_t mostLanes = 8;
+  int64_t lanes = std::clamp<int64_t>(laneBytes / bytes, 1, mostLanes);
   while (extent % lanes != 0)
     lanes /= 2;
   return lanes;
 }
 
 /// Rows an odd number of vectors apart lie in different banks.
-static int64_t bankedStride(int64_t extent, int64_t bytes) {
-  const int64_t vectors = llvm::divideCeil(extent * bytes, 16);
-  return (vectors | 1) * 16 / bytes;
+static int64_t bankedStride(int64_t extent, int64_t bytes, int64_t laneBytes) {
+  const int64_t vectors = llvm::divideCeil(extent * bytes, laneBytes);
+  return (vectors | 1) * laneBytes / bytes;
 }
 
 std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes,
-                                                             int64_t rows, int64_t keys, int64_t threads,
-                                                             int64_t cluster) {
+                                                             int64_t laneBytes, int64_t rows, int64_t keys,
+                                                             int64_t threads, int64_t cluster) {
   constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, fewestKeys = 16, mostShared = 4096;
   auto isPower = [](int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); };
   if (!isPower(rows) || !isPower(keys) || !isPower(threads) || keys < fewestKeys)
@@ -478,8 +478,10 @@ std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttenti
   shape.rows = rows, shape.keys = keys, shape.threads = threads, shape.cluster = cluster;
   shape.depth = axes.extent(attention.features), shape.width = axes.extent(attention.columns);
   const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v);
-  shape.keyLanes = lanesOf(shape.depth, keyBytes), shape.valueLanes = lanesOf(shape.width, valueBytes);
-  shape.keyStride = bankedStride(shape.depth, keyBytes), shape.valueStride = bankedStride(shape.width, valueBytes);
+  shape.keyLanes = lanesOf(shape.depth, keyBytes, laneBytes);
+  shape.valueLanes = lanesOf(shape.width, valueBytes, laneBytes);
+  shape.keyStride = bankedStride(shape.depth, keyBytes, laneBytes);
+  shape.valueStride = bankedStride(shape.width, valueBytes, laneBytes);
   shape.ownRows = std::min<int64_t>(rows, 4), shape.ownKeys = 4;
   const int64_t tiles = rows / shape.ownRows * (keys / shape.ownKeys);
   // Each thread has scores of one row, and nobody else has them.

@@ -93,14 +93,14 @@ static constexpr int64_t mostWidening = 4;
 int64_t TileContext::lanesFor(const Cone &cone, Axis axis) {
   if (cone.held)
     return cone.held->lanes;
-  if (machine.vectorBytes == 0)
+  if (machine.accessBytes() == 0)
     return 1;
   int64_t widest = 1;
   for (Value tile : cone.tiles)
     if (axes.contains(tile, axis) && !isRepeatedIndex(tile))
       widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
-  const int64_t lanes = std::max<int64_t>(machine.vectorBytes / widest, 1);
-  if (!machine.hasSubgroups)
+  const int64_t lanes = std::max<int64_t>(machine.accessBytes() / widest, 1);
+  if (!machine.hasSubgroups())
     return lanes;
   // Registers are not whole vectors: what counts is the width of accesses.
   int64_t accessed = 0;
@@ -110,7 +110,7 @@ int64_t TileContext::lanesFor(const Cone &cone, Axis axis) {
   };
   for (Operation *access : cone.accesses)
     look(isa<StoreOp>(access) ? cast<StoreOp>(access).getValue() : access->getResult(0));
-  return accessed ? std::clamp<int64_t>(machine.vectorBytes / accessed, lanes, mostWidening * lanes) : lanes;
+  return accessed ? std::clamp<int64_t>(machine.accessBytes() / accessed, lanes, mostWidening * lanes) : lanes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -191,8 +191,8 @@ void TileContext::allocate(Value tile) {
     return;
   auto type = cast<RankedTensorType>(tile.getType());
   SmallVector<int64_t> shape(type.getShape());
-  if (!shape.empty() && machine.vectorBytes)
-    shape.back() = llvm::alignTo(shape.back(), (machine.hasSubgroups ? mostWidening : 1) * machine.vectorBytes /
+  if (!shape.empty() && machine.accessBytes())
+    shape.back() = llvm::alignTo(shape.back(), (machine.hasSubgroups() ? mostWidening : 1) * machine.accessBytes() /
                                                    bytesOf(type.getElementType()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(programStart);
@@ -292,7 +292,7 @@ std::optional<Axis> TileContext::contiguousAxis(Value tile, Axis a, Axis b) {
   auto look = [&](Value access, Value view) {
     // What lies along one of them alone, as scales of columns do, is read once for many elements.
     constexpr int64_t whole = 16;
-    const int64_t weight = !machine.hasSubgroups && axes.contains(access, a) && axes.contains(access, b) ? whole : 1;
+    const int64_t weight = !machine.hasSubgroups() && axes.contains(access, a) && axes.contains(access, b) ? whole : 1;
     for (auto [dim, axis] : llvm::enumerate(axes.of(access))) {
       std::optional<int64_t> stride = strideOf(view, dim);
       int64_t score = weight * (stride == 1 ? 1 : stride == 0 ? 0 : -1);

@@ -15,6 +15,7 @@
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -479,7 +480,8 @@ LogicalResult Planner::plan() {
 
 void ConvertGraphToKernelPass::runOnOperation() {
   SymbolTable symbols(getOperation());
-  const Workgroups machine{threads, sharedBytes, warpSize, workgroupThreads, transactionBytes, vectorBytes};
+  const target::TargetInfo *target = optimise ? kernel::findTarget(getOperation()) : nullptr;
+  const Workgroups machine = target ? Workgroups::of(*target) : Workgroups();
   for (auto entry : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
     if (!entry.getBody().hasOneBlock()) {
       entry.emitOpError("needs a body of one block to become a plan");

@@ -7,6 +7,7 @@
 #include "Detail.h"
 
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -51,11 +52,16 @@ struct ConvertKernelToLLVM : zyx::kernel::impl::ConvertKernelToLLVMPassBase<Conv
   }
 
   void runOnOperation() override {
+    const zyx::target::TargetInfo *machine = findTarget(getOperation());
+    MemoryFacts memory{.privateBytes = 512 << 10, .amx = true};
+    if (machine)
+      memory = {.privateBytes = machine->memory.stackBytes, .amx = machine->hasTileRegisters()};
+    const bool halfConversion = !machine || machine->arithmetic.hasHalfConversion;
     SmallVector<Operation *> bodies;
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
       CrashNote note(func);
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
-      if (failed(body) || failed(lowerMemory(*body, {privateBytes, amx})) ||
+      if (failed(body) || failed(lowerMemory(*body, memory)) ||
           failed(lowerSmallFloats(*body, {.half = halfConversion})))
         return signalPassFailure();
       bodies.push_back(*body);

@@ -6,6 +6,7 @@
 
 #include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Plan/IR/PlanDialect.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -508,13 +509,11 @@ struct ConvertKernelToNVVM : zyx::kernel::impl::ConvertKernelToNVVMPassBase<Conv
   using ConvertKernelToNVVMPassBase::ConvertKernelToNVVMPassBase;
 
   void runOnOperation() override {
-    zyx::Result<zyx::target::TargetInfo> record = zyx::target::lookUpTarget(target);
-    if (!record) {
-      getOperation().emitError() << record.status().message();
+    const zyx::target::TargetInfo *record = requireTarget(getOperation());
+    if (!record)
       return signalPassFailure();
-    }
     if (record->ptxVersion == 0) {
-      getOperation().emitError() << "target '" << target << "' does not run NVVM";
+      getOperation().emitError() << "target '" << record->name << "' does not run NVVM";
       return signalPassFailure();
     }
     for (FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {

@@ -29,9 +29,8 @@ public:
     return Status::ok();
   }
 
-  void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
-    passes.addPass(kernel::createConvertKernelToLLVMPass(
-        {target.memory.stackBytes, target.arithmetic.hasHalfConversion, target.hasTileRegisters()}));
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
+    passes.addPass(kernel::createConvertKernelToLLVMPass());
   }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,

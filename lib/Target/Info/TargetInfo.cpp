@@ -26,6 +26,19 @@ void readMachine(TargetInfo &info) {
   info.cores = usableProcessors();
 }
 
+/// Rates that are taken for all processors.
+void addProcessorCosts(TargetInfo &info) {
+  CostFacts &costs = info.costs;
+  costs.megahertz = 3000;
+  costs.launchCycles = 4000;
+  costs.memoryBytesPerCycle = 4;
+  costs.cacheBytesPerCycle = 16;
+  costs.gatherCycles = 12;
+  costs.strideCycles = 3;
+  costs.packCycles = 8;
+  costs.streamBytes = 32 << 20;
+}
+
 /// What every 64-bit x86 has: SSE2.
 TargetInfo x86Baseline() {
   TargetInfo info;
@@ -35,6 +48,7 @@ TargetInfo x86Baseline() {
   info.requiredFeatures = {"sse2"};
   info.vector.bytes = 16;
   info.vector.registers = 16;
+  addProcessorCosts(info);
   info.arithmetic.hasRounding = info.arithmetic.hasHalfConversion = info.arithmetic.hasMaximum = false;
   return info;
 }
@@ -129,6 +143,7 @@ TargetInfo aarch64() {
   info.vector.bytes = 16;
   info.vector.registers = 32;
   info.arithmetic.hasFma = true;
+  addProcessorCosts(info);
   return info;
 }
 
@@ -173,6 +188,7 @@ TargetInfo cTarget() {
   TargetInfo info;
   info.name = info.device = "c";
   info.kind = TargetKind::C;
+  addProcessorCosts(info);
   return info;
 }
 
@@ -210,6 +226,7 @@ void addCardCosts(TargetInfo &info) {
   CostFacts &costs = info.costs;
   costs.lanesPerCycle = 128;
   costs.sharedBytesPerCycle = 128;
+  costs.sentBytesPerCycle = 1;
   // Each is an approximation with its corrections, and a test whether these are exact; the last one a root and a
   // reciprocal.
   costs.divideOps = 14;
@@ -256,6 +273,7 @@ TargetInfo turing() {
   info.memory.l2Bytes = 4 << 20;
   info.memory.privateBytes = info.memory.stackBytes = 1 << 10;
   info.memory.transactionBytes = 32;
+  info.memory.lineBytes = 128;
   addCardCosts(info);
   // Estimates: none of these cards was there to be measured.
   info.costs.threadProductsPerCycle = 10;
@@ -363,6 +381,7 @@ TargetInfo amd(const char *name, int64_t cores, int64_t waveThreads, int64_t reg
   info.simt.busyThreads = residentThreads / 2;
   info.memory.l1Bytes = 32 << 10;
   info.memory.l2Bytes = l2Bytes;
+  info.memory.lineBytes = 128;
   // Private allocations are in global memory, in what a launch gives the kernel for them: no kernel needs what AMD
   // calls scratch memory, which the driver would have to keep for every thread that a card has room for.
   info.memory.privateBytes = info.memory.stackBytes = 0;
@@ -371,6 +390,7 @@ TargetInfo amd(const char *name, int64_t cores, int64_t waveThreads, int64_t reg
   info.costs.threadProductsPerCycle = 10;
   info.costs.launchCycles = 8000;
   info.costs.cacheBytesPerCycle = 64;
+  info.costs.memoryBytesPerCycle = 4;
   return info;
 }
 

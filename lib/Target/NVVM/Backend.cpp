@@ -30,7 +30,7 @@ public:
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
     if (target.hasTensorCores())
-      passes.addPass(kernel::createConvertKernelToNVVMPass({target.name, /*onlyMachine=*/true}));
+      passes.addPass(kernel::createConvertKernelToNVVMPass({/*onlyMachine=*/true}));
     passes.addPass(kernel::createConvertKernelToThreadsPass(
         {target.memory.privateBytes, target.simt.sharedBytes, target.arithmetic.hasPackedHalf,
          target.arithmetic.hasPackedBfloat, target.arithmetic.hasMaximum}));

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16' -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles='vector-bytes=16 subgroups' | FileCheck %s --check-prefix=GPU
-// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-lower-tiles='vector-bytes=16 shared-bytes=33000' \
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=232448' -zyx-kernel-lower-tiles -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=GPU
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=33000' -zyx-kernel-lower-tiles \
 // RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 
 // Threads take the vectors of a row in turn, each as many further as there are threads. Their sums meet in

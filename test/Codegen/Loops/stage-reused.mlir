@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-stage-reused=max-bytes=100 | FileCheck %s --check-prefix=SMALL
-// RUN: zyx-opt %s -zyx-kernel-stage-reused=row-bytes=110000 | FileCheck %s --check-prefix=ROWS
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_90a facts=memory.privateBytes=100,simt.sharedBytes=0' -zyx-kernel-stage-reused | FileCheck %s --check-prefix=SMALL
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-stage-reused | FileCheck %s --check-prefix=ROWS
 
 // The exponentials are summed and divided by the sum: computed once. The differences are cheap.
 // CHECK-LABEL: kernel.func @softmax

@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered -o %t
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %t -zyx-kernel-expand-math -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
+// RUN: zyx-opt %t -zyx-kernel-expand-math -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
 
 // Eleven rows by 256 columns and 1000 deep: of each tile four workgroups have 256 of the contraction, and each
 // finishes 32 columns.

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-lower-tiles='vector-bytes=16 vector-registers=64 shared-bytes=100000 subgroups' -canonicalize -cse \
+// RUN:   -zyx-kernel-attach-target='target=sm_90a facts=simt.laneRegisters=64,simt.sharedBytes=100000' -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 !f = !kernel.buffer<f32, global>

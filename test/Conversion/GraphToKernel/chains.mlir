@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-fusion-verify-groups -zyx-convert-graph-to-kernel -zyx-kernel-verify-form=form=tiled | FileCheck %s
-// RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-schedule-choose=target=x86-64-v3 | FileCheck %s --check-prefix=SCHEDULE
-// RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-schedule-choose=target=sm_80 | FileCheck %s --check-prefix=THREADS
+// RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-kernel-attach-target=target=x86-64-v3 -zyx-schedule-choose | FileCheck %s --check-prefix=SCHEDULE
+// RUN: zyx-opt %s -zyx-convert-graph-to-kernel -zyx-kernel-attach-target=target=sm_80 -zyx-schedule-choose | FileCheck %s --check-prefix=THREADS
 
 // The gradients of keys and values of an attention. Rows are keys, so that what the two products have in common stands as
 // both sums read it; queries are loaded twice, because the features that scores sum up are other ones than those of the

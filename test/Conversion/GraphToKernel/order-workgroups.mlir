@@ -1,11 +1,11 @@
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448 warp-size=32 workgroup-threads=1024 transaction-bytes=32" | FileCheck %s
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448 warp-size=32 workgroup-threads=1024 transaction-bytes=32" --zyx-kernel-verify-form=form=tiled \
-// RUN:   --zyx-kernel-apply-schedule --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=65536 warp-size=32 workgroup-threads=1024 transaction-bytes=32" | FileCheck %s --check-prefix=SMALL
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448 warp-size=32 workgroup-threads=1024 transaction-bytes=32" --mlir-disable-threading \
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled \
+// RUN:   --zyx-kernel-apply-schedule --zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=64,simt.sharedBytes=232448' --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.sharedBytes=65536' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=SMALL
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel --mlir-disable-threading \
 // RUN:   --remarks-filter=zyx-scalar --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=8192 warp-size=32 workgroup-threads=1024 transaction-bytes=32" | FileCheck %s --check-prefix=LITTLE
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel="threads=135168 shared-bytes=232448" | FileCheck %s --check-prefix=LITTLE
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.sharedBytes=8192' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=0' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
 
 // Where there is no room, and where no threads run together, each row is a program's.
 // LITTLE-NOT: threads =

@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel | FileCheck %s
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-schedule-choose=target=sm_90a | FileCheck %s --check-prefix=GRID
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-schedule-choose=target=x86-64-v3 | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-kernel-attach-target=target=sm_90a --zyx-schedule-choose | FileCheck %s --check-prefix=GRID
+// RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-kernel-attach-target=target=x86-64-v3 --zyx-schedule-choose | FileCheck %s --check-prefix=CPU
 
 // Where nothing that is read varies along an axis, its store says what it is called, so that a grid can have it.
 

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-convert-graph-to-kernel=vector-bytes=64 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-convert-graph-to-kernel | FileCheck %s
 
 // Four digits of 8 bits are counted in one pass over a row, and each moves keys and indices once at most.
 // CHECK-LABEL: kernel.func @digits_0

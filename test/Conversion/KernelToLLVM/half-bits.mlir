@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-convert-kernel-to-llvm | FileCheck %s --check-prefix=HALF
-// RUN: zyx-opt %s -zyx-convert-kernel-to-llvm=half-conversion=false | FileCheck %s --check-prefix=BITS
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64 -zyx-convert-kernel-to-llvm | FileCheck %s --check-prefix=BITS
 
 // A processor without conversions of f16 would call a function for each.
 #x = #kernel.map<[#kernel.block<[16] strides [1]>]>

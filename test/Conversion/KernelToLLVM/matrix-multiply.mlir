@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-convert-kernel-to-llvm | FileCheck %s
 // RUN: zyx-translate --kernel-to-asm --target=sapphirerapids %s | FileCheck %s --check-prefix=ASM
-// RUN: zyx-opt %s -zyx-convert-kernel-to-llvm=amx=false | FileCheck %s --check-prefix=VECTORS
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-convert-kernel-to-llvm | FileCheck %s --check-prefix=VECTORS
 // RUN: zyx-translate --kernel-to-asm --target=znver4 %s | FileCheck %s --check-prefix=VNNI
 
 // Two by one registers of sums; a row of the right factor's panel has 64 bytes.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s
 
 // What threads of a warp have is put together, and the warp votes, so that its threads branch together.
 // CHECK-LABEL: llvm.func @any

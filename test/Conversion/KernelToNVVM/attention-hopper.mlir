@@ -1,4 +1,4 @@
-// RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/attention-hopper.mlir -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/attention-hopper.mlir -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s
 // RUN: zyx-translate --kernel-to-launch-info %source_dir/test/Dialect/Kernel/paper/attention-hopper.mlir | FileCheck %s --check-prefix=LAUNCH
 
 // LAUNCH: kernel attention

@@ -1,5 +1,5 @@
 // The paper kernel: one instruction for one op. How it is launched is what the function's parameters follow.
-// RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/gemm-hopper.mlir -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-opt %source_dir/test/Dialect/Kernel/paper/gemm-hopper.mlir -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s
 // RUN: zyx-translate --kernel-to-launch-info %source_dir/test/Dialect/Kernel/paper/gemm-hopper.mlir | FileCheck %s --check-prefix=LAUNCH
 
 // LAUNCH: kernel gemm

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm | FileCheck %s
-// RUN: zyx-opt %s -zyx-convert-kernel-to-nvvm=only-machine | FileCheck %s --check-prefix=KEPT
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm=only-machine | FileCheck %s --check-prefix=KEPT
 // RUN: zyx-translate --kernel-to-launch-info %s | FileCheck %s --check-prefix=LAUNCH
 
 // Kernels without roles are left to others.

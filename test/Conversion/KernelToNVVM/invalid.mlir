@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-convert-kernel-to-nvvm
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm
 
 #acc = #kernel.frag<wgmma_acc>
 #row = #kernel.slice<dim = 1, #acc>

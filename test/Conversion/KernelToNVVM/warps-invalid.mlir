@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-convert-kernel-to-nvvm=target=sm_75
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_75 -zyx-convert-kernel-to-nvvm
 
 !slot = !kernel.view<64x32xbf16, shared, #kernel.shared<swizzle = 64>>
 kernel.func @bf16() attributes {threads = 32 : i64} {

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math='fma=false rounding=false' | FileCheck %s
+// RUN: zyx-opt %s -split-input-file -zyx-kernel-attach-target=target=x86-64 -zyx-kernel-expand-math | FileCheck %s
 
 // What is there already is of a contraction.
 // CHECK-LABEL: @contraction

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math -verify-diagnostics | FileCheck %s
-// RUN: zyx-opt %s -split-input-file -zyx-kernel-expand-math='powers maximum' -verify-diagnostics | FileCheck %s --check-prefix=POWERS
+// RUN: zyx-opt %s -split-input-file -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-expand-math -verify-diagnostics | FileCheck %s --check-prefix=POWERS
 
 // CHECK-LABEL: @exp_of_a_tile
 // CHECK-NOT: math.exp

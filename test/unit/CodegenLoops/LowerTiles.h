@@ -15,6 +15,7 @@
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/CPU/CPU.h"
@@ -92,6 +93,7 @@ protected:
       return false;
     }
     PassManager first(&context);
+    module.get()->setAttr(targetAttrName, TargetAttr::get(&context, "cpu"));
     if (schedule == "choose")
       first.addPass(zyx::schedule::createChooseSchedulePass());
     else if (!schedule.empty())
@@ -106,11 +108,13 @@ protected:
       ADD_FAILURE() << "the schedule makes what does not verify: " << refusal;
       return false;
     }
+    // Every processor lowers further what this one's vectors were chosen for.
+    Builder builder(&context);
+    const NamedAttribute facts[] = {builder.getNamedAttr("vector.bytes", builder.getI64IntegerAttr(vectorBytes))};
+    module.get()->setAttr(targetAttrName, TargetAttr::get(&context, "aarch64", builder.getDictionaryAttr(facts)));
     PassManager second(&context);
     second.addPass(createStageReusedPass());
-    LowerTilesPassOptions options;
-    options.vectorBytes = vectorBytes;
-    second.addPass(createLowerTilesPass(options));
+    second.addPass(createLowerTilesPass());
     second.enableVerifier(false);
     if (failed(second.run(*module)))
       return false;

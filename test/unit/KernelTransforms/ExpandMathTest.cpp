@@ -5,6 +5,7 @@
 // Compiles each function's expansion for this machine and compares it with a wider format's value.
 // ZYX_ULP_STRIDE=1 visits every f32.
 //===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -32,10 +33,15 @@ using namespace mlir;
 
 namespace {
 
+/// What the machine that functions are expanded for has.
+struct Instructions {
+  bool fma = true, rounding = true;
+};
+
 /// A compiled loop `out[i] = op(a[i], b[i])` over vectors of 16.
 template <typename T> class Compiled {
 public:
-  explicit Compiled(const std::string &op, const zyx::kernel::ExpandMathPassOptions &expansion = {}) {
+  explicit Compiled(const std::string &op, const Instructions &expansion = {}) {
     static bool initialised = [] {
       llvm::InitializeNativeTarget();
       llvm::InitializeNativeTargetAsmPrinter();
@@ -71,15 +77,23 @@ public:
     registerLLVMDialectTranslation(registry);
     context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
     module = parseSourceString<ModuleOp>(text, context.get());
+    if (!module)
+      return;
+    Builder attributes(context.get());
+    const NamedAttribute facts[] = {
+        attributes.getNamedAttr("arithmetic.hasFma", attributes.getBoolAttr(expansion.fma)),
+        attributes.getNamedAttr("arithmetic.hasRounding", attributes.getBoolAttr(expansion.rounding))};
+    module.get()->setAttr(zyx::kernel::targetAttrName,
+                          zyx::kernel::TargetAttr::get(context.get(), "aarch64", attributes.getDictionaryAttr(facts)));
     PassManager manager(context.get());
-    manager.addPass(zyx::kernel::createExpandMathPass(expansion));
+    manager.addPass(zyx::kernel::createExpandMathPass());
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(createConvertMathToLLVMPass());
     manager.addPass(createArithToLLVMConversionPass());
     manager.addPass(createConvertControlFlowToLLVMPass());
     manager.addPass(createConvertFuncToLLVMPass());
     manager.addPass(createReconcileUnrealizedCastsPass());
-    if (!module || failed(manager.run(*module)))
+    if (failed(manager.run(*module)))
       return;
     auto builder = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
     ExecutionEngineOptions options;
@@ -178,7 +192,7 @@ const UnaryCase unaryCases[] = {
 class ExpandMath : public testing::TestWithParam<std::tuple<UnaryCase, bool>> {
 protected:
   const UnaryCase &test = std::get<0>(GetParam());
-  const zyx::kernel::ExpandMathPassOptions expansion{std::get<1>(GetParam()), std::get<1>(GetParam())};
+  const Instructions expansion{std::get<1>(GetParam()), std::get<1>(GetParam())};
 };
 
 TEST_P(ExpandMath, F32IsWithinItsBound) {
@@ -327,7 +341,7 @@ template <typename T> std::pair<std::vector<T>, std::vector<T>> pairs(int count)
   return {a, b};
 }
 
-void checkPowF32(const zyx::kernel::ExpandMathPassOptions &expansion) {
+void checkPowF32(const Instructions &expansion) {
   Compiled<float> compiled("math.powf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<float>(400000);
@@ -341,7 +355,7 @@ void checkPowF32(const zyx::kernel::ExpandMathPassOptions &expansion) {
 TEST(ExpandMathBinary, PowF32) { checkPowF32({}); }
 TEST(ExpandMathBinary, PowF32WithoutFma) { checkPowF32({false, false}); }
 
-void checkPowF64(const zyx::kernel::ExpandMathPassOptions &expansion) {
+void checkPowF64(const Instructions &expansion) {
   Compiled<double> compiled("math.powf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<double>(100000);
@@ -355,7 +369,7 @@ void checkPowF64(const zyx::kernel::ExpandMathPassOptions &expansion) {
 TEST(ExpandMathBinary, PowF64) { checkPowF64({}); }
 TEST(ExpandMathBinary, PowF64WithoutFma) { checkPowF64({false, false}); }
 
-void checkRemainderOfF32IsExact(const zyx::kernel::ExpandMathPassOptions &expansion) {
+void checkRemainderOfF32IsExact(const Instructions &expansion) {
   Compiled<float> compiled("arith.remf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<float>(400000);
@@ -368,7 +382,7 @@ void checkRemainderOfF32IsExact(const zyx::kernel::ExpandMathPassOptions &expans
 TEST(ExpandMathBinary, RemainderOfF32IsExact) { checkRemainderOfF32IsExact({}); }
 TEST(ExpandMathBinary, RemainderOfF32IsExactWithoutFma) { checkRemainderOfF32IsExact({false, false}); }
 
-void checkRemainderOfF64IsExact(const zyx::kernel::ExpandMathPassOptions &expansion) {
+void checkRemainderOfF64IsExact(const Instructions &expansion) {
   Compiled<double> compiled("arith.remf %x, %y", expansion);
   ASSERT_TRUE(compiled);
   auto [a, b] = pairs<double>(100000);

@@ -26,6 +26,17 @@ TEST(TargetInfo, EveryNameHasARecord) {
   }
 }
 
+TEST(TargetInfo, EveryRecordSaysItsRates) {
+  for (const std::string &name : targetNames()) {
+    const TargetInfo info = *lookUpTarget(name);
+    EXPECT_GT(info.costs.megahertz, 0) << name;
+    EXPECT_GT(info.costs.launchCycles, 0) << name;
+    EXPECT_GT(info.costs.memoryBytesPerCycle, 0) << name;
+    EXPECT_GT(info.costs.cacheBytesPerCycle, 0) << name;
+    EXPECT_GT(info.opsPerCycle(), 0) << name;
+  }
+}
+
 TEST(TargetInfo, UnknownNameListsTheRecords) {
   Status failure = lookUpTarget("z80").status();
   EXPECT_EQ(failure.code(), ErrorCode::NotFound);

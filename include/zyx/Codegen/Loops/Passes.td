@@ -17,11 +17,10 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
 
     Rows that several threads walk more than once, and that are too long for their registers, are read into
     the memory that they share where there is room.
+
+    The module's target says how much is staged: what a program has as private memory, and a half of what two workgroups
+    share. Without one 256 KiB are staged, and no rows.
   }];
-  let options = [Option<"maxBytes", "max-bytes", "int64_t", "262144", "Largest sum of staged tiles of one kernel">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "32768",
-           "The same where several threads compute a program and share its memory">,
-    Option<"rowBytes", "row-bytes", "int64_t", "0", "Largest sum of rows that are kept in shared memory as they were read">];
 }
 
 def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
@@ -33,23 +32,12 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
     that axis keeps four vectors of partial results; one along another axis walks blocks of four rows and keeps its
     results in memory where they are more than a few vectors. A dot keeps a block of its result in registers.
-    Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
+    The module's target says what vectors, instructions and memory there are; without one vectors have 64 bytes, and there
+    are an fma and maxima. Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
     reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
     a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
     is lowered for programs of one thread.
   }];
-  let options = [
-    Option<"vectorBytes", "vector-bytes", "int64_t", "64", "Bytes of a native vector; 0 makes scalar code">,
-    Option<"vectorRegisters", "vector-registers", "int64_t", "32", "Native vector registers">,
-    Option<"bf16Dots", "bf16-dots", "bool", "false", "Whether the machine sums up products of bf16 in f32">,
-    Option<"i8Dots", "i8-dots", "bool", "false", "Whether it sums up products of 8-bit integers in i32">,
-    Option<"hasFma", "fma", "bool", "true", "Whether one instruction computes a * b + c with one rounding">,
-    Option<"hasMaximum", "maximum", "bool", "true",
-           "Whether one instruction computes the maximum of floats, with NaN where either is">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "Shared memory of a workgroup">,
-    Option<"hasSubgroups", "subgroups", "bool", "false",
-           "Whether vectors are registers of a thread, of as many elements as it reads or writes at once">,
-    Option<"warpDots", "warp-dots", "bool", "false", "Whether a warp multiplies 16 x 16 by 16 x 8 bf16 or f16 at once">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }
 

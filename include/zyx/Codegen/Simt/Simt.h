@@ -17,7 +17,7 @@ namespace zyx::kernel {
 mlir::FailureOr<bool> emitSharedDot(TileContext &context, DotOp dot);
 
 /// Makes the lowered form of a kernel that has the schedule of a SharedStep, and erases it; fails where it cannot be.
-mlir::LogicalResult lowerSharedAttention(FuncOp func, const Axes &axes);
+mlir::LogicalResult lowerSharedAttention(FuncOp func, const Axes &axes, const target::TargetInfo &machine);
 
 } // namespace zyx::kernel
 

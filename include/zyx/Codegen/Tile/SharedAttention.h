@@ -58,9 +58,10 @@ struct SharedAttentionShape {
   /// What a workgroup shares.
   int64_t bytes;
 
-  /// Shape for so many rows, keys and threads, which are powers of two; none where threads would have too much.
-  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t rows,
-                                                int64_t keys, int64_t threads, int64_t cluster = 1);
+  /// Shape for so many rows, keys and threads, which are powers of two, where a thread reads `laneBytes` at once; none
+  /// where threads would have too much.
+  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t laneBytes,
+                                                int64_t rows, int64_t keys, int64_t threads, int64_t cluster = 1);
 };
 
 /// Rows and keys of a block of a program whose threads share an attention: those of a kernel with threads and the

@@ -6,28 +6,9 @@
 #define ZYX_CODEGEN_TILE_TILECONTEXT_H
 
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::kernel {
-
-/// What the lowering knows of the machine.
-struct VectorMachine {
-  int64_t vectorBytes;
-  int64_t vectorRegisters;
-  /// Products of bf16, and of 8-bit integers, are summed up in 32 bits by a matrix unit or by instructions.
-  bool bf16Dots = false, i8Dots = false;
-  /// One instruction computes a * b + c with one rounding.
-  bool hasFma = false;
-  /// One instruction computes the maximum or minimum of floats, with NaN where either is.
-  bool hasMaximum = true;
-  /// Programs are threads that run in lockstep with others, and vectors are registers of a thread: as many elements as
-  /// it reads or writes at once, of whatever type they are computed in.
-  bool hasSubgroups = false;
-  /// A warp multiplies 16 x 16 by 16 x 8 elements of 16 bits at once.
-  bool warpDots = false;
-
-  /// Programs have vector registers, and caches that keep what lies near.
-  bool hasVectors() const { return !hasSubgroups && vectorBytes != 0; }
-};
 
 /// Number of iterations along an axis: a number, or a value where a grid's last program has fewer.
 struct Extent {
@@ -44,10 +25,10 @@ class TileContext {
 public:
   using Accumulators = llvm::SmallVector<mlir::Value>;
 
-  TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, VectorMachine machine)
+  TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
       : source(source), builder(builder), axes(axes), machine(machine),
-        evaluator(builder, axes, machine.hasFma, machine.hasSubgroups), cluster(source.getCluster().value_or(1)),
-        threads(source.getThreads().value_or(1) * cluster) {}
+        evaluator(builder, axes, machine.arithmetic.hasFma, machine.hasSubgroups()),
+        cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
   TileContext(const TileContext &) = delete;
 
   struct Cone;
@@ -83,7 +64,8 @@ public:
   FuncOp source;
   mlir::OpBuilder &builder;
   const Axes &axes;
-  const VectorMachine machine;
+  /// Facts of the machine that the kernel is for.
+  const target::TargetInfo &machine;
   TileEvaluator evaluator;
   /// Workgroups that compute a program together, and threads of all of them.
   const int64_t cluster, threads;

@@ -45,21 +45,15 @@ def ConvertGraphToKernelPass : Pass<"zyx-convert-graph-to-kernel", "::mlir::Modu
     A scan, sort or scatter is alone in its group. Its kernel is in the lowered form at once: a grid of
     rows, each walked by one program element by element, which a remark of the category `zyx-scalar`
     says. A sort has a further buffer of indices to merge in; one of which only the first elements are read keeps few
-    candidates instead. With `vector-bytes`, rows of a scan that are neighbours in memory are walked in vectors, and where
-    the first elements of a sort are looked for, elements are compared in vectors. With `threads`, `shared-bytes`,
-    `warp-size`, `workgroup-threads` and `transaction-bytes` long rows, and those of few, are walked by workgroups whose threads share memory.
+    candidates instead. Where the module's target has vectors, rows of a scan that are neighbours in memory are walked in them, and where
+    the first elements of a sort are looked for, elements are compared in them. Where its threads share memory, long rows,
+    and those of few, are walked by workgroups. Without a target, or without `optimise`, a program is one thread without
+    vectors.
 
     Parameters become inputs of the plan under their names. A `graph.loop` becomes a `plan.loop` of what
     its body becomes, with buffers for what it carries.
   }];
-  let options = [
-    Option<"threads", "threads", "int64_t", "0", "Threads that keep the machine busy; 0 where a program is no workgroup">,
-    Option<"sharedBytes", "shared-bytes", "int64_t", "0", "Memory that the threads of a workgroup may share">,
-    Option<"warpSize", "warp-size", "int64_t", "1", "Threads that run in lockstep">,
-    Option<"workgroupThreads", "workgroup-threads", "int64_t", "0", "Threads of a workgroup at most">,
-    Option<"transactionBytes", "transaction-bytes", "int64_t", "0", "Bytes that move for an element that is read by itself">,
-    Option<"vectorBytes", "vector-bytes", "int64_t", "0", "Of the vectors in which programs walk neighbouring rows; 0 for none">,
-  ];
+  let options = [Option<"optimise", "optimise", "bool", "true", "Whether kernels use what the module's target has">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }

@@ -19,18 +19,16 @@ def ConvertKernelToLLVMPass : Pass<"zyx-convert-kernel-to-llvm", "::mlir::Module
       stride is not 1 is gathered and scattered.
     - `i1` in memory is a byte. `f16`, `bf16`, `f8E4M3FN` and `f8E5M2` are their bits; arithmetic on `f16` and
       `bf16` is done in `f32` and rounded after every op, and `f64` is rounded once on its way to them.
-    - Private allocations are on the stack, 64-byte aligned, at most `private-bytes` a kernel. The artifact
+    - Private allocations are on the stack, 64-byte aligned, at most as many bytes a kernel as the module's target has of them. The artifact
       says how much each kernel takes, and a thread without that room does not run it.
     - No fast-math flag is added. A `vector.reduction` keeps the ones that it carries.
 
+    The module's target says how much the stack has room for, whether the processor converts between f16 and f32, and
+    whether products of packed factors are for Intel's AMX, or vectors of AVX-512 multiply them. Without one the stack has
+    room for 512 KiB, and there are both.
+
     Tiles, shared memory and threads have no meaning here and are refused.
   }];
-  let options = [Option<"privateBytes", "private-bytes", "int64_t", "512 << 10",
-    "the most that a kernel may allocate on the stack">,
-    Option<"halfConversion", "half-conversion", "bool", "true",
-    "whether the processor converts between f16 and f32; else integer arithmetic does">,
-    Option<"amx", "amx", "bool", "true",
-    "whether products of packed factors are for Intel's AMX; else vectors of AVX-512 multiply them">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::cf::ControlFlowDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
     "::mlir::math::MathDialect"];

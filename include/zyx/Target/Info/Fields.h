@@ -83,6 +83,7 @@ inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &Memor
                                                          Field{"privateBytes", &MemoryFacts::privateBytes},
                                                          Field{"stackBytes", &MemoryFacts::stackBytes},
                                                          Field{"transactionBytes", &MemoryFacts::transactionBytes},
+                                                         Field{"lineBytes", &MemoryFacts::lineBytes},
                                                          Field{"copyEngine", &MemoryFacts::copyEngine}};
 
 template <>

@@ -141,17 +141,19 @@ struct MemoryFacts {
   int64_t stackBytes = 4 << 20;
   /// What moves for an element that is read by itself: a line of a CPU, a sector of a GPU.
   int64_t transactionBytes = 64;
+  /// What memory gives at once: rows that begin there are read with the fewest requests.
+  int64_t lineBytes = 64;
   CopyEngine copyEngine = CopyEngine::None;
 };
 
-/// Rates and latencies that estimates are made of: of one core, in its cycles.
+/// Rates and latencies that estimates are made of: of one core, in its cycles. Each record says its own.
 struct CostFacts {
   /// Millions of cycles in a second, by which estimates are seconds.
-  int64_t megahertz = 3000;
+  int64_t megahertz = 0;
   /// Cycles that one more kernel costs.
-  int64_t launchCycles = 4000;
+  int64_t launchCycles = 0;
   /// What memory gives a core in a cycle, and what its caches do.
-  int64_t memoryBytesPerCycle = 4, cacheBytesPerCycle = 16;
+  int64_t memoryBytesPerCycle = 0, cacheBytesPerCycle = 0;
   /// Products of 16 bits that matrix instructions sum up in a cycle.
   int64_t matrixProductsPerCycle = 0;
   /// Simple instructions that a division takes, a square root, and one over it.
@@ -160,9 +162,9 @@ struct CostFacts {
   // Of a CPU.
   /// An element that is gathered by itself; one that a sum reads a line apart, to put it into a vector; and a vector of
   /// a factor that is read for the first time and copied.
-  int64_t gatherCycles = 12, strideCycles = 3, packCycles = 8;
+  int64_t gatherCycles = 0, strideCycles = 0, packCycles = 0;
   /// More bytes than this are read ahead of the caches, or written past them: none would be there when it is needed.
-  int64_t streamBytes = 32 << 20;
+  int64_t streamBytes = 0;
 
   // Of a GPU.
   /// Simple instructions that the lanes of a core do in a cycle, and bytes that its shared memory gives.
@@ -177,7 +179,7 @@ struct CostFacts {
   /// a cluster wait for each other when they meet to add up their parts of a tile, by the square of their number.
   int64_t sliceCycles = 0, meetingCycles = 0;
   /// What a workgroup sends to the others of its cluster in a cycle, register by register.
-  int64_t sentBytesPerCycle = 1;
+  int64_t sentBytesPerCycle = 0;
   /// From one op of a thread to the next that reads it; from a read of memory to the next one of a thread that has
   /// several in flight; and of a product with its two reads of shared or cached factors.
   int64_t opCycles = 0, readCycles = 0, productCycles = 0;
@@ -221,8 +223,6 @@ struct TargetInfo : Identity {
   bool hasVectors() const { return vector.bytes != 0; }
   /// Programs are threads that run in lockstep with others: neighbours read neighbours.
   bool hasSubgroups() const { return simt.subgroupSize > 1; }
-  /// For rooms that do not yet ask what they mean.
-  bool isGpu() const { return hasSubgroups(); }
   /// The threads of a workgroup share memory.
   bool hasSharedMemory() const { return simt.sharedBytes != 0; }
   /// Threads that keep the machine busy; 0 where programs are no threads that run in lockstep.

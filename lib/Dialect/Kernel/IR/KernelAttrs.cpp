@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "TargetStorage.h"
 
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/IR/AxisNames.h"
-#include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Strict/StrictOp.h"
 
 using namespace mlir;
@@ -29,6 +29,11 @@ LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttrib
         !llvm::all_of(names, llvm::IsaPred<StringAttr>))
       return op->emitError() << "attribute '" << axesAttrName
                              << "' belongs on kernel.store of a tile, with a name for each dimension";
+    return success();
+  }
+  if (attribute.getName() == targetAttrName) {
+    if (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue()))
+      return op->emitError() << "attribute '" << targetAttrName << "' belongs on builtin.module, as a #kernel.target";
     return success();
   }
   if (attribute.getName() != nonpositiveAttrName)

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ExpandMathEmitter.h"
 
+#include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -86,7 +87,14 @@ static LogicalResult expandOp(Operation *op, const Expansion &expansion, Instruc
 }
 
 void ExpandMathPass::runOnOperation() {
-  const Instructions has{fma, rounding, powers, maximum};
+  Instructions has;
+  if (const zyx::target::TargetInfo *target = findTarget(getOperation())) {
+    has.fma = target->arithmetic.hasFma;
+    has.rounding = target->arithmetic.hasRounding;
+    // Machines of subgroups have functional units for powers of two: ex2.approx in PTX, v_exp_f32 in AMD's code.
+    has.powers = target->hasSubgroups();
+    has.maximum = target->hasSubgroups() && target->arithmetic.hasMaximum;
+  }
   SmallVector<std::pair<Operation *, Expansion>> work;
   getOperation()->walk([&](Operation *op) {
     if (Expansion expansion = findExpansion(op, has))

@@ -17,6 +17,13 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace zyx::target {
+struct TargetInfo;
+} // namespace zyx::target
+namespace zyx::kernel::detail {
+struct TargetAttrStorage;
+} // namespace zyx::kernel::detail
+
 #include "zyx/Dialect/Kernel/IR/KernelDialect.h.inc"
 #include "zyx/Dialect/Kernel/IR/KernelEnums.h.inc"
 

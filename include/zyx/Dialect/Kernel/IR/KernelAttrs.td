@@ -295,4 +295,33 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// The machine
+//===----------------------------------------------------------------------===//
+
+def Kernel_TargetAttr : Kernel_Attr<"Target", "target"> {
+  let summary = "The machine that the kernels of a module are for";
+  let description = [{
+    The name of a record (`zyx/Target/Info/TargetInfo.h`), and facts in which the machine differs from it, each under the
+    names of its group and its field. The record is found once, when the attribute is made; passes read its facts. The
+    module carries it as `kernel.target`, which `-zyx-kernel-attach-target` sets. `cpu` is the processor that reads the
+    text.
+
+    ```mlir
+    module attributes {kernel.target = #kernel.target<"sm_90a">} {}
+    module attributes {kernel.target = #kernel.target<"sm_90a", {simt.sharedBytes = 65536 : i64}>} {}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name of the record">:$name,
+                        OptionalParameter<"::mlir::DictionaryAttr">:$facts);
+  let assemblyFormat = "`<` $name (`,` $facts^)? `>`";
+  let genVerifyDecl = 1;
+  let genStorageClass = 0;
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name), [{ return $_get($_ctxt, name, ::mlir::DictionaryAttr()); }]>];
+  let extraClassDeclaration = [{
+    /// The record with these facts.
+    const ::zyx::target::TargetInfo &getInfo() const;
+  }];
+}
+
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELATTRS_TD

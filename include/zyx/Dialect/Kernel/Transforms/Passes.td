@@ -7,6 +7,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttachTargetPass : Pass<"zyx-kernel-attach-target", "::mlir::ModuleOp"> {
+  let summary = "Say what machine a module is for";
+  let description = [{
+    Sets `kernel.target` of the module to the record `target`, with `facts` in which the machine differs from it. Passes
+    that ask for facts of the machine read them there. A target that the module has already is replaced.
+
+    ```mlir
+    module {}
+    // becomes with target=sm_90a facts=simt.sharedBytes=65536
+    module attributes {kernel.target = #kernel.target<"sm_90a", {simt.sharedBytes = 65536 : i64}>} {}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "Name of the machine's record">,
+    ListOption<"facts", "facts", "std::string", "Facts that the record says otherwise, as vector.bytes=16">];
+  let dependentDialects = ["::zyx::kernel::KernelDialect"];
+}
+
 def VerifyFormPass : Pass<"zyx-kernel-verify-form"> {
   let summary = "Check that every kernel is in one of the three forms";
   let description = [{
@@ -33,21 +51,14 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     and bf16 are computed in f32 and rounded once. Sine, cosine and tangent reduce every argument
     exactly.
 
-    Without `fma`, a `math.fma` that is there already becomes a product and a sum: it is a term of a
+    The module's target says what instructions there are; without one there is an fma, rounding, and no more.
+    Without an fma, a `math.fma` that is there already becomes a product and a sum: it is a term of a
     contraction, where both are right. In the functions above a step of a polynomial does too; where
     the last bit of the product matters, `fma` is computed with what the processor has: in f64 for f32,
-    with the exact product as a pair of f64 for f64. Without `rounding`, `math.floor ceil trunc roundeven`
-    become additions of 2^23 or 2^52. With `powers`, exponentials of f32 are made of the machine's powers of two of
-    what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`.
+    with the exact product as a pair of f64 for f64. Without rounding, `math.floor ceil trunc roundeven`
+    become additions of 2^23 or 2^52. Where threads run in lockstep, exponentials of f32 are made of
+    the machine's powers of two of what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`.
   }];
-  let options = [
-    Option<"fma", "fma", "bool", "true", "Whether the machine has an instruction for fma">,
-    Option<"rounding", "rounding", "bool", "true", "Whether the machine has instructions that round to whole numbers">,
-    Option<"powers", "powers", "bool", "false",
-           "Whether the machine has an instruction for powers of two of f32, good to 2 units in the last place">,
-    Option<"maximum", "maximum", "bool", "false",
-           "Whether the machine has instructions for the maximum and minimum of floats, with NaN where either is">,
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
