@@ -116,6 +116,16 @@ typedef struct zyx_compiler_compile_args {
   /* Which ops share a kernel: "weighed", where that is estimated to pay (NULL and ""), "all", as many as can, or
    * "none". */
   const char *fusion;
+  /* Unless both are NULL, where kernels are kept that earlier calls have compiled: a kernel that is found is not
+   * compiled again. Keys and bytes are the compiler's; the bytes of a key may get lost, and bytes that are damaged
+   * count as lost. Keys depend on the kernel, the machine, options and the version of the compiler, but not on which
+   * build of it this is, nor on other libraries and programs that it uses: who keeps bytes for other processes adds
+   * that. Both are called by the thread of the call, in this process also where the compiler runs in another one.
+   * `lookup` calls `take` with the bytes of the key and returns 1, or returns 0. */
+  int (*lookup_kernel)(void *context, const char *key, void (*take)(void *taker, zyx_compiler_bytes bytes),
+                       void *taker);
+  void (*store_kernel)(void *context, const char *key, zyx_compiler_bytes bytes);
+  void *kernels_context;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */
@@ -136,6 +146,8 @@ ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_graph(const zyx_compiler
 /* Of zyx_compiler_compile: the artifact, or the text. */
 ZYX_COMPILER_API zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result);
 ZYX_COMPILER_API size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result);
+/* How many kernels of the program were not compiled, but found by `lookup_kernel`. */
+ZYX_COMPILER_API size_t zyx_compiler_result_num_found_kernels(const zyx_compiler_result *result);
 
 typedef struct zyx_compiler_stage {
   size_t struct_size;

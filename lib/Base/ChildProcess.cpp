@@ -294,10 +294,14 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command, std::
 
   ChildResult result;
   Clock::time_point deadline = Clock::now() + limits.time;
+  std::vector<std::byte> answer;
   while (in.isOpen() || out.isOpen() || err.isOpen()) {
-    if (in.isOpen() && input.empty())
+    if (in.isOpen() && input.empty() && (!limits.answer || !out.isOpen())) {
       in.close();
-    pollfd polled[3] = {{in.get(), POLLOUT, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
+      continue;
+    }
+    // Where there is nothing to write it would be ready all the time.
+    pollfd polled[3] = {{input.empty() ? -1 : in.get(), POLLOUT, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}};
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     ::poll(polled, 3, static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60000)));
     // Whether or not there is something to read: there always is from one that never stops.
@@ -316,8 +320,14 @@ Result<ChildResult> zyx::runChild(const std::vector<std::string> &command, std::
       else if (errno != EAGAIN && errno != EINTR)
         in.close(); // It does not listen any more; how it ends tells why.
     }
-    if (polled[1].revents)
+    if (polled[1].revents) {
       readInto(out, result.output);
+      // The next question comes behind the answer to this one.
+      if (limits.answer && input.empty()) {
+        answer = limits.answer(result.output);
+        input = answer;
+      }
+    }
     if (polled[2].revents) {
       readInto(err, result.messages);
       if (result.messages.size() > maxMessages)

@@ -234,6 +234,23 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
       return Status::invalidArgument("there is no phase '" + std::string(args.stop_after) + "'");
   }
 
+  options.remarks = &result.remarks;
+  if (args.lookup_kernel && args.store_kernel) {
+    options.kernels.lookup = [&args](const std::string &key) {
+      std::optional<std::vector<std::byte>> found;
+      auto take = [](void *taker, zyx_compiler_bytes bytes) {
+        const auto *begin = static_cast<const std::byte *>(bytes.data);
+        static_cast<decltype(found) *>(taker)->emplace(begin, begin + bytes.size);
+      };
+      if (!args.lookup_kernel(args.kernels_context, key.c_str(), take, &found))
+        found.reset();
+      return found;
+    };
+    options.kernels.store = [&args](const std::string &key, std::span<const std::byte> bytes) {
+      args.store_kernel(args.kernels_context, key.c_str(), {bytes.data(), bytes.size()});
+    };
+  }
+
   Contexts::Owned kept = Contexts::get().take();
   mlir::MLIRContext *context = &kept->context;
   mlir::remark::RemarkCategories categories;
@@ -267,7 +284,8 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
         result.choices.push_back({kernel.key, kernel.kernel, text, cost});
     return Status::ok();
   }
-  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, pipelines::compile(*module, options, result.stages));
+  ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact,
+                       pipelines::compile(*module, options, result.stages, &result.numFoundKernels));
   result.numKernels = artifact.kernels.size();
   result.output = artifact.serialize();
   result.spans = trace.spans();
@@ -327,6 +345,8 @@ zyx_compiler_bytes zyx_compiler_result_output(const zyx_compiler_result *result)
 }
 
 size_t zyx_compiler_result_num_kernels(const zyx_compiler_result *result) { return result->numKernels; }
+
+size_t zyx_compiler_result_num_found_kernels(const zyx_compiler_result *result) { return result->numFoundKernels; }
 
 size_t zyx_compiler_result_num_stages(const zyx_compiler_result *result) { return result->stages.size(); }
 

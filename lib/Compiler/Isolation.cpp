@@ -16,6 +16,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <functional>
 #include <new>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -24,9 +25,11 @@ using namespace zyx;
 
 namespace {
 
-// A request: "ZYXQ", u32 version, u64 bytes of memory, u64 seconds, u8 kind, its arguments.
-// An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result.
-constexpr uint32_t requestMagic = 0x5158595a, protocolVersion = 3;
+// A request: u64 size of what follows, "ZYXQ", u32 version, u64 bytes of memory, u64 seconds, u8 kind, its arguments.
+// An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result, kernels to keep.
+// In front of it may come questions for kernels that are kept: "ZYXK", the key as a string. Each gets a u8 whether
+// there is one, and its bytes as a blob.
+constexpr uint32_t requestMagic = 0x5158595a, questionMagic = 0x4b58595a, protocolVersion = 4;
 constexpr Envelope answerEnvelope{"ZYXR", protocolVersion, Envelope::Checksum::Bits64};
 enum class Kind : uint8_t { Parse = 0, Compile = 1 };
 
@@ -41,7 +44,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 152,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 176,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -88,7 +91,10 @@ std::string lastWords(std::string text) {
   return told.size() > longest ? told.substr(0, longest) + "..." : told;
 }
 
-Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result) {
+/// Called with the key and the bytes of each kernel.
+using KeepKernel = std::function<void(const std::string &key, std::span<const std::byte> bytes)>;
+
+Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result, const KeepKernel &keep) {
   const Envelope::Opened opened = answerEnvelope.open(bytes);
   if (opened.state != Envelope::State::Whole)
     return Status::internal("the compiler's child process wrote no answer");
@@ -103,6 +109,7 @@ Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result)
   std::span<const std::byte> output = from.blob("output");
   result.output.assign(output.begin(), output.end());
   result.numKernels = from.u64("kernels");
+  result.numFoundKernels = from.u64("kernels that were found");
   result.stages.resize(from.count("stages", 16));
   for (pipelines::Stage &stage : result.stages) {
     stage.name = from.string("stage");
@@ -123,12 +130,42 @@ Status readAnswer(std::span<const std::byte> bytes, zyx_compiler_result &result)
     choice.text = from.string("choice");
     choice.cost = from.f64("cost of a choice");
   }
+  for (uint64_t left = from.count("kernels to keep", 16); left > 0 && from.status(); --left) {
+    const std::string key = from.string("key of a kernel");
+    const std::span<const std::byte> kernel = from.blob("kernel to keep");
+    if (from.status() && keep)
+      keep(key, kernel);
+  }
   ZYX_RETURN_IF_ERROR(from.status());
   return code == 0 ? Status::ok() : Status(static_cast<ErrorCode>(code), std::move(message));
 }
 
+/// Takes a question of the child from the beginning of what it has written, and answers it.
+std::vector<std::byte> answerQuestion(std::vector<std::byte> &output, const zyx_compiler_compile_args &args) {
+  ByteReader from(output);
+  if (from.u32("magic") != questionMagic)
+    return {};
+  const std::string key = from.string("key");
+  // More of it is to come.
+  if (!from.status())
+    return {};
+  output.erase(output.begin(), output.end() - static_cast<std::ptrdiff_t>(from.remaining()));
+  std::vector<std::byte> kernel;
+  auto take = [](void *taker, zyx_compiler_bytes bytes) {
+    const std::span<const std::byte> of = bytesOf(bytes);
+    static_cast<std::vector<std::byte> *>(taker)->assign(of.begin(), of.end());
+  };
+  ByteWriter answer;
+  const bool isFound = args.lookup_kernel(args.kernels_context, key.c_str(), take, &kernel) != 0;
+  answer.u8(isFound);
+  answer.blob(isFound ? kernel : std::vector<std::byte>());
+  return answer.take();
+}
+
+/// `kernels` are the arguments of a compilation that has kernels kept, or null.
 Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &name,
-            std::span<const std::byte> arguments, zyx_compiler_result &result) {
+            std::span<const std::byte> arguments, const zyx_compiler_compile_args *kernels,
+            zyx_compiler_result &result) {
   zyx_compiler_isolation isolation = {};
   if (given.struct_size < sizeof(size_t))
     return Status::invalidArgument("the isolation has no struct_size");
@@ -147,10 +184,20 @@ Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &n
   // Of processor time, should nobody be there to end it; several threads may use it up.
   request.u64(static_cast<uint64_t>(time.count()) / 1000 * 4 + 60);
   request.u8(static_cast<uint8_t>(kind));
-  std::vector<std::byte> bytes = request.take();
+  ByteWriter size;
+  size.u64(request.view().size() + arguments.size());
+  std::vector<std::byte> bytes = size.take();
+  bytes.insert(bytes.end(), request.view().begin(), request.view().end());
   bytes.insert(bytes.end(), arguments.begin(), arguments.end());
   ChildLimits limits;
   limits.time = time;
+  KeepKernel keep;
+  if (kernels) {
+    limits.answer = [kernels](std::vector<std::byte> &output) { return answerQuestion(output, *kernels); };
+    keep = [kernels](const std::string &key, std::span<const std::byte> kernel) {
+      kernels->store_kernel(kernels->kernels_context, key.c_str(), {kernel.data(), kernel.size()});
+    };
+  }
   ZYX_ASSIGN_OR_RETURN(ChildResult child, runChild({worker}, bytes, limits));
 
   const std::string what = (kind == Kind::Parse ? "reading '" : "compiling '") + name + "'" + lastWords(child.messages);
@@ -169,7 +216,7 @@ Status call(const zyx_compiler_isolation &given, Kind kind, const std::string &n
              : "ended with exit code " + std::to_string(child.exitCode) + " ") +
         what);
   }
-  return readAnswer(child.output, result);
+  return readAnswer(child.output, result, keep);
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,17 +237,68 @@ void limit(int resource, uint64_t value) {
   }
 }
 
-std::vector<std::byte> readStandardInput() {
+/// Fewer bytes where the standard input ends.
+std::vector<std::byte> readStandardInput(uint64_t size) {
   std::vector<std::byte> bytes;
   std::byte buffer[1 << 16];
-  for (ssize_t got; (got = ::read(STDIN_FILENO, buffer, sizeof(buffer))) > 0;)
+  while (bytes.size() < size) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer, std::min<uint64_t>(sizeof(buffer), size - bytes.size()));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
     bytes.insert(bytes.end(), buffer, buffer + got);
+  }
   return bytes;
+}
+
+bool writeAll(int to, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(to, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      return false;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+  }
+  return true;
+}
+
+/// The kernels of one compilation: those that the parent has, and those that it is to keep.
+struct ChildKernels {
+  int out;
+  std::vector<std::pair<std::string, std::vector<std::byte>>> toKeep;
+};
+
+/// Asks the parent, who waits for nothing else.
+int askForKernel(void *context, const char *key, void (*take)(void *taker, zyx_compiler_bytes bytes), void *taker) {
+  ByteWriter question;
+  question.u32(questionMagic);
+  question.string(key);
+  constexpr size_t headSize = 1 + sizeof(uint64_t);
+  if (!writeAll(static_cast<ChildKernels *>(context)->out, question.view()))
+    return 0;
+  const std::vector<std::byte> head = readStandardInput(headSize);
+  ByteReader from(head);
+  const bool isFound = from.u8("whether there is a kernel") != 0;
+  const uint64_t size = from.u64("size of a kernel");
+  if (!from.status())
+    return 0;
+  const std::vector<std::byte> kernel = readStandardInput(size);
+  if (!isFound || kernel.size() != size)
+    return 0;
+  take(taker, {kernel.data(), kernel.size()});
+  return 1;
+}
+
+void keepForParent(void *context, const char *key, zyx_compiler_bytes bytes) {
+  const std::span<const std::byte> kernel = bytesOf(bytes);
+  static_cast<ChildKernels *>(context)->toKeep.emplace_back(key, std::vector<std::byte>(kernel.begin(), kernel.end()));
 }
 
 zyx_compiler_bytes asBlob(std::span<const std::byte> bytes) { return {bytes.data(), bytes.size()}; }
 
-zyx_compiler_result *answer(ByteReader &from, Kind kind) {
+zyx_compiler_result *answer(ByteReader &from, Kind kind, ChildKernels &kernels) {
   if (kind == Kind::Parse) {
     zyx_compiler_parse_args args = {};
     args.struct_size = sizeof(args);
@@ -229,10 +327,15 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind) {
   std::string debug = from.string("debug"), fusion = from.string("fusion");
   args.debug = debug.c_str();
   args.fusion = fusion.c_str();
+  if (from.u8("whether kernels are kept") != 0) {
+    args.lookup_kernel = askForKernel;
+    args.store_kernel = keepForParent;
+    args.kernels_context = &kernels;
+  }
   return from.status() ? zyx_compiler_compile(&args) : nullptr;
 }
 
-std::vector<std::byte> encode(const zyx_compiler_result &result) {
+std::vector<std::byte> encode(const zyx_compiler_result &result, const ChildKernels &kernels) {
   ByteWriter body;
   body.u32(static_cast<uint32_t>(result.status.code()));
   body.string(result.status.message());
@@ -241,6 +344,7 @@ std::vector<std::byte> encode(const zyx_compiler_result &result) {
     body.blob(graph);
   body.blob(result.output);
   body.u64(result.numKernels);
+  body.u64(result.numFoundKernels);
   body.u64(result.stages.size());
   for (const pipelines::Stage &stage : result.stages) {
     body.string(stage.name);
@@ -260,6 +364,11 @@ std::vector<std::byte> encode(const zyx_compiler_result &result) {
     body.string(choice.kernel);
     body.string(choice.text);
     body.f64(choice.cost);
+  }
+  body.u64(kernels.toKeep.size());
+  for (const auto &[key, kernel] : kernels.toKeep) {
+    body.string(key);
+    body.blob(kernel);
   }
   return answerEnvelope.seal(body.view());
 }
@@ -284,7 +393,7 @@ Status isolation::parse(const zyx_compiler_parse_args &args, const std::string &
   ByteWriter arguments;
   arguments.string(name);
   arguments.blob(bytesOf(args.text));
-  return call(*args.isolation, Kind::Parse, name, arguments.view(), result);
+  return call(*args.isolation, Kind::Parse, name, arguments.view(), nullptr, result);
 }
 
 Status isolation::compile(const zyx_compiler_compile_args &args, const std::string &name, zyx_compiler_result &result) {
@@ -303,7 +412,9 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.u64(args.list_choices);
   arguments.string(args.debug ? args.debug : "");
   arguments.string(args.fusion ? args.fusion : "");
-  return call(*args.isolation, Kind::Compile, name, arguments.view(), result);
+  const bool keepsKernels = args.lookup_kernel && args.store_kernel;
+  arguments.u8(keepsKernels);
+  return call(*args.isolation, Kind::Compile, name, arguments.view(), keepsKernels ? &args : nullptr, result);
 }
 
 int zyx_compiler_serve(void) {
@@ -316,7 +427,9 @@ int zyx_compiler_serve(void) {
   llvm::EnablePrettyStackTrace();
   std::set_new_handler(endWithoutMemory);
 
-  const std::vector<std::byte> bytes = readStandardInput();
+  const std::vector<std::byte> head = readStandardInput(sizeof(uint64_t));
+  ByteReader sized(head);
+  const std::vector<std::byte> bytes = readStandardInput(sized.u64("size"));
   ByteReader from(bytes);
   const bool known = from.u32("magic") == requestMagic && from.u32("version") == protocolVersion;
   [[maybe_unused]] const uint64_t memory = from.u64("memory");
@@ -331,16 +444,11 @@ int zyx_compiler_serve(void) {
   limit(RLIMIT_CPU, seconds);
   limit(RLIMIT_CORE, 0);
 
-  zyx_compiler_result *result = answer(from, static_cast<Kind>(kind));
+  ChildKernels kernels{out, {}};
+  zyx_compiler_result *result = answer(from, static_cast<Kind>(kind), kernels);
   if (!result)
     return 2;
-  const std::vector<std::byte> answered = encode(*result);
+  const std::vector<std::byte> answered = encode(*result, kernels);
   zyx_compiler_result_release(result);
-  for (size_t at = 0; at < answered.size();) {
-    ssize_t put = ::write(out, answered.data() + at, answered.size() - at);
-    if (put <= 0)
-      return 1;
-    at += static_cast<size_t>(put);
-  }
-  return 0;
+  return writeAll(out, answered) ? 0 : 1;
 }

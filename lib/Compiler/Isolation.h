@@ -14,7 +14,7 @@ struct zyx_compiler_result {
   zyx::Status status;
   std::vector<std::vector<std::byte>> graphs;
   std::vector<std::byte> output;
-  size_t numKernels = 0;
+  size_t numKernels = 0, numFoundKernels = 0;
   std::vector<zyx::pipelines::Stage> stages;
   std::vector<zyx::Span> spans;
   std::string remarks;

@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "KernelReuse.h"
+
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
@@ -16,6 +18,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 
 #include <chrono>
+#include <set>
 
 using namespace mlir;
 using namespace zyx;
@@ -179,56 +182,120 @@ private:
   uint64_t nanoseconds = 0;
 };
 
-/// Lowers each kernel by itself down to what the target's emitter takes, and hands it to `take`; where there is no
-/// kernel, a module without any. `module` keeps the lowered ones, and its plan is brought to its last form.
-Status lowerEach(ModuleOp module, const Options &options, std::vector<Stage> &stages,
-                 llvm::function_ref<Status(ModuleOp)> take) {
-  MLIRContext *context = module.getContext();
-  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
-  {
-    // Their times are listed in the opposite order.
-    Turns toTarget("target", options, stages), toLowered("lowered", options, stages);
-    PhaseRunner lowered(context, options, Phase::Lowered), target(context, options, Phase::Target);
-    auto emit = [&](ModuleOp own) -> Status {
-      ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(own); }));
-      return take(own);
-    };
-    for (kernel::FuncOp func : kernels) {
-      OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
-      kernel::copyTarget(module, *own);
-      Operation *behind = func->getNextNode();
-      func->moveBefore(own->getBody(), own->getBody()->end());
-      ZYX_RETURN_IF_ERROR(toLowered([&] { return lowered.run(*own); }));
-      // The plan needs its grid.
-      OpBuilder builder(context);
-      if (behind)
-        builder.setInsertionPoint(behind);
-      else
-        builder.setInsertionPointToEnd(module.getBody());
-      for (Operation &op : *own->getBody())
-        builder.clone(op);
-      ZYX_RETURN_IF_ERROR(emit(*own));
+/// The code of a program's kernels, and what the artifact says of them.
+struct Emitted {
+  std::vector<artifact::CodeBlob> code;
+  plan::FactsByName facts;
+  /// Kernels that were not compiled.
+  size_t numFound = 0;
+};
+
+/// Takes each kernel by itself down to its code.
+class KernelCompiler {
+public:
+  KernelCompiler(ModuleOp module, const Options &options, std::vector<Stage> &stages, target::Emitter &emitter,
+                 Emitted &into)
+      : module(module), options(options), stages(stages), emitter(emitter), into(into), reuse(options, emitter) {}
+
+  /// Lowers the kernels that no earlier program has compiled, and hands each to the emitter. `module` keeps the lowered
+  /// ones, and its plan is brought to its last form.
+  Status lowerEach() {
+    {
+      // Their times are listed in the opposite order.
+      Turns toTarget("target", options, stages), toLowered("lowered", options, stages);
+      PhaseRunner lowered(module.getContext(), options, Phase::Lowered);
+      PhaseRunner target(module.getContext(), options, Phase::Target);
+      SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+      for (kernel::FuncOp func : kernels) {
+        const Hash128 identity = reuse.identify(func);
+        if (const KeptKernel *kept = reuse.find(identity)) {
+          ZYX_RETURN_IF_ERROR(addFound(func, *kept));
+          continue;
+        }
+        const size_t remarksBefore = options.remarks ? options.remarks->size() : 0;
+        const std::string name = func.getName().str();
+        OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
+        kernel::copyTarget(module, *own);
+        Operation *behind = func->getNextNode();
+        func->moveBefore(own->getBody(), own->getBody()->end());
+        ZYX_RETURN_IF_ERROR(toLowered([&] { return lowered.run(*own); }));
+        // The facts are those of the lowered form.
+        OpBuilder builder(module.getContext());
+        if (behind)
+          builder.setInsertionPoint(behind);
+        else
+          builder.setInsertionPointToEnd(module.getBody());
+        SmallVector<kernel::FuncOp> copies;
+        for (Operation &op : *own->getBody())
+          if (auto copy = dyn_cast<kernel::FuncOp>(builder.clone(op)))
+            copies.push_back(copy);
+        ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(*own); }));
+        for (kernel::FuncOp copy : copies)
+          noteFacts(copy, *own, identity);
+        std::optional<KeptKernel> kept;
+        if (copies.size() == 1)
+          kept = KeptKernel{into.facts.at(name), options.remarks ? options.remarks->substr(remarksBefore) : "", {}};
+        reuse.noteCompiled(std::move(kept));
+        ZYX_RETURN_IF_ERROR(emitter.add(*own));
+      }
+      // A plan that only copies has code too, though nothing is in it.
+      if (kernels.empty()) {
+        OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
+        kernel::copyTarget(module, *none);
+        ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(*none); }));
+        ZYX_RETURN_IF_ERROR(emitter.add(*none));
+      }
     }
-    // A plan that only copies has code too, though nothing is in it.
-    if (kernels.empty()) {
-      OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
-      kernel::copyTarget(module, *none);
-      ZYX_RETURN_IF_ERROR(emit(*none));
-    }
+    return runPhase(module, options, Phase::Plan, stages);
   }
-  return runPhase(module, options, Phase::Plan, stages);
-}
+
+  void keepCompiled() { reuse.store(emitter.takeKept()); }
+
+private:
+  Status addFound(kernel::FuncOp func, const KeptKernel &kept) {
+    into.facts[func.getName().str()] = kept.facts;
+    ++into.numFound;
+    if (options.remarks)
+      *options.remarks += kept.remarks;
+    // Of equal kernels one function is enough where they are in one piece of code.
+    if (emitter.sharesSymbols() && !added.insert(kept.facts.symbol).second)
+      return Status::ok();
+    return emitter.addKept(kept.code);
+  }
+
+  void noteFacts(kernel::FuncOp copy, ModuleOp own, const Hash128 &identity) {
+    plan::KernelFacts facts = plan::factsOf(copy, options.target, identity);
+    // Functions of different programs meet in one piece of code: no name may mean two of them.
+    if (emitter.sharesSymbols()) {
+      facts.symbol += "_" + identity.toHex();
+      if (Operation *function = SymbolTable::lookupSymbolIn(own, copy.getName()))
+        SymbolTable::setSymbolName(function, facts.symbol);
+    }
+    into.facts[copy.getName().str()] = std::move(facts);
+  }
+
+  ModuleOp module;
+  const Options &options;
+  std::vector<Stage> &stages;
+  target::Emitter &emitter;
+  Emitted &into;
+  KernelReuse reuse;
+  /// The functions of kernels that were found.
+  std::set<std::string> added;
+};
 
 /// Has each kernel compiled while the next one is lowered.
-Result<std::vector<artifact::CodeBlob>> emit(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
+Result<Emitted> emit(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
   ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
   const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>());
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<target::Emitter> emitter,
       backend->createEmitter(options.target, {.progress = options.progress}, std::max<size_t>(numKernels, 1)));
-  ZYX_RETURN_IF_ERROR(lowerEach(module, options, stages, [&](ModuleOp own) { return emitter->add(own); }));
+  Emitted made;
+  KernelCompiler compiler(module, options, stages, *emitter, made);
+  ZYX_RETURN_IF_ERROR(compiler.lowerEach());
   uint64_t begin = Trace::now();
-  ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emitter->finish());
+  ZYX_ASSIGN_OR_RETURN(made.code, emitter->finish());
   for (const target::EmitStage &stage : emitter->stages()) {
     const auto nanoseconds = static_cast<uint64_t>(stage.milliseconds * 1e6);
     stages.push_back({stage.name, nanoseconds});
@@ -237,7 +304,8 @@ Result<std::vector<artifact::CodeBlob>> emit(ModuleOp module, const Options &opt
       begin += nanoseconds;
     }
   }
-  return code;
+  compiler.keepCompiled();
+  return made;
 }
 
 } // namespace
@@ -251,12 +319,15 @@ Status zyx::pipelines::runPhases(ModuleOp module, const Options &options, Phase 
   return Status::ok();
 }
 
-Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options,
-                                                   std::vector<Stage> &stages) {
+Result<artifact::Artifact> zyx::pipelines::compile(ModuleOp module, const Options &options, std::vector<Stage> &stages,
+                                                   size_t *numFound) {
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
-  ZYX_ASSIGN_OR_RETURN(std::vector<artifact::CodeBlob> code, emit(module, options, stages));
+  ZYX_ASSIGN_OR_RETURN(Emitted emitted, emit(module, options, stages));
+  if (numFound)
+    *numFound = emitted.numFound;
   const uint64_t begin = Trace::now();
-  Result<artifact::Artifact> made = plan::toArtifact(module, options.target, std::move(code));
+  Result<artifact::Artifact> made =
+      plan::toArtifact(module, options.target, std::move(emitted.code), std::move(emitted.facts));
   stages.push_back({"artifact", Trace::now() - begin});
   if (options.trace)
     options.trace->add({"compiler", "artifact", "", begin, stages.back().nanoseconds});

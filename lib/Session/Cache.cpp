@@ -24,9 +24,10 @@ namespace {
 
 // The byte form of an entry:
 //   magic, u32 version, XXH3-128 of all that follows,
-//   key, tools with a u64 count before them, u64 kernels, remarks, u8 whether there are keys of kernels, these with a
-//   u64 count before them, or else the artifact.
-constexpr Envelope envelope{"\x7fZYXKEEP", 2, Envelope::Checksum::Bits128};
+//   key, tools with a u64 count before them, u64 kernels, remarks, u8 kind, and by that the artifact, keys of kernels
+//   with a u64 count before them, or the bytes of a kernel.
+constexpr Envelope envelope{"\x7fZYXKEEP", 3, Envelope::Checksum::Bits128};
+enum class Kind : uint8_t { Artifact = 0, Keys = 1, Kernel = 2 };
 
 constexpr const char *suffix = ".zyxc";
 /// What versions up to 0.1 left behind where a process ended in the middle.
@@ -40,7 +41,8 @@ Status corrupt(std::string reason) { return Status::dataCorruption("cache entry:
 
 bool CacheEntry::operator==(const CacheEntry &other) const {
   const auto all = [](const CacheEntry &entry) {
-    return std::tie(entry.key, entry.tools, entry.numKernels, entry.remarks, entry.kernels, entry.artifact);
+    return std::tie(entry.key, entry.tools, entry.numKernels, entry.remarks, entry.kernels, entry.kernel,
+                    entry.artifact);
   };
   return all(*this) == all(other);
 }
@@ -55,8 +57,10 @@ std::vector<std::byte> CacheEntry::serialize() const {
   }
   checked.u64(numKernels);
   checked.string(remarks);
-  checked.u8(kernels.has_value());
-  if (kernels) {
+  checked.u8(static_cast<uint8_t>(kernel ? Kind::Kernel : kernels ? Kind::Keys : Kind::Artifact));
+  if (kernel) {
+    checked.blob(*kernel);
+  } else if (kernels) {
     checked.u64(kernels->size());
     for (const std::string &kernel : *kernels)
       checked.string(kernel);
@@ -90,16 +94,24 @@ Result<CacheEntry> CacheEntry::deserialize(std::span<const std::byte> bytes) {
   }
   entry.numKernels = from.u64("kernels");
   entry.remarks = from.string("remarks");
-  const bool isList = from.u8("kind") != 0;
-  if (isList)
+  const auto kind = static_cast<Kind>(from.u8("kind"));
+  std::span<const std::byte> blob;
+  if (kind == Kind::Keys) {
     for (std::string &kernel : entry.kernels.emplace(from.count("keys of kernels", 8)))
       kernel = from.string("key of a kernel");
-  std::span<const std::byte> blob = isList ? std::span<const std::byte>() : from.blob("artifact");
+  } else if (kind == Kind::Kernel) {
+    const std::span<const std::byte> kernel = from.blob("kernel");
+    entry.kernel.emplace(kernel.begin(), kernel.end());
+  } else if (kind == Kind::Artifact) {
+    blob = from.blob("artifact");
+  } else {
+    return corrupt("is of an unknown kind");
+  }
   if (!from.status())
     return corrupt(from.status().message());
   if (from.remaining() != 0)
     return corrupt(std::to_string(from.remaining()) + " bytes follow it");
-  if (isList)
+  if (kind != Kind::Artifact)
     return entry;
   ZYX_ASSIGN_OR_RETURN(artifact::Artifact program, artifact::Artifact::deserialize(blob, "cache entry"));
   entry.program = std::make_shared<const artifact::Artifact>(std::move(program));
@@ -172,24 +184,28 @@ std::optional<CacheEntry> ArtifactCache::find(const std::string &key) const {
   return std::move(*entry);
 }
 
-Status ArtifactCache::insert(const CacheEntry &entry) const {
-  std::vector<std::byte> bytes = entry.serialize();
-  if (bytes.size() > maxBytes)
-    return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) + " bytes is larger than the cache of " +
-                               std::to_string(maxBytes));
+Status ArtifactCache::insert(std::span<const CacheEntry> entries) const {
   const Result<PrivateFolder> made = PrivateFolder::make(folder);
   if (!made) {
     warnOfFolder(made.status());
     return made.status();
   }
-  const std::string name = nameOf(entry.key);
-  // Not forced to the disk: what a crash of the machine leaves of it has another checksum.
-  ZYX_RETURN_IF_ERROR(made->write(name, bytes, Durability::None));
-  evict(*made, name);
+  std::set<std::string> names;
+  for (const CacheEntry &entry : entries) {
+    const std::vector<std::byte> bytes = entry.serialize();
+    if (bytes.size() > maxBytes)
+      return Status::outOfMemory("an entry of " + std::to_string(bytes.size()) + " bytes is larger than the cache of " +
+                                 std::to_string(maxBytes));
+    const std::string name = nameOf(entry.key);
+    // Not forced to the disk: what a crash of the machine leaves of it has another checksum.
+    ZYX_RETURN_IF_ERROR(made->write(name, bytes, Durability::None));
+    names.insert(name);
+  }
+  evict(*made, names);
   return Status::ok();
 }
 
-void ArtifactCache::evict(const PrivateFolder &from, const std::string &keep) const {
+void ArtifactCache::evict(const PrivateFolder &from, const std::set<std::string> &keep) const {
   std::vector<PrivateFolder::File> files;
   uint64_t total = 0;
   // Files come and go meanwhile.
@@ -199,7 +215,7 @@ void ArtifactCache::evict(const PrivateFolder &from, const std::string &keep) co
         from.remove(file.name);
     } else if (file.name.ends_with(suffix)) {
       total += file.size;
-      if (file.name != keep)
+      if (!keep.contains(file.name))
         files.push_back(std::move(file));
     }
   }

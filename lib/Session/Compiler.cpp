@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <new>
 #include <unistd.h>
 
 using namespace zyx;
@@ -31,6 +32,7 @@ struct Compiler::Functions {
   X(zyx_compiler_result_graph)                                                                                         \
   X(zyx_compiler_result_output)                                                                                        \
   X(zyx_compiler_result_num_kernels)                                                                                   \
+  X(zyx_compiler_result_num_found_kernels)                                                                             \
   X(zyx_compiler_result_num_stages)                                                                                    \
   X(zyx_compiler_result_stage)                                                                                         \
   X(zyx_compiler_result_num_spans)                                                                                     \
@@ -177,8 +179,8 @@ Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text, const s
   return graphs;
 }
 
-Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options,
-                                   const Observers &observers) const {
+Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options, const Observers &observers,
+                                   const KernelStore &kernels) const {
   std::vector<std::byte> bytes = graph.serialize();
   zyx_compiler_compile_args args = {};
   args.struct_size = sizeof(args);
@@ -202,6 +204,28 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.measured = options.measured.c_str();
   args.list_choices = options.listChoices;
   args.only_kernel = options.onlyKernel.c_str();
+  if (kernels.lookup && kernels.store) {
+    args.kernels_context = const_cast<KernelStore *>(&kernels);
+    args.lookup_kernel = [](void *context, const char *key, void (*take)(void *, zyx_compiler_bytes), void *taker) {
+      std::optional<std::vector<std::byte>> found;
+      // The compiler is built without exceptions: none may pass through it. A kernel that is not found is compiled.
+      try {
+        found = static_cast<const KernelStore *>(context)->lookup(key);
+      } catch (const std::bad_alloc &) {
+        return 0;
+      }
+      if (found)
+        take(taker, {found->data(), found->size()});
+      return found ? 1 : 0;
+    };
+    args.store_kernel = [](void *context, const char *key, zyx_compiler_bytes bytes) {
+      try {
+        static_cast<const KernelStore *>(context)->store(key, {static_cast<const std::byte *>(bytes.data), bytes.size});
+      } catch (const std::bad_alloc &) {
+        // It is compiled again.
+      }
+    };
+  }
   const std::string topics = enabledDebugTopics();
   args.debug = topics.c_str();
   args.device = options.device.c_str();
@@ -211,6 +235,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   Compiled compiled;
   compiled.output = copy(functions->zyx_compiler_result_output(result.get()));
   compiled.numKernels = functions->zyx_compiler_result_num_kernels(result.get());
+  compiled.numFoundKernels = functions->zyx_compiler_result_num_found_kernels(result.get());
   for (size_t i = 0; i < functions->zyx_compiler_result_num_stages(result.get()); ++i) {
     zyx_compiler_stage stage = {sizeof(stage), nullptr, 0};
     if (functions->zyx_compiler_result_stage(result.get(), i, &stage))

@@ -14,6 +14,7 @@
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
 
+#include "KernelCache.h"
 #include "Toolchain.h"
 #include "Tuner.h"
 
@@ -335,8 +336,11 @@ Session::Session(SessionOptions options)
       readyBytes(options.readyBytes) {
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
+  kernels = std::make_unique<KernelCache>(cache ? &*cache : nullptr, options.kernelBytes);
 }
 Session::~Session() = default;
+
+KernelStatistics Session::kernelStatistics() const { return kernels->statistics(); }
 
 Result<Compiler *> Session::compiler() {
   ZYX_RETURN_IF_ERROR(mark.check());
@@ -595,11 +599,12 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
                                         const std::string &programKey, const Observers &told) {
   Clock::time_point begin = Clock::now();
   std::string key;
+  const std::string toolchain = cache || kernels->isOn() ? toolchainKey(options.target) : "";
   if (cache) {
-    key = toolchainKey(options.target) + programKey;
+    key = toolchain + programKey;
     std::optional<CacheEntry> entry = cache->find(key);
     ZYX_DEBUG(Cache, (entry ? "hit: " : "miss: ") + cache->path(key));
-    if (entry && !entry->kernels) {
+    if (entry && !entry->kernels && !entry->kernel) {
       noteHit(graph, options);
       Compiled kept;
       kept.output = std::move(entry->artifact);
@@ -614,12 +619,18 @@ Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const Compile
   ZYX_DEBUG(Graph, "compile '" + graph.name + "' for " + options.target + ": " +
                        std::to_string(graph.reachable().size()) + " nodes, " + std::to_string(graph.inputs.size()) +
                        " inputs, " + std::to_string(graph.outputs.size()) + " outputs");
-  ZYX_ASSIGN_OR_RETURN(Compiled compiled, opened->compile(graph, options, told));
+  KernelCache::User user(*kernels, toolchain);
+  ZYX_ASSIGN_OR_RETURN(Compiled compiled,
+                       opened->compile(graph, options, told, kernels->isOn() ? user.store() : KernelStore()));
+  kernels->note(compiled.numKernels - std::min(compiled.numFoundKernels, compiled.numKernels));
   ZYX_DEBUG(Timing, "compile '" + graph.name + "': " + toString(compiled.stages));
+  ZYX_DEBUG(Cache, std::to_string(compiled.numFoundKernels) + " of " + std::to_string(compiled.numKernels) +
+                       " kernels of '" + graph.name + "' were compiled before");
   if (cache) {
     begin = Clock::now();
-    Status kept =
-        cache->insert({key, loadedTools(), compiled.numKernels, compiled.remarks, std::nullopt, compiled.output});
+    Status kept = user.keep();
+    if (kept)
+      kept = cache->insert({key, loadedTools(), compiled.numKernels, compiled.remarks, std::nullopt, compiled.output});
     ZYX_DEBUG(Cache, (kept ? "kept: " + cache->path(key) : "not kept: " + kept.message()));
     if (!kept)
       compiled.remarks += "not kept in the cache: " + kept.message() + "\n";

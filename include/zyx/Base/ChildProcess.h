@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ struct ChildLimits {
   size_t outputBytes = size_t(2) << 30;
   /// Variables of its environment, as "NAME=VALUE"; the others are those of this process.
   std::vector<std::string> environment = {};
+  /// For a child that asks something before it is done: called when it has written. Takes a whole question from the
+  /// beginning of what was not taken yet, and gives what the child reads next; nothing where there is no whole
+  /// question. The child's standard input stays open until its output ends.
+  std::function<std::vector<std::byte>(std::vector<std::byte> &output)> answer = nullptr;
 };
 
 /// How a child ended.

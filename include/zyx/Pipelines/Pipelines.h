@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,14 @@ enum class Fusion : uint8_t { Weighed, All, None };
 /// "weighed", "all", "none".
 std::optional<Fusion> parseFusion(std::string_view name);
 
+/// Where kernels that were compiled are kept for later programs. Keys and bytes are the compiler's: whoever keeps them
+/// need not know what they are, and may lose them.
+struct KernelStore {
+  /// What was stored under a key, if it is still there. Bytes that are damaged count as none.
+  std::function<std::optional<std::vector<std::byte>>(const std::string &key)> lookup = nullptr;
+  std::function<void(const std::string &key, std::span<const std::byte> bytes)> store = nullptr;
+};
+
 struct Options {
   target::TargetInfo target;
   /// Prints the module, parses it and prints it again behind every phase, and fails where the two
@@ -80,6 +89,10 @@ struct Options {
   unsigned listChoices = 0;
   /// The key of a kernel, of which alone a program is made; empty for the whole.
   std::string onlyKernel = {};
+  /// Both functions are called by the thread that compiles.
+  KernelStore kernels = {};
+  /// Where the remarks of this compilation are collected, if anywhere: those of a kernel are kept with it.
+  std::string *remarks = nullptr;
 };
 
 /// How a kernel may be scheduled.
@@ -107,8 +120,10 @@ struct Stage {
 /// times are appended to `stages`.
 Status runPhases(mlir::ModuleOp module, const Options &options, Phase last, std::vector<Stage> &stages);
 
-/// All phases, and the code of the target: the artifact of the module's one entry.
-Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options, std::vector<Stage> &stages);
+/// All phases, and the code of the target: the artifact of the module's one entry. `numFound` kernels were not
+/// compiled, but found in the store of the options.
+Result<artifact::Artifact> compile(mlir::ModuleOp module, const Options &options, std::vector<Stage> &stages,
+                                   size_t *numFound = nullptr);
 
 /// Of each kernel of the module's one entry, the schedules that there are: as many as the options say.
 Result<std::vector<KernelChoices>> listChoices(mlir::ModuleOp module, const Options &options,

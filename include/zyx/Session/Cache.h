@@ -9,6 +9,7 @@
 #include "zyx/Session/Compiler.h"
 
 #include <optional>
+#include <set>
 #include <span>
 
 namespace zyx {
@@ -40,13 +41,15 @@ struct CacheEntry {
   std::vector<std::byte> artifact;
   /// What these bytes hold, of an entry that was read: so that they are not read twice.
   std::shared_ptr<const artifact::Artifact> program = nullptr;
+  /// A kernel's bytes of the compiler, in an entry that has nothing else.
+  std::optional<std::vector<std::byte>> kernel = std::nullopt;
 
   /// Of all that the bytes hold.
   bool operator==(const CacheEntry &other) const;
   /// The versioned, checksummed byte form.
   std::vector<std::byte> serialize() const;
   /// Refuses what is cut, corrupt, of another version, or holds neither an artifact that verifies nor a list of
-  /// kernels.
+  /// kernels nor a kernel.
   static Result<CacheEntry> deserialize(std::span<const std::byte> bytes);
 };
 
@@ -73,16 +76,18 @@ public:
   std::optional<CacheEntry> find(const std::string &key) const;
   /// Keeps an entry, and removes the least recently used ones beyond `maxBytes`. On a failure (a
   /// full disk, a folder that cannot be written) nothing is kept.
-  Status insert(const CacheEntry &entry) const;
+  Status insert(const CacheEntry &entry) const { return insert(std::span(&entry, 1)); }
+  /// Several at once; none of them is removed for another one.
+  Status insert(std::span<const CacheEntry> entries) const;
   /// The file of a key, whether it is there or not.
   std::string path(const std::string &key) const;
   /// Says on the standard error why a folder of the user's is not trusted, once.
   static void warnOfFolder(const Status &status);
 
 private:
-  /// Removes old entries, but not the file `keep`: times on a disk are too coarse to say which of two
+  /// Removes old entries, but not the files `keep`: times on a disk are too coarse to say which of two
   /// files is the newer one.
-  void evict(const PrivateFolder &from, const std::string &keep) const;
+  void evict(const PrivateFolder &from, const std::set<std::string> &keep) const;
   std::string folder;
   uint64_t maxBytes;
 };

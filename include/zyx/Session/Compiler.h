@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,14 @@ struct Isolation {
   uint64_t milliseconds = 0;
 };
 
+/// Where kernels are kept that were compiled before. Keys and bytes are the compiler's, which finds out what is
+/// damaged.
+struct KernelStore {
+  /// What was stored under a key, if it is still there.
+  std::function<std::optional<std::vector<std::byte>>(const std::string &key)> lookup = nullptr;
+  std::function<void(const std::string &key, std::span<const std::byte> bytes)> store = nullptr;
+};
+
 struct Stage {
   std::string name;
   uint64_t nanoseconds = 0;
@@ -85,6 +94,8 @@ struct Compiled {
   /// The artifact, or the text of the phase.
   std::vector<std::byte> output;
   size_t numKernels = 0;
+  /// Of these, those that were not compiled, but found in the store of kernels.
+  size_t numFoundKernels = 0;
   std::vector<Stage> stages;
   /// What the compiler chose, one line each.
   std::string remarks;
@@ -115,8 +126,8 @@ public:
 
   /// Every entry of a text, and of MLIR bytecode where calls are isolated. `name` starts the messages.
   Result<std::vector<graph::Graph>> parse(std::string_view text, const std::string &name) const;
-  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options,
-                           const Observers &observers = {}) const;
+  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options, const Observers &observers = {},
+                           const KernelStore &kernels = {}) const;
 
 private:
   struct Functions;

@@ -82,6 +82,14 @@ std::string toString(const std::vector<Stage> &stages);
 
 using runtime::DeviceListing;
 
+/// Of kernels that the compiler was asked for, each by itself.
+struct KernelStatistics {
+  /// Those that it has compiled.
+  uint64_t compiled = 0;
+  /// Those that an earlier compilation of this session, or of any process that uses the folder, had compiled.
+  uint64_t foundInMemory = 0, foundOnDisk = 0;
+};
+
 struct SessionOptions {
   /// The folder in which artifacts are kept for later processes; none without a value.
   /// ArtifactCache::defaultFolder is the user's.
@@ -90,6 +98,8 @@ struct SessionOptions {
   uint64_t cacheBytes = ArtifactCache::defaultMaxBytes;
   /// Of artifacts that are kept in memory for as long as the session; those used last stay.
   uint64_t artifactBytes = uint64_t(64) << 20;
+  /// Of kernels that are kept in memory for other programs, each by itself; those used last stay.
+  uint64_t kernelBytes = uint64_t(64) << 20;
   /// Of the memory of programs that are kept ready for a graph with symbols, one for each set of values;
   /// those used last stay.
   uint64_t readyBytes = uint64_t(1) << 30;
@@ -106,6 +116,8 @@ struct SessionOptions {
   /// What a user's configuration says, with the user's folder of artifacts.
   static SessionOptions from(const Config &config);
 };
+
+class KernelCache;
 
 /// Opens the compiler and devices when they are first needed. compile(), device() and targetOf() may be called by
 /// several threads at once; the rest by one at a time. A process that was forked since is refused.
@@ -125,11 +137,12 @@ public:
   Result<std::vector<graph::Graph>> parseGraphs(std::span<const std::byte> text, const std::string &name);
 
   /// An artifact for a target, or the text of a phase. Artifacts are kept: a graph that computes the
-  /// same is compiled once per target and options. Where there is a cache folder, that holds for
-  /// all processes that use it; the only stage is then "cache", and places in messages are those of
-  /// the graph that was compiled first. Where the device is given that is to run it, schedules that were measured
-  /// there are used, and are measured before where the session tunes. Who asks for what another thread compiles waits
-  /// for that, and learns of its failure; the next one to ask tries again. `told` takes the place of `observers`.
+  /// same is compiled once per target and options, and a kernel that several graphs have once for all of them. Where
+  /// there is a cache folder, that holds for all processes that use it; the only stage is then "cache", and places in
+  /// messages are those of the graph that was compiled first. Where the device is given that is to run it, schedules
+  /// that were measured there are used, and are measured before where the session tunes. Who asks for what another
+  /// thread compiles waits for that, and learns of its failure; the next one to ask tries again. `told` takes the place
+  /// of `observers`.
   Result<Compiled> compile(graph::Graph graph, CompileOptions options,
                            const std::shared_ptr<runtime::Device> &on = nullptr, const Observers *told = nullptr);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
@@ -139,6 +152,9 @@ public:
   Result<std::unique_ptr<Executable>> prepare(graph::Graph graph, const std::string &device);
   /// Loads what was compiled before. An empty `device` is the artifact's own.
   Result<std::unique_ptr<Executable>> load(artifact::Artifact artifact, const std::string &device);
+
+  /// Of all compilations until now, but for those that measure.
+  KernelStatistics kernelStatistics() const;
 
   /// The target that code for the device is compiled with: "cpu", or for the card that "cuda" is, "sm_90a".
   Result<std::string> targetOf(const std::string &deviceName);
@@ -180,6 +196,8 @@ private:
   std::string isa;
   Config config;
   std::optional<ArtifactCache> cache;
+  /// Kernels by themselves, for programs that are not in the cache as a whole.
+  std::unique_ptr<KernelCache> kernels;
   std::optional<std::string> cacheFolder;
   bool tunes;
   /// By target, instruction set and device.

@@ -4,7 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/PlanToArtifact.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
-#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
 
 #include "zyx/Artifact/Commands.h"
@@ -28,7 +27,8 @@ public:
   Writer(ModuleOp module, FuncOp func, const target::TargetInfo &target)
       : symbols(module), func(func), target(target) {}
 
-  Status run(std::vector<artifact::CodeBlob> code) {
+  Status run(std::vector<artifact::CodeBlob> code, FactsByName known) {
+    facts = std::move(known);
     if (code.size() != 1)
       for (auto [i, kernel] : llvm::enumerate(func->getParentOfType<ModuleOp>().getOps<kernel::FuncOp>()))
         blobs[kernel] = i;
@@ -161,27 +161,22 @@ private:
       launch.bytes = op.getBytes();
     launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
     launch.flops = op.getFlops();
-    const kernel::LaunchInfo &info = infoOf(kernel);
-    launch.kernel = addKernel(kernel, info, launch, op.getOuts().size());
-    std::optional<std::array<int64_t, 3>> programs = info.countPrograms();
-    if (!programs)
+    const KernelFacts &own = factsOf(kernel);
+    launch.kernel = addKernel(kernel, own, launch, op.getOuts().size());
+    if (!own.grid)
       return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
-    std::copy(programs->begin(), programs->end(), launch.grid.begin());
+    launch.grid = *own.grid;
     return addCommand(op, std::move(launch));
   }
 
-  /// Of a kernel that its backend has lowered: its copies can be described.
-  const kernel::LaunchInfo &infoOf(kernel::FuncOp kernel) {
-    auto [known, isNew] = infos.try_emplace(kernel);
-    if (isNew) {
-      FailureOr<kernel::LaunchInfo> made = kernel::launchInfoOf(kernel);
-      ZYX_ASSERT(succeeded(made), "the kernel was lowered before");
-      known->second = std::move(*made);
-    }
+  const KernelFacts &factsOf(kernel::FuncOp kernel) {
+    auto [known, isNew] = facts.try_emplace(kernel.getName().str());
+    if (isNew)
+      known->second = plan::factsOf(kernel, target, hashBytes(std::string_view(textWithoutName(kernel))));
     return known->second;
   }
 
-  uint32_t addKernel(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const artifact::Launch &launch,
+  uint32_t addKernel(kernel::FuncOp kernel, const KernelFacts &own, const artifact::Launch &launch,
                      uint32_t numWritten) {
     // One that touches nothing may be launched for an output here and for an input there.
     auto [it, isNew] = kernels.try_emplace({kernel, numWritten}, result.kernels.size());
@@ -192,18 +187,18 @@ private:
     if (auto place = kernel.getLoc()->findInstanceOf<FileLineColLoc>())
       location = {place.getFilename().str(), place.getLine(), place.getColumn()};
     artifact::Kernel made;
-    made.symbol = made.name = kernel.getName().str();
+    made.symbol = own.symbol;
+    made.name = kernel.getName().str();
     made.code = blobs.lookup(kernel);
     made.numBuffers = static_cast<uint32_t>(launch.buffers.size());
     made.numScalars = static_cast<uint32_t>(launch.scalars.size());
     made.location = std::move(location);
     made.numWritten = numWritten;
-    // On the stack of whoever calls. Threads of a GPU have little of their own, and then nothing else.
-    made.stackBytes = target.hasSubgroups() && info.privateBytes <= target.memory.privateBytes ? 0 : info.privateBytes;
-    made.groupThreads = info.threads > 1 ? static_cast<uint32_t>(info.threads) : 0;
-    made.clusterGroups = info.cluster > 1 ? static_cast<uint32_t>(info.cluster) : 0;
-    made.sharedBytes = static_cast<uint32_t>(info.sharedBytes);
-    made.tensorMaps = describe(info.tensorMaps);
+    made.stackBytes = own.stackBytes;
+    made.groupThreads = own.groupThreads;
+    made.clusterGroups = own.clusterGroups;
+    made.sharedBytes = own.sharedBytes;
+    made.tensorMaps = own.tensorMaps;
     result.kernels.push_back(std::move(made));
     return it->second;
   }
@@ -290,7 +285,9 @@ private:
       const auto &action = result.commands[i].action;
       of.u8(static_cast<uint8_t>(action.index()));
       if (const auto *launch = std::get_if<artifact::Launch>(&action)) {
-        of.string(textOf(launch->kernel));
+        const Hash128 &kernel = factsOf(sources[launch->kernel]).identity;
+        of.u64(kernel.high);
+        of.u64(kernel.low);
         of.u32(result.kernels[launch->kernel].numWritten);
         for (int64_t extent : launch->grid)
           of.i64(extent);
@@ -319,48 +316,6 @@ private:
     return hashBytes(of.view());
   }
 
-  /// All that code is made of: neither its name nor its place. Many launches of an init have one kernel.
-  const std::string &textOf(uint32_t kernel) {
-    auto [known, isNew] = texts.try_emplace(kernel);
-    if (!isNew)
-      return known->second;
-    OwningOpRef<kernel::FuncOp> copy = sources[kernel].clone();
-    copy->setName("kernel");
-    llvm::raw_string_ostream stream(known->second);
-    copy->print(stream, OpPrintingFlags().printGenericOpForm().useLocalScope().enableDebugInfo(false));
-    return known->second;
-  }
-
-  static std::vector<artifact::TensorMap> describe(ArrayRef<kernel::TensorMap> maps) {
-    std::vector<artifact::TensorMap> result;
-    for (const kernel::TensorMap &map : maps) {
-      kernel::BlockAttr block = map.map.front();
-      auto number = [](AffineExpr entry) {
-        std::optional<int64_t> known = kernel::BlockAttr::constant(entry);
-        ZYX_ASSERT(known, "sizes of a plan's kernels are known");
-        return static_cast<uint64_t>(*known);
-      };
-      artifact::TensorMap made;
-      made.buffer = map.buffer;
-      made.elementBytes = map.element.getIntOrFloatBitWidth() / 8;
-      made.offset = number(block.getOffset()) * made.elementBytes;
-      made.swizzle = static_cast<uint32_t>(map.swizzle);
-      for (AffineExpr extent : llvm::reverse(block.getShape()))
-        made.extents.push_back(number(extent));
-      for (AffineExpr stride : llvm::reverse(block.getStrides().drop_back()))
-        made.strides.push_back(number(stride) * made.elementBytes);
-      for (int64_t extent : llvm::reverse(map.box))
-        made.box.push_back(static_cast<uint32_t>(extent));
-      if (map.pixels) {
-        made.low.assign(map.pixels.getLow().rbegin(), map.pixels.getLow().rend());
-        made.high.assign(map.pixels.getHigh().rbegin(), map.pixels.getHigh().rend());
-        made.steps.assign(map.pixels.getSteps().rbegin(), map.pixels.getSteps().rend());
-      }
-      result.push_back(std::move(made));
-    }
-    return result;
-  }
-
   SymbolTable symbols;
   FuncOp func;
   const target::TargetInfo &target;
@@ -369,21 +324,19 @@ private:
   llvm::DenseMap<Value, uint32_t> buffers, commands;
   /// By what they write, too.
   llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
-  std::map<Operation *, kernel::LaunchInfo> infos;
+  FactsByName facts;
   /// What each kernel of the artifact is made of.
   std::vector<kernel::FuncOp> sources;
-  /// Of kernels that the init launches.
-  std::map<uint32_t, std::string> texts;
 };
 
 } // namespace
 
 Result<artifact::Artifact> zyx::plan::toArtifact(ModuleOp module, const target::TargetInfo &target,
-                                                 std::vector<artifact::CodeBlob> code) {
+                                                 std::vector<artifact::CodeBlob> code, FactsByName facts) {
   SmallVector<FuncOp> entries(module.getOps<FuncOp>());
   if (entries.size() != 1)
     return Status::compileFailed("an artifact holds one entry, and the module has " + std::to_string(entries.size()));
   Writer writer(module, entries.front(), target);
-  ZYX_RETURN_IF_ERROR(writer.run(std::move(code)));
+  ZYX_RETURN_IF_ERROR(writer.run(std::move(code), std::move(facts)));
   return std::move(writer.result);
 }

@@ -31,6 +31,8 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
   return Status::ok();
 }
 
+Status Emitter::addKept(std::vector<std::byte>) { return Status::internal("this emitter keeps no code of a module"); }
+
 Status BackendRegistry::add(std::unique_ptr<Backend> backend) {
   if (llvm::is_contained(names(), backend->name()))
     return Status::invalidArgument("backend '" + std::string(backend->name()) + "' is registered twice");

@@ -48,6 +48,24 @@ Status ObjectEmitter::add(mlir::ModuleOp llvmModule) {
   return Status::ok();
 }
 
+Status ObjectEmitter::addKept(std::vector<std::byte> object) {
+  Job &job = jobs.emplace_back();
+  const auto *begin = reinterpret_cast<const char *>(object.data());
+  job.object.assign(begin, begin + object.size());
+  job.isKept = true;
+  return Status::ok();
+}
+
+std::vector<std::vector<std::byte>> ObjectEmitter::takeKept() {
+  std::vector<std::vector<std::byte>> objects;
+  for (const Job &job : jobs) {
+    const auto *begin = reinterpret_cast<const std::byte *>(job.object.data());
+    if (!job.isKept)
+      objects.emplace_back(begin, begin + job.object.size());
+  }
+  return objects;
+}
+
 void ObjectEmitter::compile(Job &job, WorkerPool::Runner runner) {
   const bool isCaller = runner == WorkerPool::Runner::Caller;
   CodeGenerator::Owned own;

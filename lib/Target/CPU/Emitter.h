@@ -25,6 +25,10 @@ public:
   /// See emitSharedObject.
   Result<std::vector<artifact::CodeBlob>> finish() override;
   std::vector<EmitStage> stages() const override;
+  std::string_view keptFormat() const override { return "elf-o"; }
+  bool sharesSymbols() const override { return true; }
+  Status addKept(std::vector<std::byte> object) override;
+  std::vector<std::vector<std::byte>> takeKept() override;
   const CPUTimes &times() const { return spent; }
 
 private:
@@ -35,6 +39,8 @@ private:
     std::unique_ptr<llvm::Module> module;
     llvm::SmallVector<char, 0> object;
     Status status;
+    /// Whether the object came as it is.
+    bool isKept = false;
   };
 
   ObjectEmitter(const TargetInfo &target, CPUPasses passes, EmitOptions options, size_t most,

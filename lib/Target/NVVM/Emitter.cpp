@@ -68,7 +68,22 @@ Result<std::vector<artifact::CodeBlob>> PTXEmitter::finish() {
   std::vector<artifact::CodeBlob> code;
   for (Job &job : jobs) {
     ZYX_RETURN_IF_ERROR(job.status);
-    code.push_back({assembler.empty() ? "ptx" : "cubin", std::move(job.code)});
+    code.push_back({std::string(keptFormat()), job.code});
   }
   return code;
+}
+
+Status PTXEmitter::addKept(std::vector<std::byte> code) {
+  Job &job = jobs.emplace_back();
+  job.code = std::move(code);
+  job.isKept = true;
+  return Status::ok();
+}
+
+std::vector<std::vector<std::byte>> PTXEmitter::takeKept() {
+  std::vector<std::vector<std::byte>> codes;
+  for (Job &job : jobs)
+    if (!job.isKept)
+      codes.push_back(std::move(job.code));
+  return codes;
 }

@@ -23,12 +23,17 @@ public:
   Status add(mlir::ModuleOp llvmModule) override;
   Result<std::vector<artifact::CodeBlob>> finish() override;
   std::vector<EmitStage> stages() const override { return {{"generate", milliseconds}}; }
+  std::string_view keptFormat() const override { return assembler.empty() ? "ptx" : "cubin"; }
+  Status addKept(std::vector<std::byte> code) override;
+  std::vector<std::vector<std::byte>> takeKept() override;
 
 private:
   struct Job {
     PTXCompilation compilation;
     std::vector<std::byte> code;
     Status status;
+    /// Whether the code came as it is.
+    bool isKept = false;
   };
   void compile(Job &job) const;
 

@@ -111,10 +111,11 @@ TEST(ContextTest, ProgramsAreKeptInTheFolderForLaterContexts) {
   scope.set("ZYX_CACHE_DIR", kept);
   // An option comes before it.
   for (const auto &[folder, entries] :
-       {std::pair(std::optional<std::string>(""), 0), {std::nullopt, 1}, {std::nullopt, 1}}) {
+       {std::pair(std::optional<std::string>(""), 0), {std::nullopt, 2}, {std::nullopt, 2}}) {
     ContextScope context(Context({.cacheFolder = folder}));
     EXPECT_THAT(floats(Tensor::from({1.f, 2.f}) * 3), ElementsAre(3, 6));
     std::error_code none;
+    // The program, and its kernel by itself.
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(kept, none), {}), entries);
   }
 }

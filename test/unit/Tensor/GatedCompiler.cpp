@@ -49,6 +49,7 @@ FORWARD(zyx_compiler_bytes, zyx_compiler_result_graph, (const zyx_compiler_resul
         (result, index))
 FORWARD(zyx_compiler_bytes, zyx_compiler_result_output, (const zyx_compiler_result *result), (result))
 FORWARD(size_t, zyx_compiler_result_num_kernels, (const zyx_compiler_result *result), (result))
+FORWARD(size_t, zyx_compiler_result_num_found_kernels, (const zyx_compiler_result *result), (result))
 FORWARD(size_t, zyx_compiler_result_num_stages, (const zyx_compiler_result *result), (result))
 FORWARD(int, zyx_compiler_result_stage, (const zyx_compiler_result *result, size_t index, zyx_compiler_stage *stage),
         (result, index, stage))

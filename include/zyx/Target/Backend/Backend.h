@@ -47,6 +47,16 @@ public:
   virtual Result<std::vector<artifact::CodeBlob>> finish() = 0;
   /// Complete behind `finish`.
   virtual std::vector<EmitStage> stages() const = 0;
+
+  /// What the code of one module is that can be kept and added to other programs: "elf-o", "cubin". Empty where it
+  /// exists only together with the others'.
+  virtual std::string_view keptFormat() const { return ""; }
+  /// Whether all modules get one piece of code, in which every function needs a name of its own.
+  virtual bool sharesSymbols() const { return false; }
+  /// In place of `add`: code that `takeKept` gave for an equal module, machine and format.
+  virtual Status addKept(std::vector<std::byte> code);
+  /// Behind `finish`: what to keep of each module that came by `add`, in their order.
+  virtual std::vector<std::vector<std::byte>> takeKept() { return {}; }
 };
 
 /// Lowers kernels and emits code for the machines of some records. Has no state: one serves all threads.
