@@ -96,6 +96,7 @@ count "lit tests" "$folder/lit.xml"
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "facts of machines" "$zyx_root/utils/check-targets.py"
 check "lengths of files" "$zyx_root/utils/check-lengths.py"
+check "lines for AMD's GPUs alone" "$zyx_root/utils/count-target.py" hip
 check "format" "$zyx_root/utils/check-format.py"
 check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
 check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"

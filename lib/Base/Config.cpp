@@ -45,9 +45,9 @@ constexpr Key keys[] = {
     {"tune", &Config::tune},
 };
 /// Of the environment only; the last ones are of tests.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",       "ZYX_CUDA_DRIVER", "ZYX_PEERS",
-                                               "ZYX_PTXAS",          "ZYX_ULP_STRIDE",  "ZYX_RUNTIME_GRAPHS",
-                                               "ZYX_TENSOR_PROGRAMS"};
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",       "ZYX_CUDA_DRIVER",    "ZYX_HIP_DRIVER",
+                                               "ZYX_PEERS",          "ZYX_PTXAS",          "ZYX_ULP_STRIDE",
+                                               "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";
@@ -247,7 +247,7 @@ const std::vector<RustKey> &rustKeys() {
       {"c", "c", {"enabled"}, ""},
       {"cblas", "", {"enabled"}, "no library of matrix products is called"},
       {"cuda", "cuda", {"device_ids", "enabled", "cudnn"}, "no library of matrix products is called"},
-      {"hip", "", {"device_ids", "enabled"}, "this build has no HIP device"},
+      {"hip", "hip", {"device_ids", "enabled"}, ""},
       {"opencl", "", {"platform_ids", "enabled"}, "this build has no OpenCL device"},
       {"vulkan", "", {"device_ids", "enabled"}, "this build has no Vulkan device"},
       {"wgpu", "", {"enabled"}, "this build has no WebGPU device"},

@@ -5,6 +5,7 @@
 #include "zyx/Runtime/Device.h"
 
 #include "Devices/Cuda/Cuda.h"
+#include "Devices/Hip/Hip.h"
 #include "Devices/Host/Host.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ constexpr Entry entries[] = {
     {"c", "this machine's processors, running C code by the system's compiler", createHostDevice, nullptr,
      listedHostFacts},
     {"cuda", "", createCudaDevice, listCudaDevices},
-    {"hip", "this build has no HIP device", nullptr},
+    {"hip", "", createHipDevice, listHipDevices},
     {"opencl", "this build has no OpenCL device", nullptr},
     {"vulkan", "this build has no Vulkan device", nullptr},
     {"webgpu", "this build has no WebGPU device", nullptr},

@@ -198,9 +198,12 @@ template <typename T> int fill(uint64_t to, T value, size_t count, Stream stream
 extern "C" {
 
 // With the types by which they are called.
+#define ZYX_DECLARE_SHARED(member, symbol, hip, parameters) Code symbol parameters;
 #define ZYX_DECLARE(member, symbol, parameters) Code symbol parameters;
+ZYX_DRIVER_FUNCTIONS(ZYX_DECLARE_SHARED)
 ZYX_CUDA_FUNCTIONS(ZYX_DECLARE)
 ZYX_CUDA_NEWER_FUNCTIONS(ZYX_DECLARE)
+#undef ZYX_DECLARE_SHARED
 #undef ZYX_DECLARE
 
 FakeCuda *zyxFakeCuda() { return &state().facts; }

@@ -69,7 +69,8 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
                                       .halfOfDouble = true,
                                       .halfPairs = packedHalf,
                                       .bfloatPairs = packedBfloat,
-                                      .maximum = maximum};
+                                      .maximum = maximum,
+                                      .pairs = gpu.pairs()};
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();
       gpu.lowerArithmetic(made->func);

@@ -16,6 +16,7 @@ public:
   virtual unsigned globalSpace() const = 0;
   virtual unsigned sharedSpace() const = 0;
   virtual unsigned privateSpace() const { return 0; }
+  virtual PairIntrinsics pairs() const { return {}; }
   /// Reports ops of a kernel that the dialect has nothing for.
   virtual mlir::LogicalResult check(FuncOp) const { return mlir::success(); }
   /// The number of threads of a workgroup, of workgroups of a launch, and of this workgroup among them, in 32 bits.

@@ -20,6 +20,9 @@ public:
   mlir::Value loadPastFirstCache(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                                  mlir::VectorType type) const override;
   unsigned globalSpace() const override;
+  PairIntrinsics pairs() const override {
+    return {"llvm.nvvm.fma.rn.", "llvm.nvvm.fmax.nan.", "llvm.nvvm.fmin.nan.", "f16x2", "bf16x2"};
+  }
   unsigned sharedSpace() const override;
   mlir::Value groupSize(mlir::OpBuilder &builder, mlir::Location loc) const override;
   mlir::Value numGroups(mlir::OpBuilder &builder, mlir::Location loc) const override;

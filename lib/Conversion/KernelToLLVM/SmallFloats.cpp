@@ -104,11 +104,11 @@ public:
     } else if (isa<math::AbsFOp>(op)) {
       result = arith::AndIOp::create(b, loc, x[0], word(0x7fff7fff));
     } else {
-      const std::string name = std::string("llvm.nvvm.") +
-                               (isa<arith::MaximumFOp>(op)   ? "fmax.nan."
-                                : isa<arith::MinimumFOp>(op) ? "fmin.nan."
-                                                             : "fma.rn.") +
-                               (isHalf ? "f16x2" : "bf16x2");
+      const PairIntrinsics &pairs = has.pairs;
+      const StringRef function = isa<arith::MaximumFOp>(op)   ? pairs.maximum
+                                 : isa<arith::MinimumFOp>(op) ? pairs.minimum
+                                                              : pairs.fma;
+      const std::string name = (function + (isHalf ? pairs.half : pairs.bfloat)).str();
       auto pairOf = [&](Value vector, int64_t i) -> Value {
         Value place = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(i));
         return LLVM::BitcastOp::create(b, loc, pair, LLVM::ExtractElementOp::create(b, loc, vector, place));

@@ -371,7 +371,7 @@ TargetInfo amd(const char *name, int64_t cores, int64_t waveThreads, int64_t reg
   info.device = "hip";
   info.requiredFeatures = {name};
   info.cores = cores;
-  info.arithmetic.hasFma = true;
+  info.arithmetic.hasFma = info.arithmetic.hasPackedHalf = true;
   info.arithmetic.hasMaximum = false;
   addWorkgroups(info);
   info.simt.subgroupSize = waveThreads;

@@ -74,8 +74,9 @@ Status CodeObjectCompilation::translate(mlir::ModuleOp llvmModule) {
 }
 
 /// Masked accesses become branches, and vectors are taken apart but where they are loaded and stored, as on other GPUs.
+/// Registers have 32 bits: two elements of 16 stay together.
 static constexpr const char *scalarisingPasses =
-    "function(scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>)";
+    "function(scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract;min-bits=32>)";
 
 Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bool asText) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);

@@ -22,6 +22,9 @@
 // RUN: zyx-compile %s --entry=attention --target=gfx942 --stop-after=target | FileCheck %s --check-prefix=ATTENTION --implicit-check-not=scratch_ --implicit-check-not=flat_load --implicit-check-not=flat_store --implicit-check-not=s_swappc
 // RUN: zyx-compile %s --entry=attention --target=gfx1100 --stop-after=target | FileCheck %s --check-prefix=ATTENTION --implicit-check-not=scratch_ --implicit-check-not=flat_load --implicit-check-not=flat_store --implicit-check-not=s_swappc
 // RUN: zyx-compile %s --entry=attention --target=gfx1201 --stop-after=target | FileCheck %s --check-prefix=ATTENTION --implicit-check-not=scratch_ --implicit-check-not=flat_load --implicit-check-not=flat_store --implicit-check-not=s_swappc
+// RUN: zyx-compile %s --entry=pairs --target=gfx942 --stop-after=target | FileCheck %s --check-prefix=PAIRS
+// RUN: zyx-compile %s --entry=pairs --target=gfx1100 --stop-after=target | FileCheck %s --check-prefix=PAIRS
+// RUN: zyx-compile %s --entry=pairs --target=gfx1201 --stop-after=target | FileCheck %s --check-prefix=PAIRS
 
 // The generic path to AMD's GPUs, on each of three. No kernel has scratch memory, calls a function, or has to find out in
 // which memory an address is. Kernels of code objects' version 5 have the waves of the record. Behind a barrier nobody
@@ -165,4 +168,12 @@ func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: ten
   %19 = graph.binary mul %16, %18 : tensor<2x384x64x384xf32>
   %20 = graph.reduce add %19 dims = [3] : tensor<2x384x64x384xf32> -> tensor<2x384x64xf32>
   return %20 : tensor<2x384x64xf32>
+}
+
+// Two elements of 16 bits are added at a time.
+// PAIRS-LABEL: pairs_0:
+// PAIRS: v_pk_add_f16
+func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16> {
+  %s = graph.binary add %x, %y : tensor<4096xf16>
+  return %s : tensor<4096xf16>
 }

@@ -37,13 +37,15 @@ std::string refusal(const std::function<void(Artifact &)> &change) {
 TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   // Whether or not this machine has a card.
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   for (const DeviceListing &listing : listDevices()) {
     auto device = createDevice(listing.name, {.threads = 1});
     EXPECT_EQ(device.isOk(), listing.present) << listing.name;
     if (listing.present) {
       EXPECT_EQ((*device)->name(), listing.name);
     } else {
-      EXPECT_EQ(device.status().code(), listing.name == "cuda" ? ErrorCode::NotFound : ErrorCode::Unsupported);
+      EXPECT_EQ(device.status().code(),
+                listing.name == "cuda" || listing.name == "hip" ? ErrorCode::NotFound : ErrorCode::Unsupported);
       EXPECT_EQ(device.status().message(), listing.description);
     }
   }
@@ -53,15 +55,17 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
       absent += listing.description + "\n";
   EXPECT_EQ(absent, "NVIDIA's driver cannot be opened: /none/libcuda.so.1: cannot open shared object file: "
                     "No such file or directory\n"
-                    "this build has no HIP device\n"
+                    "AMD's driver cannot be opened: /none/libamdhip64.so: cannot open shared object file: "
+                    "No such file or directory\n"
                     "this build has no OpenCL device\n"
                     "this build has no Vulkan device\n"
                     "this build has no WebGPU device\n");
-  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda");
+  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda, hip");
 }
 
 TEST(DeviceTest, ListsFacts) {
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   double flops = 0;
   for (const DeviceListing &listing : listDevices()) {
     const DeviceFacts &facts = listing.facts;
@@ -106,6 +110,7 @@ TEST(DeviceTest, TakesTheFastestWithoutAName) {
   EXPECT_EQ(fastestDevice(std::vector{listing("a", true, 99, 0), listing("b", true, 1, 1)}), "b");
   EXPECT_EQ(fastestDevice(std::vector{listing("a", true, 99, 0), listing("b", true, 100, 0)}), "a");
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
+  setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   auto device = createDevice("", {.threads = 1});
   ASSERT_TRUE(device);
   EXPECT_EQ((*device)->name(), "cpu");

@@ -125,6 +125,9 @@ TEST_F(Backends, SharedMemoryIsTheRecords) {
 }
 
 TEST_F(Backends, WorkgroupsAndClustersAreTheRecords) {
+  EXPECT_EQ(refusal("gfx942", "threads = 1024 : i64"), "");
+  EXPECT_THAT(refusal("gfx942", "threads = 64 : i64", sharedBytes(65 << 10)),
+              HasSubstr("kernel 'k' needs 66560 bytes of shared memory; target 'gfx942' has 65536"));
   EXPECT_EQ(refusal("sm_90a", "threads = 1024 : i64, cluster = 8 : i64"), "");
   EXPECT_THAT(refusal("sm_90a", "threads = 1025 : i64"),
               HasSubstr("needs 1025 threads of a workgroup; target 'sm_90a' has 1024"));

@@ -82,6 +82,13 @@ struct MemoryFacts {
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
 mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, const MemoryFacts &facts);
 
+/// Instructions that compute with two small floats at a time: how the names of LLVM's intrinsics begin, and how they
+/// end for each format.
+struct PairIntrinsics {
+  llvm::StringRef fma = "llvm.fma.", maximum = "llvm.maximum.", minimum = "llvm.minimum.";
+  llvm::StringRef half = "v2f16", bfloat = "v2bf16";
+};
+
 /// Formats that LLVM converts to: others are rounded by operations on bits.
 struct SmallFloatConversions {
   bool half = true, bfloat = false;
@@ -89,6 +96,7 @@ struct SmallFloatConversions {
   bool halfOfDouble = false;
   /// Instructions of a GPU add, subtract and multiply two f16, or two bf16; whether they know maxima and minima, too.
   bool halfPairs = false, bfloatPairs = false, maximum = false;
+  PairIntrinsics pairs = {};
 };
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions.
 mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, SmallFloatConversions has);

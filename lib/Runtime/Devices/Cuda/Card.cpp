@@ -20,13 +20,14 @@ static std::string describeCapability(int capability) {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
 }
 
-Result<int> cuda::countCards(const Driver &driver) {
+Result<int> cuda::countCards(const Driver &driver, const Vendor &vendor) {
   int count = 0;
-  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceCount(&count), "count the devices of CUDA"));
+  ZYX_RETURN_IF_ERROR(driver.check(driver.deviceCount(&count), std::string("count the devices of ") +
+                                                                   (vendor.family == Family::HIP ? "HIP" : "CUDA")));
   return count;
 }
 
-Result<CardFacts> cuda::readFacts(const Driver &driver, int index) {
+static Result<CardFacts> readFacts(const Driver &driver, int index) {
   Ordinal ordinal = 0;
   ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), "open device " + std::to_string(index)));
   CardFacts facts;
@@ -73,7 +74,7 @@ std::string cuda::targetOf(int capability) {
 
 unsigned cuda::lanesOf(int capability) { return capability <= 80 ? 64 : 128; }
 
-DeviceFacts cuda::deviceFacts(const CardFacts &card) {
+static DeviceFacts deviceFacts(const CardFacts &card) {
   DeviceFacts facts;
   facts.target = targetOf(card.capability);
   facts.identity = card.description + ", " + card.driver;
@@ -91,7 +92,7 @@ DeviceFacts cuda::deviceFacts(const CardFacts &card) {
   return facts;
 }
 
-Status cuda::checkAge(const CardFacts &facts) {
+static Status checkAge(const CardFacts &facts) {
   if (facts.capability >= oldestCapability)
     return Status::ok();
   return Status::unsupported(facts.description + ": compute capability " + describeCapability(oldestCapability) +
@@ -115,7 +116,7 @@ static Status checkArchitecture(const CardFacts &facts, const std::string &archi
   return Status::unsupported("code for " + architecture + " does not run on " + facts.description);
 }
 
-Status cuda::checkCode(const CardFacts &facts, const artifact::Artifact &artifact) {
+static Status checkCode(const CardFacts &facts, const artifact::Artifact &artifact) {
   if (artifact.target != "cuda")
     return Status::unsupported("code for '" + artifact.target + "' does not run on a card of NVIDIA's");
   for (const artifact::CodeBlob &code : artifact.code) {
@@ -126,3 +127,5 @@ Status cuda::checkCode(const CardFacts &facts, const artifact::Artifact &artifac
   }
   return Status::ok();
 }
+
+const Vendor cuda::nvidia = {Family::CUDA, "cuda", DLPackPlace::cuda, readFacts, deviceFacts, checkAge, checkCode};

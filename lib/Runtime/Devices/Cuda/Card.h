@@ -19,29 +19,39 @@ struct CardFacts {
   std::string description;
   /// What drives it: "CUDA 13.0, driver 580.159.04".
   std::string driver;
-  /// Compute capability: 90 for 9.0.
+  /// Of NVIDIA's the compute capability, 90 for 9.0; of AMD's the architecture, "gfx942".
   int capability = 0;
+  std::string architecture;
   int processors = 1;
   /// The highest clock; threads of a block and of a warp, and shared memory of a block, at most.
   int kilohertz = 0, groupThreads = 0, warpThreads = 0, groupBytes = 0;
   uint64_t memoryBytes = 0;
 };
 
+/// What cards of one vendor are, beside what the two drivers have in common.
+struct Vendor {
+  Family family;
+  /// The kind of its devices: "cuda", "hip".
+  const char *kind;
+  /// Where their memory is, by DLPack's numbers.
+  int32_t dlpackKind;
+  Result<CardFacts> (*readFacts)(const Driver &driver, int index);
+  /// What is known of a card without its context: all but the memory that is free.
+  DeviceFacts (*deviceFacts)(const CardFacts &card);
+  /// Refuses a card that the compiler makes no code for.
+  Status (*checkCard)(const CardFacts &card);
+  /// Refuses code that the card cannot run.
+  Status (*checkCode)(const CardFacts &card, const artifact::Artifact &artifact);
+};
+extern const Vendor nvidia, amd;
+
 /// How many cards there are.
-Result<int> countCards(const Driver &driver);
-Result<CardFacts> readFacts(const Driver &driver, int index);
+Result<int> countCards(const Driver &driver, const Vendor &vendor);
 /// The record of targets that code for such a card is compiled with: "sm_90a", or "cuda" for a card that
 /// has none of its own.
 std::string targetOf(int capability);
 /// Additions of f32 that a multiprocessor begins in a cycle, by the tables of CUDA's programming guide.
 unsigned lanesOf(int capability);
-/// What is known of a card without its context: all but the memory that is free.
-DeviceFacts deviceFacts(const CardFacts &card);
-/// Refuses a card that is older than what the compiler makes code for.
-Status checkAge(const CardFacts &facts);
-/// Refuses code that the card cannot run.
-Status checkCode(const CardFacts &facts, const artifact::Artifact &artifact);
-
 } // namespace zyx::runtime::cuda
 
 #endif // ZYX_LIB_RUNTIME_DEVICES_CUDA_CARD_H

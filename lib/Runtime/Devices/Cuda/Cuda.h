@@ -12,14 +12,19 @@
 namespace zyx::runtime {
 namespace cuda {
 
+struct Vendor;
+
 /// The card with this number, as a device of this name.
-Result<std::unique_ptr<Backend>> openCard(std::string name, int index);
+Result<std::unique_ptr<Backend>> openCard(const Vendor &vendor, std::string name, int index);
+/// "cuda", "cuda:1", "hip": a card of the vendor's by its number.
+Result<std::shared_ptr<Device>> createCard(const Vendor &vendor, std::string name, const DeviceOptions &options);
+/// A line for each card, or one that says why there is none.
+std::vector<DeviceListing> listCards(const Vendor &vendor);
 
 } // namespace cuda
 
-/// "cuda", "cuda:1": a card of NVIDIA's by its number.
+/// Cards of NVIDIA's.
 Result<std::shared_ptr<Device>> createCudaDevice(std::string name, const DeviceOptions &options);
-/// A line for each card, or one that says why there is none.
 std::vector<DeviceListing> listCudaDevices();
 
 } // namespace zyx::runtime

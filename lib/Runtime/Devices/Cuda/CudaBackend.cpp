@@ -30,7 +30,8 @@ template <typename HandleT, typename T> HandleT handleOf(T *made) {
 
 class CudaBackend : public Backend {
 public:
-  CudaBackend(const Driver &driver, std::string name, int index) : driver(driver), index(index) {
+  CudaBackend(const Driver &driver, const Vendor &vendor, std::string name, int index)
+      : driver(driver), vendor(vendor), index(index) {
     itsFacts.name = std::move(name);
   }
   ~CudaBackend() override;
@@ -73,7 +74,7 @@ public:
   }
   Status fill(StreamHandle stream, const FillCommand &fill) override;
 
-  Status accept(const artifact::Artifact &artifact) const override { return checkCode(card, artifact); }
+  Status accept(const artifact::Artifact &artifact) const override { return vendor.checkCode(card, artifact); }
   Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
   void unload(ModuleHandle module) override { (void)driver.moduleUnload(driverHandle<Module>(module)); }
   Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
@@ -110,12 +111,19 @@ public:
     return static_cast<uint64_t>(milliseconds * 1e6);
   }
   Status hold(StreamHandle stream, const uint32_t *word) override {
+    if (!driver.streamWaitValue)
+      return Backend::hold(stream, word);
     return driver.statusOf(driver.streamWaitValue(native(stream), reinterpret_cast<Address>(word), 1, waitForEqual));
   }
-  std::unique_ptr<CommandGraph> createGraph() override { return std::make_unique<CudaGraph>(driver, context); }
+  std::unique_ptr<CommandGraph> createGraph() override {
+    return driver.graphCreate ? std::make_unique<CudaGraph>(driver, context) : nullptr;
+  }
 
-  bool isPeer(const Backend &other) const override { return dynamic_cast<const CudaBackend *>(&other) != nullptr; }
-  bool hasPeers() const override { return numOpen > 1; }
+  bool isPeer(const Backend &other) const override {
+    const auto *card = dynamic_cast<const CudaBackend *>(&other);
+    return card && &card->driver == &driver && driver.copyPeer;
+  }
+  bool hasPeers() const override { return driver.copyPeer && numOpen > 1; }
   Status allow(const Backend &reader) override;
   Status copyFromPeer(StreamHandle stream, MemoryRef to, Backend &peer, MemoryRef from, uint64_t bytes) override {
     return driver.statusOf(driver.copyPeer(to.address(), context, from.address(),
@@ -126,8 +134,11 @@ private:
   static Stream native(StreamHandle stream) { return driverHandle<Stream>(stream); }
   static Event native(EventHandle event) { return driverHandle<Event>(event); }
   Status openPool();
+  /// Two different words, and then twice as many bytes with each copy.
+  Status fillByCopies(Address to, uint32_t low, uint32_t high, uint64_t bytes, Stream stream);
 
   const Driver &driver;
+  const Vendor &vendor;
   const int index;
   BackendFacts itsFacts;
   CardFacts card;
@@ -139,10 +150,10 @@ private:
 };
 
 Status CudaBackend::open() {
-  ZYX_ASSIGN_OR_RETURN(card, readFacts(driver, index));
-  ZYX_RETURN_IF_ERROR(checkAge(card));
-  itsFacts.device = deviceFacts(card);
-  itsFacts.place = {DLPackPlace::cuda, index};
+  ZYX_ASSIGN_OR_RETURN(card, vendor.readFacts(driver, index));
+  ZYX_RETURN_IF_ERROR(vendor.checkCard(card));
+  itsFacts.device = vendor.deviceFacts(card);
+  itsFacts.place = {vendor.dlpackKind, index};
   itsFacts.target = itsFacts.device.target;
   itsFacts.identity = itsFacts.device.identity;
   itsFacts.alignment = itsFacts.device.alignment;
@@ -182,6 +193,14 @@ CudaBackend::~CudaBackend() {
   (void)driver.contextRelease(ordinal);
 }
 
+Status CudaBackend::fillByCopies(Address to, uint32_t low, uint32_t high, uint64_t bytes, Stream stream) {
+  ZYX_RETURN_IF_ERROR(driver.statusOf(driver.fill32(to, low, 1, stream)));
+  ZYX_RETURN_IF_ERROR(driver.statusOf(driver.fill32(to + 4, high, 1, stream)));
+  for (uint64_t done = 8; done < bytes; done *= 2)
+    ZYX_RETURN_IF_ERROR(driver.statusOf(driver.copy(to + done, to, std::min(done, bytes - done), stream)));
+  return Status::ok();
+}
+
 Status CudaBackend::fill(StreamHandle handle, const FillCommand &fill) {
   const Stream stream = native(handle);
   const Address to = fill.to.address();
@@ -196,6 +215,8 @@ Status CudaBackend::fill(StreamHandle handle, const FillCommand &fill) {
   default:
     if (low == high)
       return driver.statusOf(driver.fill32(to, low, fill.bytes / 4, stream));
+    if (!driver.fillRows32)
+      return fillByCopies(to, low, high, fill.bytes, stream);
     // Both halves as columns of rows of 8 bytes.
     ZYX_RETURN_IF_ERROR(driver.statusOf(driver.fillRows32(to, 8, low, 1, fill.bytes / 8, stream)));
     return driver.statusOf(driver.fillRows32(to + 4, 8, high, 1, fill.bytes / 8, stream));
@@ -209,8 +230,9 @@ Result<ModuleHandle> CudaBackend::load(const artifact::CodeBlob &code) {
   std::vector<char> log(16 << 10);
   int options[] = {jitErrorLog, jitErrorLogSize};
   void *arguments[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
+  const unsigned numOptions = vendor.family == Family::CUDA ? 2 : 0;
   Module module = nullptr;
-  const Status status = driver.check(driver.moduleLoad(&module, image.data(), 2, options, arguments),
+  const Status status = driver.check(driver.moduleLoad(&module, image.data(), numOptions, options, arguments),
                                      "load code of format '" + code.format + "'");
   if (!status.isOk())
     return log.front() ? Status(status.code(), status.message() + ": " + log.data()) : status;
@@ -228,7 +250,7 @@ Result<KernelHandle> CudaBackend::find(ModuleHandle module, const artifact::Kern
     if (version < copyEngineVersion || !driver.tensorMapEncode || !driver.tensorMapEncodePixels)
       return Status::unsupported("kernel " + kernel.name + " needs a driver of CUDA 12");
   }
-  if (kernel.sharedBytes != 0)
+  if (kernel.sharedBytes != 0 && driver.functionSet)
     ZYX_RETURN_IF_ERROR(driver.check(
         driver.functionSet(function, functionSharedBytes, static_cast<int>(kernel.sharedBytes)),
         "give kernel " + kernel.name + " " + std::to_string(kernel.sharedBytes) + " bytes of shared memory"));
@@ -269,12 +291,12 @@ Status CudaBackend::allow(const Backend &reader) {
 
 } // namespace
 
-Result<std::unique_ptr<Backend>> cuda::openCard(std::string name, int index) {
-  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  ZYX_ASSIGN_OR_RETURN(const int count, countCards(*driver));
+Result<std::unique_ptr<Backend>> cuda::openCard(const Vendor &vendor, std::string name, int index) {
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open(vendor.family));
+  ZYX_ASSIGN_OR_RETURN(const int count, countCards(*driver, vendor));
   if (index >= count)
     return Status::notFound("there is no device '" + name + "': the driver has " + std::to_string(count));
-  auto card = std::make_unique<CudaBackend>(*driver, std::move(name), index);
+  auto card = std::make_unique<CudaBackend>(*driver, vendor, std::move(name), index);
   ZYX_RETURN_IF_ERROR(card->open());
   return std::unique_ptr<Backend>(std::move(card));
 }

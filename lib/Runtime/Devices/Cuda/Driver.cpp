@@ -16,8 +16,21 @@ using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::cuda;
 
-/// Of the driver, as it counts: CUDA 11.8, whose PTX ours is, and which has pools that follow streams.
-static constexpr int oldestVersion = 11080;
+namespace {
+
+/// What is known of a family's driver: its oldest version, as it counts them.
+struct Library {
+  const char *variable, *file, *owner, *family, *oldest;
+  int oldestVersion, major, minor;
+};
+/// PTX of ours is that of CUDA 11.8, which has pools that follow streams; the properties of cards that we read are
+/// those of HIP 6.0.
+constexpr Library libraries[] = {
+    {"CUDA_DRIVER", "libcuda.so.1", "NVIDIA's", "CUDA", "11.8", 11080, 1000, 10},
+    {"HIP_DRIVER", "libamdhip64.so", "AMD's", "HIP", "6.0", 60000000, 10000000, 100000},
+};
+
+} // namespace
 
 bool cuda::isLoss(Code code) {
   return code == codeDeinitialized || code == codeUncorrectable || code == codeUnknown ||
@@ -46,45 +59,58 @@ Status Driver::check(Code code, const std::string &action) const {
   return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
 }
 
-/// A function of the driver, and where its address stands in Driver.
+namespace {
+
+/// A function of the driver, and where its address stands in Driver. One that a family has not has no name there.
 struct Symbol {
-  const char *name;
+  const char *names[2];
   size_t offset;
-  bool isRequired;
+  bool isRequired = true;
 };
-#define ZYX_SYMBOL(member, symbol, parameters) {#symbol, offsetof(Driver, member), true},
-#define ZYX_NEWER_SYMBOL(member, symbol, parameters) {#symbol, offsetof(Driver, member), false},
-static constexpr Symbol symbols[] = {ZYX_CUDA_FUNCTIONS(ZYX_SYMBOL) ZYX_CUDA_NEWER_FUNCTIONS(ZYX_NEWER_SYMBOL)};
+#define ZYX_SHARED_SYMBOL(member, symbol, hip, parameters) {{#symbol, #hip}, offsetof(Driver, member)},
+#define ZYX_SYMBOL(member, symbol, parameters) {{#symbol, nullptr}, offsetof(Driver, member)},
+#define ZYX_NEWER_SYMBOL(member, symbol, parameters) {{#symbol, nullptr}, offsetof(Driver, member), false},
+#define ZYX_HIP_SYMBOL(member, symbol, parameters) {{nullptr, #symbol}, offsetof(Driver, member)},
+constexpr Symbol symbols[] = {ZYX_DRIVER_FUNCTIONS(ZYX_SHARED_SYMBOL) ZYX_CUDA_FUNCTIONS(ZYX_SYMBOL)
+                                  ZYX_CUDA_NEWER_FUNCTIONS(ZYX_NEWER_SYMBOL) ZYX_HIP_FUNCTIONS(ZYX_HIP_SYMBOL)};
+#undef ZYX_SHARED_SYMBOL
 #undef ZYX_SYMBOL
 #undef ZYX_NEWER_SYMBOL
+#undef ZYX_HIP_SYMBOL
 
-static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path) {
+} // namespace
+
+static Result<std::unique_ptr<Driver>> openLibrary(const std::string &path, Family family) {
+  const Library &known = libraries[static_cast<size_t>(family)];
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return Status::notFound("NVIDIA's driver cannot be opened: " + std::string(::dlerror()));
+    return Status::notFound(std::string(known.owner) + " driver cannot be opened: " + ::dlerror());
   auto driver = std::make_unique<Driver>();
   const auto place = [&](const Symbol &symbol) { return reinterpret_cast<std::byte *>(driver.get()) + symbol.offset; };
+  const auto nameOf = [&](const Symbol &symbol) { return symbol.names[static_cast<size_t>(family)]; };
   for (const Symbol &symbol : symbols) {
-    void *const found = ::dlsym(library, symbol.name);
+    void *const found = nameOf(symbol) ? ::dlsym(library, nameOf(symbol)) : nullptr;
     std::memcpy(place(symbol), &found, sizeof(found));
   }
   int version = 0;
-  if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < oldestVersion)
-    return Status::unsupported("the driver '" + path + "' is of CUDA " + std::to_string(version / 1000) + "." +
-                               std::to_string(version % 1000 / 10) + ", and 11.8 is needed");
+  if (driver->driverVersion && driver->driverVersion(&version) == 0 && version < known.oldestVersion)
+    return Status::unsupported(
+        "the driver '" + path + "' is of " + known.family + " " + std::to_string(version / known.major) + "." +
+        std::to_string(version % known.major / known.minor) + ", and " + known.oldest + " is needed");
   for (const Symbol &symbol : symbols) {
     void *found = nullptr;
     std::memcpy(&found, place(symbol), sizeof(found));
-    if (symbol.isRequired && !found)
-      return Status::unsupported("the driver '" + path + "' lacks the function " + symbol.name);
+    if (symbol.isRequired && nameOf(symbol) && !found)
+      return Status::unsupported("the driver '" + path + "' lacks the function " + nameOf(symbol));
   }
   ZYX_RETURN_IF_ERROR(driver->check(driver->init(0), "begin with the driver '" + path + "'"));
   return driver;
 }
 
-Result<const Driver *> Driver::open() {
-  const char *named = zyxVariable("CUDA_DRIVER");
-  const std::string path = named ? named : "libcuda.so.1";
+Result<const Driver *> Driver::open(Family family) {
+  const Library &known = libraries[static_cast<size_t>(family)];
+  const char *named = zyxVariable(known.variable);
+  const std::string path = named ? named : known.file;
   // Never closed, by path: tests bring drivers of their own.
   static constinit ProcessMutex mutex;
   static std::map<std::string, std::unique_ptr<Driver>> &opened = *new std::map<std::string, std::unique_ptr<Driver>>;
@@ -92,7 +118,7 @@ Result<const Driver *> Driver::open() {
   ZYX_RETURN_IF_ERROR(lock.check());
   std::unique_ptr<Driver> &driver = opened[path];
   if (!driver) {
-    ZYX_ASSIGN_OR_RETURN(driver, openLibrary(path));
+    ZYX_ASSIGN_OR_RETURN(driver, openLibrary(path, family));
   }
   return driver.get();
 }

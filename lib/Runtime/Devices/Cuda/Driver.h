@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// What we use of NVIDIA's driver: its library is opened at run time, and its functions are declared here,
-// so that no header and no library of CUDA is needed to build.
+// What we use of NVIDIA's driver, and of AMD's: the library is opened at run time, and its functions are declared here,
+// so that no header and no library of CUDA or HIP is needed to build. Numbers and structs are the same in both.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_LIB_RUNTIME_DEVICES_CUDA_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_CUDA_DRIVER_H
@@ -104,52 +104,58 @@ struct FillNode {
   size_t width = 0, height = 1;
 };
 
-/// X(member, symbol, parameters): every function returns a Code.
+/// X(member, CUDA's symbol, HIP's symbol, parameters): every function returns a Code. HIP's do the same.
+#define ZYX_DRIVER_FUNCTIONS(X)                                                                                        \
+  X(init, cuInit, hipInit, (unsigned))                                                                                 \
+  X(driverVersion, cuDriverGetVersion, hipDriverGetVersion, (int *))                                                   \
+  X(errorName, cuGetErrorName, hipDrvGetErrorName, (Code, const char **))                                              \
+  X(errorText, cuGetErrorString, hipDrvGetErrorString, (Code, const char **))                                          \
+  X(deviceCount, cuDeviceGetCount, hipGetDeviceCount, (int *))                                                         \
+  X(deviceGet, cuDeviceGet, hipDeviceGet, (Ordinal *, int))                                                            \
+  X(deviceName, cuDeviceGetName, hipDeviceGetName, (char *, int, Ordinal))                                             \
+  X(deviceMemory, cuDeviceTotalMem_v2, hipDeviceTotalMem, (size_t *, Ordinal))                                         \
+  X(memoryInfo, cuMemGetInfo_v2, hipMemGetInfo, (size_t *, size_t *))                                                  \
+  X(poolCreate, cuMemPoolCreate, hipMemPoolCreate, (MemoryPoolHandle *, const PoolProperties *))                       \
+  X(poolDestroy, cuMemPoolDestroy, hipMemPoolDestroy, (MemoryPoolHandle))                                              \
+  X(poolSet, cuMemPoolSetAttribute, hipMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                           \
+  X(poolTrim, cuMemPoolTrimTo, hipMemPoolTrimTo, (MemoryPoolHandle, size_t))                                           \
+  X(poolAccess, cuMemPoolSetAccess, hipMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))               \
+  X(deviceReaches, cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                           \
+  X(contextRetain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (Context *, Ordinal))                          \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (Ordinal))                               \
+  X(contextPush, cuCtxPushCurrent_v2, hipCtxPushCurrent, (Context))                                                    \
+  X(contextPop, cuCtxPopCurrent_v2, hipCtxPopCurrent, (Context *))                                                     \
+  X(streamCreate, cuStreamCreate, hipStreamCreateWithFlags, (Stream *, unsigned))                                      \
+  X(streamDestroy, cuStreamDestroy_v2, hipStreamDestroy, (Stream))                                                     \
+  X(streamSynchronize, cuStreamSynchronize, hipStreamSynchronize, (Stream))                                            \
+  X(streamWait, cuStreamWaitEvent, hipStreamWaitEvent, (Stream, Event, unsigned))                                      \
+  X(eventCreate, cuEventCreate, hipEventCreateWithFlags, (Event *, unsigned))                                          \
+  X(eventDestroy, cuEventDestroy_v2, hipEventDestroy, (Event))                                                         \
+  X(eventRecord, cuEventRecord, hipEventRecord, (Event, Stream))                                                       \
+  X(eventSynchronize, cuEventSynchronize, hipEventSynchronize, (Event))                                                \
+  X(eventElapsed, cuEventElapsedTime, hipEventElapsedTime, (float *, Event, Event))                                    \
+  X(allocate, cuMemAllocFromPoolAsync, hipMallocFromPoolAsync, (Address *, size_t, MemoryPoolHandle, Stream))          \
+  X(deallocate, cuMemFreeAsync, hipFreeAsync, (Address, Stream))                                                       \
+  X(allocateHost, cuMemHostAlloc, hipHostMalloc, (void **, size_t, unsigned))                                          \
+  X(deallocateHost, cuMemFreeHost, hipHostFree, (void *))                                                              \
+  X(copyIn, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (Address, const void *, size_t, Stream))                         \
+  X(copyOut, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, (void *, Address, size_t, Stream))                              \
+  X(copy, cuMemcpyDtoDAsync_v2, hipMemcpyDtoDAsync, (Address, Address, size_t, Stream))                                \
+  X(fill8, cuMemsetD8Async, hipMemsetD8Async, (Address, unsigned char, size_t, Stream))                                \
+  X(fill16, cuMemsetD16Async, hipMemsetD16Async, (Address, unsigned short, size_t, Stream))                            \
+  X(fill32, cuMemsetD32Async, hipMemsetD32Async, (Address, unsigned, size_t, Stream))                                  \
+  X(moduleLoad, cuModuleLoadDataEx, hipModuleLoadDataEx, (Module *, const void *, unsigned, int *, void **))           \
+  X(moduleUnload, cuModuleUnload, hipModuleUnload, (Module))                                                           \
+  X(moduleFunction, cuModuleGetFunction, hipModuleGetFunction, (Function *, Module, const char *))                     \
+  X(launch, cuLaunchKernel, hipModuleLaunchKernel,                                                                     \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
+
+/// X(member, symbol, parameters): what is CUDA's alone, null in a driver of HIP. HIP has most of them with other
+/// parameters: what a backend does without is told there.
 #define ZYX_CUDA_FUNCTIONS(X)                                                                                          \
-  X(init, cuInit, (unsigned))                                                                                          \
-  X(driverVersion, cuDriverGetVersion, (int *))                                                                        \
-  X(errorName, cuGetErrorName, (Code, const char **))                                                                  \
-  X(errorText, cuGetErrorString, (Code, const char **))                                                                \
-  X(deviceCount, cuDeviceGetCount, (int *))                                                                            \
-  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                                                          \
-  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                                                               \
   X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))                                                      \
-  X(deviceMemory, cuDeviceTotalMem_v2, (size_t *, Ordinal))                                                            \
-  X(memoryInfo, cuMemGetInfo_v2, (size_t *, size_t *))                                                                 \
-  X(poolCreate, cuMemPoolCreate, (MemoryPoolHandle *, const PoolProperties *))                                         \
-  X(poolDestroy, cuMemPoolDestroy, (MemoryPoolHandle))                                                                 \
-  X(poolSet, cuMemPoolSetAttribute, (MemoryPoolHandle, int, void *))                                                   \
-  X(poolTrim, cuMemPoolTrimTo, (MemoryPoolHandle, size_t))                                                             \
-  X(poolAccess, cuMemPoolSetAccess, (MemoryPoolHandle, const PoolAccess *, size_t))                                    \
-  X(deviceReaches, cuDeviceCanAccessPeer, (int *, Ordinal, Ordinal))                                                   \
-  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))                                                     \
-  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                                                           \
-  X(contextPush, cuCtxPushCurrent_v2, (Context))                                                                       \
-  X(contextPop, cuCtxPopCurrent_v2, (Context *))                                                                       \
-  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                                                                \
-  X(streamDestroy, cuStreamDestroy_v2, (Stream))                                                                       \
-  X(streamSynchronize, cuStreamSynchronize, (Stream))                                                                  \
-  X(streamWait, cuStreamWaitEvent, (Stream, Event, unsigned))                                                          \
-  X(eventCreate, cuEventCreate, (Event *, unsigned))                                                                   \
-  X(eventDestroy, cuEventDestroy_v2, (Event))                                                                          \
-  X(eventRecord, cuEventRecord, (Event, Stream))                                                                       \
-  X(eventSynchronize, cuEventSynchronize, (Event))                                                                     \
-  X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                                                         \
-  X(allocate, cuMemAllocFromPoolAsync, (Address *, size_t, MemoryPoolHandle, Stream))                                  \
-  X(deallocate, cuMemFreeAsync, (Address, Stream))                                                                     \
-  X(allocateHost, cuMemHostAlloc, (void **, size_t, unsigned))                                                         \
-  X(deallocateHost, cuMemFreeHost, (void *))                                                                           \
-  X(copyIn, cuMemcpyHtoDAsync_v2, (Address, const void *, size_t, Stream))                                             \
-  X(copyOut, cuMemcpyDtoHAsync_v2, (void *, Address, size_t, Stream))                                                  \
-  X(copy, cuMemcpyDtoDAsync_v2, (Address, Address, size_t, Stream))                                                    \
   X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t, Stream))                                 \
-  X(fill8, cuMemsetD8Async, (Address, unsigned char, size_t, Stream))                                                  \
-  X(fill16, cuMemsetD16Async, (Address, unsigned short, size_t, Stream))                                               \
-  X(fill32, cuMemsetD32Async, (Address, unsigned, size_t, Stream))                                                     \
   X(fillRows32, cuMemsetD2D32Async, (Address, size_t, unsigned, size_t, size_t, Stream))                               \
-  X(moduleLoad, cuModuleLoadDataEx, (Module *, const void *, unsigned, int *, void **))                                \
-  X(moduleUnload, cuModuleUnload, (Module))                                                                            \
-  X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))                                           \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                             \
   X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                                    \
   X(graphCreate, cuGraphCreate, (Graph *, unsigned))                                                                   \
@@ -162,9 +168,10 @@ struct FillNode {
   X(graphSetKernel, cuGraphExecKernelNodeSetParams, (GraphExec, Node, const KernelNode *))                             \
   X(graphSetCopy, cuGraphExecMemcpyNodeSetParams, (GraphExec, Node, const CopyNode *, Context))                        \
   X(graphSetFill, cuGraphExecMemsetNodeSetParams, (GraphExec, Node, const FillNode *, Context))                        \
-  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))                                                                   \
-  X(launch, cuLaunchKernel,                                                                                            \
-    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void **, void **))
+  X(graphLaunch, cuGraphLaunch, (GraphExec, Stream))
+
+/// What is HIP's alone.
+#define ZYX_HIP_FUNCTIONS(X) X(properties, hipGetDevicePropertiesR0600, (void *, int))
 
 /// Of CUDA 12: null in an older driver.
 #define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                                    \
@@ -175,17 +182,24 @@ struct FillNode {
     (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *, unsigned,       \
      unsigned, const unsigned *, int, int, int, int))
 
+/// Whose driver it is.
+enum class Family : uint8_t { CUDA, HIP };
+
 /// The driver's functions.
 struct Driver {
+#define ZYX_SHARED_MEMBER(member, symbol, hip, parameters) Code(*member) parameters = nullptr;
 #define ZYX_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
+  ZYX_DRIVER_FUNCTIONS(ZYX_SHARED_MEMBER)
   ZYX_CUDA_FUNCTIONS(ZYX_MEMBER)
   ZYX_CUDA_NEWER_FUNCTIONS(ZYX_MEMBER)
+  ZYX_HIP_FUNCTIONS(ZYX_MEMBER)
+#undef ZYX_SHARED_MEMBER
 #undef ZYX_MEMBER
 
-  /// Opens the library that ZYX_CUDA_DRIVER names, or the system's, and begins with it. It stays open until
-  /// the process ends, as the driver asks for. Fails where there is none, where it is too old, and where it
+  /// Opens the library that ZYX_CUDA_DRIVER or ZYX_HIP_DRIVER names, or the system's, and begins with it. It stays
+  /// open until the process ends, as the driver asks for. Fails where there is none, where it is too old, and where it
   /// refuses, as without a device or permission.
-  static Result<const Driver *> open();
+  static Result<const Driver *> open(Family family);
 
   /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
   std::string describe(Code code) const;

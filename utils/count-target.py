@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Counts the lines of lib/ and include/ that are there for one family of machines alone, and fails over a limit.
+
+  utils/count-target.py hip [--most=700] [--root FOLDER]
+
+Whole files count with all their lines, licence and comments included; of files that serve others, too, the lines of the
+functions, macros and tables that are named here. Tests and documentation do not count.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+# Files of their own, and for others the beginnings of what is counted: a line that matches begins a part, which ends
+# with the first line that is not indented and closes it, or is empty.
+TARGETS = {
+    "hip": {
+        "files": [
+            "lib/Conversion/KernelToGPU/ROCDLInstructions.cpp", "lib/Conversion/KernelToGPU/ROCDLInstructions.h",
+            "lib/Target/ROCDL/*", "include/zyx/Target/ROCDL/*", "lib/Runtime/Devices/Hip/*",
+        ],
+        "parts": {
+            "lib/Target/Info/TargetInfo.cpp": [r"TargetInfo (amd|cdna3|rdna3|rdna4)\("],
+            "lib/Runtime/Devices/Cuda/CudaBackend.cpp": [r"Status CudaBackend::fillByCopies\("],
+        },
+        # Lines that name it. A name in a row that CUDA has, too, as in the table of drivers, makes no line.
+        "lines": {
+            "lib/Runtime/Devices/Cuda/Driver.h": r"ZYX_HIP_|enum class Family",
+            "lib/Runtime/Devices/Cuda/Driver.cpp": r"HIP",
+            "lib/Runtime/Device.cpp": r"[Hh]ip\b|Hip",
+            "lib/Runtime/CMakeLists.txt": r"Devices/Hip",
+            "lib/Pipelines/Backends.cpp": r"ROCDL",
+            "lib/Pipelines/CMakeLists.txt": r"ROCDL",
+            "lib/Conversion/KernelToGPU/ConvertKernelToThreads.cpp": r"ROCDL|rocdl",
+            "lib/Conversion/KernelToGPU/CMakeLists.txt": r"ROCDL",
+            "include/zyx/Conversion/KernelToGPU/Passes.h": r"ROCDL",
+            "include/zyx/Conversion/KernelToGPU/Passes.td": r"ROCDL|rocdl",
+            "include/zyx/Pipelines/InitAll.h": r"ROCDL",
+            "include/zyx/Target/Info/TargetInfo.h": r"\bHIP\b",
+        },
+    },
+}
+
+
+def part_lengths(text, beginnings):
+    """Lines of the definitions that begin so, each up to its closing brace."""
+    lines, total = text.split("\n"), 0
+    for index, line in enumerate(lines):
+        if any(re.match(beginning, line) for beginning in beginnings):
+            end = next(i for i in range(index, len(lines)) if lines[i] == "}")
+            total += end - index + 1
+    return total
+
+
+def count(root, target):
+    rows = []
+    for pattern in target["files"]:
+        paths = sorted(root.glob(pattern))
+        if not paths:
+            raise SystemExit(f"count-target: there is no {pattern}")
+        for path in paths:
+            rows.append((path.relative_to(root).as_posix(), len(path.read_text().splitlines())))
+    for name, beginnings in target["parts"].items():
+        rows.append((name, part_lengths((root / name).read_text(), beginnings)))
+    for name, pattern in target["lines"].items():
+        rows.append((name, sum(1 for line in (root / name).read_text().splitlines() if re.search(pattern, line))))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("target", choices=sorted(TARGETS))
+    parser.add_argument("--most", type=int, default=700)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    options = parser.parse_args()
+    rows = count(options.root, TARGETS[options.target])
+    for name, lines in rows:
+        print(f"{lines:5} {name}")
+    total = sum(lines for _, lines in rows)
+    print(f"{total:5} lines for {options.target}, at most {options.most}")
+    return 0 if total <= options.most else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
