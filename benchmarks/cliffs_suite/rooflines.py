@@ -25,15 +25,16 @@ def program_bytes(program):
     return sum(each["bytes"] for side in ("inputs", "outputs") for each in program[side])
 
 
-def rate_of(rates, dtype):
-    return rates["flops"].get(dtype, rates["flops"]["f32"])
+def rate_of(rates, program):
+    """Of products in the dtype that they have. Records before "products" was written have the program's."""
+    return rates["flops"].get(program.get("products", program["dtype"]), rates["flops"]["f32"])
 
 
 def program_roofline(program, rates):
     moved = program_bytes(program) / rates["copy"]
     if program["sorted"]:
         moved *= sort_passes(program["sorted"])
-    return max(moved, program["flops"] / rate_of(rates, program["dtype"]), LAUNCH * program["trips"])
+    return max(moved, program["flops"] / rate_of(rates, program), LAUNCH * program["trips"])
 
 
 def kernel_roofline(kernel, program, rates):
@@ -46,7 +47,7 @@ def kernel_roofline(kernel, program, rates):
     if program["sorted"] and "sort" in kernel["name"]:
         moved *= sort_passes(program["sorted"])
     flops = min(kernel["flops"], program["flops"])
-    return max(moved, flops / rate_of(rates, program["dtype"]), LAUNCH * passes)
+    return max(moved, flops / rate_of(rates, program), LAUNCH * passes)
 
 
 def judge(program, kernels, seconds, rates):

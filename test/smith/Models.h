@@ -58,6 +58,9 @@ struct ModelProgram {
   Scale scale = Scale::Full;
   /// Of what is computed with.
   DType dtype = DType::F32;
+  /// Of its products, where they are f32 although the program's inputs and results are not: no unit for 16 bits can
+  /// multiply computed factors of f32.
+  std::optional<DType> products;
   bool hasGradients = false;
   /// What was drawn, by name.
   std::vector<std::pair<std::string, int64_t>> sizes;

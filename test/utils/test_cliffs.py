@@ -43,6 +43,8 @@ class Rooflines(unittest.TestCase):
         self.assertAlmostEqual(rooflines.program_roofline(program(), slow), 2.004e-3)
         self.assertAlmostEqual(rooflines.program_roofline(program(flops=1e12), RATES), 1e-2)
         self.assertAlmostEqual(rooflines.program_roofline(program(flops=1e12, dtype="f32"), RATES), 1e-1)
+        # Computed factors of f32 in a program of bf16.
+        self.assertAlmostEqual(rooflines.program_roofline(program(flops=1e12, products="f32"), RATES), 1e-1)
         self.assertAlmostEqual(rooflines.program_roofline(program(trips=100), RATES), 3e-4)
 
     def test_a_dtype_without_a_unit_of_its_own(self):

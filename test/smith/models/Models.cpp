@@ -237,6 +237,7 @@ std::string toJson(const ModelProgram &program) {
          ",\"scale\":" + quoted(toString(program.scale)) + ",\"dtype\":" + quoted(toString(program.dtype)) +
          ",\"gradients\":" + (program.hasGradients ? "true" : "false") + ",\"sizes\":[" + sizes + "],\"inputs\":[" +
          inputs + "],\"outputs\":[" + outputs + "],\"flops\":" + number(program.flops) +
+         ",\"products\":" + quoted(toString(program.products.value_or(program.dtype))) +
          ",\"sorted\":" + std::to_string(program.sorted) + ",\"trips\":" + std::to_string(program.trips) +
          ",\"may_differ\":" + number(program.mayDiffer) + ",\"python\":" + quoted(program.python) +
          ",\"text\":" + quoted(toText(program.graph)) + "}";

@@ -382,6 +382,8 @@ void drawLoss(Sketch &s) {
     const int64_t pairs = s.pick("pairs", {1024, 4096, 16384}, {64, 256}, {4, 7});
     const int64_t width = s.width("width", {512, 768, 1024}, {8, 12});
     s.countProduct(pairs, pairs, width);
+    // Unit vectors in f32 are multiplied.
+    s.about().products = DType::F32;
     const Tensor a = s.x("a", {pairs, width}), b = s.x("b", {pairs, width});
     s.say("a, b = (wide(t) / wide(t).norm(dim=-1, keepdim=True) for t in (a, b))");
     s.say("logits = (a @ b.T) * 14.0");
