@@ -1087,21 +1087,28 @@ private:
 
   /// The axes along which a load and the first store are contiguous, where those are two.
   std::optional<std::pair<Axis, Axis>> transposedAxes(ArrayRef<Axis> parallel) {
-    auto contiguous = [&](Value view, Value tile) -> std::optional<Axis> {
+    auto contiguous = [&](Value view, Value tile, int64_t apart, int64_t fewest) -> std::optional<Axis> {
       auto op = view.getDefiningOp<ViewOp>();
       if (!op || !op.getMap().isSingleBlock())
         return std::nullopt;
       for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
-        if (BlockAttr::constant(stride) == 1 && axes.extent(axis) >= readTile && llvm::is_contained(parallel, axis))
+        if (BlockAttr::constant(stride) == apart && axes.extent(axis) >= fewest && llvm::is_contained(parallel, axis))
           return axis;
       return std::nullopt;
     };
-    std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue());
+    std::optional<Axis> columns = contiguous(stores.front().getView(), stores.front().getValue(), 1, readTile);
     if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && elementsPerProgram() < 4))
       return std::nullopt;
     for (LoadOp load : loads)
-      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult());
+      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult(), 1, readTile);
           rows && *rows != *columns && axes.contains(load.getResult(), *columns))
+        return std::pair(*rows, *columns);
+    // Of a copy of every second element, as a convolution with stride reads, a thread reads whole sectors, too.
+    constexpr int64_t every = 2, fewest = 14;
+    if (target.hasSubgroups() && loads.size() == 1 && stores.size() == 1 &&
+        stores.front().getValue() == loads.front().getResult())
+      if (std::optional<Axis> rows = contiguous(loads.front().getView(), loads.front().getResult(), every, fewest);
+          rows && *rows != *columns)
         return std::pair(*rows, *columns);
     return std::nullopt;
   }

@@ -282,3 +282,15 @@ kernel.func @channels_first(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<
   kernel.store %t, %w[%c0, %c0, %c0, %c0, %c0] : tensor<8x32x6x30x32xf16>, !kernel.view<8x32x6x30x32xf16, global>
   kernel.return
 }
+
+// A copy of every second element whose channels come last behind it: squares, as where all elements are read.
+// CHECK-LABEL: kernel.func @every_second
+// CHECK-SAME: #kernel.grid_step<"d1", 8>, #kernel.grid_step<"d3", 8>
+kernel.func @every_second(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) {
+  %0 = kernel.view %x map <[<[32, 256, 28, 28] strides [802816, 3136, 112, 2]>]> : <bf16, global> -> <32x256x28x28xbf16, global>
+  %1 = kernel.view %y map <[<[32, 256, 28, 28] strides [200704, 1, 7168, 256]>]> : <bf16, global> -> <32x256x28x28xbf16, global>
+  %c0 = arith.constant 0 : index
+  %2 = kernel.load %0[%c0, %c0, %c0, %c0] axes ["d0", "d1", "d2", "d3"] : <32x256x28x28xbf16, global> -> tensor<32x256x28x28xbf16>
+  kernel.store %2, %1[%c0, %c0, %c0, %c0] : tensor<32x256x28x28xbf16>, <32x256x28x28xbf16, global>
+  kernel.return
+}
