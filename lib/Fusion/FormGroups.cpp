@@ -6,6 +6,7 @@
 #include "CheckEntry.h"
 #include "FuseAttention.h"
 #include "GroupGraph.h"
+#include "GroupRules.h"
 #include "Notes.h"
 #include "RecomputeWeights.h"
 
@@ -16,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace zyx::fusion {
 #define GEN_PASS_DEF_FORMGROUPSPASS
@@ -36,14 +38,20 @@ struct ProducerTraits {
   /// Larger than everything that it is made of, as the product inside a matrix product is: storing
   /// it would cost more than all the rest.
   llvm::DenseSet<Operation *> grown;
+  /// Of those made of inputs, what depends on a transcendental function.
+  llvm::DenseSet<Operation *> heavy;
 
   explicit ProducerTraits(const GroupGraph &graph) {
     auto numElements = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
     for (Operation *op : graph.getOps()) {
       if (!isElementwise(op) && !isa<GatherOp>(op))
         continue;
-      if (llvm::all_of(graph.getProducers(op), [&](Operation *producer) { return fromInputs.contains(producer); }))
+      if (llvm::all_of(graph.getProducers(op), [&](Operation *producer) { return fromInputs.contains(producer); })) {
         fromInputs.insert(op);
+        if (zyx::fusion::isTranscendental(op) ||
+            llvm::any_of(graph.getProducers(op), [&](Operation *producer) { return heavy.contains(producer); }))
+          heavy.insert(op);
+      }
       bool isGrown = llvm::all_of(op->getOperands(), [&](Value operand) {
         Value source = getViewSource(operand);
         return numElements(source) < numElements(op->getResult(0)) ||
@@ -57,6 +65,12 @@ struct ProducerTraits {
 };
 
 } // namespace
+
+static bool isWidening(Operation *op) {
+  auto cast = dyn_cast<CastOp>(op);
+  return cast && getElementTypeOrSelf(cast.getX().getType()).getIntOrFloatBitWidth() <
+                     getElementTypeOrSelf(cast.getResult().getType()).getIntOrFloatBitWidth();
+}
 
 /// "graph.unary at f.mlir:3:8".
 static std::string describe(Operation *op) {
@@ -86,11 +100,15 @@ static void mergePrologues(GroupGraph &graph, bool fuse) {
     if (!isa<ReduceOp>(reduce))
       continue;
     GroupGraph::GroupId group = graph.getHome(reduce);
+    // A contraction computes no such function again: what follows one is stored, rather than what it is made of.
+    const bool mayTakeHeavy = !matchContraction(cast<ReduceOp>(reduce));
     auto mergeOne = [&] {
       for (Operation *op : graph.getMembers(group))
         for (Operation *producer : graph.getProducers(op)) {
           GroupGraph::GroupId other = graph.getHome(producer);
-          if (other == group || !(traits.grown.contains(producer) || (fuse && traits.fromInputs.contains(producer))) ||
+          const bool isLight = mayTakeHeavy || !traits.heavy.contains(producer) || isWidening(producer);
+          if (other == group ||
+              !(traits.grown.contains(producer) || (fuse && isLight && traits.fromInputs.contains(producer))) ||
               !graph.checkMerge(group, other).isOk())
             continue;
           ZYX_DEBUG(Fusion, describe(producer) + " joins " + describe(reduce));

@@ -297,3 +297,29 @@ func.func @no_cycle(%x: tensor<8xf32>) -> tensor<8xf32> {
   %y = graph.binary add %h, %w : tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// What follows an exponential is stored as the product reads it, and not the exponential.
+// CHECK-LABEL: func.func @activated
+// CHECK: %[[H:.*]] = graph.group({{.*}}) -> tensor<32x1280xbf16>
+// CHECK: graph.unary exp
+// CHECK: graph.yield
+// CHECK: graph.group({{.*}} = %[[H]] : tensor<32x1280xbf16>{{.*}}) -> tensor<32x320xf32>
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @activated(%x: tensor<32x1280xbf16>, %w: tensor<1280x320xbf16>) -> tensor<32x320xf32> {
+  %one = graph.constant dense<1.0> : tensor<32x1280xf32>
+  %0 = graph.cast %x : tensor<32x1280xbf16> -> tensor<32x1280xf32>
+  %e = graph.unary exp %0 : tensor<32x1280xf32>
+  %s = graph.binary add %e, %one : tensor<32x1280xf32>
+  %d = graph.binary div %0, %s : tensor<32x1280xf32>
+  %h = graph.cast %d : tensor<32x1280xf32> -> tensor<32x1280xbf16>
+  %l = graph.cast %h : tensor<32x1280xbf16> -> tensor<32x1280xf32>
+  %l1 = graph.reshape %l : tensor<32x1280xf32> -> tensor<32x1280x1xf32>
+  %l2 = graph.expand %l1 : tensor<32x1280x1xf32> -> tensor<32x1280x320xf32>
+  %r = graph.cast %w : tensor<1280x320xbf16> -> tensor<1280x320xf32>
+  %r1 = graph.reshape %r : tensor<1280x320xf32> -> tensor<1x1280x320xf32>
+  %r2 = graph.expand %r1 : tensor<1x1280x320xf32> -> tensor<32x1280x320xf32>
+  %p = graph.binary mul %l2, %r2 : tensor<32x1280x320xf32>
+  %y = graph.reduce add %p dims = [1] : tensor<32x1280x320xf32> -> tensor<32x320xf32>
+  return %y : tensor<32x320xf32>
+}
