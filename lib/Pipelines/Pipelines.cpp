@@ -185,6 +185,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createFormUpdatesPass());
   }
   entry.addPass(fusion::createSortRunsPass({fuse ? threads : 0}));
+  entry.addPass(fusion::createPartScansPass({fuse ? threads : 0}));
+  entry.addPass(fusion::createPartScattersPass({fuse ? threads : 0}));
   // Tiles of cards have more positions than pieces would.
   if (fuse && threads == 0)
     entry.addPass(fusion::createLeaveOutPaddingPass());

@@ -101,6 +101,15 @@ static void addScanForms(std::vector<Case> &cases) {
                                                 b.scan(ReduceKind::Add, b.splat(DType::I32, {7, 3}, 2), 0),
                                                 b.permute(b.scan(ReduceKind::Max, x, 1), {2, 1, 0})};
                    }});
+  // Few rows that fall into parts.
+  cases.push_back({"scan.parts", [](Builder &b) {
+                     const NodeId rows = b.x(DType::F32, {3, 20000}), row = b.x(DType::I32, {16384});
+                     const NodeId hurt = hurtingRows(b, DType::F32, {1, 16384});
+                     return std::vector<NodeId>{
+                         b.scan(ReduceKind::Add, rows, 1), b.scan(ReduceKind::Add, rows, 1, false, true),
+                         b.scan(ReduceKind::Add, row, 0), b.scan(ReduceKind::Max, row, 0, false, true),
+                         b.scan(ReduceKind::Min, hurt, 1)};
+                   }});
   // Of a GPU's workgroups: several rounds, the last one not whole, few columns and more than a warp's.
   cases.push_back({"scan.long", [](Builder &b) {
                      std::vector<NodeId> outputs;
@@ -390,6 +399,15 @@ static void addScatterForms(std::vector<Case> &cases) {
                      const NodeId at = b.input(integers(DType::U8, {1000}, 0, 15, b.random));
                      return std::vector<NodeId>{b.scatter(ScatterKind::Add, b.splat(DType::I32, {16}, 0), at,
                                                           b.splat(DType::I32, {1000}, 1), 0)};
+                   }});
+  // Many updates of few rows, whose neighbours are updates or columns.
+  cases.push_back({"scatter.few-rows", [](Builder &b) {
+                     const NodeId at = b.input(integers(DType::I64, {300, 300}, -2, 33, b.random));
+                     const NodeId narrow = b.input(integers(DType::I32, {4096}, -1, 5, b.random));
+                     const NodeId turned = b.permute(b.x(DType::F32, {12, 300, 300}), {1, 2, 0});
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Add, b.x(DType::F32, {32, 12}), at, turned, 0),
+                                                b.scatter(ScatterKind::Add, b.splat(DType::F32, {5, 300}, 0), narrow,
+                                                          b.x(DType::F32, {4096, 300}), 0)};
                    }});
   // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads.
   for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})

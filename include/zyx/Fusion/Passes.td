@@ -118,6 +118,51 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
+  let summary = "Scan few long rows in parts";
+  let description = [{
+    A workgroup walks a row of a scan. Where there are few rows, of 2^14 elements or more, each becomes parts that are scanned by
+    themselves, and each element is combined with what the parts before its own have.
+
+    ```mlir
+    %0 = graph.scan add %x dim = 1 : tensor<8x65536xf32>
+    // becomes
+    %1 = graph.reshape %x : tensor<8x65536xf32> -> tensor<8x32x2048xf32>
+    %2 = graph.scan add %1 dim = 2 : tensor<8x32x2048xf32>
+    %3 = graph.pad %2, %zero low = [0, 0, -2047] high = [0, 0, 0] interior = [0, 0, 0]
+       : tensor<8x32x2048xf32> -> tensor<8x32x1xf32>
+    %4 = graph.reshape %3 : tensor<8x32x1xf32> -> tensor<8x32xf32>
+    %5 = graph.scan add %4 dim = 1 exclusive : tensor<8x32xf32>
+    // repeated along the parts, added where a part is not the first one, and reshaped
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Add up many updates of few rows in parts";
+  let description = [{
+    A scatter that adds 2^20 elements or more to at most 128 rows, of fewer elements than the machine has threads, becomes a
+    scatter into rows of each part, and a sum over the parts. The first one says how many parts it has
+    (`zyx.scatter_parts`): the updates of a part name its rows alone.
+
+    ```mlir
+    %0 = graph.scatter add %table[%i], %u dim = 0 : (tensor<32x12xf32>, tensor<2250000xi32>, tensor<2250000x12xf32>) -> tensor<32x12xf32>
+    // becomes
+    %1 = graph.scatter add %zeros[%places], %parts dim = 0 {zyx.scatter_parts = 80}
+       : (tensor<2560x12xf32>, tensor<80x28125xi32>, tensor<80x28125x12xf32>) -> tensor<2560x12xf32>
+    %2 = graph.reshape %1 : tensor<2560x12xf32> -> tensor<80x32x12xf32>
+    %3 = graph.reduce add %2 dims = [0] : tensor<80x32x12xf32> -> tensor<32x12xf32>
+    %0 = graph.binary add %table, %3 : tensor<32x12xf32>
+    ```
+  }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::FuncOp"> {
   let summary = "Cut contractions over padded windows into pieces that multiply few zeros";
   let description = [{

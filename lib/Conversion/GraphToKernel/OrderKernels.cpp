@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Scans, sorts and scatters whose rows are walked by a program each.
 //===----------------------------------------------------------------------===//
+#include "OrderBins.h"
 #include "OrderPrograms.h"
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
@@ -321,7 +322,9 @@ void ProgramOrder::explain(StringRef name) {
 
 FailureOr<ConvertedGroup> convertOrderGroup(GroupOp group, Operation *op, StringRef name, OpBuilder &builder,
                                             const Workgroups &machine, bool isUpdate) {
-  std::unique_ptr<OrderEmitter> emitter = createWorkgroupOrder(group, op, builder, machine, isUpdate);
+  std::unique_ptr<OrderEmitter> emitter = createBinOrder(group, op, builder, machine, isUpdate);
+  if (!emitter)
+    emitter = createWorkgroupOrder(group, op, builder, machine, isUpdate);
   if (!emitter)
     emitter = std::make_unique<ProgramOrder>(group, op, builder, machine);
   return emitter->emit(name, isUpdate);

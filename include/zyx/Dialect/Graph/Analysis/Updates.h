@@ -11,6 +11,9 @@ namespace zyx::graph::ir {
 
 /// On a scatter: no two of its indices that name a row are the same, so that updates have no order.
 inline constexpr llvm::StringLiteral apartAttrName = "zyx.apart";
+/// On a scatter that adds along dimension 0: updates fall into so many parts of as many in row-major order, and those
+/// of part p name rows of part p of the result alone, or none.
+inline constexpr llvm::StringLiteral scatterPartsAttrName = "zyx.scatter_parts";
 
 } // namespace zyx::graph::ir
 

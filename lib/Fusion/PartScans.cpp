@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_PARTSCANSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+/// What combines what parts have; none for kinds that no op of two operands has.
+static std::optional<BinaryKind> getCombine(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Add:
+    return BinaryKind::Add;
+  case ReduceKind::Mul:
+    return BinaryKind::Mul;
+  case ReduceKind::Max:
+    return BinaryKind::Max;
+  case ReduceKind::Min:
+    return BinaryKind::Min;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Into how many parts a row falls; 0 where it does not.
+static int64_t countParts(ScanOp scan, int64_t threads) {
+  // A workgroup walks a row; shorter parts are not worth two kernels more. Two workgroups for a place of 2048 threads.
+  constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, perPlace = 2048, fewestParts = 4;
+  auto type = cast<RankedTensorType>(scan.getX().getType());
+  // What has fewer bits would be rounded twice.
+  if (threads == 0 || scan.getExclusive() || type.getElementTypeBitWidth() < 32 || !getCombine(scan.getKind()) ||
+      static_cast<int64_t>(scan.getDim()) + 1 != type.getRank() || type.getNumElements() == 0)
+    return 0;
+  const int64_t extent = type.getShape().back(), rows = type.getNumElements() / extent, places = threads / perPlace;
+  if (extent < fewestElements || rows * fewestParts > places)
+    return 0;
+  const int64_t most = std::min(2 * places / rows, extent / shortest);
+  for (int64_t parts = most; parts >= fewestParts; --parts)
+    if (extent % parts == 0)
+      return parts;
+  return 0;
+}
+
+static void partScans(Block &block, int64_t threads) {
+  for (auto scan : llvm::make_early_inc_range(block.getOps<ScanOp>())) {
+    const int64_t parts = countParts(scan, threads);
+    if (parts == 0)
+      continue;
+    OpBuilder builder(scan);
+    Location loc = scan.getLoc();
+    auto type = cast<RankedTensorType>(scan.getX().getType());
+    Type element = type.getElementType();
+    const int64_t dim = type.getRank() - 1, each = type.getShape().back() / parts;
+    SmallVector<int64_t> apart(type.getShape()), one, none(type.getRank() + 1, 0), low(none), high(none);
+    apart.back() = parts;
+    SmallVector<int64_t> ofParts(apart);
+    apart.push_back(each);
+    one = ofParts;
+    one.push_back(1);
+    auto scanOf = [&](Value x, int64_t along, bool exclusive) -> Value {
+      return ScanOp::create(builder, loc, x.getType(), scan.getKind(), x, along, exclusive, scan.getReverse());
+    };
+    Value own = scanOf(ReshapeOp::create(builder, loc, type.clone(apart), scan.getX()), dim + 1, false);
+    // What a part has all together stands at its end, from which the parts behind it begin.
+    (scan.getReverse() ? high : low).back() = 1 - each;
+    auto scalar = RankedTensorType::get({}, element);
+    Value fill = ConstantOp::create(builder, loc, scalar,
+                                    DenseElementsAttr::get(scalar, Attribute(builder.getZeroAttr(element))));
+    Value whole = PadOp::create(builder, loc, own, fill, low, high, none);
+    Value before = scanOf(ReshapeOp::create(builder, loc, type.clone(ofParts), whole), dim, true);
+    before = ReshapeOp::create(builder, loc, type.clone(one), before);
+    before = ExpandOp::create(builder, loc, type.clone(apart), before);
+    // The first part begins with its first element: -0 stays -0.
+    auto place = RankedTensorType::get(apart, builder.getI32Type());
+    auto first = DenseElementsAttr::get(
+        place, Attribute(builder.getI32IntegerAttr(static_cast<int32_t>(scan.getReverse() ? parts - 1 : 0))));
+    Value isFirst = BinaryOp::create(builder, loc, BinaryKind::Eq, IotaOp::create(builder, loc, place, dim).getResult(),
+                                     ConstantOp::create(builder, loc, place, first).getResult());
+    Value all = BinaryOp::create(builder, loc, *getCombine(scan.getKind()), before, own);
+    Value result = SelectOp::create(builder, loc, isFirst, own, all);
+    scan.replaceAllUsesWith(ReshapeOp::create(builder, loc, type, result).getResult());
+    scan.erase();
+  }
+}
+
+namespace {
+
+struct PartScans : zyx::fusion::impl::PartScansPassBase<PartScans> {
+  using PartScansPassBase::PartScansPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScans(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

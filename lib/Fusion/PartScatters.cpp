@@ -1,0 +1,129 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_PARTSCATTERSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static bool isZero(Value value) {
+  auto constant = getViewSource(value).getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return elements && elements.isSplat() && elements.getSplatValue<APFloat>().isPosZero();
+}
+
+/// Whether neighbours in memory are neighbouring updates, and not neighbouring columns of one.
+static bool areUpdatesAlongMemory(Value updates, int64_t numIndexDims) {
+  while (auto reshape = updates.getDefiningOp<ReshapeOp>())
+    updates = reshape.getX();
+  auto permute = updates.getDefiningOp<PermuteOp>();
+  if (!permute)
+    return false;
+  ArrayRef<int64_t> order = permute.getOrder();
+  return llvm::find(order, static_cast<int64_t>(order.size()) - 1) - order.begin() < numIndexDims;
+}
+
+/// Into how many parts of as many updates each a scatter falls; 0 where it does not.
+static int64_t countParts(ScatterOp scatter, int64_t threads) {
+  // Each thread of a workgroup has a number for each row in shared memory. Fewer elements are added up soon anyhow.
+  constexpr int64_t mostRows = 128, fewestElements = int64_t(1) << 20, perGroup = 256;
+  RankedTensorType type = typeOf(scatter.getX()), indices = typeOf(scatter.getIndices());
+  auto number = dyn_cast<IntegerType>(indices.getElementType());
+  if (threads == 0 || scatter.getKind() != ScatterKind::Add || !type.getElementType().isF32() ||
+      scatter.getDim() != 0 || !number || number.getWidth() < 32)
+    return 0;
+  const int64_t rows = type.getDimSize(0), updates = indices.getNumElements();
+  if (rows == 0 || rows > mostRows || typeOf(scatter.getUpdates()).getNumElements() < fewestElements)
+    return 0;
+  const int64_t columns = type.getNumElements() / rows;
+  // Results that are many have their workgroups already.
+  if (rows * columns >= threads)
+    return 0;
+  const bool isAlong = areUpdatesAlongMemory(scatter.getUpdates(), indices.getRank());
+  const int64_t wide = isAlong ? 1 : std::min<int64_t>(perGroup, llvm::PowerOf2Ceil(columns));
+  const int64_t strips = llvm::divideCeil(columns, wide), segments = perGroup / wide;
+  // What a part clears, adds up and writes is less than what it reads.
+  constexpr int64_t perRow = 4, perThread = 8;
+  const int64_t most = std::min<int64_t>(llvm::divideCeil(threads / perGroup, strips),
+                                         updates / std::max(perRow * rows, perThread * segments));
+  constexpr int64_t fewest = 4;
+  for (int64_t parts = most; parts >= std::max(fewest, most / 8); --parts)
+    if (updates % parts == 0)
+      return parts;
+  return 0;
+}
+
+static void partScatters(Block &block, int64_t threads) {
+  for (auto scatter : llvm::make_early_inc_range(block.getOps<ScatterOp>())) {
+    scatter->removeAttr(scatterPartsAttrName);
+    const int64_t parts = countParts(scatter, threads);
+    if (parts == 0)
+      continue;
+    OpBuilder builder(scatter);
+    Location loc = scatter.getLoc();
+    RankedTensorType type = typeOf(scatter.getX()), indices = typeOf(scatter.getIndices());
+    const int64_t rows = type.getDimSize(0), each = indices.getNumElements() / parts;
+    auto splat = [&](RankedTensorType of, TypedAttr value) -> Value {
+      return ConstantOp::create(builder, loc, of, DenseElementsAttr::get(of, Attribute(value)));
+    };
+    auto number = [&](RankedTensorType of, int64_t value) {
+      return splat(of, builder.getIntegerAttr(of.getElementType(), value));
+    };
+    // Each part has rows of its own.
+    auto apart = RankedTensorType::get({parts, each}, indices.getElementType());
+    auto place = apart.clone(builder.getI32Type());
+    auto binary = [&](BinaryKind kind, Value a, Value b) -> Value {
+      return BinaryOp::create(builder, loc, kind, a, b);
+    };
+    Value index = ReshapeOp::create(builder, loc, apart, scatter.getIndices());
+    Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, index, number(apart, 0)),
+                            binary(BinaryKind::Lt, index, number(apart, rows)));
+    Value first = binary(BinaryKind::Mul, IotaOp::create(builder, loc, place, 0), number(place, rows));
+    Value own = index;
+    if (apart != place)
+      own = CastOp::create(builder, loc, place, index);
+    Value chosen = SelectOp::create(builder, loc, isInside, binary(BinaryKind::Add, own, first), number(place, -1));
+
+    SmallVector<int64_t> all(type.getShape()), updated{parts, each}, inParts{parts};
+    all.front() = parts * rows;
+    llvm::append_range(updated, type.getShape().drop_front());
+    llvm::append_range(inParts, type.getShape());
+    Value zeros = splat(type.clone(all), builder.getFloatAttr(type.getElementType(), 0.0));
+    Value updates = ReshapeOp::create(builder, loc, type.clone(updated), scatter.getUpdates());
+    auto sums = ScatterOp::create(builder, loc, type.clone(all), ScatterKind::Add, zeros, chosen, updates, 0);
+    sums->setAttr(scatterPartsAttrName, builder.getI64IntegerAttr(parts));
+    Value terms = ReshapeOp::create(builder, loc, type.clone(inParts), sums);
+    Value result = ReduceOp::create(builder, loc, ReduceKind::Add, terms, ArrayRef<int64_t>{0});
+    if (!isZero(scatter.getX()))
+      result = binary(BinaryKind::Add, scatter.getX(), result);
+    scatter.replaceAllUsesWith(result);
+    scatter.erase();
+  }
+}
+
+namespace {
+
+struct PartScatters : zyx::fusion::impl::PartScattersPassBase<PartScatters> {
+  using PartScattersPassBase::PartScattersPassBase;
+  void runOnOperation() override {
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScatters(block, threads); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

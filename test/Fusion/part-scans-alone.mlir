@@ -1,0 +1,46 @@
+// RUN: zyx-opt %s --zyx-fusion-part-scans=threads=270336 | FileCheck %s
+// RUN: zyx-opt %s --zyx-fusion-part-scans | FileCheck %s --check-prefix=FEW
+
+// Few long rows: parts, what they have all together, and both combined where a part is not the first one.
+// CHECK-LABEL: func.func @rows
+// CHECK:       %[[APART:.*]] = graph.reshape %arg0 : tensor<8x65536xf32> -> tensor<8x32x2048xf32>
+// CHECK:       %[[OWN:.*]] = graph.scan add %[[APART]] dim = 2 : tensor<8x32x2048xf32>
+// CHECK:       %[[LAST:.*]] = graph.pad %[[OWN]], %{{.*}} low = [0, 0, -2047] high = [0, 0, 0]
+// CHECK:       %[[WHOLE:.*]] = graph.reshape %[[LAST]] : tensor<8x32x1xf32> -> tensor<8x32xf32>
+// CHECK:       %[[BEFORE:.*]] = graph.scan add %[[WHOLE]] dim = 1 exclusive : tensor<8x32xf32>
+// CHECK:       %[[REPEATED:.*]] = graph.expand
+// CHECK:       %[[IS:.*]] = graph.binary eq
+// CHECK:       %[[ALL:.*]] = graph.binary add %[[REPEATED]], %[[OWN]]
+// CHECK:       %[[Y:.*]] = graph.select %[[IS]], %[[OWN]], %[[ALL]]
+// CHECK:       graph.reshape %[[Y]] : tensor<8x32x2048xf32> -> tensor<8x65536xf32>
+// FEW-LABEL:   func.func @rows
+// FEW-NEXT:    graph.scan
+func.func @rows(%x: tensor<8x65536xf32>) -> tensor<8x65536xf32> {
+  %y = graph.scan add %x dim = 1 : tensor<8x65536xf32>
+  return %y : tensor<8x65536xf32>
+}
+
+// From the other end the first element of a part stands for all of it, and the last part is the first.
+// CHECK-LABEL: func.func @reverse
+// CHECK:       graph.scan max %{{.*}} dim = 1 reverse : tensor<16x1024xi32>
+// CHECK:       graph.pad {{.*}} low = [0, 0] high = [0, -1023]
+// CHECK:       graph.scan max %{{.*}} dim = 0 exclusive reverse : tensor<16xi32>
+// CHECK:       graph.constant dense<15> : tensor<16x1024xi32>
+func.func @reverse(%x: tensor<16384xi32>) -> tensor<16384xi32> {
+  %y = graph.scan max %x dim = 0 reverse : tensor<16384xi32>
+  return %y : tensor<16384xi32>
+}
+
+// Many rows, short ones, of 16 bits, other dimensions, exclusive ones, and no parts of one size.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT:   graph.reshape
+// CHECK:       return
+func.func @others(%a: tensor<64x65536xf32>, %b: tensor<8x8192xf32>, %c: tensor<8x65536xf16>, %d: tensor<65536x8xf32>, %e: tensor<8x65536xf32>, %f: tensor<65537xf32>) -> (tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x8xf32>, tensor<8x65536xf32>, tensor<65537xf32>) {
+  %0 = graph.scan add %a dim = 1 : tensor<64x65536xf32>
+  %1 = graph.scan add %b dim = 1 : tensor<8x8192xf32>
+  %2 = graph.scan add %c dim = 1 : tensor<8x65536xf16>
+  %3 = graph.scan add %d dim = 0 : tensor<65536x8xf32>
+  %4 = graph.scan add %e dim = 1 exclusive : tensor<8x65536xf32>
+  %5 = graph.scan add %f dim = 0 : tensor<65537xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x8xf32>, tensor<8x65536xf32>, tensor<65537xf32>
+}
