@@ -22,14 +22,14 @@ struct TransformerSizes {
 
 /// Characters [batch, context] to logits [batch, context, vocabulary].
 struct CharTransformer : zyx::nn::Module {
-  CharTransformer(const TransformerSizes &sizes, zyx::nn::Draws &draws)
-      : tokens(add("tokens", zyx::nn::Embedding(sizes.vocabulary, sizes.width, draws))),
-        positions(add("positions", zyx::nn::Embedding(sizes.context, sizes.width, draws))) {
+  CharTransformer(const TransformerSizes &sizes, zyx::nn::InitRng &rng)
+      : tokens(add("tokens", zyx::nn::Embedding(sizes.vocabulary, sizes.width, rng))),
+        positions(add("positions", zyx::nn::Embedding(sizes.context, sizes.width, rng))) {
     for (int64_t layer = 0; layer < sizes.layers; ++layer)
       blocks.push_back(add("block" + std::to_string(layer),
-                           zyx::nn::TransformerBlock(sizes.width, {.heads = sizes.heads, .causal = true}, draws)));
+                           zyx::nn::TransformerBlock(sizes.width, {.heads = sizes.heads, .causal = true}, rng)));
     norm.emplace(add("norm", zyx::nn::LayerNorm(sizes.width)));
-    out.emplace(add("out", zyx::nn::Linear(sizes.width, sizes.vocabulary, draws, /*hasBias=*/false)));
+    out.emplace(add("out", zyx::nn::Linear(sizes.width, sizes.vocabulary, rng, /*hasBias=*/false)));
   }
   zyx::Tensor operator()(const zyx::Tensor &characters) const {
     zyx::Tensor x = tokens(characters) + *positions.weight;

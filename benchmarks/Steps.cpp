@@ -84,14 +84,14 @@ template <typename Model> Step makeStep(Model model, NamedTensors data, bool isT
 
 Step makeStep(const json &request) {
   const NamedTensors data = nn::loadTensors(request.at("data"));
-  nn::Draws draws(1);
+  nn::InitRng rng(1);
   const json &sizes = request.at("sizes");
   const bool isTraining = request.at("training");
   if (request.at("model") == "digits")
-    return makeStep(digits::Network(draws), data, isTraining);
+    return makeStep(digits::Network(rng), data, isTraining);
   const bench::TransformerSizes of = {sizes.at("vocabulary"), sizes.at("context"), sizes.at("width"),
                                       sizes.at("layers"), sizes.at("heads")};
-  return makeStep(bench::CharTransformer(of, draws), data, isTraining);
+  return makeStep(bench::CharTransformer(of, rng), data, isTraining);
 }
 
 //===----------------------------------------------------------------------===//

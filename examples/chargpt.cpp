@@ -31,12 +31,12 @@ constexpr int64_t layers = 6, width = 128, heads = 4, context = 64, batch = 8;
 constexpr double highestRate = 3e-3, longestGradient = 1;
 
 struct CharGpt : nn::Module {
-  CharGpt(int64_t characters, nn::Draws &draws)
-      : token(add("token", nn::Embedding(characters, width, draws))), norm(add("norm", nn::LayerNorm(width))),
-        out(add("out", nn::Linear(width, characters, draws, false))) {
+  CharGpt(int64_t characters, nn::InitRng &rng)
+      : token(add("token", nn::Embedding(characters, width, rng))), norm(add("norm", nn::LayerNorm(width))),
+        out(add("out", nn::Linear(width, characters, rng, false))) {
     for (int64_t i = 0; i < layers; ++i)
       blocks.push_back(add("block" + std::to_string(i),
-                           nn::TransformerBlock(width, {.heads = heads, .causal = true, .rotary = true}, draws)));
+                           nn::TransformerBlock(width, {.heads = heads, .causal = true, .rotary = true}, rng)));
     token.weight.set((*token.weight * 0.02).detach());
   }
 
@@ -166,8 +166,8 @@ void run(const Arguments &arguments) {
   const ContextScope scope(Context({.device = arguments.device}));
   const Text text(arguments.text);
   const int64_t characters = static_cast<int64_t>(text.characters.size());
-  nn::Draws draws(arguments.seed);
-  const CharGpt model(characters, draws);
+  nn::InitRng rng(arguments.seed);
+  const CharGpt model(characters, rng);
   int64_t numbers = 0;
   for (const NamedParameter &named : model.parameters())
     numbers += named.parameter->numel();
@@ -200,7 +200,7 @@ void run(const Arguments &arguments) {
 
   const std::string file = arguments.out + "/model.safetensors";
   model.save(file);
-  nn::Draws others(arguments.seed + 1);
+  nn::InitRng others(arguments.seed + 1);
   CharGpt restored(characters, others);
   restored.load(file);
   const double loss = test(model, text, 8);

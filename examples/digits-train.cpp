@@ -41,9 +41,9 @@ struct Arguments {
 Tensor jitter(const Tensor &images, std::mt19937_64 &random) {
   Tensor moved = images;
   for (int64_t dim : {2, 3}) {
-    std::vector<int64_t> positions(images.extent(dim));
+    std::vector<int64_t> positions(images.size(dim));
     std::iota(positions.begin(), positions.end(), static_cast<int64_t>(random() % 3) - 1);
-    moved = take(moved, Tensor::from(positions, {images.extent(dim)}), dim);
+    moved = take(moved, Tensor::from(positions, {images.size(dim)}), dim);
   }
   return moved;
 }
@@ -117,12 +117,12 @@ void run(const Arguments &arguments) {
   const Tensor images = (digits.at("images").cast(DType::F32) / 16).unsqueeze(1);
   const Tensor train = images.slice({{0, trainRows}}).detach(), test = images.slice({{trainRows}}).detach();
   const Tensor labels = digits.at("labels"), targets = labels.slice({{0, trainRows}}).detach();
-  for (const int64_t label : labels.to<int64_t>())
+  for (const int64_t label : labels.toVector<int64_t>())
     if (label < 0 || label >= classes)
       throw std::runtime_error("the label " + std::to_string(label) + " is no digit");
 
-  nn::Draws draws(arguments.seed);
-  const Network network(draws);
+  nn::InitRng rng(arguments.seed);
+  const Network network(rng);
   optim::Optimizer optimizer(network.parameters(), optim::adam());
   const int64_t steps = arguments.epochs * (trainRows / batch);
   std::mt19937_64 random(arguments.seed);
@@ -146,11 +146,11 @@ void run(const Arguments &arguments) {
 
   const std::string model = arguments.out + "/model.safetensors";
   network.save(model);
-  nn::Draws others(arguments.seed + 1);
+  nn::InitRng others(arguments.seed + 1);
   Network restored(others);
   restored.load(model);
-  const std::vector<int64_t> guesses = restored(test).argmax(1).to<int64_t>();
-  const std::vector<int64_t> expected = labels.slice({{trainRows}}).to<int64_t>();
+  const std::vector<int64_t> guesses = restored(test).argmax(1).toVector<int64_t>();
+  const std::vector<int64_t> expected = labels.slice({{trainRows}}).toVector<int64_t>();
   int64_t right = 0;
   for (size_t i = 0; i < guesses.size(); ++i)
     right += guesses[i] == expected[i];

@@ -15,10 +15,10 @@ inline constexpr int64_t classes = 10;
 
 /// Two convolutions and a linear layer: [rows, 1, 8, 8] to [rows, classes].
 struct Network : zyx::nn::Module {
-  explicit Network(zyx::nn::Draws &draws)
-      : first(add("first", zyx::nn::Convolution(1, 16, {3, 3}, draws, samePadding()))),
-        second(add("second", zyx::nn::Convolution(16, 32, {3, 3}, draws, samePadding()))),
-        out(add("out", zyx::nn::Linear(32 * 4 * 4, classes, draws))) {}
+  explicit Network(zyx::nn::InitRng &rng)
+      : first(add("first", zyx::nn::Convolution(1, 16, {3, 3}, rng, samePadding()))),
+        second(add("second", zyx::nn::Convolution(16, 32, {3, 3}, rng, samePadding()))),
+        out(add("out", zyx::nn::Linear(32 * 4 * 4, classes, rng))) {}
 
   zyx::Tensor operator()(const zyx::Tensor &images) const {
     const zyx::Tensor hidden = second(first(images).relu()).relu();

@@ -78,7 +78,7 @@ public:
     const std::vector<Tensor> state = begin({Tensor::from(prompt, {static_cast<int64_t>(prompt.size())})});
     state[0].bytes();
     const double first = since(began);
-    const std::vector<int64_t> tokens = rest(state)[0].to<int64_t>();
+    const std::vector<int64_t> tokens = rest(state)[0].toVector<int64_t>();
     return {tokens, first, since(began)};
   }
   /// In a window of one shape: what stands behind a token is not seen by it.

@@ -19,9 +19,9 @@ class Model {
 public:
   /// Heads have 64 elements in all published sizes; 0 stands for as many as these are.
   explicit Model(NamedTensors weights, int64_t heads = 0) : weights(std::move(weights)) {
-    vocabulary = weight("wte.weight").extent(0);
-    positions = weight("wpe.weight").extent(0);
-    width = weight("wte.weight").extent(1);
+    vocabulary = weight("wte.weight").size(0);
+    positions = weight("wpe.weight").size(0);
+    width = weight("wte.weight").size(1);
     this->heads = heads == 0 ? width / 64 : heads;
     while (this->weights.contains(block(layers) + "ln_1.weight"))
       ++layers;
@@ -60,8 +60,8 @@ public:
 
   /// The likeliest token behind `prompt`, the likeliest behind that, and so on: `count` of them, i64.
   Tensor decode(const Tensor &prompt, int64_t count) const {
-    std::vector<zyx::nn::KeysValues> all = caches(prompt.extent(0) + count);
-    return continued(first(prompt, all), all, prompt.extent(0), count);
+    std::vector<zyx::nn::KeysValues> all = caches(prompt.size(0) + count);
+    return continued(first(prompt, all), all, prompt.size(0), count);
   }
   /// The first of these, [1]; caches get the prompt.
   Tensor first(const Tensor &prompt, std::vector<zyx::nn::KeysValues> &caches) const {
@@ -95,7 +95,7 @@ private:
     return found->second;
   }
   Tensor embedded(const Tensor &tokens, const Tensor &start) const {
-    const Tensor rows = Tensor::arange(0, tokens.extent(0)) + start;
+    const Tensor rows = Tensor::arange(0, tokens.size(0)) + start;
     return zyx::take(weight("wte.weight"), tokens) + zyx::take(weight("wpe.weight"), rows);
   }
   /// Weights are [in, out].

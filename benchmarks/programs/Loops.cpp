@@ -111,8 +111,8 @@ void recurrence(int64_t trips) {
 }
 
 void lstm(int64_t steps) {
-  nn::Draws draws(1);
-  const nn::Lstm module(64, 128, draws);
+  nn::InitRng rng(1);
+  const nn::Lstm module(64, 128, rng);
   const Tensor x = random({steps, 16, 64}, 1, 4);
   std::vector<Tensor> weights;
   for (const Parameter &parameter : {module.inputWeight, module.hiddenWeight, module.inputBias, module.hiddenBias})

@@ -82,7 +82,7 @@ std::vector<float> computeOnBoth(const std::string &first, const std::string &se
   const Tensor w = Tensor::from(numbers(512 * 512, 3), {512, 512}).to(second).detach();
   const Tensor product = matmul(x, x).to(second);
   const Tensor mixed = (matmul(product, w) * 0.125 + w).to(first);
-  return (mixed.softmax(1) + x).to<float>();
+  return (mixed.softmax(1) + x).toVector<float>();
 }
 
 void compute() {
@@ -111,7 +111,7 @@ void goToAndFro() {
     for (float &each : expected)
       each = each * 0.75f + 0.125f;
   }
-  expect(x.to<float>() == expected, "a value that went to and fro is wrong");
+  expect(x.toVector<float>() == expected, "a value that went to and fro is wrong");
   std::printf("16 MiB through a program to the other card: %.0f us in the median of 100\n", median(took));
 }
 

@@ -24,12 +24,12 @@ static AttentionOptions checked(int64_t width, AttentionOptions options, const P
   return options;
 }
 
-MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, DrawsRef draws, Place where)
+MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, InitRngRef rng, Place where)
     : options(checked(width, given, where)),
-      query(add("query", Linear(width, width, draws, options.hasBias, where), where)),
-      key(add("key", Linear(width, width / options.heads * options.groups, draws, options.hasBias, where), where)),
-      value(add("value", Linear(width, width / options.heads * options.groups, draws, options.hasBias, where), where)),
-      output(add("output", Linear(width, width, draws, options.hasBias, where), where)) {}
+      query(add("query", Linear(width, width, rng, options.hasBias, where), where)),
+      key(add("key", Linear(width, width / options.heads * options.groups, rng, options.hasBias, where), where)),
+      value(add("value", Linear(width, width / options.heads * options.groups, rng, options.hasBias, where), where)),
+      output(add("output", Linear(width, width, rng, options.hasBias, where), where)) {}
 
 //===----------------------------------------------------------------------===//
 // Caches
@@ -54,11 +54,11 @@ static Tensor positionsFrom(const Tensor &start, int64_t rows, const Place &wher
 KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, const Tensor &start, Place where) {
   const ContextScope scope(cache.keys.context());
   auto put = [&](const Tensor &all, const Tensor &rows) {
-    const Tensor positions = positionsFrom(start, rows.extent(-2, where), where);
-    if (rows.extent(-2, where) != 1)
+    const Tensor positions = positionsFrom(start, rows.size(-2, where), where);
+    if (rows.size(-2, where) != 1)
       return scatter(all, positions, rows, -2, Combine::Set, where);
     // A single row is chosen, not scattered: that is vector code.
-    const Tensor places = Tensor::arange(0, all.extent(-2, where), 1, DType::I64, where);
+    const Tensor places = Tensor::arange(0, all.size(-2, where), 1, DType::I64, where);
     return zyx::where(places.unsqueeze(1, where) == positions, rows, all);
   };
   return {put(cache.keys, more.keys), put(cache.values, more.values)};
@@ -67,7 +67,7 @@ KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, cons
 Tensor zyx::nn::attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal,
                             Place where) {
   const ContextScope scope(queries.context());
-  const int64_t rows = queries.extent(-2, where), room = cache.keys.extent(-2, where);
+  const int64_t rows = queries.size(-2, where), room = cache.keys.size(-2, where);
   const Tensor begin = positionOf(start, where), places = Tensor::arange(0, room, 1, DType::I64, where);
   const Tensor last = causal ? positionsFrom(start, rows, where).unsqueeze(1, where) : begin + (rows - 1);
   const Tensor fits = (begin >= 0) & (begin + rows <= room);
@@ -90,7 +90,7 @@ static Tensor byHead(const Tensor &rows, int64_t heads, const Place &where) {
 
 static Tensor turned(const Tensor &heads, const Tensor &start, const Place &where) {
   const ContextScope scope(heads.context());
-  return nn::rotary(heads, positionsFrom(start, heads.extent(-2, where), where), 10000, where);
+  return nn::rotary(heads, positionsFrom(start, heads.size(-2, where), where), 10000, where);
 }
 
 Tensor MultiheadAttention::queries(const Tensor &x, const Tensor &start, const Place &where) const {
@@ -143,7 +143,7 @@ Tensor MultiheadAttention::attend(const Tensor &x, const KeysValues &memory, con
 
 KeysValues MultiheadAttention::cache(Shape batch, int64_t rows, Place where) const {
   const ContextScope scope(key.weight->context());
-  batch.insert(batch.end(), {options.groups, rows, key.weight->extent(0, where) / options.groups});
+  batch.insert(batch.end(), {options.groups, rows, key.weight->size(0, where) / options.groups});
   const Tensor zeros = Tensor::zeros(batch, key.weight->dtype(), where);
   return {zeros, zeros};
 }
@@ -160,8 +160,8 @@ MultiheadAttention::Extended MultiheadAttention::extend(const Tensor &x, const K
 //===----------------------------------------------------------------------===//
 
 Tensor zyx::nn::rotary(const Tensor &x, const Tensor &positions, double base, Place where) {
-  const int64_t width = x.extent(-1, where), half = width / 2;
-  if (width % 2 != 0 || positions.rank() != 1 || positions.shape()[0] != x.extent(-2, where))
+  const int64_t width = x.size(-1, where), half = width / 2;
+  if (width % 2 != 0 || positions.rank() != 1 || positions.shape()[0] != x.size(-2, where))
     throw Error(Status::invalidArgument("rotary: rows of shape " + toString(x.shape()) + " at positions of shape " +
                                         toString(positions.shape()) + " are not [..., rows, even width] and [rows]"),
                 where);

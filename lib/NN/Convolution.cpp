@@ -10,7 +10,7 @@ using namespace zyx;
 using namespace zyx::nn;
 
 /// Of both kinds: [first, second / groups, window...].
-static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const Dims &window, DrawsRef draws,
+static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const Dims &window, InitRngRef rng,
                            double &bound, const Place &where) {
   if (groups <= 0 || first % groups != 0 || second % groups != 0)
     throw Error(Status::invalidArgument("convolution: channels of " + std::to_string(first) + " and " +
@@ -22,25 +22,25 @@ static Initial drawFilters(int64_t first, int64_t second, int64_t groups, const 
   const int64_t reached = valueOrThrow(numElements(shape), where);
   bound = reached == 0 ? 0 : 1 / std::sqrt(static_cast<double>(reached));
   shape.insert(shape.begin(), first);
-  return draws->uniformLater(std::move(shape), -bound, bound, where);
+  return rng->uniformLater(std::move(shape), -bound, bound, where);
 }
 
-nn::Convolution::Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions given,
+nn::Convolution::Convolution(int64_t in, int64_t out, Dims window, InitRngRef rng, ConvolutionOptions given,
                              bool hasBias, Place where)
     : options(std::move(given)) {
   double bound = 0;
-  weight = add("weight", drawFilters(out, in, options.groups, window, draws, bound, where), where);
+  weight = add("weight", drawFilters(out, in, options.groups, window, rng, bound, where), where);
   if (hasBias)
-    bias = add("bias", draws->uniformLater({out}, -bound, bound, where), where);
+    bias = add("bias", rng->uniformLater({out}, -bound, bound, where), where);
 }
 
-nn::TransposedConvolution::TransposedConvolution(int64_t in, int64_t out, Dims window, DrawsRef draws,
+nn::TransposedConvolution::TransposedConvolution(int64_t in, int64_t out, Dims window, InitRngRef rng,
                                                  TransposedConvolutionOptions given, bool hasBias, Place where)
     : options(std::move(given)) {
   double bound = 0;
-  weight = add("weight", drawFilters(in, out, options.groups, window, draws, bound, where), where);
+  weight = add("weight", drawFilters(in, out, options.groups, window, rng, bound, where), where);
   if (hasBias)
-    bias = add("bias", draws->uniformLater({out}, -bound, bound, where), where);
+    bias = add("bias", rng->uniformLater({out}, -bound, bound, where), where);
 }
 
 Tensor nn::Convolution::operator()(const Tensor &x, Place where) const {

@@ -16,9 +16,9 @@ using namespace zyx::nn;
 // First values
 //===----------------------------------------------------------------------===//
 
-double Draws::next() { return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24; }
+double InitRng::next() { return static_cast<double>(mixBits(counter += splitMixStep) >> 40) * 0x1p-24; }
 
-template <typename F> Initial Draws::later(Shape shape, uint64_t perElement, F &&number, const Place &where) {
+template <typename F> Initial InitRng::later(Shape shape, uint64_t perElement, F &&number, const Place &where) {
   const uint64_t count = static_cast<uint64_t>(valueOrThrow(numElements(shape), where));
   const TensorType type{DType::F32, std::move(shape)};
   auto make = [type, count, number, where, at = *this]() mutable {
@@ -31,23 +31,23 @@ template <typename F> Initial Draws::later(Shape shape, uint64_t perElement, F &
   return {type, std::move(make)};
 }
 
-Initial Draws::uniformLater(Shape shape, double low, double high, Place where) {
-  return later(std::move(shape), 1, [low, high](Draws &draws) { return low + (high - low) * draws.next(); }, where);
+Initial InitRng::uniformLater(Shape shape, double low, double high, Place where) {
+  return later(std::move(shape), 1, [low, high](InitRng &rng) { return low + (high - low) * rng.next(); }, where);
 }
 
 /// By Box and Muller: two uniform numbers for each.
-Initial Draws::normalLater(Shape shape, double mean, double deviation, Place where) {
-  auto number = [mean, deviation](Draws &draws) {
-    const double radius = std::sqrt(-2 * std::log(1 - draws.next()));
-    return mean + deviation * radius * std::cos(2 * std::numbers::pi * draws.next());
+Initial InitRng::normalLater(Shape shape, double mean, double deviation, Place where) {
+  auto number = [mean, deviation](InitRng &rng) {
+    const double radius = std::sqrt(-2 * std::log(1 - rng.next()));
+    return mean + deviation * radius * std::cos(2 * std::numbers::pi * rng.next());
   };
   return later(std::move(shape), 2, number, where);
 }
 
-Tensor Draws::uniform(Shape shape, double low, double high, Place where) {
+Tensor InitRng::uniform(Shape shape, double low, double high, Place where) {
   return uniformLater(std::move(shape), low, high, where).make();
 }
-Tensor Draws::normal(Shape shape, double mean, double deviation, Place where) {
+Tensor InitRng::normal(Shape shape, double mean, double deviation, Place where) {
   return normalLater(std::move(shape), mean, deviation, where).make();
 }
 
@@ -55,11 +55,11 @@ Tensor Draws::normal(Shape shape, double mean, double deviation, Place where) {
 // Layers
 //===----------------------------------------------------------------------===//
 
-Linear::Linear(int64_t in, int64_t out, DrawsRef draws, bool hasBias, Place where) {
+Linear::Linear(int64_t in, int64_t out, InitRngRef rng, bool hasBias, Place where) {
   const double bound = in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in));
-  weight = add("weight", draws->uniformLater({out, in}, -bound, bound, where), where);
+  weight = add("weight", rng->uniformLater({out, in}, -bound, bound, where), where);
   if (hasBias)
-    bias = add("bias", draws->uniformLater({out}, -bound, bound, where), where);
+    bias = add("bias", rng->uniformLater({out}, -bound, bound, where), where);
 }
 Tensor Linear::operator()(const Tensor &x, Place where) const {
   return callFor("Linear", where, [&] {
@@ -68,8 +68,8 @@ Tensor Linear::operator()(const Tensor &x, Place where) const {
   });
 }
 
-Embedding::Embedding(int64_t rows, int64_t width, DrawsRef draws, Place where)
-    : weight(add("weight", draws->normalLater({rows, width}, 0, 1, where), where)) {}
+Embedding::Embedding(int64_t rows, int64_t width, InitRngRef rng, Place where)
+    : weight(add("weight", rng->normalLater({rows, width}, 0, 1, where), where)) {}
 Tensor Embedding::operator()(const Tensor &positions, Place where) const {
   return callFor("Embedding", where, [&] { return take(*weight, positions); });
 }
@@ -88,9 +88,9 @@ Tensor Dropout::operator()(const Tensor &x, Place where) const {
   });
 }
 
-Mlp::Mlp(int64_t width, int64_t hidden, DrawsRef draws, Place where)
-    : in(add("in", Linear(width, hidden, draws, true, where), where)),
-      out(add("out", Linear(hidden, width, draws, true, where), where)) {}
+Mlp::Mlp(int64_t width, int64_t hidden, InitRngRef rng, Place where)
+    : in(add("in", Linear(width, hidden, rng, true, where), where)),
+      out(add("out", Linear(hidden, width, rng, true, where), where)) {}
 
 Tensor Mlp::operator()(const Tensor &x, Place where) const {
   return callFor("Mlp", where, [&] { return out(in(x).gelu()); });

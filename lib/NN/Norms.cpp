@@ -63,10 +63,10 @@ Tensor BatchNorm::normalize(const Tensor &given) const {
   Tensor mean = *runningMean, variance = *runningVar;
   if (isTraining()) {
     Dims dims = {0};
-    double count = static_cast<double>(x.extent(0));
+    double count = static_cast<double>(x.size(0));
     for (int64_t dim = 2; dim < x.rank(); ++dim) {
       dims.push_back(dim);
-      count *= static_cast<double>(x.extent(dim));
+      count *= static_cast<double>(x.size(dim));
     }
     if (count < 2)
       throw Error(Status::invalidArgument("a tensor of shape " + toString(x.shape()) +

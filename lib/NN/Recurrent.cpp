@@ -12,10 +12,10 @@
 using namespace zyx;
 using namespace zyx::nn;
 
-Recurrent::Recurrent(int64_t pieces, int64_t in, int64_t hidden, DrawsRef draws, const Place &where) {
+Recurrent::Recurrent(int64_t pieces, int64_t in, int64_t hidden, InitRngRef rng, const Place &where) {
   const double bound = 1 / std::sqrt(static_cast<double>(hidden));
   auto begin = [&](const char *name, Shape shape) {
-    return add(name, draws->uniformLater(std::move(shape), -bound, bound, where), where);
+    return add(name, rng->uniformLater(std::move(shape), -bound, bound, where), where);
   };
   inputWeight = begin("weight_ih", {pieces * hidden, in});
   hiddenWeight = begin("weight_hh", {pieces * hidden, hidden});

@@ -50,7 +50,7 @@ void Training::restore(const NamedTensors &given, Place where) {
     else if (name.starts_with(ofOptimizer))
       optimizer[name.substr(ofOptimizer.size())] = tensor;
     else
-      generators[name.substr(ofGenerators.size())] = tensor.to<uint64_t>(where);
+      generators[name.substr(ofGenerators.size())] = tensor.toVector<uint64_t>(where);
   }
   // Values that cannot be read fail here, before anything changes.
   for (const NamedTensors *part : {&model, &optimizer})

@@ -23,11 +23,11 @@ static void expectOneEach(std::string_view what, size_t given, size_t blocks, co
 // Blocks
 //===----------------------------------------------------------------------===//
 
-TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where)
+TransformerBlock::TransformerBlock(int64_t width, AttentionOptions options, InitRngRef rng, Place where)
     : attentionNorm(add("attention_norm", LayerNorm(width, 1e-5, where), where)),
-      attention(add("attention", MultiheadAttention(width, options, draws, where), where)),
+      attention(add("attention", MultiheadAttention(width, options, rng, where), where)),
       mlpNorm(add("mlp_norm", LayerNorm(width, 1e-5, where), where)),
-      mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
+      mlp(add("mlp", Mlp(width, 4 * width, rng, where), where)) {}
 
 Tensor TransformerBlock::operator()(const Tensor &x, const Tensor &mask, Place where) const {
   return callFor("TransformerBlock", where, [&] {
@@ -43,13 +43,13 @@ MultiheadAttention::Extended TransformerBlock::extend(const Tensor &x, const Key
   return {y + mlp(mlpNorm(y)), next};
 }
 
-TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where)
+TransformerDecoderBlock::TransformerDecoderBlock(int64_t width, AttentionOptions options, InitRngRef rng, Place where)
     : attentionNorm(add("attention_norm", LayerNorm(width, 1e-5, where), where)),
-      attention(add("attention", MultiheadAttention(width, options, draws, where), where)),
+      attention(add("attention", MultiheadAttention(width, options, rng, where), where)),
       crossNorm(add("cross_norm", LayerNorm(width, 1e-5, where), where)),
-      cross(add("cross", MultiheadAttention(width, acrossOf(options), draws, where), where)),
+      cross(add("cross", MultiheadAttention(width, acrossOf(options), rng, where), where)),
       mlpNorm(add("mlp_norm", LayerNorm(width, 1e-5, where), where)),
-      mlp(add("mlp", Mlp(width, 4 * width, draws, where), where)) {}
+      mlp(add("mlp", Mlp(width, 4 * width, rng, where), where)) {}
 
 Tensor TransformerDecoderBlock::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask,
                                            Place where) const {
@@ -73,11 +73,11 @@ MultiheadAttention::Extended TransformerDecoderBlock::extend(const Tensor &x, co
 // Stacks
 //===----------------------------------------------------------------------===//
 
-TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+TransformerEncoder::TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, InitRngRef rng,
                                        Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
-    blocks.push_back(add(std::to_string(i), TransformerBlock(width, options, draws, where), where));
+    blocks.push_back(add(std::to_string(i), TransformerBlock(width, options, rng, where), where));
   add("norm", norm, where);
 }
 
@@ -110,11 +110,11 @@ ExtendedStack TransformerEncoder::extend(const Tensor &x, std::span<const KeysVa
   return next;
 }
 
-TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+TransformerDecoder::TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, InitRngRef rng,
                                        Place where)
     : norm(width, 1e-5, where) {
   for (int64_t i = 0; i < layers; ++i)
-    blocks.push_back(add(std::to_string(i), TransformerDecoderBlock(width, options, draws, where), where));
+    blocks.push_back(add(std::to_string(i), TransformerDecoderBlock(width, options, rng, where), where));
   add("norm", norm, where);
 }
 

@@ -35,8 +35,8 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
     arguments = arguments.subspan(count);
     return taken;
   };
-  const StandIns parameters(optimizer.all, take(optimizer.all.size()));
-  const StandIns buffers(options.buffers, take(options.buffers.size()));
+  const ParameterOverride parameters(optimizer.all, take(optimizer.all.size()));
+  const ParameterOverride buffers(options.buffers, take(options.buffers.size()));
   Optimizer::Progress progress = optimizer.progress.latest();
   for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)

@@ -44,7 +44,7 @@ private:
 class ParameterScope {
 public:
   enum class Kind {
-    /// Some parameters hold other tensors (StandIns).
+    /// Some parameters hold other tensors (ParameterOverride).
     Replacing,
     /// Each parameter that is read is an argument of the function, and what is set is a result of it.
     Capturing,

@@ -21,7 +21,7 @@ struct At {
 void expectTensor(const Tensor &x, std::string_view function, const Place &where);
 void expectFloat(const Tensor &x, std::string_view function, const Place &where);
 /// What was reduced, with extents of 1 in the place of the reduced dimensions if asked for.
-Tensor keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keep, const Place &where);
+Tensor unsqueezeReduced(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keepDims, const Place &where);
 /// Integers in which sums and products of small ones have room: at least 32 bits.
 Tensor withRoom(const Tensor &x, const Place &where);
 /// f16 and bf16 in f32.

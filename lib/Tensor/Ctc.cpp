@@ -46,8 +46,8 @@ Tensor zyx::ctcLoss(const Tensor &logProbabilities, const Tensor &targets, const
                     CtcOptions options, Place where) {
   expectShapes(logProbabilities, targets, steps, lengths, where);
   const At at{where};
-  const int64_t count = logProbabilities.extent(0), batch = logProbabilities.extent(1),
-                classes = logProbabilities.extent(2), most = targets.extent(1), places = 2 * most + 1;
+  const int64_t count = logProbabilities.size(0), batch = logProbabilities.size(1), classes = logProbabilities.size(2),
+                most = targets.size(1), places = 2 * most + 1;
   if (options.blank < 0 || options.blank >= classes)
     refuse("ctcLoss: of " + std::to_string(classes) + " classes none is the blank " + std::to_string(options.blank),
            where);

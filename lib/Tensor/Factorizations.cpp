@@ -14,7 +14,7 @@ using namespace zyx::detail;
 
 static void expectMatrices(const Tensor &a, bool isSquare, std::string_view function, const Place &where) {
   expectFloat(a, function, where);
-  if (a.rank() < 2 || (isSquare && a.extent(-1) != a.extent(-2)))
+  if (a.rank() < 2 || (isSquare && a.size(-1) != a.size(-2)))
     refuse(std::string(function) + ": a tensor of shape " + toString(a.shape()) +
                (isSquare ? " is no square matrix, and no stack of such" : " has no matrices"),
            where);
@@ -29,10 +29,10 @@ Tensor zyx::triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions 
   expectMatrices(a, true, "triangularSolve", where);
   expectMatrices(b, false, "triangularSolve", where);
   const At at{where};
-  const int64_t n = a.extent(-1), k = b.extent(-1);
+  const int64_t n = a.size(-1), k = b.size(-1);
   const std::optional<Shape> batch =
       broadcast(Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));
-  if (b.extent(-2) != n || !batch || a.dtype() != b.dtype())
+  if (b.size(-2) != n || !batch || a.dtype() != b.dtype())
     refuse("triangularSolve: matrices of types " + toString(a.type()) + " and " + toString(b.type()) + " do not fit",
            where);
   const auto full = [&](const Tensor &x, int64_t rows, int64_t columns) {
@@ -60,7 +60,7 @@ Tensor zyx::triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions 
 Tensor zyx::cholesky(const Tensor &a, Place where) {
   expectMatrices(a, true, "cholesky", where);
   const At at{where};
-  const int64_t n = a.extent(-1);
+  const int64_t n = a.size(-1);
   const Tensor lower = tril(wide(a, where), 0, where);
   const auto step = [&](const Tensor &index, std::span<const Tensor> carried) {
     const Tensor &l = carried[0];
@@ -80,7 +80,7 @@ Tensor zyx::cholesky(const Tensor &a, Place where) {
 QR zyx::qr(const Tensor &a, Place where) {
   expectMatrices(a, false, "qr", where);
   const At at{where};
-  const int64_t m = a.extent(-2), n = a.extent(-1), k = std::min(m, n);
+  const int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const Tensor x = wide(a, where);
   Shape tall = x.shape(), square = x.shape();
   tall.back() = square.back() = square[square.size() - 2] = k;

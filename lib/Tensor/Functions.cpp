@@ -31,24 +31,24 @@ Tensor zyx::detail::positionsIn(const Tensor &beside, const Shape &shape, int64_
 // Of several elements
 //===----------------------------------------------------------------------===//
 
-static Tensor reduceBools(ReduceKind kind, std::string_view function, const Tensor &x, const Dims &dims, bool keep,
+static Tensor reduceBools(ReduceKind kind, std::string_view function, const Tensor &x, const Dims &dims, bool keepDims,
                           const Place &where) {
   expectTensor(x, function, where);
   const Dims all = dimensions(dims, x.rank(), function, where);
   const Tensor bools = x.cast(DType::Bool, where);
   if (all.empty())
     return bools;
-  return keepDims(makeReduce(kind, bools, all, where), x, all, keep, where);
+  return unsqueezeReduced(makeReduce(kind, bools, all, where), x, all, keepDims, where);
 }
 
-Tensor zyx::any(const Tensor &x, Dims dims, bool keep, Place where) {
-  return reduceBools(ReduceKind::Or, "any", x, dims, keep, where);
+Tensor zyx::any(const Tensor &x, Dims dims, bool keepDims, Place where) {
+  return reduceBools(ReduceKind::Or, "any", x, dims, keepDims, where);
 }
-Tensor zyx::all(const Tensor &x, Dims dims, bool keep, Place where) {
-  return reduceBools(ReduceKind::And, "all", x, dims, keep, where);
+Tensor zyx::all(const Tensor &x, Dims dims, bool keepDims, Place where) {
+  return reduceBools(ReduceKind::And, "all", x, dims, keepDims, where);
 }
 
-Tensor zyx::logsumexp(const Tensor &x, Dims dims, bool keep, Place where) {
+Tensor zyx::logsumexp(const Tensor &x, Dims dims, bool keepDims, Place where) {
   expectFloat(x, "logsumexp", where);
   const At at{where};
   const Dims all = dimensions(dims, x.rank(), "logsumexp", where);
@@ -56,38 +56,38 @@ Tensor zyx::logsumexp(const Tensor &x, Dims dims, bool keep, Place where) {
     return x;
   const Tensor elements = wide(x, where);
   if (x.numel() == 0) // There may be no maximum.
-    return elements.exp(where).sum(all, keep, where).log(where).cast(x.dtype(), where);
+    return elements.exp(where).sum(all, keepDims, where).log(where).cast(x.dtype(), where);
   const Tensor top = elements.max(all, true, where);
   // An infinite maximum is not subtracted: it would leave NaN.
   const Tensor base = zyx::where(isFinite(top, where), at(top), at(0));
   const Tensor sums = (at(elements) - at(base)).exp(where).sum(all, true, where);
   const Tensor result = (at(sums.log(where)) + at(base)).cast(x.dtype(), where);
-  return keep ? result : result.squeeze(all, where);
+  return keepDims ? result : result.squeeze(all, where);
 }
 
-Tensor zyx::norm(const Tensor &x, double p, Dims dims, bool keep, Place where) {
+Tensor zyx::norm(const Tensor &x, double p, Dims dims, bool keepDims, Place where) {
   expectFloat(x, "norm", where);
   const At at{where};
   const Tensor size = wide(x, where).abs(where);
   Tensor result;
   if (p == infinity)
-    result = size.max(dims, keep, where);
+    result = size.max(dims, keepDims, where);
   else if (p == -infinity)
-    result = size.min(dims, keep, where);
+    result = size.min(dims, keepDims, where);
   else if (p == 0)
-    result = (at(size) != at(0)).cast(size.dtype(), where).sum(dims, keep, where);
+    result = (at(size) != at(0)).cast(size.dtype(), where).sum(dims, keepDims, where);
   else if (p == 1)
-    result = size.sum(dims, keep, where);
+    result = size.sum(dims, keepDims, where);
   else if (p == 2)
-    result = (at(size) * at(size)).sum(dims, keep, where).sqrt(where);
+    result = (at(size) * at(size)).sum(dims, keepDims, where).sqrt(where);
   else
-    result = pow(at(pow(at(size), at(p)).sum(dims, keep, where)), at(1 / p));
+    result = pow(at(pow(at(size), at(p)).sum(dims, keepDims, where)), at(1 / p));
   return result.cast(x.dtype(), where);
 }
 
-Tensor zyx::stddev(const Tensor &x, Dims dims, bool keep, double correction, Place where) {
+Tensor zyx::stddev(const Tensor &x, Dims dims, bool keepDims, double correction, Place where) {
   expectFloat(x, "stddev", where);
-  return wide(x, where).var(std::move(dims), keep, correction, where).sqrt(where).cast(x.dtype(), where);
+  return wide(x, where).var(std::move(dims), keepDims, correction, where).sqrt(where).cast(x.dtype(), where);
 }
 
 //===----------------------------------------------------------------------===//

@@ -277,7 +277,7 @@ Tensor zyx::scaledDotProductAttention(const Tensor &queries, const Tensor &keys,
   const Tensor products = matmul(at(queries.cast(sums, where)), at(keys.cast(sums, where).transpose(-2, -1, where)));
   Tensor scores = at(products) * at(scale);
   const double never = -std::numeric_limits<double>::infinity();
-  const int64_t n = scores.extent(-2), m = scores.extent(-1);
+  const int64_t n = scores.size(-2), m = scores.size(-1);
   if (options.causal) {
     const Tensor row = positionsIn(queries, {n, m}, 0, where), column = positionsIn(queries, {n, m}, 1, where);
     scores = zyx::where(at(column) <= at(at(row) + at(m - n)), at(scores), at(never));

@@ -26,16 +26,20 @@ Tensor Tensor::softplus(double beta, Place where) const { return zyx::softplus(*
 Tensor Tensor::mish(Place where) const { return zyx::mish(*this, where); }
 Tensor Tensor::hardSigmoid(Place where) const { return zyx::hardSigmoid(*this, where); }
 // Functions.h
-Tensor Tensor::any(Dims dims, bool keep, Place where) const { return zyx::any(*this, std::move(dims), keep, where); }
-Tensor Tensor::all(Dims dims, bool keep, Place where) const { return zyx::all(*this, std::move(dims), keep, where); }
-Tensor Tensor::logsumexp(Dims dims, bool keep, Place where) const {
-  return zyx::logsumexp(*this, std::move(dims), keep, where);
+Tensor Tensor::any(Dims dims, bool keepDims, Place where) const {
+  return zyx::any(*this, std::move(dims), keepDims, where);
 }
-Tensor Tensor::norm(double p, Dims dims, bool keep, Place where) const {
-  return zyx::norm(*this, p, std::move(dims), keep, where);
+Tensor Tensor::all(Dims dims, bool keepDims, Place where) const {
+  return zyx::all(*this, std::move(dims), keepDims, where);
 }
-Tensor Tensor::stddev(Dims dims, bool keep, double correction, Place where) const {
-  return zyx::stddev(*this, std::move(dims), keep, correction, where);
+Tensor Tensor::logsumexp(Dims dims, bool keepDims, Place where) const {
+  return zyx::logsumexp(*this, std::move(dims), keepDims, where);
+}
+Tensor Tensor::norm(double p, Dims dims, bool keepDims, Place where) const {
+  return zyx::norm(*this, p, std::move(dims), keepDims, where);
+}
+Tensor Tensor::stddev(Dims dims, bool keepDims, double correction, Place where) const {
+  return zyx::stddev(*this, std::move(dims), keepDims, correction, where);
 }
 Tensor Tensor::clamp(Operand low, Operand high) const { return zyx::clamp(*this, std::move(low), std::move(high)); }
 Tensor Tensor::sign(Place where) const { return zyx::sign(*this, where); }
@@ -79,7 +83,7 @@ Tensor Tensor::roll(Dims shifts, Dims dims, Place where) const {
   return zyx::roll(*this, std::move(shifts), std::move(dims), where);
 }
 // Selection.h
-Counted Tensor::nonzero(Place where) const { return zyx::nonzero(*this, where); }
+Padded Tensor::nonzero(Place where) const { return zyx::nonzero(*this, where); }
 Unique Tensor::unique(Place where) const { return zyx::unique(*this, where); }
 // Sorting.h
 Tensor Tensor::cumsum(int64_t dim, ScanOptions options, Place where) const {

@@ -173,7 +173,7 @@ void Parameter::reset(Tensor next, Place where) const {
   place->value.set(std::move(leaf));
 }
 
-StandIns::StandIns(const Parameters &parameters, Tensors others, Place where)
+ParameterOverride::ParameterOverride(const Parameters &parameters, Tensors others, Place where)
     : scope(std::make_unique<ParameterScope>(ParameterScope::Kind::Replacing)) {
   for (size_t i = 0; i < parameters.size(); ++i) {
     expectLike(parameters[i].parameter, others[i], where);
@@ -181,7 +181,7 @@ StandIns::StandIns(const Parameters &parameters, Tensors others, Place where)
   }
 }
 
-StandIns::~StandIns() = default;
+ParameterOverride::~ParameterOverride() = default;
 
 //===----------------------------------------------------------------------===//
 // Names and copies

@@ -116,7 +116,7 @@ Tensor zyx::permutation(const Tensor &seed, int64_t count, Place where) {
 Tensor zyx::multinomial(const Tensor &seed, const Tensor &weights, int64_t count, bool replacement, Place where) {
   expectFloat(weights, "multinomial", where);
   const At at{where};
-  const int64_t classes = weights.extent(-1, where);
+  const int64_t classes = weights.size(-1, where);
   if (count < 0 || classes == 0 || (!replacement && count > classes))
     refuse("multinomial: " + std::to_string(count) + " positions of " + std::to_string(classes), where);
   const Tensor rates = replacement ? weights.unsqueeze(-2, where) : weights;

@@ -12,8 +12,9 @@ using namespace zyx;
 using namespace zyx::detail;
 using graph::ReduceKind;
 
-Tensor zyx::detail::keepDims(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keep, const Place &where) {
-  if (!keep)
+Tensor zyx::detail::unsqueezeReduced(const Tensor &reduced, const Tensor &x, const Dims &dims, bool keepDims,
+                                     const Place &where) {
+  if (!keepDims)
     return reduced;
   Shape shape = x.shape();
   for (int64_t dim : dims)
@@ -21,13 +22,13 @@ Tensor zyx::detail::keepDims(const Tensor &reduced, const Tensor &x, const Dims 
   return reduced.reshape(std::move(shape), where);
 }
 
-static Tensor reduce(ReduceKind kind, std::string_view function, const Tensor &x, const Dims &dims, bool keep,
+static Tensor reduce(ReduceKind kind, std::string_view function, const Tensor &x, const Dims &dims, bool keepDims,
                      const Place &where) {
   expectTensor(x, function, where);
   const Dims all = dimensions(dims, x.rank(), function, where);
   if (all.empty())
     return x;
-  return keepDims(makeReduce(kind, x, all, where), x, all, keep, where);
+  return unsqueezeReduced(makeReduce(kind, x, all, where), x, all, keepDims, where);
 }
 
 /// Integers in which sums and products of small ones have room.
@@ -37,17 +38,17 @@ Tensor zyx::detail::withRoom(const Tensor &x, const Place &where) {
   return isUnsignedInteger(x.dtype()) && byteSize(x.dtype()) < 4 ? x.cast(DType::U32, where) : x;
 }
 
-Tensor Tensor::sum(Dims dims, bool keep, Place where) const {
-  return reduce(ReduceKind::Add, "sum", withRoom(*this, where), dims, keep, where);
+Tensor Tensor::sum(Dims dims, bool keepDims, Place where) const {
+  return reduce(ReduceKind::Add, "sum", withRoom(*this, where), dims, keepDims, where);
 }
-Tensor Tensor::prod(Dims dims, bool keep, Place where) const {
-  return reduce(ReduceKind::Mul, "prod", withRoom(*this, where), dims, keep, where);
+Tensor Tensor::prod(Dims dims, bool keepDims, Place where) const {
+  return reduce(ReduceKind::Mul, "prod", withRoom(*this, where), dims, keepDims, where);
 }
-Tensor Tensor::max(Dims dims, bool keep, Place where) const {
-  return reduce(ReduceKind::Max, "max", *this, dims, keep, where);
+Tensor Tensor::max(Dims dims, bool keepDims, Place where) const {
+  return reduce(ReduceKind::Max, "max", *this, dims, keepDims, where);
 }
-Tensor Tensor::min(Dims dims, bool keep, Place where) const {
-  return reduce(ReduceKind::Min, "min", *this, dims, keep, where);
+Tensor Tensor::min(Dims dims, bool keepDims, Place where) const {
+  return reduce(ReduceKind::Min, "min", *this, dims, keepDims, where);
 }
 
 void zyx::detail::expectFloat(const Tensor &x, std::string_view function, const Place &where) {
@@ -68,25 +69,25 @@ Tensor zyx::detail::wide(const Tensor &x, const Place &where) {
   return byteSize(x.dtype()) < 4 ? x.cast(DType::F32, where) : x;
 }
 
-Tensor Tensor::mean(Dims dims, bool keep, Place where) const {
+Tensor Tensor::mean(Dims dims, bool keepDims, Place where) const {
   expectFloat(*this, "mean", where);
   const Dims all = dimensions(dims, rank(), "mean", where);
-  const Tensor total = wide(*this, where).sum(all, keep, where);
+  const Tensor total = wide(*this, where).sum(all, keepDims, where);
   return (Operand(total, where) / Operand(elementsOf(*this, all), where)).cast(dtype(), where);
 }
 
-Tensor Tensor::var(Dims dims, bool keep, double correction, Place where) const {
+Tensor Tensor::var(Dims dims, bool keepDims, double correction, Place where) const {
   expectFloat(*this, "var", where);
   const Dims all = dimensions(dims, rank(), "var", where);
   const Tensor x = wide(*this, where);
   const Tensor distance = Operand(x, where) - Operand(x.mean(all, true, where), where);
-  const Tensor total = (Operand(distance, where) * Operand(distance, where)).sum(all, keep, where);
+  const Tensor total = (Operand(distance, where) * Operand(distance, where)).sum(all, keepDims, where);
   const double freedom = std::max(elementsOf(x, all) - correction, 0.0);
   return (Operand(total, where) / Operand(freedom, where)).cast(dtype(), where);
 }
 
 /// The first of the positions in a stable order, in which NaN stands last.
-static Tensor firstOf(const Tensor &x, bool largest, int64_t dim, bool keep, std::string_view function,
+static Tensor firstOf(const Tensor &x, bool largest, int64_t dim, bool keepDims, std::string_view function,
                       const Place &where) {
   expectTensor(x, function, where);
   dim = dimension(dim, x.rank(), function, where);
@@ -99,14 +100,14 @@ static Tensor firstOf(const Tensor &x, bool largest, int64_t dim, bool keep, std
   Tensor is = Operand(x, where) == Operand(best, where);
   if (isFloat(x.dtype()))
     is = Operand(is, where) | Operand(Operand(x, where) != Operand(x, where), where);
-  return zyx::where(is, {positionsIn(x, x.shape(), dim, where), where}, {extent, where}).min({dim}, keep, where);
+  return zyx::where(is, {positionsIn(x, x.shape(), dim, where), where}, {extent, where}).min({dim}, keepDims, where);
 }
 
-Tensor Tensor::argmax(int64_t dim, bool keep, Place where) const {
-  return firstOf(*this, true, dim, keep, "argmax", where);
+Tensor Tensor::argmax(int64_t dim, bool keepDims, Place where) const {
+  return firstOf(*this, true, dim, keepDims, "argmax", where);
 }
-Tensor Tensor::argmin(int64_t dim, bool keep, Place where) const {
-  return firstOf(*this, false, dim, keep, "argmin", where);
+Tensor Tensor::argmin(int64_t dim, bool keepDims, Place where) const {
+  return firstOf(*this, false, dim, keepDims, "argmin", where);
 }
 
 /// How far elements are below the largest one along a dimension. What is made of it does not depend on where

@@ -34,8 +34,8 @@ static Tensor filled(const Tensor &beside, Shape shape, double value, DType dtyp
   return expandTo(constantLike(beside, value, dtype, where), shape, where);
 }
 
-Tensor Counted::exact(Place where) const {
-  expectTensor(values, "exact", where);
+Tensor Padded::trim(Place where) const {
+  expectTensor(values, "trim", where);
   const Tensor both[] = {values, count};
   realize(both, where);
   std::vector<Slice> slices(dim + 1);
@@ -43,7 +43,7 @@ Tensor Counted::exact(Place where) const {
   return values.slice(std::move(slices), where);
 }
 
-Counted zyx::nonzero(const Tensor &x, Place where) {
+Padded zyx::nonzero(const Tensor &x, Place where) {
   expectTensor(x, "nonzero", where);
   const At at{where};
   const int64_t elements = x.numel();
@@ -63,7 +63,7 @@ Counted zyx::nonzero(const Tensor &x, Place where) {
   return {stack(columns, 1, where), count};
 }
 
-Counted zyx::maskedSelect(const Tensor &x, const Tensor &mask, Place where) {
+Padded zyx::maskedSelect(const Tensor &x, const Tensor &mask, Place where) {
   expectTensor(x, "maskedSelect", where);
   expectMask(mask, "maskedSelect", where);
   const std::optional<Shape> shape = broadcast(x.shape(), mask.shape());
@@ -74,7 +74,7 @@ Counted zyx::maskedSelect(const Tensor &x, const Tensor &mask, Place where) {
   return compress(all, expandTo(mask, *shape, where).flatten(0, -1, where), 0, where);
 }
 
-Counted zyx::compress(const Tensor &x, const Tensor &mask, int64_t dim, Place where) {
+Padded zyx::compress(const Tensor &x, const Tensor &mask, int64_t dim, Place where) {
   expectTensor(x, "compress", where);
   expectMask(mask, "compress", where);
   dim = dimension(dim, x.rank(), "compress", where);

@@ -171,7 +171,7 @@ const TensorType &Tensor::type() const & {
   return handle ? handle->type : none;
 }
 
-int64_t Tensor::extent(int64_t dim, Place where) const { return shape()[dimension(dim, rank(), "extent", where)]; }
+int64_t Tensor::size(int64_t dim, Place where) const { return shape()[dimension(dim, rank(), "size", where)]; }
 
 int64_t Tensor::numel() const {
   return std::accumulate(shape().begin(), shape().end(), int64_t(1), std::multiplies<>());

@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "tensors FILE\n");
     return 2;
   }
-  nn::Draws draws(1);
-  nn::Linear model(2, 1, draws);
+  nn::InitRng rng(1);
+  nn::Linear model(2, 1, rng);
   const Tensor x = Tensor::from(std::vector<float>{0, 0, 0, 1, 1, 0, 1, 1}, {4, 2});
   const Tensor y = Tensor::from(std::vector<float>{1, 0, 3, 2}, {4, 1});
   optim::Optimizer optimizer(model.parameters(), optim::sgd({.learningRate = 0.5, .momentum = 0.5}));
@@ -25,9 +25,9 @@ int main(int argc, char **argv) {
     optimizer.minimize(((model(x) - y) * (model(x) - y)).mean());
   model.save(argv[1]);
 
-  nn::Linear loaded(2, 1, draws);
+  nn::Linear loaded(2, 1, rng);
   loaded.load(argv[1]);
-  const std::vector<float> values = loaded(x).to<float>();
+  const std::vector<float> values = loaded(x).toVector<float>();
   std::printf("%.2f %.2f %.2f %.2f\n", values[0], values[1], values[2], values[3]);
   return 0;
 }

@@ -37,7 +37,7 @@ Tensor attendCache(const Tensor &queries, const KeysValues &cache, const Tensor 
 /// output.
 class MultiheadAttention : public Module {
 public:
-  MultiheadAttention(int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
+  MultiheadAttention(int64_t width, AttentionOptions options, InitRngRef rng, Place where = Place::current());
   /// To itself.
   Tensor operator()(const Tensor &x, Place where = Place::current()) const { return (*this)(x, x, {}, where); }
   /// Of x to `memory`; the mask expands to [..., heads, rows of x, rows of memory].

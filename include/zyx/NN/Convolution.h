@@ -14,7 +14,7 @@ namespace zyx::nn {
 /// [out, in / groups, window...] and bias [out] begin uniform in +-1 / sqrt(elements of a filter).
 class Convolution : public Module {
 public:
-  Convolution(int64_t in, int64_t out, Dims window, DrawsRef draws, ConvolutionOptions options = {},
+  Convolution(int64_t in, int64_t out, Dims window, InitRngRef rng, ConvolutionOptions options = {},
               bool hasBias = true, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
@@ -27,7 +27,7 @@ private:
 /// +-1 / sqrt(elements that an input reaches), as PyTorch's do.
 class TransposedConvolution : public Module {
 public:
-  TransposedConvolution(int64_t in, int64_t out, Dims window, DrawsRef draws, TransposedConvolutionOptions options = {},
+  TransposedConvolution(int64_t in, int64_t out, Dims window, InitRngRef rng, TransposedConvolutionOptions options = {},
                         bool hasBias = true, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;

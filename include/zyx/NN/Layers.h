@@ -10,12 +10,13 @@
 
 namespace zyx::nn {
 
-/// First values of parameters: the i-th number of a seed is a fixed function of both (SplitMix64), so that a
-/// model that is made twice is the same one. Numbers are drawn on the host; those of layers when a parameter is first
-/// read, so that of what is loaded before none is.
-class Draws {
+/// A random number generator of the host for the initial values of parameters. The i-th number of a seed is a fixed
+/// function of both (SplitMix64), so that a model that is made twice has the same initial values. Layers draw theirs
+/// when a parameter is first read: a parameter that is loaded before draws none. zyx::Generator seeds random ops of a
+/// device.
+class InitRng {
 public:
-  explicit Draws(uint64_t seed) : counter(seed) {}
+  explicit InitRng(uint64_t seed) : counter(seed) {}
   /// Multiples of 2^-24 of the range, from low up to but without high; f32.
   Tensor uniform(Shape shape, double low, double high, Place where = Place::current());
   Tensor normal(Shape shape, double mean = 0, double deviation = 1, Place where = Place::current());
@@ -32,22 +33,22 @@ private:
   uint64_t counter;
 };
 
-/// Draws that go on, or some of the call's own: Linear(2, 3, nn::Draws(1)).
-class DrawsRef {
+/// A reference to an InitRng that goes on, or to a temporary one: Linear(2, 3, nn::InitRng(1)).
+class InitRngRef {
 public:
-  DrawsRef(Draws &draws) : draws(&draws) {}
-  DrawsRef(Draws &&draws) : draws(&draws) {}
-  Draws *operator->() const { return draws; }
+  InitRngRef(InitRng &rng) : rng(&rng) {}
+  InitRngRef(InitRng &&rng) : rng(&rng) {}
+  InitRng *operator->() const { return rng; }
 
 private:
-  Draws *draws;
+  InitRng *rng;
 };
 
 /// x weight^T + bias: [..., in] to [..., out]. weight [out, in] and bias [out] begin uniform in
 /// +-1 / sqrt(in), which is Kaiming's bound for a = sqrt(5); 0 where there is nothing in.
 class Linear : public Module {
 public:
-  Linear(int64_t in, int64_t out, DrawsRef draws, bool hasBias = true, Place where = Place::current());
+  Linear(int64_t in, int64_t out, InitRngRef rng, bool hasBias = true, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Parameter weight, bias;
 };
@@ -56,7 +57,7 @@ public:
 /// [rows, width] begins normal.
 class Embedding : public Module {
 public:
-  Embedding(int64_t rows, int64_t width, DrawsRef draws, Place where = Place::current());
+  Embedding(int64_t rows, int64_t width, InitRngRef rng, Place where = Place::current());
   Tensor operator()(const Tensor &positions, Place where = Place::current()) const;
   Parameter weight;
 };
@@ -76,7 +77,7 @@ private:
 /// Linear to `hidden`, GELU, Linear back. Children in, out.
 class Mlp : public Module {
 public:
-  Mlp(int64_t width, int64_t hidden, DrawsRef draws, Place where = Place::current());
+  Mlp(int64_t width, int64_t hidden, InitRngRef rng, Place where = Place::current());
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
   Linear in, out;
 };

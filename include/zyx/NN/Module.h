@@ -34,8 +34,10 @@ struct LoadReport {
 /// Parameters and children by name. Modules are structs that declare both with `add`, in their order:
 ///
 ///   struct Mlp : nn::Module {
-///     explicit Mlp(nn::DrawsRef draws) : in(add("in", nn::Linear(64, 32, draws))), out(add("out", nn::Linear(32, 10,
-///     draws))) {} Tensor operator()(const Tensor &x) const { return out(in(x).relu()); } nn::Linear in, out;
+///     explicit Mlp(nn::InitRngRef rng)
+///         : in(add("in", nn::Linear(64, 32, rng))), out(add("out", nn::Linear(32, 10, rng))) {}
+///     Tensor operator()(const Tensor &x) const { return out(in(x).relu()); }
+///     nn::Linear in, out;
 ///   };
 ///
 /// A module is a handle: copies have the same parameters and the same mode.
@@ -101,7 +103,7 @@ NamedTensors loadTensors(const std::string &path, Place where = Place::current()
 NamedTensors mapTensors(const std::string &path, Place where = Place::current());
 void saveTensors(const std::string &path, const NamedTensors &tensors, Place where = Place::current());
 
-/// Modules and functions of a tensor, one after the other: Sequential(Linear(64, 32, draws),
+/// Modules and functions of a tensor, one after the other: Sequential(Linear(64, 32, rng),
 /// [](const Tensor &x) { return x.relu(); }). Children are named by their position among all of them.
 class Sequential : public Module {
 public:

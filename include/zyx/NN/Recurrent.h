@@ -20,7 +20,7 @@ public:
   Parameter inputWeight, hiddenWeight, inputBias, hiddenBias;
 
 protected:
-  Recurrent(int64_t pieces, int64_t in, int64_t hidden, DrawsRef draws, const Place &where);
+  Recurrent(int64_t pieces, int64_t in, int64_t hidden, InitRngRef rng, const Place &where);
   /// i for all steps.
   Tensor inputs(const Tensor &x, const Place &where) const;
   /// What a step makes, from its i and h', of what is carried: values of [batch, hidden], of which the first is h.
@@ -32,16 +32,16 @@ protected:
 /// h = tanh(i + h').
 class Rnn : public Recurrent {
 public:
-  Rnn(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
-      : Recurrent(1, in, hidden, draws, where) {}
+  Rnn(int64_t in, int64_t hidden, InitRngRef rng, Place where = Place::current())
+      : Recurrent(1, in, hidden, rng, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 
 /// r = sigmoid(i0 + h'0), z = sigmoid(i1 + h'1), n = tanh(i2 + r h'2); h = (1 - z) n + z h.
 class Gru : public Recurrent {
 public:
-  Gru(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
-      : Recurrent(3, in, hidden, draws, where) {}
+  Gru(int64_t in, int64_t hidden, InitRngRef rng, Place where = Place::current())
+      : Recurrent(3, in, hidden, rng, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 
@@ -49,8 +49,8 @@ public:
 /// c = forget c + in cell, h = out tanh(c).
 class Lstm : public Recurrent {
 public:
-  Lstm(int64_t in, int64_t hidden, DrawsRef draws, Place where = Place::current())
-      : Recurrent(4, in, hidden, draws, where) {}
+  Lstm(int64_t in, int64_t hidden, InitRngRef rng, Place where = Place::current())
+      : Recurrent(4, in, hidden, rng, where) {}
   Tensor operator()(const Tensor &x, Place where = Place::current()) const;
 };
 

@@ -15,7 +15,7 @@ namespace zyx::nn {
 /// mlp_norm, mlp.
 class TransformerBlock : public Module {
 public:
-  TransformerBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
+  TransformerBlock(int64_t width, AttentionOptions options, InitRngRef rng, Place where = Place::current());
   /// The mask expands to [..., heads, rows, rows].
   Tensor operator()(const Tensor &x, const Tensor &mask = {}, Place where = Place::current()) const;
   MultiheadAttention::Extended extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
@@ -31,7 +31,7 @@ public:
 /// rotary positions. Children attention_norm, attention, cross_norm, cross, mlp_norm, mlp.
 class TransformerDecoderBlock : public Module {
 public:
-  TransformerDecoderBlock(int64_t width, AttentionOptions options, DrawsRef draws, Place where = Place::current());
+  TransformerDecoderBlock(int64_t width, AttentionOptions options, InitRngRef rng, Place where = Place::current());
   /// The mask says which rows of the memory are seen: it expands to [..., heads, rows, rows of memory].
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
                     Place where = Place::current()) const;
@@ -57,7 +57,7 @@ struct ExtendedStack {
 /// without a memory.
 class TransformerEncoder : public Module {
 public:
-  TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+  TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, InitRngRef rng,
                      Place where = Place::current());
   Tensor operator()(const Tensor &x, const Tensor &mask = {}, Place where = Place::current()) const;
   std::vector<KeysValues> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
@@ -70,7 +70,7 @@ public:
 /// Decoder blocks one after the other, and a norm. Children 0, 1, ..., norm.
 class TransformerDecoder : public Module {
 public:
-  TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, DrawsRef draws,
+  TransformerDecoder(int64_t layers, int64_t width, AttentionOptions options, InitRngRef rng,
                      Place where = Place::current());
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
                     Place where = Place::current()) const;

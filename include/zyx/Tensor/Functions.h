@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-/// Functions of elements, and of what reductions leave. Dimensions and `keep` mean what they mean for the
+/// Functions of elements, and of what reductions leave. Dimensions and `keepDims` mean what they mean for the
 /// reductions of Tensor: no dimensions are all.
 #ifndef ZYX_TENSOR_FUNCTIONS_H
 #define ZYX_TENSOR_FUNCTIONS_H
@@ -12,15 +12,15 @@
 namespace zyx {
 
 /// Whether some, or all, elements are not 0, as bools. NaN is not 0.
-Tensor any(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current());
-Tensor all(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current());
+Tensor any(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current());
+Tensor all(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current());
 /// log(sum(exp(x))) without overflow, of floats; -inf of nothing.
-Tensor logsumexp(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current());
+Tensor logsumexp(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current());
 /// sum(|x|^p)^(1/p) of floats; infinite `p` gives the largest |x|, -inf the smallest, and 0 counts what
 /// is not 0. f16 and bf16 are added up in f32.
-Tensor norm(const Tensor &x, double p = 2, Dims dims = {}, bool keep = false, Place where = Place::current());
+Tensor norm(const Tensor &x, double p = 2, Dims dims = {}, bool keepDims = false, Place where = Place::current());
 /// The root of Tensor::var.
-Tensor stddev(const Tensor &x, Dims dims = {}, bool keep = false, double correction = 1,
+Tensor stddev(const Tensor &x, Dims dims = {}, bool keepDims = false, double correction = 1,
               Place where = Place::current());
 
 /// min(max(x, low), high); NaN stays.

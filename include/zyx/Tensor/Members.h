@@ -64,30 +64,30 @@ inline Tensor floor(const Tensor &x, Place where = Place::current()) { return x.
 inline Tensor ceil(const Tensor &x, Place where = Place::current()) { return x.ceil(where); }
 inline Tensor round(const Tensor &x, Place where = Place::current()) { return x.round(where); }
 inline Tensor trunc(const Tensor &x, Place where = Place::current()) { return x.trunc(where); }
-inline Tensor sum(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current()) {
-  return x.sum(std::move(dims), keep, where);
+inline Tensor sum(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
+  return x.sum(std::move(dims), keepDims, where);
 }
-inline Tensor prod(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current()) {
-  return x.prod(std::move(dims), keep, where);
+inline Tensor prod(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
+  return x.prod(std::move(dims), keepDims, where);
 }
-inline Tensor max(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current()) {
-  return x.max(std::move(dims), keep, where);
+inline Tensor max(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
+  return x.max(std::move(dims), keepDims, where);
 }
-inline Tensor min(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current()) {
-  return x.min(std::move(dims), keep, where);
+inline Tensor min(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
+  return x.min(std::move(dims), keepDims, where);
 }
-inline Tensor mean(const Tensor &x, Dims dims = {}, bool keep = false, Place where = Place::current()) {
-  return x.mean(std::move(dims), keep, where);
+inline Tensor mean(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
+  return x.mean(std::move(dims), keepDims, where);
 }
-inline Tensor var(const Tensor &x, Dims dims = {}, bool keep = false, double correction = 1,
+inline Tensor var(const Tensor &x, Dims dims = {}, bool keepDims = false, double correction = 1,
                   Place where = Place::current()) {
-  return x.var(std::move(dims), keep, correction, where);
+  return x.var(std::move(dims), keepDims, correction, where);
 }
-inline Tensor argmax(const Tensor &x, int64_t dim, bool keep = false, Place where = Place::current()) {
-  return x.argmax(dim, keep, where);
+inline Tensor argmax(const Tensor &x, int64_t dim, bool keepDims = false, Place where = Place::current()) {
+  return x.argmax(dim, keepDims, where);
 }
-inline Tensor argmin(const Tensor &x, int64_t dim, bool keep = false, Place where = Place::current()) {
-  return x.argmin(dim, keep, where);
+inline Tensor argmin(const Tensor &x, int64_t dim, bool keepDims = false, Place where = Place::current()) {
+  return x.argmin(dim, keepDims, where);
 }
 inline Tensor softmax(const Tensor &x, int64_t dim = -1, Place where = Place::current()) {
   return x.softmax(dim, where);

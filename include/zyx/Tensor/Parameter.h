@@ -108,13 +108,14 @@ using Parameters = std::vector<NamedParameter>;
 /// Of each, in order.
 std::vector<Tensor> valuesOf(const Parameters &parameters, Place where = Place::current());
 
-/// To this thread, parameters hold other tensors while it lives. The last one that began ends first.
-class StandIns {
+/// While it lives, parameters have other values for this thread, as in torch.func.functional_call. The override that
+/// began last ends first.
+class ParameterOverride {
 public:
-  StandIns(const Parameters &parameters, Tensors others, Place where = Place::current());
-  ~StandIns();
-  StandIns(const StandIns &) = delete;
-  StandIns &operator=(const StandIns &) = delete;
+  ParameterOverride(const Parameters &parameters, Tensors others, Place where = Place::current());
+  ~ParameterOverride();
+  ParameterOverride(const ParameterOverride &) = delete;
+  ParameterOverride &operator=(const ParameterOverride &) = delete;
 
 private:
   std::unique_ptr<detail::ParameterScope> scope;

@@ -13,26 +13,26 @@
 
 namespace zyx {
 
-/// The first `count` (an i64 of rank 0) of `values` along a dimension; behind them stand zeros, and where values are
-/// positions, -1, which is no position.
-struct Counted {
+/// A result whose size depends on data, padded to the largest size that it may have. The first `count` (an i64 of
+/// rank 0) elements of `values` along a dimension are the result. The padding is 0, or -1 where the values are indices.
+struct Padded {
   Tensor values, count;
   int64_t dim = 0;
-  /// Those that count alone; computes both.
-  Tensor exact(Place where = Place::current()) const;
+  /// The result without its padding. Computes `values` and `count`.
+  Tensor trim(Place where = Place::current()) const;
 };
 
 /// Positions of what is not 0, in row-major order: i64 [n, rank], n up to the number of elements.
-Counted nonzero(const Tensor &x, Place where = Place::current());
+Padded nonzero(const Tensor &x, Place where = Place::current());
 /// The elements where the mask, of bools, holds, in row-major order, in one dimension. Both broadcast.
-Counted maskedSelect(const Tensor &x, const Tensor &mask, Place where = Place::current());
+Padded maskedSelect(const Tensor &x, const Tensor &mask, Place where = Place::current());
 /// The slices along a dimension where the mask, of bools and of one dimension, holds.
-Counted compress(const Tensor &x, const Tensor &mask, int64_t dim = 0, Place where = Place::current());
+Padded compress(const Tensor &x, const Tensor &mask, int64_t dim = 0, Place where = Place::current());
 
 /// The elements that differ from each other, in increasing order, in one dimension; NaN differs from NaN. `inverse`, of
 /// the shape of x, says which of them each element is, and `counts` how many elements each is.
 struct Unique {
-  Counted values;
+  Padded values;
   Tensor inverse, counts;
 };
 Unique unique(const Tensor &x, Place where = Place::current());

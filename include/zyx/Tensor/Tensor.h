@@ -24,7 +24,7 @@ struct Handle;
 
 class Operand;
 class Index;
-struct Counted;
+struct Padded;
 struct Pooled;
 struct QR;
 struct Ranked;
@@ -163,7 +163,8 @@ public:
   Shape shape() && { return std::as_const(*this).shape(); }
   DType dtype() const { return type().dtype; }
   int64_t rank() const { return int64_t(shape().size()); }
-  int64_t extent(int64_t dim, Place where = Place::current()) const;
+  /// The extent of a dimension.
+  int64_t size(int64_t dim, Place where = Place::current()) const;
   int64_t numel() const;
   Context context(Place where = Place::current()) const;
 
@@ -182,7 +183,7 @@ public:
   Tensor detach(Place where = Place::current()) const;
   /// The elements in row-major order; computes them where that was not done.
   std::vector<std::byte> bytes(Place where = Place::current()) const;
-  template <Element T> std::vector<T> to(Place where = Place::current()) const {
+  template <Element T> std::vector<T> toVector(Place where = Place::current()) const {
     expectDType(DTypeOf<T>::value, where);
     const std::vector<std::byte> raw = bytes(where);
     if constexpr (std::same_as<T, bool>) {
@@ -251,20 +252,20 @@ public:
   Tensor round(Place where = Place::current()) const;
   Tensor trunc(Place where = Place::current()) const;
 
-  // Reductions. Empty `dims` are all; `keep` leaves extents of 1.
+  // Reductions. Empty `dims` are all; `keepDims` leaves extents of 1.
   /// Sums of integers have at least 32 bits, of bools as well; f16 and bf16 accumulate in f32.
-  Tensor sum(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor prod(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor sum(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor prod(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
   /// NaN where there is one.
-  Tensor max(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor min(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor max(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor min(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
   /// Of floats; f16 and bf16 are averaged in f32, and rounded once.
-  Tensor mean(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
+  Tensor mean(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
   /// Sum of squared distances to the mean, divided by the number of elements less `correction`, at least 0.
-  Tensor var(Dims dims = {}, bool keep = false, double correction = 1, Place where = Place::current()) const;
+  Tensor var(Dims dims = {}, bool keepDims = false, double correction = 1, Place where = Place::current()) const;
   /// The first position of the largest element along a dimension, as i64; NaN is the largest.
-  Tensor argmax(int64_t dim, bool keep = false, Place where = Place::current()) const;
-  Tensor argmin(int64_t dim, bool keep = false, Place where = Place::current()) const;
+  Tensor argmax(int64_t dim, bool keepDims = false, Place where = Place::current()) const;
+  Tensor argmin(int64_t dim, bool keepDims = false, Place where = Place::current()) const;
   /// exp(x - max) over its sum.
   Tensor softmax(int64_t dim = -1, Place where = Place::current()) const;
   Tensor logSoftmax(int64_t dim = -1, Place where = Place::current()) const;
@@ -289,11 +290,11 @@ public:
   Tensor mish(Place where = Place::current()) const;
   Tensor hardSigmoid(Place where = Place::current()) const;
   // Functions.h
-  Tensor any(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor all(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor logsumexp(Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor norm(double p = 2, Dims dims = {}, bool keep = false, Place where = Place::current()) const;
-  Tensor stddev(Dims dims = {}, bool keep = false, double correction = 1, Place where = Place::current()) const;
+  Tensor any(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor all(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor logsumexp(Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor norm(double p = 2, Dims dims = {}, bool keepDims = false, Place where = Place::current()) const;
+  Tensor stddev(Dims dims = {}, bool keepDims = false, double correction = 1, Place where = Place::current()) const;
   Tensor clamp(Operand low, Operand high) const;
   Tensor sign(Place where = Place::current()) const;
   Tensor isNan(Place where = Place::current()) const;
@@ -322,7 +323,7 @@ public:
   std::vector<Tensor> split(int64_t size, int64_t dim = 0, Place where = Place::current()) const;
   Tensor roll(Dims shifts, Dims dims, Place where = Place::current()) const;
   // Selection.h
-  Counted nonzero(Place where = Place::current()) const;
+  Padded nonzero(Place where = Place::current()) const;
   Unique unique(Place where = Place::current()) const;
   // Sorting.h
   Tensor cumsum(int64_t dim, ScanOptions options = {}, Place where = Place::current()) const;

@@ -57,7 +57,7 @@ void llamaDecodeMany(Sketch &s) { llamaDecode(s, s.isSmall() ? 2 : 16); }
 
 /// So many layers, one behind the other, of width 768 in heads of 64.
 Tensor baseLayers(Sketch &s, Tensor x, Kind kind, const Tensor &mask = {}) {
-  const int64_t batch = x.extent(0), rows = x.extent(1), width = x.extent(2), head = s.isSmall() ? 4 : 64;
+  const int64_t batch = x.size(0), rows = x.size(1), width = x.size(2), head = s.isSmall() ? 4 : 64;
   const int64_t layers = sized(s, "layers", 12, 2, 2);
   for (int64_t i = 0; i < layers; ++i) {
     TransformerLayer layer;
@@ -73,7 +73,7 @@ Tensor baseLayers(Sketch &s, Tensor x, Kind kind, const Tensor &mask = {}) {
 int64_t baseWidth(const Sketch &s) { return s.isSmall() ? 8 : 768; }
 
 Tensor normed(Sketch &s, const Tensor &x, const std::string &name) {
-  const int64_t width = x.extent(-1);
+  const int64_t width = x.size(-1);
   const Tensor weight = s.weight((name + "_weight").c_str(), {width}, nearOne),
                bias = s.weight((name + "_bias").c_str(), {width}, nearZero);
   s.say("x = F.layer_norm(x, (", width, ",), ", name, "_weight, ", name, "_bias, 1e-5)");
@@ -177,8 +177,8 @@ void resnet50Inference(Sketch &s) { s.result("x", resnet50(s, false)); }
 void resnet50Step(Sketch &s) {
   s.about().hasGradients = true;
   const Tensor logits = resnet50(s, true);
-  const auto classes = static_cast<double>(logits.extent(1));
-  const Tensor targets = s.data("targets", {DType::I64, {logits.extent(0)}}, {Values::Kind::Uniform, 0, classes});
+  const auto classes = static_cast<double>(logits.size(1));
+  const Tensor targets = s.data("targets", {DType::I64, {logits.size(0)}}, {Values::Kind::Uniform, 0, classes});
   s.say("loss = F.cross_entropy(wide(x), targets)");
   s.result("loss", crossEntropy(logits.cast(DType::F32), targets));
 }

@@ -18,8 +18,8 @@ constexpr Values nearZero{Kind::Normal, 0, 0.1};
 
 template <typename Module>
 Tensor runRecurrent(const Tensor &x, int64_t in, int64_t hidden, std::span<const Tensor> weights) {
-  nn::Draws draws(1);
-  const Module module(in, hidden, draws);
+  nn::InitRng rng(1);
+  const Module module(in, hidden, rng);
   module.inputWeight.setLater(weights[0]);
   module.hiddenWeight.setLater(weights[1]);
   module.inputBias.setLater(weights[2]);

@@ -124,7 +124,7 @@ void Sketch::updatesInPlace(const char *name, int64_t elements) {
 
 Tensor Sketch::linear(const Tensor &x, const char *from, const char *to, const std::string &name, int64_t out,
                       bool hasBias) {
-  const int64_t in = x.extent(-1);
+  const int64_t in = x.size(-1);
   const Tensor factor = weight((name + "_weight").c_str(), {out, in}, in);
   countProduct(x.numel() / in, out, in);
   Tensor y = matmul(x, factor.transpose());

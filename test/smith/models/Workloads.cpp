@@ -155,9 +155,9 @@ ConvolutionOptions padded(int64_t padding, int64_t groups = 1, int64_t stride = 
 /// A convolution behind a norm and an activation, with a vector for each image behind it.
 void normConvolution(Sketch &s) {
   Tensor x = image(s, 16, 320, 32);
-  const int64_t channels = x.extent(1), groups = s.isSmall() ? 2 : 32;
+  const int64_t channels = x.size(1), groups = s.isSmall() ? 2 : 32;
   const Tensor weight = s.weight("weight", {channels}, nearOne), bias = s.weight("bias", {channels}, nearZero);
-  const Tensor features = s.x("features", {x.extent(0), channels});
+  const Tensor features = s.x("features", {x.size(0), channels});
   s.say("x = F.silu(F.group_norm(x, ", groups, ", weight, bias, 1e-5))");
   x = groupNorm(x, groups, weight, bias, 1e-5).silu();
   const Tensor y = convolved(s, x, "x", "y", "conv", channels, {3, 3}, padded(1));
@@ -201,7 +201,7 @@ void batchStatistics(Sketch &s) {
 
 void depthwise(Sketch &s, bool channelsLast) {
   const Tensor x = image(s, 32, 256, 56, channelsLast);
-  Tensor y = convolved(s, x, "x", "y", "conv", x.extent(1), {3, 3}, padded(1, x.extent(1)));
+  Tensor y = convolved(s, x, "x", "y", "conv", x.size(1), {3, 3}, padded(1, x.size(1)));
   if (channelsLast) {
     s.say("y = y.permute(0, 2, 3, 1)");
     y = y.permute({0, 2, 3, 1});
@@ -213,12 +213,12 @@ void depthwiseLast(Sketch &s) { depthwise(s, true); }
 
 void groupedConvolution(Sketch &s) {
   const Tensor x = image(s, 32, 256, 28);
-  s.result("y", convolved(s, x, "x", "y", "conv", x.extent(1), {3, 3}, padded(1, s.isSmall() ? 4 : 32)));
+  s.result("y", convolved(s, x, "x", "y", "conv", x.size(1), {3, 3}, padded(1, s.isSmall() ? 4 : 32)));
 }
 
 void transposed(Sketch &s) {
   const Tensor x = image(s, 16, 256, 28);
-  const int64_t channels = x.extent(1), outputs = s.isSmall() ? 4 : 128;
+  const int64_t channels = x.size(1), outputs = s.isSmall() ? 4 : 128;
   TransposedConvolutionOptions options;
   options.stride = {2, 2};
   options.padding = {1, 1};
@@ -232,7 +232,7 @@ void transposed(Sketch &s) {
 /// 8 groups of 64 channels.
 void groupNormOfManyChannels(Sketch &s) {
   const Tensor x = image(s, 16, 512, 56);
-  const int64_t channels = x.extent(1), groups = s.isSmall() ? 2 : 8;
+  const int64_t channels = x.size(1), groups = s.isSmall() ? 2 : 8;
   const Tensor weight = s.weight("weight", {channels}, nearOne), bias = s.weight("bias", {channels}, nearZero);
   s.say("y = F.group_norm(x, ", groups, ", weight, bias, 1e-5)");
   s.result("y", groupNorm(x, groups, weight, bias, 1e-5));
@@ -241,7 +241,7 @@ void groupNormOfManyChannels(Sketch &s) {
 void filterGradients(Sketch &s) {
   s.about().hasGradients = true;
   const Tensor x = image(s, 32, 128, 28);
-  s.result("y", convolved(s, x, "x", "y", "conv", x.extent(1), {3, 3}, padded(1)));
+  s.result("y", convolved(s, x, "x", "y", "conv", x.size(1), {3, 3}, padded(1)));
 }
 
 //===----------------------------------------------------------------------===//

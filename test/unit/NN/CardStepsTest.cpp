@@ -70,21 +70,21 @@ std::string nameOf(const testing::TestParamInfo<int> &info) { return "sm_" + std
 
 // The sizes of benchmarks/steps.
 TEST_P(CardSteps, Digits) {
-  nn::Draws draws(1);
-  takeSteps(digits::Network(draws), zeros(DType::F32, {50, 1, 8, 8}), zeros(DType::I64, {50}));
+  nn::InitRng rng(1);
+  takeSteps(digits::Network(rng), zeros(DType::F32, {50, 1, 8, 8}), zeros(DType::I64, {50}));
 }
 
 TEST_P(CardSteps, Characters) {
-  nn::Draws draws(1);
+  nn::InitRng rng(1);
   const bench::TransformerSizes sizes = {65, 128, 128, 6, 4};
-  takeSteps(bench::CharTransformer(sizes, draws), zeros(DType::I64, {16, 128}), zeros(DType::I64, {16, 128}));
+  takeSteps(bench::CharTransformer(sizes, rng), zeros(DType::I64, {16, 128}), zeros(DType::I64, {16, 128}));
 }
 
 // Sizes that fill no tile.
 TEST_P(CardSteps, CharactersOfOddSizes) {
-  nn::Draws draws(1);
+  nn::InitRng rng(1);
   const bench::TransformerSizes sizes = {37, 19, 24, 2, 3};
-  takeSteps(bench::CharTransformer(sizes, draws), zeros(DType::I64, {5, 19}), zeros(DType::I64, {5, 19}));
+  takeSteps(bench::CharTransformer(sizes, rng), zeros(DType::I64, {5, 19}), zeros(DType::I64, {5, 19}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cards, CardSteps, testing::Values(80, 90), nameOf);

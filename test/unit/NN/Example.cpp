@@ -9,8 +9,8 @@
 using namespace zyx;
 
 struct Classifier : nn::Module {
-  Classifier(int64_t pixels, int64_t classes, nn::Draws draws)
-      : in(add("in", nn::Linear(pixels, 32, draws))), out(add("out", nn::Linear(32, classes, draws))) {}
+  Classifier(int64_t pixels, int64_t classes, nn::InitRng rng)
+      : in(add("in", nn::Linear(pixels, 32, rng))), out(add("out", nn::Linear(32, classes, rng))) {}
   Tensor operator()(const Tensor &x) const { return out(in(x).relu()); }
   nn::Linear in, out;
 };
@@ -29,7 +29,7 @@ double train(Classifier &model, const Tensor &images, const Tensor &labels, int 
 
 double trainExample(const Tensor &images, const Tensor &labels, int steps, float &accuracy, const Tensor &testImages,
                     const Tensor &testLabels) {
-  Classifier model(images.extent(1), 10, nn::Draws(7));
+  Classifier model(images.size(1), 10, nn::InitRng(7));
   const double loss = train(model, images, labels, steps);
   accuracy = (model(testImages).argmax(1) == testLabels).cast(DType::F32).mean().item<float>();
   return loss;

@@ -9,7 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#define SAME(expression, ...) EXPECT_EQ((expression).cast(DType::F64).to<double>(), (std::vector<double>{__VA_ARGS__}))
+#define SAME(expression, ...)                                                                                          \
+  EXPECT_EQ((expression).cast(DType::F64).toVector<double>(), (std::vector<double>{__VA_ARGS__}))
 #define THROWS(...) EXPECT_NE(test::refusal([&] { __VA_ARGS__; }), "")
 
 using namespace zyx;
@@ -55,7 +56,7 @@ TEST(FromPyTorch, Differences) {
 
   //===--- Names
   const Tensor m = Tensor::from({{1.f, 2.f}, {3.f, 4.f}});
-  EXPECT_EQ(m.extent(0), 2);               // size(0)
+  EXPECT_EQ(m.size(0), 2);                 // size(0)
   SAME(m.max(1), 2, 4);                    // amax: no positions; those are argmax()
   SAME(m.sum(-1, true), 3, 7);             // keepdim
   SAME(m.transpose(), 1, 3, 2, 4);         // mT; t()
@@ -80,7 +81,7 @@ TEST(FromPyTorch, Differences) {
   THROWS(gradient(read, {w}));
 
   //===--- Modules
-  nn::Linear layer(2, 3, nn::Draws(1));            // first values follow from a seed; there is no global one
+  nn::Linear layer(2, 3, nn::InitRng(1));          // first values follow from a seed; there is no global one
   EXPECT_EQ(layer.weight->shape(), (Shape{3, 2})); // [out, in], as in torch
   layer.bias.set(Tensor::from({0.f, 0.f, 0.f}));   // a Parameter is a place for tensors
   const Tensor old = *layer.bias;                  // the tensor that is there now

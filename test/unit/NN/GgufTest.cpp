@@ -117,7 +117,7 @@ TEST_P(GgufTest, MapsTensorsOfEachType) {
   EXPECT_EQ(floats(mapped.at("f32")), floatsOf);
   EXPECT_EQ(floats(mapped.at("f16").cast(DType::F32)), floatsOf);
   EXPECT_EQ(floats(mapped.at("bf16").cast(DType::F32)), floatsOf);
-  EXPECT_THAT(mapped.at("i32").to<int32_t>(), ElementsAre(7, -8));
+  EXPECT_THAT(mapped.at("i32").toVector<int32_t>(), ElementsAre(7, -8));
   for (BlockFormat format : allFormats) {
     SCOPED_TRACE(toString(format));
     const Shape shape{3, 2 * blockElements(format)};
@@ -175,14 +175,14 @@ TEST_P(GgufTest, ProductsAreThoseOfTheNumbers) {
 /// Parameters of one tensor would be one source, to which gradient() gives the sum of both.
 TEST_P(GgufTest, ParametersOfOneTensorHaveGradientsOfTheirOwn) {
   struct Two : nn::Module {
-    explicit Two(nn::Draws draws)
-        : a(add("a", nn::Linear(32, 32, draws, /*hasBias=*/false))),
-          b(add("b", nn::Linear(32, 32, draws, /*hasBias=*/false))) {}
+    explicit Two(nn::InitRng rng)
+        : a(add("a", nn::Linear(32, 32, rng, /*hasBias=*/false))),
+          b(add("b", nn::Linear(32, 32, rng, /*hasBias=*/false))) {}
     nn::Linear a, b;
   };
   writeGguf(path, {quantised("w", BlockFormat::Q8_0, {32, 32}, 1)});
   const Tensor w = nn::mapGguf(path).at("w"), x = Tensor::from(someNumbers(32), {1, 32});
-  Two two(nn::Draws(1));
+  Two two(nn::InitRng(1));
   two.load({{"a.weight", w}, {"b.weight", w}}, {.assign = true});
   EXPECT_NE(two.a.weight.value().id(), two.b.weight.value().id());
   const std::vector<Tensor> found =
@@ -204,7 +204,7 @@ TEST_P(GgufTest, ModelsThatAreReplacedAreForgotten) {
   writeGguf(path, {quantised("weight", BlockFormat::Q8_0, {64, 64}, 1)});
   const Context own{{.device = GetParam()}};
   const ContextScope scope(own);
-  nn::Linear layer(64, 64, nn::Draws(1), /*hasBias=*/false);
+  nn::Linear layer(64, 64, nn::InitRng(1), /*hasBias=*/false);
   const Jit jit([&](std::span<const Tensor> a) { return std::vector{layer(a[0])}; });
   const Tensor x = Tensor::from(someNumbers(64), {1, 64});
   std::vector<uint64_t> nodes;
@@ -226,7 +226,7 @@ TEST_P(GgufTest, ModulesTakeThemUnderOtherNames) {
   const Tensor row = Tensor::from(x, {1, 64});
   const auto rename = [](const std::string &name) { return name.substr(name.rfind('.') + 1); };
   for (bool assign : {false, true}) {
-    nn::Linear layer(64, 32, nn::Draws(1));
+    nn::Linear layer(64, 32, nn::InitRng(1));
     layer.load(nn::mapGguf(path), {.rename = rename, .assign = assign});
     EXPECT_EQ(layer.weight->isRealized(), !assign);
     expectProduct(floats(layer(row)), x, weights);
@@ -239,7 +239,7 @@ TEST_P(GgufTest, ModulesTakeThemUnderOtherNames) {
     layer.weight.set(Tensor::ones(shape).detach());
     expectProduct(floats(jit({row})[0]), x, std::vector<float>(weights.size(), 1));
   }
-  nn::Linear layer(64, 32, nn::Draws(1));
+  nn::Linear layer(64, 32, nn::InitRng(1));
   const Context other{{.device = "reference"}};
   std::optional<ContextScope> scope(std::in_place, other);
   const NamedTensors mapped = nn::mapGguf(path);
@@ -260,7 +260,7 @@ TEST_P(GgufTest, ProductsOfOneRowReadTheBlocks) {
     const uint64_t blocks = static_cast<uint64_t>(*byteSize(*blockedType(format, {size, size})));
     const Context own{{.device = GetParam()}};
     const ContextScope scope(own);
-    nn::Linear layer(size, size, nn::Draws(1), /*hasBias=*/false);
+    nn::Linear layer(size, size, nn::InitRng(1), /*hasBias=*/false);
     layer.load(nn::mapGguf(path), {.assign = true});
     const std::vector<float> x = someNumbers(size);
     const Tensor row = Tensor::from(x, {1, size});

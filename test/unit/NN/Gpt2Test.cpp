@@ -19,10 +19,10 @@ namespace {
 /// Two layers of two heads of eight numbers, for 37 tokens and 24 positions.
 NamedTensors weights() {
   constexpr int64_t width = 16;
-  nn::Draws draws(3);
+  nn::InitRng rng(3);
   NamedTensors all;
   auto add = [&](const std::string &name, Shape shape, double mean, double deviation = 0.2) {
-    all[name] = draws.normal(std::move(shape), mean, deviation);
+    all[name] = rng.normal(std::move(shape), mean, deviation);
   };
   auto linear = [&](const std::string &name, int64_t in, int64_t out) {
     add(name + ".weight", {in, out}, 0, 0.4);
@@ -66,11 +66,11 @@ TEST_P(Gpt2Test, DecodesWithACacheWhatItDecodesAnew) {
         next({Tensor::from(window, {int64_t(window.size())}), Tensor::from({last})})[0].argmax(1).item<int64_t>());
   }
   const std::vector<int64_t> decoded =
-      model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), count).to<int64_t>();
+      model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), count).toVector<int64_t>();
   EXPECT_EQ(decoded, std::vector<int64_t>(tokens.begin() + prompt.size(), tokens.end()));
   // Not one token again and again.
   EXPECT_GT(std::set<int64_t>(decoded.begin(), decoded.end()).size(), 2u);
-  EXPECT_EQ(model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), 1).to<int64_t>(),
+  EXPECT_EQ(model.decode(Tensor::from(prompt, {int64_t(prompt.size())}), 1).toVector<int64_t>(),
             std::vector<int64_t>{decoded[0]});
 }
 

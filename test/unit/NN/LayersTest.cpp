@@ -25,7 +25,7 @@ namespace {
 
 class LayersTest : public test::DeviceTest {
 protected:
-  nn::Draws draws{11};
+  nn::InitRng rng{11};
 };
 
 void expectNear(const std::vector<float> &values, const std::vector<double> &expected) {
@@ -52,7 +52,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 TEST_P(LayersTest, GroupNormIsItsFormula) {
   nn::GroupNorm norm(2, 4);
   norm.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f})}, {"bias", Tensor::from({0.f, 1.f, 0.f, -1.f})}});
-  const Tensor given = draws.uniform({2, 4, 3}, -1, 3);
+  const Tensor given = rng.uniform({2, 4, 3}, -1, 3);
   const std::vector<float> x = floats(given);
   std::vector<double> expected;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -72,7 +72,7 @@ TEST_P(LayersTest, BatchNormKeepsRunningMoments) {
   EXPECT_EQ(norm.parameters().size(), 2u);
   EXPECT_EQ(norm.buffers()[0].name, "running_mean");
   EXPECT_EQ(norm.state().size(), 4u);
-  const Tensor given = draws.uniform({3, 2, 2}, -1, 3);
+  const Tensor given = rng.uniform({3, 2, 2}, -1, 3);
   const std::vector<float> x = floats(given);
   std::vector<double> trained, later;
   double mean[2], variance[2];
@@ -103,9 +103,9 @@ TEST_P(LayersTest, BatchNormKeepsRunningMoments) {
 }
 
 TEST_P(LayersTest, StepsComputeBuffersInTheSameProgram) {
-  const nn::Sequential model(nn::Linear(3, 4, draws), nn::BatchNorm(4), nn::Linear(4, 1, draws));
+  const nn::Sequential model(nn::Linear(3, 4, rng), nn::BatchNorm(4), nn::Linear(4, 1, rng));
   optim::Optimizer optimizer(model.parameters(), optim::sgd({.learningRate = 0.1}));
-  const Tensor x = draws.uniform({8, 3}, -1, 1);
+  const Tensor x = rng.uniform({8, 3}, -1, 1);
   for (int step = 0; step < 3; ++step) {
     optimizer.minimize(pow(model(x) - 1, 2).mean(), model.buffers());
     for (const NamedParameter &buffer : model.buffers())
@@ -119,7 +119,7 @@ TEST_P(LayersTest, RunningMomentsDoNotHoldAllBatches) {
   nn::BatchNorm read(2), left(2);
   uint64_t most = 0;
   for (int batch = 0; batch < 80; ++batch) {
-    const Tensor x = draws.uniform({4, 2}, -1, 3);
+    const Tensor x = rng.uniform({4, 2}, -1, 3);
     read(x).realize();
     realize(std::vector{*read.runningMean, *read.runningVar});
     left(x).realize();
@@ -132,7 +132,7 @@ TEST_P(LayersTest, RunningMomentsDoNotHoldAllBatches) {
 }
 
 TEST_P(LayersTest, FailuresNameTheLayerAndTheCall) {
-  const nn::Linear linear(64, 32, draws);
+  const nn::Linear linear(64, 32, rng);
   const Tensor x = Tensor::ones({8, 63});
   using testing::AllOf;
   EXPECT_THAT(refusal([&] { linear(x); }),
@@ -143,36 +143,36 @@ TEST_P(LayersTest, FailuresNameTheLayerAndTheCall) {
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Sequential 1: Linear: matmul: ")));
   EXPECT_THAT(refusal([&] { nn::Sequential(std::function<Tensor(const Tensor &)>())(x); }),
               HasSubstr("Sequential 0: there is no function in this place"));
-  EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, draws)(x); }),
+  EXPECT_THAT(refusal([&] { nn::Mlp(3, 4, rng)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Mlp: Linear: matmul: ")));
-  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 2}, draws)(x); }),
+  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 2}, rng)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("MultiheadAttention: Linear: matmul: ")));
-  EXPECT_THAT(refusal([&] { nn::TransformerBlock(8, {.heads = 2}, draws)(x); }),
+  EXPECT_THAT(refusal([&] { nn::TransformerBlock(8, {.heads = 2}, rng)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("TransformerBlock: LayerNorm: layerNorm: ")));
   EXPECT_THAT(refusal([&] { nn::Dropout(0.5, 1)(Tensor()); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Dropout: context: there is no tensor in this place")));
   EXPECT_THAT(refusal([&] { nn::RmsNorm(4)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("RmsNorm: rmsNorm: a weight")));
   EXPECT_THAT(refusal([&] { nn::LayerNorm(4)(x); }), HasSubstr("LayerNorm: layerNorm: a weight"));
-  EXPECT_THAT(refusal([&] { nn::Embedding(3, 2, draws)(x); }),
+  EXPECT_THAT(refusal([&] { nn::Embedding(3, 2, rng)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("Embedding: ")));
-  EXPECT_THAT(refusal([&] { nn::Convolution(2, 1, {2}, draws)(x); }), HasSubstr("Convolution: convolution: "));
-  EXPECT_THAT(refusal([&] { nn::TransposedConvolution(2, 1, {2}, draws)(x); }),
+  EXPECT_THAT(refusal([&] { nn::Convolution(2, 1, {2}, rng)(x); }), HasSubstr("Convolution: convolution: "));
+  EXPECT_THAT(refusal([&] { nn::TransposedConvolution(2, 1, {2}, rng)(x); }),
               HasSubstr("TransposedConvolution: transposedConvolution: "));
-  EXPECT_THAT(refusal([&] { nn::Lstm(2, 3, draws)(x); }), HasSubstr("Lstm: a tensor of shape [8, 63]"));
+  EXPECT_THAT(refusal([&] { nn::Lstm(2, 3, rng)(x); }), HasSubstr("Lstm: a tensor of shape [8, 63]"));
   EXPECT_THAT(refusal([&] { nn::BatchNorm(2)(x); }),
               AllOf(HasSubstr("LayersTest.cpp:"), HasSubstr("BatchNorm: a tensor of shape")));
 }
 
 TEST_P(LayersTest, NothingGoesThroughEmptyLayers) {
-  const nn::Linear linear(0, 3, draws);
+  const nn::Linear linear(0, 3, rng);
   EXPECT_THAT(floats(linear(Tensor::ones({1, 0}))), ElementsAre(0, 0, 0));
   EXPECT_EQ(nn::BatchNorm(0)(Tensor::ones({4, 0, 3})).shape(), (Shape{4, 0, 3}));
-  EXPECT_EQ(nn::Convolution(0, 2, {3}, draws).bias->abs().max().item<float>(), 0);
+  EXPECT_EQ(nn::Convolution(0, 2, {3}, rng).bias->abs().max().item<float>(), 0);
 }
 
 TEST_P(LayersTest, RotaryTurnsPairs) {
-  const Tensor x = draws.uniform({2, 3, 4}, -1, 1), positions = Tensor::from({5, 0, 2});
+  const Tensor x = rng.uniform({2, 3, 4}, -1, 1), positions = Tensor::from({5, 0, 2});
   const std::vector<float> given = floats(x);
   std::vector<double> expected(given.size());
   for (size_t row = 0; row < 6; ++row)
@@ -195,14 +195,14 @@ TEST_P(LayersTest, RotaryTurnsPairs) {
       HasSubstr(
           "rotary: rows of shape [2, 3, 4] at positions of shape [2] are not [..., rows, even width] and [rows]"));
   // Turned alike, queries and keys see that the order of what they attend to is another one.
-  const nn::MultiheadAttention module(4, {.heads = 2, .rotary = true}, draws);
+  const nn::MultiheadAttention module(4, {.heads = 2, .rotary = true}, rng);
   const Tensor rows = x.select(0, 0);
   const auto difference = [&](const nn::MultiheadAttention &of) {
     return (of(rows).select(0, 1) - of(rows.flip({0})).select(0, 1)).abs().max().item<float>();
   };
   EXPECT_GT(difference(module), 1e-3);
   // Without turning there is none but of roundings.
-  EXPECT_LT(difference(nn::MultiheadAttention(4, {.heads = 2}, draws)), 1e-6);
+  EXPECT_LT(difference(nn::MultiheadAttention(4, {.heads = 2}, rng)), 1e-6);
 }
 
 TEST_P(LayersTest, Sinusoids) {
@@ -246,9 +246,9 @@ static std::vector<double> recur(bool isLstm, const nn::Recurrent &module, const
 }
 
 TEST_P(LayersTest, RecurrentLayersAreTheirFormulas) {
-  const Tensor x = draws.uniform({3, 2, 2}, -2, 2);
-  const nn::Gru gru(2, 3, draws);
-  const nn::Lstm lstm(2, 3, draws);
+  const Tensor x = rng.uniform({3, 2, 2}, -2, 2);
+  const nn::Gru gru(2, 3, rng);
+  const nn::Lstm lstm(2, 3, rng);
   EXPECT_EQ(gru(x).shape(), (Shape{3, 2, 3}));
   expectNear(floats(gru(x)), recur(false, gru, floats(x), 3, 2, 3));
   expectNear(floats(lstm(x)), recur(true, lstm, floats(x), 3, 2, 3));
@@ -273,8 +273,8 @@ static Tensor unrolled(const nn::Lstm &module, const Tensor &x) {
 }
 
 TEST_P(LayersTest, GradientsOfAnLstmAreThoseOfItsSteps) {
-  const nn::Lstm lstm(3, 4, draws);
-  const Tensor x = draws.uniform({6, 2, 3}, -2, 2), weights = draws.uniform({6, 2, 4}, -1, 1);
+  const nn::Lstm lstm(3, 4, rng);
+  const Tensor x = rng.uniform({6, 2, 3}, -2, 2), weights = rng.uniform({6, 2, 4}, -1, 1);
   const std::vector sources{x, *lstm.inputWeight, *lstm.hiddenWeight, *lstm.inputBias, *lstm.hiddenBias};
   const std::vector<Tensor> found = gradient((lstm(x) * weights).sum(), sources);
   const std::vector<Tensor> expected = gradient((unrolled(lstm, x) * weights).sum(), sources);
@@ -287,9 +287,9 @@ TEST_P(LayersTest, GradientsOfAnLstmAreThoseOfItsSteps) {
 TEST_P(LayersTest, RecurrentLayersAreProgramsOfOneSize) {
   if (std::string_view(GetParam()) == "reference")
     GTEST_SKIP() << "the interpreter makes no programs";
-  const nn::Lstm lstm(3, 4, draws);
+  const nn::Lstm lstm(3, 4, rng);
   auto lines = [&](int64_t steps) {
-    const Tensor x = draws.uniform({steps, 2, 3}, -2, 2), y = lstm(x);
+    const Tensor x = rng.uniform({steps, 2, 3}, -2, 2), y = lstm(x);
     const std::string text =
         programText(gradient((y * y).sum(), std::vector{x, *lstm.inputWeight, *lstm.hiddenWeight}));
     return std::count(text.begin(), text.end(), '\n');
@@ -298,7 +298,7 @@ TEST_P(LayersTest, RecurrentLayersAreProgramsOfOneSize) {
 }
 
 TEST_P(LayersTest, PlainRecurrence) {
-  nn::Rnn rnn(1, 2, draws);
+  nn::Rnn rnn(1, 2, rng);
   rnn.load({{"weight_ih", Tensor::from({1.f, -1.f}).reshape({2, 1})},
             {"weight_hh", Tensor::from({.5f, 0.f, 2.f, 0.f}).reshape({2, 2})},
             {"bias_ih", Tensor::from({.25f, 0.f})},
@@ -309,9 +309,9 @@ TEST_P(LayersTest, PlainRecurrence) {
 }
 
 TEST_P(LayersTest, BlocksDoNotLookAhead) {
-  const nn::TransformerBlock block(8, {.heads = 2, .causal = true, .rotary = true}, draws);
+  const nn::TransformerBlock block(8, {.heads = 2, .causal = true, .rotary = true}, rng);
   EXPECT_EQ(block.parameters()[2].name, "attention.query.weight");
-  const Tensor x = draws.uniform({4, 8}, -1, 1);
+  const Tensor x = rng.uniform({4, 8}, -1, 1);
   const Tensor changed = concat(std::vector{x.slice({{0, 3}}), x.slice({{3}}) + 1});
   const std::vector<float> before = floats(block(x)), after = floats(block(changed));
   for (size_t i = 0; i < 24; ++i)
@@ -320,20 +320,20 @@ TEST_P(LayersTest, BlocksDoNotLookAhead) {
 }
 
 TEST_P(LayersTest, ConvolutionsHoldTheirFilters) {
-  nn::Convolution sums(2, 1, {2}, draws, {{.stride = {2}}});
+  nn::Convolution sums(2, 1, {2}, rng, {{.stride = {2}}});
   EXPECT_EQ(sums.weight->shape(), (Shape{1, 2, 2}));
   sums.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f}).reshape({1, 2, 2})}, {"bias", Tensor::from({.5f})}});
   const Tensor x = Tensor::from({1.f, 0.f, 2.f, 1.f, 0.f, 1.f, 1.f, 1.f}).reshape({1, 2, 4});
   EXPECT_THAT(floats(sums(x)), ElementsAre(1 + 4 + .5f, 2 + 2 + 3 + 4 + .5f));
-  const nn::TransposedConvolution wider(2, 3, {2}, draws, {{{.stride = {2}}}}, /*hasBias=*/false);
+  const nn::TransposedConvolution wider(2, 3, {2}, rng, {{{.stride = {2}}}}, /*hasBias=*/false);
   EXPECT_EQ(wider.weight->shape(), (Shape{2, 3, 2}));
   EXPECT_EQ(wider.parameters().size(), 1u);
   EXPECT_EQ(wider(x).shape(), (Shape{1, 3, 8}));
-  const nn::Convolution large(6, 40, {3, 3}, draws, {{}, 2});
+  const nn::Convolution large(6, 40, {3, 3}, rng, {{}, 2});
   EXPECT_EQ(large.weight->shape(), (Shape{40, 3, 3, 3}));
   EXPECT_LE(large.weight->abs().max().item<float>(), 0.19245f);
   EXPECT_GT(large.weight->abs().max().item<float>(), 0.18f);
-  EXPECT_THAT(refusal([&] { nn::Convolution(3, 4, {3}, draws, {{}, 2}); }),
+  EXPECT_THAT(refusal([&] { nn::Convolution(3, 4, {3}, rng, {{}, 2}); }),
               HasSubstr("convolution: channels of 4 and 3 do not fall into 2 groups"));
 }
 
@@ -369,8 +369,8 @@ TEST_P(LayersTest, ConvolutionsLearn) {
   }
   const Tensor images = Tensor::from(pixels, {count, 1, 6, 6}), labels = Tensor::from(classes, {count});
   nn::Sequential model(
-      nn::Convolution(1, 4, {3, 3}, draws), nn::BatchNorm(4),
-      [](const Tensor &x) { return maxPool(x.relu(), {2, 2}).flatten(1); }, nn::Linear(16, 2, draws));
+      nn::Convolution(1, 4, {3, 3}, rng), nn::BatchNorm(4),
+      [](const Tensor &x) { return maxPool(x.relu(), {2, 2}).flatten(1); }, nn::Linear(16, 2, rng));
   optim::Optimizer optimizer(model.parameters(), optim::adam({.learningRate = 0.05}));
   const uint64_t hits = context.counters().hits;
   Tensor loss;

@@ -28,7 +28,7 @@ protected:
 
 /// Of two layers.
 struct Pair : nn::Module {
-  explicit Pair(nn::DrawsRef draws) : a(add("a", nn::Linear(4, 3, draws))), b(add("b", nn::Linear(3, 2, draws))) {}
+  explicit Pair(nn::InitRngRef rng) : a(add("a", nn::Linear(4, 3, rng))), b(add("b", nn::Linear(3, 2, rng))) {}
   nn::Linear a, b;
 };
 
@@ -73,7 +73,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 TEST_P(LoadTest, ModulesBecomeOfAnotherDtype) {
-  nn::Linear layer(4, 3, nn::Draws(1));
+  nn::Linear layer(4, 3, nn::InitRng(1));
   const Tensor x = doubles({2, 4}).cast(DType::F32);
   const std::vector<float> before = floats(layer(x));
   layer.to(DType::BF16);
@@ -98,16 +98,16 @@ TEST_P(LoadTest, ModulesBecomeOfAnotherDtype) {
 
 TEST_P(LoadTest, FilesOfBf16) {
   const std::string path = folder->file("bf16.safetensors");
-  Pair given{nn::Draws(1)};
+  Pair given{nn::InitRng(1)};
   given.to(DType::BF16);
   given.save(path);
-  Pair model{nn::Draws(2)};
+  Pair model{nn::InitRng(2)};
   const std::string text = refusal([&] { model.load(path); });
   EXPECT_THAT(text, HasSubstr("'a.weight' is bf16[3, 4], not f32[3, 4]"));
   model.load(path, {.dtype = DType::BF16});
   EXPECT_EQ(model.a.weight.type().dtype, DType::BF16);
   EXPECT_EQ(model.a.weight->bytes(), given.a.weight->bytes());
-  Pair wide{nn::Draws(2)};
+  Pair wide{nn::InitRng(2)};
   for (DType dtype : {DType::F32, DType::F16, DType::F64}) {
     wide.load(path, {.dtype = dtype});
     EXPECT_EQ(wide.b.bias.type().dtype, dtype);
@@ -125,7 +125,7 @@ TEST_P(LoadTest, FilesOfBf16) {
 
 TEST_P(LoadTest, NamesMayDiffer) {
   const std::string path = folder->file("names.safetensors");
-  const Pair given{nn::Draws(1)};
+  const Pair given{nn::InitRng(1)};
   NamedTensors published;
   for (const auto &[name, tensor] : given.state())
     if (name != "b.bias")
@@ -136,7 +136,7 @@ TEST_P(LoadTest, NamesMayDiffer) {
   const auto rename = [](const std::string &name) {
     return name.starts_with("model.") ? name.substr(6) : std::string();
   };
-  Pair model{nn::Draws(2)};
+  Pair model{nn::InitRng(2)};
   const std::vector<float> bias = floats(*model.b.bias), weight = floats(*model.a.weight);
   EXPECT_THAT(refusal([&] { model.load(path, {.rename = rename}); }),
               HasSubstr("the tensors do not fit: 'b.bias' is missing, 'extra' is superfluous"));
@@ -153,7 +153,7 @@ TEST_P(LoadTest, NamesMayDiffer) {
 TEST_P(LoadTest, ModulesWithoutParametersAreRefused) {
   // Its child is a member and no more.
   struct Forgotten : nn::Module {
-    nn::Linear layer{2, 2, nn::Draws(1)};
+    nn::Linear layer{2, 2, nn::InitRng(1)};
   };
   Forgotten module;
   const std::string path = folder->file("none.safetensors");
@@ -173,7 +173,7 @@ TEST_P(LoadTest, ModulesWithoutParametersAreRefused) {
 //===----------------------------------------------------------------------===//
 
 TEST_P(LoadTest, AnIndexNamesSeveralFiles) {
-  const Pair given{nn::Draws(1)};
+  const Pair given{nn::InitRng(1)};
   const NamedTensors state = given.state();
   nn::saveTensors(folder->file("one.safetensors"),
                   {{"a.weight", state.at("a.weight")}, {"b.bias", state.at("b.bias")}});
@@ -188,14 +188,14 @@ TEST_P(LoadTest, AnIndexNamesSeveralFiles) {
   write(index, of("\"two.safetensors\""));
   const std::string path = index.substr(0, index.rfind('/'));
   for (const std::string &from : {index, path}) {
-    Pair model{nn::Draws(2)};
+    Pair model{nn::InitRng(2)};
     model.load(from);
     for (const auto &[name, tensor] : model.state())
       EXPECT_EQ(tensor.bytes(), state.at(name).bytes()) << name;
     EXPECT_EQ(nn::mapTensors(from).size(), 4u);
     EXPECT_EQ(nn::loadTensors(from).size(), 4u);
   }
-  Pair model{nn::Draws(2)};
+  Pair model{nn::InitRng(2)};
   const auto failure = [&](const std::string &text) {
     write(index, text);
     return refusal([&] { model.load(index); });
@@ -233,9 +233,9 @@ TEST_P(LoadTest, WeightsAreInMemoryOnce) {
   constexpr uint64_t layerBytes = width * width * sizeof(float), bytes = layers * layerBytes;
   const auto build = [] {
     nn::Sequential model;
-    nn::Draws draws(1);
+    nn::InitRng rng(1);
     for (int64_t i = 0; i < layers; ++i)
-      model.append(nn::Linear(width, width, draws, false));
+      model.append(nn::Linear(width, width, rng, false));
     return model;
   };
   const std::string path = folder->file("large.safetensors");

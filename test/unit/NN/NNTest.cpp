@@ -42,11 +42,11 @@ std::vector<std::string> namesOf(const nn::Module &module) {
 }
 
 struct Block : nn::Module {
-  explicit Block(nn::Draws &draws)
+  explicit Block(nn::InitRng &rng)
       : scale(add("scale", Tensor::ones({4}))), norm(add("norm", nn::LayerNorm(4))),
         layers(add("layers", nn::Sequential(
-                                 nn::Linear(4, 3, draws), [](const Tensor &x) { return x.relu(); },
-                                 nn::Linear(3, 4, draws, false)))) {}
+                                 nn::Linear(4, 3, rng), [](const Tensor &x) { return x.relu(); },
+                                 nn::Linear(3, 4, rng, false)))) {}
   Tensor operator()(const Tensor &x) const { return layers(norm(x) * *scale); }
   Parameter scale;
   nn::LayerNorm norm;
@@ -56,8 +56,8 @@ struct Block : nn::Module {
 } // namespace
 
 TEST_P(NNTest, ParametersHaveDottedNamesInOrder) {
-  nn::Draws draws(1);
-  Block block(draws);
+  nn::InitRng rng(1);
+  Block block(rng);
   EXPECT_THAT(namesOf(block),
               ElementsAre("scale", "norm.weight", "norm.bias", "layers.0.weight", "layers.0.bias", "layers.2.weight"));
   EXPECT_EQ(block(Tensor::ones({2, 4})).shape(), (Shape{2, 4}));
@@ -74,8 +74,8 @@ TEST_P(NNTest, ParametersHaveDottedNamesInOrder) {
 }
 
 TEST_P(NNTest, DrawsAreThoseOfTheSeed) {
-  nn::Draws draws(42), same(42), other(43);
-  const std::vector<float> first = floats(draws.uniform({1000}, -2, 2));
+  nn::InitRng rng(42), same(42), other(43);
+  const std::vector<float> first = floats(rng.uniform({1000}, -2, 2));
   EXPECT_EQ(first, floats(same.uniform({1000}, -2, 2)));
   EXPECT_NE(first, floats(other.uniform({1000}, -2, 2)));
   double mean = 0;
@@ -85,11 +85,11 @@ TEST_P(NNTest, DrawsAreThoseOfTheSeed) {
   }
   EXPECT_NEAR(mean, 0, 0.15);
   // SplitMix64 of seed 0 begins with 0xe220a8397b1dcdaf, by its authors' program.
-  EXPECT_EQ(floats(nn::Draws(0).uniform({1}, 0, 1))[0], float(0xe220a8) * 0x1p-24f);
-  const Tensor normal = draws.normal({4000}, 3, 2);
+  EXPECT_EQ(floats(nn::InitRng(0).uniform({1}, 0, 1))[0], float(0xe220a8) * 0x1p-24f);
+  const Tensor normal = rng.normal({4000}, 3, 2);
   EXPECT_NEAR(normal.mean().item<float>(), 3, 0.15);
   EXPECT_NEAR(normal.var().item<float>(), 4, 0.4);
-  nn::Draws forLinear(5);
+  nn::InitRng forLinear(5);
   const nn::Linear linear(100, 30, forLinear);
   EXPECT_LE(linear.weight->abs().max().item<float>(), 0.1f);
   EXPECT_GT(linear.weight->abs().max().item<float>(), 0.095f);
@@ -97,13 +97,13 @@ TEST_P(NNTest, DrawsAreThoseOfTheSeed) {
 }
 
 TEST_P(NNTest, LayersAreTheirFormulas) {
-  nn::Draws draws(1);
-  nn::Linear linear(2, 3, draws);
+  nn::InitRng rng(1);
+  nn::Linear linear(2, 3, rng);
   linear.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})},
                {"bias", Tensor::from({.5f, 0.f, -1.f})}});
   EXPECT_THAT(floats(linear(Tensor::from({1.f, -1.f}))), ElementsAre(-.5, -1, -2));
   EXPECT_EQ(linear(Tensor::ones({5, 4, 2})).shape(), (Shape{5, 4, 3}));
-  nn::Embedding embedding(3, 2, draws);
+  nn::Embedding embedding(3, 2, rng);
   embedding.load({{"weight", Tensor::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}).reshape({3, 2})}});
   EXPECT_THAT(floats(embedding(Tensor::from({2, 0, 3}))), ElementsAre(5, 6, 1, 2, 0, 0));
   EXPECT_EQ(embedding(Tensor::from({2, 0}).reshape({1, 2})).shape(), (Shape{1, 2, 2}));
@@ -122,14 +122,14 @@ TEST_P(NNTest, LayersAreTheirFormulas) {
   expectNear(floats(norm(x)), normed);
   expectNear(floats(rms(x)), scaled);
   EXPECT_EQ(norm(x.cast(DType::BF16)).dtype(), DType::BF16);
-  EXPECT_EQ(nn::Mlp(4, 16, draws)(x).shape(), (Shape{1, 4}));
+  EXPECT_EQ(nn::Mlp(4, 16, rng)(x).shape(), (Shape{1, 4}));
 }
 
 TEST_P(NNTest, HeadsShareGroups) {
-  nn::Draws draws(4);
-  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2, .causal = true}, draws);
+  nn::InitRng rng(4);
+  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2, .causal = true}, rng);
   EXPECT_EQ(module.key.weight->shape(), (Shape{4, 8}));
-  const Tensor x = draws.uniform({2, 3, 8}, -1, 1);
+  const Tensor x = rng.uniform({2, 3, 8}, -1, 1);
   const Tensor y = module(x);
   ASSERT_EQ(y.shape(), (Shape{2, 3, 8}));
   // Head by head: heads 0 and 1 read group 0, heads 2 and 3 group 1.
@@ -143,20 +143,20 @@ TEST_P(NNTest, HeadsShareGroups) {
   const std::vector<float> whole = floats(y.select(0, 1)), parts = floats(module.output(concat(heads, 1)));
   expectNear(whole, test::wide(parts));
   // Who looks at one row alone gets its value.
-  const nn::MultiheadAttention free(8, {.heads = 2}, draws);
+  const nn::MultiheadAttention free(8, {.heads = 2}, rng);
   const Tensor mask = Tensor::from({0, 0, 1}) > 0;
   const std::vector<float> all = floats(free(x, x, mask)),
                            last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
   expectNear(all, test::wide(last));
-  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, draws); }),
+  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, rng); }),
               HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
 }
 
 TEST_P(NNTest, FilesHoldTheParameters) {
   const std::string path =
       (std::filesystem::path(testing::TempDir()) / (std::string("nn-") + GetParam() + ".safetensors")).string();
-  nn::Draws draws(1), others(2);
-  const Block saved(draws);
+  nn::InitRng rng(1), others(2);
+  const Block saved(rng);
   Block loaded(others);
   saved.save(path);
   const Tensor x = Tensor::from({1.f, -2.f, 3.f, 0.f}).reshape({1, 4});
@@ -260,12 +260,12 @@ TEST_P(NNTest, MappedFilesAreOpenOnce) {
 
 TEST_P(NNTest, SharedChildrenAreListedOnce) {
   struct Tied : nn::Module {
-    explicit Tied(nn::Draws &draws) : first(add("first", nn::Linear(2, 2, draws))), second(add("second", first)) {}
+    explicit Tied(nn::InitRng &rng) : first(add("first", nn::Linear(2, 2, rng))), second(add("second", first)) {}
     Tensor operator()(const Tensor &x) const { return second(first(x)); }
     nn::Linear first, second;
   };
-  nn::Draws draws(3);
-  Tied model(draws);
+  nn::InitRng rng(3);
+  Tied model(rng);
   EXPECT_THAT(namesOf(model), ElementsAre("first.weight", "first.bias"));
   EXPECT_EQ(model.state().size(), 2u);
   model.load(
@@ -290,10 +290,10 @@ TEST_P(NNTest, NamesAreRefused) {
 }
 
 TEST_P(NNTest, TheGradientReachesEveryParameter) {
-  nn::Draws draws(8);
-  const nn::MultiheadAttention module(4, {.heads = 2, .causal = true}, draws);
-  const nn::Mlp mlp(4, 8, draws);
-  const nn::Embedding embedding(6, 4, draws);
+  nn::InitRng rng(8);
+  const nn::MultiheadAttention module(4, {.heads = 2, .causal = true}, rng);
+  const nn::Mlp mlp(4, 8, rng);
+  const nn::Embedding embedding(6, 4, rng);
   Parameters all = module.parameters();
   for (const nn::Module *more : {static_cast<const nn::Module *>(&mlp), static_cast<const nn::Module *>(&embedding)})
     for (const NamedParameter &named : more->parameters())

@@ -24,8 +24,8 @@ protected:
 TEST_F(StepMemoryTest, IsNearTheLeast) {
   const Context context({.device = "cpu"});
   const ContextScope scope(context);
-  nn::Draws draws(1);
-  const digits::Network network(draws);
+  nn::InitRng rng(1);
+  const digits::Network network(rng);
   optim::Optimizer optimizer(network.parameters(), optim::adam());
   std::vector<float> pixels(50 * 64);
   std::vector<int64_t> labels(50);
@@ -51,14 +51,14 @@ static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
   const ContextScope scope(context);
   ConvolutionOptions padded;
   padded.padding = {1, 1};
-  nn::Draws draws(1);
-  const nn::Convolution first(1, 16, {3, 3}, draws, padded), second(16, 32, {3, 3}, draws, padded);
-  const nn::Linear out(64, 10, draws);
+  nn::InitRng rng(1);
+  const nn::Convolution first(1, 16, {3, 3}, rng, padded), second(16, 32, {3, 3}, rng, padded);
+  const nn::Linear out(64, 10, rng);
   std::deque<nn::Linear> layers;
   std::vector<std::pair<std::string, const nn::Module *>> modules = {
       {"first", &first}, {"second", &second}, {"out", &out}};
   for (int i = 0; i < 9; ++i)
-    modules.emplace_back(std::to_string(i), &layers.emplace_back(i % 2 ? 64 : 512, i % 2 ? 512 : 64, draws));
+    modules.emplace_back(std::to_string(i), &layers.emplace_back(i % 2 ? 64 : 512, i % 2 ? 512 : 64, rng));
   Parameters parameters;
   for (const auto &[name, module] : modules)
     for (const NamedParameter &each : module->parameters())
@@ -108,10 +108,10 @@ TEST_F(StepMemoryTest, FallsWithWhatIsGivenUp) {
 static uint64_t transformerPeak(bool isCheckpoint) {
   const Context context({.device = "cpu"});
   const ContextScope scope(context);
-  nn::Draws draws(2);
-  nn::TransformerEncoder encoder(4, 32, {.heads = 2, .causal = true}, draws);
+  nn::InitRng rng(2);
+  nn::TransformerEncoder encoder(4, 32, {.heads = 2, .causal = true}, rng);
   optim::Optimizer optimizer(encoder.parameters(), optim::sgd());
-  const Tensor x = draws.uniform({4, 64, 32}, -1, 1).realize();
+  const Tensor x = rng.uniform({4, 64, 32}, -1, 1).realize();
   Tensor y = x;
   for (const nn::TransformerBlock &block : encoder.blocks)
     y = isCheckpoint ? checkpoint([&](const Tensor &rows) { return block(rows); }, y) : block(y);

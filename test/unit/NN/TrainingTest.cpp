@@ -20,10 +20,10 @@ using TrainingTest = test::DeviceTest;
 
 /// Has all kinds of state: parameters, running moments, seeds, and a child with seeds of its own.
 struct Network : nn::Module {
-  explicit Network(nn::Draws draws)
-      : in(add("in", nn::Linear(4, 8, draws))), norm(add("norm", nn::BatchNorm(8))),
+  explicit Network(nn::InitRng rng)
+      : in(add("in", nn::Linear(4, 8, rng))), norm(add("norm", nn::BatchNorm(8))),
         drop(add("drop", nn::Dropout(0.25, 3))),
-        rest(add("rest", nn::Sequential(nn::Dropout(0.5, 4), nn::Linear(8, 2, draws)))) {}
+        rest(add("rest", nn::Sequential(nn::Dropout(0.5, 4), nn::Linear(8, 2, rng)))) {}
   Tensor operator()(const Tensor &x) const { return rest(drop(norm(in(x)).relu())); }
   nn::Linear in;
   nn::BatchNorm norm;
@@ -67,7 +67,7 @@ TEST_P(TrainingTest, GoesOnBitForBitFromAFile) {
       parameter.name = "rest." + parameter.name;
     return all;
   };
-  const Network first{nn::Draws(1)};
+  const Network first{nn::InitRng(1)};
   nn::Training training(first, named(first));
   takeSteps(first, training, 0, 3);
   training.save(path);
@@ -75,10 +75,10 @@ TEST_P(TrainingTest, GoesOnBitForBitFromAFile) {
   takeSteps(first, training, 3, 6);
   const auto end = bytesOf(training);
   ASSERT_NE(end, middle);
-  EXPECT_THAT(training.state()["generator.drop.seeds"].to<uint64_t>(), ElementsAre(3, 6));
-  EXPECT_THAT(training.state()["generator.rest.0.seeds"].to<uint64_t>(), ElementsAre(4, 6));
+  EXPECT_THAT(training.state()["generator.drop.seeds"].toVector<uint64_t>(), ElementsAre(3, 6));
+  EXPECT_THAT(training.state()["generator.rest.0.seeds"].toVector<uint64_t>(), ElementsAre(4, 6));
 
-  const Network second{nn::Draws(2)};
+  const Network second{nn::InitRng(2)};
   nn::Training restored(second, named(second));
   takeSteps(second, restored, 0, 1);
   restored.load(path);
@@ -88,7 +88,7 @@ TEST_P(TrainingTest, GoesOnBitForBitFromAFile) {
 }
 
 TEST_P(TrainingTest, ComputesBuffersWithTheStep) {
-  const Network network{nn::Draws(1)};
+  const Network network{nn::InitRng(1)};
   nn::Training training(network, optim::sgd());
   const Tensor x = batch(0), before = *network.norm.runningMean;
   x.realize();
@@ -107,7 +107,7 @@ TEST_P(TrainingTest, ComputesBuffersWithTheStep) {
 }
 
 TEST_P(TrainingTest, RefusesAnotherState) {
-  const Network network{nn::Draws(1)};
+  const Network network{nn::InitRng(1)};
   nn::Training training(network, optim::adam());
   takeSteps(network, training, 0, 1);
   const auto before = bytesOf(training);
@@ -124,7 +124,7 @@ TEST_P(TrainingTest, RefusesAnotherState) {
 
 /// Steps by a program of Dropouts and BatchNorms are those that are built anew, bit by bit.
 TEST_P(TrainingTest, CapturedStepsAreThoseThatAreBuilt) {
-  const Network built{nn::Draws(1)}, captured{nn::Draws(1)};
+  const Network built{nn::InitRng(1)}, captured{nn::InitRng(1)};
   nn::Training first(built, optim::adamW()), second(captured, optim::adamW());
   const optim::TrainStep step(second.optimizer(), [&](std::span<const Tensor> batch) {
     const Tensor y = captured(batch[0]);
@@ -151,7 +151,7 @@ TEST_P(TrainingTest, CapturedStepsGoOnFromAFile) {
   ASSERT_TRUE(folder.isOk());
   const std::string path = folder->file("steps.safetensors");
   struct Run {
-    explicit Run(uint64_t seed) : network(nn::Draws(seed)), training(network, optim::adamW()) {}
+    explicit Run(uint64_t seed) : network(nn::InitRng(seed)), training(network, optim::adamW()) {}
     Network network;
     nn::Training training;
     optim::TrainStep step{training.optimizer(), [this](std::span<const Tensor> batch) {
@@ -193,7 +193,7 @@ TEST_P(TrainingTest, AJitOfANormalizationKeepsItsMoments) {
 
 /// A step for one task leaves the parameters of another one as they are, as in PyTorch.
 TEST_P(TrainingTest, ParametersThatALossDoesNotReadStay) {
-  const nn::Linear used(4, 2, nn::Draws(1)), other(4, 2, nn::Draws(2));
+  const nn::Linear used(4, 2, nn::InitRng(1)), other(4, 2, nn::InitRng(2));
   Parameters all = used.parameters();
   for (NamedParameter named : other.parameters())
     all.push_back({"other." + named.name, named.parameter});
@@ -246,8 +246,8 @@ struct Trainee {
     return {Tensor::from(elements, {64, 160})};
   }
 
-  nn::Draws draws{1};
-  nn::Linear layer{160, 160, draws};
+  nn::InitRng rng{1};
+  nn::Linear layer{160, 160, rng};
   nn::Training training{layer, optim::adam({.learningRate = 0.01})};
   optim::TrainStep step{training.optimizer(),
                         [this](std::span<const Tensor> batch) {

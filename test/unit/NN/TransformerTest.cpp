@@ -15,7 +15,7 @@ namespace {
 
 class TransformerTest : public DeviceTest {
 protected:
-  nn::Draws draws{5};
+  nn::InitRng rng{5};
 };
 
 void expectSame(const Tensor &found, const Tensor &expected, const std::string &what) {
@@ -36,8 +36,8 @@ TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
        {nn::AttentionOptions{.heads = 2, .causal = true},
         {.heads = 4, .groups = 2, .causal = true, .rotary = true},
         {.heads = 4, .groups = 1, .causal = true, .hasBias = false, .rotary = true}}) {
-    const nn::MultiheadAttention module(8, options, draws);
-    const Tensor x = draws.uniform({2, 6, 8}, -1, 1), all = module(x);
+    const nn::MultiheadAttention module(8, options, rng);
+    const Tensor x = rng.uniform({2, 6, 8}, -1, 1), all = module(x);
     // The position is data: rows one by one are one program.
     const Jit step([&](std::span<const Tensor> a) {
       const auto [output, cache] = module.extend(a[0], {a[1], a[2]}, a[3]);
@@ -64,33 +64,33 @@ TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
 }
 
 TEST_P(TransformerTest, WithoutCausalityRowsSeeAllThatAreThere) {
-  const nn::MultiheadAttention module(8, {.heads = 2, .rotary = true}, draws);
-  const Tensor x = draws.uniform({1, 5, 8}, -1, 1);
+  const nn::MultiheadAttention module(8, {.heads = 2, .rotary = true}, rng);
+  const Tensor x = rng.uniform({1, 5, 8}, -1, 1);
   const auto [first, cache] = module.extend(rowsOf(x, 0, 3), module.cache({1}, 9), number(0));
   expectSame(first, module(rowsOf(x, 0, 3)), "the first rows");
   expectSame(module.extend(rowsOf(x, 3, 5), cache, number(3)).output, rowsOf(module(x), 3, 5), "the others");
 }
 
 TEST_P(TransformerTest, AMemoryIsRememberedOnce) {
-  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2}, draws);
-  const Tensor x = draws.uniform({2, 3, 8}, -1, 1), memory = draws.uniform({2, 4, 8}, -1, 1);
+  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2}, rng);
+  const Tensor x = rng.uniform({2, 3, 8}, -1, 1), memory = rng.uniform({2, 4, 8}, -1, 1);
   const Tensor mask = Tensor::arange(0, 4) < 3;
   expectSame(module.attend(x, module.remember(memory)), module(x, memory), "all");
   expectSame(module.attend(x, module.remember(memory), mask), module(x, rowsOf(memory, 0, 3)), "masked");
-  const nn::MultiheadAttention turns(8, {.heads = 2, .rotary = true}, draws);
+  const nn::MultiheadAttention turns(8, {.heads = 2, .rotary = true}, rng);
   expectSame(turns.attend(rowsOf(x, 1, 3), turns.remember(memory), {}, number(1)), rowsOf(turns(x, memory), 1, 3),
              "turned");
 }
 
 TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
-  const nn::TransformerDecoderBlock block(8, {.heads = 2, .causal = true, .rotary = true}, draws);
+  const nn::TransformerDecoderBlock block(8, {.heads = 2, .causal = true, .rotary = true}, rng);
   std::vector<std::string> names;
   for (const NamedParameter &named : block.parameters())
     names.push_back(named.name);
   EXPECT_EQ(names.size(), 26u);
   EXPECT_EQ(names[10], "cross_norm.weight");
   EXPECT_EQ(names[12], "cross.query.weight");
-  const Tensor x = draws.uniform({1, 3, 8}, -1, 1), memory = draws.uniform({1, 4, 8}, -1, 1);
+  const Tensor x = rng.uniform({1, 3, 8}, -1, 1), memory = rng.uniform({1, 4, 8}, -1, 1);
   const Tensor rows = block.crossNorm(x + block.attention(block.attentionNorm(x)));
   const Tensor y = x + block.attention(block.attentionNorm(x)) + [&] {
     // Attention of two heads by the formula, to all of the memory.
@@ -107,11 +107,11 @@ TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
 
 TEST_P(TransformerTest, StacksGoOnWithCaches) {
   const nn::AttentionOptions options{.heads = 4, .groups = 2, .causal = true, .rotary = true};
-  const nn::TransformerEncoder encoder(2, 8, {.heads = 2}, draws), writer(2, 8, options, draws);
-  const nn::TransformerDecoder decoder(2, 8, options, draws);
+  const nn::TransformerEncoder encoder(2, 8, {.heads = 2}, rng), writer(2, 8, options, rng);
+  const nn::TransformerDecoder decoder(2, 8, options, rng);
   EXPECT_EQ(encoder.parameters().front().name, "0.attention_norm.weight");
   EXPECT_EQ(decoder.parameters().back().name, "norm.bias");
-  const Tensor source = draws.uniform({2, 4, 8}, -1, 1), x = draws.uniform({2, 5, 8}, -1, 1);
+  const Tensor source = rng.uniform({2, 4, 8}, -1, 1), x = rng.uniform({2, 5, 8}, -1, 1);
   const Tensor seen = Tensor::arange(0, 4) < 3;
   expectSame(rowsOf(encoder(source, seen), 0, 3), encoder(rowsOf(source, 0, 3)), "a mask");
 

@@ -48,7 +48,7 @@ struct Problem {
     }
     return total;
   }
-  std::vector<double> values(size_t i) const { return parameters[i].parameter->cast(DType::F64).to<double>(); }
+  std::vector<double> values(size_t i) const { return parameters[i].parameter->cast(DType::F64).toVector<double>(); }
 
   Parameters parameters;
   std::vector<std::vector<double>> starts;
@@ -196,16 +196,16 @@ TEST_P(OptimTest, ACapturedStepTakesBuffersAndChangesGradients) {
       {.gradients = [](std::span<const Tensor> gradients) { return clipByGlobalNorm(gradients, 1).gradients; },
        .buffers = {{"seen", seen}, {"still", still}}});
   for (float value : {3.f, 4.f}) {
-    const float first = weight->to<float>()[0];
+    const float first = weight->toVector<float>()[0];
     step(std::vector{Tensor::from({value})});
-    EXPECT_NEAR(weight->to<float>()[0], first - std::sqrt(0.5f), 1e-5);
+    EXPECT_NEAR(weight->toVector<float>()[0], first - std::sqrt(0.5f), 1e-5);
   }
-  EXPECT_EQ(seen->to<float>(), (std::vector<float>{7}));
-  EXPECT_EQ(still->to<float>(), (std::vector<float>{7}));
+  EXPECT_EQ(seen->toVector<float>(), (std::vector<float>{7}));
+  EXPECT_EQ(still->toVector<float>(), (std::vector<float>{7}));
   // Another type of batch is captured anew; what fails changes nothing.
   EXPECT_EQ(step.numCaptures(), 1u);
   EXPECT_NE(refusal([&] { step(std::vector{Tensor::from({1.f, 2.f, 3.f})}); }), "");
-  EXPECT_EQ(seen->to<float>(), (std::vector<float>{7}));
+  EXPECT_EQ(seen->toVector<float>(), (std::vector<float>{7}));
   EXPECT_EQ(optimizer.steps(), 2);
   const TrainStep none(optimizer, [](std::span<const Tensor>) { return std::vector<Tensor>{}; });
   EXPECT_THAT(refusal([&] { none(std::vector<Tensor>{}); }), HasSubstr("TrainStep: the function returns no loss"));
@@ -239,10 +239,10 @@ TEST_P(OptimTest, ACapturedStepTakesTheMemoryOfTheOneBefore) {
     if (i > 1)
       EXPECT_EQ(context.counters().valueBytes, bytes);
   }
-  EXPECT_EQ(first.to<double>(), given.starts[0]);
+  EXPECT_EQ(first.toVector<double>(), given.starts[0]);
   EXPECT_EQ(seen->item<float>(), 4);
   EXPECT_EQ(still->item<float>(), 7);
-  EXPECT_EQ(optimizer.state().at("w.m").to<double>(), other.state().at("w.m").to<double>());
+  EXPECT_EQ(optimizer.state().at("w.m").toVector<double>(), other.state().at("w.m").toVector<double>());
 }
 
 TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
@@ -289,10 +289,10 @@ TEST_P(OptimTest, ClipsByTheGlobalNorm) {
   const Tensor a = Tensor::from({3.f, 0.f}), b = Tensor::from({4.f});
   const Clipped smaller = clipByGlobalNorm(std::vector{a, b}, 1);
   EXPECT_EQ(smaller.norm.item<float>(), 5);
-  EXPECT_NEAR(smaller.gradients[0].to<float>()[0], 0.6, 1e-6);
-  EXPECT_NEAR(smaller.gradients[1].to<float>()[0], 0.8, 1e-6);
+  EXPECT_NEAR(smaller.gradients[0].toVector<float>()[0], 0.6, 1e-6);
+  EXPECT_NEAR(smaller.gradients[1].toVector<float>()[0], 0.8, 1e-6);
   const Clipped same = clipByGlobalNorm(std::vector{a, b}, 10);
-  EXPECT_EQ(same.gradients[1].to<float>()[0], 4);
+  EXPECT_EQ(same.gradients[1].toVector<float>()[0], 4);
 }
 
 TEST_P(OptimTest, OptionsOfTheirRanges) {
@@ -339,7 +339,7 @@ TEST_P(OptimTest, StepsThatAreNotComputedChangeNothing) {
   Optimizer optimizer(problem.parameters, adam());
   optimizer.minimize(problem.loss());
   const std::vector<double> values = problem.values(0);
-  const std::vector<double> moments = optimizer.state().at("w.m").to<double>();
+  const std::vector<double> moments = optimizer.state().at("w.m").toVector<double>();
   // An argument of a function, which has no value.
   Tensor argument;
   Jit([&](std::span<const Tensor> x) {
@@ -353,7 +353,7 @@ TEST_P(OptimTest, StepsThatAreNotComputedChangeNothing) {
   EXPECT_FALSE(loss.isRealized());
   EXPECT_EQ(problem.values(0), values);
   EXPECT_EQ(optimizer.steps(), 1);
-  EXPECT_EQ(optimizer.state().at("w.m").to<double>(), moments);
+  EXPECT_EQ(optimizer.state().at("w.m").toVector<double>(), moments);
   // What was asked for is there to be tried again.
   optimizer.step(gradients, std::vector{loss});
   EXPECT_NE(problem.values(0), values);
@@ -430,8 +430,8 @@ TEST(Devices, ParametersTrainWhereTheyLie) {
     optimizer.restore(kept);
     train();
     EXPECT_EQ(p[1].parameter->device(), device);
-    results.push_back(p[0].parameter->to<double>());
-    results.push_back(p[1].parameter->to<double>());
+    results.push_back(p[0].parameter->toVector<double>());
+    results.push_back(p[1].parameter->toVector<double>());
   }
   EXPECT_EQ(results[0], results[2]);
   EXPECT_EQ(results[1], results[3]);

@@ -52,9 +52,9 @@ TEST_P(BadInputTest, NoFunctionTakesTheAbsenceOfATensor) {
       [&] { none.realize(); },
       [&] { none.detach(); },
       [&] { none.bytes(); },
-      [&] { none.to<float>(); },
+      [&] { none.toVector<float>(); },
       [&] { none.item<float>(); },
-      [&] { none.extent(0); },
+      [&] { none.size(0); },
       [&] { none.context(); },
       [&] { x + none; },
       [&] { none *x; },
@@ -174,10 +174,11 @@ TEST_P(BadInputTest, PositionsThatAreNone) {
 
 TEST_P(BadInputTest, NumbersThatADtypeDoesNotHold) {
   const Tensor x = Tensor::from({NAN, INFINITY, -INFINITY, 300.f, -300.f, 2.9f, -0.9f});
-  EXPECT_THAT(x.cast(DType::U8).to<uint8_t>(), ElementsAre(0, 255, 0, 255, 0, 2, 0));
-  EXPECT_THAT(x.cast(DType::I8).to<int8_t>(), ElementsAre(0, 127, -128, 127, -128, 2, 0));
-  EXPECT_THAT(x.cast(DType::I64).to<int64_t>(), ElementsAre(0, INT64_MAX, INT64_MIN, 300, -300, 2, 0));
-  EXPECT_THAT(x.cast(DType::F16).cast(DType::I32).to<int32_t>(), ElementsAre(0, INT32_MAX, INT32_MIN, 300, -300, 2, 0));
+  EXPECT_THAT(x.cast(DType::U8).toVector<uint8_t>(), ElementsAre(0, 255, 0, 255, 0, 2, 0));
+  EXPECT_THAT(x.cast(DType::I8).toVector<int8_t>(), ElementsAre(0, 127, -128, 127, -128, 2, 0));
+  EXPECT_THAT(x.cast(DType::I64).toVector<int64_t>(), ElementsAre(0, INT64_MAX, INT64_MIN, 300, -300, 2, 0));
+  EXPECT_THAT(x.cast(DType::F16).cast(DType::I32).toVector<int32_t>(),
+              ElementsAre(0, INT32_MAX, INT32_MIN, 300, -300, 2, 0));
   // Positions that are NaN are position 0, as NaN is cast to 0.
   EXPECT_THAT(floats(take(Tensor::from({4.f, 5.f}), Tensor::from({NAN, 1.f}).cast(DType::I32))), ElementsAre(4, 5));
   EXPECT_THAT(refusal([] { Tensor::full({2}, NAN, DType::I32); }), HasSubstr("full: no i32 is "));

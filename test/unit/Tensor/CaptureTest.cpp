@@ -113,9 +113,9 @@ TEST_P(CaptureTest, BodiesOfLoopsSetNothing) {
   EXPECT_THAT(floats(reads({Tensor::from({2.f})})[0]), ElementsAre(2));
 }
 
-TEST_P(CaptureTest, StandInsAreOfOneThread) {
+TEST_P(CaptureTest, ParameterOverridesAreOfOneThread) {
   const Parameter w(Tensor::from({1.f}));
-  const StandIns others({{"w", w}}, {Tensor::from({2.f})});
+  const ParameterOverride others({{"w", w}}, {Tensor::from({2.f})});
   EXPECT_THAT(floats(*w), ElementsAre(2));
   std::vector<float> there;
   std::thread([&] { there = floats(*w); }).join();

@@ -33,7 +33,7 @@ void expectSame(const std::function<Tensor(const std::vector<Tensor> &, bool)> &
     all.push_back(loss);
     realize(all);
     for (const Tensor &tensor : all)
-      values[isCheckpoint].push_back(tensor.to<float>());
+      values[isCheckpoint].push_back(tensor.toVector<float>());
   }
   for (size_t i = 0; i < values[0].size(); ++i) {
     float most = 0;
@@ -64,7 +64,8 @@ TEST_P(CheckpointTest, DrawsTheSameNumbersAgain) {
   Generator generator(7);
   const Scope scope = [&](const Tensor &t) { return dropout(generator.next(), (t * t).exp(), 0.5); };
   const Tensor y = checkpoint(scope, x);
-  const std::vector<float> slopes = gradient(y.sum(), std::vector{x})[0].to<float>(), values = y.to<float>();
+  const std::vector<float> slopes = gradient(y.sum(), std::vector{x})[0].toVector<float>(),
+                           values = y.toVector<float>();
   int dropped = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     dropped += values[i] == 0;
@@ -87,7 +88,7 @@ TEST_P(CheckpointTest, LiesInAnother) {
 
 TEST_P(CheckpointTest, UnderTapes) {
   const Tensor x = weights({6}, 1), w = weights({6}, 2);
-  const std::vector<float> expected = gradient((x * w).tanh().exp().sum(), std::vector{x, w})[1].to<float>();
+  const std::vector<float> expected = gradient((x * w).tanh().exp().sum(), std::vector{x, w})[1].toVector<float>();
   auto outer = std::make_unique<Tape>();
   Tensor y;
   {
@@ -97,14 +98,14 @@ TEST_P(CheckpointTest, UnderTapes) {
     outer.reset();
     const Tensor z = y.exp();
     z.realize();
-    EXPECT_THAT(gradient(z.sum(), std::vector{x, w})[1].to<float>(),
+    EXPECT_THAT(gradient(z.sum(), std::vector{x, w})[1].toVector<float>(),
                 testing::Pointwise(testing::FloatNear(1e-6f), expected));
   }
   // No tape lives, and what is realized has forgotten, until it is made once more.
   EXPECT_THAT(refusal([&] { gradient(y.exp().sum(), {x, w}); }),
               testing::HasSubstr("has forgotten what it was made of (Tape)"));
   const Tensor again = checkpoint([&](const Tensor &t) { return (t * w).tanh(); }, x);
-  EXPECT_THAT(gradient(again.exp().sum(), std::vector{x, w})[1].to<float>(),
+  EXPECT_THAT(gradient(again.exp().sum(), std::vector{x, w})[1].toVector<float>(),
               testing::Pointwise(testing::FloatNear(1e-6f), expected));
 }
 
@@ -121,9 +122,10 @@ TEST_P(CheckpointTest, TakesAndReturnsSeveral) {
   const std::vector<Tensor> sources = {a, b, c};
   const std::vector<Tensor> found = gradient(loss, sources), expected = gradient(plain, sources);
   for (size_t i = 0; i < 3; ++i)
-    EXPECT_THAT(found[i].to<float>(), testing::Pointwise(testing::FloatNear(1e-6f), expected[i].to<float>()));
+    EXPECT_THAT(found[i].toVector<float>(),
+                testing::Pointwise(testing::FloatNear(1e-6f), expected[i].toVector<float>()));
   EXPECT_NEAR(loss.item<float>(), plain.item<float>(), 1e-6);
-  EXPECT_EQ(results[2].to<float>(), c.to<float>());
+  EXPECT_EQ(results[2].toVector<float>(), c.toVector<float>());
 }
 
 TEST_P(CheckpointTest, HasSecondDerivatives) {
@@ -187,8 +189,8 @@ TEST_P(CheckpointTest, LiesOnOneDevice) {
               HasSubstr("checkpoint: operands lie on two devices"));
   // What lies there before is read, and so is what was moved there.
   const Tensor twos = Tensor::full({2}, 2).to("c");
-  EXPECT_EQ(checkpoint([&](const Tensor &t) { return t * twos; }, far).to<float>(), (std::vector<float>{2, 4}));
-  EXPECT_EQ(checkpoint([](const Tensor &t) { return t * 2; }, far).to<float>(), (std::vector<float>{2, 4}));
+  EXPECT_EQ(checkpoint([&](const Tensor &t) { return t * twos; }, far).toVector<float>(), (std::vector<float>{2, 4}));
+  EXPECT_EQ(checkpoint([](const Tensor &t) { return t * 2; }, far).toVector<float>(), (std::vector<float>{2, 4}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, CheckpointTest, testing::Values("reference", "cpu"),

@@ -25,7 +25,7 @@ using ConvolutionTest = DeviceTest;
 std::vector<double> convolveNaively(const Tensor &x, const Tensor &filters, int64_t stride, int64_t padding,
                                     int64_t dilation, int64_t groups) {
   const Shape &s = x.shape(), &f = filters.shape();
-  const std::vector<double> a = x.to<double>(), b = filters.to<double>();
+  const std::vector<double> a = x.toVector<double>(), b = filters.toVector<double>();
   const auto extent = [&](int i) { return (s[i] + 2 * padding - dilation * (f[i] - 1) - 1) / stride + 1; };
   std::vector<double> result;
   for (int64_t n = 0; n < s[0]; ++n)
@@ -57,7 +57,7 @@ TEST_P(ConvolutionTest, IsTheSumOverWindows) {
     options.padding = {padding};
     options.dilation = {dilation, dilation};
     options.groups = groups;
-    EXPECT_THAT(convolution(x, filters, {}, options).to<double>(),
+    EXPECT_THAT(convolution(x, filters, {}, options).toVector<double>(),
                 Pointwise(DoubleNear(1e-12), convolveNaively(x, filters, stride, padding, dilation, groups)));
   }
 }
@@ -102,7 +102,7 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
     options.outputPadding = {(6 + 2 * padding - 2 * dilation - 1) % stride, (7 + 2 * padding - dilation - 1) % stride};
     const Tensor found = transposedConvolution(g, filters, {}, options);
     ASSERT_EQ(found.shape(), x.shape());
-    EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
+    EXPECT_THAT(found.toVector<double>(), Pointwise(DoubleNear(1e-12), expected.toVector<double>()));
   }
   // Each phase of the strides by itself: windows of whole strides and others, padding of more than a stride, three
   // dimensions, and positions that nothing reaches at the end.
@@ -134,7 +134,7 @@ TEST_P(ConvolutionTest, TransposedIsTheGradient) {
     const int64_t rows = 4 * stride - 2 * padding + window + more, columns = 2 * stride - 2 * padding + window + more;
     ASSERT_EQ(found.shape(), (Shape{2, 6, rows, columns}));
     const Tensor expected = all.narrow(2, padding, rows).narrow(3, padding, columns);
-    EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
+    EXPECT_THAT(found.toVector<double>(), Pointwise(DoubleNear(1e-12), expected.toVector<double>()));
   }
   TransposedConvolutionOptions volume;
   volume.stride = {2, 1, 3};

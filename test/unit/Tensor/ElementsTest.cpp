@@ -26,7 +26,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Compares with a function of the C library, by the relative error.
 void expectFunction(const Tensor &found, const Tensor &x, const std::function<double(double)> &expected,
                     double relative = 1e-14) {
-  const std::vector<double> in = x.to<double>(), out = found.to<double>();
+  const std::vector<double> in = x.toVector<double>(), out = found.toVector<double>();
   for (size_t i = 0; i < in.size(); ++i) {
     const double e = expected(in[i]);
     if (std::isfinite(e))
@@ -64,7 +64,7 @@ TEST_P(ElementsTest, TheInverseOfErf) {
   expectFunction(erfinv(y.erf()), y, [](double v) { return v; }, 1e-9);
   const Tensor middle = Tensor::from({0.05, -0.5, 0.9});
   // Of Wolfram's and others' tables.
-  EXPECT_THAT(erfinv(middle).to<double>(),
+  EXPECT_THAT(erfinv(middle).toVector<double>(),
               ElementsAre(DoubleNear(0.04434038791000549, 1e-15), DoubleNear(-0.4769362762044699, 1e-15),
                           DoubleNear(1.1630871536766743, 1e-15)));
   EXPECT_THAT(floats(erfinv(Tensor::from({0.5f, -1.f, 1.f}))), ElementsAre(FloatEq(0.47693628f), -INFINITY, INFINITY));
@@ -108,12 +108,12 @@ TEST_P(ElementsTest, Closeness) {
 TEST_P(ElementsTest, CosineSimilarity) {
   const Tensor a = Tensor::from({3., 4., 0., 0., 1., 0.}).reshape({3, 2}),
                b = Tensor::from({4., 3., 1., 1., -2., 0.}).reshape({3, 2});
-  EXPECT_THAT(cosineSimilarity(a, b).to<double>(), ElementsAre(DoubleNear(0.96, 1e-15), 0, -1));
+  EXPECT_THAT(cosineSimilarity(a, b).toVector<double>(), ElementsAre(DoubleNear(0.96, 1e-15), 0, -1));
   EXPECT_EQ(cosineSimilarity(a, b, 0).shape(), (Shape{2}));
   EXPECT_EQ(cosineSimilarity(a.unsqueeze(1), b, -1).shape(), (Shape{3, 3}));
   expectGradients([](const Inputs &in) { return cosineSimilarity(in[0], in[1]); },
                   {doubles({2, 3}), doubles({2, 3}, 1)});
-  EXPECT_THAT(gradient(cosineSimilarity(a, b).sum(), Inputs{a})[0].to<double>(),
+  EXPECT_THAT(gradient(cosineSimilarity(a, b).sum(), Inputs{a})[0].toVector<double>(),
               testing::Not(testing::Contains(testing::IsNan())));
   EXPECT_THAT(refusal([&] { cosineSimilarity(a, Tensor::ones({3}, DType::F64)); }),
               HasSubstr("cosineSimilarity: shapes [3, 2] and [3] do not broadcast"));
@@ -121,10 +121,10 @@ TEST_P(ElementsTest, CosineSimilarity) {
 
 TEST_P(ElementsTest, Bits) {
   const Tensor x = Tensor::from({1.f, -2.f});
-  EXPECT_THAT(bitcast(x, DType::U32).to<uint32_t>(), ElementsAre(0x3f800000u, 0xc0000000u));
-  EXPECT_THAT(bitcast(x, DType::U8).to<uint8_t>(), ElementsAre(0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0));
+  EXPECT_THAT(bitcast(x, DType::U32).toVector<uint32_t>(), ElementsAre(0x3f800000u, 0xc0000000u));
+  EXPECT_THAT(bitcast(x, DType::U8).toVector<uint8_t>(), ElementsAre(0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0));
   EXPECT_EQ(bitcast(x.reshape({2, 1}), DType::I16).shape(), (Shape{2, 2}));
-  EXPECT_THAT(bitcast(x, DType::I16).to<int16_t>(), ElementsAre(0, 0x3f80, 0, int16_t(0xc000)));
+  EXPECT_THAT(bitcast(x, DType::I16).toVector<int16_t>(), ElementsAre(0, 0x3f80, 0, int16_t(0xc000)));
   EXPECT_THAT(floats(bitcast(bitcast(x, DType::U8), DType::F32)), ElementsAre(1, -2));
   EXPECT_EQ(bitcast(x, DType::U64).item<uint64_t>(), 0xc00000003f800000u);
   EXPECT_EQ(bitcast(bitcast(x, DType::F16), DType::F64).shape(), (Shape{1}));
@@ -177,7 +177,7 @@ TEST_P(ElementsTest, GradientsAgreeWithDifferences) {
       [](const Inputs &in) { return leakyRelu(in[0]) + elu(in[0], 2) + celu(in[0], 3) + softplus(in[0], 2); }, {x});
   // At 0 and where powers overflow.
   const Tensor corners = Tensor::from({0., 750., -750.}).detach();
-  const auto slopes = [&](const Tensor &y) { return gradient(y.sum(), Inputs{corners})[0].to<double>(); };
+  const auto slopes = [&](const Tensor &y) { return gradient(y.sum(), Inputs{corners})[0].toVector<double>(); };
   EXPECT_THAT(slopes(softplus(corners)), ElementsAre(0.5, 1, 0));
   EXPECT_THAT(slopes(mish(corners)), ElementsAre(DoubleNear(0.6, 1e-15), 1, 0));
   EXPECT_THAT(slopes(elu(corners, 2)), ElementsAre(2, 1, 0));

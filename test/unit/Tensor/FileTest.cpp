@@ -89,6 +89,6 @@ TEST_P(FileTest, BadOnesAreRefusedAtTheCall) {
               HasSubstr("has 11 bytes, not 8"));
   EXPECT_THAT(refusal([&] { Tensor::fromFile(path + "none", DType::F32, {2}); }), HasSubstr(path + "none"));
   EXPECT_THAT(refusal([&] { Tensor::fromFile(path, DType::Bool, {3}); }), HasSubstr("not 0 or 1"));
-  EXPECT_THAT(Tensor::fromFile(path, DType::U8, {3}).to<uint8_t>(), ElementsAre('a', 'b', 'c'));
+  EXPECT_THAT(Tensor::fromFile(path, DType::U8, {3}).toVector<uint8_t>(), ElementsAre('a', 'b', 'c'));
   EXPECT_EQ(Tensor::fromFile(path, DType::F32, {0, 3}, 11).sum().item<float>(), 0);
 }

@@ -52,7 +52,7 @@ TEST_P(GivenUpTest, ResultsTakeTheMemory) {
 // these.
 TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
   const auto put = [](const Tensor &at, const Tensor &row, const Tensor &cache) {
-    const Tensor places = Tensor::arange(0, cache.extent(1)).unsqueeze(0).unsqueeze(2);
+    const Tensor places = Tensor::arange(0, cache.size(1)).unsqueeze(0).unsqueeze(2);
     return where(places == at, row, cache);
   };
   const Jit step(
@@ -115,7 +115,7 @@ TEST_P(GivenUpTest, OneArgumentIsTakenOnce) {
   EXPECT_THAT(floats(results[1]), ElementsAre(2, 3));
   // Of another type than any result.
   const Jit wide([](Arguments a) { return std::vector{a[0].cast(DType::F64)}; }, {.givenUp = {0}});
-  EXPECT_EQ(wide({x})[0].to<double>(), (std::vector<double>{1, 2}));
+  EXPECT_EQ(wide({x})[0].toVector<double>(), (std::vector<double>{1, 2}));
   EXPECT_THAT(floats(x), ElementsAre(1, 2));
   EXPECT_EQ(context.counters().taken, 0u);
   EXPECT_EQ(context.counters().notTaken, 4u);

@@ -91,8 +91,8 @@ TEST_P(HandlesTest, ElementsInBraces) {
               HasSubstr("from: rows of 2 and of 1 elements are no matrix"));
   const Tensor bools = Tensor::from({true, false, true});
   EXPECT_EQ(bools.dtype(), DType::Bool);
-  EXPECT_THAT(bools.to<bool>(), ElementsAre(true, false, true));
-  EXPECT_THAT(Tensor::from(std::vector<bool>{false, true}, {2}).to<bool>(), ElementsAre(false, true));
+  EXPECT_THAT(bools.toVector<bool>(), ElementsAre(true, false, true));
+  EXPECT_THAT(Tensor::from(std::vector<bool>{false, true}, {2}).toVector<bool>(), ElementsAre(false, true));
 }
 
 TEST_P(HandlesTest, Positions) {
@@ -211,7 +211,7 @@ TEST(Members, EveryFunctionOfOneTensorIsBoth) {
            [&](const std::string &result, const std::string &name, const auto &, bool isConst) {
              // What tells or moves a value, instead of making another one.
              const std::set<std::string> facts = {"to",         "realize",   "type", "shape", "dtype",
-                                                  "context",    "extent",    "rank", "numel", "device",
+                                                  "context",    "size",      "rank", "numel", "device",
                                                   "isRealized", "isDefined", "id",   "bytes", "item"};
              if (isConst && !facts.contains(name) && result != "return")
                members.insert(name);

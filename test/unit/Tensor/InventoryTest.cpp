@@ -26,7 +26,7 @@ using InventoryTest = DeviceTest;
 
 /// A function of doubles, element by element.
 static std::vector<double> each(const Tensor &x, const std::function<double(double)> &function) {
-  std::vector<double> elements = x.to<double>();
+  std::vector<double> elements = x.toVector<double>();
   for (double &element : elements)
     element = function(element);
   return elements;
@@ -37,24 +37,24 @@ TEST_P(InventoryTest, Unary) {
   const auto near = [](const Tensor &of, double (*function)(double)) {
     return Pointwise(DoubleNear(1e-12), each(of, function));
   };
-  EXPECT_THAT(x.exp().to<double>(), near(x, std::exp));
-  EXPECT_THAT(x.exp2().to<double>(), near(x, std::exp2));
-  EXPECT_THAT(positive.log().to<double>(), near(positive, std::log));
-  EXPECT_THAT(positive.log2().to<double>(), near(positive, std::log2));
-  EXPECT_THAT(positive.sqrt().to<double>(), near(positive, std::sqrt));
-  EXPECT_THAT(positive.rsqrt().to<double>(), near(positive, [](double v) { return 1 / std::sqrt(v); }));
-  EXPECT_THAT(positive.reciprocal().to<double>(), near(positive, [](double v) { return 1 / v; }));
-  EXPECT_THAT(x.sin().to<double>(), near(x, std::sin));
-  EXPECT_THAT(x.cos().to<double>(), near(x, std::cos));
-  EXPECT_THAT((x / 3).tan().to<double>(), near(x / 3, std::tan));
-  EXPECT_THAT(x.tanh().to<double>(), near(x, std::tanh));
-  EXPECT_THAT(x.erf().to<double>(), near(x, std::erf));
-  EXPECT_THAT(x.floor().to<double>(), near(x, std::floor));
-  EXPECT_THAT(x.ceil().to<double>(), near(x, std::ceil));
-  EXPECT_THAT(x.round().to<double>(), near(x, std::nearbyint));
-  EXPECT_THAT(x.trunc().to<double>(), near(x, std::trunc));
-  EXPECT_THAT(x.abs().to<double>(), near(x, std::fabs));
-  EXPECT_THAT(x.neg().to<double>(), near(x, [](double v) { return -v; }));
+  EXPECT_THAT(x.exp().toVector<double>(), near(x, std::exp));
+  EXPECT_THAT(x.exp2().toVector<double>(), near(x, std::exp2));
+  EXPECT_THAT(positive.log().toVector<double>(), near(positive, std::log));
+  EXPECT_THAT(positive.log2().toVector<double>(), near(positive, std::log2));
+  EXPECT_THAT(positive.sqrt().toVector<double>(), near(positive, std::sqrt));
+  EXPECT_THAT(positive.rsqrt().toVector<double>(), near(positive, [](double v) { return 1 / std::sqrt(v); }));
+  EXPECT_THAT(positive.reciprocal().toVector<double>(), near(positive, [](double v) { return 1 / v; }));
+  EXPECT_THAT(x.sin().toVector<double>(), near(x, std::sin));
+  EXPECT_THAT(x.cos().toVector<double>(), near(x, std::cos));
+  EXPECT_THAT((x / 3).tan().toVector<double>(), near(x / 3, std::tan));
+  EXPECT_THAT(x.tanh().toVector<double>(), near(x, std::tanh));
+  EXPECT_THAT(x.erf().toVector<double>(), near(x, std::erf));
+  EXPECT_THAT(x.floor().toVector<double>(), near(x, std::floor));
+  EXPECT_THAT(x.ceil().toVector<double>(), near(x, std::ceil));
+  EXPECT_THAT(x.round().toVector<double>(), near(x, std::nearbyint));
+  EXPECT_THAT(x.trunc().toVector<double>(), near(x, std::trunc));
+  EXPECT_THAT(x.abs().toVector<double>(), near(x, std::fabs));
+  EXPECT_THAT(x.neg().toVector<double>(), near(x, [](double v) { return -v; }));
   EXPECT_THAT(floats(Tensor::from({0.5f, 1.5f, 2.5f, -0.5f}).round()), ElementsAre(0, 2, 2, 0));
   EXPECT_THAT(ints(Tensor::from({0.f, 0.5f, NAN}).logicalNot()), ElementsAre(1, 0, 0));
 }
@@ -92,7 +92,7 @@ TEST_P(InventoryTest, Facts) {
   EXPECT_EQ(x.shape(), (Shape{2, 3}));
   EXPECT_EQ(x.rank(), 2);
   EXPECT_EQ(x.numel(), 6);
-  EXPECT_EQ(x.extent(-1), 3);
+  EXPECT_EQ(x.size(-1), 3);
   EXPECT_EQ(x.dtype(), DType::I16);
   EXPECT_EQ(x.bytes().size(), 12u);
   EXPECT_EQ(x.bytes()[2], std::byte(2));
@@ -231,7 +231,7 @@ TEST_P(InventoryTest, GradientsOfTheRulesThatAreWrongThere) {
   const Tensor t = Tensor::from({0.5, 2.0}).detach();
   const Tensor first = gradient((t * t * t * t).sum(), std::vector{t})[0];
   const Tensor second = gradient(first.sum(), std::vector{t})[0], third = gradient(second.sum(), std::vector{t})[0];
-  EXPECT_THAT(third.to<double>(), ElementsAre(12, 48));
+  EXPECT_THAT(third.toVector<double>(), ElementsAre(12, 48));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, InventoryTest, testing::Values("reference", "cpu"),

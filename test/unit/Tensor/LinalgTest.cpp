@@ -19,7 +19,7 @@ static Tensor einsumOf(std::string_view notation, std::vector<Tensor> operands) 
 
 static void expectEqual(const Tensor &found, const Tensor &expected) {
   ASSERT_EQ(found.type(), expected.type());
-  EXPECT_THAT(found.to<double>(), Pointwise(DoubleNear(1e-12), expected.to<double>()));
+  EXPECT_THAT(found.toVector<double>(), Pointwise(DoubleNear(1e-12), expected.toVector<double>()));
 }
 
 TEST_P(LinalgTest, EinsumOfOneOperand) {
@@ -78,7 +78,7 @@ TEST_P(LinalgTest, EinsumRefuses) {
 static std::vector<double> attendNaively(const Tensor &q, const Tensor &k, const Tensor &v, double scale,
                                          const std::function<double(int64_t, int64_t)> &bias) {
   const int64_t n = q.shape()[0], m = k.shape()[0], width = q.shape()[1], out = v.shape()[1];
-  const std::vector<double> a = q.to<double>(), b = k.to<double>(), c = v.to<double>();
+  const std::vector<double> a = q.toVector<double>(), b = k.toVector<double>(), c = v.toVector<double>();
   std::vector<double> result(n * out);
   for (int64_t i = 0; i < n; ++i) {
     double total = 0;
@@ -101,15 +101,17 @@ TEST_P(LinalgTest, Attention) {
   const Tensor q = doubles({4, 3}), k = doubles({5, 3}, 1), v = doubles({5, 2}, 2), mask = doubles({4, 5}, 3);
   const auto none = [](int64_t, int64_t) { return 0.0; };
   const auto near = [](const std::vector<double> &values) { return Pointwise(DoubleNear(1e-12), values); };
-  EXPECT_THAT(scaledDotProductAttention(q, k, v).to<double>(), near(attendNaively(q, k, v, 1 / std::sqrt(3.0), none)));
-  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.scale = 2}).to<double>(), near(attendNaively(q, k, v, 2, none)));
-  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.causal = true, .scale = 1}).to<double>(),
+  EXPECT_THAT(scaledDotProductAttention(q, k, v).toVector<double>(),
+              near(attendNaively(q, k, v, 1 / std::sqrt(3.0), none)));
+  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.scale = 2}).toVector<double>(),
+              near(attendNaively(q, k, v, 2, none)));
+  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.causal = true, .scale = 1}).toVector<double>(),
               near(attendNaively(q, k, v, 1, [](int64_t i, int64_t j) { return j <= i + 1 ? 0 : -INFINITY; })));
-  const std::vector<double> biases = mask.to<double>();
-  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.mask = mask, .scale = 1}).to<double>(),
+  const std::vector<double> biases = mask.toVector<double>();
+  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.mask = mask, .scale = 1}).toVector<double>(),
               near(attendNaively(q, k, v, 1, [&](int64_t i, int64_t j) { return biases[i * 5 + j]; })));
   const Tensor seen = Tensor::from({1, 0, 1, 1, 0}) > 0;
-  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.mask = seen, .scale = 1}).to<double>(),
+  EXPECT_THAT(scaledDotProductAttention(q, k, v, {.mask = seen, .scale = 1}).toVector<double>(),
               near(attendNaively(q, k, v, 1, [](int64_t, int64_t j) { return j % 3 == 1 ? -INFINITY : 0; })));
   expectGradients(
       [](const std::vector<Tensor> &in) { return scaledDotProductAttention(in[0], in[1], in[2], {.causal = true}); },

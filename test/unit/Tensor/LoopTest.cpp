@@ -21,9 +21,9 @@ TEST_P(LoopTest, CarriesValues) {
   double a = 0.5, b = -0.25;
   for (int i = 0; i < 4; ++i)
     a = a * 3 + i, b = b * 4 + i;
-  EXPECT_THAT(found[0].to<double>(), ElementsAre(a, b));
-  EXPECT_THAT(found[1].to<int32_t>(), ElementsAre(5, 9));
-  EXPECT_THAT(found[2].to<double>(), ElementsAre(2, 3));
+  EXPECT_THAT(found[0].toVector<double>(), ElementsAre(a, b));
+  EXPECT_THAT(found[1].toVector<int32_t>(), ElementsAre(5, 9));
+  EXPECT_THAT(found[2].toVector<double>(), ElementsAre(2, 3));
 }
 
 TEST_P(LoopTest, TripsMayBeData) {
@@ -33,12 +33,12 @@ TEST_P(LoopTest, TripsMayBeData) {
   };
   for (int64_t trips : {5, 0, -3}) {
     const int32_t factor = 1 << std::max<int64_t>(trips, 0);
-    EXPECT_THAT(powers(Tensor::from(std::vector{trips}, {})).to<int32_t>(), ElementsAre(factor, 2 * factor));
+    EXPECT_THAT(powers(Tensor::from(std::vector{trips}, {})).toVector<int32_t>(), ElementsAre(factor, 2 * factor));
   }
   const Tensor start = Tensor::from({3});
   EXPECT_THAT(loop(0, std::vector{start},
                    [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] + 1}; })[0]
-                  .to<int32_t>(),
+                  .toVector<int32_t>(),
               ElementsAre(3));
 }
 
@@ -139,9 +139,9 @@ TEST_P(LoopTest, ValuesMoveOn) {
       }
     }
     for (size_t i = 0; i < found.size(); ++i)
-      EXPECT_EQ(found[i].to<int32_t>(), expected[i]) << trips << " trips, value " << i;
+      EXPECT_EQ(found[i].toVector<int32_t>(), expected[i]) << trips << " trips, value " << i;
   }
-  EXPECT_THAT(a.to<int32_t>(), ElementsAre(1, 2));
+  EXPECT_THAT(a.toVector<int32_t>(), ElementsAre(1, 2));
 }
 
 TEST_P(LoopTest, Refusals) {

@@ -51,7 +51,7 @@ TEST_P(LossesTest, IgnoredTargetsDoNotCount) {
   EXPECT_NEAR(crossEntropy(logits, targets).item<double>(), alone, 1e-12);
   EXPECT_NEAR(nllLoss(logits.logSoftmax(1), targets).item<double>(), alone, 1e-12);
   EXPECT_NEAR(crossEntropy(logits, targets, {.reduction = Reduction::Sum}).item<double>(), alone, 1e-12);
-  EXPECT_THAT(crossEntropy(logits, targets, {.reduction = Reduction::None}).to<double>(),
+  EXPECT_THAT(crossEntropy(logits, targets, {.reduction = Reduction::None}).toVector<double>(),
               ElementsAre(0, DoubleNear(alone, 1e-12), 0, 0));
   EXPECT_NEAR(crossEntropy(logits, Tensor::from({0, 2, 0, 0}), {.ignoreIndex = 0}).item<double>(), alone, 1e-12);
   const Tensor bytes = Tensor::from({uint8_t(255), uint8_t(2), uint8_t(255), uint8_t(255)});
@@ -62,7 +62,7 @@ TEST_P(LossesTest, IgnoredTargetsDoNotCount) {
   EXPECT_TRUE(std::isnan(crossEntropy(logits, bytes).item<double>()));
   EXPECT_TRUE(std::isnan(crossEntropy(logits, Tensor::from({-100, -100, -100, -100})).item<double>()));
   expectGradients([&](const std::vector<Tensor> &in) { return crossEntropy(in[0], targets); }, {logits});
-  const std::vector<double> g = gradient(crossEntropy(logits, targets), {logits})[0].to<double>();
+  const std::vector<double> g = gradient(crossEntropy(logits, targets), {logits})[0].toVector<double>();
   for (size_t i = 0; i < g.size(); ++i)
     EXPECT_EQ(g[i] != 0, i / 3 == 1) << i;
 }
@@ -91,14 +91,15 @@ TEST_P(LossesTest, OfProbabilitiesThemselves) {
 TEST_P(LossesTest, OfTriplets) {
   const Tensor a = Tensor::from({0., 0., 1., 1.}).reshape({2, 2}), p = Tensor::from({3., 4., 1., 1.}).reshape({2, 2});
   const Tensor n = Tensor::from({0., 2., 9., 1.}).reshape({2, 2});
-  EXPECT_THAT(tripletMarginLoss(a, p, n, {.epsilon = 0, .reduction = Reduction::None}).to<double>(), ElementsAre(4, 0));
+  EXPECT_THAT(tripletMarginLoss(a, p, n, {.epsilon = 0, .reduction = Reduction::None}).toVector<double>(),
+              ElementsAre(4, 0));
   EXPECT_THAT(
-      tripletMarginLoss(a, p, n, {.margin = 2, .p = 1, .epsilon = 0, .reduction = Reduction::None}).to<double>(),
+      tripletMarginLoss(a, p, n, {.margin = 2, .p = 1, .epsilon = 0, .reduction = Reduction::None}).toVector<double>(),
       ElementsAre(7, 0));
   // From the positive the negative is sqrt(13) away, from the anchor 2.
-  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .reduction = Reduction::None}).to<double>(),
+  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .reduction = Reduction::None}).toVector<double>(),
               ElementsAre(DoubleNear(6 - std::sqrt(13), 1e-12), 0));
-  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .swap = true, .reduction = Reduction::None}).to<double>(),
+  EXPECT_THAT(tripletMarginLoss(p, a, n, {.epsilon = 0, .swap = true, .reduction = Reduction::None}).toVector<double>(),
               ElementsAre(4, 0));
   EXPECT_THAT(tripletMarginLoss(a, p, n).item<double>(), DoubleNear(2, 1e-5));
   expectGradients(
@@ -136,7 +137,7 @@ static double readNaively(const std::vector<double> &logs, int64_t steps, int64_
 
 TEST_P(LossesTest, OfSequences) {
   const Tensor logits = doubles({5, 4, 3}) * 2, x = logits.logSoftmax();
-  const std::vector<double> all = x.to<double>();
+  const std::vector<double> all = x.toVector<double>();
   const std::vector<std::vector<int64_t>> targets = {{1, 2}, {2, 2}, {1}, {}};
   const std::vector<int64_t> steps = {5, 4, 3, 2};
   const Tensor labels = Tensor::from({1, 2, 2, 2, 1, 0, 0, 0}).reshape({4, 2}), lengths = Tensor::from({2, 2, 1, 0});
@@ -148,7 +149,7 @@ TEST_P(LossesTest, OfSequences) {
       own.insert(own.end(), all.begin() + (t * 4 + int64_t(i)) * 3, all.begin() + (t * 4 + int64_t(i)) * 3 + 3);
     expected.push_back(-std::log(readNaively(own, steps[i], 3, targets[i], 0)));
   }
-  EXPECT_THAT(ctcLoss(x, labels, counts, lengths, {.reduction = Reduction::None}).to<double>(),
+  EXPECT_THAT(ctcLoss(x, labels, counts, lengths, {.reduction = Reduction::None}).toVector<double>(),
               Pointwise(DoubleNear(1e-12), expected));
   EXPECT_NEAR(ctcLoss(x, labels, counts, lengths).item<double>(),
               (expected[0] / 2 + expected[1] / 2 + expected[2] + expected[3]) / 4, 1e-12);
@@ -159,7 +160,7 @@ TEST_P(LossesTest, OfSequences) {
   EXPECT_NEAR(ctcLoss(one, Tensor::from({0, 1}).reshape({1, 2}), Tensor::from({3}), Tensor::from({2}),
                       {.blank = 2, .reduction = Reduction::Sum})
                   .item<double>(),
-              -std::log(readNaively(one.to<double>(), 3, 3, {0, 1}, 2)), 1e-12);
+              -std::log(readNaively(one.toVector<double>(), 3, 3, {0, 1}, 2)), 1e-12);
   expectGradients(
       [&](const std::vector<Tensor> &in) {
         return ctcLoss(in[0].logSoftmax(), labels, counts, lengths, {.reduction = Reduction::None});
@@ -173,10 +174,10 @@ TEST_P(LossesTest, SequencesThatCannotBeRead) {
   // Two equal labels need a blank between them; a label that is no class cannot be read at all.
   const Tensor x = doubles({2, 2, 3}).logSoftmax().detach(), labels = Tensor::from({1, 1, 7, 0}).reshape({2, 2});
   const Tensor steps = Tensor::from({2, 2}), lengths = Tensor::from({2, 1});
-  EXPECT_THAT(ctcLoss(x, labels, steps, lengths, {.reduction = Reduction::None}).to<double>(),
+  EXPECT_THAT(ctcLoss(x, labels, steps, lengths, {.reduction = Reduction::None}).toVector<double>(),
               ElementsAre(INFINITY, INFINITY));
   const Tensor loss = ctcLoss(x, labels, steps, lengths, {.zeroInfinity = true, .reduction = Reduction::Sum});
-  EXPECT_THAT(gradient(loss, std::vector{x})[0].to<double>(), testing::Each(0));
+  EXPECT_THAT(gradient(loss, std::vector{x})[0].toVector<double>(), testing::Each(0));
   EXPECT_EQ(loss.item<double>(), 0);
   // Classes that are impossible do not make it NaN.
   const Tensor hard = Tensor::from({0., double(-INFINITY), double(-INFINITY), 0.}).reshape({2, 1, 2});
@@ -194,7 +195,7 @@ TEST_P(LossesTest, SequencesThatCannotBeRead) {
 
 TEST_P(LossesTest, NormalizationsAgreeWithLoops) {
   const Tensor x = doubles({2, 4, 3}), weight = doubles({4}, 1), bias = doubles({4}, 2);
-  const std::vector<double> e = x.to<double>(), w = weight.to<double>(), b = bias.to<double>();
+  const std::vector<double> e = x.toVector<double>(), w = weight.toVector<double>(), b = bias.toVector<double>();
   // Of runs of `size` elements: all normalizations below but that of batches have such.
   const auto normalized = [&](size_t size, bool centred) {
     std::vector<double> result(e.size());
@@ -215,19 +216,19 @@ TEST_P(LossesTest, NormalizationsAgreeWithLoops) {
       values[i] = values[i] * w[i / 3 % 4] + b[i / 3 % 4];
     return values;
   };
-  EXPECT_THAT(layerNorm(x, 1).to<double>(), near(normalized(3, true)));
-  EXPECT_THAT(layerNorm(x, 2).to<double>(), near(normalized(12, true)));
-  EXPECT_THAT(rmsNorm(x, 1).to<double>(), near(normalized(3, false)));
-  EXPECT_THAT(groupNorm(x, 2).to<double>(), near(normalized(6, true)));
-  EXPECT_THAT(groupNorm(x, 2, weight, bias).to<double>(), near(perChannel(normalized(6, true))));
+  EXPECT_THAT(layerNorm(x, 1).toVector<double>(), near(normalized(3, true)));
+  EXPECT_THAT(layerNorm(x, 2).toVector<double>(), near(normalized(12, true)));
+  EXPECT_THAT(rmsNorm(x, 1).toVector<double>(), near(normalized(3, false)));
+  EXPECT_THAT(groupNorm(x, 2).toVector<double>(), near(normalized(6, true)));
+  EXPECT_THAT(groupNorm(x, 2, weight, bias).toVector<double>(), near(perChannel(normalized(6, true))));
   const Tensor row = doubles({3}, 4), both = layerNorm(x, 1, row, row);
-  EXPECT_THAT(both.to<double>(), near((layerNorm(x, 1) * row + row).to<double>()));
-  EXPECT_THAT(rmsNorm(x, 1, row).to<double>(), near((rmsNorm(x, 1) * row).to<double>()));
+  EXPECT_THAT(both.toVector<double>(), near((layerNorm(x, 1) * row + row).toVector<double>()));
+  EXPECT_THAT(rmsNorm(x, 1, row).toVector<double>(), near((rmsNorm(x, 1) * row).toVector<double>()));
   std::vector<double> batch(e.size());
   for (size_t i = 0; i < e.size(); ++i)
     batch[i] = (e[i] - b[i / 3 % 4]) / std::sqrt(w[i / 3 % 4] * w[i / 3 % 4] + 1e-5);
-  EXPECT_THAT(batchNorm(x, bias, weight * weight).to<double>(), near(batch));
-  EXPECT_THAT(batchNorm(x, bias, weight * weight, weight, bias).to<double>(), near(perChannel(batch)));
+  EXPECT_THAT(batchNorm(x, bias, weight * weight).toVector<double>(), near(batch));
+  EXPECT_THAT(batchNorm(x, bias, weight * weight, weight, bias).toVector<double>(), near(perChannel(batch)));
   EXPECT_EQ(layerNorm(x.cast(DType::BF16), 1, row.cast(DType::F32)).dtype(), DType::BF16);
 }
 
@@ -238,7 +239,7 @@ TEST_P(LossesTest, GradientsAgreeWithDifferences) {
   expectGradients([](const Inputs &in) { return bceWithLogits(in[0], in[1], Reduction::None); }, {x, t});
   expectGradients([](const Inputs &in) { return layerNorm(in[0], 1, in[1], in[1]); }, {x, row});
   const Tensor zero = Tensor::from({0.0, 0.5});
-  EXPECT_THAT(gradient(klDivergence(zero, zero, Reduction::Sum), std::vector{zero})[0].to<double>(),
+  EXPECT_THAT(gradient(klDivergence(zero, zero, Reduction::Sum), std::vector{zero})[0].toVector<double>(),
               ElementsAre(0, DoubleNear(std::log(0.5) + 1 - 0.5 - 0.5, 1e-12)));
 }
 

@@ -25,7 +25,7 @@ TEST_P(ParameterTest, ThreadsReadWhatOthersSet) {
       while (!isOver || reads < 100) {
         wrong += parameter->type() != TensorType{DType::F32, {4}};
         wrong += (*parameter).shape() != Shape{4};
-        const std::vector<float> values = parameter.value().to<float>();
+        const std::vector<float> values = parameter.value().toVector<float>();
         wrong += values != std::vector<float>(4, values[0]);
         ++reads;
       }

@@ -34,7 +34,7 @@ TEST_P(ProfileTest, CountsEachKernelOfEachRun) {
   for (int run = 0; run < 3; ++run) {
     const Tensor product = matmul(matrix(32, 64), matrix(64, 16));
     product.realize();
-    EXPECT_EQ(product.to<float>()[0], 16);
+    EXPECT_EQ(product.toVector<float>()[0], 16);
   }
   (matrix(8, 8) + 1).realize();
   const std::vector<KernelTime> kernels = profile.kernels();

@@ -233,7 +233,8 @@ TEST_P(NumbersTest, ThatVaryAreArgumentsOfOneProgram) {
             3u);
   // Of integers, from 0 on as loops count, and on both sides.
   const Tensor n = Tensor::from({1, -2, 3});
-  EXPECT_LE(compilesOf([&](int i) { EXPECT_THAT((i - n * i).to<int32_t>(), ElementsAre(0, 3 * i, -2 * i)); }, 40), 3u);
+  EXPECT_LE(compilesOf([&](int i) { EXPECT_THAT((i - n * i).toVector<int32_t>(), ElementsAre(0, 3 * i, -2 * i)); }, 40),
+            3u);
   // Two that vary, one that does not, one at a time.
   EXPECT_LE(compilesOf(
                 [&](int i) {

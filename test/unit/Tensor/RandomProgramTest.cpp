@@ -152,9 +152,9 @@ private:
   Tensor fit(const Tensor &x, const Tensor &y) {
     Tensor result = y;
     while (result.rank() > x.rank())
-      result = result.extent(0) == 0 ? result.sum({0}) : result.select(0, draw(result.extent(0)));
+      result = result.size(0) == 0 ? result.sum({0}) : result.select(0, draw(result.size(0)));
     for (int64_t back = 1; back <= result.rank(); ++back) {
-      const int64_t have = result.extent(-back), want = x.extent(-back);
+      const int64_t have = result.size(-back), want = x.size(-back);
       if (have == want || have == 1)
         continue;
       std::vector<Slice> slices(result.rank());
@@ -204,7 +204,7 @@ private:
     }
     case 3: {
       Dims low = Dims::repeated(t.rank(), 0), high = low;
-      low[dim] = draw(3) - (t.extent(dim) > 1);
+      low[dim] = draw(3) - (t.size(dim) > 1);
       high[dim] = draw(3);
       return keep(t.pad(low, high, isFloat(t.dtype()) ? 0.25 : -1), x.isExact);
     }
@@ -297,7 +297,7 @@ std::vector<std::vector<double>> run(const char *device, uint64_t first, uint64_
   }
   std::vector<std::vector<double>> numbers;
   for (const Tensor &result : results)
-    numbers.push_back(result.to<double>());
+    numbers.push_back(result.toVector<double>());
   return numbers;
 }
 

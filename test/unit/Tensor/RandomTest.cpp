@@ -31,7 +31,8 @@ std::pair<double, double> momentsOf(const Tensor &x) {
 
 TEST_P(RandomTest, BitsAreThoseOfPhilox) {
   // The authors' known answers of philox4x32-10, for zero keys and counters.
-  EXPECT_THAT(randomBits(seedOf(0), {4}).to<uint32_t>(), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
+  EXPECT_THAT(randomBits(seedOf(0), {4}).toVector<uint32_t>(),
+              ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
   EXPECT_THAT(floats(uniform(seedOf(0), {2})), ElementsAre(0x6627e8p-24f, 0xe169c5p-24f));
   EXPECT_EQ(uniform(seedOf(0), {1}, 0, 1, DType::F64).item<double>(), std::ldexp(0x6627e8d5e169c58d >> 11, -53));
 }

@@ -18,34 +18,34 @@ using Inputs = std::vector<Tensor>;
 
 TEST_P(SelectionTest, Nonzero) {
   const Tensor x = Tensor::from({0.f, 2.f, 0.f, NAN, -1.f, 0.f}).reshape({2, 3});
-  const Counted found = nonzero(x);
+  const Padded found = nonzero(x);
   EXPECT_THAT(ints(found.values), ElementsAre(0, 1, 1, 0, 1, 1, -1, -1, -1, -1, -1, -1));
   EXPECT_EQ(found.count.item<int64_t>(), 3);
-  EXPECT_THAT(ints(found.exact()), ElementsAre(0, 1, 1, 0, 1, 1));
-  EXPECT_EQ(found.exact().shape(), (Shape{3, 2}));
-  EXPECT_EQ(nonzero(Tensor::zeros({2, 0})).exact().shape(), (Shape{0, 2}));
-  EXPECT_EQ(nonzero(Tensor::scalar(3)).exact().shape(), (Shape{1, 0}));
-  EXPECT_THAT(ints(nonzero(Tensor::ones({2, 1, 2}, DType::I8)).exact()),
+  EXPECT_THAT(ints(found.trim()), ElementsAre(0, 1, 1, 0, 1, 1));
+  EXPECT_EQ(found.trim().shape(), (Shape{3, 2}));
+  EXPECT_EQ(nonzero(Tensor::zeros({2, 0})).trim().shape(), (Shape{0, 2}));
+  EXPECT_EQ(nonzero(Tensor::scalar(3)).trim().shape(), (Shape{1, 0}));
+  EXPECT_THAT(ints(nonzero(Tensor::ones({2, 1, 2}, DType::I8)).trim()),
               ElementsAre(0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1));
 }
 
 TEST_P(SelectionTest, Masks) {
   const Tensor x = Tensor::arange(1, 7).reshape({2, 3});
-  const Counted above = maskedSelect(x, x > 3);
+  const Padded above = maskedSelect(x, x > 3);
   EXPECT_THAT(ints(above.values), ElementsAre(4, 5, 6, 0, 0, 0));
-  EXPECT_THAT(ints(above.exact()), ElementsAre(4, 5, 6));
-  EXPECT_THAT(ints(maskedSelect(x, x.select(0, 0) > 1).exact()), ElementsAre(2, 3, 5, 6));
-  EXPECT_THAT(ints(maskedSelect(x.select(0, 0), x > 4).exact()), ElementsAre(2, 3));
+  EXPECT_THAT(ints(above.trim()), ElementsAre(4, 5, 6));
+  EXPECT_THAT(ints(maskedSelect(x, x.select(0, 0) > 1).trim()), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(ints(maskedSelect(x.select(0, 0), x > 4).trim()), ElementsAre(2, 3));
   const Tensor rows = Tensor::from({0, 1}) > 0, columns = Tensor::from({1, 0, 1}) > 0;
-  EXPECT_THAT(ints(compress(x, rows).exact()), ElementsAre(4, 5, 6));
+  EXPECT_THAT(ints(compress(x, rows).trim()), ElementsAre(4, 5, 6));
   EXPECT_THAT(ints(compress(x, columns, 1).values), ElementsAre(1, 3, 0, 4, 6, 0));
-  EXPECT_THAT(ints(compress(x, columns, -1).exact()), ElementsAre(1, 3, 4, 6));
-  EXPECT_EQ(compress(x, rows & rows.logicalNot()).exact().shape(), (Shape{0, 3}));
-  EXPECT_EQ(maskedSelect(Tensor::ones({0}), Tensor::zeros({0}, DType::Bool)).exact().shape(), (Shape{0}));
+  EXPECT_THAT(ints(compress(x, columns, -1).trim()), ElementsAre(1, 3, 4, 6));
+  EXPECT_EQ(compress(x, rows & rows.logicalNot()).trim().shape(), (Shape{0, 3}));
+  EXPECT_EQ(maskedSelect(Tensor::ones({0}), Tensor::zeros({0}, DType::Bool)).trim().shape(), (Shape{0}));
   // The program is the same whatever is selected.
   const uint64_t hits = context.counters().hits;
-  EXPECT_EQ(ints(maskedSelect(x, Tensor::from({0, 1, 1, 1, 1, 1}).reshape({2, 3}) > 0).exact()).size(), 5u);
-  EXPECT_EQ(ints(maskedSelect(x, Tensor::from({0, 0, 0, 0, 1, 1}).reshape({2, 3}) > 0).exact()).size(), 2u);
+  EXPECT_EQ(ints(maskedSelect(x, Tensor::from({0, 1, 1, 1, 1, 1}).reshape({2, 3}) > 0).trim()).size(), 5u);
+  EXPECT_EQ(ints(maskedSelect(x, Tensor::from({0, 0, 0, 0, 1, 1}).reshape({2, 3}) > 0).trim()).size(), 2u);
   EXPECT_GT(context.counters().hits, hits);
   const Tensor mask = Tensor::from({1, 0, 0, 1, 1, 0}).reshape({2, 3}) > 0;
   expectGradients([&](const Inputs &in) { return maskedSelect(in[0], mask).values; }, {doubles({2, 3})});
@@ -55,42 +55,42 @@ TEST_P(SelectionTest, Masks) {
               HasSubstr("maskedSelect: shapes [2, 3] and [2] do not broadcast"));
   EXPECT_THAT(refusal([&] { compress(x, rows, 1); }),
               HasSubstr("compress: a mask of shape [2] for dimension 1 of [2, 3]"));
-  EXPECT_THAT(refusal([] { Counted().exact(); }), HasSubstr("exact: there is no tensor in this place"));
+  EXPECT_THAT(refusal([] { Padded().trim(); }), HasSubstr("trim: there is no tensor in this place"));
 }
 
 TEST_P(SelectionTest, Unique) {
   const std::vector<int> elements = {3, 1, 3, 7, 1, 3};
   const Unique found = unique(Tensor::from(elements, {2, 3}));
-  EXPECT_THAT(ints(found.values.exact()), ElementsAre(1, 3, 7));
+  EXPECT_THAT(ints(found.values.trim()), ElementsAre(1, 3, 7));
   EXPECT_THAT(ints(found.values.values), ElementsAre(1, 3, 7, 0, 0, 0));
   EXPECT_THAT(ints(found.inverse), ElementsAre(1, 0, 1, 2, 0, 1));
   EXPECT_EQ(found.inverse.shape(), (Shape{2, 3}));
   EXPECT_THAT(ints(found.counts), ElementsAre(2, 3, 1, 0, 0, 0));
   // What was taken apart is put together again.
-  EXPECT_THAT(take(found.values.values, found.inverse).to<int>(), ElementsAreArray(elements));
+  EXPECT_THAT(take(found.values.values, found.inverse).toVector<int>(), ElementsAreArray(elements));
   const Unique floats_ = unique(Tensor::from({NAN, 2.f, 0.f, -0.f, NAN}));
   EXPECT_EQ(floats_.values.count.item<int64_t>(), 4);
   EXPECT_THAT(ints(floats_.counts), ElementsAre(2, 1, 1, 1, 0));
-  EXPECT_THAT(ints(unique(Tensor::from({3, 0, 5}) > 0).values.exact()), ElementsAre(0, 1));
-  EXPECT_EQ(unique(Tensor::ones({0})).values.exact().shape(), (Shape{0}));
-  EXPECT_THAT(ints(unique(Tensor::scalar(4)).values.exact()), ElementsAre(4));
+  EXPECT_THAT(ints(unique(Tensor::from({3, 0, 5}) > 0).values.trim()), ElementsAre(0, 1));
+  EXPECT_EQ(unique(Tensor::ones({0})).values.trim().shape(), (Shape{0}));
+  EXPECT_THAT(ints(unique(Tensor::scalar(4)).values.trim()), ElementsAre(4));
 }
 
 TEST_P(SelectionTest, Creation) {
   const Tensor x = Tensor::from({int8_t(3), int8_t(4)});
-  EXPECT_THAT(zerosLike(x).to<int8_t>(), Each(0));
-  EXPECT_THAT(onesLike(x).to<int8_t>(), Each(1));
-  EXPECT_THAT(fullLike(x, 7).to<int8_t>(), Each(7));
+  EXPECT_THAT(zerosLike(x).toVector<int8_t>(), Each(0));
+  EXPECT_THAT(onesLike(x).toVector<int8_t>(), Each(1));
+  EXPECT_THAT(fullLike(x, 7).toVector<int8_t>(), Each(7));
   EXPECT_THAT(refusal([&] { fullLike(x, 300); }), HasSubstr("full: no i8 is 300.000000"));
   EXPECT_THAT(refusal([] { onesLike(Tensor()); }), HasSubstr("onesLike: there is no tensor in this place"));
   {
     const ContextScope other(Context({.device = "reference"}));
-    EXPECT_THAT((x + onesLike(x)).to<int8_t>(), ElementsAre(4, 5));
+    EXPECT_THAT((x + onesLike(x)).toVector<int8_t>(), ElementsAre(4, 5));
   }
   EXPECT_THAT(floats(tri(2, 3, 1)), ElementsAre(1, 1, 0, 1, 1, 1));
   EXPECT_THAT(ints(tri(2, 2, -1, DType::I32)), ElementsAre(0, 0, 1, 0));
   EXPECT_THAT(floats(linspace(0, 1, 5)), ElementsAre(0, .25, .5, .75, 1));
-  EXPECT_THAT(linspace(-1, 0.7, 4, DType::F64).to<double>().back(), 0.7);
+  EXPECT_THAT(linspace(-1, 0.7, 4, DType::F64).toVector<double>().back(), 0.7);
   EXPECT_THAT(floats(linspace(3, 9, 1)), ElementsAre(3));
   EXPECT_EQ(linspace(3, 9, 0).shape(), (Shape{0}));
   EXPECT_THAT(refusal([] { linspace(0, 1, -1); }), HasSubstr("linspace: there are no -1 numbers"));
@@ -170,8 +170,9 @@ TEST_P(SelectionTest, PositionsOfMaxima) {
   const Tensor y = doubles({2, 3, 5, 6});
   const WindowOptions options{.stride = {2, 1}, .padding = {1}, .dilation = {1, 2}};
   const Pooled pooled = maxPoolWithPositions(y, {3, 3}, options);
-  EXPECT_EQ(pooled.values.to<double>(), maxPool(y, {3, 3}, options).to<double>());
-  EXPECT_EQ(takeAlong(y.flatten(2), pooled.positions.flatten(2), 2).to<double>(), pooled.values.to<double>());
+  EXPECT_EQ(pooled.values.toVector<double>(), maxPool(y, {3, 3}, options).toVector<double>());
+  EXPECT_EQ(takeAlong(y.flatten(2), pooled.positions.flatten(2), 2).toVector<double>(),
+            pooled.values.toVector<double>());
 }
 
 TEST_P(SelectionTest, FirstValuesOfWeights) {

@@ -18,8 +18,8 @@
 
 namespace zyx::test {
 
-inline std::vector<float> floats(const Tensor &x) { return x.to<float>(); }
-inline std::vector<int64_t> ints(const Tensor &x) { return x.cast(DType::I64).to<int64_t>(); }
+inline std::vector<float> floats(const Tensor &x) { return x.toVector<float>(); }
+inline std::vector<int64_t> ints(const Tensor &x) { return x.cast(DType::I64).toVector<int64_t>(); }
 
 inline std::vector<double> wide(const std::vector<float> &x) { return {x.begin(), x.end()}; }
 
@@ -57,7 +57,7 @@ inline void expectGradients(const std::function<Tensor(const std::vector<Tensor>
   const std::vector<Tensor> gradients = gradient((value * weights).sum(), inputs);
   const auto loss = [&](const std::vector<Tensor> &at) { return (function(at) * weights).sum().item<double>(); };
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const std::vector<double> elements = inputs[k].to<double>(), found = gradients[k].to<double>();
+    const std::vector<double> elements = inputs[k].toVector<double>(), found = gradients[k].toVector<double>();
     for (size_t i = 0; i < elements.size(); ++i) {
       const auto moved = [&](double step) {
         std::vector<double> changed = elements;

@@ -35,9 +35,9 @@ TEST_P(TensorTest, ArithmeticBroadcasts) {
   EXPECT_THAT(floats(x * column - 1), ElementsAre(0, 1, 2, 7, 9, 11));
   EXPECT_THAT(floats(1 / x), ElementsAre(1.f, .5f, 1 / 3.f, .25f, .2f, 1 / 6.f));
   EXPECT_EQ((row + column).shape(), (Shape{2, 3}));
-  EXPECT_THAT((x > 3).cast(DType::I32).to<int32_t>(), ElementsAre(0, 0, 0, 1, 1, 1));
+  EXPECT_THAT((x > 3).cast(DType::I32).toVector<int32_t>(), ElementsAre(0, 0, 0, 1, 1, 1));
   EXPECT_THAT(floats(where(x > 3, x, -x)), ElementsAre(-1, -2, -3, 4, 5, 6));
-  EXPECT_THAT((Tensor::from({7, -7}) / 2).to<int>(), ElementsAre(3, -3));
+  EXPECT_THAT((Tensor::from({7, -7}) / 2).toVector<int>(), ElementsAre(3, -3));
 }
 
 TEST_P(TensorTest, DtypesPromoteWithoutLoss) {
@@ -83,7 +83,7 @@ TEST_P(TensorTest, RefusalsNameTheCallAndBothShapes) {
   EXPECT_THAT(refusal([&] { x.slice({{.step = 0}}); }), HasSubstr("slice: a step of 0 goes nowhere"));
   EXPECT_THAT(refusal([&] { x.select(1, 3); }), HasSubstr("select: dimension 1 of [2, 3] has no position 3"));
   EXPECT_THAT(refusal([&] { x.item<float>(); }), HasSubstr("item: a tensor of shape [2, 3] has not one element"));
-  EXPECT_THAT(refusal([&] { x.to<int>(); }), HasSubstr("a tensor of f32 is read as i32; cast it"));
+  EXPECT_THAT(refusal([&] { x.toVector<int>(); }), HasSubstr("a tensor of f32 is read as i32; cast it"));
   EXPECT_THAT(refusal([&] { where(x, x, x); }), HasSubstr("where: the condition is of dtype f32, not bool"));
   EXPECT_THAT(refusal([&] { where(y > 0, x, x); }), HasSubstr("where: shapes [4] and [2, 3] do not broadcast"));
   EXPECT_THAT(refusal([&] { Tensor::ones({2}, DType::I32).mean(); }),
@@ -114,7 +114,7 @@ TEST_P(TensorTest, RefusalsNameTheCallAndBothShapes) {
 
 TEST_P(TensorTest, Movement) {
   const Tensor x = Tensor::arange(0, 12).reshape({3, 4});
-  auto ints = [](const Tensor &t) { return t.to<int64_t>(); };
+  auto ints = [](const Tensor &t) { return t.toVector<int64_t>(); };
   EXPECT_THAT(ints(x.transpose().slice({{1, 3}, {0, 2}})), ElementsAre(1, 5, 2, 6));
   EXPECT_THAT(ints(x.slice({{-1}, {.step = -1}})), ElementsAre(11, 10, 9, 8));
   EXPECT_THAT(ints(x.slice({{.step = 2}, {1, std::nullopt, 2}})), ElementsAre(1, 3, 9, 11));
@@ -131,7 +131,7 @@ TEST_P(TensorTest, Movement) {
   const std::vector parts = {x.select(0, 0), x.select(0, 2)};
   EXPECT_THAT(ints(concat(parts)), ElementsAre(0, 1, 2, 3, 8, 9, 10, 11));
   EXPECT_THAT(ints(take(x.select(0, 1), Tensor::from({int64_t(3), int64_t(0), int64_t(9)}))), ElementsAre(7, 4, 0));
-  EXPECT_THAT(Tensor::eye(2).to<float>(), ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(Tensor::eye(2).toVector<float>(), ElementsAre(1, 0, 0, 1));
   EXPECT_THAT(ints(Tensor::arange(5, 0, -2)), ElementsAre(5, 3, 1));
 }
 
@@ -145,8 +145,8 @@ TEST_P(TensorTest, Reductions) {
   EXPECT_THAT(floats(x.mean({1})), ElementsAre(2, 3));
   EXPECT_THAT(floats(x.var({1})), ElementsAre(1, 12));
   EXPECT_THAT(floats(x.var({1}, false, 0)), ElementsAre(FloatEq(2 / 3.f), 8));
-  EXPECT_THAT(x.argmax(1).to<int64_t>(), ElementsAre(0, 1));
-  EXPECT_THAT(x.argmin(1).to<int64_t>(), ElementsAre(1, 0));
+  EXPECT_THAT(x.argmax(1).toVector<int64_t>(), ElementsAre(0, 1));
+  EXPECT_THAT(x.argmin(1).toVector<int64_t>(), ElementsAre(1, 0));
   EXPECT_THAT(Tensor::from({1.f, NAN, NAN}).argmax(0).item<int64_t>(), 1);
   EXPECT_EQ(Tensor::full({300}, 1, DType::I8).sum().item<int32_t>(), 300);
   EXPECT_EQ(Tensor::ones({300}, DType::U8).sum().dtype(), DType::U32);
