@@ -79,7 +79,7 @@ template <typename Model> Step makeStep(Model model, NamedTensors data, bool isT
   }
   model.eval();
   const Jit jit([=](std::span<const Tensor> x) { return std::vector<Tensor>{model(x[0])}; });
-  return [=] { return jit(std::vector<Tensor>{batches->next().first})[0].template to<float>(); };
+  return [=] { return jit(std::vector<Tensor>{batches->next().first})[0].template toVector<float>(); };
 }
 
 Step makeStep(const json &request) {

@@ -59,14 +59,14 @@ class Decoder {
 public:
   Decoder(const gpt2::Model &model, int64_t prompt, int64_t count)
       : begin([&model, prompt, count](std::span<const Tensor> a) {
-          std::vector<nn::KeysValues> caches = model.caches(prompt + count);
+          std::vector<nn::KVCache> caches = model.caches(prompt + count);
           std::vector<Tensor> results = {model.first(a[0], caches)};
           for (const auto &[keys, values] : caches)
             results.insert(results.end(), {keys, values});
           return results;
         }),
         rest([&model, prompt, count](std::span<const Tensor> a) {
-          std::vector<nn::KeysValues> caches;
+          std::vector<nn::KVCache> caches;
           for (size_t i = 1; i < a.size(); i += 2)
             caches.push_back({a[i], a[i + 1]});
           return std::vector{model.continued(a[0], caches, prompt, count)};

@@ -41,44 +41,44 @@ public:
   }
 
   /// One per layer, with room for so many rows.
-  std::vector<zyx::nn::KeysValues> caches(int64_t rows) const {
+  std::vector<zyx::nn::KVCache> caches(int64_t rows) const {
     const Tensor zeros = Tensor::zeros({heads, rows, width / heads});
-    return std::vector<zyx::nn::KeysValues>(layers, {zeros, zeros});
+    return std::vector<zyx::nn::KVCache>(layers, {zeros, zeros});
   }
 
   /// Of the last of the tokens, [1, vocabulary], when the first of them is number `start`; caches have those before
   /// it, and get these.
-  Tensor extend(const Tensor &tokens, std::vector<zyx::nn::KeysValues> &caches, const Tensor &start) const {
+  Tensor forwardCached(const Tensor &tokens, std::vector<zyx::nn::KVCache> &caches, const Tensor &start) const {
     Tensor x = embedded(tokens, start);
     for (int64_t i = 0; i < layers; ++i) {
       const auto [queries, rows] = split(i, x);
       caches[i] = zyx::nn::append(caches[i], rows, start);
-      x = after(i, x, zyx::nn::attendCache(queries, caches[i], start));
+      x = after(i, x, zyx::nn::cachedAttention(queries, caches[i], start));
     }
     return head(x.slice({{-1}}));
   }
 
   /// The likeliest token behind `prompt`, the likeliest behind that, and so on: `count` of them, i64.
   Tensor decode(const Tensor &prompt, int64_t count) const {
-    std::vector<zyx::nn::KeysValues> all = caches(prompt.size(0) + count);
+    std::vector<zyx::nn::KVCache> all = caches(prompt.size(0) + count);
     return continued(first(prompt, all), all, prompt.size(0), count);
   }
   /// The first of these, [1]; caches get the prompt.
-  Tensor first(const Tensor &prompt, std::vector<zyx::nn::KeysValues> &caches) const {
-    return extend(prompt, caches, Tensor::scalar<int64_t>(0)).argmax(1);
+  Tensor first(const Tensor &prompt, std::vector<zyx::nn::KVCache> &caches) const {
+    return forwardCached(prompt, caches, Tensor::scalar<int64_t>(0)).argmax(1);
   }
   /// All of them, by a loop that carries the last token, all tokens and the caches, which have `start` rows.
-  Tensor continued(const Tensor &first, const std::vector<zyx::nn::KeysValues> &caches, int64_t start,
+  Tensor continued(const Tensor &first, const std::vector<zyx::nn::KVCache> &caches, int64_t start,
                    int64_t count) const {
     const Tensor places = Tensor::arange(0, count);
     std::vector<Tensor> carried = {first, zyx::where(places == 0, first, 0)};
     for (const auto &[keys, values] : caches)
       carried.insert(carried.end(), {keys, values});
     return zyx::loop(count - 1, carried, [&](const Tensor &trip, std::span<const Tensor> now) {
-      std::vector<zyx::nn::KeysValues> all;
+      std::vector<zyx::nn::KVCache> all;
       for (size_t i = 2; i < now.size(); i += 2)
         all.push_back({now[i], now[i + 1]});
-      const Tensor token = extend(now[0], all, trip + start).argmax(1);
+      const Tensor token = forwardCached(now[0], all, trip + start).argmax(1);
       std::vector<Tensor> next = {token, zyx::where(places == trip + 1, token, now[1])};
       for (const auto &[keys, values] : all)
         next.insert(next.end(), {keys, values});
@@ -106,7 +106,7 @@ private:
     return zyx::layerNorm(x, 1, weight(name + ".weight"), weight(name + ".bias"));
   }
   /// [heads, rows, width / heads] each.
-  std::pair<Tensor, zyx::nn::KeysValues> split(int64_t i, const Tensor &x) const {
+  std::pair<Tensor, zyx::nn::KVCache> split(int64_t i, const Tensor &x) const {
     const Tensor all = linear(norm(x, block(i) + "ln_1"), block(i) + "attn.c_attn")
                            .reshape({-1, 3, heads, width / heads})
                            .permute({1, 2, 0, 3});

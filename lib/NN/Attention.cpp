@@ -14,12 +14,12 @@ using namespace zyx;
 using namespace zyx::nn;
 
 static AttentionOptions checked(int64_t width, AttentionOptions options, const Place &where) {
-  if (options.groups == 0)
-    options.groups = options.heads;
-  if (options.heads <= 0 || options.groups <= 0 || width % options.heads != 0 || options.heads % options.groups != 0)
-    throw Error(Status::invalidArgument("MultiheadAttention: a width of " + std::to_string(width) + " and " +
-                                        std::to_string(options.heads) + " heads in " + std::to_string(options.groups) +
-                                        " groups do not divide"),
+  if (options.kvHeads == 0)
+    options.kvHeads = options.heads;
+  if (options.heads <= 0 || options.kvHeads <= 0 || width % options.heads != 0 || options.heads % options.kvHeads != 0)
+    throw Error(Status::invalidArgument("MultiheadAttention: a width of " + std::to_string(width) + ", " +
+                                        std::to_string(options.heads) + " heads and " +
+                                        std::to_string(options.kvHeads) + " kvHeads do not divide"),
                 where);
   return options;
 }
@@ -27,8 +27,8 @@ static AttentionOptions checked(int64_t width, AttentionOptions options, const P
 MultiheadAttention::MultiheadAttention(int64_t width, AttentionOptions given, InitRngRef rng, Place where)
     : options(checked(width, given, where)),
       query(add("query", Linear(width, width, rng, options.hasBias, where), where)),
-      key(add("key", Linear(width, width / options.heads * options.groups, rng, options.hasBias, where), where)),
-      value(add("value", Linear(width, width / options.heads * options.groups, rng, options.hasBias, where), where)),
+      key(add("key", Linear(width, width / options.heads * options.kvHeads, rng, options.hasBias, where), where)),
+      value(add("value", Linear(width, width / options.heads * options.kvHeads, rng, options.hasBias, where), where)),
       output(add("output", Linear(width, width, rng, options.hasBias, where), where)) {}
 
 //===----------------------------------------------------------------------===//
@@ -51,7 +51,7 @@ static Tensor positionsFrom(const Tensor &start, int64_t rows, const Place &wher
   return start.isDefined() ? positions + positionOf(start, where) : positions;
 }
 
-KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, const Tensor &start, Place where) {
+KVCache zyx::nn::append(const KVCache &cache, const KVCache &more, const Tensor &start, Place where) {
   const ContextScope scope(cache.keys.context());
   auto put = [&](const Tensor &all, const Tensor &rows) {
     const Tensor positions = positionsFrom(start, rows.size(-2, where), where);
@@ -64,8 +64,8 @@ KeysValues zyx::nn::append(const KeysValues &cache, const KeysValues &more, cons
   return {put(cache.keys, more.keys), put(cache.values, more.values)};
 }
 
-Tensor zyx::nn::attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal,
-                            Place where) {
+Tensor zyx::nn::cachedAttention(const Tensor &queries, const KVCache &cache, const Tensor &start, bool causal,
+                                Place where) {
   const ContextScope scope(queries.context());
   const int64_t rows = queries.size(-2, where), room = cache.keys.size(-2, where);
   const Tensor begin = positionOf(start, where), places = Tensor::arange(0, room, 1, DType::I64, where);
@@ -98,21 +98,21 @@ Tensor MultiheadAttention::queries(const Tensor &x, const Tensor &start, const P
   return options.rotary ? turned(heads, start, where) : heads;
 }
 
-KeysValues MultiheadAttention::keysValues(const Tensor &memory, const Tensor &start, const Place &where) const {
-  const Tensor keys = byHead(key(memory), options.groups, where);
-  return {options.rotary ? turned(keys, start, where) : keys, byHead(value(memory), options.groups, where)};
+KVCache MultiheadAttention::projectKV(const Tensor &memory, const Tensor &start, const Place &where) const {
+  const Tensor keys = byHead(key(memory), options.kvHeads, where);
+  return {options.rotary ? turned(keys, start, where) : keys, byHead(value(memory), options.kvHeads, where)};
 }
 
-KeysValues MultiheadAttention::repeated(const KeysValues &groups, const Place &where) const {
-  const int64_t share = options.heads / options.groups;
+KVCache MultiheadAttention::repeated(const KVCache &kv, const Place &where) const {
+  const int64_t share = options.heads / options.kvHeads;
   if (share == 1)
-    return groups;
+    return kv;
   auto repeat = [&](const Tensor &all) {
     Shape shape = all.shape();
     shape.insert(shape.end() - 2, share);
     return all.unsqueeze(-3, where).expand(shape, where).flatten(all.rank() - 3, all.rank() - 2, where);
   };
-  return {repeat(groups.keys), repeat(groups.values)};
+  return {repeat(kv.keys), repeat(kv.values)};
 }
 
 Tensor MultiheadAttention::joined(const Tensor &heads, const Place &where) const {
@@ -125,33 +125,33 @@ Tensor MultiheadAttention::joined(const Tensor &heads, const Place &where) const
 
 Tensor MultiheadAttention::operator()(const Tensor &x, const Tensor &memory, const Tensor &mask, Place where) const {
   return callFor("MultiheadAttention", where, [&] {
-    const KeysValues all = repeated(remember(memory, where), where);
+    const KVCache all = repeated(precomputeKV(memory, where), where);
     return joined(scaledDotProductAttention(queries(x, {}, where), all.keys, all.values,
                                             {.mask = mask, .causal = options.causal}, where),
                   where);
   });
 }
 
-Tensor MultiheadAttention::attend(const Tensor &x, const KeysValues &memory, const Tensor &mask, const Tensor &start,
-                                  Place where) const {
+Tensor MultiheadAttention::forwardKV(const Tensor &x, const KVCache &memory, const Tensor &mask, const Tensor &start,
+                                     Place where) const {
   return callFor("MultiheadAttention", where, [&] {
-    const KeysValues all = repeated(memory, where);
+    const KVCache all = repeated(memory, where);
     return joined(scaledDotProductAttention(queries(x, start, where), all.keys, all.values, {.mask = mask}, where),
                   where);
   });
 }
 
-KeysValues MultiheadAttention::cache(Shape batch, int64_t rows, Place where) const {
+KVCache MultiheadAttention::cache(Shape batch, int64_t rows, Place where) const {
   const ContextScope scope(key.weight->context());
-  batch.insert(batch.end(), {options.groups, rows, key.weight->size(0, where) / options.groups});
+  batch.insert(batch.end(), {options.kvHeads, rows, key.weight->size(0, where) / options.kvHeads});
   const Tensor zeros = Tensor::zeros(batch, key.weight->dtype(), where);
   return {zeros, zeros};
 }
 
-MultiheadAttention::Extended MultiheadAttention::extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
-                                                        Place where) const {
-  const KeysValues all = append(cache, keysValues(x, start, where), start, where);
-  return {joined(attendCache(queries(x, start, where), repeated(all, where), start, options.causal, where), where),
+MultiheadAttention::CachedOutput MultiheadAttention::forwardCached(const Tensor &x, const KVCache &cache,
+                                                                   const Tensor &start, Place where) const {
+  const KVCache all = append(cache, projectKV(x, start, where), start, where);
+  return {joined(cachedAttention(queries(x, start, where), repeated(all, where), start, options.causal, where), where),
           all};
 }
 

@@ -37,7 +37,7 @@ NamedTensors Training::joined(const NamedTensors &model, const NamedTensors &opt
   return state;
 }
 
-void Training::restore(const NamedTensors &given, Place where) {
+void Training::load(const NamedTensors &given, Place where) {
   std::map<std::string, TensorType> types = typesOf(joined({}, steps.latestState(where)));
   for (const auto &[name, type] : trained.types())
     types[std::string(ofModel) + name] = type;
@@ -57,7 +57,7 @@ void Training::restore(const NamedTensors &given, Place where) {
     for (const auto &[name, tensor] : *part)
       tensor.realize(where);
   trained.load(model, {}, where);
-  steps.restore(optimizer, where);
+  steps.load(optimizer, where);
   for (const auto &[name, generator] : trained.generators()) {
     const std::vector<uint64_t> &numbers = generators.at(name);
     generator->restore({numbers[0], numbers[1]});
@@ -65,4 +65,4 @@ void Training::restore(const NamedTensors &given, Place where) {
 }
 
 void Training::save(const std::string &path, Place where) const { saveTensors(path, state(), where); }
-void Training::load(const std::string &path, Place where) { restore(loadTensors(path, where), where); }
+void Training::load(const std::string &path, Place where) { load(loadTensors(path, where), where); }

@@ -36,9 +36,9 @@ Tensor TransformerBlock::operator()(const Tensor &x, const Tensor &mask, Place w
   });
 }
 
-MultiheadAttention::Extended TransformerBlock::extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
-                                                      Place where) const {
-  const auto [seen, next] = attention.extend(attentionNorm(x), cache, start, where);
+MultiheadAttention::CachedOutput TransformerBlock::forwardCached(const Tensor &x, const KVCache &cache,
+                                                                 const Tensor &start, Place where) const {
+  const auto [seen, next] = attention.forwardCached(attentionNorm(x), cache, start, where);
   const Tensor y = x + seen;
   return {y + mlp(mlpNorm(y)), next};
 }
@@ -60,12 +60,12 @@ Tensor TransformerDecoderBlock::operator()(const Tensor &x, const Tensor &memory
   });
 }
 
-MultiheadAttention::Extended TransformerDecoderBlock::extend(const Tensor &x, const KeysValues &cache,
-                                                             const KeysValues &remembered, const Tensor &start,
-                                                             const Tensor &mask, Place where) const {
-  const auto [seen, next] = attention.extend(attentionNorm(x), cache, start, where);
+MultiheadAttention::CachedOutput TransformerDecoderBlock::forwardCached(const Tensor &x, const KVCache &cache,
+                                                                        const KVCache &memoryKV, const Tensor &start,
+                                                                        const Tensor &mask, Place where) const {
+  const auto [seen, next] = attention.forwardCached(attentionNorm(x), cache, start, where);
   const Tensor y = x + seen;
-  const Tensor z = y + cross.attend(crossNorm(y), remembered, mask, {}, where);
+  const Tensor z = y + cross.forwardKV(crossNorm(y), memoryKV, mask, {}, where);
   return {z + mlp(mlpNorm(z)), next};
 }
 
@@ -90,19 +90,19 @@ Tensor TransformerEncoder::operator()(const Tensor &x, const Tensor &mask, Place
   });
 }
 
-std::vector<KeysValues> TransformerEncoder::caches(const Shape &batch, int64_t rows, Place where) const {
-  std::vector<KeysValues> all;
+std::vector<KVCache> TransformerEncoder::caches(const Shape &batch, int64_t rows, Place where) const {
+  std::vector<KVCache> all;
   for (const TransformerBlock &block : blocks)
     all.push_back(block.attention.cache(batch, rows, where));
   return all;
 }
 
-ExtendedStack TransformerEncoder::extend(const Tensor &x, std::span<const KeysValues> caches, const Tensor &start,
-                                         Place where) const {
+CachedStackOutput TransformerEncoder::forwardCached(const Tensor &x, std::span<const KVCache> caches,
+                                                    const Tensor &start, Place where) const {
   expectOneEach("TransformerEncoder: caches", caches.size(), blocks.size(), where);
-  ExtendedStack next{x, {}};
+  CachedStackOutput next{x, {}};
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const auto [rows, cache] = blocks[i].extend(next.output, caches[i], start, where);
+    const auto [rows, cache] = blocks[i].forwardCached(next.output, caches[i], start, where);
     next.output = rows;
     next.caches.push_back(cache);
   }
@@ -127,28 +127,28 @@ Tensor TransformerDecoder::operator()(const Tensor &x, const Tensor &memory, con
   });
 }
 
-std::vector<KeysValues> TransformerDecoder::caches(const Shape &batch, int64_t rows, Place where) const {
-  std::vector<KeysValues> all;
+std::vector<KVCache> TransformerDecoder::caches(const Shape &batch, int64_t rows, Place where) const {
+  std::vector<KVCache> all;
   for (const TransformerDecoderBlock &block : blocks)
     all.push_back(block.attention.cache(batch, rows, where));
   return all;
 }
 
-std::vector<KeysValues> TransformerDecoder::remember(const Tensor &memory, Place where) const {
-  std::vector<KeysValues> all;
+std::vector<KVCache> TransformerDecoder::precomputeKV(const Tensor &memory, Place where) const {
+  std::vector<KVCache> all;
   for (const TransformerDecoderBlock &block : blocks)
-    all.push_back(block.cross.remember(memory, where));
+    all.push_back(block.cross.precomputeKV(memory, where));
   return all;
 }
 
-ExtendedStack TransformerDecoder::extend(const Tensor &x, std::span<const KeysValues> caches,
-                                         std::span<const KeysValues> remembered, const Tensor &start,
-                                         const Tensor &mask, Place where) const {
+CachedStackOutput TransformerDecoder::forwardCached(const Tensor &x, std::span<const KVCache> caches,
+                                                    std::span<const KVCache> memoryKV, const Tensor &start,
+                                                    const Tensor &mask, Place where) const {
   expectOneEach("TransformerDecoder: caches", caches.size(), blocks.size(), where);
-  expectOneEach("TransformerDecoder: memories", remembered.size(), blocks.size(), where);
-  ExtendedStack next{x, {}};
+  expectOneEach("TransformerDecoder: memories", memoryKV.size(), blocks.size(), where);
+  CachedStackOutput next{x, {}};
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const auto [rows, cache] = blocks[i].extend(next.output, caches[i], remembered[i], start, mask, where);
+    const auto [rows, cache] = blocks[i].forwardCached(next.output, caches[i], memoryKV[i], start, mask, where);
     next.output = rows;
     next.caches.push_back(cache);
   }

@@ -370,7 +370,7 @@ NamedTensors Optimizer::stateOf(const Progress &now, const Place &where) const {
   return state;
 }
 
-void Optimizer::restore(const NamedTensors &given, Place where) {
+void Optimizer::load(const NamedTensors &given, Place where) {
   expectNames(typesOf(latestState(where)), given, "the optimizer's state", where);
   // Values are read before anything changes.
   const int64_t steps = given.at("step").item<int64_t>(where);

@@ -404,8 +404,8 @@ Tensor zyx::maxPool(const Tensor &x, Dims window, WindowOptions options, Place w
   return showWindows(x, window, pool, leastOf(x.dtype()), where).max(pool.elements, false, where);
 }
 
-Pooled zyx::maxPoolWithPositions(const Tensor &x, Dims window, WindowOptions options, Place where) {
-  const Pool pool = poolOf(x, window, options, "maxPoolWithPositions", where);
+Pooled zyx::maxPoolWithIndices(const Tensor &x, Dims window, WindowOptions options, Place where) {
+  const Pool pool = poolOf(x, window, options, "maxPoolWithIndices", where);
   const At at{where};
   const Tensor elements = showWindows(x, window, pool, leastOf(x.dtype()), where);
   const Shape plane(x.shape().end() - static_cast<int64_t>(window.size()), x.shape().end());

@@ -114,8 +114,8 @@ Tensor Tensor::slidingWindows(Dims window, Dims stride, Dims dilation, Place whe
 Tensor Tensor::maxPool(Dims window, WindowOptions options, Place where) const {
   return zyx::maxPool(*this, std::move(window), std::move(options), where);
 }
-Pooled Tensor::maxPoolWithPositions(Dims window, WindowOptions options, Place where) const {
-  return zyx::maxPoolWithPositions(*this, std::move(window), std::move(options), where);
+Pooled Tensor::maxPoolWithIndices(Dims window, WindowOptions options, Place where) const {
+  return zyx::maxPoolWithIndices(*this, std::move(window), std::move(options), where);
 }
 Tensor Tensor::avgPool(Dims window, AverageOptions options, Place where) const {
   return zyx::avgPool(*this, std::move(window), std::move(options), where);

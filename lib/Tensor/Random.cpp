@@ -126,7 +126,7 @@ Tensor zyx::multinomial(const Tensor &seed, const Tensor &weights, int64_t count
   const Tensor u = fractions(seed, shape, DType::F64, "multinomial", where);
   const Tensor times = at((at(1) - at(u)).log(where).neg(where)) / at(rates.cast(DType::F64, where));
   const Tensor waits = zyx::where(at(rates) > at(0), at(times), at(std::numeric_limits<double>::infinity()));
-  return replacement ? waits.argmin(-1, false, where) : topk(waits, count, -1, false, where).positions;
+  return replacement ? waits.argmin(-1, false, where) : topk(waits, count, -1, false, where).indices;
 }
 
 /// Inputs and outputs.

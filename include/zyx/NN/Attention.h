@@ -12,26 +12,26 @@ namespace zyx::nn {
 
 struct AttentionOptions {
   int64_t heads = 1;
-  /// Of keys and values, where several heads of queries share one; 0 = as many as `heads`.
-  int64_t groups = 0;
+  /// Heads of keys and values: fewer than `heads` are grouped-query attention (GQA). 0 = as many as `heads`.
+  int64_t kvHeads = 0;
   bool causal = false, hasBias = true;
   /// Queries and keys go through rotary() first, by their rows.
   bool rotary = false;
 };
-/// Of some rows, split and turned: [..., groups, rows, width of a head] each. Of a cache, the first rows are those so
-/// far, and the others have room for more.
-struct KeysValues {
+/// Projected keys and values, split by head and rotated: [..., kvHeads, rows, width of a head] each. In a KV cache the
+/// first rows hold the tokens so far. The other rows are capacity for more.
+struct KVCache {
   Tensor keys, values;
 };
 
-/// A cache with more rows, from row `start` on, an integer of rank 0 that is data. Those for which it has no room are
-/// dropped.
-KeysValues append(const KeysValues &cache, const KeysValues &more, const Tensor &start, Place where = Place::current());
-/// scaledDotProductAttention() to the rows of a cache that are there, when those of the queries are the last of them
-/// and begin at `start`: each query sees the rows up to its own, without `causal` all of them. NaN where the rows go
-/// beyond the cache.
-Tensor attendCache(const Tensor &queries, const KeysValues &cache, const Tensor &start, bool causal = true,
-                   Place where = Place::current());
+/// The cache with more rows written from row `start` on. `start` is a tensor: an integer of rank 0. Rows beyond the
+/// capacity are dropped.
+KVCache append(const KVCache &cache, const KVCache &more, const Tensor &start, Place where = Place::current());
+/// scaledDotProductAttention() of queries to the filled rows of a cache. The rows of the queries are the last filled
+/// ones and begin at `start`. A causal query sees the rows up to its own; else it sees all filled rows. The result is
+/// NaN where the rows exceed the capacity.
+Tensor cachedAttention(const Tensor &queries, const KVCache &cache, const Tensor &start, bool causal = true,
+                       Place where = Place::current());
 
 /// scaledDotProductAttention() with learned projections: [..., rows, width] to the same. Children query, key, value,
 /// output.
@@ -44,30 +44,31 @@ public:
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
                     Place where = Place::current()) const;
 
-  /// Keys and values of a memory, computed once for several calls of attend().
-  KeysValues remember(const Tensor &memory, Place where = Place::current()) const {
-    return keysValues(memory, {}, where);
+  /// Projects keys and values of a memory once for several calls of forwardKV().
+  KVCache precomputeKV(const Tensor &memory, Place where = Place::current()) const {
+    return projectKV(memory, {}, where);
   }
-  /// Of x to what is remembered. The rows of x begin at position `start`, an integer of rank 0, where that matters:
-  /// for rotary().
-  Tensor attend(const Tensor &x, const KeysValues &memory, const Tensor &mask = {}, const Tensor &start = {},
-                Place where = Place::current()) const;
+  /// Attention of x to precomputed keys and values. `start` is the position of the first row of x, an integer of rank
+  /// 0; only rotary() reads it.
+  Tensor forwardKV(const Tensor &x, const KVCache &memory, const Tensor &mask = {}, const Tensor &start = {},
+                   Place where = Place::current()) const;
 
-  /// A cache of so many rows, zeros; `batch` is what stands before the rows.
-  KeysValues cache(Shape batch, int64_t rows, Place where = Place::current()) const;
-  /// Of x to itself and the first `start` rows of a cache, by append() and attendCache().
-  struct Extended {
+  /// An empty cache with a capacity of `rows`, zeros. `batch` are the leading dimensions.
+  KVCache cache(Shape batch, int64_t rows, Place where = Place::current()) const;
+  /// Attention of x to itself and to the first `start` rows of a cache, by append() and cachedAttention().
+  struct CachedOutput {
     Tensor output;
-    KeysValues cache;
+    KVCache cache;
   };
-  Extended extend(const Tensor &x, const KeysValues &cache, const Tensor &start, Place where = Place::current()) const;
+  CachedOutput forwardCached(const Tensor &x, const KVCache &cache, const Tensor &start,
+                             Place where = Place::current()) const;
 
 private:
-  /// By head or by group, turned.
+  /// Split by head and rotated.
   Tensor queries(const Tensor &x, const Tensor &start, const Place &where) const;
-  KeysValues keysValues(const Tensor &memory, const Tensor &start, const Place &where) const;
-  /// Groups once for each of their heads.
-  KeysValues repeated(const KeysValues &groups, const Place &where) const;
+  KVCache projectKV(const Tensor &memory, const Tensor &start, const Place &where) const;
+  /// Repeats each head of keys and values for the heads of queries that share it.
+  KVCache repeated(const KVCache &kv, const Place &where) const;
   Tensor joined(const Tensor &heads, const Place &where) const;
   AttentionOptions options;
 

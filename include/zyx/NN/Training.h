@@ -28,10 +28,11 @@ public:
   /// The same by gradients that were changed on the way, in the order of optimizer().parameters().
   void step(Tensors gradients, Tensors besides = {}, Place where = Place::current());
 
-  /// "model.<parameter or buffer>", "optimizer.<what>" and "generator.<name>". What is restored goes on bit for bit.
+  /// "model.<parameter or buffer>", "optimizer.<what>" and "generator.<name>". Training
+  /// continues from it bit for bit.
   NamedTensors state() const;
   /// Refuses what is missing, superfluous or of another type, and then changes nothing.
-  void restore(const NamedTensors &state, Place where = Place::current());
+  void load(const NamedTensors &state, Place where = Place::current());
   /// As a safetensors file.
   void save(const std::string &path, Place where = Place::current()) const;
   void load(const std::string &path, Place where = Place::current());

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-/// Blocks of attention, and stacks of them, with norms before their parts. What extend() does is what it does for
-/// MultiheadAttention: rows behind others, whose keys and values are kept.
+/// Transformer blocks and stacks of them, pre-norm. forwardCached() does what it does for MultiheadAttention: it
+/// computes rows that follow others, whose keys and values are in a KV cache.
 #ifndef ZYX_NN_TRANSFORMER_H
 #define ZYX_NN_TRANSFORMER_H
 
@@ -18,8 +18,8 @@ public:
   TransformerBlock(int64_t width, AttentionOptions options, InitRngRef rng, Place where = Place::current());
   /// The mask expands to [..., heads, rows, rows].
   Tensor operator()(const Tensor &x, const Tensor &mask = {}, Place where = Place::current()) const;
-  MultiheadAttention::Extended extend(const Tensor &x, const KeysValues &cache, const Tensor &start,
-                                      Place where = Place::current()) const;
+  MultiheadAttention::CachedOutput forwardCached(const Tensor &x, const KVCache &cache, const Tensor &start,
+                                                 Place where = Place::current()) const;
   LayerNorm attentionNorm;
   MultiheadAttention attention;
   LayerNorm mlpNorm;
@@ -35,10 +35,10 @@ public:
   /// The mask says which rows of the memory are seen: it expands to [..., heads, rows, rows of memory].
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
                     Place where = Place::current()) const;
-  /// `remembered` is cross.remember(memory).
-  MultiheadAttention::Extended extend(const Tensor &x, const KeysValues &cache, const KeysValues &remembered,
-                                      const Tensor &start, const Tensor &mask = {},
-                                      Place where = Place::current()) const;
+  /// `memoryKV` is cross.precomputeKV(memory).
+  MultiheadAttention::CachedOutput forwardCached(const Tensor &x, const KVCache &cache, const KVCache &memoryKV,
+                                                 const Tensor &start, const Tensor &mask = {},
+                                                 Place where = Place::current()) const;
   LayerNorm attentionNorm;
   MultiheadAttention attention;
   LayerNorm crossNorm;
@@ -47,10 +47,10 @@ public:
   Mlp mlp;
 };
 
-/// Of a stack: what its last block returns, normalised, and the caches of all.
-struct ExtendedStack {
+/// What forwardCached() of a stack returns: the normalised output of the last block, and the caches of all blocks.
+struct CachedStackOutput {
   Tensor output;
-  std::vector<KeysValues> caches;
+  std::vector<KVCache> caches;
 };
 
 /// Blocks one after the other, and a norm. Children 0, 1, ..., norm. With causal blocks it is what writes a text
@@ -60,9 +60,9 @@ public:
   TransformerEncoder(int64_t layers, int64_t width, AttentionOptions options, InitRngRef rng,
                      Place where = Place::current());
   Tensor operator()(const Tensor &x, const Tensor &mask = {}, Place where = Place::current()) const;
-  std::vector<KeysValues> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
-  ExtendedStack extend(const Tensor &x, std::span<const KeysValues> caches, const Tensor &start,
-                       Place where = Place::current()) const;
+  std::vector<KVCache> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
+  CachedStackOutput forwardCached(const Tensor &x, std::span<const KVCache> caches, const Tensor &start,
+                                  Place where = Place::current()) const;
   std::vector<TransformerBlock> blocks;
   LayerNorm norm;
 };
@@ -74,11 +74,11 @@ public:
                      Place where = Place::current());
   Tensor operator()(const Tensor &x, const Tensor &memory, const Tensor &mask = {},
                     Place where = Place::current()) const;
-  std::vector<KeysValues> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
+  std::vector<KVCache> caches(const Shape &batch, int64_t rows, Place where = Place::current()) const;
   /// Keys and values of the memory, of each block.
-  std::vector<KeysValues> remember(const Tensor &memory, Place where = Place::current()) const;
-  ExtendedStack extend(const Tensor &x, std::span<const KeysValues> caches, std::span<const KeysValues> remembered,
-                       const Tensor &start, const Tensor &mask = {}, Place where = Place::current()) const;
+  std::vector<KVCache> precomputeKV(const Tensor &memory, Place where = Place::current()) const;
+  CachedStackOutput forwardCached(const Tensor &x, std::span<const KVCache> caches, std::span<const KVCache> memoryKV,
+                                  const Tensor &start, const Tensor &mask = {}, Place where = Place::current()) const;
   std::vector<TransformerDecoderBlock> blocks;
   LayerNorm norm;
 };

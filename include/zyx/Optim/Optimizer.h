@@ -128,12 +128,12 @@ public:
   void minimize(const Tensor &loss, const Parameters &besides = {}, Place where = Place::current());
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
-  /// "<parameter>.<what>". What is restored goes on bit for bit.
+  /// "<parameter>.<what>". Training continues from it bit for bit.
   NamedTensors state(Place where = Place::current()) const;
   /// The same, whatever came of the runs that make it.
   NamedTensors latestState(Place where = Place::current()) const;
   /// Refuses what is missing, superfluous or of another type, and then changes nothing.
-  void restore(const NamedTensors &state, Place where = Place::current());
+  void load(const NamedTensors &state, Place where = Place::current());
 
 private:
   friend class TrainStep;

@@ -19,7 +19,7 @@ struct TrainStepOptions {
   /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next
   /// ones take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
   /// elsewhere, too, keeps its value. A step that fails after it began leaves neither old nor new values:
-  /// reading them throws, and Module::load and Optimizer::restore begin again from a file.
+  /// reading them throws, and Module::load and Optimizer::load begin again from a file.
   bool givesUp = false;
 };
 

@@ -41,11 +41,11 @@ Tensor slidingWindows(const Tensor &x, Dims window, Dims stride = {}, Dims dilat
 /// The largest elements of windows along the last dimensions, as many as `window` has extents.
 Tensor maxPool(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
 struct Pooled {
-  Tensor values, positions;
+  Tensor values, indices;
 };
-/// The same, and where each of them is first: its i64 position among the elements of the last dimensions in row-major
-/// order.
-Pooled maxPoolWithPositions(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
+/// The same with indices: of the first largest element of each window, its i64 index among the elements of the last
+/// dimensions in row-major order.
+Pooled maxPoolWithIndices(const Tensor &x, Dims window, WindowOptions options = {}, Place where = Place::current());
 /// Averages of windows of floats; f16 and bf16 are added up in f32.
 Tensor avgPool(const Tensor &x, Dims window, AverageOptions options = {}, Place where = Place::current());
 

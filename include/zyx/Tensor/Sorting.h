@@ -23,9 +23,9 @@ Tensor cummin(const Tensor &x, int64_t dim, ScanOptions options = {}, Place wher
 Tensor sort(const Tensor &x, int64_t dim = -1, bool descending = false, Place where = Place::current());
 /// Where the elements of sort() come from, as i64.
 Tensor argsort(const Tensor &x, int64_t dim = -1, bool descending = false, Place where = Place::current());
-/// Elements, and where along the dimension they were, as i64.
+/// Elements, and their indices along the dimension, as i64.
 struct Ranked {
-  Tensor values, positions;
+  Tensor values, indices;
 };
 /// The k largest or smallest ones, the best first; refused where a dimension has fewer. NaN comes last.
 Ranked topk(const Tensor &x, int64_t k, int64_t dim = -1, bool largest = true, Place where = Place::current());

@@ -336,7 +336,7 @@ public:
   // Convolution.h
   Tensor slidingWindows(Dims window, Dims stride = {}, Dims dilation = {}, Place where = Place::current()) const;
   Tensor maxPool(Dims window, WindowOptions options = {}, Place where = Place::current()) const;
-  Pooled maxPoolWithPositions(Dims window, WindowOptions options = {}, Place where = Place::current()) const;
+  Pooled maxPoolWithIndices(Dims window, WindowOptions options = {}, Place where = Place::current()) const;
   Tensor avgPool(Dims window, AverageOptions options = {}, Place where = Place::current()) const;
   Tensor interpolate(Dims extents, Interpolation how = Interpolation::Nearest, Place where = Place::current()) const;
   // Factorizations.h

@@ -250,8 +250,8 @@ void drawDecode(Sketch &s) {
   s.say("keys, values = keys.index_copy(2, rows, k), values.index_copy(2, rows, v)");
   s.say("mask = torch.arange(", h.keys, ", device=q.device) <= rows[:, None]");
   s.say("y = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask", groups, ")");
-  const nn::KeysValues all = nn::append({keys, values}, {k, v}, start);
-  s.result("y", nn::attendCache(q, {repeated(all.keys, share), repeated(all.values, share)}, start));
+  const nn::KVCache all = nn::append({keys, values}, {k, v}, start);
+  s.result("y", nn::cachedAttention(q, {repeated(all.keys, share), repeated(all.values, share)}, start));
   s.result("keys", all.keys);
   s.result("values", all.values);
 }

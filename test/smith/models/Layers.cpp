@@ -151,9 +151,9 @@ Decoded decodeLayer(Sketch &s, const Tensor &x, const Tensor &keys, const Tensor
   s.say("mask = torch.arange(", h.keys, ", device=q.device) <= rows[:, None]");
   countAttention(s, h);
   s.say("y = F.scaled_dot_product_attention(q, keys, values, attn_mask=mask", groupOption(h), ")");
-  const nn::KeysValues all = nn::append({keys, values}, {k, v}, start);
+  const nn::KVCache all = nn::append({keys, values}, {k, v}, start);
   const int64_t share = h.heads / h.groups;
-  const Tensor y = nn::attendCache(q, {repeated(all.keys, share), repeated(all.values, share)}, start);
+  const Tensor y = nn::cachedAttention(q, {repeated(all.keys, share), repeated(all.values, share)}, start);
   return {block.rest(x, y), all.keys, all.values};
 }
 

@@ -176,7 +176,7 @@ void drawRouting(Sketch &s) {
     // With how many rows each has, for balance.
     s.say("load = F.one_hot(at, ", experts, ").sum((0, 1))");
     s.say("balance = (wide(load) / ", rows * chosen, " * p.mean(0)).sum() * ", experts);
-    const Tensor load = oneHot(top.positions, experts, DType::I64).sum({0, 1});
+    const Tensor load = oneHot(top.indices, experts, DType::I64).sum({0, 1});
     s.result("top", shares);
     s.result("load", load);
     return s.result("balance", (load.cast(DType::F32) / (rows * chosen) * p.mean({0})).sum() * experts);
@@ -192,12 +192,12 @@ void drawRouting(Sketch &s) {
     s.say("h = F.silu(torch.einsum('tw,tkwh->tkh', x, up[at]))");
     s.say("y = torch.einsum('tkh,tkhw->tkw', h, down[at])");
     s.say("y = (y * top[..., None].to(y.dtype)).sum(1)");
-    const Tensor h = einsum("tw,tkwh->tkh", {x, take(up, top.positions)}).silu();
-    const Tensor y = einsum("tkh,tkhw->tkw", {h, take(down, top.positions)});
+    const Tensor h = einsum("tw,tkwh->tkh", {x, take(up, top.indices)}).silu();
+    const Tensor y = einsum("tkh,tkhw->tkw", {h, take(down, top.indices)});
     return s.result("y", (y * shares.unsqueeze(2).cast(s.dtype())).sum({1}));
   }
   s.say("gate = torch.zeros_like(p).scatter(-1, at, top).to(x.dtype)");
-  const Tensor gate = scatterAlong(p.zerosLike(), top.positions, shares, -1).cast(s.dtype());
+  const Tensor gate = scatterAlong(p.zerosLike(), top.indices, shares, -1).cast(s.dtype());
   if (which == 0) {
     // All experts of all rows, weighted.
     s.countProduct(rows * experts, width, hidden, 2);

@@ -27,7 +27,7 @@ TEST(FromPyTorch, Differences) {
   SAME(x, 2, 3, 4);
   SAME(before, 1, 2, 3);
   SAME(scatter(x, Tensor::from({0}), Tensor::from({5.f})), 5, 3, 4); // x[0] = 5, as a new value
-  // Nothing is computed before it is read: item(), to<float>(), std::cout, if, while.
+  // Nothing is computed before it is read: item(), toVector<float>(), std::cout, if, while.
   EXPECT_FALSE((x * 2).isRealized());
   if (x.sum() > 8) // reads one bool
     SAME(x[-1], 4);

@@ -127,7 +127,7 @@ TEST_P(NNTest, LayersAreTheirFormulas) {
 
 TEST_P(NNTest, HeadsShareGroups) {
   nn::InitRng rng(4);
-  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2, .causal = true}, rng);
+  const nn::MultiheadAttention module(8, {.heads = 4, .kvHeads = 2, .causal = true}, rng);
   EXPECT_EQ(module.key.weight->shape(), (Shape{4, 8}));
   const Tensor x = rng.uniform({2, 3, 8}, -1, 1);
   const Tensor y = module(x);
@@ -148,8 +148,8 @@ TEST_P(NNTest, HeadsShareGroups) {
   const std::vector<float> all = floats(free(x, x, mask)),
                            last = floats(free.output(free.value(x.slice({{}, {2}})).expand({2, 3, 8})));
   expectNear(all, test::wide(last));
-  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .groups = 3}, rng); }),
-              HasSubstr("MultiheadAttention: a width of 8 and 4 heads in 3 groups do not divide"));
+  EXPECT_THAT(refusal([&] { nn::MultiheadAttention(8, {.heads = 4, .kvHeads = 3}, rng); }),
+              HasSubstr("MultiheadAttention: a width of 8, 4 heads and 3 kvHeads do not divide"));
 }
 
 TEST_P(NNTest, FilesHoldTheParameters) {

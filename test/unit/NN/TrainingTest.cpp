@@ -115,7 +115,7 @@ TEST_P(TrainingTest, RefusesAnotherState) {
   state.erase("generator.drop.seeds");
   state["model.in.bias"] = Tensor::zeros({3});
   state["more"] = Tensor::zeros({1});
-  const std::string text = refusal([&] { training.restore(state); });
+  const std::string text = refusal([&] { training.load(state); });
   EXPECT_THAT(text, HasSubstr("TrainingTest.cpp:"));
   EXPECT_THAT(text, HasSubstr("the state of a training: the tensors do not fit: 'generator.drop.seeds' is missing, "
                               "'model.in.bias' is f32[3], not f32[8], 'more' is superfluous"));

@@ -8,7 +8,7 @@
 
 using namespace zyx;
 using namespace zyx::test;
-using nn::KeysValues;
+using nn::KVCache;
 using testing::HasSubstr;
 
 namespace {
@@ -34,17 +34,17 @@ Tensor rowsOf(const Tensor &x, int64_t from, int64_t to) { return x.slice({{}, {
 TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
   for (const nn::AttentionOptions &options :
        {nn::AttentionOptions{.heads = 2, .causal = true},
-        {.heads = 4, .groups = 2, .causal = true, .rotary = true},
-        {.heads = 4, .groups = 1, .causal = true, .hasBias = false, .rotary = true}}) {
+        {.heads = 4, .kvHeads = 2, .causal = true, .rotary = true},
+        {.heads = 4, .kvHeads = 1, .causal = true, .hasBias = false, .rotary = true}}) {
     const nn::MultiheadAttention module(8, options, rng);
     const Tensor x = rng.uniform({2, 6, 8}, -1, 1), all = module(x);
     // The position is data: rows one by one are one program.
     const Jit step([&](std::span<const Tensor> a) {
-      const auto [output, cache] = module.extend(a[0], {a[1], a[2]}, a[3]);
+      const auto [output, cache] = module.forwardCached(a[0], {a[1], a[2]}, a[3]);
       return std::vector{output, cache.keys, cache.values};
     });
-    KeysValues cache = module.cache({2}, 7);
-    EXPECT_EQ(cache.keys.shape(), (Shape{2, options.groups == 0 ? 2 : options.groups, 7, 8 / options.heads}));
+    KVCache cache = module.cache({2}, 7);
+    EXPECT_EQ(cache.keys.shape(), (Shape{2, options.kvHeads == 0 ? 2 : options.kvHeads, 7, 8 / options.heads}));
     for (const auto &[from, to] : std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {3, 4}, {4, 5}, {5, 6}}) {
       const std::vector<Tensor> found = step({rowsOf(x, from, to), cache.keys, cache.values, number(from)});
       cache = {found[1], found[2]};
@@ -66,20 +66,20 @@ TEST_P(TransformerTest, ACacheIsAttentionToAllRows) {
 TEST_P(TransformerTest, WithoutCausalityRowsSeeAllThatAreThere) {
   const nn::MultiheadAttention module(8, {.heads = 2, .rotary = true}, rng);
   const Tensor x = rng.uniform({1, 5, 8}, -1, 1);
-  const auto [first, cache] = module.extend(rowsOf(x, 0, 3), module.cache({1}, 9), number(0));
+  const auto [first, cache] = module.forwardCached(rowsOf(x, 0, 3), module.cache({1}, 9), number(0));
   expectSame(first, module(rowsOf(x, 0, 3)), "the first rows");
-  expectSame(module.extend(rowsOf(x, 3, 5), cache, number(3)).output, rowsOf(module(x), 3, 5), "the others");
+  expectSame(module.forwardCached(rowsOf(x, 3, 5), cache, number(3)).output, rowsOf(module(x), 3, 5), "the others");
 }
 
 TEST_P(TransformerTest, AMemoryIsRememberedOnce) {
-  const nn::MultiheadAttention module(8, {.heads = 4, .groups = 2}, rng);
+  const nn::MultiheadAttention module(8, {.heads = 4, .kvHeads = 2}, rng);
   const Tensor x = rng.uniform({2, 3, 8}, -1, 1), memory = rng.uniform({2, 4, 8}, -1, 1);
   const Tensor mask = Tensor::arange(0, 4) < 3;
-  expectSame(module.attend(x, module.remember(memory)), module(x, memory), "all");
-  expectSame(module.attend(x, module.remember(memory), mask), module(x, rowsOf(memory, 0, 3)), "masked");
+  expectSame(module.forwardKV(x, module.precomputeKV(memory)), module(x, memory), "all");
+  expectSame(module.forwardKV(x, module.precomputeKV(memory), mask), module(x, rowsOf(memory, 0, 3)), "masked");
   const nn::MultiheadAttention turns(8, {.heads = 2, .rotary = true}, rng);
-  expectSame(turns.attend(rowsOf(x, 1, 3), turns.remember(memory), {}, number(1)), rowsOf(turns(x, memory), 1, 3),
-             "turned");
+  expectSame(turns.forwardKV(rowsOf(x, 1, 3), turns.precomputeKV(memory), {}, number(1)),
+             rowsOf(turns(x, memory), 1, 3), "turned");
 }
 
 TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
@@ -106,7 +106,7 @@ TEST_P(TransformerTest, ADecoderBlockIsItsParts) {
 }
 
 TEST_P(TransformerTest, StacksGoOnWithCaches) {
-  const nn::AttentionOptions options{.heads = 4, .groups = 2, .causal = true, .rotary = true};
+  const nn::AttentionOptions options{.heads = 4, .kvHeads = 2, .causal = true, .rotary = true};
   const nn::TransformerEncoder encoder(2, 8, {.heads = 2}, rng), writer(2, 8, options, rng);
   const nn::TransformerDecoder decoder(2, 8, options, rng);
   EXPECT_EQ(encoder.parameters().front().name, "0.attention_norm.weight");
@@ -116,24 +116,25 @@ TEST_P(TransformerTest, StacksGoOnWithCaches) {
   expectSame(rowsOf(encoder(source, seen), 0, 3), encoder(rowsOf(source, 0, 3)), "a mask");
 
   const Tensor memory = encoder(source), all = decoder(x, memory, seen), written = writer(x);
-  std::vector<KeysValues> caches = decoder.caches({2}, 5), own = writer.caches({2}, 5);
-  const std::vector<KeysValues> remembered = decoder.remember(memory);
+  std::vector<KVCache> caches = decoder.caches({2}, 5), own = writer.caches({2}, 5);
+  const std::vector<KVCache> memoryKV = decoder.precomputeKV(memory);
   for (int64_t row = 0; row < 5; ++row) {
-    const nn::ExtendedStack next = decoder.extend(rowsOf(x, row, row + 1), caches, remembered, number(row), seen);
+    const nn::CachedStackOutput next =
+        decoder.forwardCached(rowsOf(x, row, row + 1), caches, memoryKV, number(row), seen);
     expectSame(next.output, rowsOf(all, row, row + 1), "row " + std::to_string(row) + " of the decoder");
-    const nn::ExtendedStack more = writer.extend(rowsOf(x, row, row + 1), own, number(row));
+    const nn::CachedStackOutput more = writer.forwardCached(rowsOf(x, row, row + 1), own, number(row));
     expectSame(more.output, rowsOf(written, row, row + 1), "row " + std::to_string(row) + " of the encoder");
     caches = next.caches, own = more.caches;
   }
-  EXPECT_THAT(refusal([&] { writer.extend(x, {}, number(0)); }),
+  EXPECT_THAT(refusal([&] { writer.forwardCached(x, {}, number(0)); }),
               HasSubstr("TransformerEncoder: caches of 0 blocks for 2"));
-  EXPECT_THAT(refusal([&] { decoder.extend(x, {}, remembered, number(0)); }),
+  EXPECT_THAT(refusal([&] { decoder.forwardCached(x, {}, memoryKV, number(0)); }),
               HasSubstr("TransformerDecoder: caches of 0 blocks for 2"));
-  EXPECT_THAT(refusal([&] { decoder.extend(x, caches, {}, number(0)); }),
+  EXPECT_THAT(refusal([&] { decoder.forwardCached(x, caches, {}, number(0)); }),
               HasSubstr("TransformerDecoder: memories of 0 blocks for 2"));
-  EXPECT_THAT(refusal([&] { writer.extend(x, own, Tensor::from({0.f})); }),
+  EXPECT_THAT(refusal([&] { writer.forwardCached(x, own, Tensor::from({0.f})); }),
               HasSubstr("attention: rows begin at f32[1], which is no integer of rank 0"));
-  EXPECT_THAT(refusal([&] { writer.extend(x, own, Tensor()); }),
+  EXPECT_THAT(refusal([&] { writer.forwardCached(x, own, Tensor()); }),
               HasSubstr("attention: rows begin at no tensor, which is no integer of rank 0"));
 }
 

@@ -275,7 +275,7 @@ TEST_P(OptimTest, WhatIsRestoredGoesOnBitForBit) {
     first.minimize(straight.loss());
 
   Optimizer second(resumed.parameters, rule);
-  second.restore(state);
+  second.load(state);
   EXPECT_EQ(second.steps(), 3);
   for (int step = 0; step < 3; ++step)
     second.minimize(resumed.loss());
@@ -397,7 +397,7 @@ TEST_P(OptimTest, Refusals) {
   state.erase("w.m");
   state["b.v"] = Tensor::from({1.f});
   state["more"] = Tensor::from({1.f});
-  EXPECT_THAT(refusal([&] { optimizer.restore(state); }),
+  EXPECT_THAT(refusal([&] { optimizer.load(state); }),
               HasSubstr("the optimizer's state: the tensors do not fit: 'b.v' is f32[1], not f64[2], 'w.m' is missing, "
                         "'more' is superfluous"));
   Rule wrong;
@@ -427,7 +427,7 @@ TEST(Devices, ParametersTrainWhereTheyLie) {
     const NamedTensors kept = optimizer.state();
     EXPECT_EQ(kept.at("there.m").device(), device);
     EXPECT_EQ(kept.at("here.m").device(), "cpu");
-    optimizer.restore(kept);
+    optimizer.load(kept);
     train();
     EXPECT_EQ(p[1].parameter->device(), device);
     results.push_back(p[0].parameter->toVector<double>());

@@ -46,10 +46,10 @@ TEST_P(FunctionsTest, Orders) {
   EXPECT_THAT(ints(sort(y, 0)), ElementsAre(2, 1, 3, 4, 9, 7));
   const Ranked best = topk(y, 2), least = topk(y, 1, 0, false);
   EXPECT_THAT(ints(best.values), ElementsAre(4, 3, 9, 7));
-  EXPECT_THAT(ints(best.positions), ElementsAre(0, 2, 1, 2));
-  EXPECT_EQ(best.positions.dtype(), DType::I64);
+  EXPECT_THAT(ints(best.indices), ElementsAre(0, 2, 1, 2));
+  EXPECT_EQ(best.indices.dtype(), DType::I64);
   EXPECT_THAT(ints(least.values), ElementsAre(2, 1, 3));
-  EXPECT_THAT(ints(least.positions), ElementsAre(1, 0, 0));
+  EXPECT_THAT(ints(least.indices), ElementsAre(1, 0, 0));
   EXPECT_EQ(topk(y, 0).values.shape(), (Shape{2, 0}));
   EXPECT_EQ(floats(sort(Tensor::ones({2, 0}))).size(), 0u);
   EXPECT_THAT(refusal([&] { topk(y, 4); }), HasSubstr("topk: dimension 1 of [2, 3] has no 4 best elements"));

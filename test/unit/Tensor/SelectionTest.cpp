@@ -159,20 +159,19 @@ TEST_P(SelectionTest, Windows) {
 
 TEST_P(SelectionTest, PositionsOfMaxima) {
   const Tensor x = Tensor::from({1.f, 5.f, 5.f, 2.f, NAN, 3.f, 7.f, -INFINITY}).reshape({2, 4});
-  const Pooled one = maxPoolWithPositions(x, {2});
-  EXPECT_THAT(ints(one.positions), ElementsAre(1, 2, 0, 2));
+  const Pooled one = maxPoolWithIndices(x, {2});
+  EXPECT_THAT(ints(one.indices), ElementsAre(1, 2, 0, 2));
   EXPECT_THAT(floats(one.values.slice({{0, 1}})), ElementsAre(5, 5));
-  const Pooled plane = maxPoolWithPositions(Tensor::arange(0, 16).reshape({1, 4, 4}), {2, 2});
-  EXPECT_THAT(ints(plane.positions), ElementsAre(5, 7, 13, 15));
+  const Pooled plane = maxPoolWithIndices(Tensor::arange(0, 16).reshape({1, 4, 4}), {2, 2});
+  EXPECT_THAT(ints(plane.indices), ElementsAre(5, 7, 13, 15));
   // Padding is no element.
   const Tensor least = Tensor::full({4}, -INFINITY);
-  EXPECT_THAT(ints(maxPoolWithPositions(least, {3}, {.padding = {1}}).positions), ElementsAre(0, 2));
+  EXPECT_THAT(ints(maxPoolWithIndices(least, {3}, {.padding = {1}}).indices), ElementsAre(0, 2));
   const Tensor y = doubles({2, 3, 5, 6});
   const WindowOptions options{.stride = {2, 1}, .padding = {1}, .dilation = {1, 2}};
-  const Pooled pooled = maxPoolWithPositions(y, {3, 3}, options);
+  const Pooled pooled = maxPoolWithIndices(y, {3, 3}, options);
   EXPECT_EQ(pooled.values.toVector<double>(), maxPool(y, {3, 3}, options).toVector<double>());
-  EXPECT_EQ(takeAlong(y.flatten(2), pooled.positions.flatten(2), 2).toVector<double>(),
-            pooled.values.toVector<double>());
+  EXPECT_EQ(takeAlong(y.flatten(2), pooled.indices.flatten(2), 2).toVector<double>(), pooled.values.toVector<double>());
 }
 
 TEST_P(SelectionTest, FirstValuesOfWeights) {
