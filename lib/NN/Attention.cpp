@@ -56,7 +56,7 @@ KVCache zyx::nn::append(const KVCache &cache, const KVCache &more, const Tensor 
   auto put = [&](const Tensor &all, const Tensor &rows) {
     const Tensor positions = positionsFrom(start, rows.size(-2, where), where);
     if (rows.size(-2, where) != 1)
-      return scatter(all, positions, rows, -2, Combine::Set, where);
+      return scatter(all, positions, rows, -2, ScatterMode::Set, where);
     // A single row is chosen, not scattered: that is vector code.
     const Tensor places = Tensor::arange(0, all.size(-2, where), 1, DType::I64, where);
     return zyx::where(places.unsqueeze(1, where) == positions, rows, all);

@@ -48,7 +48,7 @@ Tensor Recurrent::run(const Tensor &x, size_t numStates, const Step &step, const
              [&](const Tensor &trip, std::span<const Tensor> now) {
                const Tensor fed = matmul(now[0], weight.transpose()) + bias;
                std::vector<Tensor> next = step(take(given, trip, 0, where), fed, now.first(numStates));
-               next.push_back(scatter(now.back(), trip, next[0], 0, Combine::Set, where));
+               next.push_back(scatter(now.back(), trip, next[0], 0, ScatterMode::Set, where));
                return next;
              },
              where)

@@ -9,7 +9,7 @@ using namespace zyx::nn;
 
 static constexpr std::string_view ofModel = "model.", ofOptimizer = "optimizer.", ofGenerators = "generator.";
 
-Training::Training(Module model, optim::Rule rule, Place where)
+Training::Training(Module model, optim::UpdateRule rule, Place where)
     : trained(std::move(model)), steps(trained, std::move(rule), where) {}
 Training::Training(Module model, std::vector<optim::Group> groups, Place where)
     : trained(std::move(model)), steps(std::move(groups), where) {}

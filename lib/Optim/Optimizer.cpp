@@ -53,7 +53,7 @@ static Status refusal(const std::string &reason) { return Status::invalidArgumen
 /// Tensors of the parameter's shape.
 static auto alike(std::vector<std::string> names) {
   return [names = std::move(names)](const Shape &shape) {
-    std::vector<Kept> kept;
+    std::vector<StateSlot> kept;
     for (const std::string &name : names)
       kept.push_back({name, shape});
     return kept;
@@ -64,58 +64,60 @@ static Tensor decayed(const Tensor &gradient, const Tensor &value, double weight
   return weightDecay == 0 ? gradient : gradient + weightDecay * value;
 }
 
-Rule zyx::optim::sgd(SgdOptions o, Place where) {
+UpdateRule zyx::optim::sgd(SgdOptions o, Place where) {
   const Options options{"sgd", where};
   options.expectLeast({{"learning rate", o.learningRate}, {"momentum", o.momentum}, {"weight decay", o.weightDecay}});
   if (o.nesterov && (o.momentum == 0 || o.dampening != 0))
     options.refuse("Nesterov needs a momentum and no dampening");
-  Rule rule{.learningRate = o.learningRate};
+  UpdateRule rule{.learningRate = o.learningRate};
   if (o.momentum != 0)
     rule.state = alike({"momentum"});
-  rule.numbers = [o](double rate, int64_t step) { return std::vector<double>{rate, step == 1 ? 1 : 1 - o.dampening}; };
+  rule.hyperparameters = [o](double rate, int64_t step) {
+    return std::vector<double>{rate, step == 1 ? 1 : 1 - o.dampening};
+  };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
-                    std::span<const Tensor> numbers) {
+                    std::span<const Tensor> hyperparameters) {
     Tensor g = decayed(gradient, value, o.weightDecay);
     if (o.momentum != 0) {
-      state[0] = o.momentum * state[0] + numbers[1] * g;
+      state[0] = o.momentum * state[0] + hyperparameters[1] * g;
       g = o.nesterov ? g + o.momentum * state[0] : state[0];
     }
-    return value - numbers[0] * g;
+    return value - hyperparameters[0] * g;
   };
   return rule;
 }
 
-static Rule adamLike(AdamOptions o, bool decoupled, const Place &where) {
+static UpdateRule adamLike(AdamOptions o, bool decoupled, const Place &where) {
   const Options options{decoupled ? "adamW" : "adam", where};
   options.expectLeast({{"learning rate", o.learningRate}, {"epsilon", o.epsilon}, {"weight decay", o.weightDecay}});
   options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
   std::vector<std::string> kept = {"m", "v"};
   if (o.amsgrad)
     kept.push_back("greatest");
-  Rule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
-  rule.numbers = [o](double rate, int64_t step) {
+  UpdateRule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
+  rule.hyperparameters = [o](double rate, int64_t step) {
     const double t = static_cast<double>(step);
     return std::vector<double>{rate / (1 - std::pow(o.beta1, t)), 1 / std::sqrt(1 - std::pow(o.beta2, t)),
                                1 - rate * o.weightDecay};
   };
   rule.update = [o, decoupled](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
-                               std::span<const Tensor> numbers) {
+                               std::span<const Tensor> hyperparameters) {
     const Tensor g = decoupled ? gradient : decayed(gradient, value, o.weightDecay);
     state[0] = o.beta1 * state[0] + (1 - o.beta1) * g;
     state[1] = o.beta2 * state[1] + (1 - o.beta2) * g * g;
     if (o.amsgrad)
       state[2] = maximum(state[2], state[1]);
-    const Tensor kept = decoupled && o.weightDecay != 0 ? value * numbers[2] : value;
-    return kept - numbers[0] * state[0] / (state[o.amsgrad ? 2 : 1].sqrt() * numbers[1] + o.epsilon);
+    const Tensor kept = decoupled && o.weightDecay != 0 ? value * hyperparameters[2] : value;
+    return kept - hyperparameters[0] * state[0] / (state[o.amsgrad ? 2 : 1].sqrt() * hyperparameters[1] + o.epsilon);
   };
   return rule;
 }
-Rule zyx::optim::adam(AdamOptions options, Place where) { return adamLike(options, false, where); }
-Rule zyx::optim::adamW(AdamWOptions o, Place where) {
+UpdateRule zyx::optim::adam(AdamOptions options, Place where) { return adamLike(options, false, where); }
+UpdateRule zyx::optim::adamW(AdamWOptions o, Place where) {
   return adamLike({o.learningRate, o.beta1, o.beta2, o.epsilon, o.weightDecay, o.amsgrad}, true, where);
 }
 
-Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
+UpdateRule zyx::optim::rmsprop(RmspropOptions o, Place where) {
   const Options options{"rmsprop", where};
   options.expectLeast({{"learning rate", o.learningRate},
                        {"alpha", o.alpha},
@@ -127,10 +129,10 @@ Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
     kept.push_back("mean");
   if (o.momentum != 0)
     kept.push_back("momentum");
-  Rule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
-  rule.numbers = [](double rate, int64_t) { return std::vector<double>{rate}; };
+  UpdateRule rule{.learningRate = o.learningRate, .state = alike(std::move(kept))};
+  rule.hyperparameters = [](double rate, int64_t) { return std::vector<double>{rate}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
-                    std::span<const Tensor> numbers) {
+                    std::span<const Tensor> hyperparameters) {
     const Tensor g = decayed(gradient, value, o.weightDecay);
     Tensor spread = state[0] = o.alpha * state[0] + (1 - o.alpha) * g * g;
     if (o.centered) {
@@ -140,49 +142,52 @@ Rule zyx::optim::rmsprop(RmspropOptions o, Place where) {
     Tensor move = g / (spread.sqrt() + o.epsilon);
     if (o.momentum != 0)
       move = state.back() = o.momentum * state.back() + move;
-    return value - numbers[0] * move;
+    return value - hyperparameters[0] * move;
   };
   return rule;
 }
 
-Rule zyx::optim::lion(LionOptions o, Place where) {
+UpdateRule zyx::optim::lion(LionOptions o, Place where) {
   const Options options{"lion", where};
   options.expectLeast({{"learning rate", o.learningRate}, {"weight decay", o.weightDecay}});
   options.expectShares({{"beta1", o.beta1}, {"beta2", o.beta2}});
-  Rule rule{.learningRate = o.learningRate, .state = alike({"m"})};
-  rule.numbers = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
+  UpdateRule rule{.learningRate = o.learningRate, .state = alike({"m"})};
+  rule.hyperparameters = [o](double rate, int64_t) { return std::vector<double>{rate, 1 - rate * o.weightDecay}; };
   rule.update = [o](const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
-                    std::span<const Tensor> numbers) {
+                    std::span<const Tensor> hyperparameters) {
     const Tensor direction = o.beta1 * state[0] + (1 - o.beta1) * gradient;
     // 0 and NaN stay.
     const Tensor sign = zyx::where(direction > 0, 1, zyx::where(direction < 0, -1, direction));
     state[0] = o.beta2 * state[0] + (1 - o.beta2) * gradient;
-    return (o.weightDecay == 0 ? value : value * numbers[1]) - numbers[0] * sign;
+    return (o.weightDecay == 0 ? value : value * hyperparameters[1]) - hyperparameters[0] * sign;
   };
   return rule;
 }
 
-Rule zyx::optim::adafactor(AdafactorOptions o, Place where) {
+UpdateRule zyx::optim::adafactor(AdafactorOptions o, Place where) {
   const Options options{"adafactor", where};
   options.expectLeast(
       {{"learning rate", o.learningRate}, {"floor", o.floor}, {"weight decay", o.weightDecay}, {"epsilon", o.epsilon}});
   if (!(o.clip > 0 && o.decay <= 0))
     options.refuse("a clip of " + std::to_string(o.clip) + " and a decay of " + std::to_string(o.decay) +
                    " are not above 0 and at most 0");
-  Rule rule{.learningRate = o.learningRate};
+  UpdateRule rule{.learningRate = o.learningRate};
   rule.state = [](const Shape &shape) {
     if (shape.size() < 2)
-      return std::vector<Kept>{{"v", shape}};
+      return std::vector<StateSlot>{{"v", shape}};
     Shape rows = shape, columns = shape;
     rows.back() = columns[columns.size() - 2] = 1;
-    return std::vector<Kept>{{"rows", rows}, {"columns", columns}};
+    return std::vector<StateSlot>{{"rows", rows}, {"columns", columns}};
   };
-  rule.numbers = [o](double rate, int64_t step) {
+  rule.hyperparameters = [o](double rate, int64_t step) {
     const double t = static_cast<double>(step), fresh = std::pow(t, o.decay);
     return std::vector<double>{std::min(rate, 1 / std::sqrt(t)), fresh, 1 - fresh, 1 - rate * o.weightDecay};
   };
-  rule.update = [o](const Tensor &value, const Tensor &g, std::span<Tensor> state, std::span<const Tensor> numbers) {
-    auto blend = [&](Tensor &kept, const Tensor &fresh) { kept = numbers[2] * kept + numbers[1] * fresh; };
+  rule.update = [o](const Tensor &value, const Tensor &g, std::span<Tensor> state,
+                    std::span<const Tensor> hyperparameters) {
+    auto blend = [&](Tensor &kept, const Tensor &fresh) {
+      kept = hyperparameters[2] * kept + hyperparameters[1] * fresh;
+    };
     auto rms = [](const Tensor &x) { return (x * x).mean().sqrt(); };
     Tensor v;
     if (state.size() == 1) {
@@ -194,8 +199,8 @@ Rule zyx::optim::adafactor(AdafactorOptions o, Place where) {
       v = state[0] * state[1] / maximum(state[0].mean({-2}, true), o.epsilon);
     }
     const Tensor move = g / maximum(v, o.epsilon * o.epsilon).sqrt();
-    const Tensor pace = numbers[0] * maximum(rms(value), o.floor) / maximum(rms(move) / o.clip, 1);
-    return (o.weightDecay == 0 ? value : value * numbers[3]) - pace * move;
+    const Tensor pace = hyperparameters[0] * maximum(rms(value), o.floor) / maximum(rms(move) / o.clip, 1);
+    return (o.weightDecay == 0 ? value : value * hyperparameters[3]) - pace * move;
   };
   return rule;
 }
@@ -204,13 +209,13 @@ Rule zyx::optim::adafactor(AdafactorOptions o, Place where) {
 // Optimizer
 //===----------------------------------------------------------------------===//
 
-Optimizer::Optimizer(Parameters parameters, Rule rule, Place where)
+Optimizer::Optimizer(Parameters parameters, UpdateRule rule, Place where)
     : Optimizer(std::vector<Group>{{std::move(parameters), std::move(rule)}}, where) {}
 
 Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(given)) {
   Progress first;
   for (size_t group = 0; group < groups.size(); ++group) {
-    if (const Rule &rule = groups[group].rule; !rule.state || !rule.numbers || !rule.update)
+    if (const UpdateRule &rule = groups[group].rule; !rule.state || !rule.hyperparameters || !rule.update)
       throw Error(refusal("the rule of group " + std::to_string(group) + " lacks a function"), where);
     learningRates.push_back(groups[group].rule.learningRate);
     for (const NamedParameter &named : groups[group].parameters) {
@@ -226,7 +231,7 @@ Optimizer::Optimizer(std::vector<Group> given, Place where) : groups(std::move(g
       const ContextScope scope(named.parameter.context(where));
       const DeviceScope device(named.parameter.device(where));
       Slot &slot = first.slots.emplace_back(Slot{group, {}, {}});
-      for (const Kept &kept : groups[group].rule.state(type.shape)) {
+      for (const StateSlot &kept : groups[group].rule.state(type.shape)) {
         const TensorType keptType{accumulatorType(type.dtype), kept.shape};
         const std::vector<std::byte> zeros(valueOrThrow(byteSize(keptType), where));
         slot.names.push_back(named.name + "." + kept.name);
@@ -251,20 +256,20 @@ void Optimizer::setLearningRate(size_t group, double rate, Place where) {
   learningRates[expectGroup(group, where)] = rate;
 }
 
-Optimizer::Numbers Optimizer::numbers(const Progress &at, const Place &where) const {
-  Numbers numbers(groups.size());
+Optimizer::Hyperparameters Optimizer::hyperparameters(const Progress &at, const Place &where) const {
+  Hyperparameters hyperparameters(groups.size());
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor value = all[i].parameter.value(where);
     const DType dtype = accumulatorType(value.dtype());
     const ContextScope scope(value.context());
     const DeviceScope device(value.device());
     const size_t group = at.slots[i].group;
-    auto [known, isNew] = numbers[group].try_emplace({dtype, value.device()});
+    auto [known, isNew] = hyperparameters[group].try_emplace({dtype, value.device()});
     if (isNew)
-      for (double number : groups[group].rule.numbers(learningRates[group], at.step + 1))
+      for (double number : groups[group].rule.hyperparameters(learningRates[group], at.step + 1))
         known->second.push_back(leaf(number, dtype, where));
   }
-  return numbers;
+  return hyperparameters;
 }
 
 size_t Optimizer::numStates() const {
@@ -275,8 +280,8 @@ size_t Optimizer::numStates() const {
   return count;
 }
 
-std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
-                                    const Place &where) const {
+std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Hyperparameters &hyperparameters,
+                                    std::vector<Slot> &next, const Place &where) const {
   if (gradients.size() != all.size())
     throw Error(
         refusal(std::to_string(gradients.size()) + " gradients for " + std::to_string(all.size()) + " parameters"),
@@ -298,7 +303,8 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
     values.push_back(callFor("optimizer: '" + all[i].name + "'", where, [&] {
       return groups[slot.group]
           .rule
-          .update(value.cast(dtype), gradient.cast(dtype), slot.state, numbers[slot.group].at({dtype, value.device()}))
+          .update(value.cast(dtype), gradient.cast(dtype), slot.state,
+                  hyperparameters[slot.group].at({dtype, value.device()}))
           .cast(value.dtype());
     }));
     if (values.back().shape() != value.shape())
@@ -311,7 +317,7 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Num
 
 void Optimizer::step(Tensors gradients, Tensors besides, Place where) {
   Progress after = progress.get(where);
-  const std::vector<Tensor> values = next(gradients, numbers(after, where), after.slots, where);
+  const std::vector<Tensor> values = next(gradients, hyperparameters(after, where), after.slots, where);
   std::vector<Tensor> targets;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!values[i].isDefined())

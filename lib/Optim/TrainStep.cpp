@@ -27,7 +27,7 @@ TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions given)
            options.givesUp ? givenUp(optimizer.all.size() + options.buffers.size() + optimizer.numStates())
                            : JitOptions()) {}
 
-/// Arguments are parameters, buffers, the optimizer's state, its numbers, and the batch; results are the next
+/// Arguments are parameters, buffers, the optimizer's state, its hyperparameters, and the batch; results are the next
 /// parameters, buffers and state, and what the loss returned.
 std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
   auto take = [&](size_t count) {
@@ -41,8 +41,8 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
   for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = take(1)[0];
-  Optimizer::Numbers numbers = optimizer.numbers(progress, Place::current());
-  for (auto &group : numbers)
+  Optimizer::Hyperparameters hyperparameters = optimizer.hyperparameters(progress, Place::current());
+  for (auto &group : hyperparameters)
     for (auto &[dtype, ofDType] : group)
       for (Tensor &number : ofDType)
         number = take(1)[0];
@@ -65,7 +65,7 @@ std::vector<Tensor> TrainStep::build(std::span<const Tensor> arguments) const {
           given[i] = {};
     gradients = std::move(given);
   }
-  std::vector<Tensor> results = optimizer.next(gradients, numbers, progress.slots, Place::current());
+  std::vector<Tensor> results = optimizer.next(gradients, hyperparameters, progress.slots, Place::current());
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i].isDefined())
       results[i] = values[i];
@@ -91,7 +91,7 @@ std::vector<Tensor> TrainStep::operator()(Tensors batch, Place where) const {
       refuse("the buffer '" + buffer->name + "' is named twice");
   }
   Optimizer::Progress progress = optimizer.progress.get(where);
-  const Optimizer::Numbers ofStep = optimizer.numbers(progress, where);
+  const Optimizer::Hyperparameters ofStep = optimizer.hyperparameters(progress, where);
   std::vector<Tensor> arguments = valuesOf(optimizer.all, where);
   for (const NamedParameter &named : options.buffers)
     arguments.push_back(named.parameter.value(where));
@@ -99,8 +99,8 @@ std::vector<Tensor> TrainStep::operator()(Tensors batch, Place where) const {
   for (Optimizer::Slot &slot : progress.slots)
     std::move(slot.state.begin(), slot.state.end(), std::back_inserter(arguments));
   for (const auto &group : ofStep)
-    for (const auto &[dtype, numbers] : group)
-      arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+    for (const auto &[dtype, hyperparameters] : group)
+      arguments.insert(arguments.end(), hyperparameters.begin(), hyperparameters.end());
   arguments.insert(arguments.end(), batch.begin(), batch.end());
 
   // What was given up may have no value to come back to, and then says why.

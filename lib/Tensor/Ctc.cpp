@@ -60,7 +60,7 @@ Tensor zyx::ctcLoss(const Tensor &logProbabilities, const Tensor &targets, const
   const Tensor all[] = {stack(both, -1, where).reshape({batch, 2 * most}, where), last};
   const Tensor read = concat(all, 1, where);
   const Tensor isClass = at(at(read) >= at(0)) & at(at(read) < at(classes));
-  const Tensor emitted = takeAlong(x, read.unsqueeze(0, where), 2, where);
+  const Tensor emitted = takeAlongAxis(x, read.unsqueeze(0, where), 2, where);
   const Tensor floor = expandTo(constantLike(x, nothing, x.dtype(), where), {count, batch, places}, where);
   const Tensor emissions = zyx::where(isClass, at(maximum(at(emitted), at(floor))), at(floor));
   // A blank may be left out between two labels that differ.
@@ -83,7 +83,7 @@ Tensor zyx::ctcLoss(const Tensor &logProbabilities, const Tensor &targets, const
   const Tensor length = lengths.cast(DType::I64, where).unsqueeze(1, where), behind = at(length) * at(2);
   const auto endAt = [&](const Tensor &place) {
     const Tensor exists = at(at(place) >= at(0)) & at(at(place) < at(places));
-    return zyx::where(exists, at(takeAlong(end, place, 1, where)), at(nothing)).squeeze(Dims{1}, where);
+    return zyx::where(exists, at(takeAlongAxis(end, place, 1, where)), at(nothing)).squeeze(Dims{1}, where);
   };
   const Tensor ends[] = {endAt(behind), endAt(at(behind) - at(1))};
   const Tensor losses = logsumexp(stack(ends, 0, where), {0}, false, where).neg(where);

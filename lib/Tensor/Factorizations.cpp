@@ -50,7 +50,7 @@ Tensor zyx::triangularSolve(const Tensor &a, const Tensor &b, TriangularOptions 
     Tensor row = at(take(right, i, -2, where)) - at(known);
     if (!options.unitDiagonal)
       row = at(row) / at(take(diagonals, i, -1, where).unsqueeze(-1, where));
-    return std::vector{scatter(carried[0], i, row, -2, Combine::Set, where)};
+    return std::vector{scatter(carried[0], i, row, -2, ScatterMode::Set, where)};
   };
   const Tensor none = zerosLike(right, right.shape(), where);
   return loop(n, std::span(&none, 1), step, where)[0].cast(a.dtype(), where);
@@ -69,7 +69,7 @@ Tensor zyx::cholesky(const Tensor &a, Place where) {
     const Tensor pivot = take(column, index, -1, where).unsqueeze(-1, where).sqrt(where);
     const Tensor isBelow = at(positionsIn(index, {n}, 0, where)) >= at(index);
     const Tensor next = zyx::where(isBelow, at(at(column) / at(pivot)), at(0));
-    return std::vector{scatter(l, index, next, -1, Combine::Set, where)};
+    return std::vector{scatter(l, index, next, -1, ScatterMode::Set, where)};
   };
   const Tensor none = zerosLike(lower, lower.shape(), where);
   return loop(n, std::span(&none, 1), step, where)[0].cast(a.dtype(), where);
@@ -93,8 +93,9 @@ QR zyx::qr(const Tensor &a, Place where) {
     const Tensor length = (at(twice) * at(twice)).sum({-2}, true, where).sqrt(where);
     const Tensor isMine = (at(positionsIn(index, {k, 1}, 0, where)) == at(index));
     const Tensor column = zyx::where(isMine, at(length), at(at(first) + at(second))).squeeze(Dims{-1}, where);
-    return std::vector{scatter(q, index, (at(twice) / at(length)).squeeze(Dims{-1}, where), -1, Combine::Set, where),
-                       scatter(carried[1], index, column, -1, Combine::Set, where)};
+    return std::vector{
+        scatter(q, index, (at(twice) / at(length)).squeeze(Dims{-1}, where), -1, ScatterMode::Set, where),
+        scatter(carried[1], index, column, -1, ScatterMode::Set, where)};
   };
   const Tensor none[] = {zerosLike(x, tall, where), zerosLike(x, square, where)};
   const std::vector<Tensor> found = loop(k, none, step, where);

@@ -47,9 +47,9 @@ static void expectPositions(const Tensor &x, const Tensor &positions, std::strin
            where);
 }
 
-Tensor zyx::takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Place where) {
-  expectPositions(x, positions, "takeAlong", where);
-  dim = dimension(dim, x.rank(), "takeAlong", where);
+Tensor zyx::takeAlongAxis(const Tensor &x, const Tensor &positions, int64_t dim, Place where) {
+  expectPositions(x, positions, "takeAlongAxis", where);
+  dim = dimension(dim, x.rank(), "takeAlongAxis", where);
   std::optional<Shape> shape;
   if (x.rank() == positions.rank()) {
     // The dimension itself takes no part.
@@ -58,8 +58,8 @@ Tensor zyx::takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Pla
     shape = broadcast(others, positions.shape());
   }
   if (!shape)
-    refuse("takeAlong: positions of shape " + toString(positions.shape()) + " along dimension " + std::to_string(dim) +
-               " of " + toString(x.shape()),
+    refuse("takeAlongAxis: positions of shape " + toString(positions.shape()) + " along dimension " +
+               std::to_string(dim) + " of " + toString(x.shape()),
            where);
   const Tensor own = expandTo(positions, *shape, where);
   (*shape)[dim] = x.shape()[dim];
@@ -67,34 +67,34 @@ Tensor zyx::takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Pla
   return take(all.reshape({all.numel()}, where), flatPositions(own, *shape, dim, where), 0, where);
 }
 
-Tensor zyx::scatter(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Combine how,
+Tensor zyx::scatter(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, ScatterMode mode,
                     Place where) {
   expectPositions(x, positions, "scatter", where);
   graph::Attributes attributes;
   attributes.dims = {dimension(dim, x.rank(), "scatter", where)};
   constexpr ScatterKind kinds[] = {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max, ScatterKind::Min,
                                    ScatterKind::Mul};
-  attributes.kind = static_cast<uint8_t>(kinds[static_cast<size_t>(how)]);
+  attributes.kind = static_cast<uint8_t>(kinds[static_cast<size_t>(mode)]);
   return makeNode(Op::Scatter, {x, positions, updates}, std::move(attributes), where);
 }
 
 Tensor zyx::indexAdd(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Place where) {
-  return scatter(x, positions, updates, dim, Combine::Add, where);
+  return scatter(x, positions, updates, dim, ScatterMode::Add, where);
 }
 
-Tensor zyx::scatterAlong(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, Combine how,
+Tensor zyx::putAlongAxis(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim, ScatterMode mode,
                          Place where) {
-  expectPositions(x, positions, "scatterAlong", where);
-  expectTensor(updates, "scatterAlong", where);
-  dim = dimension(dim, x.rank(), "scatterAlong", where);
+  expectPositions(x, positions, "putAlongAxis", where);
+  expectTensor(updates, "putAlongAxis", where);
+  dim = dimension(dim, x.rank(), "putAlongAxis", where);
   const bool hasRank = x.rank() == positions.rank();
   const Shape shape = hasRank ? alongShape(x.shape(), positions.shape(), dim) : Shape();
   if (!hasRank || broadcast(positions.shape(), shape) != shape || broadcast(updates.shape(), shape) != shape)
-    refuse("scatterAlong: positions of shape " + toString(positions.shape()) + " and updates of shape " +
+    refuse("putAlongAxis: positions of shape " + toString(positions.shape()) + " and updates of shape " +
                toString(updates.shape()) + " along dimension " + std::to_string(dim) + " of " + toString(x.shape()),
            where);
   const Tensor flat = scatter(x.reshape({x.numel()}, where), flatPositions(positions, x.shape(), dim, where),
-                              expandTo(updates, shape, where), 0, how, where);
+                              expandTo(updates, shape, where), 0, mode, where);
   return flat.reshape(x.shape(), where);
 }
 
@@ -209,20 +209,20 @@ Tensor zyx::repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place 
   return expandTo(x.unsqueeze(dim + 1, where), apart, where).flatten(dim, dim + 1, where);
 }
 
-Tensor zyx::padBorder(const Tensor &x, Dims low, Dims high, Border border, Place where) {
-  expectTensor(x, "padBorder", where);
+Tensor zyx::pad(const Tensor &x, Dims low, Dims high, PadMode mode, Place where) {
+  expectTensor(x, "pad", where);
   if (static_cast<int64_t>(low.size()) != x.rank() || low.size() != high.size())
-    refuse("padBorder: " + std::to_string(low.size()) + " and " + std::to_string(high.size()) +
+    refuse("pad: " + std::to_string(low.size()) + " and " + std::to_string(high.size()) +
                " amounts for a tensor of rank " + std::to_string(x.rank()),
            where);
   Tensor result = x;
   for (int64_t dim = 0; dim < x.rank(); ++dim) {
     const int64_t n = x.shape()[dim], before = low[dim], behind = high[dim];
-    const int64_t most = border == Border::Reflect ? n - 1 : border == Border::Circular ? n : n == 0 ? 0 : INT64_MAX;
+    const int64_t most = mode == PadMode::Reflect ? n - 1 : mode == PadMode::Circular ? n : n == 0 ? 0 : INT64_MAX;
     if (before == 0 && behind == 0)
       continue;
     if (before < 0 || behind < 0 || std::max(before, behind) > most)
-      refuse("padBorder: dimension " + std::to_string(dim) + " of " + toString(x.shape()) + " does not show " +
+      refuse("pad: dimension " + std::to_string(dim) + " of " + toString(x.shape()) + " does not show " +
                  std::to_string(before) + " and " + std::to_string(behind) + " elements around it",
              where);
     const auto piece = [&](int64_t start, int64_t count) { return cut(result, dim, start, start + count, where); };
@@ -232,9 +232,9 @@ Tensor zyx::padBorder(const Tensor &x, Dims low, Dims high, Border border, Place
       return expandTo(piece(start, 1), shape, where);
     };
     std::vector<Tensor> parts = {result};
-    if (border == Border::Reflect)
+    if (mode == PadMode::Reflect)
       parts = {piece(1, before).flip({dim}, where), result, piece(n - 1 - behind, behind).flip({dim}, where)};
-    else if (border == Border::Circular)
+    else if (mode == PadMode::Circular)
       parts = {piece(n - before, before), result, piece(0, behind)};
     else
       parts = {copies(0, before), result, copies(n - 1, behind)};

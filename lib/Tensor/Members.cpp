@@ -70,8 +70,8 @@ Tensor Tensor::repeat(Dims counts, Place where) const { return zyx::repeat(*this
 Tensor Tensor::repeatInterleave(int64_t count, int64_t dim, Place where) const {
   return zyx::repeatInterleave(*this, count, dim, where);
 }
-Tensor Tensor::padBorder(Dims low, Dims high, Border border, Place where) const {
-  return zyx::padBorder(*this, std::move(low), std::move(high), border, where);
+Tensor Tensor::pad(Dims low, Dims high, PadMode mode, Place where) const {
+  return zyx::pad(*this, std::move(low), std::move(high), mode, where);
 }
 std::vector<Tensor> Tensor::splitSizes(Dims sizes, int64_t dim, Place where) const {
   return zyx::splitSizes(*this, std::move(sizes), dim, where);

@@ -129,6 +129,6 @@ std::string RecompileLog::describe(const Graph &graph, const std::vector<NodeId>
   };
   tell("sizes vary", sizes, "pad them to a few");
   tell("numbers vary", numbers, "a tensor of Tensor::from in their place is data");
-  tell("positions vary", positions, "takeAlong and gather take positions that are data");
+  tell("positions vary", positions, "takeAlongAxis and gather take positions that are data");
   return text + " recompile_notice=false switches this off.\n";
 }

@@ -49,7 +49,7 @@ Padded zyx::nonzero(const Tensor &x, Place where) {
   const int64_t elements = x.numel();
   const auto [places, count] = placesOf(x.cast(DType::Bool, where).reshape({elements}, where), where);
   const Tensor own = positionsIn(x, {elements}, 0, where);
-  const Tensor flat = scatter(filled(x, {elements}, -1, DType::I64, where), places, own, 0, Combine::Set, where);
+  const Tensor flat = scatter(filled(x, {elements}, -1, DType::I64, where), places, own, 0, ScatterMode::Set, where);
   if (x.rank() == 0)
     return {flat.reshape({elements, 1}, where).slice({{}, {0, 0}}, where), count};
   std::vector<Tensor> columns(x.rank());
@@ -83,7 +83,7 @@ Padded zyx::compress(const Tensor &x, const Tensor &mask, int64_t dim, Place whe
                toString(x.shape()),
            where);
   const auto [places, count] = placesOf(mask, where);
-  return {scatter(filled(x, x.shape(), 0, x.dtype(), where), places, x, dim, Combine::Set, where), count, dim};
+  return {scatter(filled(x, x.shape(), 0, x.dtype(), where), places, x, dim, ScatterMode::Set, where), count, dim};
 }
 
 /// In order, elements that differ from the one before are those that are asked for.
@@ -99,8 +99,9 @@ Unique zyx::unique(const Tensor &x, Place where) {
   const Tensor which = at(cumsum(isNew.cast(DType::I64, where), 0, {}, where)) - at(1);
   const Tensor none = filled(x, {elements}, 0, DType::I64, where), one = filled(x, {elements}, 1, DType::I64, where);
   Unique result;
-  result.values = {scatter(filled(x, {elements}, 0, x.dtype(), where), places, sorted, 0, Combine::Set, where), count};
-  result.inverse = scatter(none, order, which, 0, Combine::Set, where).reshape(x.shape(), where);
-  result.counts = scatter(none, which, one, 0, Combine::Add, where);
+  result.values = {scatter(filled(x, {elements}, 0, x.dtype(), where), places, sorted, 0, ScatterMode::Set, where),
+                   count};
+  result.inverse = scatter(none, order, which, 0, ScatterMode::Set, where).reshape(x.shape(), where);
+  result.counts = scatter(none, which, one, 0, ScatterMode::Add, where);
   return result;
 }

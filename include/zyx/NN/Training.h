@@ -15,7 +15,7 @@ namespace zyx::nn {
 class Training {
 public:
   /// All parameters go by one rule.
-  Training(Module model, optim::Rule rule, Place where = Place::current());
+  Training(Module model, optim::UpdateRule rule, Place where = Place::current());
   /// Those of the groups are trained, and no others.
   Training(Module model, std::vector<optim::Group> groups, Place where = Place::current());
 

@@ -11,27 +11,27 @@
 
 namespace zyx::optim {
 
-/// A tensor that a rule keeps of a parameter, zeros before the first step.
-struct Kept {
+/// A tensor of state that a rule has for a parameter, such as a momentum. It is zeros before the first step.
+struct StateSlot {
   std::string name;
   Shape shape;
 };
 
-/// How one parameter goes from step to step. Formulas compute in f32, in f64 for parameters of f64;
-/// state has that dtype, too.
-struct Rule {
+/// How a step updates a parameter. Formulas compute in f32, and in f64 for parameters of f64. State has that dtype,
+/// too.
+struct UpdateRule {
   double learningRate = 0;
-  /// What is kept of a parameter of this shape.
-  std::function<std::vector<Kept>(const Shape &)> state = [](const Shape &) { return std::vector<Kept>{}; };
-  /// Numbers that depend on the learning rate and the step, which counts from 1. They come to `update` as
-  /// tensors of rank 0, so that the program is the same for all of them.
-  std::function<std::vector<double>(double learningRate, int64_t step)> numbers = [](double, int64_t) {
+  /// The state of a parameter of this shape.
+  std::function<std::vector<StateSlot>(const Shape &)> state = [](const Shape &) { return std::vector<StateSlot>{}; };
+  /// Values that depend on the learning rate and the step. Steps count from 1. `update` gets them as tensors of rank 0,
+  /// so that one program runs for all values.
+  std::function<std::vector<double>(double learningRate, int64_t step)> hyperparameters = [](double, int64_t) {
     return std::vector<double>{};
   };
-  /// The next value; replaces `state` by its successors. An optimizer refuses a rule that lacks one of
-  /// these functions.
+  /// Returns the next value and replaces `state` by the next state. An optimizer refuses a rule that lacks one of these
+  /// functions.
   std::function<Tensor(const Tensor &value, const Tensor &gradient, std::span<Tensor> state,
-                       std::span<const Tensor> numbers)>
+                       std::span<const Tensor> hyperparameters)>
       update = {};
 };
 
@@ -43,7 +43,7 @@ struct SgdOptions {
   double learningRate = 1e-3, momentum = 0, dampening = 0, weightDecay = 0;
   bool nesterov = false;
 };
-Rule sgd(SgdOptions options = {}, Place where = Place::current());
+UpdateRule sgd(SgdOptions options = {}, Place where = Place::current());
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
 /// w -= learningRate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), where `amsgrad` takes the greatest v so
@@ -53,13 +53,13 @@ struct AdamOptions {
   bool amsgrad = false;
 };
 /// g += weightDecay w comes first.
-Rule adam(AdamOptions options = {}, Place where = Place::current());
+UpdateRule adam(AdamOptions options = {}, Place where = Place::current());
 /// As Adam, but w -= learningRate weightDecay w comes first.
 struct AdamWOptions {
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weightDecay = 0.01;
   bool amsgrad = false;
 };
-Rule adamW(AdamWOptions options = {}, Place where = Place::current());
+UpdateRule adamW(AdamWOptions options = {}, Place where = Place::current());
 
 /// g += weightDecay w; v = alpha v + (1 - alpha) g g; u = g / (sqrt(v) + epsilon), where `centered` takes
 /// v - a a instead of v, with a = alpha a + (1 - alpha) g; b = momentum b + u; w -= learningRate b.
@@ -67,13 +67,13 @@ struct RmspropOptions {
   double learningRate = 1e-2, alpha = 0.99, epsilon = 1e-8, weightDecay = 0, momentum = 0;
   bool centered = false;
 };
-Rule rmsprop(RmspropOptions options = {}, Place where = Place::current());
+UpdateRule rmsprop(RmspropOptions options = {}, Place where = Place::current());
 
 /// w -= learningRate (sign(beta1 m + (1 - beta1) g) + weightDecay w); m = beta2 m + (1 - beta2) g.
 struct LionOptions {
   double learningRate = 1e-4, beta1 = 0.9, beta2 = 0.99, weightDecay = 0;
 };
-Rule lion(LionOptions options = {}, Place where = Place::current());
+UpdateRule lion(LionOptions options = {}, Place where = Place::current());
 
 /// Of a matrix, and of each of a stack of matrices, second moments are kept by row and column alone: with share = 1 -
 /// t^decay, r = share r + (1 - share) mean of g g along rows, c the same along columns, v = r c / mean of r; else
@@ -84,26 +84,26 @@ Rule lion(LionOptions options = {}, Place where = Place::current());
 struct AdafactorOptions {
   double learningRate = 1e-2, decay = -0.8, floor = 1e-3, clip = 1, weightDecay = 0, epsilon = 0x1p-23;
 };
-Rule adafactor(AdafactorOptions options = {}, Place where = Place::current());
+UpdateRule adafactor(AdafactorOptions options = {}, Place where = Place::current());
 
-/// Parameters that go by one rule.
+/// Parameters that one rule updates.
 struct Group {
   Parameters parameters;
-  Rule rule;
+  UpdateRule rule;
 };
 
 /// Steps of all groups at once. Of no parameter there may be two, nor of a name.
 class Optimizer {
 public:
   /// Refuses no parameters at all, as of a module whose children were not declared: there is nothing to train.
-  Optimizer(Parameters parameters, Rule rule, Place where = Place::current());
+  Optimizer(Parameters parameters, UpdateRule rule, Place where = Place::current());
   /// Of a model: its buffers, such as running moments, are computed with each step.
   template <typename Model>
     requires requires(const Model &model) {
       { model.parameters() } -> std::same_as<Parameters>;
       { model.buffers() } -> std::same_as<Parameters>;
     }
-  Optimizer(const Model &model, Rule rule, Place where = Place::current())
+  Optimizer(const Model &model, UpdateRule rule, Place where = Place::current())
       : Optimizer(model.parameters(), std::move(rule), where) {
     carried = model.buffers();
   }
@@ -147,19 +147,18 @@ private:
     std::vector<Slot> slots;
     int64_t step = 0;
   };
-  /// What a rule makes of learning rate and step, of each group, in the dtypes of its state.
-  /// By group, then by dtype and device.
-  using Numbers = std::vector<std::map<std::pair<DType, std::string>, std::vector<Tensor>>>;
-  /// Leaves for the step behind that one.
-  Numbers numbers(const Progress &progress, const Place &where) const;
+  /// The hyperparameters of each group as tensors, in the dtypes of its state: by group, then by dtype and device.
+  using Hyperparameters = std::vector<std::map<std::pair<DType, std::string>, std::vector<Tensor>>>;
+  /// Makes them for the step after `progress`.
+  Hyperparameters hyperparameters(const Progress &progress, const Place &where) const;
   NamedTensors stateOf(const Progress &progress, const Place &where) const;
   /// Of a loss: none of what it does not read. Throws where that is all.
   std::vector<Tensor> gradients(const Tensor &loss, const Place &where) const;
   size_t expectGroup(size_t group, const Place &where) const;
   size_t numStates() const;
   /// The next values of all parameters, none where there is no gradient; the state in `next` becomes the next one.
-  std::vector<Tensor> next(std::span<const Tensor> gradients, const Numbers &numbers, std::vector<Slot> &next,
-                           const Place &where) const;
+  std::vector<Tensor> next(std::span<const Tensor> gradients, const Hyperparameters &hyperparameters,
+                           std::vector<Slot> &next, const Place &where) const;
   std::vector<Group> groups;
   Parameters all, carried;
   Revised<Progress> progress{Progress()};

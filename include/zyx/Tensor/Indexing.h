@@ -9,23 +9,23 @@
 
 namespace zyx {
 
-/// What becomes of an element and what is written to it. Where several are written to one, `Set` leaves
-/// the last of them in row-major order.
-enum class Combine { Set, Add, Max, Min, Mul };
+/// How an update is combined with the element that it is written to. If several updates go to one element, `Set`
+/// leaves the last of them in row-major order.
+enum class ScatterMode { Set, Add, Max, Min, Mul };
 
 /// result[..., i, ...] = x[..., positions[..., i, ...], ...] along a dimension. Both have one rank; the
 /// other dimensions broadcast. A position that is none, negative ones among them, gives 0.
-Tensor takeAlong(const Tensor &x, const Tensor &positions, int64_t dim, Place where = Place::current());
-/// x with updates[..., i, ...] combined into [..., positions[..., i, ...], ...]. Positions have the rank of
-/// x, and expand to its other dimensions; updates expand to the shape of the positions. Updates of
-/// positions that are none are dropped.
-Tensor scatterAlong(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim,
-                    Combine how = Combine::Set, Place where = Place::current());
+Tensor takeAlongAxis(const Tensor &x, const Tensor &positions, int64_t dim, Place where = Place::current());
+/// x with updates[..., i, ...] combined into [..., positions[..., i, ...], ...] along a dimension. Positions have the
+/// rank of x, and expand to its other dimensions; updates expand to the shape of the positions. Updates of positions
+/// that are none are dropped.
+Tensor putAlongAxis(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim,
+                    ScatterMode mode = ScatterMode::Set, Place where = Place::current());
 /// x with whole slices combined into positions along a dimension: updates have the shape of
 /// take(x, positions, dim).
 Tensor scatter(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim = 0,
-               Combine how = Combine::Set, Place where = Place::current());
-/// scatter() with Combine::Add.
+               ScatterMode mode = ScatterMode::Set, Place where = Place::current());
+/// scatter() with ScatterMode::Add.
 Tensor indexAdd(const Tensor &x, const Tensor &positions, const Tensor &updates, int64_t dim = 0,
                 Place where = Place::current());
 /// x, and the value where the mask, of bools, holds; it expands to the shape of x.
@@ -44,9 +44,9 @@ Tensor diagonal(const Tensor &x, int64_t offset = 0, int64_t a = 0, int64_t b = 
 Tensor repeat(const Tensor &x, Dims counts, Place where = Place::current());
 /// Each element `count` times along a dimension, copies beside each other.
 Tensor repeatInterleave(const Tensor &x, int64_t count, int64_t dim, Place where = Place::current());
-/// `low` and `high` elements more before and behind each dimension. A mirror shows fewer than there are, the other end
-/// as many as there are.
-Tensor padBorder(const Tensor &x, Dims low, Dims high, Border border, Place where = Place::current());
+/// `low` and `high` elements more before and behind each dimension. `Reflect` adds fewer elements than the dimension
+/// has, `Circular` at most as many.
+Tensor pad(const Tensor &x, Dims low, Dims high, PadMode mode, Place where = Place::current());
 
 /// Along a new dimension; all have one shape.
 Tensor stack(Tensors parts, int64_t dim = 0, Place where = Place::current());

@@ -69,9 +69,9 @@ struct AverageOptions : WindowOptions {
 
 enum class Interpolation { Nearest, Linear };
 
-/// What stands around a tensor: what is at its border as in a mirror there, without the border itself; the border again
-/// and again; or what is at the other end.
-enum class Border { Reflect, Replicate, Circular };
+/// What pad() adds around a tensor: its elements mirrored at the border element, which is not repeated; the border
+/// element repeated; or the elements of the other end.
+enum class PadMode { Reflect, Replicate, Circular };
 
 } // namespace zyx
 

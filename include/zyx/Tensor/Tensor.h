@@ -318,7 +318,7 @@ public:
   Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Place where = Place::current()) const;
   Tensor repeat(Dims counts, Place where = Place::current()) const;
   Tensor repeatInterleave(int64_t count, int64_t dim, Place where = Place::current()) const;
-  Tensor padBorder(Dims low, Dims high, Border border, Place where = Place::current()) const;
+  Tensor pad(Dims low, Dims high, PadMode mode, Place where = Place::current()) const;
   std::vector<Tensor> splitSizes(Dims sizes, int64_t dim = 0, Place where = Place::current()) const;
   std::vector<Tensor> split(int64_t size, int64_t dim = 0, Place where = Place::current()) const;
   Tensor roll(Dims shifts, Dims dims, Place where = Place::current()) const;

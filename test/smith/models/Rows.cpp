@@ -346,7 +346,7 @@ void drawSelection(Sketch &s) {
   default: {
     const Tensor chosen = s.data("chosen", {DType::I64, {rows, 1}}, {Kind::Uniform, 0, static_cast<double>(classes)});
     s.say("y = wide(logits).log_softmax(-1).gather(-1, chosen)");
-    return s.result("y", takeAlong(logits.cast(DType::F32).logSoftmax(-1), chosen, -1));
+    return s.result("y", takeAlongAxis(logits.cast(DType::F32).logSoftmax(-1), chosen, -1));
   }
   }
 }

@@ -197,7 +197,7 @@ void drawRouting(Sketch &s) {
     return s.result("y", (y * shares.unsqueeze(2).cast(s.dtype())).sum({1}));
   }
   s.say("gate = torch.zeros_like(p).scatter(-1, at, top).to(x.dtype)");
-  const Tensor gate = scatterAlong(p.zerosLike(), top.indices, shares, -1).cast(s.dtype());
+  const Tensor gate = putAlongAxis(p.zerosLike(), top.indices, shares, -1).cast(s.dtype());
   if (which == 0) {
     // All experts of all rows, weighted.
     s.countProduct(rows * experts, width, hidden, 2);

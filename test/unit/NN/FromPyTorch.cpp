@@ -50,8 +50,8 @@ TEST(FromPyTorch, Differences) {
   SAME(x[0], 2);            // a position of the program: checked, negative from the end
   SAME(x[Slice{-2}], 3, 4); // x[-2:]
   THROWS(x[3]);
-  SAME(x[Tensor::from({2, 7, -1})], 4, 0, 0);        // positions that are data: none gives 0, and -1 is none
-  SAME(takeAlong(x, Tensor::from({2, 0}), 0), 4, 2); // torch.gather
+  SAME(x[Tensor::from({2, 7, -1})], 4, 0, 0);            // positions that are data: none gives 0, and -1 is none
+  SAME(takeAlongAxis(x, Tensor::from({2, 0}), 0), 4, 2); // torch.gather
   SAME(maskedFill(x, x > 2, 0), 2, 0, 0);
 
   //===--- Names

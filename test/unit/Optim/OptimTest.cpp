@@ -56,7 +56,7 @@ struct Problem {
 
 struct Case {
   const char *name;
-  Rule rule;
+  UpdateRule rule;
 };
 std::vector<Case> cases() {
   return {
@@ -137,7 +137,7 @@ TEST_P(OptimTest, StepsInSinglePrecision) {
   follow(all[0], DType::BF16, 0.03);
 }
 
-TEST_P(OptimTest, AStepIsOneProgramWhateverItsNumbers) {
+TEST_P(OptimTest, AStepIsOneProgramWhateverItsHyperparameters) {
   const Problem problem;
   Optimizer optimizer(problem.parameters, adamW());
   for (int step = 0; step < 5; ++step) {
@@ -261,7 +261,7 @@ TEST_P(OptimTest, GroupsGoByTheirOwnRules) {
 }
 
 TEST_P(OptimTest, WhatIsRestoredGoesOnBitForBit) {
-  const Rule rule = adam({.learningRate = 0.03});
+  const UpdateRule rule = adam({.learningRate = 0.03});
   const Problem straight(DType::F32);
   Optimizer first(straight.parameters, rule);
   for (int step = 0; step < 3; ++step)
@@ -313,9 +313,9 @@ TEST_P(OptimTest, OptionsOfTheirRanges) {
               HasSubstr("adafactor: a clip of 0.000000 and a decay of -0.800000 are not above 0 and at most 0"));
 }
 
-TEST_P(OptimTest, RulesNeedNoNumbers) {
+TEST_P(OptimTest, RulesNeedNoHyperparameters) {
   const Problem problem;
-  Rule rule;
+  UpdateRule rule;
   EXPECT_THAT(refusal([&] { Optimizer(problem.parameters, rule); }),
               HasSubstr("optimizer: the rule of group 0 lacks a function"));
   rule.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) {
@@ -400,8 +400,8 @@ TEST_P(OptimTest, Refusals) {
   EXPECT_THAT(refusal([&] { optimizer.load(state); }),
               HasSubstr("the optimizer's state: the tensors do not fit: 'b.v' is f32[1], not f64[2], 'w.m' is missing, "
                         "'more' is superfluous"));
-  Rule wrong;
-  wrong.numbers = [](double, int64_t) { return std::vector<double>{}; };
+  UpdateRule wrong;
+  wrong.hyperparameters = [](double, int64_t) { return std::vector<double>{}; };
   wrong.update = [](const Tensor &value, const Tensor &, std::span<Tensor>, std::span<const Tensor>) {
     return value.sum();
   };

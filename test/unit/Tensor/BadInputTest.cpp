@@ -94,8 +94,8 @@ TEST_P(BadInputTest, NoFunctionTakesTheAbsenceOfATensor) {
       [&] { cosineSimilarity(x, none); },
       [&] { bitcast(none, DType::I8); },
       [&] { mish(none); },
-      [&] { takeAlong(none, p, 0); },
-      [&] { scatterAlong(x, none, x, 0); },
+      [&] { takeAlongAxis(none, p, 0); },
+      [&] { putAlongAxis(x, none, x, 0); },
       [&] { scatter(x, p, none); },
       [&] { indexAdd(x, none, x); },
       [&] { maskedFill(x, none, 0); },
@@ -156,15 +156,15 @@ TEST_P(BadInputTest, PositionsThatAreNone) {
   for (const DType dtype : {DType::I8, DType::I32, DType::I64}) {
     const Tensor p = Tensor::from({-1, 3, 127, -128, 1}).cast(dtype);
     EXPECT_THAT(floats(take(x, p)), ElementsAre(0, 0, 0, 0, 6));
-    EXPECT_THAT(floats(takeAlong(x, p, 0)), ElementsAre(0, 0, 0, 0, 6));
+    EXPECT_THAT(floats(takeAlongAxis(x, p, 0)), ElementsAre(0, 0, 0, 0, 6));
     EXPECT_THAT(floats(scatter(x, p, Tensor::from({1.f, 2.f, 3.f, 4.f, 9.f}))), ElementsAre(5, 9, 7));
-    EXPECT_THAT(floats(scatterAlong(x, p, Tensor::from({1.f, 2.f, 3.f, 4.f, 9.f}), 0, Combine::Add)),
+    EXPECT_THAT(floats(putAlongAxis(x, p, Tensor::from({1.f, 2.f, 3.f, 4.f, 9.f}), 0, ScatterMode::Add)),
                 ElementsAre(5, 15, 7));
     EXPECT_THAT(floats(oneHot(p.slice({{0, 2}}), 3)), Each(0));
   }
   const Tensor far = Tensor::from({INT64_MAX, INT64_MIN, int64_t(1) << 32, int64_t(2)});
   EXPECT_THAT(floats(take(x, far)), ElementsAre(0, 0, 0, 7));
-  EXPECT_THAT(floats(takeAlong(x, far, 0)), ElementsAre(0, 0, 0, 7));
+  EXPECT_THAT(floats(takeAlongAxis(x, far, 0)), ElementsAre(0, 0, 0, 7));
   EXPECT_THAT(floats(take(x, Tensor::from({UINT64_MAX, uint64_t(0)}))), ElementsAre(0, 5));
   EXPECT_THAT(floats(gradient(take(x, far).sum(), std::vector{x})[0]), ElementsAre(0, 0, 1));
   EXPECT_THAT(refusal([&] { x.select(0, 3); }), HasSubstr("select: dimension 0 of [3] has no position 3"));

@@ -72,7 +72,7 @@ TEST_P(CornersTest, RefusedGradientsLeaveTheGraphWhole) {
       kept.push_back(y);
   }
   const Tensor updates = Tensor::from({3.f});
-  const Tensor product = scatter(x, Tensor::from({1}), updates, 0, Combine::Mul);
+  const Tensor product = scatter(x, Tensor::from({1}), updates, 0, ScatterMode::Mul);
   EXPECT_THAT(refusal([&] { gradient(pow(product, 2).exp().sum(), std::vector{updates}); }),
               HasSubstr("no rule for its updates"));
   kept[1].realize();
@@ -263,11 +263,11 @@ TEST_P(CornersTest, ClassesMayBeMoreThanPositionsCount) {
 
 TEST_P(CornersTest, PositionsOfOtherRanksAreRefused) {
   const Tensor x = Tensor::zeros({3}), m = Tensor::zeros({3, 4}), one = Tensor::from({1});
-  EXPECT_THAT(refusal([&] { scatterAlong(x, Tensor::scalar(0), Tensor::scalar(1.f), 0); }),
-              HasSubstr("scatterAlong: positions of shape [] and updates of shape [] along dimension 0 of [3]"));
-  EXPECT_THAT(refusal([&] { scatterAlong(m, one, Tensor::ones({1}), 1); }),
-              HasSubstr("scatterAlong: positions of shape [1] and updates of shape [1] along dimension 1 of [3, 4]"));
-  EXPECT_THAT(floats(scatterAlong(x, one, Tensor::scalar(5.f), 0)), ElementsAre(0, 5, 0));
+  EXPECT_THAT(refusal([&] { putAlongAxis(x, Tensor::scalar(0), Tensor::scalar(1.f), 0); }),
+              HasSubstr("putAlongAxis: positions of shape [] and updates of shape [] along dimension 0 of [3]"));
+  EXPECT_THAT(refusal([&] { putAlongAxis(m, one, Tensor::ones({1}), 1); }),
+              HasSubstr("putAlongAxis: positions of shape [1] and updates of shape [1] along dimension 1 of [3, 4]"));
+  EXPECT_THAT(floats(putAlongAxis(x, one, Tensor::scalar(5.f), 0)), ElementsAre(0, 5, 0));
 }
 
 TEST_P(CornersTest, DiagonalsMayBeFarAway) {

@@ -58,30 +58,32 @@ TEST_P(FunctionsTest, Orders) {
 TEST_P(FunctionsTest, ElementsAtPositions) {
   const Tensor x = Tensor::arange(0, 12).reshape({3, 4}), zeros = Tensor::zeros({3, 4}, DType::I64);
   const Tensor p = Tensor::from({3, 0, 1, 1, -1, 4}).reshape({3, 2});
-  EXPECT_THAT(ints(takeAlong(x, p, 1)), ElementsAre(3, 0, 5, 5, 0, 0));
-  EXPECT_THAT(ints(takeAlong(x, Tensor::from({2, 1}).reshape({2, 1}), 0)), ElementsAre(8, 9, 10, 11, 4, 5, 6, 7));
-  EXPECT_EQ(takeAlong(x, Tensor::zeros({3, 0}, DType::I32), 1).shape(), (Shape{3, 0}));
-  EXPECT_THAT(ints(takeAlong(Tensor::ones({2, 0}), Tensor::zeros({2, 1}, DType::I32), 1)), ElementsAre(0, 0));
+  EXPECT_THAT(ints(takeAlongAxis(x, p, 1)), ElementsAre(3, 0, 5, 5, 0, 0));
+  EXPECT_THAT(ints(takeAlongAxis(x, Tensor::from({2, 1}).reshape({2, 1}), 0)), ElementsAre(8, 9, 10, 11, 4, 5, 6, 7));
+  EXPECT_EQ(takeAlongAxis(x, Tensor::zeros({3, 0}, DType::I32), 1).shape(), (Shape{3, 0}));
+  EXPECT_THAT(ints(takeAlongAxis(Tensor::ones({2, 0}), Tensor::zeros({2, 1}, DType::I32), 1)), ElementsAre(0, 0));
   const Tensor u = Tensor::arange(1, 7).reshape({3, 2});
-  EXPECT_THAT(ints(scatterAlong(zeros, p, u, 1)), ElementsAre(2, 0, 0, 1, 0, 4, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(ints(scatterAlong(zeros, p, u, 1, Combine::Add)), ElementsAre(2, 0, 0, 1, 0, 7, 0, 0, 0, 0, 0, 0));
-  EXPECT_THAT(ints(scatterAlong(x, p, Tensor::full({1, 1}, 5, DType::I64), 1, Combine::Max).select(0, 0)),
+  EXPECT_THAT(ints(putAlongAxis(zeros, p, u, 1)), ElementsAre(2, 0, 0, 1, 0, 4, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(ints(putAlongAxis(zeros, p, u, 1, ScatterMode::Add)), ElementsAre(2, 0, 0, 1, 0, 7, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(ints(putAlongAxis(x, p, Tensor::full({1, 1}, 5, DType::I64), 1, ScatterMode::Max).select(0, 0)),
               ElementsAre(5, 1, 2, 5));
   const Tensor rows = Tensor::from({2, 0, 2, 3});
   EXPECT_THAT(ints(indexAdd(zeros, rows, Tensor::ones({4, 4}, DType::I64))),
               ElementsAre(1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 2, 2));
-  EXPECT_THAT(ints(scatter(x, Tensor::from({1}), Tensor::full({3, 1}, 9, DType::I64), 1, Combine::Min).select(1, 1)),
-              ElementsAre(1, 5, 9));
-  EXPECT_THAT(ints(scatter(x, Tensor::from({1, 1}), Tensor::full({3, 2}, 2, DType::I64), 1, Combine::Mul).select(1, 1)),
-              ElementsAre(4, 20, 36));
-  EXPECT_THAT(refusal([&] { takeAlong(x, Tensor::ones({3, 2}), 1); }),
-              HasSubstr("takeAlong: positions are of dtype f32, which is no integer"));
-  EXPECT_THAT(refusal([&] { takeAlong(x, rows, 1); }),
-              HasSubstr("takeAlong: positions of shape [4] along dimension 1 of [3, 4]"));
   EXPECT_THAT(
-      refusal([&] { scatterAlong(x, p, x, 1); }),
-      HasSubstr("scatterAlong: positions of shape [3, 2] and updates of shape [3, 4] along dimension 1 of [3, 4]"));
-  EXPECT_THAT(refusal([&] { scatterAlong(x, rows, x, 1); }), HasSubstr("scatterAlong: positions of shape [4] and"));
+      ints(scatter(x, Tensor::from({1}), Tensor::full({3, 1}, 9, DType::I64), 1, ScatterMode::Min).select(1, 1)),
+      ElementsAre(1, 5, 9));
+  EXPECT_THAT(
+      ints(scatter(x, Tensor::from({1, 1}), Tensor::full({3, 2}, 2, DType::I64), 1, ScatterMode::Mul).select(1, 1)),
+      ElementsAre(4, 20, 36));
+  EXPECT_THAT(refusal([&] { takeAlongAxis(x, Tensor::ones({3, 2}), 1); }),
+              HasSubstr("takeAlongAxis: positions are of dtype f32, which is no integer"));
+  EXPECT_THAT(refusal([&] { takeAlongAxis(x, rows, 1); }),
+              HasSubstr("takeAlongAxis: positions of shape [4] along dimension 1 of [3, 4]"));
+  EXPECT_THAT(
+      refusal([&] { putAlongAxis(x, p, x, 1); }),
+      HasSubstr("putAlongAxis: positions of shape [3, 2] and updates of shape [3, 4] along dimension 1 of [3, 4]"));
+  EXPECT_THAT(refusal([&] { putAlongAxis(x, rows, x, 1); }), HasSubstr("putAlongAxis: positions of shape [4] and"));
 }
 
 TEST_P(FunctionsTest, Masks) {
@@ -176,8 +178,8 @@ TEST_P(FunctionsTest, GradientsOfFunctions) {
   expectGradients([](const Inputs &in) { return sort(in[0], 1, true); }, {x});
   expectGradients([](const Inputs &in) { return topk(in[0], 2).values; }, {x});
   const Tensor p = Tensor::from({1, 1, 3, 0}).reshape({2, 2});
-  expectGradients([&](const Inputs &in) { return takeAlong(in[0], p, 1); }, {x});
-  expectGradients([&](const Inputs &in) { return scatterAlong(in[0], p, in[1], 1, Combine::Add); },
+  expectGradients([&](const Inputs &in) { return takeAlongAxis(in[0], p, 1); }, {x});
+  expectGradients([&](const Inputs &in) { return putAlongAxis(in[0], p, in[1], 1, ScatterMode::Add); },
                   {x, doubles({2, 2}, 3)});
   expectGradients([](const Inputs &in) { return logsumexp(in[0], {1}); }, {x});
   expectGradients([](const Inputs &in) { return norm(in[0], 3, {0}); }, {x});

@@ -129,20 +129,19 @@ TEST_P(SelectionTest, Pieces) {
 
 TEST_P(SelectionTest, Borders) {
   const Tensor x = Tensor::from({1, 2, 3}), m = Tensor::from({1, 2, 3, 4}).reshape({2, 2});
-  EXPECT_THAT(ints(padBorder(x, {2}, {1}, Border::Reflect)), ElementsAre(3, 2, 1, 2, 3, 2));
-  EXPECT_THAT(ints(padBorder(x, {2}, {1}, Border::Replicate)), ElementsAre(1, 1, 1, 2, 3, 3));
-  EXPECT_THAT(ints(padBorder(x, {3}, {1}, Border::Circular)), ElementsAre(1, 2, 3, 1, 2, 3, 1));
-  EXPECT_THAT(ints(padBorder(m, {0, 1}, {1, 0}, Border::Reflect)), ElementsAre(2, 1, 2, 4, 3, 4, 2, 1, 2));
-  EXPECT_EQ(padBorder(Tensor::ones({0, 2}), {0, 1}, {0, 0}, Border::Replicate).shape(), (Shape{0, 3}));
-  for (const Border border : {Border::Reflect, Border::Replicate, Border::Circular})
-    expectGradients([&](const Inputs &in) { return padBorder(in[0], {1, 2}, {0, 1}, border); }, {doubles({2, 3})});
-  EXPECT_THAT(refusal([&] { padBorder(x, {3}, {0}, Border::Reflect); }),
-              HasSubstr("padBorder: dimension 0 of [3] does not show 3 and 0 elements around it"));
-  EXPECT_THAT(refusal([&] { padBorder(x, {0}, {4}, Border::Circular); }), HasSubstr("does not show 0 and 4 elements"));
-  EXPECT_THAT(refusal([&] { padBorder(x, {-1}, {0}, Border::Replicate); }),
-              HasSubstr("does not show -1 and 0 elements"));
-  EXPECT_THAT(refusal([&] { padBorder(m, {1}, {1}, Border::Reflect); }),
-              HasSubstr("padBorder: 1 and 1 amounts for a tensor of rank 2"));
+  EXPECT_THAT(ints(pad(x, {2}, {1}, PadMode::Reflect)), ElementsAre(3, 2, 1, 2, 3, 2));
+  EXPECT_THAT(ints(pad(x, {2}, {1}, PadMode::Replicate)), ElementsAre(1, 1, 1, 2, 3, 3));
+  EXPECT_THAT(ints(pad(x, {3}, {1}, PadMode::Circular)), ElementsAre(1, 2, 3, 1, 2, 3, 1));
+  EXPECT_THAT(ints(pad(m, {0, 1}, {1, 0}, PadMode::Reflect)), ElementsAre(2, 1, 2, 4, 3, 4, 2, 1, 2));
+  EXPECT_EQ(pad(Tensor::ones({0, 2}), {0, 1}, {0, 0}, PadMode::Replicate).shape(), (Shape{0, 3}));
+  for (const PadMode mode : {PadMode::Reflect, PadMode::Replicate, PadMode::Circular})
+    expectGradients([&](const Inputs &in) { return pad(in[0], {1, 2}, {0, 1}, mode); }, {doubles({2, 3})});
+  EXPECT_THAT(refusal([&] { pad(x, {3}, {0}, PadMode::Reflect); }),
+              HasSubstr("pad: dimension 0 of [3] does not show 3 and 0 elements around it"));
+  EXPECT_THAT(refusal([&] { pad(x, {0}, {4}, PadMode::Circular); }), HasSubstr("does not show 0 and 4 elements"));
+  EXPECT_THAT(refusal([&] { pad(x, {-1}, {0}, PadMode::Replicate); }), HasSubstr("does not show -1 and 0 elements"));
+  EXPECT_THAT(refusal([&] { pad(m, {1}, {1}, PadMode::Reflect); }),
+              HasSubstr("pad: 1 and 1 amounts for a tensor of rank 2"));
 }
 
 TEST_P(SelectionTest, Windows) {
@@ -171,7 +170,8 @@ TEST_P(SelectionTest, PositionsOfMaxima) {
   const WindowOptions options{.stride = {2, 1}, .padding = {1}, .dilation = {1, 2}};
   const Pooled pooled = maxPoolWithIndices(y, {3, 3}, options);
   EXPECT_EQ(pooled.values.toVector<double>(), maxPool(y, {3, 3}, options).toVector<double>());
-  EXPECT_EQ(takeAlong(y.flatten(2), pooled.indices.flatten(2), 2).toVector<double>(), pooled.values.toVector<double>());
+  EXPECT_EQ(takeAlongAxis(y.flatten(2), pooled.indices.flatten(2), 2).toVector<double>(),
+            pooled.values.toVector<double>());
 }
 
 TEST_P(SelectionTest, FirstValuesOfWeights) {
