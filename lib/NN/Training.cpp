@@ -16,9 +16,9 @@ Training::Training(Module model, std::vector<optim::Group> groups, Place where)
 
 void Training::minimize(const Tensor &loss, Place where) { steps.minimize(loss, trained.buffers(), where); }
 
-void Training::step(Tensors gradients, Tensors besides, Place where) {
+void Training::step(Tensors gradients, Tensors alsoCompute, Place where) {
   std::vector<Tensor> all = valuesOf(trained.buffers());
-  all.insert(all.end(), besides.begin(), besides.end());
+  all.insert(all.end(), alsoCompute.begin(), alsoCompute.end());
   steps.step(gradients, all, where);
 }
 

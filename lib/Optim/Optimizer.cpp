@@ -315,7 +315,7 @@ std::vector<Tensor> Optimizer::next(std::span<const Tensor> gradients, const Hyp
   return values;
 }
 
-void Optimizer::step(Tensors gradients, Tensors besides, Place where) {
+void Optimizer::step(Tensors gradients, Tensors alsoCompute, Place where) {
   Progress after = progress.get(where);
   const std::vector<Tensor> values = next(gradients, hyperparameters(after, where), after.slots, where);
   std::vector<Tensor> targets;
@@ -325,18 +325,18 @@ void Optimizer::step(Tensors gradients, Tensors besides, Place where) {
     targets.push_back(values[i]);
     targets.insert(targets.end(), after.slots[i].state.begin(), after.slots[i].state.end());
   }
-  targets.insert(targets.end(), besides.begin(), besides.end());
-  const Change change;
-  realize(targets, change, where);
+  targets.insert(targets.end(), alsoCompute.begin(), alsoCompute.end());
+  const PendingUpdate pending;
+  realize(targets, pending, where);
   for (size_t i = 0; i < all.size(); ++i)
     if (values[i].isDefined())
-      all[i].parameter.set(values[i], change, where);
+      all[i].parameter.set(values[i], pending, where);
   ++after.step;
-  progress.set(std::move(after), change);
+  progress.set(std::move(after), pending);
 }
 
-void Optimizer::minimize(const Tensor &loss, const Parameters &besides, Place where) {
-  std::vector<Tensor> others = valuesOf(besides, where);
+void Optimizer::minimize(const Tensor &loss, const Parameters &alsoCompute, Place where) {
+  std::vector<Tensor> others = valuesOf(alsoCompute, where);
   for (const NamedParameter &named : carried)
     others.push_back(named.parameter.value(where));
   others.push_back(loss);

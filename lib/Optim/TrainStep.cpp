@@ -15,16 +15,16 @@ using namespace zyx;
 using namespace zyx::optim;
 
 /// The first arguments, each of which has one more handle: that of its place.
-static JitOptions givenUp(size_t count) {
+static JitOptions donateFirst(size_t count) {
   JitOptions options{std::vector<size_t>(count), 1};
-  std::iota(options.givenUp.begin(), options.givenUp.end(), size_t(0));
+  std::iota(options.donated.begin(), options.donated.end(), size_t(0));
   return options;
 }
 
 TrainStep::TrainStep(Optimizer &optimizer, Loss loss, TrainStepOptions given)
     : optimizer(optimizer), loss(std::move(loss)), options(std::move(given)),
       step([this](std::span<const Tensor> arguments) { return build(arguments); },
-           options.givesUp ? givenUp(optimizer.all.size() + options.buffers.size() + optimizer.numStates())
+           options.donates ? donateFirst(optimizer.all.size() + options.buffers.size() + optimizer.numStates())
                            : JitOptions()) {}
 
 /// Arguments are parameters, buffers, the optimizer's state, its hyperparameters, and the batch; results are the next
@@ -103,18 +103,18 @@ std::vector<Tensor> TrainStep::operator()(Tensors batch, Place where) const {
       arguments.insert(arguments.end(), hyperparameters.begin(), hyperparameters.end());
   arguments.insert(arguments.end(), batch.begin(), batch.end());
 
-  // What was given up may have no value to come back to, and then says why.
-  const Change change;
-  std::vector<Tensor> results = step(arguments, change, where);
+  // Donated values may have nothing to roll back to, and then say why.
+  const PendingUpdate pending;
+  std::vector<Tensor> results = step(arguments, pending, where);
   auto result = results.begin();
   const Parameters *const all[] = {&optimizer.all, &options.buffers};
   for (const Parameters *places : all)
     for (const NamedParameter &named : *places)
-      named.parameter.set(*result++, change, where);
+      named.parameter.set(*result++, pending, where);
   for (Optimizer::Slot &slot : progress.slots)
     for (Tensor &state : slot.state)
       state = *result++;
   ++progress.step;
-  optimizer.progress.set(std::move(progress), change);
+  optimizer.progress.set(std::move(progress), pending);
   return {result, results.end()};
 }

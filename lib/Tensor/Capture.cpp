@@ -48,7 +48,7 @@ Tensor ParameterScope::addSeed(const Place &where) {
 ParameterScope::Entry *ParameterScope::findOrAdd(const Parameter &parameter, const Place &where) {
   if (Entry *known = find(parameter))
     return known;
-  const Tensor value = parameter.place->revised().get(where);
+  const Tensor value = parameter.place->versioned().get(where);
   if (State::handleOf(value)->state != state)
     return nullptr;
   if (state->isMadeOfLess(value)) {

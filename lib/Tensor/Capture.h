@@ -22,11 +22,11 @@ struct ParameterPlace {
   ParameterPlace(Initial first, Context context, std::string device);
 
   /// Makes the first value where that was not done.
-  Revised<Tensor> &revised();
+  Versioned<Tensor> &versioned();
   TensorType typeNow() const;
   /// Where the first value was not made, where it would be.
   std::string deviceNow() const;
-  void set(Tensor next, const Change *change);
+  void set(Tensor next, const PendingUpdate *pending);
 
   const Context context;
 
@@ -37,7 +37,7 @@ private:
   std::string device;
   /// None where the value is there.
   std::function<Tensor()> make;
-  Revised<Tensor> value;
+  Versioned<Tensor> value;
 };
 
 /// While it lives, parameters are something else to its thread; other threads do not see that.

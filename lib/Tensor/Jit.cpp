@@ -95,8 +95,8 @@ void Jit::assume(std::function<bool()> holds) {
 }
 
 std::vector<Tensor> Jit::operator()(Tensors arguments, Place where) const { return call(arguments, nullptr, where); }
-std::vector<Tensor> Jit::operator()(Tensors arguments, const Change &change, Place where) const {
-  return call(arguments, &change, where);
+std::vector<Tensor> Jit::operator()(Tensors arguments, const PendingUpdate &pending, Place where) const {
+  return call(arguments, &pending, where);
 }
 
 Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const Tensor> arguments,
@@ -136,7 +136,8 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
   return captured;
 }
 
-std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *change, const Place &where) const {
+std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const PendingUpdate *pending,
+                              const Place &where) const {
   if (!contents->function)
     refuse("jit: there is no function", where);
   std::string types;
@@ -146,13 +147,13 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
     types += toString(argument.type()) + " " + argument.device() + ";";
   }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
-  const std::vector<size_t> &givenUp = contents->options.givenUp;
-  for (auto number = givenUp.begin(); number != givenUp.end(); ++number) {
+  const std::vector<size_t> &donated = contents->options.donated;
+  for (auto number = donated.begin(); number != donated.end(); ++number) {
     if (*number >= arguments.size())
-      refuse("jit: argument " + std::to_string(*number) + " of " + std::to_string(arguments.size()) + " is given up",
+      refuse("jit: argument " + std::to_string(*number) + " of " + std::to_string(arguments.size()) + " is donated",
              where);
-    if (std::find(givenUp.begin(), number, *number) != number)
-      refuse("jit: argument " + std::to_string(*number) + " is given up twice", where);
+    if (std::find(donated.begin(), number, *number) != number)
+      refuse("jit: argument " + std::to_string(*number) + " is donated twice", where);
   }
   // A function that is captured is made of what it calls.
   if (CaptureScope::isOpen()) {
@@ -184,9 +185,9 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const Change *c
   try {
     std::ranges::move(values, std::back_inserter(all));
     // Of what a step of an optimizer makes, parameters begin anew.
-    const auto derivation = change ? nullptr : state->derivationOf(all, where);
-    const Change own;
-    const Change *const of = change || found->numSet == 0 ? change : &own;
+    const auto derivation = pending ? nullptr : state->derivationOf(all, where);
+    const PendingUpdate own;
+    const PendingUpdate *const of = pending || found->numSet == 0 ? pending : &own;
     std::vector<Tensor> results = valueOrThrow(state->run(found->plan, all, where, of), where);
     for (size_t i = 0, first = results.size() - found->numSet; i < found->numSet; ++i)
       found->parameters[i].parameter.set(results[first + i], *of, where);

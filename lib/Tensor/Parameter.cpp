@@ -20,7 +20,7 @@ ParameterPlace::ParameterPlace(Initial first, Context context, std::string devic
     : context(std::move(context)), type(std::move(first.type)), device(std::move(device)), make(std::move(first.make)),
       value(Tensor()) {}
 
-Revised<Tensor> &ParameterPlace::revised() {
+Versioned<Tensor> &ParameterPlace::versioned() {
   const std::lock_guard lock(mutex);
   if (!make)
     return value;
@@ -46,10 +46,10 @@ std::string ParameterPlace::deviceNow() const {
   return make ? device : value.latest().device();
 }
 
-void ParameterPlace::set(Tensor next, const Change *change) {
+void ParameterPlace::set(Tensor next, const PendingUpdate *pending) {
   // What a failure goes back to has to be there.
-  if (change) {
-    revised().set(std::move(next), *change);
+  if (pending) {
+    versioned().set(std::move(next), *pending);
     return;
   }
   const std::lock_guard lock(mutex);
@@ -98,14 +98,14 @@ Tensor Parameter::value(Place where) const {
   expectPlace(*this, where);
   if (std::optional<Tensor> own = ParameterScope::read(*this, where))
     return *std::move(own);
-  return place->revised().get(where);
+  return place->versioned().get(where);
 }
 
 Tensor Parameter::latest(Place where) const {
   expectPlace(*this, where);
   if (std::optional<Tensor> own = ParameterScope::read(*this, where))
     return *std::move(own);
-  return place->revised().latest();
+  return place->versioned().latest();
 }
 
 TensorType Parameter::type(Place where) const {
@@ -135,12 +135,12 @@ void Parameter::setLater(Tensor next, Place where) const {
     place->set(std::move(next), nullptr);
 }
 
-void Parameter::set(Tensor next, const Change &change, Place where) const {
+void Parameter::set(Tensor next, const PendingUpdate &pending, Place where) const {
   expectLike(*this, next, where);
   if (ParameterScope::set(*this, next, where))
     return;
-  change.replacesBy(next);
-  place->set(std::move(next), &change);
+  pending.replacesBy(next);
+  place->set(std::move(next), &pending);
 }
 
 void Parameter::cast(DType dtype, Place where) const {

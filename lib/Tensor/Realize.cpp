@@ -295,20 +295,20 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
   return Status::ok();
 }
 
-Status State::checkIsNew(const Change *change) const {
-  return change && change->contents->isGiven
-             ? Status::invalidArgument("a change is of one run, and this one is of another")
+Status State::checkIsNew(const PendingUpdate *pending) const {
+  return pending && pending->contents->isGiven
+             ? Status::invalidArgument("a pending update belongs to one run, and this one to another")
              : Status::ok();
 }
 
-Status State::realize(std::span<const Tensor> tensors, const Place &where, const Change *change) {
+Status State::realize(std::span<const Tensor> tensors, const Place &where, const PendingUpdate *pending) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
-  return realizeLocked(tensors, where, lock, change);
+  return realizeLocked(tensors, where, lock, pending);
 }
 
 Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<ContextMutex> &lock,
-                            const Change *change) {
+                            const PendingUpdate *pending) {
   Build build;
   std::vector<NodeId> targets;
   Schedule made;
@@ -317,7 +317,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
     ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
     build.hits = 0;
     ++numCalls;
-    ZYX_RETURN_IF_ERROR(checkIsNew(change));
+    ZYX_RETURN_IF_ERROR(checkIsNew(pending));
     ZYX_RETURN_IF_ERROR(checkMine(tensors));
     settle();
     for (const Tensor &tensor : tensors)
@@ -354,7 +354,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
     setValue(targets[i], std::move(values[number]), made.values[number].device);
     states[targets[i]].isCut = tapes == 0;
   }
-  addFlight(std::move(flight), change);
+  addFlight(std::move(flight), pending);
   boundPrograms();
   return Status::ok();
 }
@@ -388,12 +388,12 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
 // Runs in flight
 //===----------------------------------------------------------------------===//
 
-void State::addFlight(Flight flight, const Change *change) {
-  if (change) {
-    change->contents->isGiven = true;
-    change->contents->state = weak_from_this();
-    change->contents->end = Change::End::Open;
-    flight.change = change->contents;
+void State::addFlight(Flight flight, const PendingUpdate *pending) {
+  if (pending) {
+    pending->contents->isGiven = true;
+    pending->contents->state = weak_from_this();
+    pending->contents->end = PendingUpdate::End::Open;
+    flight.pending = pending->contents;
   }
   flights.push_back(std::move(flight));
   settle();
@@ -428,11 +428,11 @@ void State::settle(const Flight &flight) {
       firstFailure = failure;
     break;
   }
-  if (const auto change = flight.change.lock()) {
-    change->end = failure ? Change::End::Failed : Change::End::Good;
-    change->failure = failure;
+  if (const auto pending = flight.pending.lock()) {
+    pending->end = failure ? PendingUpdate::End::Failed : PendingUpdate::End::Good;
+    pending->failure = failure;
     if (!failure)
-      change->kept.clear();
+      pending->kept.clear();
   }
   for (const auto &[node, weak] : flight.targets) {
     const std::shared_ptr<Buffer> value = weak.lock();
@@ -460,13 +460,13 @@ void State::settle(const Flight &flight) {
   takeBack(flight, failure->status);
 }
 
-void State::noteReplacement(const Change::Contents &change, const Tensor &next) {
+void State::noteReplacement(const PendingUpdate::Contents &pending, const Tensor &next) {
   std::lock_guard lock(mutex);
   for (Flight &flight : flights)
-    if (flight.change.lock().get() == &change)
+    if (flight.pending.lock().get() == &pending)
       flight.replacements.push_back(nodeOf(next));
-  if (change.end == Change::End::Failed)
-    states[nodeOf(next)].undone = change.failure;
+  if (pending.end == PendingUpdate::End::Failed)
+    states[nodeOf(next)].undone = pending.failure;
 }
 
 void State::takeBack(const Flight &flight, const Status &failure) {
@@ -591,15 +591,15 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
     ZYX_RETURN_IF_ERROR(readFiles(build, lock));
     ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
     ++numCalls;
-    std::vector<NodeId> targets, givenUp;
+    std::vector<NodeId> targets, donated;
     open.clear();
     for (const Tensor &placeholder : placeholders)
       open.push_back(nodeOf(placeholder));
     for (const Tensor &result : results)
       targets.push_back(nodeOf(result));
-    for (size_t number : options.givenUp)
-      givenUp.push_back(open[number]);
-    ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, givenUp,
+    for (size_t number : options.donated)
+      donated.push_back(open[number]);
+    ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, donated,
                                                  std::span<const NodeId>(open).last(numWeights)));
   } while (!build.isComplete());
   for (NodeId leaf : plan.schedule.leaves) {
@@ -641,7 +641,7 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
 void State::giveUp(NodeId node, const Place &where, const Status &ended) {
   setValue(node, nullptr);
   hasFailed |= !ended.isOk();
-  const std::string call = "the tensor was given up to the call at " + std::string(where.file_name()) + ":" +
+  const std::string call = "the tensor was donated to the call at " + std::string(where.file_name()) + ":" +
                            std::to_string(where.line()) + ", ";
   states[node].failure = std::make_shared<Failure>(
       Failure{ended.isOk() ? Status::invalidArgument(call + "and a result of that took its memory")
@@ -649,7 +649,7 @@ void State::giveUp(NodeId node, const Place &where, const Status &ended) {
 }
 
 Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
-                                       const Change *change) {
+                                       const PendingUpdate *pending) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
   const Schedule &made = plan.schedule;
@@ -659,7 +659,7 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   while (!isComplete) {
     ZYX_RETURN_IF_ERROR(readFiles(build, lock));
     ZYX_RETURN_IF_ERROR(compileMissing(build, lock));
-    ZYX_RETURN_IF_ERROR(checkIsNew(change));
+    ZYX_RETURN_IF_ERROR(checkIsNew(pending));
     ZYX_RETURN_IF_ERROR(realizeLocked(arguments, where, lock));
     // What the function reads besides had values when it was captured; runs that made them may have failed since.
     if (std::ranges::any_of(plan.captured, lacksValue)) {
@@ -695,7 +695,7 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
       std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
   std::vector<Point> points;
   std::vector<bool> isTaken;
-  if (!plan.options.givenUp.empty())
+  if (!plan.options.donated.empty())
     isTaken = chooseTaken(plan, arguments, values);
   const Status ran = run(made, values, points, isTaken);
   Flight flight{.points = std::move(points), .where = where};
@@ -710,14 +710,14 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
   }
   ZYX_RETURN_IF_ERROR(ran);
   counted.taken += flight.taken.size();
-  counted.notTaken += plan.options.givenUp.size() - flight.taken.size();
+  counted.notTaken += plan.options.donated.size() - flight.taken.size();
   std::vector<Tensor> results;
   for (uint32_t number : made.results) {
     const Schedule::Value &value = made.values[number];
     ZYX_ASSIGN_OR_RETURN(results.emplace_back(), addLeaf(value.type, values[number], value.device, where));
     flight.targets.emplace_back(nodeOf(results.back()), values[number]);
   }
-  addFlight(std::move(flight), change);
+  addFlight(std::move(flight), pending);
   boundPrograms();
   return results;
 }

@@ -17,8 +17,8 @@ using namespace zyx::detail;
 class State::Scheduler {
 public:
   Scheduler(State &state, Build &build, const std::optional<std::span<const NodeId>> &arguments,
-            const Compile &compiles, std::span<const NodeId> givenUp, std::span<const NodeId> weights)
-      : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), givenUp(givenUp),
+            const Compile &compiles, std::span<const NodeId> donated, std::span<const NodeId> weights)
+      : state(state), build(build), compiles(compiles), isForManyRuns(arguments.has_value()), donated(donated),
         weights(weights.begin(), weights.end()) {
     if (arguments)
       open.insert(arguments->begin(), arguments->end());
@@ -200,13 +200,13 @@ private:
     return Status::ok();
   }
 
-  /// Of each input that is given up, the first output of its type that no other one has. What is returned as it is
+  /// Of each donated input, the first output of its type that no other one has. What is returned as it is
   /// stays.
   std::vector<artifact::Donation> pairUp(const graph::Graph &graph, const std::vector<uint32_t> &inputs,
                                          std::span<const NodeId> returned) const {
     std::vector<artifact::Donation> pairs;
     std::vector<bool> isTaken(graph.outputs.size());
-    for (NodeId node : givenUp) {
+    for (NodeId node : donated) {
       const auto leaf = std::find(made.leaves.begin(), made.leaves.end(), node);
       if (leaf == made.leaves.end() || std::find(returned.begin(), returned.end(), node) != returned.end())
         continue;
@@ -240,7 +240,7 @@ private:
   Build &build;
   const Compile &compiles;
   const bool isForManyRuns;
-  const std::span<const NodeId> givenUp;
+  const std::span<const NodeId> donated;
   /// Leaves without a value, and those of them that seldom change.
   std::unordered_set<NodeId> open, weights;
   /// By node and device.
@@ -250,6 +250,6 @@ private:
 
 Result<State::Schedule> State::schedule(std::span<const NodeId> targets, Build &build,
                                         const std::optional<std::span<const NodeId>> &open, const Compile &compiles,
-                                        std::span<const NodeId> givenUp, std::span<const NodeId> weights) {
-  return Scheduler(*this, build, open, compiles, givenUp, weights).make(targets);
+                                        std::span<const NodeId> donated, std::span<const NodeId> weights) {
+  return Scheduler(*this, build, open, compiles, donated, weights).make(targets);
 }

@@ -16,9 +16,9 @@
 #include "zyx/Runtime/DiskPool.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
-#include "zyx/Tensor/Change.h"
 #include "zyx/Tensor/Error.h"
 #include "zyx/Tensor/Jit.h"
+#include "zyx/Tensor/PendingUpdate.h"
 #include "zyx/Tensor/Tape.h"
 #include "zyx/Tensor/Tensor.h"
 
@@ -145,17 +145,17 @@ public:
   Status bringTogether(std::span<Tensor> operands, std::string_view function, const Place &where);
 
   /// Long programs are handed to the device's queue, and may be in flight at the return.
-  Status realize(std::span<const Tensor> tensors, const Place &where, const Change *change = nullptr);
+  Status realize(std::span<const Tensor> tensors, const Place &where, const PendingUpdate *pending = nullptr);
   bool isRealized(const Tensor &tensor);
   uint64_t idOf(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
-  /// Of what is in flight, looks at what is over; then calls a function that may look at a change.
+  /// Of what is in flight, looks at what is over; then calls a function that may look at a pending update.
   template <typename F> auto look(F &&at) {
     std::lock_guard lock(mutex);
     settle();
     return at();
   }
-  void noteReplacement(const Change::Contents &change, const Tensor &next);
+  void noteReplacement(const PendingUpdate::Contents &pending, const Tensor &next);
   /// Waits for what is in flight; the first failure since the last time.
   Status sync();
   ContextCounters counters();
@@ -175,7 +175,7 @@ public:
       std::vector<uint32_t> inputs, outputs;
       /// Behind the inputs: constants that are arguments.
       Buffers numbers = {};
-      /// Outputs that may lie in the memory of inputs that are given up.
+      /// Outputs that may lie in the memory of donated inputs.
       std::vector<artifact::Donation> donations;
     };
     struct Value {
@@ -208,7 +208,7 @@ public:
   Result<Plan> plan(std::span<const Tensor> placeholders, std::span<const Tensor> results, const JitOptions &options,
                     size_t numWeights = 0);
   Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
-                                  const Change *change = nullptr);
+                                  const PendingUpdate *pending = nullptr);
 
   /// The results of a loop: `operands` are the number of trips, where that is data, and what is carried at the
   /// begin; the body makes `results` of the placeholders of its trip and of what is carried.
@@ -289,10 +289,10 @@ private:
     std::vector<std::pair<NodeId, std::weak_ptr<runtime::Buffer>>> targets = {}, moved = {};
     /// Arguments of which it took the memory.
     std::vector<std::pair<NodeId, std::shared_ptr<runtime::Buffer>>> taken = {};
-    /// What takes the place of other values by the change.
+    /// The values that the pending update sets.
     std::vector<NodeId> replacements = {};
     Place where = {};
-    std::weak_ptr<Change::Contents> change = {};
+    std::weak_ptr<PendingUpdate::Contents> pending = {};
   };
   class Scheduler;
 
@@ -342,11 +342,11 @@ private:
     uint64_t hits = 0;
   };
   /// With `open`, it is for many runs: these nodes are leaves though they have no value, and others are weights.
-  /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `givenUp` are given
+  /// Programs are those of `build`, where some may be missing, or what `compiles` gives. Of `open`, `donated` are given
   /// up by each run, and `weights` are weights, too.
   Result<Schedule> schedule(std::span<const NodeId> targets, Build &build,
                             const std::optional<std::span<const NodeId>> &open = std::nullopt,
-                            const Compile &compiles = {}, std::span<const NodeId> givenUp = {},
+                            const Compile &compiles = {}, std::span<const NodeId> donated = {},
                             std::span<const NodeId> weights = {});
   /// Of the leaves of a plan, by the number of their values, those whose memory a run takes.
   std::vector<bool> chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const;
@@ -361,7 +361,7 @@ private:
   /// Lets go of those that were used least recently where together they hold too much. Of a plan the next run makes its
   /// programs again.
   void boundPrograms();
-  /// A program with weights, or with inputs that are given up, belongs to the plan that asks for it; others are kept
+  /// A program with weights, or with donated inputs, belongs to the plan that asks for it; others are kept
   /// for all. None where it is missing. Where `numbers` is given, constants that vary become arguments, and these are
   /// theirs.
   Result<std::shared_ptr<Program>> findProgram(const graph::Graph &captured, uint16_t device,
@@ -386,12 +386,12 @@ private:
   Status start(Program &program, const Buffers &inputs, const Buffers &outputs, std::vector<runtime::Point> &points);
   Status runProfiled(Program &program);
   Status interpret(const Program &program, const Buffers &inputs, const Buffers &outputs);
-  Status checkIsNew(const Change *change) const;
+  Status checkIsNew(const PendingUpdate *pending) const;
   /// Lets go of the lock while it compiles.
   Status realizeLocked(std::span<const Tensor> tensors, const Place &where, std::unique_lock<ContextMutex> &lock,
-                       const Change *change = nullptr);
+                       const PendingUpdate *pending = nullptr);
   /// Values that are there, or will be after the flight's points.
-  void addFlight(Flight flight, const Change *change);
+  void addFlight(Flight flight, const PendingUpdate *pending);
   /// Of runs that are over, values are good, or are given up for what they were made of.
   void settle();
   void settle(const Flight &flight);
@@ -490,7 +490,7 @@ struct State::Program {
 } // namespace zyx::detail
 
 /// Under the mutex of the context.
-struct zyx::Change::Contents {
+struct zyx::PendingUpdate::Contents {
   /// None where no run was given to it.
   std::weak_ptr<detail::State> state;
   /// Whether it has its run.

@@ -258,16 +258,16 @@ std::vector<std::byte> Tensor::bytes(Place where) const {
   return valueOrThrow(handle->state->read(*this, where), where);
 }
 
-static void realizeAs(std::span<const Tensor> tensors, const Change *change, const Place &where) {
+static void realizeAs(std::span<const Tensor> tensors, const PendingUpdate *pending, const Place &where) {
   if (tensors.empty())
     return;
   if (!tensors.front().isDefined())
     refuse("realize: there is no tensor in this place", where);
-  throwIfError(stateOf(tensors.front()).realize(tensors, where, change), where);
+  throwIfError(stateOf(tensors.front()).realize(tensors, where, pending), where);
 }
 
 void zyx::realize(Tensors tensors, Place where) { realizeAs(tensors, nullptr, where); }
-void zyx::realize(Tensors tensors, const Change &change, Place where) { realizeAs(tensors, &change, where); }
+void zyx::realize(Tensors tensors, const PendingUpdate &pending, Place where) { realizeAs(tensors, &pending, where); }
 
 std::vector<Tensor> zyx::gradient(const Tensor &target, Tensors sources, const GradientOptions &options, Place where) {
   if (!target.isDefined())

@@ -26,7 +26,7 @@ public:
   /// computed in the same program.
   void minimize(const Tensor &loss, Place where = Place::current());
   /// The same by gradients that were changed on the way, in the order of optimizer().parameters().
-  void step(Tensors gradients, Tensors besides = {}, Place where = Place::current());
+  void step(Tensors gradients, Tensors alsoCompute = {}, Place where = Place::current());
 
   /// "model.<parameter or buffer>", "optimizer.<what>" and "generator.<name>". Training
   /// continues from it bit for bit.

@@ -119,13 +119,13 @@ public:
   void setLearningRate(size_t group, double rate, Place where = Place::current());
 
   /// Takes one step by the gradients of parameters(), in their order; a parameter without one stays what it is, with
-  /// its state. Parameters, state and the tensors of `besides` (a loss, say) are computed in one program. After a
+  /// its state. Parameters, state and the tensors of `alsoCompute` (a loss, say) are computed in one program. After a
   /// failure, in flight too, parameters, state and number of steps are those before the step.
-  void step(Tensors gradients, Tensors besides = {}, Place where = Place::current());
-  /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `besides`, such as
+  void step(Tensors gradients, Tensors alsoCompute = {}, Place where = Place::current());
+  /// Takes one step down the gradient of a loss, which is computed with it, as is what stands in `alsoCompute`, such as
   /// buffers of a model. Parameters that the loss does not read stay what they are, as in PyTorch; a loss that reads
   /// none of them is refused.
-  void minimize(const Tensor &loss, const Parameters &besides = {}, Place where = Place::current());
+  void minimize(const Tensor &loss, const Parameters &alsoCompute = {}, Place where = Place::current());
 
   /// All that the next step depends on, but the parameters: "step", "learning_rate.<group>", and
   /// "<parameter>.<what>". Training continues from it bit for bit.
@@ -161,7 +161,7 @@ private:
                            std::vector<Slot> &next, const Place &where) const;
   std::vector<Group> groups;
   Parameters all, carried;
-  Revised<Progress> progress{Progress()};
+  Versioned<Progress> progress{Progress()};
   std::vector<double> learningRates;
 };
 

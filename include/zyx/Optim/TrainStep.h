@@ -13,14 +13,14 @@ namespace zyx::optim {
 struct TrainStepOptions {
   /// Makes other gradients of the gradients, of the same types: clipping, say.
   std::function<std::vector<Tensor>(std::span<const Tensor>)> gradients = {};
-  /// What else a batch changes and is given up with the parameters, such as buffers of a model. Those that are not
-  /// named here are changed all the same.
+  /// What else a step updates and donates with the parameters, such as buffers of a model. Buffers that are not named
+  /// here are updated all the same.
   Parameters buffers = {};
-  /// Whether parameters, buffers and the optimizer's state are given up to each step (JitOptions), so that the next
-  /// ones take their memory: a step needs them once and not twice. A tensor of a parameter that the program has
-  /// elsewhere, too, keeps its value. A step that fails after it began leaves neither old nor new values:
+  /// Whether each step donates parameters, buffers and the optimizer's state (JitOptions): the next ones take their
+  /// memory, so that a step holds them once and not twice. A tensor of a parameter that the program has elsewhere, too,
+  /// keeps its value. A step that fails after it began leaves neither old nor new values:
   /// reading them throws, and Module::load and Optimizer::load begin again from a file.
-  bool givesUp = false;
+  bool donates = false;
 };
 
 /// Steps of an optimizer as a Jit: loss, gradients and update are built once for each set of types of a batch,
@@ -41,7 +41,7 @@ public:
 
   /// Takes one step, and returns what the loss returned, of the parameters before it. After a failure nothing has
   /// changed. One in flight shows where anything that the step or a later one made is read, or else in the next call;
-  /// then parameters, buffers and optimizer are those of the last step that was good. With `givesUp` their values are
+  /// then parameters, buffers and optimizer are those of the last step that was good. With `donates` their values are
   /// lost where the run had begun, and they say so when they are read.
   std::vector<Tensor> operator()(Tensors batch, Place where = Place::current()) const;
   /// How often the loss was called.

@@ -74,7 +74,7 @@ struct ContextCounters {
   /// their first write on, and temporaries from the first to the last use. Outputs in the memory of inputs are no
   /// bytes of their own.
   uint64_t runBytes = 0, leastRunBytes = 0;
-  /// Arguments that were given up (JitOptions) and whose memory a result took, and those that kept it, because no
+  /// Donated arguments (JitOptions) whose memory a result took, and those that kept it, because no
   /// result has their type or somebody else needs them.
   uint64_t taken = 0, notTaken = 0;
 };

@@ -5,21 +5,21 @@
 #ifndef ZYX_TENSOR_JIT_H
 #define ZYX_TENSOR_JIT_H
 
-#include "zyx/Tensor/Change.h"
+#include "zyx/Tensor/PendingUpdate.h"
 
 #include <optional>
 
 namespace zyx {
 
 struct JitOptions {
-  /// Which arguments a call gives up: the first result of an argument's type that no other one got takes its memory,
-  /// and the tensor has no value from then on. Reading it, or a copy of its handle, throws an Error that names the
-  /// call. An argument keeps its memory and its value where no result has its type, its memory is borrowed, another
-  /// argument, a tensor by detach() or an expression that was not computed reads it, or a program has more than one
-  /// device.
-  std::vector<size_t> givenUp = {};
-  /// Copies of the handles of such arguments that the caller has besides: where there are more, somebody else
-  /// has one, and the argument keeps its value. Without a number, all copies are given up.
+  /// Arguments whose buffers a call donates (donate_argnums of jax.jit). The first result of an argument's type that no
+  /// other argument was donated to takes its memory, and the argument has no value from then on. Reading it, or a copy
+  /// of its handle, throws an Error that names the call. An argument keeps its memory and its value where no result has
+  /// its type, its memory is borrowed, another argument, a tensor by detach() or an expression that was not computed
+  /// reads it, or a program has more than one device.
+  std::vector<size_t> donated = {};
+  /// How many further copies of the handle of a donated argument the caller has. If there are more, somebody else has
+  /// one, and the argument keeps its value. Without a number, it is donated whoever has copies.
   std::optional<size_t> ownCopies = std::nullopt;
 };
 
@@ -41,15 +41,15 @@ public:
   using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
   /// A call that is refused, for which there is no memory, or which fails before its run begins, because of what that
-  /// waits for, say, gives up nothing. Where the run fails later neither a result nor what it took is left, and reading
-  /// either throws.
+  /// waits for, say, donates nothing. If the run fails later, neither results nor donated arguments have a value, and
+  /// reading either throws.
   explicit Jit(Function function, JitOptions options = {});
 
   /// Computes the arguments, where they are not, and the results. All are of one context; without
   /// arguments it is the current one.
   std::vector<Tensor> operator()(Tensors arguments, Place where = Place::current()) const;
   /// What the results replace is kept until the run is known to have succeeded.
-  std::vector<Tensor> operator()(Tensors arguments, const Change &change, Place where = Place::current()) const;
+  std::vector<Tensor> operator()(Tensors arguments, const PendingUpdate &pending, Place where = Place::current()) const;
   /// How often the function was called: once for each set of argument types and context, and once more where a
   /// parameter has another type or device, or an assumption does not hold.
   size_t numCaptures() const;
@@ -60,7 +60,7 @@ public:
   static void assume(std::function<bool()> holds);
 
 private:
-  std::vector<Tensor> call(std::span<const Tensor> arguments, const Change *change, const Place &where) const;
+  std::vector<Tensor> call(std::span<const Tensor> arguments, const PendingUpdate *pending, const Place &where) const;
   struct Contents;
   struct Captured;
   Captured capture(const std::shared_ptr<detail::State> &state, std::span<const Tensor> arguments,

@@ -5,7 +5,7 @@
 #ifndef ZYX_TENSOR_PARAMETER_H
 #define ZYX_TENSOR_PARAMETER_H
 
-#include "zyx/Tensor/Change.h"
+#include "zyx/Tensor/PendingUpdate.h"
 
 #include <map>
 #include <memory>
@@ -79,11 +79,11 @@ public:
   /// is kept, gradients end there, and it is told from other parameters with the same value. Refuses a tensor of
   /// another type.
   void set(Tensor next, Place where = Place::current()) const;
-  /// The same without computing it: until somebody does, as a step of an optimizer with what stands in its `besides`,
-  /// it holds all that it was made of.
+  /// The same without computing it: until somebody does, as a step of an optimizer with what stands in its
+  /// `alsoCompute`, it holds all that it was made of.
   void setLater(Tensor next, Place where = Place::current()) const;
   /// What a run makes that may be in flight.
-  void set(Tensor next, const Change &change, Place where = Place::current()) const;
+  void set(Tensor next, const PendingUpdate &pending, Place where = Place::current()) const;
   /// Its value becomes one of another dtype, and so do all that follow. A first value that was not made is cast when
   /// it is. Refused in functions that are captured.
   void cast(DType dtype, Place where = Place::current()) const;

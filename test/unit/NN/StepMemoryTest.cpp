@@ -46,7 +46,7 @@ TEST_F(StepMemoryTest, IsNearTheLeast) {
 }
 
 /// Steps of a deeper network by AdamW; what the loss was at last, and what the context counted.
-static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
+static std::pair<float, ContextCounters> stepsOf(bool donates) {
   const Context context({.device = "cpu"});
   const ContextScope scope(context);
   ConvolutionOptions padded;
@@ -71,7 +71,7 @@ static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
                                   x = layer(x).relu();
                                 return std::vector{crossEntropy(out(x), batch[1])};
                               },
-                              {.givesUp = givesUp});
+                              {.donates = donates});
   std::vector<float> pixels(10 * 64);
   std::vector<int64_t> labels(10);
   for (size_t i = 0; i < pixels.size(); ++i)
@@ -87,7 +87,7 @@ static std::pair<float, ContextCounters> stepsOf(bool givesUp) {
 
 // 300,000 parameters with two moments each: 3.6 MB, which are there once and not twice, but for what is made while
 // the old ones of a layer are still read.
-TEST_F(StepMemoryTest, FallsWithWhatIsGivenUp) {
+TEST_F(StepMemoryTest, FallsWithDonation) {
   const auto [plainLoss, plain] = stepsOf(false);
   const auto [loss, given] = stepsOf(true);
   EXPECT_EQ(loss, plainLoss);

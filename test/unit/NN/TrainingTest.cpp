@@ -203,7 +203,7 @@ TEST_P(TrainingTest, ParametersThatALossDoesNotReadStay) {
   const optim::TrainStep step(
       optimizer, [&](std::span<const Tensor> x) { return std::vector{used(x[0]).square().sum()}; },
       {.gradients = [](std::span<const Tensor> g) { return optim::clipByGlobalNorm(g, 1).gradients; },
-       .givesUp = true});
+       .donates = true});
   step({batch(1)});
   step({batch(2)});
   EXPECT_EQ(floats(*other.weight), before);
@@ -254,7 +254,7 @@ struct Trainee {
                           const Tensor y = layer(batch[0]).tanh();
                           return std::vector{(y * y).mean()};
                         },
-                        {.givesUp = true}};
+                        {.donates = true}};
 };
 
 /// Steps that fail, on a device of the context's.
@@ -290,11 +290,11 @@ TEST_F(LostStepTest, AFileBringsTheModelBack) {
   trainee->layer.save(folder->file("layer"));
   simulation->failWork(0, 1);
   EXPECT_THAT(loseStep(), HasSubstr("the work was told to fail"));
-  // What was given up to the step is lost with it.
+  // What was donated to the step is lost with it.
   for (const std::string &text : {refusal([&] { trainee->layer.state().at("weight").bytes(); }),
                                   refusal([&] { trainee->training.save(folder->file("lost")); }),
                                   refusal([&] { trainee->step(Trainee::batch()); })}) {
-    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr("the tensor was donated to the call at"));
     EXPECT_THAT(text, HasSubstr("the work was told to fail"));
   }
   // The layer alone, then all that the next step depends on.

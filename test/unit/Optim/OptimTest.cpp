@@ -220,7 +220,7 @@ TEST_P(OptimTest, ACapturedStepTakesTheMemoryOfTheOneBefore) {
                          seen.set(*seen + 1);
                          return std::vector{given.loss() * batch[0] * still->sum()};
                        },
-                       {.buffers = {{"still", still}, {"seen", seen}}, .givesUp = true});
+                       {.buffers = {{"still", still}, {"seen", seen}}, .donates = true});
   const TrainStep straight(other,
                            [&](std::span<const Tensor> batch) { return std::vector{plain.loss() * batch[0] * 7}; });
   // Somebody has a handle of the first value.

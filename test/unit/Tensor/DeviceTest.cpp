@@ -265,7 +265,7 @@ TEST_F(CardsTest, WhatTheDriverDoesNotLaunchTakesNothing) {
   ContextScope scope(Context({.device = "cuda"}));
   fake->hasNoGraphs = true;
   // Two kernels.
-  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1] * 3}; }, {.givenUp = {0}});
+  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1] * 3}; }, {.donated = {0}});
   const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, 4.f, 5.f});
   // The first command, then a later one.
   fake->failLaunch = 1;
@@ -281,7 +281,7 @@ TEST_F(CardsTest, WithoutMemoryNothingIsTaken) {
   fake->devices = 1;
   ContextScope scope(Context({.device = "cuda"}));
   const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, (a[0] + a[1].sum()).cast(DType::F64)}; },
-                 {.givenUp = {0}});
+                 {.donated = {0}});
   const Tensor y = Tensor::from({3.f, 4.f});
   Tensor x = Tensor::from({1.f, 2.f});
   step({x, y})[1].bytes();

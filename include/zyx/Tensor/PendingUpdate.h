@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_TENSOR_CHANGE_H
-#define ZYX_TENSOR_CHANGE_H
+#ifndef ZYX_TENSOR_PENDINGUPDATE_H
+#define ZYX_TENSOR_PENDINGUPDATE_H
 
 #include "zyx/Base/Forked.h"
 #include "zyx/Tensor/Tensor.h"
@@ -15,15 +15,15 @@
 
 namespace zyx {
 
-/// A run that makes what takes the place of other values: what it replaces is kept until it is known to have
-/// succeeded, because a run in flight may fail later. Copies are the same change, which is of one run; another one is
-/// refused. One that no run was given to has succeeded.
-class Change {
+/// The outcome of a run that updates values, which may still be in flight. The old values are kept until the run is
+/// known to have succeeded; if it fails, they come back. An update belongs to one run, and a second one is refused.
+/// Copies are the same update. An update without a run has succeeded.
+class PendingUpdate {
 public:
-  Change();
+  PendingUpdate();
 
 private:
-  template <typename T> friend class Revised;
+  template <typename T> friend class Versioned;
   friend class Parameter;
   friend class detail::State;
   struct Contents;
@@ -43,13 +43,13 @@ private:
   std::shared_ptr<Contents> contents;
 };
 
-/// A value of which runs in flight make the next ones, each of the one before. Where one fails, it is again what it
-/// was before that one. Threads may read and set it at the same time: a reader has a copy of its own, since another
-/// thread may free what stands here.
-template <typename T> class Revised {
+/// A value with rollback. Runs in flight compute the next versions, each from the one before. If a run fails, the value
+/// is the version before it. Threads may read and set it at the same time. A reader gets a copy, since another thread
+/// may free the version that is here.
+template <typename T> class Versioned {
 public:
-  explicit Revised(T first) : now(std::move(first)) {}
-  Revised(const Revised &other) {
+  explicit Versioned(T first) : now(std::move(first)) {}
+  Versioned(const Versioned &other) {
     const std::lock_guard lock = other.locked(Place::current());
     now = other.now;
     steps = other.steps;
@@ -59,14 +59,14 @@ public:
   T get(Place where = Place::current()) const {
     const std::lock_guard lock = locked(where);
     const auto goodOnes = std::find_if(steps.begin(), steps.end(),
-                                       [](const Step &step) { return step.change.end() != Change::End::Good; });
+                                       [](const Step &step) { return step.pending.end() != PendingUpdate::End::Good; });
     steps.erase(steps.begin(), goodOnes);
     const auto failed = std::find_if(steps.begin(), steps.end(),
-                                     [](const Step &step) { return step.change.end() == Change::End::Failed; });
+                                     [](const Step &step) { return step.pending.end() == PendingUpdate::End::Failed; });
     if (failed == steps.end())
       return now;
-    const bool isTold = std::any_of(failed, steps.end(), [](const Step &step) { return step.change.isTold(); });
-    const Status failure = failed->change.takeFailure();
+    const bool isTold = std::any_of(failed, steps.end(), [](const Step &step) { return step.pending.isTold(); });
+    const Status failure = failed->pending.takeFailure();
     now = *failed->before.lock();
     steps.erase(failed, steps.end());
     if (!isTold)
@@ -78,18 +78,18 @@ public:
     const std::lock_guard lock = locked(Place::current());
     return now;
   }
-  /// By hand: what was before is forgotten.
+  /// Sets it without a run and forgets the versions before.
   void set(T next) {
     const std::lock_guard lock = locked(Place::current());
     now = std::move(next);
     steps.clear();
   }
-  /// What a change makes.
-  void set(T next, const Change &change) {
+  /// Sets the version that a pending update computes.
+  void set(T next, const PendingUpdate &pending) {
     const std::lock_guard lock = locked(Place::current());
     const auto before = std::make_shared<const T>(std::exchange(now, std::move(next)));
-    change.keep(before);
-    steps.push_back({change, before});
+    pending.keep(before);
+    steps.push_back({pending, before});
   }
 
 private:
@@ -99,13 +99,13 @@ private:
     return std::lock_guard(mutex);
   }
 
-  /// What it was is kept by the change.
+  /// The update keeps the version before it.
   struct Step {
-    Change change;
+    PendingUpdate pending;
     std::weak_ptr<const T> before;
   };
-  /// Of this value alone: looking at a change takes the lock of that change's context, for which readers of other
-  /// values do not wait.
+  /// Of this value alone. Looking at an update takes the lock of its context, and readers of other values do not wait
+  /// for it.
   mutable std::mutex mutex;
   ForkMark mark;
   mutable T now;
@@ -113,9 +113,9 @@ private:
   mutable std::vector<Step> steps;
 };
 
-/// realize() as such a run.
-void realize(Tensors tensors, const Change &change, Place where = Place::current());
+/// realize() as the run of a pending update.
+void realize(Tensors tensors, const PendingUpdate &pending, Place where = Place::current());
 
 } // namespace zyx
 
-#endif // ZYX_TENSOR_CHANGE_H
+#endif // ZYX_TENSOR_PENDINGUPDATE_H

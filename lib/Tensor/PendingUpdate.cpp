@@ -2,20 +2,20 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Tensor/Change.h"
+#include "zyx/Tensor/PendingUpdate.h"
 
 #include "State.h"
 
 using namespace zyx;
 
-Change::Change() : contents(std::make_shared<Contents>()) {}
+PendingUpdate::PendingUpdate() : contents(std::make_shared<Contents>()) {}
 
-Change::End Change::end() const {
+PendingUpdate::End PendingUpdate::end() const {
   const std::shared_ptr<detail::State> state = contents->state.lock();
   return state ? state->look([&] { return contents->end; }) : contents->end;
 }
 
-void Change::keep(std::shared_ptr<const void> value) const {
+void PendingUpdate::keep(std::shared_ptr<const void> value) const {
   if (const std::shared_ptr<detail::State> state = contents->state.lock())
     state->look([&] {
       if (contents->end != End::Good)
@@ -23,17 +23,17 @@ void Change::keep(std::shared_ptr<const void> value) const {
     });
 }
 
-void Change::replacesBy(const Tensor &next) const {
+void PendingUpdate::replacesBy(const Tensor &next) const {
   if (const std::shared_ptr<detail::State> state = contents->state.lock())
     state->noteReplacement(*contents, next);
 }
 
-bool Change::isTold() const {
+bool PendingUpdate::isTold() const {
   const std::shared_ptr<detail::State> state = contents->state.lock();
   return state && state->look([&] { return contents->failure && contents->failure->isTold; });
 }
 
-Status Change::takeFailure() const {
+Status PendingUpdate::takeFailure() const {
   const std::shared_ptr<detail::State> state = contents->state.lock();
   return state ? state->look([&] { return contents->failure->tell(); }) : Status::ok();
 }

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Arguments of captured functions that are given up: results take their memory.
+// Donated arguments of captured functions: results take their memory.
 #include "TensorFixture.h"
 
 #include "zyx/Runtime/Simulation.h"
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 namespace {
 
-using GivenUpTest = DeviceTest;
+using DonationTest = DeviceTest;
 using Arguments = std::span<const Tensor>;
 
 Tensor waves(Shape shape, int seed) { return doubles(std::move(shape), seed).cast(DType::F32).detach(); }
@@ -25,8 +25,8 @@ std::vector<Tensor> doubled(Arguments a) { return {a[0] * 2}; }
 
 } // namespace
 
-TEST_P(GivenUpTest, ResultsTakeTheMemory) {
-  const Jit step([](Arguments a) { return std::vector{a[1].sum(), a[0] * 2 + a[1]}; }, {.givenUp = {0}});
+TEST_P(DonationTest, ResultsTakeTheMemory) {
+  const Jit step([](Arguments a) { return std::vector{a[1].sum(), a[0] * 2 + a[1]}; }, {.donated = {0}});
   const Tensor first = Tensor::from({1.f, 2.f, 3.f}), one = Tensor::from({1.f, 1.f, 1.f});
   const uint64_t bytes = context.counters().valueBytes;
   Tensor x = first;
@@ -39,10 +39,10 @@ TEST_P(GivenUpTest, ResultsTakeTheMemory) {
   EXPECT_EQ(context.counters().notTaken, 0u);
   // What was taken says by whom.
   EXPECT_FALSE(first.isRealized());
-  const std::string call = "GivenUpTest.cpp:" + std::to_string(line);
+  const std::string call = "DonationTest.cpp:" + std::to_string(line);
   for (const std::string &text : {refusal([&] { first.bytes(); }), refusal([&] { (first + 1).bytes(); }),
                                   refusal([&] { first.detach(); }), refusal([&] { step({first, one}); })}) {
-    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr("the tensor was donated to the call at"));
     EXPECT_THAT(text, HasSubstr(call + ", and a result of that took its memory"));
   }
   EXPECT_THAT(floats(x), ElementsAre(31, 47, 63));
@@ -50,7 +50,7 @@ TEST_P(GivenUpTest, ResultsTakeTheMemory) {
 
 // A row of a cache for each of two texts, and one of them all: rows of the result are those of the argument, but for
 // these.
-TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
+TEST_P(DonationTest, RowsAreWrittenWhereTheyLie) {
   const auto put = [](const Tensor &at, const Tensor &row, const Tensor &cache) {
     const Tensor places = Tensor::arange(0, cache.size(1)).unsqueeze(0).unsqueeze(2);
     return where(places == at, row, cache);
@@ -60,7 +60,7 @@ TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
         const Tensor next = put(a[1].reshape({a[1].numel(), 1, 1}), a[2], a[0]);
         return std::vector{next, next.sum(1)};
       },
-      {.givenUp = {0}});
+      {.donated = {0}});
   for (const std::vector<int64_t> &at :
        {std::vector<int64_t>{3, 9}, std::vector<int64_t>{5}, std::vector<int64_t>{-1, 12}}) {
     Tensor cache = Tensor::zeros({2, 12, 4}, DType::F32) + 1;
@@ -82,8 +82,8 @@ TEST_P(GivenUpTest, RowsAreWrittenWhereTheyLie) {
   EXPECT_GE(context.counters().taken, 3u);
 }
 
-TEST_P(GivenUpTest, WhatSomebodyElseNeedsKeepsItsValue) {
-  const Jit step(doubled, {.givenUp = {0}});
+TEST_P(DonationTest, WhatSomebodyElseNeedsKeepsItsValue) {
+  const Jit step(doubled, {.donated = {0}});
   uint64_t kept = 0;
   auto keeps = [&](const Tensor &x) {
     EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4));
@@ -103,32 +103,32 @@ TEST_P(GivenUpTest, WhatSomebodyElseNeedsKeepsItsValue) {
   EXPECT_EQ(elements[0], 1);
 }
 
-TEST_P(GivenUpTest, OneArgumentIsTakenOnce) {
-  const Jit sum([](Arguments a) { return std::vector{a[0] + 2 * a[1]}; }, {.givenUp = {0}});
+TEST_P(DonationTest, OneArgumentIsTakenOnce) {
+  const Jit sum([](Arguments a) { return std::vector{a[0] + 2 * a[1]}; }, {.donated = {0}});
   const Tensor x = Tensor::from({1.f, 2.f});
   EXPECT_THAT(floats(sum({x, x})[0]), ElementsAre(3, 6));
   EXPECT_THAT(floats(x), ElementsAre(1, 2));
   // What is returned as it is, and what is not read.
-  const Jit same([](Arguments a) { return std::vector{a[0], a[1] + 1}; }, {.givenUp = {0, 2}});
+  const Jit same([](Arguments a) { return std::vector{a[0], a[1] + 1}; }, {.donated = {0, 2}});
   const std::vector<Tensor> results = same({x, x, Tensor::from({5.f, 6.f})});
   EXPECT_THAT(floats(results[0]), ElementsAre(1, 2));
   EXPECT_THAT(floats(results[1]), ElementsAre(2, 3));
   // Of another type than any result.
-  const Jit wide([](Arguments a) { return std::vector{a[0].cast(DType::F64)}; }, {.givenUp = {0}});
+  const Jit wide([](Arguments a) { return std::vector{a[0].cast(DType::F64)}; }, {.donated = {0}});
   EXPECT_EQ(wide({x})[0].toVector<double>(), (std::vector<double>{1, 2}));
   EXPECT_THAT(floats(x), ElementsAre(1, 2));
   EXPECT_EQ(context.counters().taken, 0u);
   EXPECT_EQ(context.counters().notTaken, 4u);
-  EXPECT_THAT(refusal([&] { Jit(doubled, {.givenUp = {2}})({x}); }), HasSubstr("jit: argument 2 of 1 is given up"));
+  EXPECT_THAT(refusal([&] { Jit(doubled, {.donated = {2}})({x}); }), HasSubstr("jit: argument 2 of 1 is donated"));
 }
 
-TEST_P(GivenUpTest, IsNamedOnce) {
-  const Jit both([](Arguments a) { return std::vector{a[0] + 1, a[0] * 2}; }, {.givenUp = {0, 0}});
-  EXPECT_THAT(refusal([&] { both({Tensor::from({1.f})}); }), HasSubstr("jit: argument 0 is given up twice"));
+TEST_P(DonationTest, IsNamedOnce) {
+  const Jit both([](Arguments a) { return std::vector{a[0] + 1, a[0] * 2}; }, {.donated = {0, 0}});
+  EXPECT_THAT(refusal([&] { both({Tensor::from({1.f})}); }), HasSubstr("jit: argument 0 is donated twice"));
 }
 
-TEST_P(GivenUpTest, WhatIsBeingReadIsKept) {
-  const Jit step(doubled, {.givenUp = {0}});
+TEST_P(DonationTest, WhatIsBeingReadIsKept) {
+  const Jit step(doubled, {.donated = {0}});
   for (int i = 0; i < 50; ++i) {
     const Tensor x = Tensor::from({1.f, 2.f, 3.f});
     x.realize();
@@ -136,7 +136,7 @@ TEST_P(GivenUpTest, WhatIsBeingReadIsKept) {
       try {
         EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
       } catch (const Error &error) {
-        EXPECT_THAT(error.what(), HasSubstr("the tensor was given up"));
+        EXPECT_THAT(error.what(), HasSubstr("the tensor was donated"));
       }
     });
     EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4, 6));
@@ -144,17 +144,19 @@ TEST_P(GivenUpTest, WhatIsBeingReadIsKept) {
   }
 }
 
-TEST_P(GivenUpTest, AChangeIsOfOneRun) {
+TEST_P(DonationTest, APendingUpdateIsOfOneRun) {
   const Jit step(doubled);
-  const Change change;
+  const PendingUpdate pending;
   const std::vector<Tensor> x = {Tensor::from({1.f, 2.f})};
-  step(x, change);
-  EXPECT_THAT(refusal([&] { step(x, change); }), HasSubstr("a change is of one run, and this one is of another"));
-  EXPECT_THAT(refusal([&] { realize(std::vector{x[0] + 1}, change); }), HasSubstr("a change is of one run"));
+  step(x, pending);
+  EXPECT_THAT(refusal([&] { step(x, pending); }),
+              HasSubstr("a pending update belongs to one run, and this one to another"));
+  EXPECT_THAT(refusal([&] { realize(std::vector{x[0] + 1}, pending); }),
+              HasSubstr("a pending update belongs to one run"));
 }
 
-TEST_P(GivenUpTest, HandlesBesideTheCallers) {
-  const Jit step(doubled, {.givenUp = {0}, .ownCopies = 0});
+TEST_P(DonationTest, HandlesBesideTheCallers) {
+  const Jit step(doubled, {.donated = {0}, .ownCopies = 0});
   Tensor x = Tensor::from({1.f, 2.f});
   // One in the vector, and x.
   EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4));
@@ -166,7 +168,7 @@ TEST_P(GivenUpTest, HandlesBesideTheCallers) {
 }
 
 // The old value is read before and behind the kernel that makes the new one, by loops, and by what depends on weights.
-TEST_P(GivenUpTest, ReadersComeFirst) {
+TEST_P(DonationTest, ReadersComeFirst) {
   const Tensor w = waves({24, 24}, 3);
   const Jit::Function function = [&](Arguments a) {
     const Tensor next = a[0] * 0.5 + matmul(a[1], a[0]).tanh();
@@ -176,7 +178,7 @@ TEST_P(GivenUpTest, ReadersComeFirst) {
     const Tensor late = matmul(matmul(next, w).softmax(), a[0]);
     return std::vector{next, looped + late, cumsum(a[0], 0) + matmul(late, a[1])};
   };
-  const Jit plain(function), given(function, {.givenUp = {0, 1}});
+  const Jit plain(function), given(function, {.donated = {0, 1}});
   std::vector<Tensor> expected = {waves({24, 24}, 1), waves({24, 24}, 2)},
                       found = {waves({24, 24}, 1), waves({24, 24}, 2)};
   for (int i = 0; i < 3; ++i) {
@@ -189,7 +191,7 @@ TEST_P(GivenUpTest, ReadersComeFirst) {
   EXPECT_EQ(context.counters().taken, 6u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, GivenUpTest, testing::Values("reference", "cpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, DonationTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });
 
 namespace {
@@ -197,7 +199,7 @@ namespace {
 constexpr int64_t extent = 192;
 
 /// On a simulated device that can be held, fails when it is told to, and knows of races.
-class GivenUpInFlightTest : public testing::Test {
+class DonationInFlightTest : public testing::Test {
 protected:
   static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
   void TearDown() override {
@@ -215,8 +217,8 @@ protected:
 
 } // namespace
 
-TEST_F(GivenUpInFlightTest, RunsThatReadItAreWaitedFor) {
-  const Jit step(squared, {.givenUp = {0}}), reads(squared);
+TEST_F(DonationInFlightTest, RunsThatReadItAreWaitedFor) {
+  const Jit step(squared, {.donated = {0}}), reads(squared);
   Tensor y = Tensor::ones({extent, extent}).detach();
   std::vector<Tensor> before;
   for (int i = 0; i < 3; ++i) {
@@ -236,18 +238,18 @@ TEST_F(GivenUpInFlightTest, RunsThatReadItAreWaitedFor) {
   EXPECT_EQ(context.counters().taken, 3u);
 }
 
-TEST_F(GivenUpInFlightTest, ARunThatFailsLeavesNeither) {
-  const Jit step(squared, {.givenUp = {0}});
+TEST_F(DonationInFlightTest, ARunThatFailsLeavesNeither) {
+  const Jit step(squared, {.donated = {0}});
   step({Tensor::ones({extent, extent}).detach()})[0].bytes();
   simulation->failWork(0, 1);
   const Tensor y = step({x})[0];
   EXPECT_THAT(refusal([&] { y.bytes(); }), HasSubstr("the run that began at"));
-  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("the tensor was given up to the call at"));
+  EXPECT_THAT(refusal([&] { x.bytes(); }), HasSubstr("the tensor was donated to the call at"));
   // The next one is not hurt.
   EXPECT_THAT(floats(step({Tensor::ones({extent, extent}).detach()})[0]), Each(2));
 }
 
-TEST_F(GivenUpInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
+TEST_F(DonationInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
   const Jit::Function function = [](Arguments a) {
     return std::vector{matmul(a[1], a[0]) * (1.f / float(extent)) + a[0]};
   };
@@ -256,7 +258,7 @@ TEST_F(GivenUpInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
   std::vector<Jit> steps;
   const Tensor y = Tensor::ones({extent, extent}).detach();
   for (int i = 0; i < 3; ++i)
-    steps.emplace_back(function, JitOptions{.givenUp = {0}})({Tensor::ones({extent, extent}).detach(), y})[0].bytes();
+    steps.emplace_back(function, JitOptions{.donated = {0}})({Tensor::ones({extent, extent}).detach(), y})[0].bytes();
   for (const Jit &call : {makes, reads})
     call({y})[0].bytes();
   for (const size_t count : {1, 2, 3}) {
@@ -275,7 +277,7 @@ TEST_F(GivenUpInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
     simulation->waitIdle();
     for (const Tensor &result : results) {
       const std::string text = refusal([&] { result.bytes(); });
-      EXPECT_THAT(text, testing::AnyOf(HasSubstr("the run that began at"), HasSubstr("was given up to the call at")));
+      EXPECT_THAT(text, testing::AnyOf(HasSubstr("the run that began at"), HasSubstr("was donated to the call at")));
       EXPECT_THAT(text, HasSubstr("the work was told to fail"));
       EXPECT_FALSE(result.isRealized());
     }
@@ -284,13 +286,13 @@ TEST_F(GivenUpInFlightTest, ARunThatNeverBeganGivesBackWhatItTook) {
     results.clear();
     EXPECT_EQ(simulation->device()->pool()->usage().inUse, before);
   }
-  // It may be given up again.
+  // It may be donated again.
   EXPECT_THAT(floats(steps[0]({x, y})[0]), Each(2));
   EXPECT_FALSE(x.isRealized());
 }
 
-TEST_F(GivenUpInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
-  const Jit first(squared, {.givenUp = {0}}), second(squared, {.givenUp = {0}});
+TEST_F(DonationInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
+  const Jit first(squared, {.donated = {0}}), second(squared, {.donated = {0}});
   for (const Jit &step : {first, second})
     step({Tensor::ones({extent, extent}).detach()})[0].bytes();
   simulation->failWork(0, 1);
@@ -300,7 +302,7 @@ TEST_F(GivenUpInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
   EXPECT_THAT(refusal([&] { z.bytes(); }), HasSubstr("the run that began at"));
   for (const Tensor &lost : {x, y}) {
     const std::string text = refusal([&] { lost.bytes(); });
-    EXPECT_THAT(text, HasSubstr("the tensor was given up to the call at"));
+    EXPECT_THAT(text, HasSubstr("the tensor was donated to the call at"));
     EXPECT_THAT(text, HasSubstr(", which failed"));
     EXPECT_THAT(text, HasSubstr("the work was told to fail"));
     EXPECT_THAT(refusal([&] { gradient((lost * lost).sum(), std::vector{x}); }),
@@ -308,9 +310,9 @@ TEST_F(GivenUpInFlightTest, WhatHadBegunIsLostAndSaysWhy) {
   }
 }
 
-TEST_F(GivenUpInFlightTest, WhereMemoryEndsNothingIsLost) {
-  const Jit step(squared, {.givenUp = {0}});
-  const Jit wide([&](Arguments a) { return std::vector{squared(a)[0].cast(DType::F64), a[0] + 1}; }, {.givenUp = {0}});
+TEST_F(DonationInFlightTest, WhereMemoryEndsNothingIsLost) {
+  const Jit step(squared, {.donated = {0}});
+  const Jit wide([&](Arguments a) { return std::vector{squared(a)[0].cast(DType::F64), a[0] + 1}; }, {.donated = {0}});
   step({Tensor::ones({extent, extent}).detach()})[0].bytes();
   for (const Jit &call : {step, wide})
     for (uint64_t every : {1, 2, 3}) {
@@ -324,8 +326,8 @@ TEST_F(GivenUpInFlightTest, WhereMemoryEndsNothingIsLost) {
   EXPECT_THAT(floats(step({x})[0]), Each(2));
 }
 
-TEST_F(GivenUpInFlightTest, RefusalsTakeNothing) {
-  const Jit step(squared, {.givenUp = {0}});
+TEST_F(DonationInFlightTest, RefusalsTakeNothing) {
+  const Jit step(squared, {.donated = {0}});
   const Tensor flat = Tensor::ones({3, 5}).detach();
   EXPECT_THAT(refusal([&] { step({flat}); }), HasSubstr("matmul"));
   EXPECT_THAT(floats(flat), Each(1));
