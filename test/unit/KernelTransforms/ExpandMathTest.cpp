@@ -76,6 +76,8 @@ public:
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
     context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+    // The text has none of its ops; the module gets an attribute of it.
+    context->loadDialect<zyx::kernel::KernelDialect>();
     module = parseSourceString<ModuleOp>(text, context.get());
     if (!module)
       return;
