@@ -80,6 +80,24 @@ static void addMixed(std::vector<Case> &cases, const Layer &layer, DType dtype) 
        }});
 }
 
+/// Channels come last in the images alone, of which there are few positions: results have them first, beside what is
+/// added to them there.
+static void addReturned(std::vector<Case> &cases, const Layer &layer, DType dtype) {
+  cases.push_back(
+      {std::string("convolution.") + layer.name + ".returned." + std::string(toString(dtype)), [=](Builder &b) {
+         const NodeId x = b.x(dtype, shapeOf(true, layer.batch, layer.channels, layer.extents));
+         Shape filter = layer.size;
+         filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+         const DType sum = accumulatorType(dtype);
+         const NodeId y = convolve(b, b.permute(x, {0, 3, 1, 2}), b.x(dtype, filter),
+                                   {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+         const Shape shape = b.type(y).shape;
+         const NodeId shifted = b.add(b.cast(y, sum), b.along(b.x(sum, {layer.outputs}), shape, 1));
+         const NodeId z = b.add(shifted, b.x(sum, shape));
+         return std::vector<NodeId>{b.binary(BinaryKind::Max, z, b.like(z, 0)), b.cast(shifted, dtype)};
+       }});
+}
+
 /// The gradient of the filters alone: sums over all positions, of windows of the operand.
 /// With `isTurned`, what comes to the results has its channels last.
 static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype,
@@ -196,6 +214,17 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const bool channelsLast : {false, true})
       for (const size_t at : {size_t(1), size_t(5), size_t(13)})
         addLayer(cases, layers[at], channelsLast, dtype);
+  const Layer small[] = {
+      {"small", 2, 40, 32, {7, 7}, {3, 3}, ones, ones, ones, ones},
+      {"small-strided", 1, 32, 48, {14, 13}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"small-dilated", 3, 36, 16, {6, 5}, {3, 3}, ones, {2, 2}, {2, 2}, {2, 2}},
+      {"small-groups", 2, 64, 64, {7, 5}, {3, 3}, ones, ones, ones, ones, 2},
+      {"small-odd", 1, 31, 40, {7, 7}, {5, 4}, ones, ones, {2, 1}, {1, 2}},
+      {"small-enough", 1, 48, 32, {12, 16}, {3, 3}, ones, ones, ones, ones},
+  };
+  for (const Layer &layer : small)
+    for (const DType dtype : {F32, F16, BF16})
+      addReturned(cases, layer, dtype);
   // What a program copies near before it slides over it: programs of several rows and of one, a last one that is
   // smaller, more channels than vectors have, padding on all sides and none.
   const Layer near[] = {

@@ -108,6 +108,11 @@ Value GroupAxes::getMainLeaf(Value factor) const {
 void GroupAxes::orderContracted(ClassContraction &dot) const {
   Value chosen;
   bool chosenIsWindow = false;
+  // A padded view counts in extents of its own.
+  auto getStep = [&](Value value, Class c) {
+    kernel::MapAttr map = getLeaf(value)->map;
+    return isProcessor ? getMemoryStride(value, map, c) : std::abs(getStride(value, map, c));
+  };
   for (Value factor : {dot.lhs, dot.rhs}) {
     Value value = getMainLeaf(factor);
     if (!value)
@@ -119,14 +124,38 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
       span += (getClassExtent(c) - 1) * std::abs(getStride(value, map, c));
     }
     bool isWindow = points > span || !map.isSingleBlock() || map.front().hasValid();
-    bool hasRuns = llvm::any_of(dot.k, [&](Class c) { return std::abs(getStride(value, map, c)) == 1; });
+    bool hasRuns = llvm::any_of(dot.k, [&](Class c) { return getStep(value, c) == 1; });
     if (hasRuns && (!chosen || (isWindow && !chosenIsWindow)))
       std::tie(chosen, chosenIsWindow) = std::pair(value, isWindow);
   }
   if (!chosen)
     return;
-  kernel::MapAttr map = getLeaf(chosen)->map;
-  sortBySteps(dot.k, [&](Class c) { return std::abs(getStride(chosen, map, c)); });
+  sortBySteps(dot.k, [&](Class c) { return getStep(chosen, c); });
+}
+
+/// Whether positions of a window are rather rows than columns, though results have them as neighbours: they are so few
+/// that vectors of them would be partly empty, what the window shows lies along the contraction, and a result is the
+/// sum of so much that it may be written by itself.
+bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
+  constexpr int64_t lanes = 16, fewestTerms = 256;
+  auto count = [&](ArrayRef<Class> classes) {
+    int64_t points = 1;
+    for (Class c : classes)
+      points *= getClassExtent(c);
+    return points;
+  };
+  const int64_t positions = count(dot.n), across = llvm::alignTo(positions, lanes);
+  if (!isProcessor || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % lanes != 0 ||
+      8 * across < 9 * positions)
+    return false;
+  Value value = getMainLeaf(dot.rhs);
+  if (!value || getLeaf(value)->map.isSingleBlock())
+    return false;
+  kernel::MapAttr map = getLeaf(value)->map;
+  auto hasRuns = [&](ArrayRef<Class> classes) {
+    return llvm::any_of(classes, [&](Class c) { return getMemoryStride(value, map, c) == 1; });
+  };
+  return hasRuns(dot.k) && !hasRuns(dot.n);
 }
 
 /// A dot has one dimension of rows: the largest run of classes that the results step over as over
@@ -171,10 +200,14 @@ void GroupAxes::orderContraction(ClassContraction &dot) {
   // result.
   int64_t rowStep = getStoreStride(dot.m.back()), columnStep = getStoreStride(dot.n.back());
   bool swap = rowStep == columnStep ? rank(dot.n.front()) < rank(dot.m.front()) : rowStep < columnStep;
-  if (swap) {
+  auto turn = [&] {
     std::swap(dot.m, dot.n);
     std::swap(dot.lhs, dot.rhs);
-  }
+  };
+  if (swap)
+    turn();
+  if (wantsWindowRows(dot))
+    turn();
   SmallVector<Class> front(dot.batch);
   llvm::append_range(front, dot.m);
   if (rank(dot.k.front()) < rank(dot.n.front())) {

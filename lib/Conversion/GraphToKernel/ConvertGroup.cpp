@@ -443,7 +443,7 @@ FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder 
   if (Operation *op = findOrderOp(group))
     return convertOrderGroup(group, op, name, builder, machine, isUpdate);
   OwningOpRef<GroupOp> copy;
-  std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy);
+  std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy, machine.threads == 0 && machine.vectorBytes != 0);
   if (!axes)
     return failure();
   ConvertedGroup converted = Emitter(copy ? *copy : group, *axes, builder).emit(name);

@@ -255,6 +255,21 @@ int64_t GroupAxes::getStride(Value value, kernel::MapAttr map, Class c) const {
   return 0;
 }
 
+int64_t GroupAxes::getMemoryStride(Value value, kernel::MapAttr map, Class c) const {
+  int64_t step = std::abs(getStride(value, map, c));
+  for (kernel::BlockAttr block : map.getBlocks().drop_front()) {
+    int64_t next = 0;
+    for (unsigned dim = block.getRank(); dim-- > 0;) {
+      const int64_t extent = *kernel::BlockAttr::constant(block.getShape()[dim]);
+      const int64_t own = dim == 0 || extent == 0 ? step : step % extent;
+      next += own * std::abs(*kernel::BlockAttr::constant(block.getStrides()[dim]));
+      step = dim == 0 || extent == 0 ? 0 : step / extent;
+    }
+    step = next;
+  }
+  return step;
+}
+
 bool GroupAxes::isWhole(Value value, kernel::MapAttr map, Class c) const {
   for (unsigned dim = 0; dim != getShape(value).size(); ++dim)
     if (getClass(value, dim) == c)

@@ -44,7 +44,8 @@ struct Contraction {
 /// Axes are numbered outermost first: tiles have their dimensions in this order.
 class GroupAxes {
 public:
-  explicit GroupAxes(graph::ir::GroupOp group) : group(group) {}
+  /// `isProcessor`: for a machine whose cores pack what they multiply.
+  explicit GroupAxes(graph::ir::GroupOp group, bool isProcessor = false) : group(group), isProcessor(isProcessor) {}
 
   /// Fails where the group is no iteration space: with an error at the op, or with the op that needs
   /// a value along two axes at once in `conflict`.
@@ -114,6 +115,7 @@ private:
   mlir::Value getMainLeaf(mlir::Value factor) const;
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
+  bool wantsWindowRows(const ClassContraction &dot) const;
   void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
   void orderContraction(ClassContraction &dot);
   bool opsAllowMerge(Class outer, Class inner) const;
@@ -132,6 +134,8 @@ private:
   int64_t getClassExtent(Class c) const { return extents.lookup(c); }
   /// The number that `map` adds per step along a class; 0 where `value` does not have it.
   int64_t getStride(mlir::Value value, kernel::MapAttr map, Class c) const;
+  /// The same in memory, behind all blocks of a map.
+  int64_t getMemoryStride(mlir::Value value, kernel::MapAttr map, Class c) const;
   /// Whether `map` has an element at each index along a class.
   bool isWhole(mlir::Value value, kernel::MapAttr map, Class c) const;
   kernel::MapAttr selectAxes(kernel::MapAttr map, mlir::Value value, llvm::SmallVector<int64_t> dims,
@@ -139,6 +143,7 @@ private:
   AxisList toAxes(llvm::ArrayRef<Class> classes) const;
 
   mutable graph::ir::GroupOp group;
+  bool isProcessor;
   llvm::MapVector<mlir::Value, Leaf> leaves;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> splats;
   llvm::SmallVector<graph::ir::ConstantOp> constants;

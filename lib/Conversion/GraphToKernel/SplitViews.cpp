@@ -105,11 +105,11 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
   return copy;
 }
 
-std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy) {
+std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, bool isProcessor) {
   Operation *conflict = nullptr;
   if (isChain(group))
     copy = nameLeaves(group);
-  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group);
+  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, isProcessor);
   if (succeeded(axes->analyse(conflict)))
     return axes;
   if (!conflict)
@@ -120,7 +120,7 @@ std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &cop
                           "different axes");
     return nullptr;
   }
-  axes = std::make_unique<GroupAxes>(*copy);
+  axes = std::make_unique<GroupAxes>(*copy, isProcessor);
   if (succeeded(axes->analyse(conflict)))
     return axes;
   if (conflict)
