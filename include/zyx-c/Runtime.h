@@ -35,7 +35,7 @@ extern "C" {
 
 /* Of this header: grows by one when functions or members are added. A library has all that headers of its own
  * version and of every earlier one declare: zyx_api_version() is at least this number. Version 1 had neither. */
-#define ZYX_C_API_VERSION 2
+#define ZYX_C_API_VERSION 3
 
 typedef struct zyx_error zyx_error;
 typedef struct zyx_device zyx_device;
@@ -170,6 +170,15 @@ typedef struct zyx_device_facts {
   /* A bit for each type that programs may have: 1 << ZYX_F32. */
   uint32_t dtypes;
 } zyx_device_facts;
+
+/* Of version 3. Loads a shared library that gives devices (zyx-c/Backend.h), whose names zyx_device_create and
+ * zyx_device_list_create know from then on. It is never unloaded. A path that is loaded already is success. One of
+ * another ABI version is ZYX_UNSUPPORTED. Those of the variable ZYX_BACKENDS (paths with commas between them) are
+ * loaded when devices are first asked for. */
+ZYX_C_API zyx_error *zyx_load_backend(const char *path);
+/* Of version 3. The same of a table that the program has itself and keeps. */
+struct zyx_backend_v1;
+ZYX_C_API zyx_error *zyx_register_backend(const struct zyx_backend_v1 *table);
 
 /* All devices that are known, present or not. Opens none. */
 ZYX_C_API zyx_error *zyx_device_list_create(zyx_device_list **list);

@@ -42,6 +42,7 @@ constexpr Key keys[] = {
     {"recompile_notice", &Config::recompileNotice},
     {"debug", &Config::debug},
     {"implicit_copies", &Config::implicitCopies},
+    {"backends", &Config::backends},
     {"tune", &Config::tune},
 };
 /// Of the environment only; the last ones are of tests.
@@ -349,6 +350,9 @@ template <typename T> const T *findDevice(const std::map<std::string, T> &table,
 
 /// Devices that the configuration names and nobody has: a wrong name would turn nothing off.
 void checkDevices(LoadedConfig &loaded) {
+  // Those of plug-ins are not known before these are loaded.
+  if (!loaded.config.backends.empty())
+    return;
   constexpr std::string_view known[] = {"cpu", "c", "cuda", "reference", "hip", "opencl", "vulkan", "webgpu"};
   auto check = [&](const char *key, const std::string &name) {
     const std::string_view family = std::string_view(name).substr(0, name.find(':'));

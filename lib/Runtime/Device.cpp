@@ -7,8 +7,10 @@
 #include "Devices/Cuda/Cuda.h"
 #include "Devices/Hip/Hip.h"
 #include "Devices/Host/Host.h"
+#include "Devices/Plugin/Plugin.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -41,10 +43,14 @@ Status refuseGpu() {
   for (const Entry &entry : entries)
     for (const DeviceListing &one : entry.list ? entry.list() : std::vector<DeviceListing>()) {
       std::string &text = one.present ? present : absent;
-      text += (text.empty() ? "" : ", ") + one.name + " (" + one.description + ")";
+      text += textOf({text.empty() ? "" : ", ", one.name, " (", one.description, ")"});
     }
-  return Status::notFound("no device is called 'gpu'; " +
-                          (present.empty() ? "there is none: " + absent : "there are " + present));
+  return Status::notFound(textOf({"no device is called 'gpu'; ", present.empty() ? "there is none: " : "there are ",
+                                  present.empty() ? absent : present}));
+}
+
+Result<std::shared_ptr<Device>> refuseAllocator(std::string_view name) {
+  return Status::unsupported(textOf({"the memory of device '", name, "' is its driver's, and takes no allocator"}));
 }
 
 } // namespace
@@ -53,27 +59,31 @@ std::string runtime::canonicalDeviceName(std::string_view name) {
   const bool isFirst = name.ends_with(":0") && std::ranges::any_of(entries, [&](const Entry &entry) {
                          return name.substr(0, name.size() - 2) == entry.name;
                        });
-  return std::string(isFirst ? name.substr(0, name.size() - 2) : name);
+  return std::string(isFirst || (name.ends_with(":0") && findPlugin(name)) ? name.substr(0, name.size() - 2) : name);
 }
 
 Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, const DeviceOptions &options) {
   const std::string name = given.empty() ? fastestDevice(listDevices()) : canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
+  // Before those that the build lacks.
+  if (const Plugin *plugin = findPlugin(name))
+    return options.allocator ? refuseAllocator(name) : createPluginDevice(*plugin, name, options);
   std::string known;
   for (const Entry &entry : entries) {
-    if (entry.list && options.allocator && (name == entry.name || name.starts_with(std::string(entry.name) + ":")))
-      return Status::unsupported("the memory of device '" + name + "' is its driver's, and takes no allocator");
-    if (entry.list && name.starts_with(std::string(entry.name) + ":"))
-      return entry.create(std::string(name), options);
-    if (entry.name == name && !entry.create)
-      return Status::unsupported(std::string(entry.description));
-    if (entry.name == name)
-      return entry.create(std::string(name), options);
+    const bool isOneOfList = entry.list && name.starts_with(entry.name) && name[entry.name.size()] == ':';
+    if (entry.name == name || isOneOfList) {
+      if (!entry.create)
+        return Status::unsupported(std::string(entry.description));
+      return entry.list && options.allocator ? refuseAllocator(name) : entry.create(name, options);
+    }
     if (entry.create)
-      known += (known.empty() ? "" : ", ") + std::string(entry.name);
+      known += textOf({known.empty() ? "" : ", ", entry.name});
   }
-  return Status::notFound("no device '" + std::string(name) + "'; known are " + known);
+  std::string refused;
+  for (const DeviceListing &one : listPluginDevices())
+    (one.present ? known : refused) += textOf({one.present ? ", " : "; ", one.present ? one.name : one.description});
+  return Status::notFound(textOf({"no device '", name, "'; known are ", known, refused}));
 }
 
 std::vector<DeviceListing> runtime::listDevices() {
@@ -87,6 +97,7 @@ std::vector<DeviceListing> runtime::listDevices() {
     for (DeviceListing &one : entry.list())
       listings.push_back(std::move(one));
   }
+  std::ranges::move(listPluginDevices(), std::back_inserter(listings));
   return listings;
 }
 

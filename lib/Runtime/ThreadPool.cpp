@@ -113,7 +113,8 @@ private:
 
 } // namespace
 
-Result<std::shared_ptr<ThreadPool>> zyx::runtime::createThreadPool(const ThreadPoolOptions &options) {
+// Runs once for a device, so that it is compiled for size.
+[[gnu::cold]] Result<std::shared_ptr<ThreadPool>> zyx::runtime::createThreadPool(const ThreadPoolOptions &options) {
   const unsigned processors = usableProcessors();
   unsigned threads = options.threads == 0 ? processors : options.threads;
   if (options.oversubscribe && threads > maxThreads)

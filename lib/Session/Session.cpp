@@ -13,6 +13,7 @@
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
+#include "zyx/Runtime/Plugin.h"
 
 #include "KernelCache.h"
 #include "Toolchain.h"
@@ -334,6 +335,7 @@ Session::Session(SessionOptions options)
     : isolation(std::move(options.isolation)), isa(std::move(options.isa)), config(std::move(options.config)),
       cacheFolder(options.cacheFolder), tunes(options.tune), artifactBytes(options.artifactBytes),
       readyBytes(options.readyBytes) {
+  runtime::loadBackends(config.backends);
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
   kernels = std::make_unique<KernelCache>(cache ? &*cache : nullptr, options.kernelBytes);
@@ -689,6 +691,7 @@ std::vector<DeviceListing> Session::listDevices() {
 std::string Session::defaultDevice(const Config &config) {
   if (config.device)
     return *config.device;
+  runtime::loadBackends(config.backends);
   std::vector<DeviceListing> listings = runtime::listDevices();
   std::erase_if(listings, [&](const DeviceListing &one) { return !config.isEnabled(one.name); });
   return runtime::fastestDevice(listings);

@@ -1,5 +1,6 @@
 """Installs a build into a folder, then configures, builds and runs a project outside of it."""
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -11,6 +12,7 @@ parser.add_argument("--cmake", required=True)
 parser.add_argument("--compiler", required=True, help="of C")
 parser.add_argument("--cxx-compiler", required=True)
 parser.add_argument("--generator", required=True)
+parser.add_argument("--conformance", type=pathlib.Path, help="zyx-conformance, which runs on the plug-in")
 parser.add_argument("build", type=pathlib.Path)
 options = parser.parse_args()
 
@@ -56,6 +58,24 @@ with tempfile.TemporaryDirectory() as name:
                           stderr=subprocess.PIPE)
     assert lost.returncode != 0 and "the compiler cannot be opened" in lost.stderr and str(compiler) in lost.stderr, lost
     (folder / "elsewhere.so").rename(compiler)
+    # A plug-in, which knows the installed header and nothing else.
+    plugin = folder / "plugin"
+    shutil.copytree(pathlib.Path(__file__).parents[2] / "examples" / "plugin", folder / "plugin-source")
+    run(options.cmake, "-S", folder / "plugin-source", "-B", plugin, "-G", options.generator,
+        f"-DCMAKE_C_COMPILER={options.compiler}", f"-DCMAKE_PREFIX_PATH={folder / 'moved'}")
+    run(options.cmake, "--build", plugin)
+    environment = dict(os.environ, ZYX_BACKENDS=str(plugin / "libcounting.so"), COUNTING_REPORT="1")
+    example = folder / "moved/share/doc/Zyx/examples/digits-knn.mlir"
+    counted = subprocess.run([folder / "moved/bin/zyx-run", example, "--entry=knn", "--random=1", "--print={correct}",
+                              "--device=counting"], timeout=120, text=True, env=environment, capture_output=True)
+    assert counted.returncode == 0 and counted.stdout.strip().isdigit(), counted
+    assert re.search(r"^counting: [1-9]\d* launches$", counted.stderr, re.MULTILINE), counted
+    # Cases of every kind of op.
+    if options.conformance:
+        done = subprocess.run([options.conformance, "--device=counting", "--max-refused=0", "--spread=300"],
+                              timeout=600, text=True, env=dict(environment, COUNTING_REPORT=""), capture_output=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"[1-9]\d* pass, 0 wrong, 0 refused, 0 crash", done.stdout), done
     # And the programs, from where they lie now.
     program = folder / "moved/bin/zyx-run"
     example = folder / "moved/share/doc/Zyx/examples/digits-knn.mlir"

@@ -15,6 +15,7 @@
 #include "zyx/IO/Safetensors.h"
 #include "zyx/IO/TraceFile.h"
 #include "zyx/Runtime/Device.h"
+#include "zyx/Runtime/Plugin.h"
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
@@ -413,6 +414,7 @@ void printDevices() {
 
 Status runProgram(const Options &options, const Config &config) {
   if (options.listDevices) {
+    runtime::loadBackends(config.backends);
     printDevices();
     return Status::ok();
   }

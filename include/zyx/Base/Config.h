@@ -41,6 +41,8 @@ struct Config {
   std::vector<std::string> debug;
   /// Whether compilations measure the schedules that kernels may have (docs/tuning.md).
   bool tune = false;
+  /// Shared libraries that give devices (docs/plugins.md), by their paths: ZYX_BACKENDS=/a.so,/b.so.
+  std::vector<std::string> backends;
   /// Whether tensors may move between devices without being asked to.
   bool implicitCopies = false;
 

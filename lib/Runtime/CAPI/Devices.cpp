@@ -5,6 +5,7 @@
 #include "Objects.h"
 
 #include "zyx/Base/Debug.h"
+#include "zyx/Runtime/Plugin.h"
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -141,6 +142,20 @@ zyx_error *zyx_device_create(const char *name, const zyx_device_options *options
 }
 
 void zyx_device_release(zyx_device *device) { delete device; }
+
+zyx_error *zyx_load_backend(const char *path) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(path, "path"));
+    return loadBackend(path).status();
+  });
+}
+
+zyx_error *zyx_register_backend(const zyx_backend_v1 *table) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(table, "table"));
+    return registerBackend(*table).status();
+  });
+}
 
 zyx_error *zyx_device_list_create(zyx_device_list **list) {
   return guard([&] {

@@ -57,7 +57,8 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
     "cache_size": "512 MiB",
     "debug": ["graph", "cache"],
     "implicit_copies": true,
-    "tune": true
+    "tune": true,
+    "backends": ["/a.so", "/b.so"]
   })");
   EXPECT_EQ(config.device, "c");
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
@@ -80,6 +81,7 @@ TEST(ConfigTest, ReadsEveryKeyOfAFile) {
   EXPECT_THAT(config.debug, ElementsAre("graph", "cache"));
   EXPECT_TRUE(config.implicitCopies);
   EXPECT_TRUE(config.tune);
+  EXPECT_THAT(config.backends, ElementsAre("/a.so", "/b.so"));
 
   const Config none = parsed("{}");
   EXPECT_EQ(none.device, std::nullopt);
@@ -97,6 +99,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
                                        {"ZYX_CACHE_DIR", "/c"},
                                        {"ZYX_CACHE_SIZE", "7B"},
                                        {"ZYX_DEBUG", "fusion,timing"},
+                                       {"ZYX_BACKENDS", "/a.so,b.so"},
                                        {"ZYX_IMPLICIT_COPIES", "true"}});
   EXPECT_THAT(config.devices, UnorderedElementsAre(Pair("cuda", false), Pair("cpu", true)));
   EXPECT_THAT(config.memoryLimits, UnorderedElementsAre(Pair("cpu", 2048), Pair("cuda:1", uint64_t(3) << 40)));
@@ -104,6 +107,7 @@ TEST(ConfigTest, ReadsEveryVariable) {
   EXPECT_EQ(config.cacheDir, "/c");
   EXPECT_EQ(config.cacheSize, 7u);
   EXPECT_EQ(config.device, "reference");
+  EXPECT_THAT(config.backends, ElementsAre("/a.so", "b.so"));
   EXPECT_THAT(config.debug, ElementsAre("fusion", "timing"));
   EXPECT_TRUE(config.implicitCopies);
   EXPECT_THAT(ofEnvironment({{"ZYX_DEBUG", ""}, {"ZYX_DEVICES", ""}}).debug, IsEmpty());

@@ -2,6 +2,7 @@
  * Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 \*===----------------------------------------------------------------------===*/
+#include "zyx-c/Backend.h"
 #include "zyx-c/Runtime.h"
 
 #include <stdio.h>
@@ -257,6 +258,7 @@ static void testFacts(void) {
   zyx_device *device = NULL;
   zyx_device_facts facts, open;
   zyx_statistics statistics;
+  zyx_backend_v1 table;
   size_t i;
   int found = 0;
   memset(&facts, 0, sizeof(facts));
@@ -298,6 +300,14 @@ static void testFacts(void) {
   CHECK(statistics.executors_loaded == 0 && statistics.pool_limit > 0 && statistics.pool_bytes == 0);
   zyx_device_release(device);
   CHECK(zyx_api_version() == ZYX_C_API_VERSION);
+
+  FAILS(zyx_load_backend(NULL), ZYX_INVALID_ARGUMENT, "'path' is NULL");
+  FAILS(zyx_load_backend("/nonexistent/lib.so"), ZYX_NOT_FOUND, "backend '/nonexistent/lib.so' cannot be loaded");
+  FAILS(zyx_register_backend(NULL), ZYX_INVALID_ARGUMENT, "'table' is NULL");
+  memset(&table, 0, sizeof(table));
+  table.struct_size = sizeof(table);
+  table.abi_version = ZYX_BACKEND_ABI_VERSION + 1;
+  FAILS(zyx_register_backend(&table), ZYX_UNSUPPORTED, "is of ABI version 2, and this zyx takes version 1");
 }
 
 /* What was asked of an allocator. */

@@ -289,8 +289,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostReplay> runtime::recordHost(const Artifact &artifact,
-                                                std::span<const artifact::KernelFunction> functions,
-                                                ThreadPool &threads, Queue &queue) {
+// Runs once for a program, so that it is compiled for size.
+[[gnu::cold]] std::unique_ptr<HostReplay> runtime::recordHost(const Artifact &artifact,
+                                                              std::span<const artifact::KernelFunction> functions,
+                                                              ThreadPool &threads, Queue &queue) {
   return std::make_unique<StepReplay>(artifact, functions, threads, queue);
 }

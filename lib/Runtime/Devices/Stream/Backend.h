@@ -37,6 +37,8 @@ struct BackendFacts {
   uint64_t freeBytes = 0;
   /// Each runs workgroups beside the others: the multiprocessors of a card.
   int processors = 1;
+  /// Kernels have their private memory on a stack, and get no scratch memory: code for the host's processor.
+  bool hasStacks = false;
   /// Longer copies are faster outside of graphs.
   uint64_t largestCopyInGraph = UINT64_MAX;
   /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.

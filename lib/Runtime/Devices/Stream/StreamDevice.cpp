@@ -113,7 +113,7 @@ private:
     ZYX_RETURN_IF_ERROR(code.load(artifact));
     uint64_t scratchBytes = 0;
     for (const artifact::Command &command : artifact.commands)
-      if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
+      if (const auto *launch = std::get_if<artifact::Launch>(&command.action); launch && !context->facts().hasStacks)
         scratchBytes = std::max(scratchBytes, shapeOf(artifact.kernels[launch->kernel],
                                                       launch->grid[0] * launch->grid[1] * launch->grid[2],
                                                       context->facts().processors)
