@@ -24,6 +24,8 @@ REASONS = {
         "one class: where slices of factors lie in shared memory, who writes them and who multiplies them is one decision",
     "lib/Codegen/Tile/TileEvaluator.cpp":
         "one class: an evaluator of expressions, with one function for each op",
+    "lib/Conversion/GraphToKernel/GroupAxes.cpp":
+        "one class: which axes a group has, and how its values lie along them",
     "lib/Conversion/GraphToKernel/LoopKernel.cpp":
         "one class: the kernel of a loop over elements, from its views to its stores",
     "lib/Conversion/GraphToKernel/OrderWorkgroups.cpp":

@@ -152,12 +152,19 @@ TEST(CacheEntryTest, SaysWhatIsWrong) {
   other = bytes;
   other.back() ^= static_cast<std::byte>(1);
   EXPECT_THAT(message(other), HasSubstr("the checksum does not match"));
-  // A right checksum over something more.
+  // Right checksums over wrong contents.
+  auto sealed = [](std::vector<std::byte> bytes) {
+    const Hash128 hash = hashBytes(std::span<const std::byte>(bytes).subspan(28));
+    std::memcpy(&bytes[12], &hash.high, 8);
+    std::memcpy(&bytes[20], &hash.low, 8);
+    return bytes;
+  };
+  // The kind stands in front of the artifact and its length.
+  other = bytes;
+  other[bytes.size() - entryOf("key").artifact.size() - 9] = static_cast<std::byte>(99);
+  EXPECT_THAT(message(sealed(other)), HasSubstr("is of an unknown kind"));
   bytes.push_back({});
-  const Hash128 hash = hashBytes(std::span<const std::byte>(bytes).subspan(28));
-  std::memcpy(&bytes[12], &hash.high, 8);
-  std::memcpy(&bytes[20], &hash.low, 8);
-  EXPECT_THAT(message(bytes), HasSubstr("1 bytes follow it"));
+  EXPECT_THAT(message(sealed(bytes)), HasSubstr("1 bytes follow it"));
 }
 
 TEST_F(CacheTest, TheLeastRecentlyUsedGoFirst) {

@@ -134,3 +134,12 @@ TEST_F(Backends, WorkgroupsAndClustersAreTheRecords) {
   EXPECT_THAT(refusal("sm_80", "threads = 128 : i64, cluster = 2 : i64"),
               HasSubstr("needs 2 workgroups of a cluster; target 'sm_80' has 1"));
 }
+
+TEST_F(Backends, KeepCodeOnlyWhereTheySay) {
+  // C is one text: nothing of it can be kept by itself.
+  const TargetInfo info = *lookUpTarget("c");
+  Result<std::unique_ptr<Emitter>> emitter = (*pipelines::backends().find(info))->createEmitter(info, {}, 1);
+  ASSERT_TRUE(emitter) << emitter.status().toString();
+  EXPECT_EQ((*emitter)->keptFormat(), "");
+  EXPECT_THAT((*emitter)->addKept({}).message(), HasSubstr("this emitter keeps no code of a module"));
+}
