@@ -21,9 +21,8 @@
  * `void *device` lives from open() to close(); what it gave out is given back before close(), and events, modules,
  * graphs and memory before the streams.
  *
- * Threads. zyx calls from several threads, several at once, also for one device. For one device at a time one thread
- * alone hands over to streams. Between enter() and leave() a thread makes all the calls but the facts; they do not
- * nest.
+ * Threads. zyx calls from several threads, several at once, also for one device and for one stream. Between enter() and
+ * leave() a thread makes all the calls but the facts; they do not nest.
  *
  * Order. What is handed to a stream is done in the order of the calls; a call may return before it is done, and may as
  * well do it at once. zyx waits by synchronize_stream() and synchronize_event().

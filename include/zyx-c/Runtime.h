@@ -35,7 +35,7 @@ extern "C" {
 
 /* Of this header: grows by one when functions or members are added. A library has all that headers of its own
  * version and of every earlier one declare: zyx_api_version() is at least this number. Version 1 had neither. */
-#define ZYX_C_API_VERSION 3
+#define ZYX_C_API_VERSION 4
 
 typedef struct zyx_error zyx_error;
 typedef struct zyx_device zyx_device;
@@ -308,6 +308,23 @@ ZYX_C_API zyx_error *zyx_event_signal(zyx_event *event, zyx_error_code code, con
 ZYX_C_API zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *wait, size_t num_wait,
                                          zyx_event **event);
 
+/* Of version 4: streams of the host program's own, as the driver of the executor's device knows them (a CUstream, a
+ * hipStream_t) and of its context. A stream stays the caller's, who may destroy it when the call is over. Devices
+ * without such streams are ZYX_UNSUPPORTED; what the driver does not know is an error with its own words.
+ *
+ * As zyx_executor_submit, and behind all that the stream has when it is called. The host does not wait for that. */
+ZYX_C_API zyx_error *zyx_executor_submit_behind(zyx_executor *executor, void *stream, const zyx_event *const *wait,
+                                                size_t num_wait, zyx_event **event);
+/* The same, and what is put on the stream later is behind the run, as if it ran there. Returns when the run was handed
+ * to the driver: behind the events of `wait` and earlier runs of the device, and where a loop's count is data, behind
+ * what the count is made of. Where the run fails, its event says so. */
+ZYX_C_API zyx_error *zyx_executor_submit_on(zyx_executor *executor, void *stream, const zyx_event *const *wait,
+                                            size_t num_wait, zyx_event **event);
+/* Has the stream wait for an event: what is put there later is behind it. Returns when the work of the event was handed
+ * to a driver, or, where the stream cannot wait for that one, when it is over; with the failure of an event that has
+ * failed. */
+ZYX_C_API zyx_error *zyx_device_stream_wait(zyx_device *device, void *stream, const zyx_event *event);
+
 /* A command of a run. */
 typedef struct zyx_trace_record {
   size_t struct_size;
@@ -380,7 +397,7 @@ ZYX_C_API zyx_error *zyx_buffer_to_old_dlpack(zyx_buffer *buffer, zyx_dtype dtyp
                                               struct DLManagedTensor **tensor);
 /* The stream that orders all work of a card, a CUstream; NULL for devices without one. Another library's work that is
  * put there, or for which it waits (cuStreamWaitEvent), is behind what was handed over before and in front of what is
- * handed over later. */
+ * handed over later. Copies go on beside runs until it is asked for, and are on it from then on. */
 ZYX_C_API zyx_error *zyx_device_get_stream(zyx_device *device, void **stream);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Artifact/File.h"
+#include "zyx/Artifact/TensorMapBytes.h"
 #include "zyx/Base/Allocate.h"
 #include "zyx/Base/Envelope.h"
 
@@ -93,7 +94,9 @@ template <typename T> void getNumbers(ByteReader &from, std::vector<T> &numbers,
   }
 }
 
-void put(ByteWriter &to, const TensorMap &map) {
+} // namespace
+
+void artifact::put(ByteWriter &to, const TensorMap &map) {
   to.u32(map.buffer);
   to.u64(map.offset);
   to.u32(map.elementBytes);
@@ -106,7 +109,7 @@ void put(ByteWriter &to, const TensorMap &map) {
   putNumbers(to, map.steps);
 }
 
-Status get(ByteReader &from, TensorMap &map) {
+void artifact::get(ByteReader &from, TensorMap &map) {
   map.buffer = from.u32("buffer of a tensor map");
   map.offset = from.u64("offset of a tensor map");
   map.elementBytes = from.u32("elements of a tensor map");
@@ -117,8 +120,9 @@ Status get(ByteReader &from, TensorMap &map) {
   getNumbers(from, map.low, "pixels of a tensor map");
   getNumbers(from, map.high, "pixels of a tensor map");
   getNumbers(from, map.steps, "pixels of a tensor map");
-  return Status::ok();
 }
+
+namespace {
 
 void put(ByteWriter &to, const Kernel &kernel) {
   to.string(kernel.symbol);
@@ -153,9 +157,9 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.groupThreads = from.u32("kernel threads");
   kernel.sharedBytes = from.u32("kernel shared memory");
   kernel.clusterGroups = from.u32("kernel clusters");
-  kernel.tensorMaps.resize(from.count("tensor maps", 68));
+  kernel.tensorMaps.resize(from.count("tensor maps", leastTensorMapBytes));
   for (TensorMap &map : kernel.tensorMaps)
-    ZYX_RETURN_IF_ERROR(get(from, map));
+    get(from, map);
   return Status::ok();
 }
 

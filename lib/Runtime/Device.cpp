@@ -132,6 +132,11 @@ DLPackPlace Device::dlpackPlace() const {
   return pool()->isHostMemory() ? DLPackPlace() : DLPackPlace{/*kind=*/0, /*number=*/0};
 }
 
+Result<std::shared_ptr<Fence>> Device::recordStream(void *) {
+  return Status::unsupported(textOf({"device '", name(), "' takes no streams of the host program"}));
+}
+Status Device::letStreamWait(void *stream, const Point &) { return recordStream(stream).status(); }
+
 Result<std::shared_ptr<Buffer>> Device::borrow(uint64_t address, uint64_t size, std::shared_ptr<void> owner) const {
   if (!pool()->isHostMemory())
     return Status::unsupported("device '" + name() + "' takes no memory of other libraries");

@@ -348,12 +348,32 @@ Result<Measurement> Executor::measure(unsigned times) {
   return result;
 }
 
-Result<Point> Executor::submit(std::span<const Point> wait) {
+Result<Point> Executor::submit(std::span<const Point> wait) { return submitBehind(wait, nullptr); }
+
+Result<Point> Executor::submitBehind(void *stream, std::span<const Point> wait) {
+  ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<Fence> fence, device->recordStream(stream));
+  return submitBehind(wait, fence);
+}
+
+Result<Point> Executor::submitOn(void *stream, std::span<const Point> wait) {
+  ZYX_ASSIGN_OR_RETURN(Point run, submitBehind(stream, wait));
+  const Status waits = device->letStreamWait(stream, run);
+  // The failure of the run is that of its point.
+  if (!waits.isOk() && !(run.timeline && !run.timeline->status().isOk()))
+    return waits;
+  return run;
+}
+
+// Long, and called twice.
+[[gnu::noinline]] Result<Point> Executor::submitBehind(std::span<const Point> wait,
+                                                       const std::shared_ptr<Fence> &fence) {
   ZYX_DEBUG(Runtime, "submit '" + artifact().entry + "' on " + device->name() + " behind " +
                          std::to_string(wait.size()) + " points");
   if (isDebugged(DebugTopic::Launches)) {
     for (const Point &point : wait)
       ZYX_RETURN_IF_ERROR(point.wait());
+    if (fence)
+      ZYX_RETURN_IF_ERROR(fence->wait());
     ZYX_RETURN_IF_ERROR(run());
     return Point();
   }
@@ -365,6 +385,11 @@ Result<Point> Executor::submit(std::span<const Point> wait) {
   // The arena is used by one part of one run at a time.
   after.push_back(last);
   after.push_back(init);
+  if (fence) {
+    // Nobody signals it: the device, whose fence it is, takes it at once.
+    after.push_back({std::make_shared<Timeline>(), 1});
+    after.back().timeline->announce(1, fence);
+  }
   auto held = std::make_shared<std::vector<std::shared_ptr<Buffer>>>();
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)

@@ -39,8 +39,8 @@ struct MemoryPoolTag {
 struct StreamTag {
   int device;
   std::deque<std::function<void()>> work;
-  /// Pieces of work that were handed over, and those that are over.
-  uint64_t handed = 0, over = 0;
+  /// Pieces of work that were handed over, those that are over, and up to the last that is a launch or waits for one.
+  uint64_t handed = 0, over = 0, ofRuns = 0;
 };
 struct EventTag {
   /// Work may write it when the event is no more.
@@ -98,6 +98,8 @@ struct State {
     int device;
     std::shared_ptr<void> owner;
     std::shared_ptr<MemoryPoolTag> pool;
+    /// Whether the stream on which it was allocated has come there: others may use it from then on.
+    std::shared_ptr<bool> isThere;
   };
   /// What was given out, until it is given back; a lost device keeps it to its end.
   std::map<uint64_t, Block> memory;
@@ -107,7 +109,9 @@ struct State {
   std::map<MemoryPoolHandle, std::shared_ptr<MemoryPoolTag>> pools;
   /// The word for which a stream waits.
   std::atomic<const uint32_t *> gate = nullptr;
-  std::atomic<int> held = -1;
+  std::atomic<bool> areRunsHeld = false;
+  /// Waits that were held by that, so far.
+  std::atomic<int> numHeld = 0;
 };
 
 State &state() {
@@ -138,7 +142,8 @@ template <typename F> int onDevice(F &&body) {
 }
 /// What is done on a stream of the current context.
 template <typename F> int onStream(Stream stream, F &&body) {
-  return onDevice([&] { return stream->device == current ? body() : invalidHandle; });
+  return onDevice(
+      [&] { return state().streams.contains(stream) && stream->device == current ? body() : invalidHandle; });
 }
 
 /// Counts down, and is true once.
@@ -158,11 +163,17 @@ void run(StreamTag &stream, uint64_t number) {
   }
 }
 
-/// Before somebody waits for a device, without the lock.
-void beSlow() {
+/// Before somebody waits for a stream to have done so many pieces of work, without the lock.
+void beSlow(const std::function<bool()> &isOfRuns) {
   if (state().facts.slowness)
     std::this_thread::sleep_for(std::chrono::milliseconds(state().facts.slowness));
-  while (state().held == current)
+  const auto isHeld = [&] {
+    std::lock_guard lock(state().mutex);
+    return isOfRuns();
+  };
+  if (state().areRunsHeld && isHeld())
+    ++state().numHeld;
+  while (state().areRunsHeld && isHeld())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -176,6 +187,21 @@ bool isAlive(uint64_t address, size_t size, int device) {
   return isReached && address + size <= begin + block.size;
 }
 
+/// Of what is done now: whether the memory is allocated there, and not yet free.
+void checkOrder(uint64_t address, size_t size) {
+  for (const auto *blocks : {&state().memory, &state().leaving}) {
+    const auto after = blocks->upper_bound(address);
+    if (after == blocks->begin())
+      continue;
+    const auto &[begin, block] = *std::prev(after);
+    if (address + size <= begin + block.size) {
+      state().facts.unordered += !*block.isThere;
+      return;
+    }
+  }
+  ++state().facts.unordered;
+}
+
 int enqueue(Stream stream, std::function<void()> work) {
   stream->work.push_back(std::move(work));
   ++stream->handed;
@@ -187,6 +213,7 @@ template <typename T> int fill(uint64_t to, T value, size_t count, Stream stream
     if (!isAlive(to, count * sizeof(T), stream->device))
       return invalid;
     return enqueue(stream, [=] {
+      checkOrder(to, count * sizeof(T));
       for (size_t i = 0; i < count; ++i)
         std::memcpy(reinterpret_cast<char *>(to) + i * sizeof(T), &value, sizeof(T));
     });
@@ -212,13 +239,17 @@ void zyxFakeCudaReset() {
     state().facts = {};
     state().memory.clear();
     state().leaving.clear();
-    state().held = -1;
+    state().areRunsHeld = false;
     state().gate = nullptr;
     for (Card &card : state().cards)
       card.lost = 0;
   });
 }
-void zyxFakeCudaHold(int device) { state().held = device; }
+int zyxFakeCudaHoldRuns(int areHeld) {
+  if (areHeld >= 0)
+    state().areRunsHeld = areHeld != 0;
+  return areHeld < 0 ? state().numHeld.load() : state().numHeld.exchange(0);
+}
 int zyxFakeCudaEarlyWaits() {
   int waits = 0;
   always([&] { waits = state().facts.earlyWaits; });
@@ -247,6 +278,7 @@ int cuGetErrorName(int code, const char **name) {
           : code == badImage       ? "CUDA_ERROR_INVALID_PTX"
           : code == outOfResources ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
           : code == launchFailed   ? "CUDA_ERROR_LAUNCH_FAILED"
+          : code == invalidHandle  ? "CUDA_ERROR_INVALID_HANDLE"
           : code == 100            ? "CUDA_ERROR_NO_DEVICE"
                                    : nullptr;
   return *name ? success : invalid;
@@ -377,7 +409,7 @@ int cuStreamDestroy_v2(Stream stream) {
   });
 }
 int cuStreamSynchronize(Stream stream) {
-  beSlow();
+  beSlow([=] { return stream->ofRuns > stream->over; });
   return onStream(stream, [=] {
     run(*stream, stream->handed);
     return state().cards[current].lost;
@@ -389,6 +421,8 @@ int cuStreamWaitEvent(Stream stream, Event event, unsigned) {
       return invalid;
     ++state().facts.eventWaits;
     state().facts.earlyWaits += event->stream->over < event->number;
+    if (event->stream->ofRuns > event->stream->over)
+      stream->ofRuns = stream->handed + 1;
     return enqueue(stream, [other = event->stream, number = event->number] { run(*other, number); });
   });
 }
@@ -414,7 +448,7 @@ int cuEventRecord(Event event, Stream stream) {
   });
 }
 int cuEventSynchronize(Event event) {
-  beSlow();
+  beSlow([=] { return event->stream->ofRuns > event->stream->over && event->stream->over < event->number; });
   return onDevice([=] {
     run(*event->stream, event->number);
     return state().cards[current].lost;
@@ -442,9 +476,10 @@ int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, MemoryPoolHandle poo
     const char *given = std::getenv("FAKE_CUDA_FILL");
     std::memset(memory, given ? std::atoi(given) : 0xa5, size);
     *address = reinterpret_cast<uint64_t>(memory);
-    state().memory[*address] = {size, current, owner, state().pools.at(pool)};
+    const auto isThere = std::make_shared<bool>(false);
+    state().memory[*address] = {size, current, owner, state().pools.at(pool), isThere};
     ++state().facts.allocations;
-    return success;
+    return enqueue(stream, [=] { *isThere = true; });
   });
 }
 int cuMemFreeAsync(uint64_t address, Stream stream) {
@@ -483,7 +518,11 @@ static int copyLater(void *to, const void *from, size_t size, std::initializer_l
     for (uint64_t address : onDevices)
       if (!isAlive(address, size, current))
         return invalid;
-    return enqueue(stream, [=] { std::memcpy(to, from, size); });
+    return enqueue(stream, [=, memory = std::vector<uint64_t>(onDevices)] {
+      for (uint64_t address : memory)
+        checkOrder(address, size);
+      std::memcpy(to, from, size);
+    });
   });
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream stream) {
@@ -669,11 +708,14 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
       ++state().facts.launches;
       state().facts.lastGroups = groups;
       state().facts.lastThreads = threads;
+      stream->ofRuns = stream->handed + 1;
       return enqueue(stream, [launch, module, stream] {
         zyx::ptx::Launch now = launch;
         for (const auto *blocks : {&state().memory, &state().leaving})
           for (const auto &[address, block] : *blocks)
-            if (block.device == stream->device || block.pool->readers.contains(stream->device))
+            if (!*block.isThere)
+              continue;
+            else if (block.device == stream->device || block.pool->readers.contains(stream->device))
               now.memory.emplace_back(address, address + block.size);
         if (const int code = execute(now))
           state().cards[stream->device].lost = code;
@@ -693,10 +735,13 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
     ++state().facts.launches;
     state().facts.lastGroups = groups;
     state().facts.lastThreads = threads;
+    stream->ofRuns = stream->handed + 1;
     if (name.rfind("trap", 0) == 0 || (computes && (!isAlive(given[0], 4 * given[3], stream->device) ||
                                                     !isAlive(given[1], 4 * given[3], stream->device))))
       return enqueue(stream, [stream] { state().cards[stream->device].lost = illegalAddress; });
     return enqueue(stream, [=] {
+      for (size_t i = 0; computes && i < 2; ++i)
+        checkOrder(given[i], 4 * given[3]);
       for (uint64_t i = 0; computes && i < given[3]; ++i)
         reinterpret_cast<int32_t *>(given[1])[i] = reinterpret_cast<const int32_t *>(given[0])[i] + 1;
     });

@@ -49,6 +49,8 @@ struct FakeCuda {
   int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0, peerCopies = 0;
   /// Waits of a stream for another device, and those of them for work that was not over.
   int eventWaits = 0, earlyWaits = 0;
+  /// Times that memory was used before the stream on which it was allocated was there, or after it was free.
+  int unordered = 0;
   /// Bytes that went from a device to the host or back.
   uint64_t hostBytes = 0;
   /// Waits for a value, and those of them that nobody would have ended.
@@ -65,8 +67,9 @@ struct FakeCuda {
 extern "C" FakeCuda *zyxFakeCuda();
 /// As if it had just been loaded; whatever is alive is forgotten.
 extern "C" void zyxFakeCudaReset();
-/// Until the next call, the host waits for this device for ever; -1 for none. Other devices do not.
-extern "C" void zyxFakeCudaHold(int device);
+/// Until the next call with 0, the host waits for ever where a launch, or what waits for one, is not over. What is on
+/// other streams goes on. Says how many such waits there were since the last call; -1 asks for no more than that.
+extern "C" int zyxFakeCudaHoldRuns(int areHeld);
 /// The device of the calling thread's context, -1 for none; and how many contexts the thread has been given.
 extern "C" int zyxFakeCudaCurrent();
 extern "C" int zyxFakeCudaDepth();

@@ -73,6 +73,16 @@ public:
   /// that is handed over later.
   virtual void *nativeStream() const { return nullptr; }
 
+  // Streams of the host program, as the device's driver knows them: CUDA's CUstream, HIP's hipStream_t. They are of the
+  // device's context, and live until the call is over. Unsupported where the device takes none.
+
+  /// A fence behind all that such a stream has now, for which Executor::submitBehind has a run wait.
+  virtual Result<std::shared_ptr<Fence>> recordStream(void *stream);
+  /// Has such a stream wait for a point: what is put there later is behind it. Returns when the work that reaches the
+  /// point was handed to a device, which the stream then waits for without the host; fails where it has failed. Where
+  /// the device cannot wait for that one, it returns when the point is reached.
+  virtual Status letStreamWait(void *stream, const Point &point);
+
   /// What its programs have made of weights.
   KeptStore &kept() { return keptStore; }
 

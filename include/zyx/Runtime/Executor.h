@@ -89,6 +89,12 @@ public:
   /// Runs on the device's queues after `wait`, after earlier runs and after all who use the bound
   /// buffers; the point is reached when the outputs are there.
   Result<Point> submit(std::span<const Point> wait = {});
+  /// The same, and behind all that a stream of the host program has now (Device::recordStream). The device waits for
+  /// that, and the host does not.
+  Result<Point> submitBehind(void *stream, std::span<const Point> wait = {});
+  /// The same, and what is put on the stream later is behind the run, as if it ran there (Device::letStreamWait).
+  /// Returns when the run was handed to the device, so behind what it waits for on the host.
+  Result<Point> submitOn(void *stream, std::span<const Point> wait = {});
   /// As `run`, with the time of each command; 0 for those of the init where it need not run.
   Result<std::vector<CommandTime>> profile();
   /// Runs once, and then `times` more without a wait in between; says what these took.
@@ -151,6 +157,7 @@ private:
   void findOrder(std::vector<Point> &wait, std::vector<Point> &after, size_t numStale) const;
   void note(const Point &run);
   void finishAll();
+  Result<Point> submitBehind(std::span<const Point> wait, const std::shared_ptr<Fence> &fence);
   Status runNow(const std::function<Status(Part)> &runPart);
 
   const ForkMark mark;

@@ -26,6 +26,8 @@ inline constexpr Deadline never = Deadline::max();
 class Fence {
 public:
   virtual ~Fence() = default;
+  /// On the host.
+  virtual Status wait() { return Status::unsupported("the host cannot wait for this fence"); }
 };
 
 /// A number that only grows, on which the host and devices synchronise. Waiting for a value before

@@ -243,8 +243,11 @@ zyx_error *zyx_executor_read_output(const zyx_executor *executor, size_t index, 
   });
 }
 
-zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *wait, size_t num_wait,
-                               zyx_event **event) {
+/// Where a run is handed over: on its device alone, or in an order with a stream of the host program.
+enum class Order { Free, Behind, On };
+
+static zyx_error *submitBy(Order order, zyx_executor *executor, void *stream, const zyx_event *const *wait,
+                           size_t num_wait, zyx_event **event) {
   return guard([&] {
     if (event)
       *event = nullptr;
@@ -260,9 +263,16 @@ zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *w
     if (executor->trace) {
       for (const Point &point : points)
         ZYX_RETURN_IF_ERROR(point.wait());
+      if (order != Order::Free) {
+        ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<Fence> fence, executor->device->recordStream(stream));
+        ZYX_RETURN_IF_ERROR(fence->wait());
+      }
       ZYX_RETURN_IF_ERROR(runTraced(*executor));
     } else {
-      ZYX_ASSIGN_OR_RETURN(run, executor->executor->submit(points));
+      Executor &of = *executor->executor;
+      ZYX_ASSIGN_OR_RETURN(run, order == Order::Free     ? of.submit(points)
+                                : order == Order::Behind ? of.submitBehind(stream, points)
+                                                         : of.submitOn(stream, points));
     }
     count(*executor, 1, /*isSubmitted=*/true);
     if (event) {
@@ -270,6 +280,28 @@ zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *w
       *event = result.release();
     }
     return Status::ok();
+  });
+}
+
+zyx_error *zyx_executor_submit(zyx_executor *executor, const zyx_event *const *wait, size_t num_wait,
+                               zyx_event **event) {
+  return submitBy(Order::Free, executor, nullptr, wait, num_wait, event);
+}
+
+zyx_error *zyx_executor_submit_behind(zyx_executor *executor, void *stream, const zyx_event *const *wait,
+                                      size_t num_wait, zyx_event **event) {
+  return submitBy(Order::Behind, executor, stream, wait, num_wait, event);
+}
+
+zyx_error *zyx_executor_submit_on(zyx_executor *executor, void *stream, const zyx_event *const *wait, size_t num_wait,
+                                  zyx_event **event) {
+  return submitBy(Order::On, executor, stream, wait, num_wait, event);
+}
+
+zyx_error *zyx_device_stream_wait(zyx_device *device, void *stream, const zyx_event *event) {
+  return guard([&] {
+    ZYX_RETURN_IF_ERROR(checkNull(device, "device"));
+    return device->device->letStreamWait(stream, event ? event->point : Point());
   });
 }
 

@@ -461,6 +461,14 @@ static void testSubmit(zyx_device *device, const char *path) {
   OK(zyx_device_get_statistics(device, &before));
   OK(zyx_executor_load_file(device, path, &executor));
   FAILS(zyx_executor_submit(NULL, NULL, 0, &first), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
+  FAILS(zyx_executor_submit_on(NULL, NULL, NULL, 0, &first), ZYX_INVALID_ARGUMENT, "'executor' is NULL");
+  FAILS(zyx_executor_submit_behind(executor, NULL, NULL, 1, &first), ZYX_INVALID_ARGUMENT, "'wait' is NULL");
+  FAILS(zyx_executor_submit_behind(executor, &failures, NULL, 0, &first), ZYX_UNSUPPORTED,
+        "device 'cpu' takes no streams of the host program");
+  CHECK(first == NULL);
+  FAILS(zyx_executor_submit_on(executor, &failures, NULL, 0, NULL), ZYX_UNSUPPORTED, "takes no streams");
+  FAILS(zyx_device_stream_wait(NULL, &failures, NULL), ZYX_INVALID_ARGUMENT, "'device' is NULL");
+  FAILS(zyx_device_stream_wait(device, &failures, NULL), ZYX_UNSUPPORTED, "takes no streams");
   FAILS(zyx_executor_submit(executor, NULL, 1, &first), ZYX_INVALID_ARGUMENT, "'wait' is NULL");
   FAILS(zyx_executor_submit(executor, NULL, 0, &first), ZYX_INVALID_ARGUMENT, "input 'x' is not set");
   CHECK(first == NULL);

@@ -407,9 +407,17 @@ TEST_F(CudaDeviceTest, HasAPoolOfItsOwnThatFreeMemoryBounds) {
 
 TEST_F(CudaDeviceTest, OthersAllocateWhileOneWaitsForTheCard) {
   auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, test::sampleForCuda());
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  ASSERT_TRUE(executor->run().isOk());
   MemoryPool &pool = *device->pool();
+  const uint64_t before = pool.usage().inUse;
+  holdRuns(1);
+  auto run = executor->submit();
+  ASSERT_TRUE(run);
+  waitForRun();
   fake->failAllocation = 1;
-  hold(0);
   // The card is full: what it keeps for the next one is given back when all work is over.
   auto waiting = std::async(std::launch::async, [&] { return pool.allocate(100); });
   while (allocationFaults())
@@ -418,15 +426,17 @@ TEST_F(CudaDeviceTest, OthersAllocateWhileOneWaitsForTheCard) {
   const bool isFree = other.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
   EXPECT_TRUE(isFree);
   EXPECT_EQ(waiting.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
-  hold(-1);
+  holdRuns(0);
   auto first = waiting.get(), second = other.get();
   ASSERT_TRUE(first);
   ASSERT_TRUE(second);
   EXPECT_EQ(fake->trims, 1);
-  EXPECT_EQ(pool.usage().inUse, 300u);
+  EXPECT_EQ(pool.usage().inUse, before + 300u);
   EXPECT_TRUE(pool.deallocate(*first).isOk());
   EXPECT_TRUE(pool.deallocate(*second).isOk());
-  EXPECT_EQ(pool.usage().inUse, 0u);
+  EXPECT_EQ(pool.usage().inUse, before);
+  EXPECT_TRUE(run->wait().isOk());
+  executor.reset();
   device.reset();
   expectNothingLeft();
 }

@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <thread>
 
 namespace zyx::test {
 
@@ -66,7 +67,7 @@ protected:
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();
     reset = reinterpret_cast<void (*)()>(dlsym(library, "zyxFakeCudaReset"));
-    hold = reinterpret_cast<void (*)(int)>(dlsym(library, "zyxFakeCudaHold"));
+    holdRuns = reinterpret_cast<int (*)(int)>(dlsym(library, "zyxFakeCudaHoldRuns"));
     earlyWaits = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaEarlyWaits"));
     allocationFaults = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaAllocationFaults"));
     currentContext = reinterpret_cast<int (*)()>(dlsym(library, "zyxFakeCudaCurrent"));
@@ -107,6 +108,12 @@ protected:
     return Status::ok();
   }
 
+  /// Until the host waits for a run that is held back: all of it is handed over.
+  void waitForRun() {
+    while (holdRuns(-1) == 0)
+      std::this_thread::yield();
+  }
+
   void expectNothingLeft() {
     EXPECT_EQ(fake->allocations, 0);
     EXPECT_EQ(fake->pinned, 0);
@@ -116,11 +123,12 @@ protected:
     EXPECT_EQ(fake->contexts, 0);
     EXPECT_EQ(fake->graphs, 0);
     EXPECT_EQ(fake->pools, 0);
+    EXPECT_EQ(fake->unordered, 0);
   }
 
   FakeCuda *fake = nullptr;
   void (*reset)() = nullptr;
-  void (*hold)(int device) = nullptr;
+  int (*holdRuns)(int areHeld) = nullptr;
   int (*earlyWaits)() = nullptr, (*allocationFaults)() = nullptr;
   int (*currentContext)() = nullptr, (*depthOfContexts)() = nullptr;
 };

@@ -25,7 +25,7 @@ protected:
     open();
   }
   void TearDown() override {
-    hold(-1);
+    holdRuns(0);
     CudaTest::TearDown();
   }
 
@@ -184,7 +184,7 @@ TEST_F(PeersTest, WorkOfOneCardBeginsBehindWorkOfTheOtherWithoutTheHost) {
   const std::shared_ptr<Buffer> x = makeFull(here), y = make(here), moved = make(there);
   std::unique_ptr<Executor> first = makeProgram(here, x), second = makeProgram(there, moved);
   ASSERT_TRUE(first->bindOutput(0, y).isOk());
-  hold(0);
+  holdRuns(1);
   Result<Point> run = first->submit();
   ASSERT_TRUE(run);
   Result<Point> copy = Buffer::copyLater(y, moved, there->queue());
@@ -195,7 +195,7 @@ TEST_F(PeersTest, WorkOfOneCardBeginsBehindWorkOfTheOtherWithoutTheHost) {
   EXPECT_FALSE(copy->isDecided());
   Result<Point> behind = second->submit();
   ASSERT_TRUE(behind);
-  hold(-1);
+  holdRuns(0);
   EXPECT_TRUE(behind->wait().isOk());
   EXPECT_TRUE(run->isReached());
   EXPECT_TRUE(copy->isReached());
@@ -205,14 +205,14 @@ TEST_F(PeersTest, WorkOfOneCardBeginsBehindWorkOfTheOtherWithoutTheHost) {
 TEST_F(PeersTest, ARunOfOneCardWaitsForTheOther) {
   const std::shared_ptr<Buffer> x = makeFull(here), other = makeFull(there);
   std::unique_ptr<Executor> first = makeProgram(here, x), second = makeProgram(there, other);
-  hold(0);
+  holdRuns(1);
   Result<Point> run = first->submit();
   ASSERT_TRUE(run);
   Result<Point> behind = second->submit(std::span(&*run, 1));
   ASSERT_TRUE(behind);
   EXPECT_TRUE(waitForEarlyWaits(1));
   EXPECT_FALSE(behind->isDecided());
-  hold(-1);
+  holdRuns(0);
   EXPECT_TRUE(behind->wait().isOk());
   EXPECT_EQ(resultOf(*second), inputPlus(2));
 }
@@ -234,7 +234,7 @@ TEST_F(PeersTest, ALostCardTakesNothingFromTheOther) {
   std::unique_ptr<Executor> first = std::move(*tryProgram(here, x, "trap"));
   const std::shared_ptr<Buffer> y = make(here);
   ASSERT_TRUE(first->bindOutput(0, y).isOk());
-  hold(0);
+  holdRuns(1);
   Result<Point> run = first->submit();
   ASSERT_TRUE(run);
   Result<Point> copy = Buffer::copyLater(y, moved, there->queue());
@@ -243,7 +243,7 @@ TEST_F(PeersTest, ALostCardTakesNothingFromTheOther) {
   EXPECT_TRUE(waitForEarlyWaits(1));
   Result<Point> behind = second->submit();
   ASSERT_TRUE(behind);
-  hold(-1);
+  holdRuns(0);
   EXPECT_EQ(run->wait().code(), ErrorCode::DeviceLost);
   // What depends on the card has run in vain, or not at all.
   EXPECT_THAT(copy->wait().toString(),

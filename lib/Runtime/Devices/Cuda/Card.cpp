@@ -15,6 +15,8 @@ using namespace zyx::runtime::cuda;
 
 /// Older cards cannot run what the compiler makes.
 static constexpr int oldestCapability = 75;
+/// Of an H100: longer copies take a third longer as nodes than what the driver does by itself.
+static constexpr uint64_t largestCopyInGraph = uint64_t(32) << 20;
 
 static std::string describeCapability(int capability) {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
@@ -43,6 +45,7 @@ static Result<CardFacts> readFacts(const Driver &driver, int index) {
     ZYX_RETURN_IF_ERROR(driver.check(code, "ask for the facts of device " + std::to_string(index)));
   facts.capability = 10 * major + minor;
   facts.memoryBytes = bytes;
+  facts.largestCopyInGraph = largestCopyInGraph;
   facts.description = std::string(name) + ", compute capability " + describeCapability(facts.capability) + ", " +
                       std::to_string(bytes >> 20) + " MiB";
   int version = 0;
@@ -74,13 +77,17 @@ std::string cuda::targetOf(int capability) {
 
 unsigned cuda::lanesOf(int capability) { return capability <= 80 ? 64 : 128; }
 
-static DeviceFacts deviceFacts(const CardFacts &card) {
-  DeviceFacts facts;
+static void describe(const CardFacts &card, DeviceFacts &facts) {
   facts.target = targetOf(card.capability);
-  facts.identity = card.description + ", " + card.driver;
   facts.architecture = "sm_" + std::to_string(card.capability);
-  facts.processors = static_cast<unsigned>(card.processors);
   facts.lanes = lanesOf(card.capability);
+}
+
+DeviceFacts cuda::deviceFacts(const Vendor &vendor, const CardFacts &card) {
+  DeviceFacts facts;
+  vendor.describe(card, facts);
+  facts.identity = card.description + ", " + card.driver;
+  facts.processors = static_cast<unsigned>(card.processors);
   facts.megahertz = static_cast<unsigned>(card.kilohertz / 1000);
   facts.memoryBytes = card.memoryBytes;
   // Kernels load and store 16 bytes at once.
@@ -128,4 +135,4 @@ static Status checkCode(const CardFacts &facts, const artifact::Artifact &artifa
   return Status::ok();
 }
 
-const Vendor cuda::nvidia = {Family::CUDA, "cuda", DLPackPlace::cuda, readFacts, deviceFacts, checkAge, checkCode};
+const Vendor cuda::nvidia = {Family::CUDA, "cuda", DLPackPlace::cuda, readFacts, describe, checkAge, checkCode};

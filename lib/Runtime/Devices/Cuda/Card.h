@@ -26,6 +26,8 @@ struct CardFacts {
   /// The highest clock; threads of a block and of a warp, and shared memory of a block, at most.
   int kilohertz = 0, groupThreads = 0, warpThreads = 0, groupBytes = 0;
   uint64_t memoryBytes = 0;
+  /// As BackendFacts says it.
+  uint64_t largestCopyInGraph = UINT64_MAX;
 };
 
 /// What cards of one vendor are, beside what the two drivers have in common.
@@ -36,8 +38,8 @@ struct Vendor {
   /// Where their memory is, by DLPack's numbers.
   int32_t dlpackKind;
   Result<CardFacts> (*readFacts)(const Driver &driver, int index);
-  /// What is known of a card without its context: all but the memory that is free.
-  DeviceFacts (*deviceFacts)(const CardFacts &card);
+  /// What the facts that vendors count in their own ways say: target, architecture, lanes.
+  void (*describe)(const CardFacts &card, DeviceFacts &facts);
   /// Refuses a card that the compiler makes no code for.
   Status (*checkCard)(const CardFacts &card);
   /// Refuses code that the card cannot run.
@@ -45,6 +47,8 @@ struct Vendor {
 };
 extern const Vendor nvidia, amd;
 
+/// What is known of a card without its context: all but the memory that is free.
+DeviceFacts deviceFacts(const Vendor &vendor, const CardFacts &card);
 /// How many cards there are.
 Result<int> countCards(const Driver &driver, const Vendor &vendor);
 /// The record of targets that code for such a card is compiled with: "sm_90a", or "cuda" for a card that
@@ -52,6 +56,7 @@ Result<int> countCards(const Driver &driver, const Vendor &vendor);
 std::string targetOf(int capability);
 /// Additions of f32 that a multiprocessor begins in a cycle, by the tables of CUDA's programming guide.
 unsigned lanesOf(int capability);
+
 } // namespace zyx::runtime::cuda
 
 #endif // ZYX_LIB_RUNTIME_DEVICES_CUDA_CARD_H

@@ -19,8 +19,6 @@ namespace {
 
 /// Of a driver, as it counts: CUDA 12, which describes buffers to the copy engine.
 constexpr int copyEngineVersion = 12000;
-/// Copies of more bytes take a third longer as nodes than what the driver does by itself.
-constexpr uint64_t largestCopyNode = uint64_t(32) << 20;
 /// Cards of this process that are open.
 std::atomic<int> numOpen = 0;
 
@@ -91,6 +89,7 @@ public:
   }
   void destroyStream(StreamHandle stream) override { (void)driver.streamDestroy(native(stream)); }
   void *nativeStream(StreamHandle stream) const override { return native(stream); }
+  Result<StreamHandle> adoptStream(void *stream) const override { return handleOf<StreamHandle>(stream); }
   Status synchronize(StreamHandle stream) override { return driver.statusOf(driver.streamSynchronize(native(stream))); }
   Result<EventHandle> createEvent(bool isTimed) override {
     Event event = nullptr;
@@ -152,13 +151,13 @@ private:
 Status CudaBackend::open() {
   ZYX_ASSIGN_OR_RETURN(card, vendor.readFacts(driver, index));
   ZYX_RETURN_IF_ERROR(vendor.checkCard(card));
-  itsFacts.device = vendor.deviceFacts(card);
+  itsFacts.device = deviceFacts(vendor, card);
   itsFacts.place = {vendor.dlpackKind, index};
   itsFacts.target = itsFacts.device.target;
   itsFacts.identity = itsFacts.device.identity;
   itsFacts.alignment = itsFacts.device.alignment;
   itsFacts.processors = card.processors;
-  itsFacts.largestCopyInGraph = largestCopyNode;
+  itsFacts.largestCopyInGraph = card.largestCopyInGraph;
   const std::string action = "open device '" + itsFacts.name + "'";
   ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), action));
   ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), action));

@@ -38,7 +38,7 @@ std::vector<DeviceListing> cuda::listCards(const Vendor &vendor) {
     const std::string name = vendor.kind + (i == 0 ? "" : ":" + std::to_string(i));
     Result<CardFacts> facts = vendor.readFacts(**driver, i);
     listings.push_back({name, facts.isOk(), facts ? facts->description : facts.status().message(),
-                        facts ? vendor.deviceFacts(*facts) : DeviceFacts()});
+                        facts ? deviceFacts(vendor, *facts) : DeviceFacts()});
   }
   return listings.empty() ? absent(Status::notFound("the driver has no device")) : listings;
 }

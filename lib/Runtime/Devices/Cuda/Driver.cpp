@@ -7,6 +7,7 @@
 #include "zyx/Base/Config.h"
 #include "zyx/Base/ProcessMutex.h"
 
+#include <array>
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
@@ -111,12 +112,13 @@ Result<const Driver *> Driver::open(Family family) {
   const Library &known = libraries[static_cast<size_t>(family)];
   const char *named = zyxVariable(known.variable);
   const std::string path = named ? named : known.file;
-  // Never closed, by path: tests bring drivers of their own.
+  // Never closed, by family and path: tests bring drivers of their own.
   static constinit ProcessMutex mutex;
-  static std::map<std::string, std::unique_ptr<Driver>> &opened = *new std::map<std::string, std::unique_ptr<Driver>>;
+  using Opened = std::map<std::string, std::unique_ptr<Driver>>;
+  static std::array<Opened, 2> &opened = *new std::array<Opened, 2>;
   const ProcessMutex::Guard lock(mutex);
   ZYX_RETURN_IF_ERROR(lock.check());
-  std::unique_ptr<Driver> &driver = opened[path];
+  std::unique_ptr<Driver> &driver = opened[static_cast<size_t>(family)][path];
   if (!driver) {
     ZYX_ASSIGN_OR_RETURN(driver, openLibrary(path, family));
   }

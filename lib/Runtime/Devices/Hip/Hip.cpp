@@ -68,22 +68,11 @@ Result<CardFacts> readFacts(const Driver &driver, int index) {
 
 bool isKnown(const CardFacts &card) { return std::ranges::count(known, card.architecture) != 0; }
 
-DeviceFacts deviceFacts(const CardFacts &card) {
-  DeviceFacts facts;
+void describe(const CardFacts &card, DeviceFacts &facts) {
   facts.target = isKnown(card) ? card.architecture : "";
-  facts.identity = card.description + ", " + card.driver;
   facts.architecture = card.architecture;
-  facts.processors = static_cast<unsigned>(card.processors);
   // Of all of them a compute unit begins so many additions of f32 in a cycle, by AMD's tables.
   facts.lanes = 128;
-  facts.megahertz = static_cast<unsigned>(card.kilohertz / 1000);
-  facts.memoryBytes = card.memoryBytes;
-  facts.alignment = 16;
-  facts.workgroupThreads = static_cast<unsigned>(card.groupThreads);
-  facts.subgroupThreads = static_cast<unsigned>(card.warpThreads);
-  facts.sharedBytes = static_cast<uint64_t>(card.groupBytes);
-  facts.dtypes = allDTypes();
-  return facts;
 }
 
 Status checkCard(const CardFacts &card) {
@@ -106,7 +95,7 @@ Status checkCode(const CardFacts &card, const artifact::Artifact &artifact) {
 
 } // namespace
 
-const Vendor cuda::amd = {Family::HIP, "hip", dlpackRocm, readFacts, deviceFacts, checkCard, checkCode};
+const Vendor cuda::amd = {Family::HIP, "hip", dlpackRocm, readFacts, describe, checkCard, checkCode};
 
 Result<std::shared_ptr<Device>> runtime::createHipDevice(std::string name, const DeviceOptions &options) {
   return createCard(amd, std::move(name), options);

@@ -168,6 +168,10 @@ public:
   virtual void destroyStream(StreamHandle stream) = 0;
   /// As other libraries know it; null where they do not. *
   virtual void *nativeStream([[maybe_unused]] StreamHandle stream) const { return nullptr; }
+  /// A stream of the host program, which other libraries know by this; it stays theirs.
+  virtual Result<StreamHandle> adoptStream([[maybe_unused]] void *native) const {
+    return Status::unsupported("device '" + facts().name + "' takes no streams of the host program");
+  }
   virtual Status synchronize(StreamHandle stream) = 0;
   /// One that is timed says when it was reached.
   virtual Result<EventHandle> createEvent(bool isTimed) = 0;

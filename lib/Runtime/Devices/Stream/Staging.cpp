@@ -15,79 +15,96 @@ static constexpr const char *action = "copy between the host and the device";
 Staging::~Staging() {
   // Of a device that is lost the driver takes back what it can.
   const EnteredContext inside(context);
-  for (Half &half : halves) {
-    if (half.memory)
-      context.backend().freeHost(half.memory);
-    if (half.hasEvent)
-      context.backend().destroyEvent(half.done);
+  for (Piece &piece : ring) {
+    if (piece.memory)
+      context.backend().freeHost(piece.memory);
+    if (piece.hasEvent)
+      context.backend().destroyEvent(piece.done);
   }
 }
 
 Status Staging::open() {
-  for (Half &half : halves) {
-    if (!half.memory) {
+  for (Piece &piece : ring) {
+    if (!piece.memory) {
       Result<void *> made = context.backend().allocateHost(bytes);
       ZYX_RETURN_IF_ERROR(context.check(made.status(), "allocate staging memory"));
-      half.memory = *made;
+      piece.memory = *made;
     }
-    if (!half.hasEvent) {
-      Result<EventHandle> made = context.backend().createEvent(/*isTimed=*/true);
+    if (!piece.hasEvent) {
+      Result<EventHandle> made = context.backend().createEvent(/*isTimed=*/false);
       ZYX_RETURN_IF_ERROR(context.check(made.status(), "make an event"));
-      half.done = *made;
-      half.hasEvent = true;
+      piece.done = *made;
+      piece.hasEvent = true;
     }
   }
   return Status::ok();
 }
 
-Status Staging::record(size_t i) {
-  halves[i].isInFlight = true;
-  return context.check(context.backend().record(context.stream(), halves[i].done), action);
+Status Staging::record(Piece &piece) {
+  piece.isInFlight = true;
+  return context.check(context.backend().record(stream, piece.done), action);
 }
 
-Status Staging::wait(size_t i) {
-  if (!halves[i].isInFlight)
+Status Staging::finish(Piece &piece) {
+  if (!piece.isInFlight)
     return Status::ok();
-  halves[i].isInFlight = false;
-  return context.check(context.backend().synchronize(halves[i].done), action);
+  ZYX_RETURN_IF_ERROR(context.check(context.backend().synchronize(piece.done), action));
+  piece.isInFlight = false;
+  if (!piece.due.empty())
+    std::memcpy(piece.due.data(), piece.memory, piece.due.size());
+  piece.due = {};
+  return Status::ok();
 }
 
-Status Staging::upload(MemoryRef to, std::span<const std::byte> from) {
+template <typename Copy> Status Staging::copyAll(Copy copy) {
+  std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(open());
-  for (size_t i = 0; !from.empty(); i ^= 1) {
+  stream = context.stream(lane);
+  Status status = copy();
+  for (Piece &piece : ring)
+    if (status.isOk())
+      status = finish(piece);
+  if (!status.isOk()) {
+    // What was handed over before a failure still runs, and uses the memory.
+    (void)context.backend().synchronize(stream);
+    for (Piece &piece : ring) {
+      piece.isInFlight = false;
+      piece.due = {};
+    }
+  }
+  return status;
+}
+
+Status Staging::copyIn(MemoryRef to, std::span<const std::byte> from) {
+  for (size_t i = 0; !from.empty(); i = (i + 1) % ring.size()) {
     const size_t size = std::min(bytes, from.size());
-    ZYX_RETURN_IF_ERROR(wait(i));
-    std::memcpy(halves[i].memory, from.data(), size);
-    ZYX_RETURN_IF_ERROR(context.check(context.backend().upload(context.stream(), to, halves[i].memory, size), action));
-    ZYX_RETURN_IF_ERROR(record(i));
+    ZYX_RETURN_IF_ERROR(finish(ring[i]));
+    std::memcpy(ring[i].memory, from.data(), size);
+    ZYX_RETURN_IF_ERROR(context.check(context.backend().upload(stream, to, ring[i].memory, size), action));
+    ZYX_RETURN_IF_ERROR(record(ring[i]));
     to.offset += size;
     from = from.subspan(size);
   }
-  for (size_t i : {0, 1})
-    ZYX_RETURN_IF_ERROR(wait(i));
   return Status::ok();
 }
 
-Status Staging::download(std::span<std::byte> to, MemoryRef from) {
-  ZYX_RETURN_IF_ERROR(open());
-  // What each half holds, and where it goes.
-  std::array<std::span<std::byte>, 2> due;
-  for (size_t i = 0;; i ^= 1) {
-    if (!due[i].empty()) {
-      ZYX_RETURN_IF_ERROR(wait(i));
-      std::memcpy(due[i].data(), halves[i].memory, due[i].size());
-      due[i] = {};
-    }
-    if (to.empty()) {
-      if (due[i ^ 1].empty())
-        return Status::ok();
-      continue;
-    }
-    due[i] = to.first(std::min(bytes, to.size()));
-    ZYX_RETURN_IF_ERROR(
-        context.check(context.backend().download(context.stream(), halves[i].memory, from, due[i].size()), action));
-    ZYX_RETURN_IF_ERROR(record(i));
-    from.offset += due[i].size();
-    to = to.subspan(due[i].size());
+Status Staging::copyOut(std::span<std::byte> to, MemoryRef from) {
+  for (size_t i = 0; !to.empty(); i = (i + 1) % ring.size()) {
+    const size_t size = std::min(bytes, to.size());
+    ZYX_RETURN_IF_ERROR(finish(ring[i]));
+    ZYX_RETURN_IF_ERROR(context.check(context.backend().download(stream, ring[i].memory, from, size), action));
+    ring[i].due = to.first(size);
+    ZYX_RETURN_IF_ERROR(record(ring[i]));
+    from.offset += size;
+    to = to.subspan(size);
   }
+  return Status::ok();
+}
+
+Status Staging::upload(MemoryRef to, std::span<const std::byte> from) {
+  return copyAll([&] { return copyIn(to, from); });
+}
+
+Status Staging::download(std::span<std::byte> to, MemoryRef from) {
+  return copyAll([&] { return copyOut(to, from); });
 }

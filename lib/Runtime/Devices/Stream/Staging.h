@@ -9,37 +9,50 @@
 
 #include <array>
 #include <cstddef>
+#include <mutex>
 
 namespace zyx::runtime {
 
-/// Memory of the host that the device reaches without the driver's help: copies of two halves overlap. One copy at a
-/// time, by a thread that has entered the context.
+/// A ring of pieces of the host's memory that the device reaches without the driver's help, for the copies of one lane:
+/// the device copies some while the host copies the next. One copy at a time; the others wait. Calls come from threads
+/// that have entered the context.
 class Staging {
 public:
-  static constexpr size_t bytes = size_t(4) << 20;
+  /// Of a piece.
+  static constexpr size_t bytes = size_t(2) << 20;
 
   /// `context` outlives it.
-  explicit Staging(StreamContext &context) : context(context) {}
+  Staging(StreamContext &context, Lane lane) : context(context), lane(lane) {}
   ~Staging();
   Staging(const Staging &) = delete;
 
-  /// Each returns when all is copied.
+  /// Each returns when all is copied, or no copy is at work any more.
   Status upload(MemoryRef to, std::span<const std::byte> from);
   Status download(std::span<std::byte> to, MemoryRef from);
 
 private:
-  struct Half {
+  struct Piece {
     void *memory = nullptr;
     EventHandle done{};
     bool hasEvent = false, isInFlight = false;
+    /// Of a download: where what it holds goes.
+    std::span<std::byte> due;
   };
 
   Status open();
-  Status record(size_t i);
-  Status wait(size_t i);
+  template <typename Copy> Status copyAll(Copy copy);
+  Status copyIn(MemoryRef to, std::span<const std::byte> from);
+  Status copyOut(std::span<std::byte> to, MemoryRef from);
+  Status record(Piece &piece);
+  /// Until the piece can be used again.
+  Status finish(Piece &piece);
 
   StreamContext &context;
-  std::array<Half, 2> halves;
+  const Lane lane;
+  std::mutex mutex;
+  /// During a copy.
+  StreamHandle stream{};
+  std::array<Piece, 4> ring;
 };
 
 } // namespace zyx::runtime

@@ -20,19 +20,28 @@ Result<std::shared_ptr<StreamContext>> StreamContext::open(std::unique_ptr<Backe
 Status StreamContext::start() {
   const EnteredContext inside(*this);
   ZYX_RETURN_IF_ERROR(inside.status());
-  Result<StreamHandle> made = itsBackend->createStream();
-  ZYX_RETURN_IF_ERROR(check(made.status(), "make a stream"));
-  mainStream = *made;
-  hasStream = true;
+  while (numStreams < numLanes) {
+    Result<StreamHandle> made = itsBackend->createStream();
+    ZYX_RETURN_IF_ERROR(check(made.status(), "make a stream"));
+    streams[numStreams++] = *made;
+  }
   return Status::ok();
 }
 
 StreamContext::~StreamContext() {
-  if (!hasStream)
+  if (numStreams == 0)
     return;
   const EnteredContext inside(*this);
-  (void)itsBackend->synchronize(mainStream);
-  itsBackend->destroyStream(mainStream);
+  for (size_t i = 0; i < numStreams; ++i)
+    (void)itsBackend->synchronize(streams[i]);
+  while (numStreams > 0)
+    itsBackend->destroyStream(streams[--numStreams]);
+}
+
+void *StreamContext::share() {
+  void *const native = itsBackend->nativeStream(streams[0]);
+  isShared = isShared || native;
+  return native;
 }
 
 EnteredContext::EnteredContext(StreamContext &context) : context(context) {
@@ -72,14 +81,14 @@ Status StreamContext::copy(const CopyCommand &copy) {
   if (copy.to.address() == copy.from.address())
     return Status::ok();
   if (copy.isApart())
-    return check(itsBackend->copy(mainStream, copy), action);
-  const Result<uint64_t> temporary = itsBackend->allocate(mainStream, copy.bytes);
+    return check(itsBackend->copy(stream(), copy), action);
+  const Result<uint64_t> temporary = itsBackend->allocate(stream(), copy.bytes);
   ZYX_RETURN_IF_ERROR(check(temporary.status(), "allocate memory for a copy"));
   const MemoryRef between{*temporary, 0};
-  Status status = check(itsBackend->copy(mainStream, {between, copy.from, copy.bytes}), action);
+  Status status = check(itsBackend->copy(stream(), {between, copy.from, copy.bytes}), action);
   if (status.isOk())
-    status = check(itsBackend->copy(mainStream, {copy.to, between, copy.bytes}), action);
-  Status freed = check(itsBackend->free(mainStream, *temporary), "free memory of a copy");
+    status = check(itsBackend->copy(stream(), {copy.to, between, copy.bytes}), action);
+  Status freed = check(itsBackend->free(stream(), *temporary), "free memory of a copy");
   return status.isOk() ? freed : status;
 }
 
@@ -97,6 +106,12 @@ public:
     context->backend().destroyEvent(event);
   }
 
+  Status wait() override {
+    const EnteredContext inside(*context);
+    ZYX_RETURN_IF_ERROR(inside.status());
+    return context->check(context->backend().synchronize(event), "wait for an event");
+  }
+
   const std::shared_ptr<StreamContext> context;
   EventHandle event{};
   bool hasEvent = false;
@@ -105,26 +120,68 @@ public:
 } // namespace
 
 Result<std::shared_ptr<Fence>> StreamContext::record() {
-  if (!itsBackend->hasPeers())
-    return std::shared_ptr<Fence>();
+  return itsBackend->hasPeers() || isWatched ? recordOn(stream()) : std::shared_ptr<Fence>();
+}
+
+Result<std::shared_ptr<Fence>> StreamContext::recordNative(void *native) {
+  const EnteredContext inside(*this);
+  ZYX_RETURN_IF_ERROR(inside.status());
+  ZYX_ASSIGN_OR_RETURN(const StreamHandle theirs, itsBackend->adoptStream(native));
+  isWatched = true;
+  return recordOn(theirs);
+}
+
+Status StreamContext::letNativeWait(void *native, const Point &point) {
+  ZYX_ASSIGN_OR_RETURN(const StreamHandle theirs, itsBackend->adoptStream(native));
+  if (!point.timeline)
+    return Status::ok();
+  isWatched = true;
+  struct Answer {
+    Status waits;
+    Timeline over;
+  };
+  const auto answer = std::make_shared<Answer>();
+  point.timeline->onReach(
+      point.value,
+      [answer](const Status &status) {
+        const Status &ended = status.isOk() ? answer->waits : status;
+        if (ended.isOk())
+          (void)answer->over.signal(1);
+        else
+          answer->over.fail(ended);
+      },
+      [answer, theirs, self = shared_from_this()](const std::shared_ptr<Fence> &fence) {
+        if (!self->canWaitFor(*fence))
+          return false;
+        answer->waits = self->waitOn(theirs, *fence, "have a stream of the host program wait");
+        return true;
+      });
+  return answer->over.wait(1);
+}
+
+Result<std::shared_ptr<Fence>> StreamContext::recordOn(StreamHandle stream) {
   auto fence = std::make_shared<StreamFence>(shared_from_this());
   Result<EventHandle> made = itsBackend->createEvent(/*isTimed=*/false);
   ZYX_RETURN_IF_ERROR(check(made.status(), "make an event"));
   fence->event = *made;
   fence->hasEvent = true;
-  ZYX_RETURN_IF_ERROR(check(itsBackend->record(mainStream, fence->event), "record an event"));
+  ZYX_RETURN_IF_ERROR(check(itsBackend->record(stream, fence->event), "record an event"));
   return std::shared_ptr<Fence>(std::move(fence));
 }
 
 bool StreamContext::canWaitFor(const Fence &fence) const {
   const auto *other = dynamic_cast<const StreamFence *>(&fence);
-  return other && itsBackend->isPeer(other->context->backend());
+  return other && (other->context.get() == this || itsBackend->isPeer(other->context->backend()));
 }
 
-Status StreamContext::wait(const Fence &fence) {
+Status StreamContext::wait(Lane lane, const Fence &fence) {
+  return waitOn(stream(lane), fence, "wait for another device");
+}
+
+Status StreamContext::waitOn(StreamHandle stream, const Fence &fence, const char *action) {
   const EnteredContext inside(*this);
   ZYX_RETURN_IF_ERROR(inside.status());
-  return check(itsBackend->wait(mainStream, static_cast<const StreamFence &>(fence).event), "wait for another device");
+  return check(itsBackend->wait(stream, static_cast<const StreamFence &>(fence).event), action);
 }
 
 Status StreamContext::allow(const StreamContext &reader) {
@@ -155,12 +212,13 @@ Status StreamContext::copyTo(StreamContext &target, MemoryRef to, MemoryRef from
   const EnteredContext there(target);
   ZYX_RETURN_IF_ERROR(there.status());
   const std::string action = "copy from device '" + name() + "' to device '" + target.name() + "'";
-  ZYX_RETURN_IF_ERROR(
-      target.check(target.itsBackend->copyFromPeer(target.mainStream, to, *itsBackend, from, bytes), action));
-  return target.synchronize(action);
+  const StreamHandle stream = target.stream(Lane::Copies);
+  ZYX_RETURN_IF_ERROR(target.check(target.itsBackend->copyFromPeer(stream, to, *itsBackend, from, bytes), action));
+  return target.synchronize(stream, action);
 }
 
 Status StreamContext::trim() {
-  ZYX_RETURN_IF_ERROR(synchronize("wait for the end of all work"));
+  for (StreamHandle stream : streams)
+    ZYX_RETURN_IF_ERROR(synchronize(stream, "wait for the end of all work"));
   return check(itsBackend->trim(), "give memory back");
 }

@@ -23,6 +23,14 @@ constexpr int64_t mostGroups = (int64_t(1) << 31) - 1;
 /// Scratch memory of one launch, at most, unless one thread alone needs more.
 constexpr uint64_t scratchBudget = uint64_t(256) << 20;
 
+/// For messages: a kernel, and where it came from.
+std::string describe(const artifact::Kernel &kernel) {
+  const artifact::SourceLocation &place = kernel.location;
+  return place.file.empty() ? kernel.name
+                            : kernel.name + " at " + place.file + ":" + std::to_string(place.line) + ":" +
+                                  std::to_string(place.column);
+}
+
 /// Modules of the driver, unloaded with their last user.
 class LoadedCode {
 public:
@@ -44,12 +52,14 @@ public:
     ZYX_RETURN_IF_ERROR(inside.status());
     for (const artifact::CodeBlob &code : artifact.code) {
       Result<ModuleHandle> module = context->backend().load(code);
-      ZYX_RETURN_IF_ERROR(context->check(module.status()));
+      if (!module.isOk())
+        return context->check(module.status().withWhere(ownerOf(artifact, modules.size())));
       modules.push_back(*module);
     }
     for (const artifact::Kernel &kernel : artifact.kernels) {
       Result<KernelHandle> found = context->backend().find(modules[kernel.code], kernel);
-      ZYX_RETURN_IF_ERROR(context->check(found.status()));
+      if (!found.isOk())
+        return context->check(found.status().withWhere(describe(kernel)));
       kernels.push_back(*found);
     }
     return Status::ok();
@@ -59,6 +69,12 @@ public:
   std::vector<KernelHandle> kernels;
 
 private:
+  /// The first kernel in a piece of code.
+  static std::string ownerOf(const Artifact &artifact, size_t code) {
+    const auto kernel = std::ranges::find(artifact.kernels, code, &artifact::Kernel::code);
+    return kernel == artifact.kernels.end() ? "" : describe(*kernel);
+  }
+
   std::shared_ptr<StreamContext> context;
   std::vector<ModuleHandle> modules;
 };
@@ -105,7 +121,9 @@ public:
       return Device::borrow(address, size, std::move(owner));
     return Buffer::borrow(pool(), {address, size}, std::move(owner));
   }
-  void *nativeStream() const override { return context->backend().nativeStream(context->stream()); }
+  void *nativeStream() const override { return context->share(); }
+  Result<std::shared_ptr<Fence>> recordStream(void *stream) override { return context->recordNative(stream); }
+  Status letStreamWait(void *stream, const Point &point) override { return context->letNativeWait(stream, point); }
 
 private:
   Result<std::shared_ptr<Program>> loadVerified(Artifact artifact) override {

@@ -18,7 +18,8 @@ namespace {
 class StreamPool : public MemoryPool {
 public:
   StreamPool(std::shared_ptr<StreamContext> context, uint64_t limit)
-      : context(std::move(context)), ledger(this->context->name(), limit), staging(*this->context) {}
+      : context(std::move(context)), ledger(this->context->name(), limit), uploads(*this->context, Lane::Uploads),
+        downloads(*this->context, Lane::Downloads) {}
 
   PoolUsage usage() const override { return ledger.usage(); }
   bool isHostMemory() const override { return false; }
@@ -46,7 +47,7 @@ public:
     const EnteredContext inside(*context);
     if (!inside.status().isOk())
       return Status::ok();
-    Status status = context->check(context->backend().free(context->stream(), allocation.handle), "free memory");
+    Status status = free(allocation.handle);
     return status.code() == ErrorCode::DeviceLost ? Status::ok() : status;
   }
 
@@ -58,18 +59,16 @@ public:
 
   Status copyIn(const Allocation &to, uint64_t offset, std::span<const std::byte> from) override {
     ZYX_RETURN_IF_ERROR(ledger.check(to, offset, from.size()));
-    std::lock_guard lock(mutex);
     const EnteredContext inside(*context);
     ZYX_RETURN_IF_ERROR(inside.status());
-    return staging.upload({to.handle, offset}, from);
+    return uploads.upload({to.handle, offset}, from);
   }
 
   Status copyOut(const Allocation &from, uint64_t offset, std::span<std::byte> to) override {
     ZYX_RETURN_IF_ERROR(ledger.check(from, offset, to.size()));
-    std::lock_guard lock(mutex);
     const EnteredContext inside(*context);
     ZYX_RETURN_IF_ERROR(inside.status());
-    return staging.download(to, {from.handle, offset});
+    return downloads.download(to, {from.handle, offset});
   }
 
   Status copyTo(const Allocation &from, MemoryPool &pool, const Allocation &to, uint64_t size) override {
@@ -79,9 +78,10 @@ public:
       const EnteredContext inside(*context);
       ZYX_RETURN_IF_ERROR(inside.status());
       const char *action = "copy within the device";
+      const StreamHandle stream = context->stream(Lane::Copies);
       ZYX_RETURN_IF_ERROR(
-          context->check(context->backend().copy(context->stream(), {{to.handle, 0}, {from.handle, 0}, size}), action));
-      return context->synchronize(action);
+          context->check(context->backend().copy(stream, {{to.handle, 0}, {from.handle, 0}, size}), action));
+      return context->synchronize(stream, action);
     }
     if (auto *other = dynamic_cast<StreamPool *>(&pool)) {
       ZYX_RETURN_IF_ERROR(other->ledger.check(to, 0, size));
@@ -107,24 +107,36 @@ public:
     return pool && pool->context->allow(*context).isOk();
   }
   bool canWaitFor(const Fence &fence) const override { return context->canWaitFor(fence); }
-  Status waitFor(const Fence &fence) override { return context->wait(fence); }
+  Status waitFor(const Fence &fence) override { return context->wait(Lane::Copies, fence); }
 
   Result<std::byte *> address(const Allocation &, uint64_t, uint64_t) override {
     return Status::unsupported("the host does not reach the memory of device '" + context->name() + "'");
   }
 
 private:
-  /// An allocation of nothing has a handle too.
+  /// Memory that is there for every lane. An allocation of nothing has a handle too.
   Result<uint64_t> take(uint64_t size) {
-    Result<uint64_t> handle = context->backend().allocate(context->stream(), std::max<uint64_t>(size, 1));
-    ZYX_RETURN_IF_ERROR(context->check(handle.status(), "allocate ", std::to_string(size), " bytes"));
+    const StreamHandle stream = context->stream(Lane::Memory);
+    Result<uint64_t> handle = context->backend().allocate(stream, std::max<uint64_t>(size, 1));
+    Status status = handle.status();
+    // Programs wait for their own stream, and for no work of others.
+    if (status.isOk() && stream != context->stream())
+      status = context->backend().synchronize(stream);
+    status = context->check(status, "allocate ", std::to_string(size), " bytes");
+    if (!status.isOk() && handle)
+      (void)free(*handle);
+    ZYX_RETURN_IF_ERROR(status);
     return handle;
+  }
+
+  /// All that used it is over for the host, and so for the device.
+  Status free(uint64_t handle) {
+    return context->check(context->backend().free(context->stream(Lane::Memory), handle), "free memory");
   }
 
   const std::shared_ptr<StreamContext> context;
   PoolLedger ledger;
-  std::mutex mutex;
-  Staging staging;
+  Staging uploads, downloads;
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "StreamGate.h"
 
 #include "zyx/Base/Debug.h"
+#include "zyx/Base/Exceptions.h"
 
 #include <algorithm>
 #include <chrono>
@@ -172,11 +173,11 @@ private:
     const EnteredContext inside(*context);
     ZYX_RETURN_IF_ERROR(inside.status());
     for (const std::shared_ptr<Fence> &fence : fences)
-      ZYX_RETURN_IF_ERROR(context->wait(*fence));
+      ZYX_RETURN_IF_ERROR(context->wait(Lane::Runs, *fence));
     times = {};
     Status status = runPart(part);
     if (status.isOk())
-      status = announce(signal);
+      status = withoutExceptions([&] { return announce(signal); });
     Status over = wait();
     return status.isOk() ? over : status;
   }
@@ -203,7 +204,10 @@ private:
     return Status::ok();
   }
 
-  Status runPart(Part part) { return runSteps(part.from, part.to); }
+  /// What is thrown is a failure like others: what was handed over before it is waited for.
+  Status runPart(Part part) {
+    return withoutExceptions([&] { return runSteps(part.from, part.to); });
+  }
 
   Status wait() {
     const Status status = backend.synchronize(stream);
@@ -503,7 +507,7 @@ private:
         gate->open();
       ZYX_RETURN_IF_ERROR(
           context->check(backend.download(stream, &trips, slots[step.slot].memory, sizeof(trips)), action));
-      ZYX_RETURN_IF_ERROR(context->synchronize(action));
+      ZYX_RETURN_IF_ERROR(context->synchronize(stream, action));
     }
     return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
       begun |= step.hasIndex;
