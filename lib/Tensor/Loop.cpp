@@ -10,11 +10,12 @@ using namespace zyx;
 using namespace zyx::detail;
 
 /// What depends on the placeholders becomes the body, with the constants and nameless views that it needs; values that
-/// it reads besides are operands of the loop. They come in the order in which a walk from the results finds them, so
+/// it reads besides are operands of a loop. They come in the order in which a walk from the results finds them, so
 /// that a loop that is built again is the same one.
-Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<const Tensor> operands,
-                                        std::span<const Tensor> placeholders, std::span<const Tensor> results,
-                                        const Place &where) {
+Result<std::vector<Tensor>> State::addBodyOp(Op op, graph::Attributes attributes, std::span<const Tensor> operands,
+                                             std::span<const Tensor> placeholders, std::span<const Tensor> results,
+                                             const Place &where) {
+  const std::string name(graph::toString(op));
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(operands));
@@ -57,7 +58,7 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
       });
 
   graph::Graph inside;
-  inside.name = "loop";
+  inside.name = name;
   std::unordered_map<NodeId, NodeId> copies;
   Status status;
   auto copy = [&](NodeId id, auto &&added) {
@@ -99,13 +100,17 @@ Result<std::vector<Tensor>> State::loop(graph::Attributes attributes, std::span<
         copy(id, inside.add(node.op, before, node.attributes, node.type, graph.location(id)));
       });
   ZYX_RETURN_IF_ERROR(status);
+  // An implementation is given what the caller lists, and nothing else.
+  if (op == Op::Custom && outside.size() != operands.size())
+    return Status::invalidArgument(name + ": the meaning of '" + attributes.name + "' reads " +
+                                   zyx::toString(graph.node(outside.back()).type) + ", which is none of its inputs");
   for (const Tensor &result : results)
     inside.outputs.push_back({"out" + std::to_string(inside.outputs.size()), copies.at(nodeOf(result))});
   ZYX_ASSIGN_OR_RETURN(attributes.body, graph::Body::create(inside));
-  ZYX_RETURN_IF_ERROR(bringTogetherLocked(outside, "loop", where));
+  ZYX_RETURN_IF_ERROR(bringTogetherLocked(outside, name, where));
   ZYX_ASSIGN_OR_RETURN(
       const std::vector<NodeId> nodes,
-      graph.addResults(Op::Loop, outside, std::move(attributes), {where.file_name(), where.line(), where.column()}));
+      graph.addResults(op, outside, std::move(attributes), {where.file_name(), where.line(), where.column()}));
   growStates();
   std::vector<Tensor> tensors;
   for (NodeId node : nodes)
@@ -143,7 +148,7 @@ static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<
   if (count.isDefined())
     operands.push_back(count);
   operands.insert(operands.end(), initial.begin(), initial.end());
-  return valueOrThrow(state->loop(std::move(attributes), operands, placeholders, next, where), where);
+  return valueOrThrow(state->addBodyOp(Op::Loop, std::move(attributes), operands, placeholders, next, where), where);
 }
 
 std::vector<Tensor> zyx::loop(int64_t trips, Tensors initial, const LoopBody &body, Place where) {

@@ -36,7 +36,14 @@ template <typename F> auto State::withMemory(uint16_t device, F &&take) -> declt
   taken = take();
   if (!isShort())
     return taken;
-  return explain(statusOf(taken), device);
+  Result<bool> spilled = spillOne(device);
+  for (; spilled && *spilled; spilled = spillOne(device)) {
+    taken = take();
+    if (!isShort())
+      return taken;
+  }
+  const Status refusal = explain(statusOf(taken), device);
+  return spilled ? refusal : refusal.withCause(spilled.status());
 }
 
 /// Whether a run may take longer than a thread takes to wake up for it, several times. Decided by the
@@ -149,8 +156,11 @@ Status State::readFiles(Build &build, std::unique_lock<ContextMutex> &lock) {
     lock.lock();
     ZYX_RETURN_IF_ERROR(read);
     // Another thread may have read it, too.
-    if (states[nodeOf(tensor)].value == file)
+    if (states[nodeOf(tensor)].value == file) {
+      noteReturn(nodeOf(tensor));
+      build.held.push_back(value);
       setValue(nodeOf(tensor), std::move(value), device);
+    }
   }
   return Status::ok();
 }
@@ -331,6 +341,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
     if (targets.empty())
       return Status::ok();
     ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
+    build.held.clear();
     ZYX_ASSIGN_OR_RETURN(made, schedule(targets, build));
   } while (!build.isComplete());
   counted.hits += build.hits;
@@ -339,7 +350,9 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
     // A run that failed meanwhile.
     ZYX_RETURN_IF_ERROR(takeFailure(made.leaves[i]));
     values[made.leafNumbers[i]] = states[made.leaves[i]].value;
+    touch(made.leaves[i]);
   }
+  build.held.clear();
   std::vector<Point> points;
   ZYX_RETURN_IF_ERROR(run(made, values, points));
   // Nothing has changed up to here: after a failure every tensor is what it was.
@@ -672,6 +685,8 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
       for (const Tensor &tensor : tensors)
         if (const NodeId node = nodeOf(tensor); states[node].at == onDisk)
           build.files.emplace_back(node, states[node].device);
+        else
+          build.held.push_back(states[node].value);
     // Programs may have been let go since.
     ++numCalls;
     for (const Schedule::Step &step : made.steps) {
@@ -690,7 +705,9 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
     const NodeId node = nodeOf(tensor);
     ZYX_RETURN_IF_ERROR(takeFailure(node));
     values[made.leafNumbers[i]] = states[node].value;
+    touch(node);
   }
+  build.held.clear();
   counted.hits +=
       std::count_if(made.steps.begin(), made.steps.end(), [](const Schedule::Step &step) { return step.program; });
   std::vector<Point> points;

@@ -71,6 +71,8 @@ private:
     const bool isFile = !isOpen && node.at == onDisk;
     if (isFile && std::ranges::none_of(build.files, [&](const auto &file) { return file.first == id; }))
       build.files.emplace_back(id, device);
+    else if (!isFile && node.value)
+      build.held.push_back(node.value);
     const uint16_t at = isOpen ? node.device : isFile ? device : node.at;
     // What is made of constants lies where it was first needed.
     if (at != device)

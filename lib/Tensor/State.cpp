@@ -377,7 +377,9 @@ void State::setValue(NodeId node, std::shared_ptr<Buffer> value, uint16_t at) {
     counted.valueBytes += value->size();
   state.at = at;
   state.value = std::move(value);
+  state.isSpilled = false;
   state.failure = nullptr;
+  touch(node);
 }
 
 Result<Tensor> State::add(Op op, std::span<const Tensor> operands, graph::Attributes attributes, TensorType requested,

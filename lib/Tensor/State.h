@@ -210,11 +210,11 @@ public:
   Result<std::vector<Tensor>> run(const Plan &plan, std::span<const Tensor> arguments, const Place &where,
                                   const PendingUpdate *pending = nullptr);
 
-  /// The results of a loop: `operands` are the number of trips, where that is data, and what is carried at the
-  /// begin; the body makes `results` of the placeholders of its trip and of what is carried.
-  Result<std::vector<Tensor>> loop(graph::Attributes attributes, std::span<const Tensor> operands,
-                                   std::span<const Tensor> placeholders, std::span<const Tensor> results,
-                                   const Place &where);
+  /// The results of a custom op, or of a loop: `operands` of that are the number of trips, where that is data, and what
+  /// is carried at the begin; the body makes `results` of the placeholders of its trip and of what is carried.
+  Result<std::vector<Tensor>> addBodyOp(Op op, graph::Attributes attributes, std::span<const Tensor> operands,
+                                        std::span<const Tensor> placeholders, std::span<const Tensor> results,
+                                        const Place &where);
 
   /// Where a function begins whose results become a checkpoint.
   struct Mark {
@@ -273,6 +273,10 @@ private:
     bool isConstant = false;
     /// Where it is computed, and where its value lies.
     uint16_t device = anywhere, at = anywhere;
+    /// Its value has left its device, which was full.
+    bool isSpilled = false;
+    /// Grows with each use of the value.
+    uint64_t lastUse = 0;
     /// Its value, where there is one, or will be when a run in flight is over.
     std::shared_ptr<runtime::Buffer> value;
     /// Why a run in flight gave it no value, until somebody was told.
@@ -338,6 +342,8 @@ private:
     std::unordered_map<ProgramKey, session::Compiled, Low> made = {};
     /// Values that a device needs and that lie in files.
     std::vector<std::pair<NodeId, uint16_t>> files = {};
+    /// Values that are there, and must not leave before the call runs.
+    Buffers held = {};
     bool isComplete() const { return missing.empty() && files.empty(); }
     uint64_t hits = 0;
   };
@@ -351,8 +357,15 @@ private:
   /// Of the leaves of a plan, by the number of their values, those whose memory a run takes.
   std::vector<bool> chooseTaken(const Plan &plan, std::span<const Tensor> arguments, const Buffers &values) const;
   /// Climbs a ladder where memory ends: what `take` returns after runs in flight are over, after programs
-  /// gave back what they keep between runs, and at last with what holds the memory.
+  /// gave back what they keep between runs, after values have left that may, and at last with what holds the memory.
   template <typename F> auto withMemory(uint16_t device, F &&take) -> decltype(take());
+  /// Moves the value that was used least recently out of the device's memory; false where none may leave. After a
+  /// failure it is where it was.
+  Result<bool> spillOne(uint16_t device);
+  Status openSpillPool();
+  /// Of a value that is about to be on its device.
+  void noteReturn(NodeId node);
+  void touch(NodeId node) { states[node].lastUse = ++numUses; }
   void waitForFlights();
   void forEachProgram(const std::function<void(Program &)> &visit);
   void trimPrograms(uint16_t device);
@@ -442,6 +455,9 @@ private:
   std::vector<Home> homes;
   /// Of files, once there is one.
   std::shared_ptr<runtime::DiskPool> disk;
+  /// Where values go that leave a full device, once one has.
+  std::shared_ptr<runtime::MemoryPool> spillPool;
+  uint64_t numUses = 0;
   std::atomic<bool> hasOneDevice = true;
   std::unordered_map<ProgramKey, std::shared_ptr<Program>, Low> programs;
   /// Those of plans, which have weights.

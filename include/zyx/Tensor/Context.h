@@ -24,6 +24,17 @@ namespace detail {
 class State;
 } // namespace detail
 
+/// Where values go that leave the memory of a device which is full: those that were used least recently, and that no
+/// call and no run in flight needs. They come back when they are used.
+enum class Spill : uint8_t {
+  /// Nowhere: what does not fit is refused.
+  None,
+  /// To memory of the host, besides that of its devices.
+  Host,
+  /// To files without names.
+  Disk
+};
+
 /// What is not said here is what the variables of the environment say, or else the user's file
 /// (Config; tools.md has the keys).
 struct ContextOptions {
@@ -34,6 +45,12 @@ struct ContextOptions {
   std::optional<unsigned> threads = std::nullopt;
   /// Bytes of each device's memory, by its name or, without a number behind it, its kind; 0 = all.
   std::map<std::string, uint64_t> memoryLimits = {};
+  /// What is done where values together need more than a device's memory.
+  Spill spill = Spill::None;
+  /// Of Spill::Disk; "" is TMPDIR, or /tmp.
+  std::string spillFolder = "";
+  /// Bytes that may have left at once; 0 = all of the host's memory, or of the file system.
+  uint64_t spillLimit = 0;
   /// The folder in which compiled programs are kept for later processes; "" is none.
   std::optional<std::string> cacheFolder = std::nullopt;
   /// Whether operands on two devices are brought to that of the first one; else they are refused.
@@ -74,6 +91,9 @@ struct ContextCounters {
   /// their first write on, and temporaries from the first to the last use. Outputs in the memory of inputs are no
   /// bytes of their own.
   uint64_t runBytes = 0, leastRunBytes = 0;
+  /// Values that have left the memory of a device that was full, and their bytes; and those that came back
+  /// (ContextOptions::spill).
+  uint64_t spills = 0, spilledBytes = 0, spillReturns = 0;
   /// Donated arguments (JitOptions) whose memory a result took, and those that kept it, because no
   /// result has their type or somebody else needs them.
   uint64_t taken = 0, notTaken = 0;

@@ -130,3 +130,123 @@ TEST_F(MemoryTest, WhatPlansCaptureIsPreparedOnce) {
   // It goes with the function.
   EXPECT_LT(context.counters().programBytes, uint64_t(4 * 256 * 256));
 }
+
+/// In 1 MiB on the device, of values that take more.
+class SpillTest : public MemoryTest, public testing::WithParamInterface<Spill> {};
+
+static ContextOptions spillingTo(Spill spill) {
+  ContextOptions options;
+  options.device = "cpu";
+  options.memoryLimits = {{"cpu", limit}};
+  options.spill = spill;
+  return options;
+}
+static constexpr int64_t count = 100'000;
+
+TEST_P(SpillTest, ValuesLeaveAndComeBack) {
+  const Context context(spillingTo(GetParam()));
+  ContextScope scope(context);
+  std::vector<Tensor> values;
+  for (int i = 0; i < 6; ++i)
+    values.push_back(floatsOf({count}, float(i)));
+  // Two fit.
+  EXPECT_EQ(context.counters().spills, 4u);
+  EXPECT_EQ(context.counters().spilledBytes, uint64_t(4 * 4 * count));
+  EXPECT_EQ(context.counters().spillReturns, 0u);
+  EXPECT_LE(context.counters().valueBytes, limit);
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < 6; ++i)
+      EXPECT_EQ((values[i] * 2 + 1).sum().item<float>(), float((2 * i + 1) * count)) << i;
+  EXPECT_GE(context.counters().spillReturns, 10u);
+  // Reading needs no place on the device, and changes nothing.
+  const uint64_t returns = context.counters().spillReturns;
+  for (int i = 0; i < 6; ++i)
+    EXPECT_THAT(floats(values[i]), Each(float(i)));
+  EXPECT_EQ(context.counters().spillReturns, returns);
+  // What has left is let go like others.
+  values.clear();
+  EXPECT_EQ(context.counters().valueBytes, 0u);
+}
+
+TEST_P(SpillTest, WhatWasUsedLastStays) {
+  const Context context(spillingTo(GetParam()));
+  ContextScope scope(context);
+  const Tensor first = floatsOf({count}, 1), second = floatsOf({count}, 2);
+  EXPECT_EQ(first.sum().item<float>(), float(count));
+  const Tensor third = floatsOf({count}, 3);
+  EXPECT_EQ(context.counters().spills, 1u);
+  EXPECT_EQ(first.sum().item<float>(), float(count));
+  EXPECT_EQ(context.counters().spillReturns, 0u);
+  EXPECT_EQ(second.sum().item<float>(), float(2 * count));
+  EXPECT_EQ(context.counters().spillReturns, 1u);
+  EXPECT_EQ(third.sum().item<float>(), float(3 * count));
+}
+
+TEST_P(SpillTest, ResultsOfLongChainsAreRight) {
+  const Context context(spillingTo(GetParam()));
+  ContextScope scope(context);
+  std::vector<Tensor> values = {floatsOf({count}, 1)};
+  for (int i = 0; i < 10; ++i)
+    values.push_back((values.back() + float(i)).realize());
+  float expected = 1;
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_THAT(floats(values[i]), Each(expected));
+    expected += float(i);
+  }
+  EXPECT_EQ((values[0] + values[10]).sum().item<float>(), float(47 * count));
+}
+
+TEST_P(SpillTest, ACallThatNeedsMoreThanThereIsIsRefused) {
+  const Context context(spillingTo(GetParam()));
+  ContextScope scope(context);
+  std::vector<Tensor> values;
+  for (int i = 0; i < 6; ++i)
+    values.push_back(floatsOf({count}, float(i)));
+  // Three operands in one program.
+  const Tensor sum = values[0] * values[1] + values[2];
+  EXPECT_THAT(refusal([&] { sum.realize(); }), HasSubstr("out of memory: pool host holds"));
+  for (int i = 0; i < 6; ++i)
+    EXPECT_THAT(floats(values[i]), Each(float(i)));
+  EXPECT_EQ((values[4].slice({{0, 10}}) + values[5].slice({{0, 10}})).sum().item<float>(), 90);
+}
+
+TEST_P(SpillTest, APlanBringsBackWhatItReads) {
+  const Context context(spillingTo(GetParam()));
+  ContextScope scope(context);
+  constexpr int64_t few = 60'000;
+  const Tensor weight = floatsOf({few}, 3);
+  const Jit scale([&](std::span<const Tensor> arguments) { return std::vector{arguments[0] + weight}; });
+  for (int step = 0; step < 4; ++step) {
+    const Tensor x = floatsOf({few}, float(step));
+    EXPECT_THAT(floats(scale({x})[0]), Each(float(step + 3)));
+    std::vector<Tensor> others;
+    for (int i = 0; i < 4; ++i)
+      others.push_back(floatsOf({few}, 9));
+  }
+  EXPECT_GE(context.counters().spillReturns, 3u);
+  EXPECT_THAT(floats(weight), Each(3));
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, SpillTest, testing::Values(Spill::Host, Spill::Disk),
+                         [](const auto &info) { return info.param == Spill::Host ? "Host" : "Disk"; });
+
+TEST_F(MemoryTest, NothingIsLostWhereValuesCannotLeave) {
+  for (const bool isFull : {false, true}) {
+    ContextOptions options = spillingTo(Spill::Disk);
+    if (isFull)
+      options.spillLimit = 1000;
+    else
+      options.spillFolder = "/nonexistent/folder";
+    const Context context(options);
+    ContextScope scope(context);
+    const Tensor first = floatsOf({count}, 1), second = floatsOf({count}, 2);
+    const std::string text = refusal([] { floatsOf({count}, 3); });
+    // Today's words, and why it was not mended.
+    EXPECT_THAT(text, HasSubstr("out of memory: pool host holds"));
+    EXPECT_THAT(text, HasSubstr("tensors on 'cpu' hold 800000 bytes in 2 values"));
+    EXPECT_THAT(text, HasSubstr(isFull ? "pool disk holds 0 of 1000 bytes" : "/nonexistent/folder"));
+    EXPECT_EQ(context.counters().spills, 0u);
+    EXPECT_THAT(floats(first), Each(1));
+    EXPECT_THAT(floats(second), Each(2));
+  }
+}
