@@ -20,6 +20,7 @@
 #include "zyx/Tensor/Activations.h"
 #include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Creation.h"
+#include "zyx/Tensor/Custom.h"
 #include "zyx/Tensor/Factorizations.h"
 #include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Functions.h"

@@ -16,7 +16,7 @@ namespace zyx::graph {
 inline constexpr uint64_t minAttributeBytes = 90;
 void writeAttributes(ByteWriter &writer, const Attributes &attributes);
 /// The inverse; bodies are not among the bytes. Whether they suit an op is for the graph to say;
-/// whether the byte `flags` is at most 7, for the reader.
+/// whether the byte `flags` is at most 15, for the reader.
 Attributes readAttributes(ByteReader &reader, uint8_t &flags);
 
 } // namespace zyx::graph

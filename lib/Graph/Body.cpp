@@ -141,6 +141,14 @@ Result<TensorType> inferCustom(const Attributes &attributes, std::span<const Ten
   const Graph &body = attributes.body.graph();
   const std::string what = "custom " + attributes.name;
   ZYX_RETURN_IF_ERROR(checkOperands(what, body, 0, operands));
+  if (!attributes.implementations.empty()) {
+    std::vector<TensorType> taken, made;
+    for (NodeId input : body.inputs)
+      taken.push_back(body.node(input).type);
+    for (const Output &output : body.outputs)
+      made.push_back(body.node(output.node).type);
+    ZYX_RETURN_IF_ERROR(checkImplementations(what, attributes.implementations, taken, made));
+  }
   return resultType(what, body, attributes.result);
 }
 
@@ -182,10 +190,12 @@ Result<std::vector<NodeId>> Graph::countedLoop(Body body, NodeId count, std::spa
 }
 
 Result<std::vector<NodeId>> Graph::custom(std::string name, std::string_view config, Body body,
-                                          std::span<const NodeId> operands) {
+                                          std::span<const NodeId> operands,
+                                          std::vector<Implementation> implementations) {
   Attributes attributes;
   attributes.name = std::move(name);
   attributes.body = std::move(body);
+  attributes.implementations = std::move(implementations);
   const auto bytes = std::as_bytes(std::span(config));
   attributes.value.assign(bytes.begin(), bytes.end());
   return addResults(Op::Custom, operands, std::move(attributes));

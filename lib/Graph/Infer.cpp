@@ -149,6 +149,8 @@ Status Inference::checkAttributes() const {
     extra = "name";
   else if (op != Op::Loop && op != Op::Custom && (a.body || a.result != 0))
     extra = "body";
+  else if (op != Op::Custom && !a.implementations.empty())
+    extra = "implementation";
   else if (op != Op::Loop && a.trips != 0)
     extra = "trips";
   else if ((a.exclusive && op != Op::Scan) || (a.reverse && op != Op::Scan && op != Op::Sort))

@@ -177,7 +177,7 @@ Result<Graph> Graph::deserialize(std::span<const std::byte> bytes, int depth) {
     const auto dtype = dtypeFromValue(stored.dtype);
     if (!dtype)
       return corrupt(what + " has the unknown dtype " + std::to_string(stored.dtype));
-    if (stored.flags > 7)
+    if (stored.flags > 15 || ((stored.flags & 8) != 0) == stored.attributes.implementations.empty())
       return corrupt(what + " has the flags " + std::to_string(stored.flags));
     if (stored.body > std::min<size_t>(numUsed + 1, bodies.size()))
       return corrupt(what + " has body " + std::to_string(stored.body) + " after the first " + std::to_string(numUsed) +

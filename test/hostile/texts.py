@@ -424,6 +424,58 @@ def loops(t):
     t.add("loop.carry.none", entry("graph.loop(%i to 2) {\n graph.yield }\n  %y = graph.unary neg %x : tensor<4xf32>"))
 
 
+def implementations(t):
+    """Kernels of the user's own that are none."""
+    same = "(tensor<4xf32>) -> tensor<4xf32>"
+
+    # What stands in a text is looked at by those who compile it.
+    def own(name, language, lines, types=same, launch="", target="any", tools=("cpu",), **how):
+        quoted = ", ".join('"' + line.replace("\\", "\\5C").replace('"', "\\22") + '"' for line in lines)
+        t.add(f"implementation.{name}", entry(
+            f'%y = graph.custom "own"(%p = %x : tensor<4xf32>) -> tensor<4xf32> implementations ['
+            f'#graph.implementation<{language} "own" for "{target}" : {types} {launch} text [{quoted}]>] {{\n'
+            " graph.yield %p : tensor<4xf32> }"), tools=list(tools), **how)
+
+    buffer = "!kernel.buffer<f32, global>"
+    head = f"kernel.func @own(%x: {buffer}, %y: {buffer}) {{"
+
+    def kernel(name, *lines, **how):
+        own(f"kernel.{name}", "kernel", [head, *lines, "kernel.return", "}"], **how)
+
+    view = f"%v = kernel.view %y map <[<[4] strides [1]>]> : {buffer} -> !kernel.view<4xf32, global>"
+    kernel("nothing", expect=RUN)
+    kernel("parse", "%z = kernel.load", says="custom 'own'")
+    kernel("machine", "kernel.roles {", "}", says="custom 'own'")
+    kernel("barrier", "kernel.barrier", expect=EITHER)
+    kernel("grids", "kernel.grid (%m) in [4] step [1] {", "}", "kernel.grid (%n) in [4] step [1] {", "}", says="has 2 grids")
+    kernel("grid.empty", "kernel.grid (%m) in [0] step [1] {", "}", expect=EITHER)
+    kernel("grid.huge", "kernel.grid (%m) in [9223372036854775807] step [1] {", "}", expect=EITHER)
+    kernel("grid.dynamic", "%c = arith.constant 3 : index", "kernel.grid (%m) in [%c] step [1] {", "}", expect=EITHER)
+    kernel("tile.names", view, "%c0 = arith.constant 0 : index", '%t = kernel.load %v[%c0] axes ["i"] : !kernel.view<4xf32, global> -> tensor<4xf32>',
+           '%u = kernel.load %v[%c0] axes ["j"] : !kernel.view<4xf32, global> -> tensor<4xf32>', "%s = arith.addf %t, %u : tensor<4xf32>",
+           "kernel.store %s, %v[%c0] : tensor<4xf32>, !kernel.view<4xf32, global>", expect=EITHER)
+    kernel("threads", "%t = kernel.id thread", expect=EITHER)
+    kernel("alloc", "%a = kernel.alloc : !kernel.view<1000000000xf32, private>", expect=EITHER)
+    own("kernel.deep", "kernel", ["(" * 1000], says="is no text that is read")
+    own("kernel.two", "kernel", [head, "kernel.return", "}", "kernel.func @more() { kernel.return }"], says="is not in its text")
+    own("kernel.func", "kernel", ["func.func @own() { return }"], says="custom 'own'")
+    own("kernel.arguments", "kernel", ["kernel.func @own() { kernel.return }"], says="takes 0 arguments, and the op has 2")
+    own("kernel.scalar", "kernel", [f"kernel.func @own(%x: {buffer}, %n: index) {{ kernel.return }}"], says="as argument 1, which is")
+    own("c.parse", "c", ["int main("], says="of custom 'own' is no function 'own' in C")
+    own("c.missing", "c", ["int other;"], says="undefined reference")
+    own("c.type", "c", ["float own(const float *x, float *y) { return 0; }"], says="conflicting types")
+    own("c.include", "c", ['#include "/dev/zero"'], says="of custom 'own'")
+    own("c.error", "c", ["#error " + "x" * 100000], says="of custom 'own'")
+    own("c.card", "c", ["x"], launch="shared 4", says="does not take")
+    own("ptx", "ptx", [".version 7.0"], says="is ptx text, which target")
+    own("ptx.elsewhere", "ptx", ["x"], target="cuda", expect=RUN)
+    # What stands around it, by those who only read it too.
+    own("entry.quote", "c", ["x"], target="", says="has no target", tools=("opt", "cpu"))
+    own("types", "c", ["x"], types="() -> ()", says="has 0 operands, and the op has 1", tools=("opt", "cpu"))
+    own("types.none", "c", ["x"], types="(none) -> none", tools=("opt", "cpu"))
+    own("groups", "c", ["x"], launch="groups 99999999999999999999", tools=("opt", "cpu"))
+
+
 # Tokens of a text: names, numbers, and each other character by itself.
 TOKEN = re.compile(r'[%@!#^]?[A-Za-z_][\w.$]*|\d+\.\d+(?:e[-+]?\d+)?|\d+|"[^"\n]*"|->|\s+|.')
 NUMBERS = ["0", "1", "2", "3", "7", "16", "-1", "63", "4294967296", "9223372036854775807", "18446744073709551615", "1.5"]
@@ -505,7 +557,7 @@ def unpacking(t):
 
 def cases(options):
     t = Texts()
-    for add in (literals, generic, nesting, types, symbols, names, bytes_and_comments, size, loops, kernels, unpacking):
+    for add in (literals, generic, nesting, types, symbols, names, bytes_and_comments, size, loops, implementations, kernels, unpacking):
         add(t)
     mutations(t, options)
     return [hostile.Case(text[0], check(text), slow=text[5]) for text in t.all] + [hostile.Case("lsp.bounds", language_server)]

@@ -8,6 +8,7 @@
 #include "zyx/Base/ChunkedVector.h"
 #include "zyx/Base/Hash.h"
 #include "zyx/Base/Shape.h"
+#include "zyx/Graph/Implementation.h"
 
 #include <cstdint>
 #include <deque>
@@ -114,15 +115,17 @@ struct Attributes {
   /// window to the next and from one element of a window to the next.
   std::vector<int64_t> size, stride, dilation;
   /// constant: the dense little-endian elements, or one element that is repeated (`splat`).
-  /// custom: the text that configures an implementation.
+  /// custom: the text that configures it.
   std::vector<std::byte> value;
   bool splat = false;
   /// scan: without the element itself.
   bool exclusive = false;
   /// scan: from the last element on. sort: descending.
   bool reverse = false;
-  /// parameter: its name. transfer: the device. custom: which implementation may run it.
+  /// parameter: its name. transfer: the device. custom: what it is called.
   std::string name;
+  /// custom: kernels of the user's own, by target.
+  std::vector<Implementation> implementations;
   /// loop, custom: what it evaluates.
   Body body;
   /// loop, custom: which result of the op the node is. Nodes that differ in this alone are one op.
@@ -244,7 +247,8 @@ public:
   Result<std::vector<NodeId>> countedLoop(Body body, NodeId count, std::span<const NodeId> initial,
                                           std::span<const NodeId> invariants = {});
   Result<std::vector<NodeId>> custom(std::string name, std::string_view config, Body body,
-                                     std::span<const NodeId> operands);
+                                     std::span<const NodeId> operands,
+                                     std::vector<Implementation> implementations = {});
   Result<NodeId> scan(ReduceKind kind, NodeId x, int64_t dim, bool exclusive = false, bool reverse = false);
   Result<NodeId> sort(SortKind kind, NodeId x, int64_t dim, bool descending = false);
   Result<NodeId> scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, int64_t dim);

@@ -257,8 +257,8 @@ TEST(SerializeTest, ForgedNodesAreRefused) {
   bad.dtype = 15;
   EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the unknown dtype 15"));
   bad = x;
-  bad.splat = 8;
-  EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the flags 8"));
+  bad.splat = 16;
+  EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 has the flags 16"));
   bad.splat = 4;
   EXPECT_THAT(refusal(forge({bad})), HasSubstr("node 0 is malformed"));
   bad = x;

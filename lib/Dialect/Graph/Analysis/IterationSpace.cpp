@@ -5,6 +5,8 @@
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 
+#include "llvm/ADT/IntEqClasses.h"
+
 using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::Result;
@@ -34,7 +36,7 @@ int64_t IterationSpace::getNumPoints(ArrayRef<Axis> set) const {
 
 namespace zyx::graph::ir {
 
-/// Ties dimensions by union-find, then numbers the classes.
+/// Ties dimensions, then numbers the classes.
 class IterationSpaceBuilder {
 public:
   /// Uses of one value from outside tie its dimensions where that is asked for.
@@ -54,21 +56,14 @@ private:
   /// Class members are numbered; -1 stands for a dimension of extent 1.
   using Classes = SmallVector<int>;
 
-  int find(int member) {
-    while (parents[member] != member)
-      member = parents[member] = parents[parents[member]];
-    return member;
-  }
-
   Classes makeClasses(ArrayRef<int64_t> shape) {
     Classes result;
     for (int64_t extent : shape) {
-      result.push_back(extent == 1 ? -1 : static_cast<int>(parents.size()));
-      if (extent == 1)
-        continue;
-      parents.push_back(parents.size());
-      classExtents.push_back(extent);
+      result.push_back(extent == 1 ? -1 : static_cast<int>(classExtents.size()));
+      if (extent != 1)
+        classExtents.push_back(extent);
     }
+    tied.grow(classExtents.size());
     return result;
   }
 
@@ -83,7 +78,7 @@ private:
       if (tiesInputs && !isFirst)
         for (auto [member, other] : llvm::zip(use, before->second))
           if (member >= 0)
-            parents[find(member)] = find(other);
+            tied.join(member, other);
       return Status::ok();
     }
     auto dims = getSourceDims(operand);
@@ -95,7 +90,7 @@ private:
     }
     for (auto [member, dim] : llvm::zip(use, *dims))
       if (dim && !isIota)
-        parents[find(member)] = find(known->second[*dim]);
+        tied.join(member, known->second[*dim]);
     return Status::ok();
   }
 
@@ -139,7 +134,7 @@ private:
   Axis toAxis(int member) {
     if (member < 0)
       return -1;
-    auto [entry, isNew] = axisOf.try_emplace(find(member), space.extents.size());
+    auto [entry, isNew] = axisOf.try_emplace(tied.findLeader(member), space.extents.size());
     if (isNew)
       space.extents.push_back(classExtents[member]);
     return entry->second;
@@ -354,7 +349,7 @@ private:
   ValueRange outputs;
   const bool tiesInputs;
   IterationSpace space;
-  SmallVector<int> parents;
+  llvm::IntEqClasses tied;
   SmallVector<int64_t> classExtents;
   llvm::DenseMap<Value, Classes> classes, inputClasses;
   llvm::DenseMap<Operation *, Classes> operandClasses;

@@ -312,7 +312,8 @@ LogicalResult GroupOp::verify() {
 LogicalResult GroupOp::verifyRegions() {
   for (Operation &op : getBlock().without_terminator()) {
     // A loop that is one kernel is in one group.
-    if (!isa<NodeOpInterface, LoopOp>(op))
+    // So is the kernel of a custom op.
+    if (!isa<NodeOpInterface, LoopOp, ExternalOp>(op))
       return op.emitOpError("does not belong inside a graph.group");
     if (isa<ParameterOp>(op))
       return op.emitOpError("belongs outside of the graph.group, as its input");
@@ -333,7 +334,7 @@ LogicalResult GroupOp::verifyRegions() {
 /// graph checks; a body whose ops are in groups has no plain form.
 static LogicalResult verifyBody(Operation *op, Block &block, TypeRange yielded) {
   for (Operation &inner : block.without_terminator()) {
-    if (!isa<NodeOpInterface, GroupOp, LoopOp, CustomOp>(inner))
+    if (!isa<NodeOpInterface, GroupOp, LoopOp, CustomOp, ExternalOp>(inner))
       return inner.emitOpError() << "does not belong inside a " << op->getName();
     if (isa<ParameterOp>(inner))
       return inner.emitOpError() << "belongs outside of the " << op->getName() << ", as its operand";
@@ -432,7 +433,8 @@ LogicalResult LoopOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) 
   return success();
 }
 
-// graph.custom "name" config "..."(%inside = %outside : type, ...) -> types attributes {...} { body }
+// graph.custom "name" config "..."(%inside = %outside : type, ...) -> types implementations [...] attributes {...}
+//     { body }
 ParseResult CustomOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
   auto &properties = result.getOrAddProperties<Properties>();
@@ -440,8 +442,12 @@ ParseResult CustomOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalKeyword("config")) && failed(parser.parseAttribute(properties.config)))
     return failure();
-  if (parseBindings(parser, arguments, result.operands) || parser.parseOptionalArrowTypeList(result.types) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  if (parseBindings(parser, arguments, result.operands) || parser.parseOptionalArrowTypeList(result.types))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("implementations")) &&
+      failed(parser.parseAttribute(properties.implementations)))
+    return failure();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   return parser.parseRegion(*result.addRegion(), arguments);
 }
@@ -452,9 +458,38 @@ void CustomOp::print(OpAsmPrinter &printer) {
     printer << " config " << getConfigAttr();
   printBindings(printer, getBlock().getArguments(), getInputs());
   printer.printOptionalArrowTypeList(getResultTypes());
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getNameAttrName(), getConfigAttrName()});
+  if (getImplementationsAttr())
+    printer << " implementations " << getImplementationsAttr();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getNameAttrName(), getConfigAttrName(), getImplementationsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+/// Whether implementations are for an op, by the rules of the plain graph.
+template <typename Range>
+static LogicalResult verifyImplementations(Operation *op, StringRef name, Range &&implementations) {
+  auto toPlain = [&](TypeRange types) -> zyx::Result<std::vector<zyx::TensorType>> {
+    std::vector<zyx::TensorType> plain;
+    for (Type type : types) {
+      ZYX_ASSIGN_OR_RETURN(zyx::TensorType own, toPlainType(type));
+      plain.push_back(std::move(own));
+    }
+    return plain;
+  };
+  zyx::Result<std::vector<zyx::TensorType>> operands = toPlain(op->getOperandTypes()),
+                                            results = toPlain(op->getResultTypes());
+  if (!operands || !results)
+    return op->emitOpError() << (operands ? results : operands).status().message();
+  std::vector<graph::Implementation> plain;
+  for (ImplementationAttr implementation : implementations) {
+    zyx::Result<graph::Implementation> own = toPlainImplementation(implementation);
+    if (!own)
+      return op->emitOpError() << own.status().message();
+    plain.push_back(std::move(*own));
+  }
+  const zyx::Status checked = graph::checkImplementations("custom " + name.str(), plain, *operands, *results);
+  return checked.isOk() ? success() : LogicalResult(op->emitOpError() << checked.message());
 }
 
 LogicalResult CustomOp::verify() {
@@ -466,7 +501,17 @@ LogicalResult CustomOp::verify() {
     return emitOpError("has no result");
   if (getBlock().getArgumentTypes() != getInputs().getTypes())
     return emitOpError("has block arguments that differ from its operands");
-  return success();
+  if (!getImplementationsAttr())
+    return success();
+  if (getImplementationsAttr().empty())
+    return emitOpError("lists no implementation");
+  return verifyImplementations(*this, getName(), getImplementationsAttr().getAsRange<ImplementationAttr>());
+}
+
+LogicalResult ExternalOp::verify() {
+  if (getNumResults() == 0)
+    return emitOpError("has no result");
+  return verifyImplementations(*this, getName(), ArrayRef(getImplementation()));
 }
 
 LogicalResult CustomOp::verifyRegions() { return verifyBody(*this, getBlock(), getResultTypes()); }

@@ -149,6 +149,13 @@ Status Exporter::addOps(Block &block) {
       attributes.name = custom.getName().str();
       for (char c : custom.getConfig())
         attributes.value.push_back(static_cast<std::byte>(c));
+      if (ArrayAttr implementations = custom.getImplementationsAttr())
+        for (auto implementation : implementations.getAsRange<ImplementationAttr>()) {
+          auto plain = toPlainImplementation(implementation);
+          if (!plain)
+            return refuseAt(op.getLoc(), plain.status());
+          attributes.implementations.push_back(std::move(*plain));
+        }
       ZYX_RETURN_IF_ERROR(addBodyOp(op, graph::Op::Custom, std::move(attributes)));
     } else {
       return refuseAt(op.getLoc(), "'" + op.getName().getStringRef() + "' is not an op of the plain graph");
@@ -328,8 +335,12 @@ static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const gra
     std::string config;
     for (std::byte byte : node.attributes.value)
       config += static_cast<char>(byte);
+    llvm::SmallVector<Attribute> implementations;
+    for (const graph::Implementation &implementation : node.attributes.implementations)
+      implementations.push_back(toImplementationAttr(implementation, context));
     op = CustomOp::create(builder, loc, results, builder.getStringAttr(node.attributes.name),
-                          config.empty() ? StringAttr() : builder.getStringAttr(config), operands);
+                          config.empty() ? StringAttr() : builder.getStringAttr(config),
+                          implementations.empty() ? ArrayAttr() : builder.getArrayAttr(implementations), operands);
   }
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&op->getRegion(0));

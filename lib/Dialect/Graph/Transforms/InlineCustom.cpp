@@ -6,6 +6,9 @@
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
 #include "zyx/Graph/Gradient.h"
 
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+
 namespace zyx::graph::ir {
 #define GEN_PASS_DEF_INLINECUSTOMPASS
 #include "zyx/Dialect/Graph/Transforms/Passes.h.inc"
@@ -59,10 +62,47 @@ static bool isRecompute(CustomOp op) {
                      op.getBlock().getArguments().take_front(op.getNumResults()));
 }
 
+/// The implementation for the first of the targets that has one.
+static ImplementationAttr findImplementation(CustomOp op, ArrayRef<std::string> targets) {
+  for (const std::string &target : targets)
+    for (auto implementation : op.getImplementationsAttr().getAsRange<ImplementationAttr>())
+      if (implementation.getTarget().getValue() == target)
+        return implementation;
+  return {};
+}
+
+/// Puts a kernel of the user's own in the op's place, if there is one for the machine.
+static bool tryImplementation(CustomOp op, ArrayRef<std::string> targets) {
+  if (!op.getImplementationsAttr())
+    return false;
+  auto options = remark::RemarkOpts::name("Implementation")
+                     .category("zyx-custom")
+                     .function(op->getParentOfType<func::FuncOp>().getName());
+  ImplementationAttr found = findImplementation(op, targets);
+  if (!found) {
+    std::string known;
+    for (auto implementation : op.getImplementationsAttr().getAsRange<ImplementationAttr>())
+      known += (known.empty() ? "'" : ", '") + implementation.getTarget().str() + "'";
+    remark::missed(op.getLoc(), options) << "custom '" << op.getName() << "' has implementations for " << known
+                                         << ", and none for '" << llvm::join(targets, "' or '")
+                                         << "': its body is compiled";
+    return false;
+  }
+  remark::passed(op.getLoc(), options) << "custom '" << op.getName() << "' is the kernel of its implementation for '"
+                                       << found.getTarget().getValue() << "'";
+  OpBuilder builder(op);
+  auto made = ExternalOp::create(builder, op.getLoc(), op.getResultTypes(), op.getNameAttr(), found, op.getInputs());
+  op->replaceAllUsesWith(made.getResults());
+  op.erase();
+  return true;
+}
+
 void InlineCustom::runOnOperation() {
   // Inner ones come first, so that each is moved once for every op around it.
   getOperation().walk([&](CustomOp op) {
     if (llvm::is_contained(keep, op.getName().str()))
+      return;
+    if (tryImplementation(op, targets))
       return;
     if (isRecompute(op))
       holdApart(op);

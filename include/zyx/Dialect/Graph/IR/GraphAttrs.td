@@ -28,4 +28,25 @@ def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents",
   let genVerifyDecl = 1;
 }
 
+def Graph_ImplementationAttr : AttrDef<Graph_Dialect, "Implementation"> {
+  let mnemonic = "implementation";
+  let summary = "A kernel of the user's own, for one kind of machine";
+  let description = [{
+    Its language (`kernel`, `c` or `ptx`), the function in the text, the name of a target or of a kind of device, the
+    types of the op that it is for, how it is launched (`groups`, `threads`, `shared` bytes; 1, 1 and 0 where absent),
+    and the lines of the text. docs/custom-kernels.md says what a kernel is given in each language.
+
+    ```mlir
+    #graph.implementation<c "twice" for "cpu" : (tensor<4xf32>) -> tensor<4xf32> text [
+      "void twice(const float *x, float *y) {",
+      "  for (int i = 0; i < 4; ++i) y[i] = 2 * x[i];",
+      "}"]>
+    ```
+  }];
+  let parameters = (ins "::zyx::graph::Language":$language, "::mlir::StringAttr":$entry, "::mlir::StringAttr":$target,
+                        "::mlir::FunctionType":$types, "int64_t":$groups, "int64_t":$threads, "int64_t":$shared,
+                        "::mlir::StringAttr":$text);
+  let hasCustomAssemblyFormat = 1;
+}
+
 #endif // ZYX_DIALECT_GRAPH_IR_GRAPHATTRS_TD

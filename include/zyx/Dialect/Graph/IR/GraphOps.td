@@ -550,9 +550,10 @@ def Graph_LoopOp : Graph_BodyOp<"loop", 22, [AttrSizedOperandSegments]> {
 def Graph_CustomOp : Graph_BodyOp<"custom", 23> {
   let summary = "An op by name, with its meaning";
   let description = [{
-    A device that has an implementation of that name may run it instead of the body; what it computes
-    is what the body means. `config` is for the implementation alone. Everywhere else the body takes
-    the op's place (`-zyx-graph-inline-custom`).
+    What it computes is what the body means. A machine for which there is one of the `implementations`, kernels of the
+    user's own, runs that one (`graph.external`); everywhere else the body takes the op's place
+    (`-zyx-graph-inline-custom`). The types of each implementation are those of the op, and no two are for one target.
+    `config` is text that tells apart ops of one name and body.
 
     It has at least one operand.
 
@@ -565,8 +566,31 @@ def Graph_CustomOp : Graph_BodyOp<"custom", 23> {
     ```
   }];
   let arguments = (ins StrAttr:$name, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$config,
+                       OptionalAttr<TypedArrayAttrBase<Graph_ImplementationAttr, "implementations">>:$implementations,
                        Variadic<Graph_Tensor>:$inputs);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
+}
+
+def Graph_ExternalOp : Op<Graph_Dialect, "external", [Pure]> {
+  let summary = "A custom op by a kernel of the user's own";
+  let description = [{
+    What `-zyx-graph-inline-custom` puts in the place of a `graph.custom` on a machine for which that has an
+    implementation. It has no plain form: a program that is handed on is made before. It is a kernel of its own, into
+    which nothing is fused.
+
+    ```mlir
+    %y = graph.external "twice" by <c "twice" for "cpu" : (tensor<4xf32>) -> tensor<4xf32> text [
+      "void twice(const float *x, float *y) {",
+      "  for (int i = 0; i < 4; ++i) y[i] = 2 * x[i];",
+      "}"]>(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Graph_ImplementationAttr:$implementation, Variadic<Graph_Tensor>:$inputs);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $name `by` $implementation `(` $inputs `)` attr-dict `:` functional-type($inputs, results)
+  }];
+  let hasVerifier = 1;
 }
 
 def Graph_YieldOp : Op<Graph_Dialect, "yield",

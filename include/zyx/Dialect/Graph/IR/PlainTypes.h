@@ -6,6 +6,7 @@
 #define ZYX_DIALECT_GRAPH_IR_PLAINTYPES_H
 
 #include "zyx/Base/Shape.h"
+#include "zyx/Graph/Implementation.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -22,6 +23,12 @@ mlir::Type toElementType(DType dtype, mlir::MLIRContext *context);
 Result<TensorType> toPlainType(mlir::Type type);
 /// The inverse of toPlainType.
 mlir::RankedTensorType toTensorType(const TensorType &type, mlir::MLIRContext *context);
+
+class ImplementationAttr;
+/// The plain form of an implementation, or why it has none: a type that is no tensor of the graph.
+Result<Implementation> toPlainImplementation(ImplementationAttr implementation);
+/// The inverse of toPlainImplementation.
+ImplementationAttr toImplementationAttr(const Implementation &implementation, mlir::MLIRContext *context);
 
 /// Fails with an error at the first op of the function one of whose types has a symbol: passes that
 /// count elements run on numbers.

@@ -10,8 +10,10 @@ include "mlir/Pass/PassBase.td"
 def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
   let summary = "Put what custom ops mean in their place";
   let description = [{
-    The body of a `graph.custom` takes the place of the op, in the bodies of loops as well. Those of
-    the names in `keep` stay: there is an implementation of them.
+    The body of a `graph.custom` takes the place of the op, in the bodies of loops as well. Where it has an
+    implementation for one of `targets`, a `graph.external` by that takes the place instead: of several, by the one
+    whose target is listed first. One that has implementations for others alone is named in a remark of the category
+    `zyx-custom`. Ops of the names in `keep` stay.
 
     `zyx.recompute`, which hands on its first operands (docs/gradients.md, checkpoints), becomes a loop of one
     trip that does so: what is computed from its results is another value than what was computed from its
@@ -28,7 +30,9 @@ def InlineCustomPass : Pass<"zyx-graph-inline-custom", "::mlir::func::FuncOp"> {
 
     The whole test is test/Dialect/Graph/Transforms/inline-custom.mlir.
   }];
-  let options = [ListOption<"keep", "keep", "std::string", "Names of ops that are left alone">];
+  let options = [ListOption<"keep", "keep", "std::string", "Names of ops that are left alone">,
+                 ListOption<"targets", "targets", "std::string",
+                            "What the machine is called in implementations, the closest name first">];
 }
 
 def CheckDevicesPass : Pass<"zyx-graph-check-devices", "::mlir::func::FuncOp"> {
