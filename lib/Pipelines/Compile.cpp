@@ -185,6 +185,8 @@ private:
 /// The code of a program's kernels, and what the artifact says of them.
 struct Emitted {
   std::vector<artifact::CodeBlob> code;
+  /// That of external kernels, by their names; it follows the other.
+  std::vector<std::pair<std::string, artifact::CodeBlob>> external;
   plan::FactsByName facts;
   /// Kernels that were not compiled.
   size_t numFound = 0;
@@ -206,8 +208,14 @@ public:
       PhaseRunner lowered(module.getContext(), options, Phase::Lowered);
       PhaseRunner target(module.getContext(), options, Phase::Target);
       SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+      size_t numLowered = 0;
       for (kernel::FuncOp func : kernels) {
         const Hash128 identity = reuse.identify(func);
+        if (func.getExternal()) {
+          ZYX_RETURN_IF_ERROR(addExternal(func, identity));
+          continue;
+        }
+        ++numLowered;
         if (const KeptKernel *kept = reuse.find(identity)) {
           ZYX_RETURN_IF_ERROR(addFound(func, *kept));
           continue;
@@ -238,8 +246,8 @@ public:
         reuse.noteCompiled(std::move(kept));
         ZYX_RETURN_IF_ERROR(emitter.add(*own));
       }
-      // A plan that only copies has code too, though nothing is in it.
-      if (kernels.empty()) {
+      // A plan that only copies has code too, though nothing is in it, and one whose kernels are all external.
+      if (numLowered == 0) {
         OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
         kernel::copyTarget(module, *none);
         ZYX_RETURN_IF_ERROR(toTarget([&] { return target.run(*none); }));
@@ -261,6 +269,18 @@ private:
     if (emitter.sharesSymbols() && !added.insert(kept.facts.symbol).second)
       return Status::ok();
     return emitter.addKept(kept.code);
+  }
+
+  Status addExternal(kernel::FuncOp func, const Hash128 &identity) {
+    ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
+    ZYX_RETURN_IF_ERROR(backend->supports(func, options.target));
+    ZYX_ASSIGN_OR_RETURN(target::ExternalCode made, backend->emitExternal(func, options.target));
+    const std::string name = func.getName().str();
+    plan::KernelFacts facts = plan::factsOf(func, options.target, identity);
+    facts.symbol = std::move(made.symbol);
+    into.facts[name] = std::move(facts);
+    into.external.emplace_back(name, std::move(made.code));
+    return Status::ok();
   }
 
   void noteFacts(kernel::FuncOp copy, ModuleOp own, const Hash128 &identity) {
@@ -296,6 +316,10 @@ Result<Emitted> emit(ModuleOp module, const Options &options, std::vector<Stage>
   ZYX_RETURN_IF_ERROR(compiler.lowerEach());
   uint64_t begin = Trace::now();
   ZYX_ASSIGN_OR_RETURN(made.code, emitter->finish());
+  for (auto &[name, code] : made.external) {
+    made.facts.at(name).code = static_cast<uint32_t>(made.code.size());
+    made.code.push_back(std::move(code));
+  }
   for (const target::EmitStage &stage : emitter->stages()) {
     const auto nanoseconds = static_cast<uint64_t>(stage.milliseconds * 1e6);
     stages.push_back({stage.name, nanoseconds});
@@ -339,16 +363,15 @@ Result<std::vector<KernelChoices>> zyx::pipelines::listChoices(ModuleOp module, 
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Schedule, stages));
   std::vector<KernelChoices> listed;
   for (auto func : module.getOps<kernel::FuncOp>()) {
-    auto key = func->getAttrOfType<StringAttr>(schedule::keyAttr);
+    const std::optional<StringRef> key = func.getKey();
     // One that came with a schedule has no other.
     if (!key)
       continue;
     KernelChoices &kernel = listed.emplace_back();
-    kernel.key = key.str();
+    kernel.key = key->str();
     kernel.kernel = func.getName().str();
-    auto costs = func->getAttrOfType<ArrayAttr>(schedule::costsAttr).getAsValueRange<FloatAttr>();
-    for (auto [text, cost] :
-         llvm::zip(func->getAttrOfType<ArrayAttr>(schedule::choicesAttr).getAsValueRange<StringAttr>(), costs))
+    for (auto [text, cost] : llvm::zip_equal(func.getChoicesAttr().getAsValueRange<StringAttr>(),
+                                             func.getCostsAttr().getAsValueRange<FloatAttr>()))
       kernel.choices.push_back({text.str(), cost.convertToDouble()});
   }
   return listed;
@@ -363,8 +386,16 @@ Result<std::string> zyx::pipelines::compileToText(ModuleOp module, const Options
   ZYX_RETURN_IF_ERROR(runPhases(module, options, Phase::Plan, stages));
   ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
   OwningOpRef<ModuleOp> kernels = cloneKernels(module);
+  // The texts of the user's own follow, as they are.
+  std::string external;
+  for (auto func : llvm::make_early_inc_range(kernels->getOps<kernel::FuncOp>()))
+    if (kernel::ExternalAttr own = func.getExternalAttr()) {
+      external += "\n" + own.getText().str() + "\n";
+      func.erase();
+    }
   ZYX_RETURN_IF_ERROR(runPhase(*kernels, options, Phase::Target, stages));
-  return backend->toText(*kernels, options.target);
+  ZYX_ASSIGN_OR_RETURN(std::string text, backend->toText(*kernels, options.target));
+  return text + external;
 }
 
 Result<std::string> zyx::pipelines::compileToDot(ModuleOp module, const Options &options, Phase last,

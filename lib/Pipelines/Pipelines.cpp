@@ -39,10 +39,11 @@ std::unique_ptr<Pass> boundedCanonicalizer() {
   return createCanonicalizerPass(GreedyRewriteConfig().setMaxIterations(10));
 }
 
-/// graph -> graph: constants folded, one of each node, none that nobody needs; no target has an
-/// implementation of a custom op.
+/// graph -> graph: constants folded, one of each node, none that nobody needs; custom ops are what they mean, or
+/// kernels of the user's own.
 void addGraphPhase(OpPassManager &passes, const Options &options) {
-  passes.addNestedPass<func::FuncOp>(graph::ir::createInlineCustomPass());
+  passes.addNestedPass<func::FuncOp>(
+      graph::ir::createInlineCustomPass({{}, {options.target.name, options.target.device, "any"}}));
   if (!options.optimise)
     return;
   passes.addPass(boundedCanonicalizer());
@@ -96,7 +97,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createApplySchedulePass());
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
-  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+  passes.addPass(kernel::createVerifyFormPass({.form = {"tiled", "lowered"}}));
   if (options.target.hasTensorCores())
     passes.addPass(kernel::createMapTensorCoresPass());
   if (options.optimise)
@@ -105,7 +106,10 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
   passes.addPass(createCSEPass());
-  passes.addPass(kernel::createVerifyFormPass({"lowered"}));
+  kernel::VerifyFormPassOptions last{.form = {"lowered"}, .expanded = true};
+  if (options.target.hasTensorCores())
+    last.form.push_back("machine");
+  passes.addPass(kernel::createVerifyFormPass(last));
 }
 
 /// plan.func -> the same with one arena and the waits that are needed.
@@ -255,7 +259,7 @@ void zyx::pipelines::addKernelPasses(OpPassManager &passes, const Options &optio
     passes.addPass(kernel::createMergeIdenticalPass());
     passes.addNestedPass<plan::FuncOp>(plan::createHoistInitPass());
   }
-  passes.addPass(kernel::createVerifyFormPass({"tiled"}));
+  passes.addPass(kernel::createVerifyFormPass({.form = {"tiled", "lowered"}}));
 }
 
 std::optional<Fusion> zyx::pipelines::parseFusion(std::string_view name) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/PlanToArtifact/KernelFacts.h"
 
+#include "zyx/Artifact/TensorMapBytes.h"
 #include "zyx/Base/Assert.h"
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 
@@ -58,29 +59,15 @@ KernelFacts zyx::plan::factsOf(kernel::FuncOp lowered, const target::TargetInfo 
   facts.grid = info->countPrograms();
   // On the stack of whoever calls. Threads of a GPU have little of their own, and then nothing else.
   facts.stackBytes = target.hasSubgroups() && info->privateBytes <= target.memory.privateBytes ? 0 : info->privateBytes;
-  facts.groupThreads = info->threads > 1 ? static_cast<uint32_t>(info->threads) : 0;
+  // Code of the user's own is launched as it says, though by one thread.
+  const bool isByGroup = info->threads > 1 || (lowered.getExternal() && target.hasSubgroups());
+  facts.groupThreads = isByGroup ? static_cast<uint32_t>(info->threads) : 0;
   facts.clusterGroups = info->cluster > 1 ? static_cast<uint32_t>(info->cluster) : 0;
   facts.sharedBytes = static_cast<uint32_t>(info->sharedBytes);
   facts.tensorMaps = describe(info->tensorMaps);
   facts.identity = identity;
   return facts;
 }
-
-namespace {
-
-template <typename T> void putNumbers(ByteWriter &to, const std::vector<T> &numbers) {
-  to.u64(numbers.size());
-  for (T number : numbers)
-    to.u64(static_cast<uint64_t>(number));
-}
-
-template <typename T> void getNumbers(ByteReader &from, std::vector<T> &numbers) {
-  numbers.resize(from.count("numbers of a tensor map", 8));
-  for (T &number : numbers)
-    number = static_cast<T>(from.u64("number of a tensor map"));
-}
-
-} // namespace
 
 void zyx::plan::write(const KernelFacts &facts, ByteWriter &to) {
   to.string(facts.symbol);
@@ -92,18 +79,8 @@ void zyx::plan::write(const KernelFacts &facts, ByteWriter &to) {
   to.u32(facts.clusterGroups);
   to.u32(facts.sharedBytes);
   to.u64(facts.tensorMaps.size());
-  for (const artifact::TensorMap &map : facts.tensorMaps) {
-    to.u32(map.buffer);
-    to.u64(map.offset);
-    to.u32(map.elementBytes);
-    putNumbers(to, map.extents);
-    putNumbers(to, map.strides);
-    putNumbers(to, map.box);
-    to.u32(map.swizzle);
-    putNumbers(to, map.low);
-    putNumbers(to, map.high);
-    putNumbers(to, map.steps);
-  }
+  for (const artifact::TensorMap &map : facts.tensorMaps)
+    artifact::put(to, map);
   to.u64(facts.identity.high);
   to.u64(facts.identity.low);
 }
@@ -121,19 +98,9 @@ KernelFacts zyx::plan::readKernelFacts(ByteReader &from) {
   facts.groupThreads = from.u32("threads");
   facts.clusterGroups = from.u32("workgroups of a cluster");
   facts.sharedBytes = from.u32("shared memory");
-  facts.tensorMaps.resize(from.count("tensor maps", 68));
-  for (artifact::TensorMap &map : facts.tensorMaps) {
-    map.buffer = from.u32("buffer of a tensor map");
-    map.offset = from.u64("offset of a tensor map");
-    map.elementBytes = from.u32("elements of a tensor map");
-    getNumbers(from, map.extents);
-    getNumbers(from, map.strides);
-    getNumbers(from, map.box);
-    map.swizzle = from.u32("swizzle of a tensor map");
-    getNumbers(from, map.low);
-    getNumbers(from, map.high);
-    getNumbers(from, map.steps);
-  }
+  facts.tensorMaps.resize(from.count("tensor maps", artifact::leastTensorMapBytes));
+  for (artifact::TensorMap &map : facts.tensorMaps)
+    artifact::get(from, map);
   facts.identity.high = from.u64("identity");
   facts.identity.low = from.u64("identity");
   return facts;

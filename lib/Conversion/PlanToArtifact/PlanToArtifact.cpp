@@ -29,8 +29,11 @@ public:
 
   Status run(std::vector<artifact::CodeBlob> code, FactsByName known) {
     facts = std::move(known);
-    if (code.size() != 1)
-      for (auto [i, kernel] : llvm::enumerate(func->getParentOfType<ModuleOp>().getOps<kernel::FuncOp>()))
+    auto kernels = llvm::make_filter_range(func->getParentOfType<ModuleOp>().getOps<kernel::FuncOp>(),
+                                           [](kernel::FuncOp kernel) { return !kernel.getExternal(); });
+    const auto numExternal = llvm::count_if(facts, [](const auto &known) { return known.second.code.has_value(); });
+    if (code.size() - static_cast<size_t>(numExternal) != 1)
+      for (auto [i, kernel] : llvm::enumerate(kernels))
         blobs[kernel] = i;
     result.entry = func.getName().str();
     result.target = target.device;
@@ -189,7 +192,9 @@ private:
     artifact::Kernel made;
     made.symbol = own.symbol;
     made.name = kernel.getName().str();
-    made.code = blobs.lookup(kernel);
+    if (kernel::ExternalAttr external = kernel.getExternalAttr())
+      made.name += " of custom '" + external.getOp().str() + "'";
+    made.code = own.code.value_or(blobs.lookup(kernel));
     made.numBuffers = static_cast<uint32_t>(launch.buffers.size());
     made.numScalars = static_cast<uint32_t>(launch.scalars.size());
     made.location = std::move(location);

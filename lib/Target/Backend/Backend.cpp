@@ -17,6 +17,15 @@ Status zyx::target::refuseKernel(kernel::FuncOp kernel, const std::string &reaso
   return Status::compileFailed(text + "kernel '" + kernel.getName().str() + "' " + reason);
 }
 
+Status zyx::target::refuseExternal(kernel::FuncOp kernel, const std::string &reason) {
+  return refuseKernel(kernel, "of custom '" + kernel.getExternalAttr().getOp().str() + "' " + reason);
+}
+
+Result<ExternalCode> Backend::emitExternal(kernel::FuncOp kernel, const TargetInfo &target) const {
+  return refuseExternal(kernel, "is " + kernel::stringifyLanguage(kernel.getExternalAttr().getLanguage()).str() +
+                                    " text, which target '" + target.name + "' does not take");
+}
+
 Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target) {
   auto refuse = [&](const char *what, int64_t needed, int64_t most) {
     return refuseKernel(kernel, "needs " + std::to_string(needed) + " " + what + "; target '" + target.name + "' has " +

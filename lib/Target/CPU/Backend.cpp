@@ -8,6 +8,7 @@
 
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Target/Text/C.h"
 
 using namespace zyx;
 using namespace zyx::target;
@@ -21,7 +22,7 @@ public:
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
     mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel::isMachineForm(kernel))
+    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
       return refuseKernel(kernel, "is in the machine form, which is of GPUs");
     if (info->threads > 1 || info->cluster > 1)
       return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
@@ -38,6 +39,12 @@ public:
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<ObjectEmitter> emitter,
                          ObjectEmitter::create(target, CPUPasses::Short, std::move(options), most));
     return std::unique_ptr<Emitter>(std::move(emitter));
+  }
+
+  Result<ExternalCode> emitExternal(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    if (kernel.getExternalAttr().getLanguage() != kernel::Language::C)
+      return Backend::emitExternal(kernel, target);
+    return compileExternalC(kernel);
   }
 
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {

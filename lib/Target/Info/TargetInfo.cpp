@@ -375,6 +375,7 @@ TargetInfo amd(const char *name, int64_t cores, int64_t waveThreads, int64_t reg
   info.arithmetic.hasMaximum = false;
   addWorkgroups(info);
   info.simt.subgroupSize = waveThreads;
+  info.simt.hasSharedFences = true;
   info.simt.sharedBytes = 64 << 10;
   info.simt.registers = registers;
   info.simt.residentThreads = residentThreads;

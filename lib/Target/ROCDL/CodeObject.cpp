@@ -15,6 +15,8 @@
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -78,6 +80,51 @@ Status CodeObjectCompilation::translate(mlir::ModuleOp llvmModule) {
 static constexpr const char *scalarisingPasses =
     "function(scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract;min-bits=32>)";
 
+/// What sums are made of: arithmetic of floats, and additions of what is a product or was read.
+static bool isPartOfSum(const llvm::Instruction &instruction) {
+  if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+    return llvm::is_contained({llvm::Intrinsic::fma, llvm::Intrinsic::maximum, llvm::Intrinsic::minimum},
+                              call->getIntrinsicID());
+  if (instruction.getOpcode() == llvm::Instruction::Add)
+    return llvm::any_of(instruction.operands(), [](const llvm::Use &operand) {
+      auto *part = llvm::dyn_cast<llvm::Instruction>(operand);
+      return part && (llvm::isa<llvm::LoadInst>(part) ||
+                      (part->getOpcode() == llvm::Instruction::Mul && !llvm::isa<llvm::Constant>(part->getOperand(1))));
+    });
+  return llvm::is_contained({llvm::Instruction::FAdd, llvm::Instruction::FSub, llvm::Instruction::FMul},
+                            instruction.getOpcode());
+}
+
+/// One register, or two: an integer, a float, or a pair of floats.
+static bool fitsRegisters(llvm::Type *type) {
+  const auto bits = type->getPrimitiveSizeInBits();
+  return type->isIntegerTy(32) || (type->isFPOrFPVectorTy() && (bits == 32 || bits == 64));
+}
+
+/// LLVM moves what a block computes into the later block that reads it. Of a sum all parts that were read, which it
+/// does not move, would be in registers at the same time. That an empty instruction of their own block reads them keeps
+/// the sums there.
+static void keepSumsInPlace(llvm::Module &module) {
+  llvm::Type *none = llvm::Type::getVoidTy(module.getContext());
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function) {
+      if (block.empty() || block.getTerminator()->getNumSuccessors() < 2)
+        continue;
+      llvm::SmallVector<llvm::Instruction *> sums;
+      for (llvm::Instruction &instruction : block)
+        if (fitsRegisters(instruction.getType()) && isPartOfSum(instruction) &&
+            llvm::none_of(instruction.users(), [&](llvm::User *user) {
+              return llvm::cast<llvm::Instruction>(user)->getParent() == &block && !llvm::isa<llvm::PHINode>(user);
+            }))
+          sums.push_back(&instruction);
+      for (llvm::Instruction *sum : sums) {
+        auto *type = llvm::FunctionType::get(none, {sum->getType()}, false);
+        llvm::CallInst::Create(type, llvm::InlineAsm::get(type, "", "v", /*hasSideEffects=*/true), {sum}, "",
+                               block.getTerminator()->getIterator());
+      }
+    }
+}
+
 Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bool asText) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
   module->setTargetTriple(machine->getTargetTriple());
@@ -87,6 +134,7 @@ Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bo
   llvm::cantFail(analyses.builder.parsePassPipeline(passes, scalarisingPasses));
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   passes.run(*module, analyses.modules);
+  keepSumsInPlace(*module);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager emit;

@@ -63,7 +63,7 @@ public:
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
     mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel::isMachineForm(kernel))
+    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
       return refuseKernel(kernel, "is in the machine form, which is of GPUs");
     if (info->threads > 1 || info->cluster > 1)
       return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
@@ -78,6 +78,12 @@ public:
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t) const override {
     return std::unique_ptr<Emitter>(std::make_unique<CEmitter>(std::move(options)));
+  }
+
+  Result<ExternalCode> emitExternal(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    if (kernel.getExternalAttr().getLanguage() != kernel::Language::C)
+      return Backend::emitExternal(kernel, target);
+    return compileExternalC(kernel);
   }
 
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override { return printC(lowered); }

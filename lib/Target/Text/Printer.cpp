@@ -213,8 +213,6 @@ static bool mentions(StringRef text, StringRef name) {
 Status KernelPrinter::print(FuncOp func) {
   if (func.getThreads().value_or(1) != 1 || func.getCluster().value_or(1) != 1)
     return refuse(func, "asks for several threads a program; it is printed for one");
-  if (!func.getBody().hasOneBlock())
-    return refuse(func, "has a body of several blocks, where loops and branches must be scf");
   if (!isIdentifier(func.getName()) ||
       llvm::any_of(lang.reserved, [&](const char *word) { return func.getName() == word; }))
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");

@@ -24,7 +24,7 @@
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<1024xf32, global>
 !s = !kernel.view<f32, global>
-kernel.func @axpy(%a: !buffer, %x: !buffer, %y: !buffer) {
+kernel.func @axpy(%a: !buffer, %x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %as = kernel.view %a map #s : !buffer -> !s
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x

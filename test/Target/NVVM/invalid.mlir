@@ -17,7 +17,7 @@ llvm.func @f(%x: i32) -> i32 {
 
 //--- refused.mlir
 // REFUSED: refused.mlir:3:{{.*}} error: 'kernel.alloc' op of private memory is not lowered to NVVM
-kernel.func @private() {
+kernel.func @private() attributes {form = #kernel.form<machine>} {
   %a = kernel.alloc : !kernel.view<8xf32, private>
   kernel.return
 }

@@ -11,7 +11,7 @@
 #x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<1000xf32, global>
-kernel.func @double(%x: !buffer, %y: !buffer) {
+kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [1000] step [4] {

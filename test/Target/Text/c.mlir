@@ -29,7 +29,7 @@
 // CHECK: const float [[P:v[0-9]+]] = [[X]] * 0x1.99999ap-4f;
 // CHECK: const bool [[L:v[0-9]+]] = !([[P]] >= zyx_f32(0x7f800000u));
 // CHECK: b1[[[I]]] = [[L]];
-kernel.func @scale(%x: !f32, %y: !i1) {
+kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {
   %tenth = arith.constant 0.1 : f32
   %inf = arith.constant 0x7F800000 : f32
   %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
@@ -53,7 +53,7 @@ kernel.func @scale(%x: !f32, %y: !i1) {
 // CHECK: const uint16_t [[H:v[0-9]+]] = b0[((UINT64_C(3) + [[I]] * UINT64_C(64)) + [[J]])];
 // CHECK: const uint16_t [[S:v[0-9]+]] = zyx_f16_from_f64(zyx_f16_to_f32([[H]]) + zyx_f16_to_f32((uint16_t)15360u));
 // CHECK: b0[((UINT64_C(3) + [[I]] * UINT64_C(64)) + [[J]])] = [[S]];
-kernel.func @halves(%x: !f16, %n: index) {
+kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered>} {
   %one = arith.constant 1.0 : f16
   %xs = kernel.view %x[%n] map #rows : !f16 -> !kernel.view<?x64xf16, global>
   kernel.grid (%i, %j) in [%n, 64] step [1, 1] {
@@ -82,7 +82,7 @@ kernel.func @halves(%x: !f16, %n: index) {
 // CHECK: [[SUM]] = {{v[0-9]+}};
 // CHECK: }
 // CHECK: b0[UINT64_C(0)] = [[SUM]];
-kernel.func @structured(%x: !i32) {
+kernel.func @structured(%x: !i32) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -114,7 +114,7 @@ kernel.func @structured(%x: !i32) {
 // CHECK: uint32_t [[P:p[0-9]+]][12];
 // CHECK: [[P]][((UINT64_C(2) * UINT64_C(4) + UINT64_C(1)) + UINT64_C(1))] = 7u;
 // CHECK: = [[P]][(UINT64_C(2) * UINT64_C(4) + UINT64_C(2))];
-kernel.func @piece(%x: !i32) {
+kernel.func @piece(%x: !i32) attributes {form = #kernel.form<lowered>} {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %seven = arith.constant 7 : i32
@@ -132,7 +132,7 @@ kernel.func @piece(%x: !i32) {
 // CHECK: const uint16_t [[A:v[0-9]+]] = b0[UINT64_C(1)];
 // CHECK: const uint16_t [[B:v[0-9]+]] = b0[UINT64_C(2)];
 // CHECK: = (zyx_order([[A]], 16) < zyx_order([[B]], 16) ? [[A]] : [[B]]);
-kernel.func @smaller(%x: !kernel.buffer<i16, global>) {
+kernel.func @smaller(%x: !kernel.buffer<i16, global>) attributes {form = #kernel.form<lowered>} {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %xs = kernel.view %x map #all : !kernel.buffer<i16, global> -> !kernel.view<1000xi16, global>

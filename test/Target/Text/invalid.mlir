@@ -9,7 +9,6 @@
 // RUN: not zyx-translate --kernel-to-c %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-c %t/large.mlir 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not zyx-translate --kernel-to-c %t/threads.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
-// RUN: not zyx-translate --kernel-to-c %t/blocks.mlir 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // RUN: not zyx-translate --kernel-to-c %t/scalar.mlir 2>&1 | FileCheck %s --check-prefix=SCALAR
 // RUN: not zyx-translate --kernel-to-c %t/chosen.mlir 2>&1 | FileCheck %s --check-prefix=CHOSEN
 // RUN: not zyx-translate --kernel-to-c %t/barrier.mlir 2>&1 | FileCheck %s --check-prefix=BARRIER
@@ -18,7 +17,7 @@
 // VECTOR: error: 'kernel.load' has the type vector<4xf32>, which is no scalar of C at {{.*}}vector.mlir":7:
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
-kernel.func @k(%x: !buffer) {
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xf32, global>
   %v = kernel.load %xs[%c0] : !kernel.view<8xf32, global> -> vector<4xf32>
@@ -27,19 +26,19 @@ kernel.func @k(%x: !buffer) {
 }
 //--- name.mlir
 // NAME: error: 'kernel.func' is named 'a.b', which no function in C may be
-kernel.func @a.b() {
+kernel.func @a.b() attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- keyword.mlir
 // KEYWORD: error: 'kernel.func' is named 'double', which no function in C may be
-kernel.func @double() {
+kernel.func @double() attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- math.mlir
 // MATH: error: 'math.exp' of f32 has no text in C
 #x = #kernel.map<[#kernel.block<[] strides []>]>
 !buffer = !kernel.buffer<f32, global>
-kernel.func @k(%x: !buffer) {
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<f32, global>
   %v = kernel.load %xs[] : !kernel.view<f32, global> -> f32
   %e = math.exp %v : f32
@@ -51,11 +50,11 @@ kernel.func @k(%x: !buffer) {
 #x = #kernel.map<[#kernel.block<[] strides []>]>
 !buffer = !kernel.buffer<i8, global>
 !odd = !kernel.buffer<i7, global>
-kernel.func @k(%x: !buffer) {
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %a = kernel.alloc : !kernel.view<i8, private>
   kernel.return
 }
-kernel.func @l(%x: !odd) {
+kernel.func @l(%x: !odd) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !odd -> !kernel.view<i7, global>
   %v = kernel.load %xs[] : !kernel.view<i7, global> -> i7
   kernel.store %v, %xs[] : i7, !kernel.view<i7, global>
@@ -65,7 +64,7 @@ kernel.func @l(%x: !odd) {
 // FMA: error: 'math.fma' of a small float would be rounded twice
 #x = #kernel.map<[#kernel.block<[] strides []>]>
 !buffer = !kernel.buffer<bf16, global>
-kernel.func @k(%x: !buffer) {
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<bf16, global>
   %v = kernel.load %xs[] : !kernel.view<bf16, global> -> bf16
   %e = math.fma %v, %v, %v : bf16
@@ -85,31 +84,24 @@ kernel.func @k(%x: !buffer) {
 }
 //--- shared.mlir
 // SHARED: error: 'kernel.alloc' asks for shared memory, which one thread does not have
-kernel.func @k() {
+kernel.func @k() attributes {form = #kernel.form<lowered>} {
   %a = kernel.alloc : !kernel.view<8xf32, shared>
   kernel.return
 }
 //--- large.mlir
 // LARGE: error: 'kernel.alloc' brings the kernel's private memory to 819200 bytes; the stack has room for 524288
-kernel.func @k() {
+kernel.func @k() attributes {form = #kernel.form<lowered>} {
   %a = kernel.alloc : !kernel.view<200x1024xf32, private>
   kernel.return
 }
 //--- threads.mlir
 // THREADS: error: 'kernel.func' asks for several threads a program; it is printed for one
-kernel.func @k() attributes {threads = 32} {
-  kernel.return
-}
-//--- blocks.mlir
-// BLOCKS: error: 'kernel.func' has a body of several blocks, where loops and branches must be scf
-kernel.func @k() {
-  "llvm.br"()[^next] : () -> ()
-^next:
+kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 32} {
   kernel.return
 }
 //--- scalar.mlir
 // SCALAR: error: 'kernel.func' takes a scalar that is no integer; scalars are passed as 64-bit integers
-kernel.func @k(%x: f32) {
+kernel.func @k(%x: f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- chosen.mlir
@@ -117,7 +109,7 @@ kernel.func @k(%x: f32) {
 #x = #kernel.map<[#kernel.block<[] strides []>]>
 !buffer = !kernel.buffer<i32, global>
 !view = !kernel.view<i32, global>
-kernel.func @k(%x: !buffer, %y: !buffer, %n: index) {
+kernel.func @k(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : i32
   %zero = arith.constant 0 : index
   %p = arith.cmpi eq, %n, %zero : index
@@ -131,7 +123,7 @@ kernel.func @k(%x: !buffer, %y: !buffer, %n: index) {
 }
 //--- barrier.mlir
 // BARRIER: error: 'kernel.barrier' has no text in C
-kernel.func @k() {
+kernel.func @k() attributes {form = #kernel.form<lowered>} {
   kernel.barrier workgroup
   kernel.return
 }

@@ -233,7 +233,7 @@ TEST(PlanToArtifactTest, AKernelIsOneForEachNumberOfBuffersThatItWrites) {
 
 TEST(PlanToArtifactTest, PrivateMemoryIsOnTheStack) {
   Result<Artifact> result = convert(R"(
-    kernel.func @k(%y: !kernel.buffer<f32, global>) {
+    kernel.func @k(%y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
       %a = kernel.alloc : <3x5xf32, private>
       %b = kernel.alloc : <100xi1, private>
       kernel.return

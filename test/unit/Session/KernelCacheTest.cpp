@@ -240,7 +240,7 @@ TEST_F(KernelCacheTest, TheArtifactIsTheSameWhetherKernelsAreFoundOrCompiled) {
   const Result<std::unique_ptr<Compiler>> compiler = Compiler::open();
   ASSERT_TRUE(compiler.isOk()) << compiler.status().toString();
   setenv("ZYX_PTXAS", "", 1);
-  for (const char *target : {"cpu", "sm_90a", "sm_80", "c"}) {
+  for (const char *target : {"cpu", "sm_90a", "sm_80", "gfx942", "gfx1201", "c"}) {
     SCOPED_TRACE(target);
     for (const graph::Graph &graph : {sums(3), product()}) {
       CompileOptions options;
@@ -282,7 +282,7 @@ TEST_F(KernelCacheTest, EqualKernelsOfOneProgramAreAskedForOnce) {
   CompileOptions options;
   options.noOptimise = true;
   setenv("ZYX_PTXAS", "", 1);
-  for (const char *target : {"cpu", "sm_80"}) {
+  for (const char *target : {"cpu", "sm_80", "gfx1100"}) {
     SCOPED_TRACE(target);
     options.target = target;
     Shelf shelf;

@@ -30,7 +30,9 @@ protected:
 
   /// Why no machine of the record runs a kernel of these attributes and this body; empty where it does.
   std::string refusal(const char *target, const std::string &attributes, const std::string &body = "") {
-    const std::string text = "kernel.func @k() attributes {" + attributes + "} {\n" + body + "  kernel.return\n}\n";
+    const std::string form = body.find("kernel.roles") == std::string::npos ? "lowered" : "machine";
+    const std::string text = "kernel.func @k() attributes {form = #kernel.form<" + form + ">" +
+                             (attributes.empty() ? "" : ", ") + attributes + "} {\n" + body + "  kernel.return\n}\n";
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context, "test.mlir");
     if (!module)
       return "the text does not parse";
@@ -94,7 +96,7 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
 TEST_F(Backends, CopiesNeedTensorMaps) {
   // Rows that are 67 elements apart begin at no multiple of 16 bytes.
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
-    kernel.func @k(%x: !kernel.buffer<bf16, global>) attributes {threads = 128 : i64} {
+    kernel.func @k(%x: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
       %c0 = arith.constant 0 : index
       %v = kernel.view %x map <[<[64, 67] strides [67, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x67xbf16, global>
       %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>

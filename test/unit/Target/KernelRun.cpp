@@ -113,8 +113,9 @@ std::string elementwise(const std::vector<std::string> &inputs, const std::strin
       body += code[i++];
     }
   }
-  return "#all = #kernel.map<[#kernel.block<[" + std::to_string(n) + "] strides [1]>]>\n" + head + ") {\n" + views +
-         "  kernel.grid (%i) in [" + std::to_string(n) + "] step [" + std::to_string(lanes) + "] {\n" + loads + body +
+  return "#all = #kernel.map<[#kernel.block<[" + std::to_string(n) + "] strides [1]>]>\n" + head +
+         ") attributes {form = #kernel.form<lowered>} {\n" + views + "  kernel.grid (%i) in [" + std::to_string(n) +
+         "] step [" + std::to_string(lanes) + "] {\n" + loads + body +
          "\n    kernel.store %r, %rs[%i] : " + typed(output) + ", !kernel.view<" + std::to_string(n) + "x" + output +
          ", global>\n  }\n  kernel.return\n}\n";
 }

@@ -40,7 +40,7 @@ TEST_P(Structure, GridOfTwoDimensionsInRanges) {
     #rows = #kernel.map<[#kernel.block<[6, s0] strides [s0, 1]>]>
     #columns = #kernel.map<[#kernel.block<[s0, 6] strides [1, s0] offset 2>]>
     !buffer = !kernel.buffer<f32, global>
-    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) {
+    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
       %xs = kernel.view %x[%n] map #columns : !buffer -> !kernel.view<?x6xf32, global>
       %ys = kernel.view %y[%n] map #rows : !buffer -> !kernel.view<6x?xf32, global>
       kernel.grid (%i, %j) in [6, %n] step [1, 2] {
@@ -67,7 +67,7 @@ TEST_P(Structure, NoGridIsOneProgram) {
     #one = #kernel.map<[#kernel.block<[] strides []>]>
     !buffer = !kernel.buffer<i64, global>
     !one = !kernel.view<i64, global>
-    kernel.func @k(%x: !buffer, %n: index) {
+    kernel.func @k(%x: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
       %xs = kernel.view %x map #one : !buffer -> !one
       %v = kernel.load %xs[] : !one -> i64
       %w = arith.index_cast %n : index to i64
@@ -88,7 +88,7 @@ TEST_P(Structure, LoopsCarryValues) {
     #all = #kernel.map<[#kernel.block<[8] strides [1]>]>
     !buffer = !kernel.buffer<i64, global>
     !all = !kernel.view<8xi64, global>
-    kernel.func @k(%x: !buffer, %y: !buffer) {
+    kernel.func @k(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %zero = arith.constant 0 : i64
@@ -139,7 +139,7 @@ TEST_P(Structure, SwappedLoopValues) {
     #all = #kernel.map<[#kernel.block<[2] strides [1]>]>
     !buffer = !kernel.buffer<i32, global>
     !all = !kernel.view<2xi32, global>
-    kernel.func @k(%x: !buffer, %n: index) {
+    kernel.func @k(%x: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %xs = kernel.view %x map #all : !buffer -> !all
@@ -162,7 +162,7 @@ TEST_P(Structure, MasksAndBranchesGuardMemory) {
     #all = #kernel.map<[#kernel.block<[s0] strides [1]>]>
     !buffer = !kernel.buffer<f32, global>
     !all = !kernel.view<?xf32, global>
-    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) {
+    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
       %minus = arith.constant -1.5 : f32
       %xs = kernel.view %x[%n] map #all : !buffer -> !all
       %ys = kernel.view %y[%n] map #all : !buffer -> !all
@@ -193,7 +193,7 @@ TEST_P(Structure, PrivateMemoryAndSubviews) {
     !out = !kernel.view<8x4xf32, global>
     !tile = !kernel.view<2x4x8xf32, private>
     !slot = !kernel.view<4x8xf32, private>
-    kernel.func @k(%x: !buffer, %y: !buffer) {
+    kernel.func @k(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index
@@ -246,7 +246,7 @@ TEST(Vectors, MaskedTail) {
     #all = #kernel.map<[#kernel.block<[s0] strides [1]>]>
     !buffer = !kernel.buffer<f32, global>
     !all = !kernel.view<?xf32, global>
-    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) {
+    kernel.func @k(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
       %xs = kernel.view %x[%n] map #all : !buffer -> !all
       %ys = kernel.view %y[%n] map #all : !buffer -> !all
       kernel.grid (%i) in [%n] step [16] {
@@ -272,7 +272,7 @@ TEST(Vectors, StridesAreGatheredAndScattered) {
     #same = #kernel.map<[#kernel.block<[3, 16] strides [1, 0]>]>
     !buffer = !kernel.buffer<f32, global>
     !v = !kernel.view<3x16xf32, global>
-    kernel.func @k(%x: !buffer, %z: !buffer, %y: !buffer) {
+    kernel.func @k(%x: !buffer, %z: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
       %c0 = arith.constant 0 : index
       %xs = kernel.view %x map #columns : !buffer -> !v
       %zs = kernel.view %z map #same : !buffer -> !v
@@ -300,7 +300,7 @@ TEST(Vectors, LaneOps) {
     !all = !kernel.view<16xf32, global>
     !halves = !kernel.buffer<f16, global>
     !half_view = !kernel.view<16xf16, global>
-    kernel.func @k(%x: !buffer, %h: !halves, %y: !buffer) {
+    kernel.func @k(%x: !buffer, %h: !halves, %y: !buffer) attributes {form = #kernel.form<lowered>} {
       %c0 = arith.constant 0 : index
       %xs = kernel.view %x map #all : !buffer -> !all
       %hs = kernel.view %h map #all : !halves -> !half_view

@@ -32,6 +32,8 @@ struct KernelFacts {
   std::vector<artifact::TensorMap> tensorMaps;
   /// A hash of all that the code is made of: neither the kernel's name nor its location.
   Hash128 identity;
+  /// Of an external kernel, the index of its code, which is behind that of the others. No part of what is kept.
+  std::optional<uint32_t> code;
   bool operator==(const KernelFacts &) const = default;
 };
 

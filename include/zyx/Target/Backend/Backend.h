@@ -59,6 +59,12 @@ public:
   virtual std::vector<std::vector<std::byte>> takeKept() { return {}; }
 };
 
+/// The code of a kernel of the user's own, and the function in it that is launched.
+struct ExternalCode {
+  artifact::CodeBlob code;
+  std::string symbol;
+};
+
 /// Lowers kernels and emits code for the machines of some records. Has no state: one serves all threads.
 class Backend {
 public:
@@ -75,12 +81,17 @@ public:
   /// `most` modules will be added.
   virtual Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,
                                                          size_t most) const = 0;
+  /// Makes code of an external kernel. The refusal of a text, or of a language that the machine does not take, names
+  /// the op and its location; without an override there is no such language.
+  virtual Result<ExternalCode> emitExternal(kernel::FuncOp kernel, const TargetInfo &target) const;
   /// The code of a lowered module as text: assembly, a program in the target's language, or the module itself.
   virtual Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const = 0;
 };
 
 /// A refusal of `supports`: the kernel's location and name before the reason.
 Status refuseKernel(kernel::FuncOp kernel, const std::string &reason);
+/// The same of an external kernel, behind the custom op that it stands for.
+Status refuseExternal(kernel::FuncOp kernel, const std::string &reason);
 /// Refuses a kernel whose workgroups are larger than the record's.
 Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
 

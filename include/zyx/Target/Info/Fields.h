@@ -59,7 +59,8 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"residentWorkgroups", &SimtFacts::residentWorkgroups},
                                                        Field{"busyThreads", &SimtFacts::busyThreads},
                                                        Field{"laneBytes", &SimtFacts::laneBytes},
-                                                       Field{"laneRegisters", &SimtFacts::laneRegisters}};
+                                                       Field{"laneRegisters", &SimtFacts::laneRegisters},
+                                                       Field{"hasSharedFences", &SimtFacts::hasSharedFences}};
 
 template <>
 inline constexpr auto fieldsOf<MatrixInstruction> = std::tuple{Field{"name", &MatrixInstruction::name},

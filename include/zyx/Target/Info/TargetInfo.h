@@ -84,6 +84,8 @@ struct SimtFacts {
   int64_t busyThreads = 0;
   /// Bytes that one thread reads or writes at once, and registers of so many bytes that it has for sums of a product.
   int64_t laneBytes = 0, laneRegisters = 0;
+  /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
+  bool hasSharedFences = false;
 
   /// Threads that a core has registers for, if each has so many.
   int64_t threadsWith(int64_t registersEach) const { return registers / registersEach; }

@@ -6,6 +6,7 @@
 #define ZYX_TARGET_NVVM_NVVM_H
 
 #include "zyx/Base/Status.h"
+#include "zyx/Target/Backend/Backend.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -30,7 +31,10 @@ Result<std::string> emitPTX(mlir::ModuleOp llvmModule, const TargetInfo &target,
 /// Runs ptxas: PTX becomes a cubin for the record's machine. The failure holds what it printed.
 Result<std::vector<std::byte>> assemble(std::string_view ptx, const TargetInfo &target, const std::string &assembler);
 
-class BackendRegistry;
+/// The code of an external kernel in PTX: a cubin where there is an assembler, else the text, which the driver
+/// assembles. Its entry takes an address for each buffer of the kernel.
+Result<ExternalCode> assembleExternal(kernel::FuncOp kernel, const TargetInfo &target);
+
 /// Adds the backend of NVIDIA's GPUs: kernels of the lowered and of the machine form, a piece of code for each.
 Status registerNVVMBackend(BackendRegistry &registry);
 

@@ -7,6 +7,7 @@
 
 #include "zyx/Base/ChildProcess.h"
 #include "zyx/Base/Status.h"
+#include "zyx/Target/Backend/Backend.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -34,7 +35,11 @@ struct COptions {
 /// refuses the text or takes too long is an error with its output.
 Result<std::vector<std::byte>> compileC(const std::string &text, const COptions &options = {});
 
-class BackendRegistry;
+/// Compiles the C function of an external kernel to a shared object of its own, with a function around it that has the
+/// calling convention of kernels. The compiler refuses a definition that does not take the kernel's buffers, and a text
+/// without the function.
+Result<ExternalCode> compileExternalC(kernel::FuncOp kernel, const COptions &options = {});
+
 /// Adds the backend of C: scalar kernels of the lowered form, in one shared object.
 Status registerCBackend(BackendRegistry &registry);
 
