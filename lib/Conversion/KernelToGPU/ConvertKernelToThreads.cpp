@@ -4,13 +4,13 @@
 //===----------------------------------------------------------------------===//
 // The way to GPUs that every kernel of the lowered form can go: a program per thread.
 //===----------------------------------------------------------------------===//
-#include "NVVMInstructions.h"
-#include "ROCDLInstructions.h"
+#include "GPUInstructions.h"
 #include "ThreadFunction.h"
 
 #include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -37,39 +37,45 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
   }
 
   void runOnOperation() override {
-    const NVVMInstructions nvvm;
-    const ROCDLInstructions rocdl;
-    const GPUInstructions &gpu = dialect == GPUDialect::ROCDL ? static_cast<const GPUInstructions &>(rocdl) : nvvm;
+    const zyx::target::TargetInfo *machine = requireTarget(getOperation());
+    if (!machine)
+      return signalPassFailure();
+    const GPUInstructions &gpu = dialect == GPUDialect::ROCDL ? rocdlInstructions() : nvvmInstructions();
     SmallVector<Operation *> funcs;
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      // Code of the user's own is compiled by itself.
+      if (func.getExternal())
+        continue;
       CrashNote note(func);
-      const int64_t shared = bytesOf(func, Space::Shared), mostShared = sharedBytes;
+      if (failed(requireForm(func, Form::Lowered)))
+        return signalPassFailure();
+      const int64_t shared = bytesOf(func, Space::Shared), mostShared = machine->simt.sharedBytes;
       if (shared > mostShared) {
         func.emitOpError() << "needs " << shared << " bytes of shared memory; a workgroup has " << mostShared;
         return signalPassFailure();
       }
       if (failed(gpu.check(func)))
         return signalPassFailure();
-      const bool fitsStack = bytesOf(func, Space::Private) <= privateBytes;
+      const bool fitsStack = bytesOf(func, Space::Private) <= machine->memory.privateBytes;
       FailureOr<ThreadFunction> made = lowerThreadFunction(func, gpu);
       if (failed(made))
         return signalPassFailure();
-      MemoryFacts facts{privateBytes};
+      MemoryFacts facts{machine->memory.privateBytes};
       facts.shared = made->shared;
       facts.isCluster = made->isCluster;
       facts.streams = false;
       facts.threads = &gpu;
       facts.bufferAlignment = gpuBufferAlignment;
       facts.stackSpace = gpu.privateSpace();
-      facts.barriers = made->readsBack ? BarrierMemory::All : BarrierMemory::Shared;
+      facts.barriers = made->readsBack || !machine->simt.hasSharedFences ? BarrierMemory::All : BarrierMemory::Shared;
       if (!fitsStack)
         facts.scratch = made->scratch;
       const SmallFloatConversions all{.half = true,
                                       .bfloat = true,
                                       .halfOfDouble = true,
-                                      .halfPairs = packedHalf,
-                                      .bfloatPairs = packedBfloat,
-                                      .maximum = maximum,
+                                      .halfPairs = machine->arithmetic.hasPackedHalf,
+                                      .bfloatPairs = machine->arithmetic.hasPackedBfloat,
+                                      .maximum = machine->arithmetic.hasMaximum,
                                       .pairs = gpu.pairs()};
       if (failed(lowerMemory(made->func, facts)) || failed(lowerSmallFloats(made->func, all)))
         return signalPassFailure();

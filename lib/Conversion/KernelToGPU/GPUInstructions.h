@@ -35,6 +35,10 @@ public:
   virtual void lowerArithmetic(mlir::LLVM::LLVMFuncOp func) const = 0;
 };
 
+/// Those of NVIDIA's and of AMD's GPUs.
+const GPUInstructions &nvvmInstructions();
+const GPUInstructions &rocdlInstructions();
+
 /// Replaces powers of two that need not be exact (`afn`) by calls of an intrinsic, one by one: a machine's own are
 /// without denormals, which those of what is between -1/2 and 1/2 are not.
 void lowerPowers(mlir::LLVM::LLVMFuncOp func, llvm::StringRef intrinsic);

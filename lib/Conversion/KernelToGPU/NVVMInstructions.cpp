@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "NVVMInstructions.h"
+#include "GPUInstructions.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -10,85 +10,10 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-Value NVVMInstructions::id(OpBuilder &builder, Location loc, IdKind kind) const {
-  Type i32 = builder.getI32Type();
-  return kind == IdKind::Thread ? NVVM::ThreadIdXOp::create(builder, loc, i32).getResult()
-                                : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
-}
-
-void NVVMInstructions::barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory) const {
-  if (scope == Scope::Cluster) {
-    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
-  } else {
-    NVVM::Barrier0Op::create(builder, loc);
-  }
-}
-
-Value NVVMInstructions::peer(OpBuilder &builder, Location loc, Value address, Value group) const {
-  return NVVM::MapaOp::create(builder, loc, address.getType(), address, group);
-}
-
-SmallVector<Value> NVVMInstructions::readMatrix(OpBuilder &builder, Location loc, Value address,
-                                                bool transposed) const {
-  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace());
-  Value from = LLVM::AddrSpaceCastOp::create(builder, loc, shared, address);
-  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getI32Type()));
-  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
-  Value loaded =
-      NVVM::LdMatrixOp::create(builder, loc, words, from, 4, transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-                               shape, NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> each;
-  for (int64_t word = 0; word < 4; ++word)
-    each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
-  return each;
-}
-
-/// LLVM has no word for it. That nobody writes there is known: a kernel reads no buffer that it writes.
-Value NVVMInstructions::loadPastFirstCache(OpBuilder &builder, Location loc, Value address, VectorType type) const {
-  Type i32 = builder.getI32Type();
-  auto global = LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
-  Value from = LLVM::AddrSpaceCastOp::create(builder, loc, global, address);
-  auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, i32));
-  Value read =
-      LLVM::InlineAsmOp::create(builder, loc, TypeRange(words), ValueRange(from),
-                                "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l",
-                                /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
-          .getResult(0);
-  SmallVector<Value> all;
-  for (int64_t word = 0; word < 4; ++word)
-    all.push_back(LLVM::ExtractValueOp::create(builder, loc, read, word));
-  Value vector = vector::FromElementsOp::create(builder, loc, VectorType::get(4, i32), all);
-  return vector::BitCastOp::create(builder, loc, type, vector);
-}
-
-unsigned NVVMInstructions::globalSpace() const { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Global); }
-unsigned NVVMInstructions::sharedSpace() const { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared); }
-
-Value NVVMInstructions::groupSize(OpBuilder &builder, Location loc) const {
-  return NVVM::BlockDimXOp::create(builder, loc, builder.getI32Type());
-}
-
-Value NVVMInstructions::numGroups(OpBuilder &builder, Location loc) const {
-  return NVVM::GridDimXOp::create(builder, loc, builder.getI32Type());
-}
-
-Value NVVMInstructions::group(OpBuilder &builder, Location loc) const {
-  return NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
-}
-
-void NVVMInstructions::markKernel(LLVM::LLVMFuncOp func, Launch launch) const {
-  Builder builder(func.getContext());
-  func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-  func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({launch.threads}));
-  func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.residents));
-  if (launch.cluster > 1)
-    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
-}
+namespace {
 
 /// Behind the conversions of small floats, which have no bits in a register of two.
-static void lowerWarpProducts(LLVM::LLVMFuncOp func) {
+void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   func.walk([](WarpMultiplyOp multiply) {
     OpBuilder builder(multiply);
     Location loc = multiply.getLoc();
@@ -122,7 +47,99 @@ static void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   });
 }
 
-void NVVMInstructions::lowerArithmetic(LLVM::LLVMFuncOp func) const {
-  lowerPowers(func, "llvm.nvvm.ex2.approx.ftz.f");
-  lowerWarpProducts(func);
+/// NVVM, for NVIDIA's GPUs.
+class NVVMInstructions final : public GPUInstructions {
+public:
+  Value id(OpBuilder &builder, Location loc, IdKind kind) const override {
+    Type i32 = builder.getI32Type();
+    return kind == IdKind::Thread ? NVVM::ThreadIdXOp::create(builder, loc, i32).getResult()
+                                  : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
+  }
+
+  void barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory) const override {
+    if (scope == Scope::Cluster) {
+      NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+      NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+    } else {
+      NVVM::Barrier0Op::create(builder, loc);
+    }
+  }
+
+  Value peer(OpBuilder &builder, Location loc, Value address, Value group) const override {
+    return NVVM::MapaOp::create(builder, loc, address.getType(), address, group);
+  }
+
+  SmallVector<Value> readMatrix(OpBuilder &builder, Location loc, Value address, bool transposed) const override {
+    auto shared = LLVM::LLVMPointerType::get(builder.getContext(), sharedSpace());
+    Value from = LLVM::AddrSpaceCastOp::create(builder, loc, shared, address);
+    auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getI32Type()));
+    auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+    Value loaded =
+        NVVM::LdMatrixOp::create(builder, loc, words, from, 4, transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                                 shape, NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> each;
+    for (int64_t word = 0; word < 4; ++word)
+      each.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, word));
+    return each;
+  }
+
+  /// LLVM has no word for it. That nobody writes there is known: a kernel reads no buffer that it writes.
+  Value loadPastFirstCache(OpBuilder &builder, Location loc, Value address, VectorType type) const override {
+    Type i32 = builder.getI32Type();
+    auto global =
+        LLVM::LLVMPointerType::get(builder.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+    Value from = LLVM::AddrSpaceCastOp::create(builder, loc, global, address);
+    auto words = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, i32));
+    Value read = LLVM::InlineAsmOp::create(
+                     builder, loc, TypeRange(words), ValueRange(from),
+                     "ld.global.nc.L1::no_allocate.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,l",
+                     /*has_side_effects=*/false, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                     LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+                     .getResult(0);
+    SmallVector<Value> all;
+    for (int64_t word = 0; word < 4; ++word)
+      all.push_back(LLVM::ExtractValueOp::create(builder, loc, read, word));
+    Value vector = vector::FromElementsOp::create(builder, loc, VectorType::get(4, i32), all);
+    return vector::BitCastOp::create(builder, loc, type, vector);
+  }
+
+  unsigned globalSpace() const override { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Global); }
+  PairIntrinsics pairs() const override {
+    return {"llvm.nvvm.fma.rn.", "llvm.nvvm.fmax.nan.", "llvm.nvvm.fmin.nan.", "f16x2", "bf16x2"};
+  }
+
+  unsigned sharedSpace() const override { return static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared); }
+
+  Value groupSize(OpBuilder &builder, Location loc) const override {
+    return NVVM::BlockDimXOp::create(builder, loc, builder.getI32Type());
+  }
+
+  Value numGroups(OpBuilder &builder, Location loc) const override {
+    return NVVM::GridDimXOp::create(builder, loc, builder.getI32Type());
+  }
+
+  Value group(OpBuilder &builder, Location loc) const override {
+    return NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
+  }
+
+  void markKernel(LLVM::LLVMFuncOp func, Launch launch) const override {
+    Builder builder(func.getContext());
+    func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({launch.threads}));
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.residents));
+    if (launch.cluster > 1)
+      func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
+  }
+
+  void lowerArithmetic(LLVM::LLVMFuncOp func) const override {
+    lowerPowers(func, "llvm.nvvm.ex2.approx.ftz.f");
+    lowerWarpProducts(func);
+  }
+};
+
+} // namespace
+
+const GPUInstructions &zyx::kernel::nvvmInstructions() {
+  static const NVVMInstructions instructions;
+  return instructions;
 }

@@ -159,8 +159,6 @@ LogicalResult checkFunction(FuncOp func, int64_t mostThreads, int64_t mostCluste
       static_cast<int64_t>(func.getCluster().value_or(1)) > mostCluster)
     return func.emitOpError() << "asks for " << func.getThreads().value_or(1) << " threads in a cluster of "
                               << func.getCluster().value_or(1) << ", where a program is one thread";
-  if (!func.getBody().hasOneBlock())
-    return func.emitOpError("has a body of several blocks, where loops and branches must be scf");
   for (Type type : func.getArgumentTypes())
     if (isa<FloatType>(type))
       return func.emitOpError() << "takes a scalar of type " << type << "; scalars are passed as 64-bit integers";

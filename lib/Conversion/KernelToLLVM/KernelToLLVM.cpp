@@ -59,7 +59,12 @@ struct ConvertKernelToLLVM : zyx::kernel::impl::ConvertKernelToLLVMPassBase<Conv
     const bool halfConversion = !machine || machine->arithmetic.hasHalfConversion;
     SmallVector<Operation *> bodies;
     for (FuncOp func : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
+      // Code of the user's own is compiled by itself.
+      if (func.getExternal())
+        continue;
       CrashNote note(func);
+      if (failed(requireForm(func, Form::Lowered)))
+        return signalPassFailure();
       FailureOr<LLVM::LLVMFuncOp> body = lowerFunction(func);
       if (failed(body) || failed(lowerMemory(*body, memory)) ||
           failed(lowerSmallFloats(*body, {.half = halfConversion})))

@@ -310,8 +310,6 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
   if (!place)
     return failure();
   Type type = load.getType(), stored = memoryType(type);
-  if (isa<TensorType>(type))
-    return load.emitOpError("loads a tile, which the lowered form does not have");
   unsigned alignment = elementBytes(type);
   auto vector = dyn_cast<VectorType>(type);
   bool contiguous = !vector || isContiguous(*place);
@@ -357,9 +355,7 @@ LogicalResult MemoryLowering::lower(GatherOp gather) {
   const Place *place = placeOf(gather, gather.getView());
   if (!place)
     return failure();
-  auto type = dyn_cast<VectorType>(gather.getType());
-  if (!type)
-    return gather.emitOpError("gathers a tile, which the lowered form does not have");
+  auto type = cast<VectorType>(gather.getType());
   if (llvm::is_contained(gather.getView().getType().getShape(), 0)) {
     gather.replaceAllUsesWith(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type)).getResult());
     gather.erase();
@@ -459,8 +455,6 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
   if (!place)
     return failure();
   Type type = store.getValue().getType();
-  if (isa<TensorType>(type))
-    return store.emitOpError("stores a tile, which the lowered form does not have");
   unsigned alignment = elementBytes(type);
   auto vector = dyn_cast<VectorType>(type);
   bool contiguous = !vector || isContiguous(*place);

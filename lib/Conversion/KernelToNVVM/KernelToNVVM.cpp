@@ -119,7 +119,7 @@ LogicalResult Lowering::collect() {
       [&](AllocOp alloc) -> WalkResult { return place(alloc, places.offsets.at(alloc)); });
   if (result.wasInterrupted())
     return failure();
-  FailureOr<LaunchInfo> made = launchInfoOf(kernel, /*asMachineForm=*/true);
+  FailureOr<LaunchInfo> made = launchInfoOf(kernel);
   if (failed(made))
     return failure();
   launch = std::move(*made);
@@ -517,7 +517,7 @@ struct ConvertKernelToNVVM : zyx::kernel::impl::ConvertKernelToNVVMPassBase<Conv
       return signalPassFailure();
     }
     for (FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<FuncOp>())) {
-      if (onlyMachine && !isMachineForm(kernel))
+      if (kernel.getForm() != Form::Machine)
         continue;
       if (failed(Lowering(kernel, *record).run()))
         return signalPassFailure();

@@ -42,8 +42,6 @@ LogicalResult Lowering::lower(ExpectOp op) {
 }
 
 LogicalResult Lowering::lower(ArriveOp op) {
-  if (op.getTo())
-    return op.emitOpError("at another workgroup's barrier is not lowered to NVVM");
   return onFirst([&] {
     NVVM::MBarrierArriveOp::create(b, loc, Type(), barrierAt(op.getBarriers(), op.getSlot()), Value());
     return success();
@@ -90,8 +88,6 @@ LogicalResult Lowering::forEachPanel(Operation *op, Value view, Value slot, Valu
 }
 
 LogicalResult Lowering::lower(AsyncLoadOp op) {
-  if (op.getMulticast())
-    return op.emitOpError("to several workgroups is not lowered to NVVM");
   return onFirst([&] {
     Value barrier = barrierAt(op.getBarriers(), op.getAt());
     // As coordinates, the innermost one first.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-convert-kernel-to-threads=dialect=rocdl --split-input-file -verify-diagnostics | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=gfx942 facts=memory.privateBytes=1024' -zyx-convert-kernel-to-threads=dialect=rocdl --split-input-file -verify-diagnostics | FileCheck %s
 
 // The same as for NVIDIA's GPUs, with ids and sizes from elsewhere: the driver writes the sizes behind the arguments.
 
@@ -12,11 +12,12 @@
 // CHECK: rocdl.workgroup.id.x
 // CHECK: llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<4> -> i32
 // CHECK: rocdl.workitem.id.x
+// CHECK-NEXT: llvm.inline_asm has_side_effects{{.*}} "", "=v,0"
 // CHECK-NOT: nvvm
 #x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<1000xf32, global>
-kernel.func @double(%x: !buffer, %y: !buffer) {
+kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [1000] step [4] {
@@ -37,7 +38,7 @@ kernel.func @double(%x: !buffer, %y: !buffer) {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
-kernel.func @small(%x: !buffer) {
+kernel.func @small(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !view
   kernel.grid (%i) in [8] step [1] {
     %p = kernel.alloc : !kernel.view<4xf32, private>
@@ -62,7 +63,7 @@ kernel.func @small(%x: !buffer) {
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<64xf32, global>
 !s = !kernel.view<64xf32, shared>
-kernel.func @shared(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+kernel.func @shared(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [1] step [1] {
@@ -89,7 +90,7 @@ kernel.func @shared(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
 #x = #kernel.map<[#kernel.block<[64] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<64xf32, global>
-kernel.func @through_a_buffer(%y: !buffer) attributes {threads = 64 : i64} {
+kernel.func @through_a_buffer(%y: !buffer) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [1] step [1] {
     %t = kernel.id thread
@@ -106,13 +107,13 @@ kernel.func @through_a_buffer(%y: !buffer) attributes {threads = 64 : i64} {
 // -----
 
 // expected-error @+1 {{has workgroups in clusters, which AMD's GPUs have not}}
-kernel.func @cluster() attributes {threads = 64 : i64, cluster = 2 : i64} {
+kernel.func @cluster() attributes {form = #kernel.form<lowered>, threads = 64 : i64, cluster = 2 : i64} {
   kernel.return
 }
 
 // -----
 
-kernel.func @product(%x: !kernel.buffer<f32, global>) attributes {threads = 32 : i64} {
+kernel.func @product(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 32 : i64} {
   %a = arith.constant dense<0> : vector<4xi32>
   %b = arith.constant dense<0> : vector<2xi32>
   %acc = arith.constant dense<0.0> : vector<4xf32>

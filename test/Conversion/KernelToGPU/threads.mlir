@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-convert-kernel-to-threads --split-input-file | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=cuda -zyx-convert-kernel-to-threads --split-input-file | FileCheck %s
 
 // A thread runs programs as far apart as there are threads. Buffers are in global memory.
 
@@ -23,7 +23,7 @@
 #x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<1000xf32, global>
-kernel.func @double(%x: !buffer, %y: !buffer) {
+kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   kernel.grid (%i) in [1000] step [4] {
@@ -45,7 +45,7 @@ kernel.func @double(%x: !buffer, %y: !buffer) {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i32, global>
 !view = !kernel.view<8xi32, global>
-kernel.func @small(%x: !buffer, %n: i32) {
+kernel.func @small(%x: !buffer, %n: i32) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !view
   kernel.grid (%i) in [8] step [1] {
     %p = kernel.alloc : !kernel.view<4xf32, private>
@@ -75,7 +75,7 @@ kernel.func @small(%x: !buffer, %n: i32) {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
-kernel.func @large(%x: !buffer) {
+kernel.func @large(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !view
   kernel.grid (%i) in [8] step [1] {
     %p = kernel.alloc : !kernel.view<400xf32, private>
@@ -106,7 +106,7 @@ kernel.func @large(%x: !buffer) {
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
 !shared = !kernel.view<64xf32, shared>
-kernel.func @together(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+kernel.func @together(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !view
   %ys = kernel.view %y map #x : !buffer -> !view
   kernel.grid (%i) in [8] step [1] {
@@ -145,7 +145,7 @@ kernel.func @together(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} 
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
 !shared = !kernel.view<4xf32, shared>
-kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 512 : i64, cluster = 4 : i64} {
+kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 512 : i64, cluster = 4 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !view
   %ys = kernel.view %y map #x : !buffer -> !view
   kernel.grid (%i) in [8] step [1] {
@@ -179,7 +179,7 @@ kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 512 : i64, 
 #x = #kernel.map<[#kernel.block<[1024] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<1024xf32, global>
-kernel.func @columns(%x: !buffer, %y: !buffer) attributes {threads = 256 : i64, kernel.residents = 1024 : i64} {
+kernel.func @columns(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 256 : i64, residents = 1024 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !view
   %ys = kernel.view %y map #x : !buffer -> !view
   kernel.grid (%i) in [1024] step [4] {
@@ -201,7 +201,7 @@ kernel.func @columns(%x: !buffer, %y: !buffer) attributes {threads = 256 : i64, 
 !buffer = !kernel.buffer<f32, global>
 #all = #kernel.map<[#kernel.block<[64] strides [1]>]>
 !all = !kernel.view<64xf32, global>
-kernel.func @exchange(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
+kernel.func @exchange(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %c63 = arith.constant 63 : index
   %xs = kernel.view %x map #all : !buffer -> !all
   %ys = kernel.view %y map #all : !buffer -> !all

@@ -16,7 +16,7 @@
 // BITS: llvm.trunc {{.*}} : vector<16xi32> to vector<16xi16>
 // BITS-NOT: xf16
 // BITS: llvm.return
-kernel.func @half(%x: !buffer) {
+kernel.func @half(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %one = arith.constant dense<1.0> : vector<16xf16>
   %xs = kernel.view %x map #x : !buffer -> !view
@@ -36,7 +36,7 @@ kernel.func @half(%x: !buffer) {
 // BITS-LABEL: llvm.func internal @scalar.body
 // BITS-NOT: llvm.fptrunc
 // BITS: llvm.return
-kernel.func @scalar(%x: !buffer, %a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) {
+kernel.func @scalar(%x: !buffer, %a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #y : !buffer -> !one
   %as = kernel.view %a map #y : !kernel.buffer<f32, global> -> !kernel.view<1xf32, global>

@@ -1,23 +1,14 @@
 // RUN: zyx-opt %s -zyx-convert-kernel-to-llvm --split-input-file --verify-diagnostics
 
 // expected-error @below {{asks for 128 threads in a cluster of 1, where a program is one thread}}
-kernel.func @threads() attributes {threads = 128} {
+kernel.func @threads() attributes {form = #kernel.form<lowered>, threads = 128} {
   kernel.return
 }
 
 // -----
 
 // expected-error @below {{takes a scalar of type 'f32'; scalars are passed as 64-bit integers}}
-kernel.func @scalar(%x: f32) {
-  kernel.return
-}
-
-// -----
-
-// expected-error @below {{has a body of several blocks, where loops and branches must be scf}}
-kernel.func @blocks() {
-  cf.br ^next
-^next:
+kernel.func @scalar(%x: f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 
@@ -25,7 +16,7 @@ kernel.func @blocks() {
 
 #x = #kernel.map<[#kernel.block<[8] strides [1] valid [1 : 8]>]>
 !buffer = !kernel.buffer<f32, global>
-kernel.func @pad(%x: !buffer) {
+kernel.func @pad(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   // expected-error @below {{has a map that is not one whole block}}
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xf32, global>
   kernel.return
@@ -33,7 +24,7 @@ kernel.func @pad(%x: !buffer) {
 
 // -----
 
-kernel.func @shared() {
+kernel.func @shared() attributes {form = #kernel.form<lowered>} {
   // expected-error @below {{asks for shared memory, which programs that are one thread do not have}}
   %a = kernel.alloc : !kernel.view<8xf32, shared>
   kernel.return
@@ -41,7 +32,7 @@ kernel.func @shared() {
 
 // -----
 
-kernel.func @large() {
+kernel.func @large() attributes {form = #kernel.form<lowered>} {
   %a = kernel.alloc : !kernel.view<100x1024xf32, private>
   // expected-error @below {{brings the kernel's private memory to 819200 bytes; the stack has room for 524288}}
   %b = kernel.alloc : !kernel.view<100x1024xf32, private>
@@ -50,34 +41,7 @@ kernel.func @large() {
 
 // -----
 
-#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
-!buffer = !kernel.buffer<f32, global>
-!view = !kernel.view<8xf32, global>
-kernel.func @tile_load(%x: !buffer) {
-  %c0 = arith.constant 0 : index
-  %xs = kernel.view %x map #x : !buffer -> !view
-  // expected-error @below {{loads a tile, which the lowered form does not have}}
-  %t = kernel.load %xs[%c0] : !view -> tensor<8xf32>
-  kernel.return
-}
-
-// -----
-
-#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
-!buffer = !kernel.buffer<f32, global>
-!view = !kernel.view<8xf32, global>
-kernel.func @tile_store(%x: !buffer) {
-  %c0 = arith.constant 0 : index
-  %t = arith.constant dense<0.0> : tensor<8xf32>
-  %xs = kernel.view %x map #x : !buffer -> !view
-  // expected-error @below {{stores a tile, which the lowered form does not have}}
-  kernel.store %t, %xs[%c0] : tensor<8xf32>, !view
-  kernel.return
-}
-
-// -----
-
-kernel.func @barrier() {
+kernel.func @barrier() attributes {form = #kernel.form<lowered>} {
   // expected-error @below {{has no meaning for a program that is one thread}}
   kernel.barrier workgroup
   kernel.return
@@ -88,7 +52,7 @@ kernel.func @barrier() {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
-kernel.func @chosen(%x: !buffer, %y: !buffer, %n: index) {
+kernel.func @chosen(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %p = arith.cmpi eq, %n, %c0 : index
   %xs = kernel.view %x map #x : !buffer -> !view
@@ -104,7 +68,7 @@ kernel.func @chosen(%x: !buffer, %y: !buffer, %n: index) {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<8xf32, global>
-kernel.func @yielded(%x: !buffer, %y: !buffer, %n: index) {
+kernel.func @yielded(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %p = arith.cmpi eq, %n, %c0 : index
   %xs = kernel.view %x map #x : !buffer -> !view
@@ -119,7 +83,7 @@ kernel.func @yielded(%x: !buffer, %y: !buffer, %n: index) {
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f16, global>
 !view = !kernel.view<8xf16, global>
-kernel.func @fma(%x: !buffer) {
+kernel.func @fma(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #x : !buffer -> !view
   %v = kernel.load %xs[%c0] : !view -> f16
@@ -131,17 +95,7 @@ kernel.func @fma(%x: !buffer) {
 
 // -----
 
-kernel.func @gather_tile(%x: !kernel.buffer<f32, global>) {
-  %i = arith.constant dense<0> : tensor<4xi32>
-  %xs = kernel.view %x map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
-  // expected-error @below {{gathers a tile, which the lowered form does not have}}
-  %y = kernel.gather %xs[%i] : !kernel.view<8xf32, global>, tensor<4xi32> -> tensor<4xf32>
-  kernel.return
-}
-
-// -----
-
-kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) {
+kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) attributes {form = #kernel.form<lowered>} {
   %i = arith.constant dense<0> : vector<4xi32>
   %xs = kernel.view %x[%n] map <[<[s0] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<?xf32, global>
   // expected-error @below {{reads a view whose extents are not known}}
@@ -151,7 +105,7 @@ kernel.func @gather_unknown(%x: !kernel.buffer<f32, global>, %n: index) {
 
 // -----
 
-kernel.func @strided_panels(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) {
+kernel.func @strided_panels(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %sums = kernel.alloc : !kernel.view<16x16xf32, private>
@@ -164,7 +118,7 @@ kernel.func @strided_panels(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer
 
 // -----
 
-kernel.func @strided_rows(%x: !kernel.buffer<bf16, global>) {
+kernel.func @strided_rows(%x: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %sums = kernel.alloc : !kernel.view<16x16xf32, private>
@@ -172,5 +126,12 @@ kernel.func @strided_rows(%x: !kernel.buffer<bf16, global>) {
   %a = kernel.view %x map <[<[16, 32] strides [1, 16]>]> : !kernel.buffer<bf16, global> -> !kernel.view<16x32xbf16, global>
   // expected-error @below {{reads rows of neighbours, a known number of elements apart}}
   kernel.matrix_multiply %sums, %a[%c0, %c0], %b[%c0, %c0, %c0] depth %c32 : !kernel.view<16x32xbf16, global>, !kernel.view<1x16x16xi32, private> -> !kernel.view<16x16xf32, private>
+  kernel.return
+}
+
+// -----
+
+// expected-error @below {{is in the tiled form, not in the lowered one}}
+kernel.func @tiled(%x: !kernel.buffer<f32, global>) {
   kernel.return
 }

@@ -24,7 +24,7 @@
 #x = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<1000xf32, global>
-kernel.func @double(%x: !buffer, %y: !buffer) {
+kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #x : !buffer -> !x
   %ys = kernel.view %y map #x : !buffer -> !x
   %c1000 = arith.constant 1000 : index
@@ -55,7 +55,7 @@ kernel.func @double(%x: !buffer, %y: !buffer) {
 #columns = #kernel.map<[#kernel.block<[6, s0] strides [1, 6] offset 2>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<6x?xf32, global>
-kernel.func @transpose(%x: !buffer, %y: !buffer, %n: index) {
+kernel.func @transpose(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x[%n] map #columns : !buffer -> !view
   %ys = kernel.view %y[%n] map #rows : !buffer -> !view
   kernel.grid (%i, %j) in [6, %n] step [1, 2] {
@@ -78,7 +78,7 @@ kernel.func @transpose(%x: !buffer, %y: !buffer, %n: index) {
 #same = #kernel.map<[#kernel.block<[16] strides [0]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<16xf32, global>
-kernel.func @strided(%x: !buffer, %y: !buffer) {
+kernel.func @strided(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #every3 : !buffer -> !view
   %x0 = kernel.view %x map #same : !buffer -> !view
@@ -103,7 +103,7 @@ kernel.func @strided(%x: !buffer, %y: !buffer) {
 #x = #kernel.map<[#kernel.block<[16] strides [1]>]>
 !buffer = !kernel.buffer<i1, global>
 !view = !kernel.view<16xi1, global>
-kernel.func @bytes(%x: !buffer) {
+kernel.func @bytes(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %true = arith.constant dense<true> : vector<16xi1>
   %p = kernel.alloc : !kernel.view<2x16xi1, private>
@@ -130,7 +130,7 @@ kernel.func @bytes(%x: !buffer) {
 #x = #kernel.map<[#kernel.block<[16] strides [1]>]>
 !buffer = !kernel.buffer<bf16, global>
 !view = !kernel.view<16xbf16, global>
-kernel.func @bf16(%x: !buffer) {
+kernel.func @bf16(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %one = arith.constant dense<1.0> : vector<16xbf16>
   %xs = kernel.view %x map #x : !buffer -> !view
@@ -152,7 +152,7 @@ kernel.func @bf16(%x: !buffer) {
 #x = #kernel.map<[#kernel.block<[16] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<16xf32, global>
-kernel.func @sums(%x: !buffer) {
+kernel.func @sums(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #x : !buffer -> !view
   %v = kernel.load %xs[%c0] : !view -> vector<16xf32>
@@ -168,7 +168,7 @@ kernel.func @sums(%x: !buffer) {
 // CHECK-DAG:   %[[INSIDE:.*]] = llvm.icmp "ult"
 // CHECK-DAG:   %[[AT:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, vector<16xi32>) -> vector<16x!llvm.ptr>, f32
 // CHECK:       llvm.intr.masked.gather %[[AT]], %[[INSIDE]]
-kernel.func @gather(%x: !kernel.buffer<f32, global>, %n: !kernel.buffer<i32, global>, %y: !kernel.buffer<f32, global>) {
+kernel.func @gather(%x: !kernel.buffer<f32, global>, %n: !kernel.buffer<i32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[100] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100xf32, global>
   %ns = kernel.view %n map <[<[16] strides [1]>]> : !kernel.buffer<i32, global> -> !kernel.view<16xi32, global>
@@ -183,7 +183,7 @@ kernel.func @gather(%x: !kernel.buffer<f32, global>, %n: !kernel.buffer<i32, glo
 // CHECK-LABEL: llvm.func internal @gather_half.body
 // CHECK:       llvm.select {{.*}} : vector<4xi1>, vector<4xi64>
 // CHECK-COUNT-4: llvm.load {{.*}} -> i16
-kernel.func @gather_half(%x: !kernel.buffer<f16, global>, %n: !kernel.buffer<i64, global>, %y: !kernel.buffer<f16, global>) {
+kernel.func @gather_half(%x: !kernel.buffer<f16, global>, %n: !kernel.buffer<i64, global>, %y: !kernel.buffer<f16, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[10, 5] strides [5, 1]>]> : !kernel.buffer<f16, global> -> !kernel.view<10x5xf16, global>
   %ns = kernel.view %n map <[<[4] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<4xi64, global>
@@ -202,7 +202,7 @@ kernel.func @gather_half(%x: !kernel.buffer<f16, global>, %n: !kernel.buffer<i64
 // CHECK:       llvm.store {{.*}} {alignment = 64 : i64, nontemporal}
 // CHECK:       llvm.store {{.*}} {alignment = 4 : i64}
 // CHECK:       llvm.fence seq_cst
-kernel.func @stream(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+kernel.func @stream(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
   %ys = kernel.view %y map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
@@ -214,7 +214,7 @@ kernel.func @stream(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glo
 // Into the second cache, wherever that is.
 // CHECK-LABEL: llvm.func {{.*}}@prefetch.body
 // CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
-kernel.func @prefetch(%x: !kernel.buffer<f32, global>) {
+kernel.func @prefetch(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
   %c40 = arith.constant 40 : index
   %v = kernel.view %x map <[<[16] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16xf32, global>
   kernel.prefetch %v[%c40] : !kernel.view<16xf32, global>

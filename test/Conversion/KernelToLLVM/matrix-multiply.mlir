@@ -30,7 +30,7 @@
 // ASM-COUNT-2: tdpbsud
 // ASM-NOT: tdpbsud
 // ASM: tilerelease
-kernel.func @multiply(%out: !kernel.buffer<i32, global>) {
+kernel.func @multiply(%out: !kernel.buffer<i32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   %sums = kernel.alloc : !kernel.view<32x16xi32, private>
@@ -53,7 +53,7 @@ kernel.func @multiply(%out: !kernel.buffer<i32, global>) {
 // VNNI-COUNT-8: vdpbf16ps
 // Two lines of rows behind it are asked for in each step.
 // CHECK-COUNT-2: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
-kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %out: !kernel.buffer<f32, global>) {
+kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %out: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -78,7 +78,7 @@ kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %out: !kernel.buffer<f32
 // VECTORS-COUNT-8: llvm.sub
 // VNNI-LABEL: signed.body:
 // VNNI: vpdpbusd
-kernel.func @signed(%out: !kernel.buffer<i32, global>) {
+kernel.func @signed(%out: !kernel.buffer<i32, global>) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %sums = kernel.alloc : !kernel.view<16x16xi32, private>

@@ -9,7 +9,7 @@
 // CHECK: [[ANY:%.*]] = nvvm.vote.sync any [[ALL]], [[OWN]] -> i1
 // CHECK: llvm.cond_br [[ANY]]
 !row = tensor<64xf32, #kernel.slice<dim = 1, #kernel.frag<wgmma_acc>>>
-kernel.func @any(%x: !kernel.buffer<f32, global>) attributes {threads = 128 : i64, programs = 1 : i64} {
+kernel.func @any(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64, programs = 1 : i64} {
   %c0 = arith.constant 0 : index
   %view = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64xf32, global>
   %0 = kernel.load %view[%c0] in_bounds [true] : !kernel.view<64xf32, global> -> !row

@@ -1,10 +1,15 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm=only-machine | FileCheck %s --check-prefix=KEPT
 // RUN: zyx-translate --kernel-to-launch-info %s | FileCheck %s --check-prefix=LAUNCH
 
-// Kernels without roles are left to others.
-// KEPT: kernel.func @inside
-// KEPT: kernel.func @edges
+// Kernels of other forms are left to others.
+// CHECK: kernel.func @lowered
+// CHECK: kernel.func @tiled
+kernel.func @lowered() attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  kernel.return
+}
+kernel.func @tiled() attributes {threads = 128 : i64} {
+  kernel.return
+}
 
 #acc = #kernel.frag<wgmma_acc>
 #row = #kernel.slice<dim = 0, #acc>
@@ -28,7 +33,7 @@
 // CHECK-COUNT-2: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> bf16
 // CHECK-NOT: llvm.cond_br
 // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
-kernel.func @inside(%x: !buffer, %h: !half, %y: !buffer) attributes {threads = 128 : i64} {
+kernel.func @inside(%x: !buffer, %h: !half, %y: !buffer) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %xs = kernel.view %x map <[<[256] strides [1]>]> : !buffer -> !kernel.view<256xf32, global>
@@ -53,7 +58,7 @@ kernel.func @inside(%x: !buffer, %h: !half, %y: !buffer) attributes {threads = 1
 // CHECK: llvm.select %{{.*}}, %[[X]], %{{.*}} : i1, f32
 // CHECK: llvm.cond_br
 // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
-kernel.func @edges(%x: !buffer, %y: !buffer) attributes {threads = 128 : i64} {
+kernel.func @edges(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map <[<[50, 33] strides [33, 1]>]> : !buffer -> !kernel.view<50x33xf32, global>
   %ys = kernel.view %y map <[<[50, 33] strides [33, 1]>]> : !buffer -> !kernel.view<50x33xf32, global>

@@ -5,7 +5,7 @@
 #sw = #kernel.shared<swizzle = 128>
 
 // expected-error @below {{needs 1200000 bytes of shared memory; sm_90a has 232448}}
-kernel.func @too_much() attributes {threads = 128 : i64} {
+kernel.func @too_much() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %a = kernel.alloc : !kernel.view<300000xf32, shared>
   kernel.return
 }
@@ -17,7 +17,7 @@ kernel.func @too_much() attributes {threads = 128 : i64} {
 #sw = #kernel.shared<swizzle = 128>
 
 // expected-error @below {{a cluster has at most 8 workgroups, not 16}}
-kernel.func @cluster() attributes {threads = 128 : i64, cluster = 16 : i64} {
+kernel.func @cluster() attributes {form = #kernel.form<machine>, threads = 128 : i64, cluster = 16 : i64} {
   
   kernel.return
 }
@@ -29,7 +29,7 @@ kernel.func @cluster() attributes {threads = 128 : i64, cluster = 16 : i64} {
 #sw = #kernel.shared<swizzle = 128>
 
 // expected-error @below {{a workgroup has at most 1024 threads, not 2048}}
-kernel.func @threads() attributes {threads = 2048 : i64} {
+kernel.func @threads() attributes {form = #kernel.form<machine>, threads = 2048 : i64} {
   
   kernel.return
 }
@@ -41,11 +41,10 @@ kernel.func @threads() attributes {threads = 2048 : i64} {
 #map = #kernel.map<[#kernel.block<[8] strides [1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @prefetch(%x: !kernel.buffer<f32, global>) attributes {threads = 128 : i64} {
-  %c0 = arith.constant 0 : index
-  %v = kernel.view %x map #map : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+kernel.func @transpose() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   // expected-error @below {{has no lowering to NVVM}}
-  kernel.prefetch %v[%c0] : !kernel.view<8xf32, global>
+  %u = kernel.transpose %t order [1, 0] : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #acc>
   kernel.return
 }
 
@@ -55,7 +54,7 @@ kernel.func @prefetch(%x: !kernel.buffer<f32, global>) attributes {threads = 128
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @grid_rank() attributes {threads = 128 : i64} {
+kernel.func @grid_rank() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{has 4 dimensions; a grid of CUDA has at most three}}
   kernel.grid (%a, %b, %c, %d) in [2, 2, 2, 2] step [1, 1, 1, 1] {
   }
@@ -68,7 +67,7 @@ kernel.func @grid_rank() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @grid_extent(%n: index) attributes {threads = 128 : i64} {
+kernel.func @grid_extent(%n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %m = arith.addi %n, %n : index
   // expected-error @below {{has an extent that is no argument of the kernel}}
   kernel.grid (%a) in [%m] step [1] {
@@ -82,7 +81,7 @@ kernel.func @grid_extent(%n: index) attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @single_vote() attributes {threads = 128 : i64} {
+kernel.func @single_vote() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %true = arith.constant dense<true> : tensor<64xi1, #row>
   kernel.elect {
   // expected-error @below {{is asked by one thread only}}
@@ -97,7 +96,7 @@ kernel.func @single_vote() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @single_barrier() attributes {threads = 128 : i64} {
+kernel.func @single_barrier() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   kernel.elect {
   // expected-error @below {{is met by one thread only}}
   kernel.barrier workgroup
@@ -111,7 +110,7 @@ kernel.func @single_barrier() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @barrier_in_role() attributes {threads = 128 : i64} {
+kernel.func @barrier_in_role() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   kernel.roles {
   kernel.role "some" count 1 threads 64 {
   ^bb0(%instance: index):
@@ -131,7 +130,7 @@ kernel.func @barrier_in_role() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @role_barrier() attributes {threads = 128 : i64} {
+kernel.func @role_barrier() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{of a role stands outside of roles}}
   kernel.barrier role
   kernel.return
@@ -143,7 +142,7 @@ kernel.func @role_barrier() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @cluster_barrier() attributes {threads = 128 : i64} {
+kernel.func @cluster_barrier() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{of clusters is not lowered to NVVM}}
   kernel.barrier cluster
   kernel.return
@@ -155,7 +154,7 @@ kernel.func @cluster_barrier() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @no_warps() attributes {threads = 128 : i64} {
+kernel.func @no_warps() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   kernel.roles {
   // expected-error @below {{has instances of 100 threads, no whole warps}}
   kernel.role "all" count 1 threads 100 {
@@ -171,7 +170,7 @@ kernel.func @no_warps() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @threads_of_roles() attributes {threads = 128 : i64} {
+kernel.func @threads_of_roles() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{have 256 threads together, the kernel 128}}
   kernel.roles {
   kernel.role "all" count 2 threads 128 {
@@ -188,7 +187,7 @@ kernel.func @threads_of_roles() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @many_roles() attributes {threads = 512 : i64} {
+kernel.func @many_roles() attributes {form = #kernel.form<machine>, threads = 512 : i64} {
   // expected-error @below {{have 16 instances; there are barriers for 15}}
   kernel.roles {
   kernel.role "all" count 16 threads 32 {
@@ -205,7 +204,7 @@ kernel.func @many_roles() attributes {threads = 512 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @after_roles() attributes {threads = 128 : i64} {
+kernel.func @after_roles() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{are followed by code, which is not lowered to NVVM}}
   kernel.roles {
   kernel.role "all" count 1 threads 128 {
@@ -223,7 +222,7 @@ kernel.func @after_roles() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @carried(%n: index) attributes {threads = 128 : i64} {
+kernel.func @carried(%n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
@@ -240,7 +239,7 @@ kernel.func @carried(%n: index) attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @chosen(%c: i1) attributes {threads = 128 : i64} {
+kernel.func @chosen(%c: i1) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
   // expected-error @below {{gives '!kernel.barriers<1>', which no thread can hold}}
   %r = scf.if %c -> (!kernel.barriers<1>) {
@@ -257,7 +256,7 @@ kernel.func @chosen(%c: i1) attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @private() attributes {threads = 128 : i64} {
+kernel.func @private() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{of private memory is not lowered to NVVM}}
   %a = kernel.alloc : !kernel.view<8xf32, private>
   kernel.return
@@ -269,7 +268,7 @@ kernel.func @private() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @five_rows() attributes {threads = 128 : i64} {
+kernel.func @five_rows() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{is swizzled and needs a multiple of 8 rows}}
   %a = kernel.alloc : !kernel.view<5x64xbf16, shared, #sw>
   kernel.return
@@ -281,7 +280,7 @@ kernel.func @five_rows() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @row(%n: index) attributes {threads = 128 : i64} {
+kernel.func @row(%n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %a = kernel.alloc : !kernel.view<128x128xbf16, shared, #sw>
   // expected-error @below {{begins at a row that is no visible multiple of 8 of swizzled memory}}
@@ -295,7 +294,7 @@ kernel.func @row(%n: index) attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @column() attributes {threads = 128 : i64} {
+kernel.func @column() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %a = kernel.alloc : !kernel.view<128x128xbf16, shared, #sw>
@@ -310,7 +309,7 @@ kernel.func @column() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @barriers_in_role() attributes {threads = 128 : i64} {
+kernel.func @barriers_in_role() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   kernel.roles {
   kernel.role "all" count 1 threads 128 {
   ^bb0(%instance: index):
@@ -323,21 +322,7 @@ kernel.func @barriers_in_role() attributes {threads = 128 : i64} {
 
 // -----
 
-#acc = #kernel.frag<wgmma_acc>
-#row = #kernel.slice<dim = 1, #acc>
-#sw = #kernel.shared<swizzle = 128>
-
-kernel.func @remote() attributes {threads = 128 : i64} {
-  %c0 = arith.constant 0 : index
-  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
-  // expected-error @below {{at another workgroup's barrier is not lowered to NVVM}}
-  kernel.arrive %b[%c0] to %c0 : !kernel.barriers<1>
-  kernel.return
-}
-
-// -----
-
-kernel.func @some_threads() attributes {threads = 128 : i64, cluster = 2 : i64} {
+kernel.func @some_threads() attributes {form = #kernel.form<machine>, threads = 128 : i64, cluster = 2 : i64} {
   kernel.elect {
     // expected-error @below {{is run by some threads only}}
     kernel.cluster_arrive
@@ -349,7 +334,7 @@ kernel.func @some_threads() attributes {threads = 128 : i64, cluster = 2 : i64} 
 
 #acc = #kernel.frag<wgmma_acc>
 
-kernel.func @sent_halves() attributes {threads = 128 : i64, cluster = 2 : i64} {
+kernel.func @sent_halves() attributes {form = #kernel.form<machine>, threads = 128 : i64, cluster = 2 : i64} {
   %s = kernel.alloc : !kernel.view<64x32xf32, shared>
   // expected-error @below {{moves 'tensor<64x32xbf16, #kernel.frag<wgmma_acc>>'; groups of four f32 or i32 in each thread are moved}}
   %t = kernel.cluster_receive %s : !kernel.view<64x32xf32, shared> -> tensor<64x32xbf16, #acc>
@@ -360,7 +345,7 @@ kernel.func @sent_halves() attributes {threads = 128 : i64, cluster = 2 : i64} {
 
 #acc = #kernel.frag<wgmma_acc>
 
-kernel.func @sent_to_panels() attributes {threads = 128 : i64, cluster = 2 : i64} {
+kernel.func @sent_to_panels() attributes {form = #kernel.form<machine>, threads = 128 : i64, cluster = 2 : i64} {
   %s = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
   // expected-error @below {{moves registers through shared memory that is not swizzled}}
   %t = kernel.cluster_receive %s : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> -> tensor<64x32xf32, #acc>
@@ -371,7 +356,7 @@ kernel.func @sent_to_panels() attributes {threads = 128 : i64, cluster = 2 : i64
 
 #acc = #kernel.frag<wgmma_acc>
 
-kernel.func @sent_elsewhere() attributes {threads = 128 : i64, cluster = 2 : i64} {
+kernel.func @sent_elsewhere() attributes {form = #kernel.form<machine>, threads = 128 : i64, cluster = 2 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !kernel.view<64x32xf32, shared>
   %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
@@ -388,7 +373,7 @@ kernel.func @sent_elsewhere() attributes {threads = 128 : i64, cluster = 2 : i64
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @computed_size(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @computed_size(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %k = arith.addi %m, %m : index
   %v = kernel.view %x[%k, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
@@ -405,7 +390,7 @@ kernel.func @computed_size(%x: !kernel.buffer<bf16, global>, %m: index, %n: inde
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>, #kernel.block<[s0 * s1] strides [1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @two_blocks(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @two_blocks(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
@@ -421,7 +406,7 @@ kernel.func @two_blocks(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) 
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [1, s0]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @columns(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @columns(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
@@ -437,7 +422,7 @@ kernel.func @columns(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) att
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [67, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @odd_stride(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @odd_stride(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
@@ -453,7 +438,7 @@ kernel.func @odd_stride(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) 
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @plain_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @plain_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %s = kernel.alloc : !kernel.view<64x64xbf16, shared>
@@ -469,7 +454,7 @@ kernel.func @plain_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) 
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @large_box(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
+kernel.func @large_box(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %s = kernel.alloc : !kernel.view<512x64xbf16, shared, #sw>
@@ -485,7 +470,7 @@ kernel.func @large_box(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) a
 #map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @lost_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index, %c: i1) attributes {threads = 128 : i64} {
+kernel.func @lost_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index, %c: i1) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
   %a = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
@@ -499,26 +484,9 @@ kernel.func @lost_slot(%x: !kernel.buffer<bf16, global>, %m: index, %n: index, %
 
 #acc = #kernel.frag<wgmma_acc>
 #row = #kernel.slice<dim = 1, #acc>
-#map = #kernel.map<[#kernel.block<[s0, s1] strides [s1, 1]>]>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @multicast(%x: !kernel.buffer<bf16, global>, %m: index, %n: index) attributes {threads = 128 : i64} {
-  %c0 = arith.constant 0 : index
-  %v = kernel.view %x[%m, %n] map #map : !kernel.buffer<bf16, global> -> !kernel.view<?x?xbf16, global>
-  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
-  %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
-  // expected-error @below {{to several workgroups is not lowered to NVVM}}
-  kernel.async_load %v[%c0, %c0] to %s signal %b[%c0] multicast 3 : !kernel.view<?x?xbf16, global>, !kernel.view<64x64xbf16, shared, #sw>, !kernel.barriers<1>
-  kernel.return
-}
-
-// -----
-
-#acc = #kernel.frag<wgmma_acc>
-#row = #kernel.slice<dim = 1, #acc>
-#sw = #kernel.shared<swizzle = 128>
-
-kernel.func @vector_constant() attributes {threads = 128 : i64} {
+kernel.func @vector_constant() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{has the type 'vector<4xf32>', which no thread can hold}}
   %v = arith.constant dense<0.0> : vector<4xf32>
   kernel.return
@@ -530,7 +498,7 @@ kernel.func @vector_constant() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @wide_index() attributes {threads = 128 : i64} {
+kernel.func @wide_index() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{4294967296 does not fit an index of 32 bits}}
   %v = arith.constant 4294967296 : index
   kernel.return
@@ -542,7 +510,7 @@ kernel.func @wide_index() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @exact_exp2() attributes {threads = 128 : i64} {
+kernel.func @exact_exp2() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   // expected-error @below {{has no instruction}}
   %e = math.exp2 %t : tensor<64x64xf32, #acc>
@@ -555,7 +523,7 @@ kernel.func @exact_exp2() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @registers() attributes {threads = 128 : i64} {
+kernel.func @registers() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   %c = arith.constant dense<true> : tensor<64x64xi1, #acc>
   // expected-error @below {{has tiles that a thread holds in different numbers of registers}}
@@ -569,7 +537,7 @@ kernel.func @registers() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @values() attributes {threads = 128 : i64} {
+kernel.func @values() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{is a tile of different values, which is not lowered}}
   %t = arith.constant dense<[1.0, 2.0]> : tensor<2xf32, #row>
   kernel.return
@@ -581,16 +549,16 @@ kernel.func @values() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @unknown_layout(%x: f32) attributes {threads = 128 : i64} {
-  // expected-error @below {{has the type 'tensor<16x16xf32, #kernel.frag<mfma_acc>>', which no thread can hold}}
-  %t = kernel.splat %x : f32 -> tensor<16x16xf32, #kernel.frag<mfma_acc>>
+kernel.func @unknown_layout(%x: f32) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  // expected-error @below {{has the type 'tensor<16x16xf32, #kernel.frag<wgmma_acc>>', which no thread can hold}}
+  %t = kernel.splat %x : f32 -> tensor<16x16xf32, #kernel.frag<wgmma_acc>>
   kernel.return
 }
 
 // -----
 
 #acc = #kernel.frag<wgmma_acc>
-kernel.func @iota() attributes {threads = 128 : i64} {
+kernel.func @iota() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   // expected-error @below {{is not of 32-bit integers in an accumulator, its rows or its columns}}
   %t = kernel.iota dim 0 : tensor<64x64xf32, #acc>
   kernel.return
@@ -602,7 +570,7 @@ kernel.func @iota() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @extract() attributes {threads = 128 : i64} {
+kernel.func @extract() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   // expected-error @below {{takes whole rows of an accumulator, from a column that is a multiple of 8}}
   %e = kernel.extract %t[0, 4] : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #acc>
@@ -615,7 +583,7 @@ kernel.func @extract() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @convert() attributes {threads = 128 : i64} {
+kernel.func @convert() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   // expected-error @below {{is not lowered}}
   %e = kernel.convert %t : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #kernel.frag<wgmma_a>>
@@ -628,7 +596,7 @@ kernel.func @convert() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @reduce() attributes {threads = 128 : i64} {
+kernel.func @reduce() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #kernel.frag<wgmma_a>>
   // expected-error @below {{is not along the rows of an f32 accumulator}}
   %e = kernel.reduce add %t dims [1] : tensor<64x64xf32, #kernel.frag<wgmma_a>> -> tensor<64xf32, #row>
@@ -641,7 +609,7 @@ kernel.func @reduce() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @broadcast() attributes {threads = 128 : i64} {
+kernel.func @broadcast() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64xf32, #row>
   // expected-error @below {{is not of a column along the rows of an accumulator, or of a row along its columns}}
   %e = kernel.broadcast %t dims [0] : tensor<64xf32, #row> -> tensor<64x64xf32, #kernel.frag<wgmma_a>>
@@ -654,7 +622,7 @@ kernel.func @broadcast() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @store_f32() attributes {threads = 128 : i64} {
+kernel.func @store_f32() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %s = kernel.alloc : !kernel.view<64x64xf32, shared>
@@ -669,7 +637,7 @@ kernel.func @store_f32() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @store_part() attributes {threads = 128 : i64} {
+kernel.func @store_part() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   %s = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
@@ -684,7 +652,7 @@ kernel.func @store_part() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @one_thread() {
+kernel.func @one_thread() attributes {form = #kernel.form<machine>} {
   %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   // expected-error @below {{needs 128 threads, not 1}}
@@ -698,7 +666,7 @@ kernel.func @one_thread() {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @rows() attributes {threads = 128 : i64} {
+kernel.func @rows() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<128x64xbf16, shared, #sw>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   // expected-error @below {{has no instruction; there are 64 rows of up to 256 f32 or i32}}
@@ -713,7 +681,7 @@ kernel.func @rows() attributes {threads = 128 : i64} {
 #sw = #kernel.shared<swizzle = 128>
 
 #half = #kernel.shared<swizzle = 64>
-kernel.func @transposed() attributes {threads = 128 : i64} {
+kernel.func @transposed() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #half>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   // expected-error @below {{takes a transposed left factor out of panels of 64 columns, not of 32}}
@@ -727,7 +695,7 @@ kernel.func @transposed() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @f64_factors() attributes {threads = 128 : i64} {
+kernel.func @f64_factors() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<64x16xf64, shared, #sw>
   %r = kernel.alloc : !kernel.view<64x16xf64, shared, #sw>
   // expected-error @below {{of 'f64' and 'f64' into 'f32' is not lowered; bf16, f16, f8, and f32 as tf32, into f32 are, and i8 into i32}}
@@ -740,7 +708,7 @@ kernel.func @f64_factors() attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @i8_sums() attributes {threads = 128 : i64} {
+kernel.func @i8_sums() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
   %r = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
   // expected-error @below {{of 'i8' and 'i8' into 'f32' is not lowered}}
@@ -753,7 +721,7 @@ kernel.func @i8_sums() attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @across() attributes {threads = 128 : i64} {
+kernel.func @across() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<64x128xi8, shared, #sw>
   %r = kernel.alloc : !kernel.view<128x128xi8, shared, #sw>
   // expected-error @below {{of 8 bits takes both factors from memory, along the contraction}}
@@ -767,7 +735,7 @@ kernel.func @across() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @acc_as_factor() attributes {threads = 128 : i64} {
+kernel.func @acc_as_factor() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   // expected-error @below {{takes its left factor from registers as #kernel.frag<wgmma_a>}}
@@ -781,7 +749,7 @@ kernel.func @acc_as_factor() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @plain_factors() attributes {threads = 128 : i64} {
+kernel.func @plain_factors() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<64x64xbf16, shared>
   %r = kernel.alloc : !kernel.view<64x64xbf16, shared>
   // expected-error @below {{takes factors from swizzled shared memory}}
@@ -795,7 +763,7 @@ kernel.func @plain_factors() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @short() attributes {threads = 128 : i64} {
+kernel.func @short() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %l = kernel.alloc : !kernel.view<64x64xbf16, shared, #sw>
   %r = kernel.alloc : !kernel.view<8x64xbf16, shared, #sw>
@@ -811,7 +779,7 @@ kernel.func @short() attributes {threads = 128 : i64} {
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>
 
-kernel.func @wait_bf16() attributes {threads = 128 : i64} {
+kernel.func @wait_bf16() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
   // expected-error @below {{which is no f32 or i32 accumulator}}
   %w = kernel.mma_wait pending 0 %t : tensor<64x64xbf16, #acc> -> tensor<64x64xbf16, #acc>
@@ -823,7 +791,7 @@ kernel.func @wait_bf16() attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @global_dynamic(%x: !x, %m: index) attributes {threads = 128 : i64} {
+kernel.func @global_dynamic(%x: !x, %m: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.view %x[%m] map <[<[s0, 64] strides [64, 1]>]> : !x -> !kernel.view<?x64xf32, global>
@@ -837,7 +805,7 @@ kernel.func @global_dynamic(%x: !x, %m: index) attributes {threads = 128 : i64} 
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @global_stride(%x: !x, %m: index) attributes {threads = 128 : i64} {
+kernel.func @global_stride(%x: !x, %m: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.view %x[%m] map <[<[64, 64] strides [s0, 1]>]> : !x -> !kernel.view<64x64xf32, global>
@@ -851,7 +819,7 @@ kernel.func @global_stride(%x: !x, %m: index) attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @global_offset(%x: !x, %m: index) attributes {threads = 128 : i64} {
+kernel.func @global_offset(%x: !x, %m: index) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.view %x[%m] map <[<[64, 64] strides [64, 1] offset s0>]> : !x -> !kernel.view<64x64xf32, global>
@@ -865,7 +833,7 @@ kernel.func @global_offset(%x: !x, %m: index) attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @global_frag(%x: !x) attributes {threads = 128 : i64} {
+kernel.func @global_frag(%x: !x) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.view %x map <[<[32, 64] strides [64, 1]>]> : !x -> !kernel.view<32x64xf32, global>
@@ -879,7 +847,7 @@ kernel.func @global_frag(%x: !x) attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @global_threads(%x: !x) attributes {threads = 64 : i64} {
+kernel.func @global_threads(%x: !x) attributes {form = #kernel.form<machine>, threads = 64 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.view %x map <[<[64, 64] strides [64, 1]>]> : !x -> !kernel.view<64x64xf32, global>
@@ -893,7 +861,7 @@ kernel.func @global_threads(%x: !x) attributes {threads = 64 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @shared_load() attributes {threads = 128 : i64} {
+kernel.func @shared_load() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %v = kernel.alloc : !kernel.view<64x64xf32, shared>
@@ -907,7 +875,7 @@ kernel.func @shared_load() attributes {threads = 128 : i64} {
 #acc = #kernel.frag<wgmma_acc>
 !x = !kernel.buffer<f32, global>
 
-kernel.func @scalar_store(%x: !x) attributes {threads = 128 : i64} {
+kernel.func @scalar_store(%x: !x) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
   %one = arith.constant 1.0 : f32
@@ -919,7 +887,7 @@ kernel.func @scalar_store(%x: !x) attributes {threads = 128 : i64} {
 
 // -----
 
-kernel.func @products_of_a_half() attributes {threads = 128 : i64} {
+kernel.func @products_of_a_half() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   %r = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   %z = arith.constant dense<0.0> : tensor<64x128xf32, #kernel.frag<block>>
@@ -930,7 +898,7 @@ kernel.func @products_of_a_half() attributes {threads = 128 : i64} {
 
 // -----
 
-kernel.func @products_of_integers() attributes {threads = 128 : i64} {
+kernel.func @products_of_integers() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %l = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   %r = kernel.alloc : !kernel.view<32x128xf32, shared, #kernel.shared<swizzle = 128>>
   %z = arith.constant dense<0> : tensor<64x128xi32, #kernel.frag<block>>
@@ -941,7 +909,7 @@ kernel.func @products_of_integers() attributes {threads = 128 : i64} {
 
 // -----
 
-kernel.func @turned_without_swizzle() attributes {threads = 128 : i64} {
+kernel.func @turned_without_swizzle() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
   %t = kernel.alloc : !kernel.view<32x64xf32, shared>
   // expected-error @below {{takes a multiple of 64 rows of 32 f32 from and to shared memory with a swizzle of 128}}
@@ -951,7 +919,7 @@ kernel.func @turned_without_swizzle() attributes {threads = 128 : i64} {
 
 // -----
 
-kernel.func @turned_by_a_warp() attributes {threads = 32 : i64} {
+kernel.func @turned_by_a_warp() attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
   %t = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   // expected-error @below {{needs 128 threads, not 32}}

@@ -1,7 +1,7 @@
 // RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_75 -zyx-convert-kernel-to-nvvm
 
 !slot = !kernel.view<64x32xbf16, shared, #kernel.shared<swizzle = 64>>
-kernel.func @bf16() attributes {threads = 32 : i64} {
+kernel.func @bf16() attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %a = kernel.load_matrix %s[%c0, %c0] : !slot -> tensor<16x16xbf16, #kernel.frag<mma_a>>
@@ -15,7 +15,7 @@ kernel.func @bf16() attributes {threads = 32 : i64} {
 // -----
 
 !slot = !kernel.view<64x32xf16, shared>
-kernel.func @plain() attributes {threads = 32 : i64} {
+kernel.func @plain() attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   // expected-error @below {{reads shared memory that is not swizzled, which is not lowered}}
@@ -26,7 +26,7 @@ kernel.func @plain() attributes {threads = 32 : i64} {
 // -----
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
-kernel.func @between() attributes {threads = 32 : i64} {
+kernel.func @between() attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %c4 = arith.constant 4 : index
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
@@ -38,7 +38,7 @@ kernel.func @between() attributes {threads = 32 : i64} {
 // -----
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
-kernel.func @group() attributes {threads = 128 : i64} {
+kernel.func @group() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   // expected-error @below {{needs 32 threads, not 128}}
@@ -50,7 +50,7 @@ kernel.func @group() attributes {threads = 128 : i64} {
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
 !view = !kernel.view<64x36xf16, global>
-kernel.func @rows(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @rows(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 36] strides [36, 1]>]> : !kernel.buffer<f16, global> -> !view
@@ -63,7 +63,7 @@ kernel.func @rows(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
 !view = !kernel.view<64x32xf16, global>
-kernel.func @some(%x: !kernel.buffer<f16, global>) attributes {threads = 64 : i64} {
+kernel.func @some(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 64 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f16, global> -> !view
@@ -83,7 +83,7 @@ kernel.func @some(%x: !kernel.buffer<f16, global>) attributes {threads = 64 : i6
 // -----
 
 !view = !kernel.view<64x24xf16, global>
-kernel.func @pieces(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @pieces(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[64, 24] strides [24, 1]>]> : !kernel.buffer<f16, global> -> !view
   // expected-error @below {{copies rows of 24 elements, which 128 threads do not share in pieces of 16 bytes}}
@@ -95,7 +95,7 @@ kernel.func @pieces(%x: !kernel.buffer<f16, global>) attributes {threads = 128 :
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
 !view = !kernel.view<64x32xf16, global>
-kernel.func @some_exist(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @some_exist(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 32] strides [32, 1] offset 0 valid [0 : 64, 1 : 32]>]> : !kernel.buffer<f16, global> -> !view
@@ -108,7 +108,7 @@ kernel.func @some_exist(%x: !kernel.buffer<f16, global>) attributes {threads = 1
 
 !slot = !kernel.view<64x32xf16, shared>
 !view = !kernel.view<64x32xf16, global>
-kernel.func @to_plain(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @to_plain(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f16, global> -> !view
@@ -120,7 +120,7 @@ kernel.func @to_plain(%x: !kernel.buffer<f16, global>) attributes {threads = 128
 // -----
 
 !view = !kernel.view<64x36xf16, global>
-kernel.func @ends(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @ends(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[64, 36] strides [40, 1]>]> : !kernel.buffer<f16, global> -> !view
   // expected-error @below {{reads rows that end inside of 16 bytes}}
@@ -132,7 +132,7 @@ kernel.func @ends(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i
 
 !slot = !kernel.view<128x32xf16, shared, #kernel.shared<swizzle = 64>>
 !view = !kernel.view<64x32xf16, global>
-kernel.func @half(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i64} {
+kernel.func @half(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f16, global> -> !view
@@ -146,7 +146,7 @@ kernel.func @half(%x: !kernel.buffer<f16, global>) attributes {threads = 128 : i
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
 !view = !kernel.view<64x32xf16, global>
-kernel.func @factor(%x: !kernel.buffer<f16, global>) attributes {threads = 32 : i64} {
+kernel.func @factor(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %v = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f16, global> -> !view
@@ -160,7 +160,7 @@ kernel.func @factor(%x: !kernel.buffer<f16, global>) attributes {threads = 32 : 
 
 !slot = !kernel.view<64x32xf16, shared, #kernel.shared<swizzle = 64>>
 !other = !kernel.view<64x32xbf16, shared, #kernel.shared<swizzle = 64>>
-kernel.func @mixed() attributes {threads = 32 : i64} {
+kernel.func @mixed() attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %c0 = arith.constant 0 : index
   %s = kernel.alloc : !slot
   %t = kernel.alloc : !other

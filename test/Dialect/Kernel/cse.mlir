@@ -5,7 +5,7 @@
 // CHECK:       kernel.id thread
 // CHECK:       kernel.role
 // CHECK:         kernel.id thread
-kernel.func @ids(%y: !kernel.buffer<f32, global>) attributes {threads = 128} {
+kernel.func @ids(%y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<machine>, threads = 128} {
   %w = kernel.view %y map <[<[256] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<256xf32, global>
   %f = arith.constant 1.0 : f32
   %t = kernel.id thread

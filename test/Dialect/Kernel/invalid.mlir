@@ -476,14 +476,6 @@ func.func @f(%a: tensor<4x4xf32>) {
 
 // -----
 
-func.func @f(%a: tensor<4x4xf32>) {
-  // expected-error@+1 {{scans dimension 2 of a tile of rank 2}}
-  %w = kernel.scan add %a dim 2 : tensor<4x4xf32>
-  return
-}
-
-// -----
-
 func.func @f(%a: f32) {
   // expected-error@+1 {{repeats 'f32' into}}
   %w = kernel.splat %a : f32 -> tensor<4xf64>
@@ -577,7 +569,7 @@ kernel.func @f(%x: !kernel.buffer<f32, global>) {
   %i = arith.constant 0 : index
   %t = arith.constant dense<0.0> : tensor<4x4xf32>
   %v = kernel.view %x map <[<[4, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x4xf32, global>
-  // expected-error@+1 {{attribute 'kernel.axes' belongs on kernel.store of a tile, with a name for each dimension}}
-  kernel.store %t, %v[%i, %i] {kernel.axes = ["i"]} : tensor<4x4xf32>, !kernel.view<4x4xf32, global>
+  // expected-error@+1 {{names one axis per dimension of a tile}}
+  kernel.store %t, %v[%i, %i] axes ["i"] : tensor<4x4xf32>, !kernel.view<4x4xf32, global>
   kernel.return
 }

@@ -10,7 +10,7 @@
 // CHECK-NEXT: grid argument 1 step 16
 // CHECK-NEXT: address of argument 0
 // CHECK-NEXT: scalar of argument 1
-kernel.func @lowered(%x: !kernel.buffer<f32, global>, %n: index) attributes {threads = 64 : i64, cluster = 2 : i64} {
+kernel.func @lowered(%x: !kernel.buffer<f32, global>, %n: index) attributes {form = #kernel.form<lowered>, threads = 64 : i64, cluster = 2 : i64} {
   %s = kernel.alloc : !kernel.view<17xf32, shared>
   %p = kernel.alloc : !kernel.view<3xf64, private>
   kernel.grid (%i, %j) in [8, %n] step [2, 16] {
@@ -44,7 +44,7 @@ kernel.func @computed(%n: index) {
 // CHECK-LABEL: kernel machine
 // CHECK-NEXT: threads 32 shared 72
 // CHECK-NEXT: scalar of argument 1
-kernel.func @machine(%x: !kernel.buffer<f32, global>, %n: index) attributes {threads = 32 : i64} {
+kernel.func @machine(%x: !kernel.buffer<f32, global>, %n: index) attributes {form = #kernel.form<machine>, threads = 32 : i64} {
   %s = kernel.alloc : !kernel.view<16xf32, shared>
   %b = kernel.barriers arrivals 1 : !kernel.barriers<1>
   kernel.roles {

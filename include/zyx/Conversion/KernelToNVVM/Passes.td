@@ -12,7 +12,8 @@ def ConvertKernelToNVVMPass : Pass<"zyx-convert-kernel-to-nvvm", "::mlir::Module
   let description = [{
     Each `kernel.func` becomes an `llvm.func` with `nvvm.kernel`. Every op becomes its one instruction
     or its few: nothing is chosen here, so a kernel that asks for what there is no instruction for is
-    refused; what there is the module's target says, without which nothing is lowered. Functions that are not kernels stay.
+    refused; what there is the module's target says, without which nothing is lowered. Functions that are not kernels stay,
+    and so do kernels of other forms, which are for other passes.
 
     - `index` is `i32`. The sum of a size and a step must stay below 2^31.
     - `kernel::launchInfoOf` says how the kernel is launched: parameters, grid, threads, cluster and shared memory. The
@@ -27,7 +28,6 @@ def ConvertKernelToNVVMPass : Pass<"zyx-convert-kernel-to-nvvm", "::mlir::Module
       Waiting for contractions passes the accumulators through inline assembly, because the
       intrinsic would let LLVM move their uses before the wait.
   }];
-  let options = [Option<"onlyMachine", "only-machine", "bool", "false", "leave kernels that have no roles to other passes">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

@@ -38,7 +38,9 @@ static int64_t divisorOf(Value index, unsigned depth) {
     return std::min(mostDivisor, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp>(op))
     return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
+  if (isa<arith::SelectOp>(op))
+    return std::min(divisorOf(op->getOperand(1), depth), divisorOf(op->getOperand(2), depth));
   return 1;
 }
 
-int64_t zyx::kernel::knownDivisor(Value index) { return divisorOf(index, /*depth=*/8); }
+int64_t zyx::kernel::knownDivisor(Value index) { return divisorOf(index, /*depth=*/12); }

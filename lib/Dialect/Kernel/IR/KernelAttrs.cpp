@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "TargetStorage.h"
 
+#include "zyx/Dialect/Strict/Lines.h"
+
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

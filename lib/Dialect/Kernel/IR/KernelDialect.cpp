@@ -2,7 +2,6 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Kernel/IR/AxisNames.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Strict/StrictOp.h"
 
@@ -21,16 +20,6 @@ void KernelDialect::initialize() {
 }
 
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == axesAttrName) {
-    auto store = dyn_cast<StoreOp>(op);
-    auto type = store ? dyn_cast<RankedTensorType>(store.getValue().getType()) : RankedTensorType();
-    auto names = dyn_cast<ArrayAttr>(attribute.getValue());
-    if (!type || !names || static_cast<int64_t>(names.size()) != type.getRank() ||
-        !llvm::all_of(names, llvm::IsaPred<StringAttr>))
-      return op->emitError() << "attribute '" << axesAttrName
-                             << "' belongs on kernel.store of a tile, with a name for each dimension";
-    return success();
-  }
   if (attribute.getName() == targetAttrName) {
     if (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue()))
       return op->emitError() << "attribute '" << targetAttrName << "' belongs on builtin.module, as a #kernel.target";

@@ -13,10 +13,6 @@ TensorStepAttr zyx::kernel::tensorStepOf(FuncOp func) {
                                                      : TensorStepAttr();
 }
 
-bool zyx::kernel::isMachineForm(FuncOp func) {
-  return func.walk([](RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 LogicalResult RolesOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<RoleOp, YieldOp>(op))

@@ -125,6 +125,14 @@ LogicalResult FuncOp::verify() {
   }
   if (isExternal())
     return emitOpError("has no body");
+  if (getExternal() && getBody().front().getOperations().size() != 1)
+    return emitOpError("is external, and has ops of its own");
+  if (getExternal() && scalars)
+    return emitOpError("is external, and takes scalars");
+  if (ExternalAttr external = getExternalAttr();
+      external &&
+      (external.getNumResults() < 0 || external.getNumResults() > getNumArguments() || external.getSharedBytes() < 0))
+    return emitOpError("is external, with more results than arguments or fewer than no bytes of shared memory");
   unsigned grids = 0;
   for (Operation &op : getBody().front())
     grids += isa<GridOp>(op);
@@ -132,6 +140,12 @@ LogicalResult FuncOp::verify() {
     return emitOpError() << "has " << grids << " grids; a launch has one";
   return success();
 }
+
+int64_t zyx::kernel::threadsOfProgram(FuncOp func) {
+  return static_cast<int64_t>(func.getThreads().value_or(1) * func.getCluster().value_or(1));
+}
+
+Space zyx::kernel::spaceOfTiles(FuncOp func) { return threadsOfProgram(func) > 1 ? Space::Shared : Space::Private; }
 
 //===----------------------------------------------------------------------===//
 // grid
@@ -335,7 +349,9 @@ void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(), getInBounds());
+  if (failed(verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(), getInBounds())))
+    return failure();
+  return verifyAxes(*this, getAxes(), getValue().getType());
 }
 
 void MatrixMultiplyOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
@@ -461,13 +477,6 @@ LogicalResult ReduceOp::verify() {
   if (result.getShape() != ArrayRef(kept) || result.getElementType() != input.getElementType())
     return emitOpError() << "reduces " << input << " to " << result;
   return success();
-}
-
-LogicalResult ScanOp::verify() {
-  auto type = cast<RankedTensorType>(getType());
-  if (getDim() < 0 || static_cast<int64_t>(getDim()) >= type.getRank())
-    return emitOpError() << "scans dimension " << getDim() << " of a tile of rank " << type.getRank();
-  return verifyCombine(*this, getKind(), type.getElementType());
 }
 
 LogicalResult SplatOp::verify() {

@@ -21,7 +21,7 @@ static GridDimension dimensionOf(FuncOp func, OpFoldResult extent, int64_t step)
   return dimension;
 }
 
-FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func, bool asMachineForm) {
+FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func) {
   LaunchInfo info;
   info.programs = func.getPrograms();
   info.threads = static_cast<int64_t>(func.getThreads().value_or(1));
@@ -34,13 +34,15 @@ FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func, bool asMachineForm)
 
   // Threads of the machine form that only start copies have no use for addresses.
   bool hasAddresses = true;
-  if (asMachineForm) {
+  if (func.getForm() == Form::Machine) {
     FailureOr<SmallVector<TensorMap>> maps = tensorMapsOf(func);
     if (failed(maps))
       return failure();
     info.tensorMaps = std::move(*maps);
     info.sharedBytes = placeShared(func).bytes;
     hasAddresses = accessesGlobalMemory(func);
+  } else if (ExternalAttr external = func.getExternalAttr()) {
+    info.sharedBytes = external.getSharedBytes();
   } else {
     info.sharedBytes = bytesOf(func, Space::Shared);
   }

@@ -30,11 +30,14 @@ llvm::hash_code hashOf(FuncOp func) {
   return hash;
 }
 
+/// All attributes but the names are equal, whichever a kernel has.
 bool haveSameAttributes(FuncOp a, FuncOp b) {
-  return a.getFunctionType() == b.getFunctionType() && a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
-         a.getScheduleAttr() == b.getScheduleAttr() && a.getThreadsAttr() == b.getThreadsAttr() &&
-         a.getClusterAttr() == b.getClusterAttr() &&
-         a->getDiscardableAttrDictionary() == b->getDiscardableAttrDictionary();
+  auto others = [](FuncOp func) {
+    NamedAttrList all(func->getAttrDictionary());
+    all.erase(func.getSymNameAttrName());
+    return all.getDictionary(func.getContext());
+  };
+  return others(a) == others(b);
 }
 
 bool areIdentical(FuncOp a, FuncOp b) {

@@ -27,7 +27,7 @@
 
 // CHECK-LABEL: kernel.func @attention
 kernel.func @attention(%q: !buffer, %k: !buffer, %v: !buffer, %o: !buffer, %heads: index, %rows: index, %scale: f32)
-    attributes {threads = 384 : i64} {
+    attributes {form = #kernel.form<machine>, threads = 384 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

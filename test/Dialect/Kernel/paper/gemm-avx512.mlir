@@ -55,7 +55,7 @@ kernel.func @gemm(%a: !buffer, %b: !buffer, %c: !buffer) {
 // CHECK: kernel.alloc
 // CHECK-COUNT-16: math.fma
 // CHECK-NOT: math.fma
-kernel.func @gemm(%a: !buffer, %b: !buffer, %c: !buffer) {
+kernel.func @gemm(%a: !buffer, %b: !buffer, %c: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -25,7 +25,7 @@
 
 // CHECK-LABEL: kernel.func @gemm
 kernel.func @gemm(%a: !buffer, %b: !buffer, %c: !buffer, %m: index, %n: index, %k: index)
-    attributes {threads = 384 : i64} {
+    attributes {form = #kernel.form<machine>, threads = 384 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

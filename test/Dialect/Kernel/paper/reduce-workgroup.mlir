@@ -16,7 +16,7 @@
 // CHECK: kernel.id thread
 // CHECK-COUNT-7: kernel.barrier workgroup
 kernel.func @row_sums(%x: !buffer, %y: !buffer, %rows: index, %columns: index)
-    attributes {threads = 64 : i64} {
+    attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,41 +1,14 @@
-// RUN: split-file %s %t
-// RUN: zyx-opt %t/tiled.mlir --verify-roundtrip -zyx-kernel-verify-form=form=tiled | FileCheck %t/tiled.mlir
-// RUN: zyx-opt %t/lowered.mlir --verify-roundtrip -zyx-kernel-verify-form=form=lowered | FileCheck %t/lowered.mlir
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-verify-form="form=lowered expanded" | FileCheck %s
 
-// Running sums along the rows of 64 x 256; a program has sixteen rows.
+// Running sums along the rows of 64 x 256; a program has sixteen rows. Scans are written in the lowered form from the start.
 
-//--- tiled.mlir
-#x = #kernel.map<[#kernel.block<[64, 256] strides [256, 1]>]>
-!buffer = !kernel.buffer<f32, global>
-!x = !kernel.view<64x256xf32, global>
-!rows = tensor<16x256xf32>
-
-// CHECK-LABEL: kernel.func @running_sums
-// CHECK: kernel.scan add %{{.*}} dim 1 : tensor<16x256xf32>
-// CHECK: kernel.scan max %{{.*}} dim 1 exclusive : tensor<16x256xf32>
-kernel.func @running_sums(%x: !buffer, %sums: !buffer, %before: !buffer) {
-  %c0 = arith.constant 0 : index
-  %x_all = kernel.view %x map #x : !buffer -> !x
-  %sums_all = kernel.view %sums map #x : !buffer -> !x
-  %before_all = kernel.view %before map #x : !buffer -> !x
-  kernel.grid (%r) in [64] step [16] {
-    %rows = kernel.load %x_all[%r, %c0] axes ["r", "c"] : !x -> !rows
-    %s = kernel.scan add %rows dim 1 : !rows
-    %b = kernel.scan max %rows dim 1 exclusive : !rows
-    kernel.store %s, %sums_all[%r, %c0] : !rows, !x
-    kernel.store %b, %before_all[%r, %c0] : !rows, !x
-  }
-  kernel.return
-}
-
-//--- lowered.mlir
 #x = #kernel.map<[#kernel.block<[64, 256] strides [256, 1]>]>
 !buffer = !kernel.buffer<f32, global>
 !x = !kernel.view<64x256xf32, global>
 
 // CHECK-LABEL: kernel.func @running_sums
 // CHECK: iter_args
-kernel.func @running_sums(%x: !buffer, %sums: !buffer, %before: !buffer) {
+kernel.func @running_sums(%x: !buffer, %sums: !buffer, %before: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

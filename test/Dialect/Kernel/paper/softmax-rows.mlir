@@ -47,7 +47,7 @@ kernel.func @softmax(%x: !buffer, %y: !buffer) {
 // CHECK: vector.reduction <maximumf>
 // CHECK: math.roundeven
 // CHECK: vector.reduction <add>
-kernel.func @softmax(%x: !buffer, %y: !buffer) {
+kernel.func @softmax(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %c32 = arith.constant 32 : index

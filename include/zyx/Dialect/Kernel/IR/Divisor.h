@@ -12,7 +12,7 @@
 namespace zyx::kernel {
 
 /// A power of two of at most 4096 that divides an index, as far as its constants, the steps of loops and grids, sums,
-/// products, minima and maxima tell; 1 where nothing is known.
+/// products, choices, minima and maxima tell; 1 where nothing is known.
 int64_t knownDivisor(mlir::Value index);
 
 } // namespace zyx::kernel

@@ -27,6 +27,15 @@ struct TargetAttrStorage;
 #include "zyx/Dialect/Kernel/IR/KernelDialect.h.inc"
 #include "zyx/Dialect/Kernel/IR/KernelEnums.h.inc"
 
+namespace zyx::kernel {
+
+/// What `kernel.id` reads: which thread runs the code. `kernel.role` gives code to other threads.
+struct RunningThread : mlir::SideEffects::Resource::Base<RunningThread> {
+  llvm::StringRef getName() final { return "RunningThread"; }
+};
+
+} // namespace zyx::kernel
+
 #define GET_ATTRDEF_CLASSES
 #include "zyx/Dialect/Kernel/IR/KernelAttrs.h.inc"
 
@@ -44,13 +53,20 @@ mlir::Value createCombine(mlir::OpBuilder &builder, mlir::Location loc, Combine 
 /// The neutral element of a combination for an element type.
 mlir::TypedAttr getIdentity(Combine kind, mlir::Type elementType);
 
-/// On a math.exp: its operand is at most 0 or NaN. A UnitAttr.
+/// On a math.exp: its operand is at most 0 or NaN. A UnitAttr. It is no attribute of the op, which is not ours, and a
+/// pass that drops it changes no result's meaning: the exponential is longer then.
 inline constexpr llvm::StringLiteral nonpositiveAttrName = "kernel.nonpositive";
 
 /// The step of a kernel that tensor cores are to compute; null for any other.
 TensorStepAttr tensorStepOf(FuncOp func);
-/// Whether a kernel is in the machine form, which `-zyx-convert-kernel-to-nvvm` lowers.
-bool isMachineForm(FuncOp func);
+/// Threads that compute a program of a kernel together, in all workgroups of a cluster.
+int64_t threadsOfProgram(FuncOp func);
+/// Where a program of a kernel keeps a tile as a whole: what threads compute together lies in memory that they share,
+/// and in private memory each would have another part of it.
+Space spaceOfTiles(FuncOp func);
+
+/// An error at the kernel where it is in another form than the one that somebody takes.
+mlir::LogicalResult requireForm(FuncOp func, Form form);
 
 } // namespace zyx::kernel
 

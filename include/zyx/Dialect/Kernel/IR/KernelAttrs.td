@@ -12,6 +12,10 @@ class Kernel_Attr<string name, string attrMnemonic> : AttrDef<Kernel_Dialect, na
   let mnemonic = attrMnemonic;
 }
 
+def Kernel_FormAttr : EnumAttr<Kernel_Dialect, Kernel_Form, "form"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Maps of views
 //===----------------------------------------------------------------------===//
@@ -76,8 +80,10 @@ def Kernel_MapAttr : Kernel_Attr<"Map", "map"> {
 def Kernel_MemoryAttr : Kernel_Attr<"Memory", "memory"> {
   let summary = "The layout of a tile that has been put into memory";
   let description = [{
-    A tile converted to `#kernel.memory<private>` (or `shared`) is computed once and kept in row-major
-    order; converted back, it is read from there. This is how a schedule says `stage`.
+    A tile converted to `#kernel.memory<private>` or `#kernel.memory<shared>` is computed once and kept in row-major
+    order; converted back, it is read from there. This is how a schedule says `stage`. Who makes the tile decides the
+    space, and lowering obeys: private memory is that of the one thread that a program is, and shared memory that of the
+    threads that compute a program together.
   }];
   let parameters = (ins EnumParameter<Kernel_Space>:$space);
   let assemblyFormat = "`<` $space `>`";
@@ -124,7 +130,7 @@ def Kernel_FragAttr : Kernel_Attr<"Frag", "frag"> {
     Which thread holds which element is fixed by the instruction that makes or reads the tile:
     `wgmma_acc` is the accumulator of wgmma m64nNk16 over 128 threads, `wgmma_a` its register form of
     A, `mma_*` those of mma.sync over 32 threads: 16 rows of an accumulator or of A, 32 bytes of A and B along the
-    contraction. `mfma_acc` and `wmma_acc` are those of AMD's units. `block` is what
+    contraction. `block` is what
     128 threads that multiply themselves have of 64 x 128: each four neighbours of every sixteen of 32 rows, and four of
     every thirty-two of 64 columns; or of 32 x 128, with four neighbours of 16 rows.
     `pieces` is what all threads of a workgroup hold of a box that they copy: 16 bytes each, in turn, row by row.
@@ -171,6 +177,10 @@ def Kernel_LoopStepAttr : Kernel_Attr<"LoopStep", "loop_step"> {
 }
 def Kernel_StageStepAttr : Kernel_Attr<"StageStep", "stage_step"> {
   let summary = "Put operand `operand` of the kernel's dot into memory before it is used";
+  let description = [{
+    A program of one thread has a tile in `private` memory. Threads that compute a program together have it in `shared`
+    memory. The other one is refused.
+  }];
   let parameters = (ins "unsigned":$operand, EnumParameter<Kernel_Space>:$space);
   let assemblyFormat = "`<` $operand `,` $space `>`";
   let genVerifyDecl = 1;
@@ -229,7 +239,7 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
     it, and sums and dots that are linear in these. It becomes a loop that carries the maximum so far
     and the sums relative to it; where a piece has a larger one, the sums shrink by the exponential of
     the difference before they go on. What does not walk the axis and is read in each piece by a dot is
-    put into private memory before the loop. A row of nothing but minus infinity gives 0 / 0, as without
+    put into the program's memory before the loop. A row of nothing but minus infinity gives 0 / 0, as without
     the step.
 
     Where the kernel takes no maximum along the axis, the loop carries sums and dots of floats, from zero, of
@@ -322,6 +332,20 @@ def Kernel_TargetAttr : Kernel_Attr<"Target", "target"> {
     /// The record with these facts.
     const ::zyx::target::TargetInfo &getInfo() const;
   }];
+}
+
+def Kernel_ExternalAttr : Kernel_Attr<"External", "external"> {
+  let summary = "Code of the user's own that is a kernel";
+  let description = [{
+    The language, the function in the text, the custom op that it stands for, how many arguments, the last ones, it
+    writes, the bytes of shared memory beyond what the text declares, and the lines of the text. A `kernel.func` that has it has no body. docs/custom-kernels.md says
+    what the function is given.
+
+    `#kernel.external<ptx "scale" of "scale" results 1 shared 0 text [".version 7.0", ".target sm_80"]>`
+  }];
+  let parameters = (ins EnumParameter<Kernel_Language>:$language, "::mlir::StringAttr":$entry, "::mlir::StringAttr":$op,
+                        "int64_t":$numResults, "int64_t":$sharedBytes, "::mlir::StringAttr":$text);
+  let assemblyFormat = "`<` $language $entry `of` $op `results` $numResults `shared` $sharedBytes `text` custom<Lines>($text) `>`";
 }
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELATTRS_TD

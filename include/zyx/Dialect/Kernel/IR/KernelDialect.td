@@ -12,9 +12,8 @@ def Kernel_Dialect : Dialect {
   let cppNamespace = "::zyx::kernel";
   let summary = "One kernel, for every machine";
   let description = [{
-    A `kernel.func` is one launch. It is written in one of three forms, each checked by
-    `-zyx-kernel-verify-form`; lowering goes from the first to the last, and every emitter
-    consumes the last two.
+    A `kernel.func` is one launch. It is written in one of three forms, which its attribute `form` names and its
+    verifier checks; lowering goes from the first to one of the other two, and every emitter consumes those.
 
     - **tiled**: values are tiles, of builtin type `tensor<8x32xf32>`, and `arith` and `math` apply
       to them as they are. Loads and stores name a view and the index of the tile's first element.
@@ -34,7 +33,8 @@ def Kernel_Dialect : Dialect {
     where it matters. `i1` buffers hold one byte per element, 0 or 1.
 
     `kernel.nonpositive` on a `math.exp` says that its operand is at most 0 or NaN, which makes the
-    exponential shorter: it does not overflow.
+    exponential shorter: it does not overflow. `math.exp` is not an op of this dialect, so the attribute is a
+    discardable one: without it the exponential is longer, and right.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

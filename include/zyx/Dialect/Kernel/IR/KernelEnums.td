@@ -17,6 +17,13 @@ def Kernel_Space : Kernel_Enum<"Space", "where memory lies", [
   I32EnumAttrCase<"Shared", 1, "shared">,
   I32EnumAttrCase<"Private", 2, "private">]>;
 
+def Kernel_Form : Kernel_Enum<"Form", "in which of the three forms a kernel is written", [
+  I32EnumAttrCase<"Tiled", 0, "tiled">,
+  I32EnumAttrCase<"Machine", 1, "machine">,
+  I32EnumAttrCase<"Lowered", 2, "lowered">]> {
+  let genSpecializedAttr = 0;
+}
+
 def Kernel_Combine : Kernel_Enum<"Combine", "how a reduction or scan combines two elements", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"Mul", 1, "mul">,
@@ -33,10 +40,8 @@ def Kernel_FragKind : Kernel_Enum<"FragKind", "which instruction a fragment feed
   I32EnumAttrCase<"MmaAcc", 2, "mma_acc">,
   I32EnumAttrCase<"MmaA", 3, "mma_a">,
   I32EnumAttrCase<"MmaB", 4, "mma_b">,
-  I32EnumAttrCase<"MfmaAcc", 5, "mfma_acc">,
-  I32EnumAttrCase<"WmmaAcc", 6, "wmma_acc">,
-  I32EnumAttrCase<"Block", 7, "block">,
-  I32EnumAttrCase<"Pieces", 8, "pieces">]>;
+  I32EnumAttrCase<"Block", 5, "block">,
+  I32EnumAttrCase<"Pieces", 6, "pieces">]>;
 
 def Kernel_Scope : Kernel_Enum<"Scope", "which threads meet", [
   I32EnumAttrCase<"Workgroup", 0, "workgroup">,
@@ -48,5 +53,9 @@ def Kernel_IdKind : Kernel_Enum<"IdKind", "a number of the running thread or its
   I32EnumAttrCase<"Workgroup", 1, "workgroup">,
   I32EnumAttrCase<"NumWorkgroups", 2, "num_workgroups">,
   I32EnumAttrCase<"ClusterRank", 3, "cluster_rank">]>;
+
+def Kernel_Language : Kernel_Enum<"Language", "what the text of an external kernel is written in", [
+  I32EnumAttrCase<"C", 0, "c">,
+  I32EnumAttrCase<"PTX", 1, "ptx">]>;
 
 #endif // ZYX_DIALECT_KERNEL_IR_KERNELENUMS_TD

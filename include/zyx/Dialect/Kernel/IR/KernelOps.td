@@ -36,7 +36,19 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     `schedule` says how a kernel of whole tiles is to be split; applying it empties it. `threads` is
     the number of threads of a workgroup (1 where absent: on a CPU each program of the grid is one),
     `cluster` the number of workgroups that share a cluster. `programs` is the number of programs of a kernel
-    that has no grid, and hands them out itself by `kernel.id`.
+    that has no grid, and hands them out itself by `kernel.id`. One that is `external` is code of the user's own: its
+    body holds nothing, since passes see nothing of what it does, and it computes its `programs` by `threads` each.
+
+    `form` is the form of the body, tiled where absent. Who makes a kernel sets it, and so does a pass that takes a kernel
+    from one form to another; the verifier refuses what the form does not have.
+
+    For a GPU, `residents` is the number of threads that a multiprocessor is to have room for: they get no more registers
+    than that allows, however many of them are a workgroup. With `row_groups`, threads that are more than a row has vectors
+    are groups that take rows in turns.
+
+    `key`, `choices` and `costs` are there where the schedules of a kernel were listed: by what it is known, the texts of the
+    schedules, and what each is estimated to take. A kernel with `trial` is made to be weighed alone: nothing is said of its
+    schedule.
 
     ```mlir
     kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
@@ -52,15 +64,20 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
+    DefaultValuedOptionalAttr<Kernel_FormAttr, "::zyx::kernel::Form::Tiled">:$form,
     OptionalAttr<Kernel_ScheduleAttr>:$schedule,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$cluster,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$programs);
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$programs,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$residents, UnitAttr:$row_groups,
+    OptionalAttr<StrAttr>:$key, OptionalAttr<StrArrayAttr>:$choices, OptionalAttr<F64ArrayAttr>:$costs, UnitAttr:$trial,
+    OptionalAttr<Kernel_ExternalAttr>:$external);
   let regions = (region AnyRegion:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
   let skipDefaultBuilders = 1;
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
@@ -276,12 +293,20 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments, DeclareOpInte
     leading dimensions of the view. In the lowered
     form a vector's lanes are written where `mask` is set. `stream` says that nobody reads the elements
     soon: a machine may write them past its caches.
+
+    `axes` names the dimensions of a tile for schedules, as that of `kernel.load` does. What is the same along an axis is
+    loaded without it, so that only its store can say what the axis is called.
   }];
   let arguments = (ins Kernel_Value:$value, Kernel_ViewType:$view, Variadic<Index>:$indices,
-    Optional<AnyType>:$mask, OptionalAttr<DenseBoolArrayAttr>:$in_bounds, UnitAttr:$stream);
+    Optional<AnyType>:$mask, OptionalAttr<DenseBoolArrayAttr>:$in_bounds, UnitAttr:$stream,
+    OptionalAttr<StrArrayAttr>:$axes);
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$view, "::mlir::ValueRange":$indices,
+      "::mlir::Value":$mask, "::mlir::DenseBoolArrayAttr":$in_bounds, CArg<"bool", "false">:$stream), [{
+    build($_builder, $_state, value, view, indices, mask, in_bounds, stream, ::mlir::ArrayAttr());
+  }]>];
   let assemblyFormat = [{
-    $value `,` $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`in_bounds` $in_bounds^)? (`stream` $stream^)?
-    attr-dict `:` type($value) `,` type($view)
+    $value `,` $view `[` $indices `]` (`mask` $mask^ `:` type($mask))? (`axes` $axes^)? (`in_bounds` $in_bounds^)?
+    (`stream` $stream^)? attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -339,18 +364,6 @@ def Kernel_AnyOp : Kernel_Op<"any", [Pure]> {
   let arguments = (ins TypeConstraint<And<[Kernel_Tile.predicate, TensorOf<[I1]>.predicate]>, "tile of conditions">:$conditions);
   let results = (outs I1:$result);
   let assemblyFormat = "$conditions attr-dict `:` type($conditions)";
-}
-
-def Kernel_ScanOp : Kernel_Op<"scan", [Pure, AllTypesMatch<["input", "result"]>]> {
-  let summary = "Running combination along a dimension of a tile";
-  let description = [{
-    Element j of the result combines elements 0 to j (`exclusive`: 0 to j - 1, the first being the
-    identity) along `dim`.
-  }];
-  let arguments = (ins Kernel_Combine:$kind, Kernel_Tile:$input, I64Attr:$dim, UnitAttr:$exclusive);
-  let results = (outs Kernel_Tile:$result);
-  let assemblyFormat = "$kind $input `dim` $dim (`exclusive` $exclusive^)? attr-dict `:` type($input)";
-  let hasVerifier = 1;
 }
 
 def Kernel_SplatOp : Kernel_Op<"splat", [Pure]> {
@@ -433,8 +446,13 @@ def Kernel_ConvertOp : Kernel_Op<"convert", [Pure]> {
 // Threads and workgroups
 //===----------------------------------------------------------------------===//
 
-// It reads who runs it: a pure op inside a role would be merged with one before the roles.
-def Kernel_IdOp : Kernel_Op<"id", [MemoryEffects<[MemRead]>]> {
+// Who runs the code is not the same everywhere in a kernel: `kernel.role` gives it to other threads, and numbers them anew.
+// An op without effects would be moved out of a role, or merged with one before it. No trait of MLIR forbids both: what is
+// not speculatable may still be merged. So the number is read from a resource that no kernel writes. An id that nobody uses
+// can be erased, which one of unknown effects could not.
+def Kernel_RunningThread : Resource<"::zyx::kernel::RunningThread">;
+
+def Kernel_IdOp : Kernel_Op<"id", [MemoryEffects<[MemRead<Kernel_RunningThread>]>]> {
   let summary = "Which thread or workgroup this is";
   let description = [{
     `thread`: within the workgroup, or inside a role within its instance. `workgroup` and
@@ -515,11 +533,8 @@ def Kernel_ExpectOp : Kernel_Op<"expect"> {
 
 def Kernel_ArriveOp : Kernel_Op<"arrive"> {
   let summary = "One arrival on behalf of the role's instance";
-  let description = [{
-    In a cluster, `to` names the workgroup whose barrier is meant.
-  }];
-  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot, Optional<Index>:$to);
-  let assemblyFormat = "$barriers `[` $slot `]` (`to` $to^)? attr-dict `:` type($barriers)";
+  let arguments = (ins Kernel_BarriersType:$barriers, Index:$slot);
+  let assemblyFormat = "$barriers `[` $slot `]` attr-dict `:` type($barriers)";
 }
 
 def Kernel_WaitOp : Kernel_Op<"wait"> {
@@ -567,22 +582,20 @@ def Kernel_AsyncLoadOp : Kernel_Op<"async_load", [AttrSizedOperandSegments]> {
   let summary = "Start a copy of a box from global to shared memory";
   let description = [{
     The box has the shape of `slot`, which may lack leading dimensions; elements outside the view are
-    zero. When it has arrived, its bytes count at `barriers[at]`. `multicast` is a bit per workgroup of
-    the cluster that gets the same bytes at the same place. One thread starts it.
+    zero. When it has arrived, its bytes count at `barriers[at]`. One thread starts it.
 
     With `pixels` the rows of `slot` are pixels, and its columns channels: of so many windows, from the one that begins
     at `indices` on, the element at `offsets` from where the window begins. Positions may be outside the view.
   }];
   let arguments = (ins Kernel_ViewType:$view, Variadic<Index>:$indices, Kernel_ViewType:$slot,
-    Kernel_BarriersType:$barriers, Index:$at, OptionalAttr<I64Attr>:$multicast,
-    Variadic<Index>:$offsets, OptionalAttr<Kernel_PixelsAttr>:$pixels);
+    Kernel_BarriersType:$barriers, Index:$at, Variadic<Index>:$offsets, OptionalAttr<Kernel_PixelsAttr>:$pixels);
   let builders = [OpBuilder<(ins "::mlir::Value":$view, "::mlir::ValueRange":$indices, "::mlir::Value":$slot,
-      "::mlir::Value":$barriers, "::mlir::Value":$at, CArg<"::mlir::IntegerAttr", "{}">:$multicast), [{
-    build($_builder, $_state, view, indices, slot, barriers, at, multicast, ::mlir::ValueRange(), PixelsAttr());
+      "::mlir::Value":$barriers, "::mlir::Value":$at), [{
+    build($_builder, $_state, view, indices, slot, barriers, at, ::mlir::ValueRange(), PixelsAttr());
   }]>];
   let assemblyFormat = [{
     $view `[` $indices `]` (`pixels` $pixels^ `at` `[` $offsets `]`)? `to` $slot `signal` $barriers `[` $at `]`
-    (`multicast` $multicast^)? attr-dict `:` type($view) `,` type($slot) `,` type($barriers)
+    attr-dict `:` type($view) `,` type($slot) `,` type($barriers)
   }];
   let hasVerifier = 1;
 }

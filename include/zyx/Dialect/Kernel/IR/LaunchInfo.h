@@ -49,10 +49,8 @@ struct LaunchInfo {
   std::optional<std::array<int64_t, 3>> countPrograms() const;
 };
 
-/// Of the kernel lowered as one of the machine form, or as one of the lowered form. Fails, with an error at the op,
-/// where a copy of the kernel has no tensor map.
-mlir::FailureOr<LaunchInfo> launchInfoOf(FuncOp func, bool asMachineForm);
-inline mlir::FailureOr<LaunchInfo> launchInfoOf(FuncOp func) { return launchInfoOf(func, isMachineForm(func)); }
+/// Fails, with an error at the op, where a copy of the kernel has no tensor map.
+mlir::FailureOr<LaunchInfo> launchInfoOf(FuncOp func);
 
 /// The facts as lines of text, for tools and tests.
 void print(const LaunchInfo &info, llvm::raw_ostream &os);

@@ -11,14 +11,6 @@
 
 namespace zyx::kernel {
 
-/// Of a kernel for a GPU, the number of threads that a multiprocessor is to have room for (an integer): they get no
-/// more registers than that allows, however many of them are a workgroup.
-inline constexpr llvm::StringLiteral residentsAttrName = "kernel.residents";
-
-/// Of a kernel for a GPU whose threads are more than the vectors of a row: groups of them walk an axis together, rows
-/// in turns.
-inline constexpr llvm::StringLiteral rowGroupsAttrName = "kernel.row_groups";
-
 /// What an allocation takes, in bytes: whole lines of 64.
 inline int64_t bytesOf(AllocOp alloc) {
   ViewType type = alloc.getType();

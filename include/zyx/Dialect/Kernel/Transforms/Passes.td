@@ -26,19 +26,23 @@ def AttachTargetPass : Pass<"zyx-kernel-attach-target", "::mlir::ModuleOp"> {
 }
 
 def VerifyFormPass : Pass<"zyx-kernel-verify-form"> {
-  let summary = "Check that every kernel is in one of the three forms";
+  let summary = "Check that every kernel is in a form that is asked for";
   let description = [{
-    Fails at the first op that does not belong to the form, or whose types do not.
+    Fails at the first kernel whose attribute `form` names none of these, and at the first op that does not belong to the
+    form of its kernel, or whose types do not, as the verifier of `kernel.func` does:
 
     - `tiled`: views, grid, `scf.for` and `scf.if`; loads, stores and the tile ops; `arith` and `math`
       on tiles without a register layout, and on scalars.
     - `machine`: besides the structure, roles, barriers, asynchronous copies, matrix ops, and tiles
       that all have a layout.
-    - `lowered`: no tiles at all: scalars and 1-D vectors; views of one block with no valid interval;
-      of `math` only what every target has as an instruction or exactly (`fma`, `sqrt`, `absf`, `floor`,
-      `ceil`, `trunc`, `roundeven`, `copysign`), and `exp2` with the flag `afn`, which asks for the machine's own.
+    - `lowered`: no tiles at all: scalars and 1-D vectors; views of one block with no valid interval.
+
+    With `expanded` kernels of the lowered form have of `math` only what every target has as an instruction or exactly
+    (`fma`, `sqrt`, `absf`, `floor`, `ceil`, `trunc`, `roundeven`, `copysign`), and `exp2` with the flag `afn`, which asks for
+    the machine's own: `-zyx-kernel-expand-math` makes that of the rest.
   }];
-  let options = [Option<"form", "form", "std::string", "\"tiled\"", "tiled, machine or lowered">];
+  let options = [ListOption<"form", "form", "std::string", "tiled, machine or lowered, or several of them">,
+    Option<"expanded", "expanded", "bool", "false", "whether functions must have been replaced by arithmetic">];
 }
 
 def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
