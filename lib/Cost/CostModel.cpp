@@ -62,6 +62,6 @@ std::optional<Estimate> CostModel::lower(GroupOp group) {
   FailureOr<zyx::ConvertedGroup> made = zyx::convertGroup(group, "trial", builder, machine);
   if (failed(made))
     return std::nullopt;
-  made->kernel->setAttr(zyx::schedule::trialAttr, builder.getUnitAttr());
+  made->kernel.setTrial(true);
   return zyx::schedule::estimateKernel(made->kernel, target);
 }

@@ -25,7 +25,7 @@ LogicalResult zyx::fusion::checkEntry(func::FuncOp entry) {
     return entry.emitError("groups are formed in functions of one block");
   for (Block *block : getBlocks(entry))
     for (Operation &op : block->without_terminator())
-      if (!isa<NodeOpInterface, LoopOp>(op))
+      if (!isa<NodeOpInterface, LoopOp, ExternalOp>(op))
         return op.emitError("groups are formed of graph ops, of which this is none");
   return success();
 }

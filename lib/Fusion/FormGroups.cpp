@@ -266,10 +266,10 @@ static void createGroups(const GroupGraph &graph, Block &block, func::FuncOp ent
   IRMapping results;
   SmallVector<GroupOp> groups;
   for (GroupGraph::GroupId id : graph.sort()) {
-    if (LoopOp loop = graph.getLoop(id)) {
-      loop->moveBefore(terminator);
-      OpBuilder before(loop);
-      for (OpOperand &operand : loop->getOpOperands())
+    if (Operation *alone = graph.getAlone(id)) {
+      alone->moveBefore(terminator);
+      OpBuilder before(alone);
+      for (OpOperand &operand : alone->getOpOperands())
         operand.set(replace(operand.get(), results, before));
       continue;
     }

@@ -21,6 +21,9 @@ using zyx::fusion::GroupGraph;
 static constexpr unsigned maxClonedOps = 8, maxClonedTranscendentals = 1;
 static constexpr int64_t maxReadFactor = 2;
 
+/// Commands of the host, or code that nobody sees into: no part of a group, and they read what is stored.
+static bool standsAlone(Operation *op) { return isa<LoopOp, ExternalOp>(op); }
+
 static bool isLeaf(Operation *op) { return isa<ConstantOp, IotaOp, ParameterOp>(op); }
 
 Value zyx::fusion::getStored(Value value) {
@@ -39,7 +42,7 @@ static bool isPartOfKernel(Value value, Operation *reader) {
 
 GroupGraph::GroupGraph(Block &block) {
   for (Operation &op : block)
-    if (isa<LoopOp>(op) || &op == block.getTerminator())
+    if (standsAlone(&op) || &op == block.getTerminator())
       for (Value value : op.getOperands())
         if (Operation *source = getStored(value).getDefiningOp();
             source && !isa<ParameterOp>(source) && !isPartOfKernel(value, &op))
@@ -54,9 +57,9 @@ GroupGraph::GroupGraph(Block &block) {
     members.emplace_back().insert(&op);
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
-      // A loop reads what is stored: views and leaves themselves.
-      Operation *source = (isa<LoopOp>(op) ? getStored(operand) : getViewSource(operand)).getDefiningOp();
-      if (!source || (isa<LoopOp>(op) ? !homes.contains(source) : isLeaf(source)) ||
+      // What stands alone reads what is stored: views and leaves themselves.
+      Operation *source = (standsAlone(&op) ? getStored(operand) : getViewSource(operand)).getDefiningOp();
+      if (!source || (standsAlone(&op) ? !homes.contains(source) : isLeaf(source)) ||
           llvm::is_contained(producers[&op], source))
         continue;
       producers[&op].push_back(source);
@@ -96,13 +99,13 @@ SmallVector<Operation *> GroupGraph::getWays(ArrayRef<Operation *> from, ArrayRe
   return members.takeVector();
 }
 
-LoopOp GroupGraph::getLoop(GroupId group) const {
-  return members[group].empty() ? LoopOp() : dyn_cast<LoopOp>(members[group].front());
+Operation *GroupGraph::getAlone(GroupId group) const {
+  return !members[group].empty() && standsAlone(members[group].front()) ? members[group].front() : nullptr;
 }
 
 /// Somebody reads the op who has no copy of it.
 bool GroupGraph::isStored(Operation *op) const {
-  return returned.contains(op) || isa<LoopOp>(op) || llvm::any_of(getConsumers(op), [&](Operation *consumer) {
+  return returned.contains(op) || standsAlone(op) || llvm::any_of(getConsumers(op), [&](Operation *consumer) {
            return llvm::any_of(holders.find(consumer)->second,
                                [&](GroupId holder) { return !members[holder].contains(op); });
          });
@@ -225,8 +228,10 @@ Status GroupGraph::mergeAll(ArrayRef<Operation *> together) {
 }
 
 Status GroupGraph::checkMerge(GroupId first, GroupId second) const {
-  if (getLoop(first) || getLoop(second))
-    return Status::unsupported("a loop is no part of a kernel");
+  for (GroupId group : {first, second})
+    if (Operation *alone = getAlone(group))
+      return Status::unsupported(isa<LoopOp>(alone) ? "a loop is no part of a kernel"
+                                                    : "a kernel of the user's own is no part of another");
   Ops all = unite(members[first], members[second]);
   ZYX_RETURN_IF_ERROR(check(all, getOutputs(all)));
   if (reachesAround(first, second) || reachesAround(second, first))
@@ -338,7 +343,7 @@ bool GroupGraph::cloneInto(GroupId into, Operation *root, Slice &slice, std::map
   for (Operation *op : slice.frontier)
     touched.try_emplace(getHome(op), members[getHome(op)]);
   return llvm::all_of(touched, [&](const auto &entry) {
-    return getLoop(entry.first) || check(members[entry.first], getOutputs(entry.first)).isOk();
+    return getAlone(entry.first) || check(members[entry.first], getOutputs(entry.first)).isOk();
   });
 }
 

@@ -20,21 +20,21 @@ int64_t bytesOf(mlir::Value value);
 
 /// The computing ops of a function, or of the body of a loop, and their groups, before there is IR
 /// for them. Constants, iotas and views are no members; each group gets copies of those it reads. A
-/// loop is alone in its group, and what it reads is stored.
+/// loop or an external kernel is alone in its group, and what it reads is stored.
 class GroupGraph {
 public:
   using Ops = graph::ir::IterationSpace::Ops;
   using GroupId = unsigned;
 
   /// One group per computing op. A view, constant or iota that the block returns, or that a loop
-  /// reads, counts as one, but for reshapes of what is computed.
+  /// or an external kernel reads, counts as one, but for reshapes of what is computed.
   explicit GroupGraph(mlir::Block &block);
 
   mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }
   /// The group that computes the op for others.
   GroupId getHome(mlir::Operation *op) const { return homes.lookup(op); }
-  /// The loop that is all of the group, if it is one.
-  graph::ir::LoopOp getLoop(GroupId group) const;
+  /// The loop or the external kernel that is all of the group, if it is one.
+  mlir::Operation *getAlone(GroupId group) const;
   /// Members in the order of the block; none where the group was merged into another.
   const Ops &getMembers(GroupId group) const { return members[group]; }
   /// The computing ops that an op reads, through views; each once.
@@ -42,7 +42,7 @@ public:
   /// The ops on the ways from some ops to others, with both.
   llvm::SmallVector<mlir::Operation *> getWays(mlir::ArrayRef<mlir::Operation *> from,
                                                mlir::ArrayRef<mlir::Operation *> to) const;
-  /// The values that others read or that the block returns; to be asked for groups that are no loop.
+  /// The values that others read or that the block returns; to be asked for groups that are no such op.
   llvm::SmallVector<mlir::Value> getOutputs(GroupId group) const;
 
   /// Why the two would make no good kernel or a cycle; success where they would.

@@ -484,6 +484,8 @@ static void foldView(Operation *view) {
 
 static void normalizeViews(Block &block) {
   zyx::fusion::eraseUnused(block);
+  zyx::fusion::cropComputed(block);
+  zyx::fusion::eraseUnused(block);
   zyx::fusion::fuseUnpacking(block);
   for (auto op : llvm::make_early_inc_range(block.getOps<CastOp>()))
     PartsCast(op).run();

@@ -15,7 +15,11 @@ bool isWidening(mlir::Operation *op);
 /// Whether the normal form has the reshape on the inputs of what it reads instead: few ops lie between.
 bool canPushReshape(graph::ir::ReshapeOp op);
 
-/// Puts all of these there.
+/// Computes of values of which a part is read, and nothing else, that part: crops move up to inputs, and to what
+/// pads and windows are taken of.
+void cropComputed(mlir::Block &block);
+
+/// Puts all such reshapes there.
 void pushReshapes(mlir::Block &block);
 
 } // namespace zyx::fusion

@@ -76,8 +76,8 @@ GroupGraph::Uses::Uses(const GroupGraph &graph)
       for (Operation *producer : graph.getProducers(op))
         if (!members.contains(producer))
           waiters[graph.getHome(producer)].insert(group);
-    if (LoopOp loop = graph.getLoop(group))
-      for (Value result : loop.getResults())
+    if (Operation *alone = graph.getAlone(group))
+      for (Value result : alone->getResults())
         make(result, group);
     else
       for (Value output : graph.getOutputs(group))

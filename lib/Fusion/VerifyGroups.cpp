@@ -22,7 +22,7 @@ struct VerifyGroups : zyx::fusion::impl::VerifyGroupsPassBase<VerifyGroups> {
     WalkResult result = getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
       // A reshape of what a kernel or a loop has stored shows the same bytes.
       auto reshape = dyn_cast<ReshapeOp>(op);
-      if (reshape && isa_and_nonnull<GroupOp, LoopOp, ReshapeOp>(reshape.getX().getDefiningOp()))
+      if (reshape && isa_and_nonnull<GroupOp, LoopOp, ExternalOp, ReshapeOp>(reshape.getX().getDefiningOp()))
         return WalkResult::advance();
       // So are loops that are one kernel, and the constants that they begin with.
       if (op->hasAttr(oneKernelAttrName))

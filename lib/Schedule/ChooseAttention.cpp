@@ -22,7 +22,7 @@ static constexpr int64_t mostStages = 4;
 
 /// Says why there are no tensor cores for a kernel.
 static SmallVector<TensorChoice> refuse(FuncOp func, StringRef reason) {
-  if (!func->hasAttr(trialAttr))
+  if (!func.getTrial())
     remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
         << func.getName() << " is not multiplied by tensor cores: " << reason;
   return {};

@@ -16,9 +16,6 @@ namespace zyx::schedule {
 llvm::SmallVector<Choice> chooseSchedules(kernel::FuncOp func, const kernel::Axes &axes,
                                           const target::TargetInfo &target, unsigned most);
 
-/// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row.
-int64_t strideThrough(kernel::MapAttr map, unsigned dim);
-
 } // namespace zyx::schedule
 
 #endif // ZYX_LIB_SCHEDULE_CHOOSERULES_H

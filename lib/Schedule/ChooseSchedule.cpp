@@ -71,9 +71,9 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       texts.push_back(builder.getStringAttr(choice.toString()));
       costs.push_back(builder.getF64FloatAttr(std::round(choice.cost)));
     }
-    func->setAttr(zyx::schedule::keyAttr, builder.getStringAttr(key));
-    func->setAttr(zyx::schedule::choicesAttr, builder.getArrayAttr(texts));
-    func->setAttr(zyx::schedule::costsAttr, builder.getArrayAttr(costs));
+    func.setKey(key);
+    func.setChoicesAttr(builder.getArrayAttr(texts));
+    func.setCostsAttr(builder.getArrayAttr(costs));
   }
 
   void runOnOperation() override {

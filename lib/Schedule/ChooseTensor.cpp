@@ -140,7 +140,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
         whole && whole->isExact)
       dot = whole;
   auto refuse = [&] {
-    if (!func.getBody().getOps<DotOp>().empty() && !func->hasAttr(trialAttr))
+    if (!func.getBody().getOps<DotOp>().empty() && !func.getTrial())
       remark::missed(func.getLoc(), remark::RemarkOpts::name("NoTensorCores").category("zyx-schedule"))
           << func.getName() << " is not multiplied by tensor cores: " << reason;
     return SmallVector<TensorChoice>();

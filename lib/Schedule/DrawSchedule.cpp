@@ -43,7 +43,7 @@ public:
       numDots += isa<DotOp>(op);
       if (auto dot = dyn_cast<DotOp>(op))
         isHalf |= getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() == 16;
-      combines |= isa<ReduceOp, ScanOp>(op);
+      combines |= isa<ReduceOp>(op);
       hasExp |= isa<math::ExpOp>(op);
     });
   }

@@ -9,6 +9,7 @@
 #include "ChooseTensor.h"
 #include "LayOutFactors.h"
 #include "Overlap.h"
+#include "Strides.h"
 
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Schedule/Estimate.h"

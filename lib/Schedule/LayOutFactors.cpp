@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "LayOutFactors.h"
 
-#include "ChooseRules.h"
 #include "ChooseTensor.h"
 #include "LayOutWindows.h"
+#include "Strides.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Codegen/Tile/FactorLayout.h"

@@ -99,7 +99,17 @@ std::optional<Window> describe(LoadOp load, Axis along, const Axes &axes) {
   SmallVector<Axis> own = axes.of(load.getResult());
   auto *place = llvm::find(own, along);
   MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
-  return place == own.end() ? std::nullopt : describe(load, map, place - own.begin());
+  std::optional<Window> window = place == own.end() ? std::nullopt : describe(load, map, place - own.begin());
+  if (!window)
+    return std::nullopt;
+  // Channels that come last are read in whole vectors as they lie, and padding is told for a vector at once: a thread
+  // reads each of them once for the rows of results that it has.
+  uint64_t steps = 1;
+  for (Axis axis : own)
+    if (axes.isCombined(axis))
+      steps = llvm::SaturatingMultiply(steps, static_cast<uint64_t>(axes.extent(axis)));
+  const NearForm::Dim &last = window->form.dims.back();
+  return steps <= mostWindowElements && last.step == 1 && !last.isBounded ? std::nullopt : window;
 }
 
 /// Of a factor of a product, whose dimensions are several of the images' and the windows' each. Neighbours are to be
@@ -263,7 +273,7 @@ bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArra
   for (plan::LaunchOp launch : launches)
     isAlone &= launch.getIns().size() == launches.front().getIns().size();
   func.walk([&](Operation *op) {
-    isAlone &= !isa<ScanOp, GatherOp, GridOp>(op);
+    isAlone &= !isa<GatherOp, GridOp>(op);
     reduces |= isa<ReduceOp>(op);
     numDots += isa<DotOp>(op);
   });

@@ -22,6 +22,6 @@ bool zyx::schedule::isLegal(FuncOp func, ArrayRef<Attribute> steps) {
   ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
   PassManager passes(func.getContext());
   passes.addPass(createApplySchedulePass());
-  passes.addPass(createVerifyFormPass({"tiled"}));
+  passes.addPass(createVerifyFormPass({.form = {"tiled"}}));
   return succeeded(passes.run(*scratch));
 }

@@ -108,8 +108,11 @@ static MapAttr padMap(MapAttr map, Rows rows) {
   return MapAttr::get(map.getContext(), blocks);
 }
 
-/// Whether all that a kernel does with an argument are views that could be others.
+/// Whether all that a kernel does with an argument are views that could be others. Code of the user's own knows one
+/// order of elements alone.
 static bool canPad(BlockArgument argument, Rows rows) {
+  if (cast<FuncOp>(argument.getOwner()->getParentOp()).getExternal())
+    return false;
   return llvm::all_of(argument.getUsers(), [&](Operation *user) {
     auto view = dyn_cast<ViewOp>(user);
     return view && view.getSymbols().empty() && padMap(view.getMap(), rows);

@@ -5,9 +5,9 @@
 !f = !kernel.buffer<f32, global>
 
 // Of 48 columns a workgroup has all, 12 vectors in 32 rows at a time.
-// CHECK-LABEL: kernel.func @columns({{.*}} attributes {kernel.row_groups, schedule = {{.*}} threads = 384 : i64}
+// CHECK-LABEL: kernel.func @columns({{.*}} attributes {row_groups, schedule = {{.*}} threads = 384 : i64}
 // CPU-LABEL: kernel.func @columns
-// CPU-NOT: kernel.row_groups
+// CPU-NOT: row_groups
 // Threads walk rows from their group's on, and one of them adds up what the groups have of a column.
 // LOWERED-LABEL: kernel.func @columns
 // LOWERED: kernel.alloc : <32x48xf32, shared>
@@ -25,7 +25,7 @@ kernel.func @columns(%x: !f, %y: !f) {
 }
 
 // Short rows of many images: 7 vectors of two elements, and 18 rows at a time.
-// CHECK-LABEL: kernel.func @channels({{.*}} attributes {kernel.row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 256 : i64}
+// CHECK-LABEL: kernel.func @channels({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 256 : i64}
 kernel.func @channels(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %x map <[<[64, 10, 14, 14] strides [1960, 196, 14, 1]>]> : !f -> !kernel.view<64x10x14x14xf32, global>

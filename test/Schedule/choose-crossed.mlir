@@ -5,7 +5,7 @@
 
 // Sums along rows and sums across them: a workgroup has a part of the rows, and walks it row by row.
 // CHECK-LABEL: kernel.func @crossed
-// CHECK-SAME: kernel.residents = 1024 : i64
+// CHECK-SAME: residents = 1024 : i64
 // CHECK-SAME: [#kernel.grid_step<"p", 1>, #kernel.online_step<"r", 1>]
 // CHECK-SAME: threads = 256
 

@@ -7,24 +7,24 @@
 
 // What is taken without measuring is the first one. Costs rise; those that nothing estimates are 0.
 // CHECK-LABEL: kernel.func @product
-// CHECK-SAME: kernel.choices = ["#kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>", "#kernel.schedule<[#kernel.tensor_step<{{[^"]*}}>]>", "#kernel.schedule<[#kernel.tensor_step<{{[^"]*}}>]>"]
-// CHECK-SAME: kernel.costs = [{{[1-9][^,]*}}, {{[1-9][^,]*}}, {{[1-9][^,]*}}]
-// CHECK-SAME: kernel.key = "[[$KEY:[0-9a-f]*]]"
+// CHECK-SAME: choices = ["#kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>", "#kernel.schedule<[#kernel.tensor_step<{{[^"]*}}>]>", "#kernel.schedule<[#kernel.tensor_step<{{[^"]*}}>]>"]
+// CHECK-SAME: costs = [{{[1-9][^,]*}}, {{[1-9][^,]*}}, {{[1-9][^,]*}}]
+// CHECK-SAME: key = "[[$KEY:[0-9a-f]*]]"
 // CHECK-SAME: schedule = #kernel.schedule<[#kernel.tensor_step<128, 256, 64, stages 4, group 8>]>
 
 // The same under another name has the same key, another type another one.
 // CHECK-LABEL: kernel.func @same
-// CHECK-SAME: kernel.key = "[[$KEY]]"
+// CHECK-SAME: key = "[[$KEY]]"
 // CHECK-LABEL: kernel.func @other
-// CHECK-NOT: kernel.key = "[[$KEY]]"
+// CHECK-NOT: key = "[[$KEY]]"
 
 // CHECK-LABEL: kernel.func @rows
-// CHECK-SAME: kernel.choices = ["#kernel.schedule<[#kernel.grid_step<\22r\22, 1>]> threads [[T:[0-9]+]]", "#kernel.schedule<[#kernel.grid_step<\22r\22, 1>]> threads
-// CHECK-SAME: kernel.costs = [0.0{{[^,]*}}, 0.0{{[^,]*}}, 0.0
+// CHECK-SAME: choices = ["#kernel.schedule<[#kernel.grid_step<\22r\22, 1>]> threads [[T:[0-9]+]]", "#kernel.schedule<[#kernel.grid_step<\22r\22, 1>]> threads
+// CHECK-SAME: costs = [0.0{{[^,]*}}, 0.0{{[^,]*}}, 0.0
 // CHECK-SAME: threads = [[T]]
 
 // MANY-LABEL: kernel.func @product
-// MANY-SAME: kernel.costs = [{{([^],]+, )+}}
+// MANY-SAME: costs = [{{([^],]+, )+}}
 
 // Of a kernel that has such a schedule, and of others.
 // TAKEN-LABEL: kernel.func @product
@@ -35,8 +35,8 @@
 // TOLD: rows, Remark=": what was measured to be the best is none of its schedules, and is ignored: ", Remark="#kernel.schedule<
 
 // CPU-LABEL: kernel.func @floats
-// CPU-SAME: kernel.choices = [{{.*}}block_step<<8 x 48, rows 512, depth 512, pack rhs>>{{.*}}block_step<<8 x 48, rows 512, depth 128>>
-// CPU-SAME: kernel.costs = [{{0x[^,]*}}, 0.0
+// CPU-SAME: choices = [{{.*}}block_step<<8 x 48, rows 512, depth 512, pack rhs>>{{.*}}block_step<<8 x 48, rows 512, depth 128>>
+// CPU-SAME: costs = [{{0x[^,]*}}, 0.0
 !b = !kernel.buffer<bf16, global>
 !large = !kernel.view<4096x4096xbf16, global>
 kernel.func @product(%a: !b, %b: !b, %c: !b) {

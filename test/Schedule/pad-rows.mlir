@@ -110,3 +110,28 @@ kernel.func @even(%in: !b, %out: !b) {
   kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
   kernel.return
 }
+
+// Code of the user's own reads and writes rows without anything between them.
+// CHECK-LABEL: plan.func @external
+// CHECK: plan.alloc : !plan.buffer<bf16[512x197]>
+plan.func @external(%x: !plan.buffer<bf16[512x197]> {plan.input = "x"}, %y: !plan.buffer<bf16[512x197]> {plan.output = "y"}) {
+  %0 = plan.alloc : !plan.buffer<bf16[512x197]>
+  %1 = plan.launch @own ins(%x : !plan.buffer<bf16[512x197]>) outs(%0 : !plan.buffer<bf16[512x197]>)
+  %2 = plan.launch @behind ins(%0 : !plan.buffer<bf16[512x197]>) outs(%y : !plan.buffer<bf16[512x197]>)
+  plan.return
+}
+
+kernel.func @own(%in: !b, %out: !b) attributes {external = #kernel.external<ptx "own" of "own" results 1 shared 0 text ["x"]>, schedule = #kernel.schedule<[]>} {
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @behind
+// CHECK: kernel.view %arg0 map <[<[512, 197] strides [197, 1]>]>
+kernel.func @behind(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <512x197xbf16, global> -> tensor<512x197xbf16>
+  %3 = kernel.view %out map <[<[512, 197] strides [197, 1]>]> : <bf16, global> -> <512x197xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
+  kernel.return
+}

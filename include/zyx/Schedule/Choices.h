@@ -27,9 +27,6 @@ struct Choice {
 /// Choices of a kernel that are listed, at most.
 inline constexpr unsigned mostChoices = 16;
 
-/// Attributes of a kernel whose choices were listed: its key, their texts, and what they are estimated to take.
-inline constexpr llvm::StringLiteral keyAttr = "kernel.key", choicesAttr = "kernel.choices", costsAttr = "kernel.costs";
-
 using Launches = llvm::DenseMap<llvm::StringRef, llvm::SmallVector<plan::LaunchOp>>;
 /// Of each kernel, by its name.
 Launches collectLaunches(mlir::Operation *root);

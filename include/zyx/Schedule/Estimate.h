@@ -22,9 +22,6 @@ struct Estimate {
 /// axes cannot be told apart.
 std::optional<Estimate> estimateKernel(kernel::FuncOp func, const target::TargetInfo &target);
 
-/// On a kernel that is made to be weighed alone: nothing is said of its schedule.
-inline constexpr llvm::StringLiteral trialAttr = "kernel.trial";
-
 } // namespace zyx::schedule
 
 #endif // ZYX_SCHEDULE_ESTIMATE_H

@@ -26,8 +26,8 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
     A kernel that has a schedule keeps it. Each choice is a remark.
 
     With `measured`, a kernel of one of these keys gets the schedule that stands there, if it is one of those that this
-    pass would list. With `list`, each kernel gets the attributes `kernel.key`, and `kernel.choices` and
-    `kernel.costs` of so many of its schedules at most, beginning with the one that is taken without measuring
+    pass would list. With `list`, each kernel gets the attributes `key`, and `choices` and
+    `costs` of so many of its schedules at most, beginning with the one that is taken without measuring
     (docs/tuning.md).
   }];
   let options = [

@@ -5,6 +5,7 @@
 #include "zyx/Codegen/Cpu/NearOperands.h"
 
 #include "zyx/Codegen/Tile/LaneAccess.h"
+#include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,6 +27,8 @@ public:
   SmallVector<Value> bases, counts;
   /// Where it comes to.
   Value memory;
+  /// Of what only a maximum or minimum reads: the one whose order of bits the copy has.
+  std::optional<Combine> ordered;
   SmallVector<int64_t> strides;
 
   void copy() { walk(0, index(form.offset), index(0), Value()); }
@@ -36,6 +39,8 @@ private:
   Value multiply(Value a, int64_t b) { return builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
   VectorType vectorOf(Type type) { return VectorType::get(lanes, type); }
   void store(Value value, Value place) {
+    if (ordered)
+      value = toOrderedBits(builder, loc, *ordered, value);
     StoreOp::create(builder, loc, value, memory, place, Value(), DenseBoolArrayAttr());
   }
   template <typename Body> void loop(Value end, int64_t step, Body body) {
@@ -231,10 +236,16 @@ void NearOperands::copy(LoadOp load, ViewOp view, const NearForm &form, int64_t 
     copier.bases.push_back(base);
     copier.counts.push_back(count);
   }
+  // Elements of a window are turned into the order that is compared once, and not for each window that has them.
+  if (load->hasOneUse())
+    if (auto reduce = dyn_cast<ReduceOp>(*load->user_begin());
+        reduce && llvm::is_contained(n.reduces, reduce) && n.comparesBits(reduce) && !n.vectorCombined())
+      copier.ordered = reduce.getKind();
   {
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    copier.memory = AllocOp::create(t.builder, loc, ViewType::get({elements}, element, Space::Private));
+    Type kept = copier.ordered ? n.bitsOf(element) : element;
+    copier.memory = AllocOp::create(t.builder, loc, ViewType::get({elements}, kept, Space::Private));
   }
   copier.row = viewAsRow(t.builder, view);
   copier.fill = load.getOther() ? t.evaluator.mapping.lookupOrDefault(load.getOther())

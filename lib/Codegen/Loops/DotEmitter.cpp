@@ -109,7 +109,7 @@ bool DotEmitter::readsFromRegisters(Axis m, Axis n) {
   values.insert(dot.getResult());
   for (size_t i = 0; i < values.size(); ++i)
     for (Operation *user : values[i].getUsers()) {
-      if (isa<DotOp, ScanOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
+      if (isa<DotOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
         return false;
       if (!isTileRoot(user)) {
         values.insert(user->result_begin(), user->result_end());

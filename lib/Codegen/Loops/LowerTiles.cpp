@@ -7,6 +7,7 @@
 
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Simt/Simt.h"
+#include "zyx/Codegen/Tile/Softmax.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -59,38 +60,40 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     return failure(result.wasInterrupted());
   }
 
-  /// Some kernels are made in the lowered form: they have nothing but loops over scalars.
-  static bool isLowered(FuncOp func) {
-    auto isTileType = [](Type type) { return isa<TensorType>(type); };
-    return !func.walk([&](Operation *op) {
-                  auto view = dyn_cast<ViewOp>(op);
-                  bool isComplex = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
-                  return isComplex || llvm::any_of(op->getOperandTypes(), isTileType) ||
-                                 llvm::any_of(op->getResultTypes(), isTileType)
-                             ? WalkResult::interrupt()
-                             : WalkResult::advance();
-                })
-                .wasInterrupted();
+  /// The space of a staged tile is obeyed, where the kernel's threads can.
+  static LogicalResult checkSpaces(FuncOp func) {
+    const Space possible = spaceOfTiles(func);
+    WalkResult result = func.walk([&](ConvertOp convert) -> WalkResult {
+      auto memory = dyn_cast_or_null<MemoryAttr>(cast<RankedTensorType>(convert.getType()).getEncoding());
+      if (!memory || memory.getSpace() == possible)
+        return WalkResult::advance();
+      return convert.emitOpError() << "keeps a tile in " << stringifySpace(memory.getSpace()) << " memory, but "
+                                   << (possible == Space::Private
+                                           ? "a program is one thread, which shares it with nobody"
+                                           : "threads compute it together, and must share it");
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// Takes threads from a kernel, or workgroups of a cluster, and says of its staged tiles where they are then.
+  static void restrict(FuncOp func, bool toOneThread) {
+    if (toOneThread) {
+      func.removeThreadsAttr();
+      func.removeResidentsAttr();
+    }
+    func.removeClusterAttr();
+    func.walk([&](ConvertOp convert) {
+      auto type = cast<RankedTensorType>(convert.getType());
+      if (isa_and_nonnull<MemoryAttr>(type.getEncoding()))
+        convert.getResult().setType(type.cloneWithEncoding(MemoryAttr::get(func.getContext(), spaceOfTiles(func))));
+    });
   }
 
   /// Exponentials of distances to the maximum of a row, as a softmax has them.
   static void markNonpositive(FuncOp func) {
-    auto skip = [](Value tile) {
-      while (isa_and_nonnull<ConvertOp, arith::ExtFOp>(tile.getDefiningOp()))
-        tile = tile.getDefiningOp()->getOperand(0);
-      return tile;
-    };
     func.walk([&](math::ExpOp exponential) {
-      auto distance = skip(exponential.getOperand()).getDefiningOp<arith::SubFOp>();
-      auto spread = distance ? skip(distance.getRhs()).getDefiningOp<BroadcastOp>() : BroadcastOp();
-      auto row = spread ? skip(spread.getInput()).getDefiningOp<ReduceOp>() : ReduceOp();
-      if (!row || row.getKind() != Combine::Max || skip(row.getInput()) != skip(distance.getLhs()))
-        return;
-      SmallVector<int64_t> kept;
-      for (int64_t dim = 0, rank = cast<RankedTensorType>(row.getInput().getType()).getRank(); dim < rank; ++dim)
-        if (!llvm::is_contained(row.getDims(), dim))
-          kept.push_back(dim);
-      if (llvm::equal(kept, spread.getDims()))
+      std::optional<SoftmaxExponential> softmax = matchSoftmaxExponential(exponential, /*throughMemory=*/true);
+      if (softmax && softmax->isBroadcast)
         exponential->setAttr(nonpositiveAttrName, UnitAttr::get(func.getContext()));
     });
   }
@@ -110,11 +113,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   }
 
   LogicalResult lower(FuncOp func) {
+    if (func.getForm() != Form::Tiled)
+      return success();
     if (func.getSchedule())
       return lowerShared(func);
-    if (isMachineForm(func) || isLowered(func))
-      return success();
-    if (failed(checkBuffers(func)))
+    if (failed(checkBuffers(func)) || failed(checkSpaces(func)))
       return failure();
     unshareConstants(func);
     stageCarried(func);
@@ -131,9 +134,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
               " bytes; there are " + Twine(target->simt.sharedBytes))
                  .str();
       lowered->erase();
-      func.removeThreadsAttr();
-      func->removeAttr(residentsAttrName);
-      func.removeClusterAttr();
+      restrict(func, /*toOneThread=*/true);
       lowered = lowerTiles(func, *axes);
     }
     if (failed(lowered))
@@ -153,6 +154,7 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   FailureOr<FuncOp> lowerTiles(FuncOp func, const Axes &axes) {
     OpBuilder builder(func);
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
+    lowered.setForm(Form::Lowered);
     Block &entry = lowered.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&entry);
     TileLowering lowering(func, builder, axes, *target);
@@ -166,20 +168,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     }
     if (lowering.wantsOneThread() || lowering.keepsApart()) {
       lowered.erase();
-      if (lowering.wantsOneThread()) {
-        func.removeThreadsAttr();
-        func->removeAttr(residentsAttrName);
-      }
-      func.removeClusterAttr();
+      restrict(func, lowering.wantsOneThread());
       return lowerTiles(func, axes);
     }
     builder.setInsertionPointToEnd(&entry);
     ReturnOp::create(builder, func.getLoc());
-    // What reads several blocks or parts of one has made views of its own.
-    lowered->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isa<ViewOp, SubviewOp>(op) && op->use_empty())
-        op->erase();
-    });
     return lowered;
   }
 
@@ -194,6 +187,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
       if (failed(lower(func)))
         return signalPassFailure();
     }
+    // What reads several blocks of a view or parts of one has made views of its own.
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isa<ViewOp, SubviewOp>(op) && op->use_empty())
+        op->erase();
+    });
   }
 
 private:

@@ -59,10 +59,12 @@ LogicalResult NestEmitter::emit() {
     t.barrier(loc);
   NearOperands(*this).copy();
   groups.choose(outer);
+  writeOut(outer);
   if (t.threads == 1 && !picked && SquareEmitter::find(*this, transposedAxis, transposed))
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
     return failure();
+  t.evaluator.shareWindows(false);
   // Another nest may walk it along another axis.
   for (Value load : near)
     t.evaluator.memory.erase(load);
@@ -142,6 +144,37 @@ void NestEmitter::chooseVectorAxis() {
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
 }
 
+bool NestEmitter::walksWindows() {
+  return t.machine.hasSubgroups() && t.threads == 1 && vectorAxis && !vectorCombined() && !unrolled && !picked &&
+         !online && !reduces.empty() && !branches() && extents[*vectorAxis].constant &&
+         isShort(cone.size <= 4 ? mostWindowSteps : mostShortSteps);
+}
+
+void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
+  if (t.threads != 1 || !t.machine.hasSubgroups() || !vectorAxis || vectorCombined() || transposedAxis || !near.empty())
+    return;
+  const bool isWindow = walksWindows();
+  if (isWindow)
+    t.evaluator.shareWindows(true);
+  // Of a short row vectors have no lanes that do not exist.
+  if (isWindow && lanes > 1)
+    t.windowLanes[*vectorAxis] = std::min(lanes, *extents[*vectorAxis].constant);
+  if (auto it = t.windowLanes.find(*vectorAxis); it != t.windowLanes.end() && lanes > 1 && !unrolled) {
+    lanes = it->second;
+    unroll = 1;
+  }
+  auto rows = llvm::make_filter_range(outer, [&](Axis axis) { return extents[axis].constant != 1; });
+  if (!llvm::hasSingleElement(rows))
+    return;
+  const Axis axis = *rows.begin();
+  const std::optional<int64_t> extent = extents[axis].constant;
+  if (!extent || *extent > mostWindowRows || (!isWindow && !t.windowRows.contains(axis)))
+    return;
+  t.windowRows.insert(axis);
+  rowsAxis = axis;
+  std::rotate(llvm::find(outer, axis), std::next(llvm::find(outer, axis)), outer.end());
+}
+
 void NestEmitter::prepareResult(Operation *root) {
   Value result = root->getResult(0);
   bool single =
@@ -162,7 +195,9 @@ LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
                *this, [&](Point at) { return emitInner(at); }, [&](Point at) { return walkVectors(at); })
         .emit(*transposedAxis, transposed, point);
   if (!near.empty() && outer.size() == 1 && !vectorCombined())
-    return walkPositions(outer.front(), point);
+    return walkPositions(outer.front(), point, NearOperands(*this).positionsAtOnce(outer.front()));
+  if (outer.size() == 1 && rowsAxis == outer.front())
+    return walkPositions(*rowsAxis, point, *extents[*rowsAxis].constant);
   if (outer.empty() && groups.exist())
     return emitInner(vectorCombined() ? point : groups.ownColumn(point));
   if (outer.empty())
@@ -312,8 +347,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::walkCombined(ArrayRef<Axis> in
     const int64_t count = inner.size() == 1 && isOwn ? stepsAtOnce() / static_cast<int64_t>(points.size()) : 1;
     if (groups.walk(axis))
       return groups.walkSteps(*extents[axis].constant, count, accs, body);
-    const bool isWindow = t.machine.hasSubgroups() && t.threads == 1 && !cone.branches && cone.size <= 4;
-    if (!unrolled && !isShort(isWindow ? mostWindowSteps : mostShortSteps))
+    if (!unrolled && !isShort() && !walksWindows())
       return walkSteps(extents[axis], count, accs, body);
     for (int64_t i = 0; i < *extents[axis].constant; ++i) {
       SmallVector<Point> at(points.begin(), points.end());
@@ -459,7 +493,7 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
     writeTotal(value, point);
 }
 
-LogicalResult NestEmitter::walkPositions(Axis axis, Point point) {
+LogicalResult NestEmitter::walkPositions(Axis axis, Point point, int64_t count) {
   Extent extent = extents[axis];
   auto several = [&](int64_t count) {
     return [&, count](Value i, Accumulators) -> FailureOr<Accumulators> {
@@ -479,7 +513,6 @@ LogicalResult NestEmitter::walkPositions(Axis axis, Point point) {
       return Accumulators();
     };
   };
-  const int64_t count = NearOperands(*this).positionsAtOnce(axis);
   if (extent.constant) {
     const int64_t whole = *extent.constant - *extent.constant % count;
     if (failed(t.emitLoop(0, {whole, {}}, count, {}, loc, several(count))))

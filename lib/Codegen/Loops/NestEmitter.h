@@ -21,6 +21,14 @@ private:
   /// Steps of a sum that are written out on a card, where the step is a product or less: what neighbours read of a
   /// window is read once then.
   static constexpr int64_t mostWindowSteps = 64;
+  /// Rows of results that a thread of a card has of windows at most: what they read alike is read once.
+  static constexpr int64_t mostWindowRows = 8;
+
+  /// Whether a thread of a card combines windows whose steps are all written out.
+  bool walksWindows();
+  /// Has vectors and rows of such a nest, and of what follows with its results, written out. Puts the axis of rows
+  /// last.
+  void writeOut(llvm::SmallVectorImpl<Axis> &outer);
 
   /// The axis with the most contiguous accesses; the last one where none stands out.
   void chooseVectorAxis();
@@ -30,8 +38,8 @@ private:
   /// Chunks of an axis that is not combined: whole groups of vectors, whole vectors, and the rest.
   mlir::LogicalResult walkVectors(Point point);
   mlir::LogicalResult walkChunks(Point point, Chunk body);
-  /// Walks an axis beside the vectors', several positions at a time.
-  mlir::LogicalResult walkPositions(Axis axis, Point point);
+  /// Walks an axis beside the vectors', `count` positions at a time.
+  mlir::LogicalResult walkPositions(Axis axis, Point point, int64_t count);
   /// Steps along a combined axis, `count` of them at a time.
   mlir::FailureOr<Accumulators> walkSteps(Extent extent, int64_t count, Accumulators accs, Body body);
   mlir::LogicalResult emitInner(Point point);
@@ -52,6 +60,8 @@ private:
   /// Loads that are contiguous along another axis, and that axis.
   llvm::SmallVector<mlir::Value> transposed;
   std::optional<Axis> transposedAxis;
+  /// The axis of rows that are written out.
+  std::optional<Axis> rowsAxis;
 };
 
 } // namespace zyx::kernel

@@ -28,24 +28,25 @@ static bool isAccumulator(Value carried, DotOp dot) {
 }
 
 /// Puts a tile into memory of its own in front of the operand's owner.
-static void keep(OpOperand &operand) {
+static void keep(OpOperand &operand, Space space) {
   OpBuilder builder(operand.getOwner());
   Location loc = operand.get().getLoc();
   auto type = cast<RankedTensorType>(operand.get().getType());
-  auto memory = MemoryAttr::get(builder.getContext(), Space::Private);
+  auto memory = MemoryAttr::get(builder.getContext(), space);
   Value kept = ConvertOp::create(builder, loc, RankedTensorType::get(type.getShape(), type.getElementType(), memory),
                                  operand.get());
   operand.set(ConvertOp::create(builder, loc, type, kept));
 }
 
 void zyx::kernel::stageCarried(FuncOp func) {
-  func.walk([](scf::ForOp loop) {
+  const Space space = spaceOfTiles(func);
+  func.walk([&](scf::ForOp loop) {
     for (OpOperand &init : loop.getInitArgsMutable())
       if (isTile(init.get()) && !(init.get().getDefiningOp<scf::ForOp>() && init.get().hasOneUse()))
-        keep(init);
+        keep(init, space);
     for (auto [carried, yielded] :
          llvm::zip_equal(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOpOperands()))
       if (isTile(carried) && !isAccumulator(carried, yielded.get().getDefiningOp<DotOp>()))
-        keep(yielded);
+        keep(yielded, space);
   });
 }

@@ -29,7 +29,7 @@ namespace {
 constexpr int64_t mostStagedBytes = 256 << 10, mostSharedBytes = 32 << 10;
 
 /// Ops whose tile is not evaluated element by element where it is used.
-bool endsPhase(Operation *op) { return isa<ReduceOp, ScanOp, DotOp>(op); }
+bool endsPhase(Operation *op) { return isa<ReduceOp, DotOp>(op); }
 
 bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
 
@@ -122,7 +122,7 @@ private:
     left -= bytes;
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    auto memory = MemoryAttr::get(value.getContext(), Space::Private);
+    auto memory = MemoryAttr::get(value.getContext(), threads > 1 ? Space::Shared : Space::Private);
     auto kept = ConvertOp::create(builder, value.getLoc(),
                                   RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
     auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
@@ -205,7 +205,7 @@ private:
     Value row = load.getResult();
     OpBuilder builder(load.getContext());
     builder.setInsertionPointAfter(load);
-    auto memory = MemoryAttr::get(load.getContext(), Space::Private);
+    auto memory = MemoryAttr::get(load.getContext(), Space::Shared);
     auto type = RankedTensorType::get(typeOf(load).getShape(), typeOf(load).getElementType(), memory);
     auto kept = ConvertOp::create(builder, load.getLoc(), type, row);
     auto read = ConvertOp::create(builder, load.getLoc(), row.getType(), kept);
@@ -228,10 +228,10 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
     const int64_t rowBytes = target ? zyx::target::keptRowBytes(*target) : 0;
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
-      if (isMachineForm(func))
+      if (func.getForm() != Form::Tiled)
         return WalkResult::advance();
       // A cluster has no memory that all its threads share.
-      const int64_t cluster = func.getCluster().value_or(1), threads = func.getThreads().value_or(1) * cluster;
+      const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
       const int64_t most = cluster > 1 ? 0 : threads > 1 ? mostSharedBytes : maxBytes;
       func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
       return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads, rowBytes));

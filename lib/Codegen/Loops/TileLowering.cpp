@@ -30,7 +30,7 @@ void TileLowering::endProgram(Location loc) {
 /// Roots share a nest if they walk the same axes, combine along the same ones, and none waits for
 /// another's result other than element by element.
 bool TileLowering::joinsPending(Operation *root) {
-  if (pending.empty() || isa<ScanOp, DotOp>(root) || isa<ScanOp, DotOp>(pending.back()))
+  if (pending.empty() || isa<DotOp>(root) || isa<DotOp>(pending.back()))
     return false;
   auto walked = [&](Operation *op) {
     llvm::SmallSetVector<Axis, 4> set;
@@ -77,8 +77,6 @@ LogicalResult TileLowering::flush() {
   pending.clear();
   if (auto dot = dyn_cast<DotOp>(roots.front()))
     return emitDot(dot);
-  if (auto scan = dyn_cast<ScanOp>(roots.front()))
-    return emitScan(scan);
   return NestEmitter(*this, roots).emit();
 }
 
@@ -99,48 +97,6 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
       return success();
   }
   return DotEmitter(*this, dot).emit();
-}
-
-/// A running combination: loops over the other axes around one over the scanned axis.
-LogicalResult TileLowering::emitScan(ScanOp scan) {
-  Location loc = scan.getLoc();
-  Value result = scan.getResult();
-  Type element = cast<RankedTensorType>(scan.getType()).getElementType();
-  Axis scanned = axes.of(result, scan.getDim());
-  SmallVector<Axis> outer;
-  for (Axis axis : axes.of(result))
-    if (axis != scanned)
-      outer.push_back(axis);
-  allocate(result);
-  std::function<LogicalResult(ArrayRef<Axis>, Point)> walk = [&](ArrayRef<Axis> rest, Point point) -> LogicalResult {
-    if (!rest.empty()) {
-      FailureOr<Extent> extent = extentOf(rest.front(), loc);
-      if (failed(extent))
-        return failure();
-      return emitLoop(0, *extent, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
-        Point at = point;
-        at.positions[rest.front()] = i;
-        if (failed(walk(rest.drop_front(), at)))
-          return failure();
-        return Accumulators();
-      });
-    }
-    FailureOr<Extent> extent = extentOf(scanned, loc);
-    if (failed(extent))
-      return failure();
-    Value identity = arith::ConstantOp::create(builder, loc, getIdentity(scan.getKind(), element));
-    return emitLoop(0, *extent, 1, {identity}, loc, [&](Value i, Accumulators accs) -> FailureOr<Accumulators> {
-      Point at = point;
-      at.positions[scanned] = i;
-      FailureOr<Value> value = evaluator.evaluate(scan.getInput(), at);
-      if (failed(value))
-        return failure();
-      Value next = createCombine(builder, loc, scan.getKind(), accs[0], *value);
-      evaluator.storeToMemory(result, scan.getExclusive() ? accs[0] : next, at);
-      return Accumulators{next};
-    });
-  };
-  return walk(outer, Point());
 }
 
 //===----------------------------------------------------------------------===//

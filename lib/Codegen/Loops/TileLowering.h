@@ -27,7 +27,6 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation &op);
   mlir::LogicalResult flush();
   bool joinsPending(mlir::Operation *root);
-  mlir::LogicalResult emitScan(ScanOp scan);
 
   // Loops that carry tiles.
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);

@@ -24,6 +24,7 @@ static Type withElement(Type type, Type element) {
 FuncOp MachineEmitter::beginKernel(int64_t programs) {
   auto mapped = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
   mapped.removeScheduleAttr();
+  mapped.setForm(Form::Machine);
   mapped.setThreads(groupThreads * (groups + 1));
   mapped.setPrograms(programs);
   Block &entry = mapped.getBody().emplaceBlock();

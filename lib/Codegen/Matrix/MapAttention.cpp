@@ -10,6 +10,7 @@
 
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Codegen/Tile/Softmax.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -101,7 +102,7 @@ private:
     WaitOp::create(b, loc, ring.empty, turn.stage, turn.parity);
     ExpectOp::create(b, loc, ring.full, turn.stage, step.getColumns() * ring.columns * 2);
     AsyncLoadOp::create(b, loc, ring.view, indicesOf(*ring.operand, place, multiply(block, step.getColumns())),
-                        slotOf(ring, turn), ring.full, turn.stage, IntegerAttr());
+                        slotOf(ring, turn), ring.full, turn.stage);
     return next(turn);
   }
   void emitProducer();
@@ -198,7 +199,7 @@ void AttentionMapper::emitProducer() {
     WaitOp::create(b, loc, qEmpty, index(0), carried[4]);
     ExpectOp::create(b, loc, qFull, index(0), step.getRows() * depth * 2);
     AsyncLoadOp::create(b, loc, qView, indicesOf(attention.q, place, place.row), part(q, {}, {step.getRows(), depth}),
-                        qFull, index(0), IntegerAttr());
+                        qFull, index(0));
     Carried turns = loop(index(1), sub(place.end, place.first), index(1),
                          {toK.stage, toK.parity, toV.stage, toV.parity}, [&](Value i, ValueRange at) -> Carried {
                            Value block = sub(last, i);
@@ -266,9 +267,7 @@ Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
   Carried taken = branch(
       isFar(largest, mostExponent / factor),
       [&]() -> Carried {
-        // From minus infinity no distance can be taken: such a row has weighed nothing yet.
-        Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, number(row(), minusInfinity));
-        Value from = choose(isNone, number(row(), 0), largest);
+        Value from = emitSoftmaxBase(b, loc, largest);
         return {arith::SubFOp::create(b, loc, scores, alongRows(from, type)), from, bias};
       },
       [&]() -> Carried {
@@ -297,13 +296,13 @@ AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, cons
     WaitOp::create(b, loc, turns, mine, state.turn);
   Value started = startScores(state.k), product = startOutput(state);
   if (takesTurns())
-    ArriveOp::create(b, loc, turns, following, Value());
+    ArriveOp::create(b, loc, turns, following);
   Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 1, started).getResult(0);
-  ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
+  ArriveOp::create(b, loc, k.empty, state.k.stage);
   State after = state;
   Value shrink = soften(after, scoresOf(sums, masked, place, block), /*isFirst=*/false);
   Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
-  ArriveOp::create(b, loc, v.empty, state.v.stage, Value());
+  ArriveOp::create(b, loc, v.empty, state.v.stage);
   after.out = arith::MulFOp::create(b, loc, done, alongRows(shrink, tile(width)));
   after.k = next(state.k);
   after.v = next(state.v);
@@ -330,7 +329,7 @@ void AttentionMapper::emitConsumer(Value instance) {
     WaitOp::create(b, loc, qFull, index(0), carried[4]);
     Value started = startScores(state.k);
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
-    ArriveOp::create(b, loc, k.empty, state.k.stage, Value());
+    ArriveOp::create(b, loc, k.empty, state.k.stage);
     state.k = next(state.k);
     const bool masksLast = diagonal() || window() || masksAll() || walked % step.getColumns() != 0;
     soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
@@ -359,10 +358,10 @@ void AttentionMapper::emitConsumer(Value instance) {
       walk(from, count, masksAll());
     }
     if (!sharesQueries())
-      ArriveOp::create(b, loc, qEmpty, index(0), Value());
+      ArriveOp::create(b, loc, qEmpty, index(0));
     Value product = startOutput(state);
     Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
-    ArriveOp::create(b, loc, v.empty, state.v.stage, Value());
+    ArriveOp::create(b, loc, v.empty, state.v.stage);
     emitResult(done, state, place, instance);
     Turn turn = next(state.v);
     return {state.k.stage,
@@ -412,7 +411,7 @@ void AttentionMapper::emitResult(Value done, const State &state, const Place &pl
     AsyncStoreOp::create(b, loc, slot, outView, indices);
     if (sharesQueries()) {
       AsyncWaitOp::create(b, loc, 0, /*read=*/true);
-      ArriveOp::create(b, loc, qEmpty, index(0), Value());
+      ArriveOp::create(b, loc, qEmpty, index(0));
     }
   });
 }

@@ -190,7 +190,7 @@ ChainMapper::Turn ChainMapper::fetch(Turn turn, const Place &place, Value block)
   ExpectOp::create(b, loc, full, turn.stage, step.getColumns() * columns * 2);
   for (const Kept &kept : ring)
     AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, multiply(block, step.getColumns())),
-                        slotOf(*kept.operand, turn.stage), full, turn.stage, IntegerAttr());
+                        slotOf(*kept.operand, turn.stage), full, turn.stage);
   return next(turn);
 }
 
@@ -206,7 +206,7 @@ void ChainMapper::emitProducer() {
     ExpectOp::create(b, loc, ownFull, index(0), step.getRows() * columns * 2);
     for (const Kept &kept : own)
       AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
-                          part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0), IntegerAttr());
+                          part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0));
     Carried last = loop(add(place.first, 1), place.end, index(1), {turn.stage, turn.parity},
                         [&](Value block, ValueRange at) -> Carried {
                           Turn after = fetch({at[0], at[1]}, place, block);
@@ -256,7 +256,7 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const Place 
   State after{next(state.turn), {}};
   await(block, block.started.size() - 1);
   after.sums.append(block.started.begin() + chain.inner.size(), block.started.end());
-  ArriveOp::create(b, loc, empty, stage, Value());
+  ArriveOp::create(b, loc, empty, stage);
   return after;
 }
 
@@ -334,7 +334,7 @@ void ChainMapper::emitResults(const State &state, const Place &place, Value inst
       AsyncStoreOp::create(b, loc, slot, view, indicesOf(outer.result, place, place.row));
     }
     AsyncWaitOp::create(b, loc, 0, /*read=*/true);
-    ArriveOp::create(b, loc, ownEmpty, index(0), Value());
+    ArriveOp::create(b, loc, ownEmpty, index(0));
   });
 }
 

@@ -212,7 +212,7 @@ private:
       offsets[each.position] = multiply(element, each.apart);
     indices.push_back(extents.empty() ? depth : rest(depth, index(channels)));
     Value slot = part(ring.filled, {stage}, {ring.copied, step.getDepth()});
-    AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr(), offsets,
+    AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, offsets,
                         PixelsAttr::get(b.getContext(), window.low, window.high, window.steps));
   }
 
@@ -232,7 +232,7 @@ private:
       if (element)
         indices.push_back(element);
       indices.append({ring.factor->alongDepth ? at : depth, ring.factor->alongDepth ? depth : at});
-      AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage, IntegerAttr());
+      AsyncLoadOp::create(b, loc, ring.view, indices, slot, full, stage);
     };
     if (ring.copies == 1) {
       SmallVector<int64_t> shape = {ring.copied, step.getDepth()};
@@ -276,7 +276,7 @@ private:
         if (dot.isTurned(dot.rhs))
           TurnOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
         BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
-        ArriveOp::create(b, loc, turned, stage, Value());
+        ArriveOp::create(b, loc, turned, stage);
         auto [next, flipped] = advance(stage, parity);
         return {next, flipped};
       });
@@ -319,7 +319,7 @@ private:
     WaitOp::create(b, loc, full, stage, parity);
     MmaFenceOp::create(b, loc);
     Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, start(stage, instance, Value())).getResult(0);
-    ArriveOp::create(b, loc, empty, stage, Value());
+    ArriveOp::create(b, loc, empty, stage);
     auto [next, flipped] = advance(stage, parity);
     return {next, flipped, plus(ring[2], done)};
   }
@@ -333,7 +333,7 @@ private:
       WaitOp::create(b, loc, turned, stage, parity);
     Value sum = OuterProductsOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), ring[2]);
     BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
-    ArriveOp::create(b, loc, empty, stage, Value());
+    ArriveOp::create(b, loc, empty, stage);
     auto [next, flipped] = advance(stage, parity);
     return {next, flipped, sum};
   }
@@ -363,13 +363,13 @@ private:
         {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPoint(branch.thenBlock()->getTerminator());
-          ArriveOp::create(b, loc, empty, previous, Value());
+          ArriveOp::create(b, loc, empty, previous);
         }
         auto [next, flipped] = advance(stage, parity);
         return {next, flipped, stage, waited};
       });
       Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, last[3]).getResult(0);
-      ArriveOp::create(b, loc, empty, last[2], Value());
+      ArriveOp::create(b, loc, empty, last[2]);
       finish(done, place, instance);
       return {last[0], last[1]};
     });

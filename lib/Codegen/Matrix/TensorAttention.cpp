@@ -5,6 +5,7 @@
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Codegen/Tile/Softmax.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -101,7 +102,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
       reductions.push_back(reduce);
     else if (auto store = dyn_cast<StoreOp>(op))
       stores.push_back(store);
-    hasOthers |= isa<ScanOp, GatherOp>(op) || op.getNumRegions() != 0;
+    hasOthers |= isa<GatherOp>(op) || op.getNumRegions() != 0;
   }
   found.scores = dots[0], found.output = dots[1];
   const Axis columns = axes.of(found.output.getResult()).back();
@@ -119,12 +120,11 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   found.exp = followWeights(found);
   if (!found.exp || !elementOf(found.exp.getResult()).isF32())
     return none("its weights are no exponentials in f32");
-  auto difference = found.exp.getOperand().getDefiningOp<arith::SubFOp>();
-  auto row = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
-  found.max = row ? row.getInput().getDefiningOp<ReduceOp>() : ReduceOp();
-  if (!found.max || found.max.getKind() != Combine::Max || found.max.getDims().size() != 1 ||
-      difference.getLhs() != found.max.getInput())
+  std::optional<SoftmaxExponential> softmax = matchSoftmaxExponential(found.exp);
+  if (!softmax || !softmax->isBroadcast || softmax->widensDistance || softmax->widensElements ||
+      softmax->max.getDims().size() != 1)
     return none("its weights are not relative to a maximum");
+  found.max = softmax->max;
 
   SmallVector<Axis> scoreAxes = axes.of(found.scores.getResult()), outAxes = axes.of(found.output.getResult());
   found.queries = scoreAxes[scoreAxes.size() - 2];

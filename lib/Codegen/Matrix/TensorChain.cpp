@@ -157,7 +157,7 @@ private:
 /// Which dots are inner and which are outer, and the axes of both.
 const char *ChainMatcher::findDots() {
   for (Operation &op : func.getBody().front()) {
-    if (isa<ReduceOp, ScanOp, GatherOp>(op) || op.getNumRegions() != 0)
+    if (isa<ReduceOp, GatherOp>(op) || op.getNumRegions() != 0)
       return "there is more than a chain of products";
     if (auto store = dyn_cast<StoreOp>(op))
       stores.push_back(store);

@@ -8,15 +8,13 @@
 // part of the results. Loops with barriers have the same trips for all threads, and what follows their number is chosen
 // by selects or is a store alone.
 //===----------------------------------------------------------------------===//
+#include "AttentionProgram.h"
+#include "AttentionResults.h"
+#include "FactorStaging.h"
+#include "KeyLimits.h"
+
 #include "zyx/Codegen/Simt/Simt.h"
 #include "zyx/Codegen/Tile/Lanes.h"
-#include "zyx/Codegen/Tile/TileEvaluator.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #include <limits>
 
@@ -27,381 +25,50 @@ static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType());
 
 namespace {
 
-class AttentionLowering {
+class AttentionLowering : AttentionProgram {
 public:
   AttentionLowering(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine,
                     const SharedAttention &attention, const SharedAttentionShape &shape)
-      : func(func), axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()),
-        evaluator(b, axes, machine.arithmetic.hasFma, machine.hasSubgroups()), f32(b.getF32Type()),
-        scoreLanes(machine.simt.laneBytes / 4) {}
+      : AttentionProgram(func, axes, machine, attention, shape), func(func), scoreLanes(machine.simt.laneBytes / 4),
+        queries(FactorStaging::ofQueries(*this)),
+        keys(*this, attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth),
+        values(*this, attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width), results(*this),
+        each(shape.keys / perRow) {}
 
   LogicalResult run();
 
 private:
-  using Values = SmallVector<Value>;
-  /// What brings one factor into shared memory.
-  struct Staging {
-    Value tile, memory;
-    /// The axis along which vectors are read, and the extents of rows and of one row in vectors.
-    Axis rowAxis, columnAxis;
-    bool alongColumns;
-    int64_t rows, columns, lanes;
-    int64_t vectors() const { return rows * columns / lanes; }
-  };
-
-  //===--------------------------------------------------------------------===//
-  // Small ops
-  //===--------------------------------------------------------------------===//
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
-  Value add(Value x, int64_t y) { return y == 0 ? x : add(x, index(y)); }
-  Value times(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::MulIOp>(loc, x, index(y)); }
-  Value over(Value x, int64_t y) { return y == 1 ? x : b.createOrFold<arith::DivUIOp>(loc, x, index(y)); }
-  Value rest(Value x, int64_t y) { return y == 1 ? index(0) : b.createOrFold<arith::RemUIOp>(loc, x, index(y)); }
-  Value atMost(Value x, int64_t y) { return b.createOrFold<arith::MinUIOp>(loc, x, index(y)); }
-  Value isBelow(Value x, int64_t y) {
-    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x, index(y));
-  }
-  Value choose(Value condition, Value x, Value y) {
-    return condition ? b.createOrFold<arith::SelectOp>(loc, condition, x, y) : x;
-  }
-  Value both(Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::AndIOp>(loc, x, y); }
-  Value number(double value) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(f32, value)); }
-  Value zeros(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
-  Value widen(Value value) {
-    Type wide = isa<VectorType>(value.getType()) ? Type(cast<VectorType>(value.getType()).clone(f32)) : Type(f32);
-    return value.getType() == wide ? value : arith::ExtFOp::create(b, loc, wide, value).getResult();
-  }
-  Value narrow(Value value, Type type) {
-    return value.getType() == type ? value : arith::TruncFOp::create(b, loc, type, value).getResult();
-  }
-  Type vectorOf(Type element, int64_t lanes) { return lanes == 1 ? element : Type(VectorType::get(lanes, element)); }
-  Value lane(Value value, int64_t at) {
-    return isa<VectorType>(value.getType()) ? vector::ExtractOp::create(b, loc, value, at).getResult() : value;
-  }
-  Value repeat(Value value, int64_t lanes) {
-    return lanes == 1 ? value
-                      : vector::BroadcastOp::create(b, loc, VectorType::get(lanes, value.getType()), value).getResult();
-  }
-  Value fma(Value x, Value y, Value sum) { return math::FmaOp::create(b, loc, x, y, sum); }
-  Value exponential(Value distance) {
-    auto power = math::ExpOp::create(b, loc, distance);
-    power->setAttr(nonpositiveAttrName, b.getUnitAttr());
-    return power;
-  }
-  Value share(ArrayRef<int64_t> shape, Type element) {
-    return AllocOp::create(b, loc, ViewType::get(shape, element, Space::Shared));
-  }
-  Value read(Value view, ArrayRef<Value> at, int64_t lanes = 1) {
-    return LoadOp::create(b, loc, vectorOf(cast<ViewType>(view.getType()).getElementType(), lanes), view, at, Value(),
-                          Value(), ArrayAttr(), DenseBoolArrayAttr());
-  }
-  void write(Value value, Value view, ArrayRef<Value> at) {
-    StoreOp::create(b, loc, value, view, at, Value(), DenseBoolArrayAttr());
-  }
-  void meet() { BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false); }
-  Values loop(Value from, Value to, Value by, ValueRange init, llvm::function_ref<Values(Value, ValueRange)> body);
-  /// Always, where there is no condition.
-  void when(Value condition, llvm::function_ref<void()> body);
-
-  //===--------------------------------------------------------------------===//
-  // The kernel
-  //===--------------------------------------------------------------------===//
-  Staging stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all, Axis columnAxis, int64_t columns, Type type);
-  /// The thread's vectors of a factor, of the rows from `first` on; of those that do not exist the last ones'.
-  FailureOr<Values> fetch(const Staging &staging, Value first, int64_t all);
-  /// Writes them there; with `first`, zeros in place of rows that do not exist: of an infinity, a weight of zero makes
-  /// NaN.
-  void put(const Staging &staging, ValueRange vectors, Value first = {}, int64_t all = 0);
-  void setRow(Point &point, Value row);
   LogicalResult stageQueries();
-  /// What a condition says of the keys that a row sees: those below, or not below, a number that is evaluated for it.
-  struct Limit {
-    Value number;
-    bool isEnd;
-    int64_t plus;
-  };
-  void findLimits(Value condition, bool isSeen, SmallVectorImpl<Limit> &limits);
-  SmallVector<Limit> findLimits();
   LogicalResult narrowKeys(Value &begin, Value &end);
-  Values scoreParts();
+  void scoreParts();
   LogicalResult weigh(Value firstKey, Values &carried);
   void addValues(Values &carried, unsigned first);
-  void keepOwn(ValueRange carried);
-  Values sumsOf(Value row);
-  void forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body);
-  LogicalResult storeRow(Value row, Value max, ValueRange sums, Value column, Value result);
-  LogicalResult finish(ValueRange carried);
-  LogicalResult finishTogether(ValueRange carried);
+  FailureOr<Values> fetchBoth(Value firstKey);
   FailureOr<Values> block(Value firstKey, ValueRange carried);
 
   FuncOp func;
-  const Axes &axes;
-  SharedAttention attention;
-  const SharedAttentionShape &shape;
-  OpBuilder b;
-  Location loc;
-  TileEvaluator evaluator;
-  const Type f32;
   /// Scores that a thread reads at once.
   const int64_t scoreLanes;
-
-  /// Of the program: where it is on the batches' axes, its first row, its thread's number.
-  Point program;
-  Value firstRow, thread;
-  int64_t numRows = 1, numKeys = 1;
-  Staging keys, values;
-  Value queries, parts, weights, shrinks, maxima, partSums, totals, outputs;
-  /// Of a cluster: this workgroup's number, and what the first one gets of all.
-  Value rank, allNumbers, allOutputs;
-  /// Who compares: its row, its place among those of the row, and how many these are.
-  Value comparedRow, comparedPlace;
-  int64_t perRow = 1, each = 1;
+  FactorStaging queries, keys, values;
+  AttentionResults results;
+  Value parts, weights, shrinks;
+  /// Keys of a block that a thread compares.
+  const int64_t each;
 };
 
 } // namespace
 
-AttentionLowering::Values AttentionLowering::loop(Value from, Value to, Value by, ValueRange init,
-                                                  llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto made = scf::ForOp::create(b, loc, from, to, by, init);
-  OpBuilder::InsertionGuard guard(b);
-  if (init.empty())
-    b.setInsertionPoint(made.getBody()->getTerminator());
-  else
-    b.setInsertionPointToEnd(made.getBody());
-  Values next = body(made.getInductionVar(), made.getRegionIterArgs());
-  if (!init.empty())
-    scf::YieldOp::create(b, loc, next);
-  return Values(made.getResults());
-}
-
-void AttentionLowering::when(Value condition, llvm::function_ref<void()> body) {
-  if (!condition)
-    return body();
-  auto branch = scf::IfOp::create(b, loc, condition);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  body();
-}
-
 //===----------------------------------------------------------------------===//
-// Into shared memory
+// Queries, and which blocks of keys
 //===----------------------------------------------------------------------===//
-
-/// Whether memory that a factor is made of lies side by side along an axis.
-static bool liesAlong(Value factor, Axis axis, const Axes &axes) {
-  SmallVector<Value> pending{factor};
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value next = pending.pop_back_val();
-    if (!isTile(next) || !seen.insert(next).second)
-      continue;
-    Operation *op = next.getDefiningOp();
-    if (auto load = dyn_cast_or_null<LoadOp>(op))
-      for (auto [dim, own] : llvm::enumerate(axes.of(next)))
-        if (own == axis && strideOf(load.getView(), dim) == 1)
-          return true;
-    if (op)
-      llvm::append_range(pending, op->getOperands());
-  }
-  return false;
-}
-
-AttentionLowering::Staging AttentionLowering::stagingOf(Value factor, Axis rowAxis, int64_t rows, int64_t all,
-                                                        Axis columnAxis, int64_t columns, Type type) {
-  Staging staging{factor, Value(), rowAxis, columnAxis, true, rows, columns, 1};
-  staging.alongColumns = liesAlong(factor, columnAxis, axes) || !liesAlong(factor, rowAxis, axes);
-  int64_t lanes = std::min<int64_t>(16 / std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1), 8);
-  auto divides = [&] { return staging.alongColumns ? columns % lanes == 0 : rows % lanes == 0 && all % lanes == 0; };
-  while (!divides())
-    lanes /= 2;
-  staging.lanes = lanes;
-  return staging;
-}
-
-FailureOr<AttentionLowering::Values> AttentionLowering::fetch(const Staging &staging, Value first, int64_t all) {
-  Values result;
-  const int64_t perRow = staging.alongColumns ? staging.columns / staging.lanes : staging.rows / staging.lanes;
-  for (int64_t i = 0; i < staging.vectors(); i += shape.threads) {
-    Value vector = add(thread, i);
-    if (i + shape.threads > staging.vectors())
-      vector = atMost(vector, staging.vectors() - 1);
-    Point point = program;
-    Value row, column;
-    if (staging.alongColumns) {
-      row = add(first, over(vector, perRow));
-      column = times(rest(vector, perRow), staging.lanes);
-      row = atMost(row, all - 1);
-    } else {
-      column = over(vector, perRow);
-      row = atMost(add(first, times(rest(vector, perRow), staging.lanes)), all - staging.lanes);
-    }
-    if (&staging != &keys && &staging != &values)
-      setRow(point, row);
-    else
-      point.positions[staging.rowAxis] = row;
-    point.positions[staging.columnAxis] = column;
-    point.lanes = staging.lanes;
-    if (staging.lanes > 1)
-      point.vectorAxis = staging.alongColumns ? staging.columnAxis : staging.rowAxis;
-    FailureOr<Value> read = evaluator.evaluateVector(staging.tile, point);
-    if (failed(read))
-      return failure();
-    result.push_back(*read);
-  }
-  return result;
-}
-
-void AttentionLowering::put(const Staging &staging, ValueRange vectors, Value first, int64_t all) {
-  const int64_t perRow = staging.alongColumns ? staging.columns / staging.lanes : staging.rows / staging.lanes;
-  Type element = cast<ViewType>(staging.memory.getType()).getElementType();
-  for (auto [i, value] : llvm::enumerate(vectors)) {
-    const int64_t from = static_cast<int64_t>(i) * shape.threads;
-    Value vector = add(thread, from);
-    Value exists = from + shape.threads > staging.vectors() ? isBelow(vector, staging.vectors()) : Value();
-    Value kept = value;
-    when(exists, [&] {
-      if (getElementTypeOrSelf(kept.getType()) != element)
-        kept = widen(kept);
-      if (first) {
-        Value row = staging.alongColumns ? over(vector, perRow) : times(rest(vector, perRow), staging.lanes);
-        kept = arith::SelectOp::create(b, loc, isBelow(add(first, row), all), kept, zeros(kept.getType()));
-      }
-      if (staging.alongColumns)
-        return write(kept, staging.memory, {over(vector, perRow), times(rest(vector, perRow), staging.lanes)});
-      Value row = times(rest(vector, perRow), staging.lanes);
-      for (int64_t l = 0; l < staging.lanes; ++l)
-        write(lane(kept, l), staging.memory, {add(row, l), over(vector, perRow)});
-    });
-  }
-}
-
-/// Sets the positions of a row among those that share keys; of one that does not exist, the last one's.
-void AttentionLowering::setRow(Point &point, Value row) {
-  row = atMost(row, numRows - 1);
-  for (auto [i, part] : llvm::enumerate(llvm::reverse(attention.rows))) {
-    const bool isLast = i + 1 == attention.rows.size();
-    Value own = isLast ? row : rest(row, part.extent), first = program.positions.lookup(part.axis);
-    point.positions[part.axis] = first ? add(first, own) : own;
-    if (!isLast)
-      row = over(row, part.extent);
-  }
-}
 
 LogicalResult AttentionLowering::stageQueries() {
-  queries = share({shape.rows, shape.depth}, f32);
-  Staging staging = stagingOf(attention.q, attention.features, shape.rows, numRows, attention.features, shape.depth,
-                              elementOf(attention.q));
-  // Rows are of several axes: vectors run along features, or are single elements.
-  if (!liesAlong(attention.q, attention.features, axes))
-    staging.lanes = 1;
-  staging.alongColumns = true;
-  staging.memory = queries;
-  FailureOr<Values> read = fetch(staging, firstRow, numRows);
+  queries.allocate(shape.depth, f32);
+  FailureOr<Values> read = queries.fetch(firstRow);
   if (failed(read))
     return failure();
-  put(staging, *read);
+  queries.put(*read);
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Which blocks
-//===----------------------------------------------------------------------===//
-
-/// Whether a tile counts along the keys, in whatever type.
-static bool countsKeys(Value tile, Axis keys, const Axes &axes) {
-  while (isa_and_nonnull<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp, BroadcastOp, TransposeOp, ReshapeOp>(
-      tile.getDefiningOp()))
-    tile = tile.getDefiningOp()->getOperand(0);
-  auto iota = tile.getDefiningOp<IotaOp>();
-  return iota && !iota.getBase() && isa<IntegerType, IndexType>(elementOf(tile)) &&
-         axes.of(iota.getResult(), iota.getDim()) == keys;
-}
-
-/// Limits of what is seen where a condition holds, or where it does not.
-void AttentionLowering::findLimits(Value condition, bool isSeen, SmallVectorImpl<Limit> &limits) {
-  Operation *op = condition.getDefiningOp();
-  if (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
-    return findLimits(op->getOperand(0), isSeen, limits);
-  // Where one of both hides a key nobody sees it.
-  if (isSeen ? isa_and_nonnull<arith::AndIOp>(op) : isa_and_nonnull<arith::OrIOp>(op)) {
-    findLimits(op->getOperand(0), isSeen, limits);
-    return findLimits(op->getOperand(1), isSeen, limits);
-  }
-  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
-  if (!compare)
-    return;
-  arith::CmpIPredicate predicate = compare.getPredicate();
-  Value key = compare.getLhs(), other = compare.getRhs();
-  if (!countsKeys(key, attention.keys, axes)) {
-    std::swap(key, other);
-    switch (predicate) {
-    case arith::CmpIPredicate::slt:
-      predicate = arith::CmpIPredicate::sgt;
-      break;
-    case arith::CmpIPredicate::sle:
-      predicate = arith::CmpIPredicate::sge;
-      break;
-    case arith::CmpIPredicate::sgt:
-      predicate = arith::CmpIPredicate::slt;
-      break;
-    case arith::CmpIPredicate::sge:
-      predicate = arith::CmpIPredicate::sle;
-      break;
-    default:
-      break;
-    }
-  }
-  // What is the same for all keys is repeated along them.
-  while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(other.getDefiningOp()))
-    other = other.getDefiningOp()->getOperand(0);
-  if (!countsKeys(key, attention.keys, axes) || axes.contains(other, attention.keys) ||
-      !isa<IntegerType>(elementOf(other)) || elementOf(other).getIntOrFloatBitWidth() < 32)
-    return;
-  if (!isSeen)
-    predicate = arith::invertPredicate(predicate);
-  switch (predicate) {
-  case arith::CmpIPredicate::slt:
-    return limits.push_back({other, true, 0});
-  case arith::CmpIPredicate::sle:
-    return limits.push_back({other, true, 1});
-  case arith::CmpIPredicate::sgt:
-    return limits.push_back({other, false, 1});
-  case arith::CmpIPredicate::sge:
-    return limits.push_back({other, false, 0});
-  default:
-    return;
-  }
-}
-
-/// Those of what is minus infinity elsewhere.
-SmallVector<AttentionLowering::Limit> AttentionLowering::findLimits() {
-  auto isHidden = [](Value tile) {
-    DenseElementsAttr value;
-    while (isa_and_nonnull<BroadcastOp, arith::ExtFOp, arith::TruncFOp>(tile.getDefiningOp()))
-      tile = tile.getDefiningOp()->getOperand(0);
-    if (!matchPattern(tile, m_Constant(&value)) || !value.isSplat() || !isa<FloatType>(value.getElementType()))
-      return false;
-    const auto number = value.getSplatValue<APFloat>();
-    return number.isInfinity() && number.isNegative();
-  };
-  SmallVector<Limit> limits;
-  Value scores = attention.max.getInput();
-  while (Operation *op = scores.getDefiningOp()) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-      scores = op->getOperand(0);
-      continue;
-    }
-    auto select = dyn_cast<arith::SelectOp>(op);
-    if (!select || !isTile(select.getCondition()))
-      break;
-    const bool isSeen = isHidden(select.getFalseValue());
-    if (!isSeen && !isHidden(select.getTrueValue()))
-      break;
-    findLimits(select.getCondition(), isSeen, limits);
-    scores = isSeen ? select.getTrueValue() : select.getFalseValue();
-  }
-  return limits;
 }
 
 /// Leaves out keys that no row of the program sees: in front, whole blocks.
@@ -409,7 +76,7 @@ LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
   auto smaller = [&](Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); };
   auto larger = [&](Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); };
   LogicalResult evaluated = success();
-  auto numberAt = [&](const Limit &limit, Point point) -> Value {
+  auto numberAt = [&](const KeyLimit &limit, Point point) -> Value {
     FailureOr<Value> number = evaluator.evaluate(limit.number, point);
     if (failed(number)) {
       evaluated = failure();
@@ -419,7 +86,7 @@ LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
     place = smaller(larger(place, index(-1)), index(numKeys));
     return larger(smaller(add(place, limit.plus), index(numKeys)), index(0));
   };
-  for (const Limit &limit : findLimits()) {
+  for (const KeyLimit &limit : findKeyLimits(attention, axes)) {
     const bool differs = llvm::any_of(
         attention.rows, [&](const SharedAttention::Part &part) { return axes.contains(limit.number, part.axis); });
     Value all;
@@ -448,7 +115,7 @@ LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
 
 /// Scores of a thread: rows and keys that lie as far apart as there are threads along them, so that neighbours read
 /// neighbouring keys, and the same rows.
-AttentionLowering::Values AttentionLowering::scoreParts() {
+void AttentionLowering::scoreParts() {
   const int64_t across = shape.keys / shape.ownKeys, down = shape.rows / shape.ownRows;
   Value key = rest(thread, across), row = rest(over(thread, across), down), slice = over(thread, across * down);
   const int64_t lanes = shape.keyLanes;
@@ -457,7 +124,7 @@ AttentionLowering::Values AttentionLowering::scoreParts() {
               [&](Value feature, ValueRange before) -> Values {
                 Values q, k, next(before);
                 for (int64_t r = 0; r < shape.ownRows; ++r)
-                  q.push_back(read(queries, {add(row, r * down), feature}, lanes));
+                  q.push_back(read(queries.memory, {add(row, r * down), feature}, lanes));
                 for (int64_t c = 0; c < shape.ownKeys; ++c)
                   k.push_back(widen(read(keys.memory, {add(key, c * across), feature}, lanes)));
                 for (int64_t l = 0; l < lanes; ++l)
@@ -475,7 +142,6 @@ AttentionLowering::Values AttentionLowering::scoreParts() {
         write(sums[static_cast<size_t>(r * shape.ownKeys + c)], parts,
               {slice, add(row, r * down), add(key, c * across)});
   });
-  return sums;
 }
 
 /// Maxima, sums and weights of a block. Carried are the row's maximum and, for each sum, the thread's part of it.
@@ -520,9 +186,7 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     return {arith::MaximumFOp::create(b, loc, before[0], read(parts, {index(0), comparedRow, at}, lanes))};
   })[0];
   largest = arith::MaximumFOp::create(b, loc, carried[0], combineLanes(b, loc, Combine::Max, largest));
-  // From minus infinity no distance can be taken: all so far weighs nothing.
-  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, none);
-  Value base = choose(isNone, number(0), largest);
+  Value base = emitSoftmaxBase(b, loc, largest);
   Value shrink = exponential(arith::SubFOp::create(b, loc, carried[0], base));
   carried[0] = largest;
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, comparedPlace, index(0));
@@ -580,18 +244,19 @@ void AttentionLowering::addValues(Values &carried, unsigned first) {
   }
 }
 
+/// The thread's vectors of keys, and behind them those of values.
+FailureOr<AttentionLowering::Values> AttentionLowering::fetchBoth(Value firstKey) {
+  FailureOr<Values> k = keys.fetch(firstKey), v = failed(k) ? FailureOr<Values>(failure()) : values.fetch(firstKey);
+  if (failed(v))
+    return failure();
+  k->append(v->begin(), v->end());
+  return k;
+}
+
 /// The loop carries the row's maximum, parts of sums, results, and what was read ahead.
 FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, ValueRange before) {
   const size_t numSums = attention.sums.size(), numResults = static_cast<size_t>(shape.outItems * shape.outRows);
   Values carried(before.take_front(1 + numSums + numResults)), next;
-  auto fetchBoth = [&](Value from) -> FailureOr<Values> {
-    FailureOr<Values> k = fetch(keys, from, numKeys),
-                      v = failed(k) ? FailureOr<Values>(failure()) : fetch(values, from, numKeys);
-    if (failed(v))
-      return failure();
-    k->append(v->begin(), v->end());
-    return k;
-  };
   const size_t numKeyVectors = static_cast<size_t>(llvm::divideCeil(keys.vectors(), shape.threads));
   Values here(before.drop_front(carried.size()));
   if (!shape.ahead) {
@@ -600,8 +265,8 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
       return failure();
     here = *read;
   }
-  put(keys, ValueRange(here).take_front(numKeyVectors));
-  put(values, ValueRange(here).drop_front(numKeyVectors), numKeys % shape.keys != 0 ? firstKey : Value(), numKeys);
+  keys.put(ValueRange(here).take_front(numKeyVectors));
+  values.put(ValueRange(here).drop_front(numKeyVectors), numKeys % shape.keys != 0 ? firstKey : Value());
   meet();
   if (shape.ahead) {
     // Behind the last block it is read once more: nobody looks at that.
@@ -623,199 +288,15 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
 }
 
 //===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
-
-/// A thread's parts of sums and maxima, and of results where several threads have them, become the workgroup's.
-void AttentionLowering::keepOwn(ValueRange carried) {
-  const int64_t vectors = shape.width / shape.valueLanes, items = shape.rows / shape.outRows * vectors;
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, comparedPlace, index(0));
-  when(isFirst, [&] { write(carried[0], maxima, comparedRow); });
-  for (size_t s = 0; s < attention.sums.size(); ++s)
-    write(carried[1 + s], partSums, {index(static_cast<int64_t>(s)), comparedRow, comparedPlace});
-  if (shape.outSlices == 1)
-    return meet();
-  Value slice = over(thread, items), item = rest(thread, items), row = times(over(item, vectors), shape.outRows),
-        column = times(rest(item, vectors), shape.valueLanes);
-  Value exists = items * shape.outSlices < shape.threads ? isBelow(slice, shape.outSlices) : Value();
-  when(exists, [&] {
-    for (int64_t r = 0; r < shape.outRows; ++r)
-      write(carried[1 + attention.sums.size() + static_cast<size_t>(r)], outputs, {slice, add(row, r), column});
-  });
-  meet();
-}
-
-/// Sums of a row, from the parts of those that compared it.
-AttentionLowering::Values AttentionLowering::sumsOf(Value row) {
-  Values sums;
-  for (size_t s = 0; s < attention.sums.size(); ++s)
-    sums.push_back(loop(index(0), index(perRow), index(1), number(0), [&](Value place, ValueRange before) -> Values {
-      return {arith::AddFOp::create(b, loc, before[0], read(partSums, {index(static_cast<int64_t>(s)), row, place}))};
-    })[0]);
-  return sums;
-}
-
-/// Calls `body` for each vector of results that this thread has, where that exists: with its row in the program, its
-/// first column, and its sum.
-void AttentionLowering::forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body) {
-  const int64_t vectors = shape.width / shape.valueLanes, lanes = shape.valueLanes;
-  // Parts of results that a thread has in registers, or adds up in the order of their slices.
-  const bool isShared = shape.outSlices > 1;
-  const int64_t rowsEach = isShared ? 1 : shape.outRows, all = shape.rows / rowsEach * vectors;
-  for (int64_t i = 0; i < all; i += shape.threads) {
-    Value item = add(thread, i);
-    Value exists = i + shape.threads > all ? isBelow(item, all) : Value();
-    Value firstOwn = times(over(item, vectors), rowsEach), column = times(rest(item, vectors), lanes);
-    for (int64_t r = 0; r < rowsEach; ++r)
-      when(exists, [&] {
-        Value row = add(firstOwn, r), sum;
-        if (!isShared)
-          sum = carried[1 + attention.sums.size() + static_cast<size_t>(i / shape.threads * shape.outRows + r)];
-        for (int64_t s = 0; isShared && s < shape.outSlices; ++s) {
-          Value part = read(outputs, {index(s), row, column}, lanes);
-          sum = sum ? arith::AddFOp::create(b, loc, sum, part).getResult() : part;
-        }
-        body(row, column, sum);
-      });
-  }
-}
-
-/// Evaluates and stores what a row has: results of a vector of columns, or with none, its numbers.
-LogicalResult AttentionLowering::storeRow(Value row, Value max, ValueRange sums, Value column, Value result) {
-  Value isEmpty =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, number(-std::numeric_limits<double>::infinity()));
-  // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
-  Value nothing = number(std::numeric_limits<double>::quiet_NaN());
-  Value global = add(firstRow, row);
-  LogicalResult written = success();
-  when(numRows % shape.rows != 0 ? isBelow(global, numRows) : Value(), [&] {
-    Point point = program;
-    setRow(point, global);
-    point.memo[attention.max.getResult()] = narrow(max, elementOf(attention.max.getResult()));
-    for (auto [sum, value] : llvm::zip(attention.sums, sums))
-      point.memo[ReduceOp(sum).getResult()] = choose(isEmpty, nothing, value);
-    if (result) {
-      const int64_t lanes = shape.valueLanes;
-      point.memo[attention.output->getResult(0)] =
-          arith::SelectOp::create(b, loc, isEmpty, repeat(nothing, lanes), result);
-      point.positions[attention.columns] = column;
-      point.lanes = lanes;
-      if (lanes > 1)
-        point.vectorAxis = attention.columns;
-    }
-    for (StoreOp store : result ? attention.results : attention.ofRows) {
-      FailureOr<Value> value =
-          result ? evaluator.evaluateVector(store.getValue(), point) : evaluator.evaluate(store.getValue(), point);
-      if (failed(value) || failed(evaluator.store(store, *value, point)))
-        written = failure();
-    }
-  });
-  return written;
-}
-
-LogicalResult AttentionLowering::finish(ValueRange carried) {
-  if (shape.cluster > 1)
-    return finishTogether(carried);
-  const auto numSums = static_cast<int64_t>(attention.sums.size());
-  keepOwn(carried);
-  Value isRow = shape.rows < shape.threads ? isBelow(thread, shape.rows) : Value();
-  LogicalResult written = success();
-  // A thread for each row adds up what those have that compared it.
-  when(isRow, [&] {
-    Values sums = sumsOf(thread);
-    for (int64_t s = 0; s < numSums; ++s)
-      write(sums[static_cast<size_t>(s)], totals, {index(s), thread});
-    if (!attention.ofRows.empty() && failed(storeRow(thread, read(maxima, thread), sums, {}, {})))
-      written = failure();
-  });
-  meet();
-  forResults(carried, [&](Value row, Value column, Value result) {
-    Values sums;
-    for (int64_t s = 0; s < numSums; ++s)
-      sums.push_back(read(totals, {index(s), row}));
-    if (failed(storeRow(row, read(maxima, row), sums, column, result)))
-      written = failure();
-  });
-  return written;
-}
-
-/// Workgroups of a cluster have walked a part of the keys each. The first one gets what all have, relative to their own
-/// maxima, and adds it up in their order.
-LogicalResult AttentionLowering::finishTogether(ValueRange carried) {
-  const auto numSums = static_cast<int64_t>(attention.sums.size());
-  const int64_t lanes = shape.valueLanes;
-  keepOwn(carried);
-  auto ofFirst = [&](Value view) -> Value { return PeerOp::create(b, loc, view.getType(), view, index(0)); };
-  Value isRow = shape.rows < shape.threads ? isBelow(thread, shape.rows) : Value();
-  // Also what few threads write to is found by all.
-  Value peerNumbers = ofFirst(allNumbers), peerOutputs = ofFirst(allOutputs);
-  when(isRow, [&] {
-    write(read(maxima, thread), peerNumbers, {rank, index(0), thread});
-    for (auto [s, sum] : llvm::enumerate(sumsOf(thread)))
-      write(sum, peerNumbers, {rank, index(1 + static_cast<int64_t>(s)), thread});
-  });
-  forResults(carried, [&](Value row, Value column, Value result) { write(result, peerOutputs, {rank, row, column}); });
-  BarrierOp::create(b, loc, Scope::Cluster, /*async=*/false);
-  LogicalResult written = success();
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rank, index(0));
-  /// The maximum of all, the sums, and what each part shrinks by.
-  auto combineRow = [&](Value row, Values &sums, Values &shrinkage) {
-    Values parts;
-    Value max;
-    for (int64_t g = 0; g < shape.cluster; ++g) {
-      parts.push_back(read(allNumbers, {index(g), index(0), row}));
-      max = max ? arith::MaximumFOp::create(b, loc, max, parts.back()).getResult() : parts.back();
-    }
-    Value isNone =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, number(-std::numeric_limits<double>::infinity()));
-    Value base = choose(isNone, number(0), max);
-    for (Value part : parts)
-      shrinkage.push_back(exponential(arith::SubFOp::create(b, loc, part, base)));
-    for (int64_t s = 0; s < numSums; ++s) {
-      Value sum = number(0);
-      for (int64_t g = 0; g < shape.cluster; ++g)
-        sum = fma(read(allNumbers, {index(g), index(1 + s), row}), shrinkage[static_cast<size_t>(g)], sum);
-      sums.push_back(sum);
-    }
-    return max;
-  };
-  when(isFirst, [&] {
-    if (!attention.ofRows.empty())
-      when(isRow, [&] {
-        Values sums, shrinkage;
-        Value max = combineRow(thread, sums, shrinkage);
-        if (failed(storeRow(thread, max, sums, {}, {})))
-          written = failure();
-      });
-    const int64_t vectors = shape.width / lanes, all = shape.rows * vectors;
-    for (int64_t i = 0; i < all; i += shape.threads) {
-      Value item = add(thread, i);
-      when(i + shape.threads > all ? isBelow(item, all) : Value(), [&] {
-        Value row = over(item, vectors), column = times(rest(item, vectors), lanes);
-        Values sums, shrinkage;
-        Value max = combineRow(row, sums, shrinkage), result = zeros(vectorOf(f32, lanes));
-        for (int64_t g = 0; g < shape.cluster; ++g)
-          result = fma(read(allOutputs, {index(g), row, column}, lanes),
-                       repeat(shrinkage[static_cast<size_t>(g)], lanes), result);
-        if (failed(storeRow(row, max, sums, column, result)))
-          written = failure();
-      });
-    }
-  });
-  // Nobody writes for the next program before the first one has read this one's, or ends before others write to it.
-  BarrierOp::create(b, loc, Scope::Cluster, /*async=*/false);
-  return written;
-}
-
-//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionLowering::run() {
   auto lowered = cast<FuncOp>(b.cloneWithoutRegions(*func.getOperation()));
   lowered.removeScheduleAttr();
+  lowered.setForm(Form::Lowered);
   // Two workgroups of a multiprocessor work in turns: one computes while the other waits.
-  lowered->setAttr(residentsAttrName, b.getI64IntegerAttr(2 * shape.threads));
+  lowered.setResidents(2 * shape.threads);
   Block &entry = lowered.getBody().emplaceBlock();
   for (BlockArgument argument : func.getBody().getArguments())
     evaluator.mapping.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));
@@ -824,8 +305,6 @@ LogicalResult AttentionLowering::run() {
   for (Operation &op : func.getBody().front().without_terminator())
     if (llvm::none_of(op.getResults(), [](Value result) { return isTile(result); }) && !isa<StoreOp>(op))
       b.clone(op, evaluator.mapping);
-  numRows = attention.numRows();
-  numKeys = axes.extent(attention.keys);
   SmallVector<OpFoldResult> extents;
   SmallVector<int64_t> steps;
   for (const SharedAttention::Part &part : attention.batches) {
@@ -846,35 +325,22 @@ LogicalResult AttentionLowering::run() {
     Type type = elementOf(factor);
     return type.isF32() || type.isBF16() || type.isF16() ? type : f32;
   };
-  keys = stagingOf(attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth,
-                   elementOf(attention.k));
-  values = stagingOf(attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width,
-                     elementOf(attention.v));
-  keys.memory = share({shape.keys, shape.keyStride}, shared(attention.k));
-  values.memory = share({shape.keys, shape.valueStride}, shared(attention.v));
-  perRow = shape.threads / shape.rows;
-  each = shape.keys / perRow;
+  keys.allocate(shape.keyStride, shared(attention.k));
+  values.allocate(shape.valueStride, shared(attention.v));
   // Rows four numbers further apart lie in other banks.
   parts = share({shape.slices, shape.rows, shape.keys + 4}, f32);
   weights = share({shape.rows, shape.keys + 4}, f32);
   shrinks = share({shape.rows}, f32);
-  maxima = share({shape.rows}, f32);
-  const auto numSums = static_cast<int64_t>(attention.sums.size());
-  partSums = share({std::max<int64_t>(numSums, 1), shape.rows, perRow}, f32);
-  totals = share({std::max<int64_t>(numSums, 1), shape.rows}, f32);
-  if (shape.outSlices > 1)
-    outputs = share({shape.outSlices, shape.rows, shape.width}, f32);
+  results.allocate();
   Value begin = index(0), end = index(numKeys);
   if (failed(narrowKeys(begin, end)))
     return lowered.erase(), failure();
   if (shape.cluster > 1) {
-    allNumbers = share({shape.cluster, 1 + numSums, shape.rows}, f32);
-    allOutputs = share({shape.cluster, shape.rows, shape.width}, f32);
-    rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
+    results.allocateForCluster();
     // What all see falls into parts of whole blocks.
     Value seen = b.createOrFold<arith::SubIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, end, begin), begin);
     Value own = times(over(add(seen, shape.keys * shape.cluster - 1), shape.keys * shape.cluster), shape.keys);
-    begin = add(begin, b.createOrFold<arith::MulIOp>(loc, rank, own));
+    begin = add(begin, b.createOrFold<arith::MulIOp>(loc, results.rank, own));
     end = b.createOrFold<arith::MinSIOp>(loc, add(begin, own), end);
   }
   comparedRow = over(thread, perRow);
@@ -883,14 +349,13 @@ LogicalResult AttentionLowering::run() {
     return lowered.erase(), failure();
 
   Values carried{number(-std::numeric_limits<double>::infinity())};
-  carried.append(static_cast<size_t>(numSums), number(0));
+  carried.append(attention.sums.size(), number(0));
   carried.append(static_cast<size_t>(shape.outItems * shape.outRows), zeros(vectorOf(f32, shape.valueLanes)));
   if (shape.ahead) {
-    FailureOr<Values> k = fetch(keys, begin, numKeys), v = failed(k) ? k : fetch(values, begin, numKeys);
-    if (failed(v))
+    FailureOr<Values> read = fetchBoth(begin);
+    if (failed(read))
       return lowered.erase(), failure();
-    carried.append(*k);
-    carried.append(*v);
+    carried.append(*read);
   }
   LogicalResult emitted = success();
   carried = loop(begin, end, index(shape.keys), carried, [&](Value firstKey, ValueRange before) -> Values {
@@ -900,7 +365,7 @@ LogicalResult AttentionLowering::run() {
     emitted = failure();
     return Values(before);
   });
-  if (failed(emitted) || failed(finish(carried)))
+  if (failed(emitted) || failed(results.finish(carried)))
     return lowered.erase(), failure();
   b.restoreInsertionPoint(behind);
   b.setInsertionPointToEnd(&entry);

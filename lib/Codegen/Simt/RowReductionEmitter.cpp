@@ -7,8 +7,8 @@
 #include "zyx/Codegen/Simt/AcrossThreads.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
+#include "zyx/Codegen/Tile/Softmax.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -93,9 +93,7 @@ Value RowReductionEmitter::widen(Value value, Type element) {
 /// The exponential of a distance to a maximum.
 Value RowReductionEmitter::shrinkage(Value before, Value after, Type element) {
   Value distance = arith::SubFOp::create(t.builder, loc, widen(before, element), widen(after, element));
-  auto power = math::ExpOp::create(t.builder, loc, distance);
-  power->setAttr(nonpositiveAttrName, t.builder.getUnitAttr());
-  return power;
+  return emitSoftmaxExponential(t.builder, loc, distance);
 }
 
 /// The largest element at the points. What is widened is compared as it was read: two of 16 bits at once.
@@ -129,13 +127,7 @@ FailureOr<RowReductionEmitter::Accumulators> RowReductionEmitter::stepOnline(Mut
   if (failed(here))
     return failure();
   Value largest = arith::MaximumFOp::create(t.builder, loc, before[0], *here);
-  // From minus infinity no distance can be taken: all so far weighs nothing.
-  auto number = [&](double value) -> Value {
-    return arith::ConstantOp::create(t.builder, loc, FloatAttr::get(cast<FloatType>(largest.getType()), value));
-  };
-  Value isNone = arith::CmpFOp::create(t.builder, loc, arith::CmpFPredicate::OEQ, largest,
-                                       number(-std::numeric_limits<double>::infinity()));
-  Value base = arith::SelectOp::create(t.builder, loc, isNone, number(0), largest);
+  Value base = emitSoftmaxBase(t.builder, loc, largest);
   Value total = arith::MulFOp::create(t.builder, loc, before[1],
                                       t.evaluator.broadcast(shrinkage(before[0], base, element), points.front()));
   for (Point &point : points) {

@@ -6,6 +6,8 @@
 // by slice along the contraction, whatever these are made of, and store them in shared memory. There each multiplies
 // those of its own rows and columns; or, of factors of 16 bits, warps do by tensor cores. See docs/codegen-gpu.md.
 //===----------------------------------------------------------------------===//
+#include "FactorSlices.h"
+
 #include "zyx/Codegen/Simt/Simt.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,64 +20,23 @@ using namespace zyx::kernel;
 
 namespace zyx::kernel {
 
-class SharedDotEmitter {
+class SharedDotEmitter : SharedDot {
 public:
-  SharedDotEmitter(TileContext &lowering, DotOp dot)
-      : t(lowering), dot(dot), loc(dot.getLoc()), element(getElementTypeOrSelf(dot.getType())) {
-    rank = cast<RankedTensorType>(dot.getType()).getRank();
-    k = t.axes.of(dot.getLhs(), rank - 1);
-  }
+  SharedDotEmitter(TileContext &context, DotOp dot) : SharedDot(context, dot), down(*this), across(*this) {}
 
   FailureOr<bool> emit();
 
 private:
   using Accumulators = TileContext::Accumulators;
 
-  /// Elements that a thread reads at once of a slice: where they begin in the tile, and how far behind the slice's
-  /// beginning.
-  struct Piece {
-    Value position, behind;
-    /// Where it is written in the slice's rows; the position may be that of another element, where it does not exist.
-    Value place;
-    /// Whether the thread has it, where some have none; null where all have.
-    Value isOwn;
-  };
-  /// A factor, and the axis that it has beside the contraction.
-  struct Side {
-    Value factor;
-    Axis axis;
-    Extent extent;
-    /// Elements of the tile, and as many as all threads have; those of one thread, `lanes` of which are neighbours;
-    /// threads along the axis, and how far apart the neighbours of one thread begin. Where warps multiply, those of a
-    /// warp, and warps.
-    int64_t size = 0, padded = 0, each = 0, lanes = 1, threads = 0, apart = 0;
-    /// How many of the tile are brought: of what only fills the blocks of a warp nothing is read.
-    int64_t brought = 0;
-    /// Both slices, row by row along the contraction; or with a row for each element of the tile, where warps multiply
-    /// what is read along the contraction.
-    Value memory;
-    /// Slices are read in pieces of so many elements along this axis.
-    Axis readAxis;
-    int64_t readLanes = 1, readBytes = 4;
-    SmallVector<Piece> pieces;
-    /// The number of this thread along the axis.
-    Value number;
-  };
-
   FailureOr<bool> analyse();
   bool isForWarps();
-  bool isWhole(const Side &side, int64_t lanes) const;
   void chooseSides();
-  Axis axisOfRuns(const Side &side);
-  int64_t lanesOf(Side &side);
   void placeThreads();
-  void placePieces(Side &side);
   LogicalResult emitTile(const Point &at);
-  FailureOr<SmallVector<Value>> readSlice(Side &side, const Point &at, Value start);
-  void writeSlice(Side &side, ArrayRef<Value> values, Value stage);
   Accumulators multiply(Value stage, Accumulators sums);
   Accumulators multiplyStep(Value row, Accumulators sums);
-  SmallVector<Value> readBlocks(const Side &side, Value stage, Value start, bool isLeft);
+  SmallVector<Value> readBlocks(const FactorSlices &side, Value stage, Value start, bool isLeft);
   Accumulators multiplyBlocks(Value stage, Accumulators sums);
   Accumulators begin();
   Accumulators byRows(Accumulators sums);
@@ -87,55 +48,23 @@ private:
   void shareSums(ArrayRef<Value> sums);
   Accumulators gatherSums(Accumulators sums);
 
-  Value index(int64_t value) { return t.evaluator.constantIndex(value, loc); }
-  Value add(Value a, Value b) { return t.builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value times(Value a, int64_t b) { return t.builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
-  Value over(Value a, int64_t b) { return t.builder.createOrFold<arith::DivUIOp>(loc, a, index(b)); }
-  Value rest(Value a, int64_t b) { return t.builder.createOrFold<arith::RemUIOp>(loc, a, index(b)); }
-  Value isBelow(Value a, Value b) { return arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::slt, a, b); }
-  Value load(Type type, Value view, ArrayRef<Value> at) {
-    return LoadOp::create(t.builder, loc, type, view, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
-  }
-  void store(Value value, Value view, ArrayRef<Value> at) {
-    StoreOp::create(t.builder, loc, value, view, at, Value(), DenseBoolArrayAttr());
-  }
   Type typeOf(int64_t lanes) { return lanes == 1 ? element : VectorType::get(lanes, element); }
   Value sumOf(Value a, Value b) {
     if (isa<FloatType>(element))
       return arith::AddFOp::create(t.builder, loc, a, b);
     return arith::AddIOp::create(t.builder, loc, a, b);
   }
-  /// `body` where the condition holds; always where it is null.
-  LogicalResult where(Value condition, llvm::function_ref<LogicalResult()> body) {
-    if (!condition)
-      return body();
-    auto branch = scf::IfOp::create(t.builder, loc, condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(t.builder);
-    t.builder.setInsertionPointToStart(branch.thenBlock());
-    return body();
-  }
   /// Rows that a thread has sums of, and vectors of each.
   int64_t rows() const { return byWarps ? 2 * down.each / blockRows : down.each; }
   int64_t vectors() const { return across.each / (byWarps ? blockColumns : across.lanes); }
   int64_t threadsOfTile() const { return down.threads * across.threads * (byWarps ? warpThreads : 1); }
-  /// Whether a slice has a row for each element of the tile.
-  bool isByElements(const Side &side) const { return byWarps && side.readAxis == k; }
 
   /// What a warp multiplies at once: rows, columns, and steps of the contraction. Where its threads have their parts of
   /// these blocks is written out below: other instructions are not taken.
   static constexpr int64_t warpThreads = 32, blockRows = 16, blockColumns = 8, blockDepth = 16;
 
-  TileContext &t;
-  DotOp dot;
-  Location loc;
-  Type element;
-  unsigned rank;
-  Axis k;
-  int64_t depth = 0, step = 0;
-  /// Warps multiply what lies in shared memory in its own type of 16 bits.
-  bool byWarps = false;
   /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
-  Side down, across;
+  FactorSlices down, across;
   /// Groups of threads that have the same sums, each of a part of every slice; those of all but the first.
   int64_t groups = 1;
   Value parts;
@@ -164,7 +93,7 @@ FailureOr<bool> SharedDotEmitter::analyse() {
   byWarps = blocking.getNarrow();
   step = byWarps ? std::min(llvm::alignTo(depth, blockDepth), llvm::alignTo(blocking.getDepth(), blockDepth))
                  : std::min<uint64_t>(depth, blocking.getDepth());
-  auto setUp = [&](Side &side, Value factor, Axis axis, Extent extent, int64_t each) {
+  auto setUp = [&](FactorSlices &side, Value factor, Axis axis, Extent extent, int64_t each) {
     side.factor = factor;
     side.axis = axis;
     side.extent = extent;
@@ -200,13 +129,6 @@ bool SharedDotEmitter::isForWarps() {
          (down.each % blockRows == 0 || across.each % blockRows == 0);
 }
 
-/// Whether the elements that exist are whole vectors, in the last tile, too.
-bool SharedDotEmitter::isWhole(const Side &side, int64_t lanes) const {
-  if (side.extent.constant)
-    return *side.extent.constant % lanes == 0;
-  return lanes == 1 || (side.size % lanes == 0 && side.extent.last != 0 && side.extent.last % lanes == 0);
-}
-
 /// Sums lie along the axis along which more is stored side by side.
 void SharedDotEmitter::chooseSides() {
   int64_t score = 0;
@@ -218,90 +140,17 @@ void SharedDotEmitter::chooseSides() {
   if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows != 0))
     std::swap(down, across);
   const int64_t vector = std::max<int64_t>(t.machine.accessBytes() * 8 / element.getIntOrFloatBitWidth(), 1);
-  for (Side *side : {&down, &across}) {
+  for (FactorSlices *side : {&down, &across}) {
     while (!byWarps && side->lanes < vector && side->each % (2 * side->lanes) == 0)
       side->lanes *= 2;
     side->apart = side->padded / (side->each / side->lanes);
-    side->readAxis = t.contiguousAxis(side->factor, side->axis, k).value_or(axisOfRuns(*side));
-    side->readLanes = lanesOf(*side);
+    side->chooseReads();
   }
   // As a warp's sums lie.
   if (byWarps)
     across.lanes = 2;
   while (2 * groups * threadsOfTile() <= t.threads && step % (2 * groups * (byWarps ? blockDepth : 1)) == 0)
     groups *= 2;
-}
-
-/// The axis along which windows have the longer runs of neighbours.
-Axis SharedDotEmitter::axisOfRuns(const Side &side) {
-  int64_t alongAxis = 0, alongDepth = 0;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> work = {side.factor};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value) ||
-        t.evaluator.memory.contains(value))
-      continue;
-    Operation *def = value.getDefiningOp();
-    auto loaded = dyn_cast_or_null<LoadOp>(def);
-    auto view = loaded ? loaded.getView().getDefiningOp<ViewOp>() : ViewOp();
-    if (def && !loaded)
-      llvm::append_range(work, def->getOperands());
-    std::optional<AccessForm> form = view && isComplex(view) ? AccessForm::compute(view.getMap()) : std::nullopt;
-    if (!form)
-      continue;
-    for (auto [dim, axis] : llvm::enumerate(t.axes.of(value))) {
-      form->mergeInnermost(dim);
-      if (form->dims[dim].empty())
-        continue;
-      const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
-      const int64_t run = std::abs(inner.stride) == 1 ? inner.extent : 1;
-      (axis == side.axis ? alongAxis : alongDepth) += axis == side.axis || axis == k ? run : 0;
-    }
-  }
-  return alongDepth > alongAxis ? k : side.axis;
-}
-
-/// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by
-/// one.
-int64_t SharedDotEmitter::lanesOf(Side &side) {
-  const int64_t accessBytes = t.machine.simt.laneBytes;
-  int64_t widest = 0;
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> work = {side.factor};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!isTile(value) || !seen.insert(value).second || t.evaluator.scalars.contains(value))
-      continue;
-    const bool isInMemory = t.evaluator.memory.contains(value);
-    auto loaded = isInMemory ? LoadOp() : value.getDefiningOp<LoadOp>();
-    if (!isInMemory && !loaded) {
-      if (!value.getDefiningOp() || value.getDefiningOp<GatherOp>())
-        return 1;
-      llvm::append_range(work, value.getDefiningOp()->getOperands());
-      continue;
-    }
-    if (!t.axes.contains(value, side.readAxis))
-      continue;
-    Value view = isInMemory ? t.evaluator.memory[value].view : t.evaluator.mapping.lookupOrDefault(loaded.getView());
-    const SmallVector<Axis> all = t.axes.of(value);
-    const auto dim = static_cast<unsigned>(llvm::find(all, side.readAxis) - all.begin());
-    if (isComplex(view) || strideOf(view, dim) != 1)
-      return 1;
-    widest = std::max<int64_t>(
-        widest, std::max<int64_t>(cast<ViewType>(view.getType()).getElementType().getIntOrFloatBitWidth() / 8, 1));
-  }
-  if (widest == 0)
-    return 1;
-  side.readBytes = widest;
-  int64_t lanes = std::max<int64_t>(accessBytes / widest, 1);
-  const bool isAlongDepth = side.readAxis == k;
-  auto fits = [&] {
-    return isAlongDepth ? depth % lanes == 0 && step % lanes == 0 : isWhole(side, lanes) && side.brought % lanes == 0;
-  };
-  while (lanes > 1 && (!fits() || step * side.brought / lanes < t.threads))
-    lanes /= 2;
-  return lanes;
 }
 
 void SharedDotEmitter::placeThreads() {
@@ -337,121 +186,12 @@ void SharedDotEmitter::placeThreads() {
   }
 }
 
-/// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two
-/// sectors of memory, and then the next row: what threads of a warp write lies in few rows of the slice.
-void SharedDotEmitter::placePieces(Side &side) {
-  constexpr int64_t chunkBytes = 64;
-  const bool isAlongDepth = side.readAxis == k;
-  const int64_t lanes = side.readLanes, row = (isAlongDepth ? step : side.brought) / lanes;
-  const int64_t all = step * side.brought / lanes;
-  int64_t inner = row, middle = step;
-  if (isAlongDepth) {
-    middle = side.brought;
-    inner = std::max<int64_t>(chunkBytes / side.readBytes / lanes, 1);
-    if (inner > row || row % inner != 0)
-      inner = row;
-  }
-  const int64_t outer = all / inner / middle;
-  Value thread = t.threadInGroup();
-  const bool mayStickOut = !side.extent.constant || *side.extent.constant < side.brought;
-  Value last;
-  if (mayStickOut)
-    last = t.builder.createOrFold<arith::SubIOp>(loc, t.materialise(side.extent, loc), index(isAlongDepth ? 1 : lanes));
-  for (int64_t first = 0; first < all; first += t.threads) {
-    Piece piece;
-    Value in, mid, out;
-    // What does not depend on the round is computed once.
-    const int64_t rows = t.threads % inner == 0 ? t.threads / inner : 0;
-    Value linear = rows ? thread : add(thread, index(first));
-    in = rest(linear, inner);
-    mid = over(linear, inner);
-    if (rows && middle % rows == 0) {
-      mid = add(mid, index(first / inner % middle));
-      out = index(first / inner / middle);
-    } else if (rows && rows % middle == 0) {
-      out = add(over(mid, middle), index(first / inner / middle));
-      mid = rest(mid, middle);
-    } else {
-      if (rows)
-        mid = add(mid, index(first / inner));
-      out = over(mid, middle);
-      mid = rest(mid, middle);
-    }
-    if (first + t.threads > all) {
-      piece.isOwn = isBelow(thread, index(all - first));
-      out = arith::MinUIOp::create(t.builder, loc, out, index(outer - 1));
-    }
-    if (isAlongDepth) {
-      piece.behind = times(add(times(out, inner), in), lanes);
-      piece.place = mid;
-    } else {
-      piece.behind = mid;
-      piece.place = times(in, lanes);
-    }
-    piece.position = piece.place;
-    if (mayStickOut)
-      piece.position = arith::MinSIOp::create(t.builder, loc, piece.place, last);
-    side.pieces.push_back(piece);
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// What this thread has of a slice. Behind the end of the contraction that is zero, on both sides.
-FailureOr<SmallVector<Value>> SharedDotEmitter::readSlice(Side &side, const Point &base, Value start) {
-  SmallVector<Value> values;
-  const int64_t lanes = side.readLanes;
-  for (const Piece &piece : side.pieces) {
-    Point at = base;
-    at.memo.clear();
-    at.positions[side.axis] = piece.position;
-    Value position = add(start, piece.behind), exists;
-    if (depth % step != 0) {
-      exists = isBelow(position, index(depth));
-      position = arith::MinSIOp::create(t.builder, loc, position, index(depth - (side.readAxis == k ? lanes : 1)));
-    }
-    at.positions[k] = position;
-    if (lanes > 1) {
-      at.vectorAxis = side.readAxis;
-      at.lanes = lanes;
-    }
-    FailureOr<Value> value = t.evaluator.evaluateVector(side.factor, at);
-    if (failed(value))
-      return failure();
-    if (exists) {
-      Value zero = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(value->getType()));
-      value = arith::SelectOp::create(t.builder, loc, exists, *value, zero).getResult();
-    }
-    values.push_back(*value);
-  }
-  return values;
-}
-
-void SharedDotEmitter::writeSlice(Side &side, ArrayRef<Value> values, Value stage) {
-  Value first = times(stage, isByElements(side) ? side.padded : step);
-  for (auto [piece, value] : llvm::zip_equal(side.pieces, values))
-    (void)where(piece.isOwn, [&] {
-      if (byWarps) {
-        Value row = isByElements(side) ? piece.place : piece.behind;
-        store(value, side.memory, {add(first, row), isByElements(side) ? piece.behind : piece.place});
-        return success();
-      }
-      Value wide = widenFactor(t.builder, loc, value, element);
-      Value row = add(first, piece.behind);
-      if (side.readLanes == 1 || side.readAxis != k) {
-        store(wide, side.memory, {row, piece.place});
-        return success();
-      }
-      for (int64_t lane = 0; lane < side.readLanes; ++lane)
-        store(vector::ExtractOp::create(t.builder, loc, wide, lane), side.memory, {add(row, index(lane)), piece.place});
-      return success();
-    });
-}
-
 SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumulators sums) {
-  auto read = [&](const Side &side, int64_t vector) {
+  auto read = [&](const FactorSlices &side, int64_t vector) {
     Value place = add(times(side.number, side.lanes), index(vector * side.apart));
     return load(typeOf(side.lanes), side.memory, {row, place});
   };
@@ -479,7 +219,7 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyStep(Value row, Accumul
 
 /// Blocks of 16 elements of the tile by 16 steps of the contraction, all that the warp has from `start` on: of the left
 /// factor those of rows come before those of steps, of the right one the other way round.
-SmallVector<Value> SharedDotEmitter::readBlocks(const Side &side, Value stage, Value start, bool isLeft) {
+SmallVector<Value> SharedDotEmitter::readBlocks(const FactorSlices &side, Value stage, Value start, bool isLeft) {
   constexpr int64_t half = 8;
   Value low = rest(lane, half), first = rest(over(lane, half), 2), second = over(lane, 2 * half);
   Value words = times(isLeft ? first : second, half), steps = times(isLeft ? second : first, half);
@@ -490,12 +230,12 @@ SmallVector<Value> SharedDotEmitter::readBlocks(const Side &side, Value stage, V
     // Of a single column of blocks both halves of the warp name the same one.
     Value part = at + half == side.each ? index(0) : words;
     SmallVector<Value> place;
-    if (isByElements(side)) {
+    if (side.isByElements()) {
       place = {add(add(add(times(stage, side.padded), from), add(part, low)), index(at)), add(start, steps)};
     } else {
       place = {add(add(times(stage, step), start), add(steps, low)), add(add(from, part), index(at))};
     }
-    read.push_back(WarpReadOp::create(t.builder, loc, type, side.memory, place, /*transposed=*/!isByElements(side)));
+    read.push_back(WarpReadOp::create(t.builder, loc, type, side.memory, place, /*transposed=*/!side.isByElements()));
   }
   return read;
 }
@@ -609,7 +349,7 @@ SharedDotEmitter::Accumulators SharedDotEmitter::gatherSums(Accumulators sums) {
 }
 
 LogicalResult SharedDotEmitter::finishRow(Point at, ArrayRef<Value> sums) {
-  const bool isEverywhere = across.extent.constant == across.padded, isMasked = !isWhole(across, across.lanes);
+  const bool isEverywhere = across.extent.constant == across.padded, isMasked = !across.isWhole(across.lanes);
   for (int64_t v = 0; v < vectors(); ++v) {
     Value position = columnPosition(v), exists;
     if (!isEverywhere && !isMasked)
@@ -672,12 +412,12 @@ LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
 /// threads meet once: who writes the one stage then, has multiplied what was there before.
 LogicalResult SharedDotEmitter::emitTile(const Point &at) {
   auto bring = [&](Value start, Value stage, llvm::function_ref<void()> meanwhile) -> LogicalResult {
-    FailureOr<SmallVector<Value>> right = readSlice(across, at, start), left = readSlice(down, at, start);
+    FailureOr<SmallVector<Value>> right = across.read(at, start), left = down.read(at, start);
     if (failed(right) || failed(left))
       return failure();
     meanwhile();
-    writeSlice(across, *right, stage);
-    writeSlice(down, *left, stage);
+    across.write(*right, stage);
+    down.write(*left, stage);
     t.barrier(loc);
     return success();
   };
@@ -707,17 +447,8 @@ void SharedDotEmitter::allocateSlices() {
   OpBuilder::InsertionGuard guard(t.builder);
   t.builder.setInsertionPointToStart(t.programStart);
   const int64_t stages = depth > step ? 2 : 1;
-  // Rows begin four banks apart, and on 16 bytes; where warps read eight of them at once, on an odd multiple of that.
-  constexpr int64_t gap = 4, blockGap = 8;
-  for (Side *side : {&down, &across}) {
-    SmallVector<int64_t> shape = {stages * step, static_cast<int64_t>(llvm::alignTo(side->padded, gap)) + gap};
-    if (isByElements(*side))
-      shape = {stages * side->padded, step + blockGap};
-    else if (byWarps)
-      shape[1] = static_cast<int64_t>(llvm::alignTo(side->padded, 2 * blockGap)) + blockGap;
-    const Type type = byWarps ? getElementTypeOrSelf(side->factor.getType()) : element;
-    side->memory = AllocOp::create(t.builder, loc, ViewType::get(shape, type, Space::Shared));
-  }
+  down.allocate(stages);
+  across.allocate(stages);
   if (groups > 1)
     parts = AllocOp::create(
         t.builder, loc,
@@ -734,8 +465,8 @@ FailureOr<bool> SharedDotEmitter::emit() {
     t.allocate(dot.getResult());
   allocateSlices();
   placeThreads();
-  placePieces(down);
-  placePieces(across);
+  down.placePieces();
+  across.placePieces();
   t.evaluator.sumsByDimension = true;
   LogicalResult emitted = t.overBatches(dot, Point(), [&](const Point &at) { return emitTile(at); });
   t.evaluator.sumsByDimension = false;

@@ -5,7 +5,6 @@
 #include "zyx/Codegen/Simt/ThreadGroups.h"
 
 #include "zyx/Codegen/Tile/Lanes.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -15,8 +14,8 @@ using namespace zyx::kernel;
 void ThreadGroups::choose(ArrayRef<Axis> outer) {
   const bool isOwnSum = llvm::any_of(
       n.roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
-  if (!t.source->hasAttr(rowGroupsAttrName) || t.threads == 1 || t.cluster > 1 || !n.vectorAxis || n.unrolled ||
-      n.picked || n.online || isOwnSum || !n.extents[*n.vectorAxis].constant || (!n.reduces.empty() && n.isShort()))
+  if (!t.source.getRowGroups() || t.threads == 1 || t.cluster > 1 || !n.vectorAxis || n.unrolled || n.picked ||
+      n.online || isOwnSum || !n.extents[*n.vectorAxis].constant || (!n.reduces.empty() && n.isShort()))
     return;
   const int64_t extent = *n.extents[*n.vectorAxis].constant;
   int64_t own = n.lanes;

@@ -219,8 +219,7 @@ private:
         Operation *def = use.get().getDefiningOp();
         if (!isTile(use.get()) || !def || scope.findAncestorOpInBlock(*def) || !axes.contains(use.get(), axis))
           continue;
-        bool kept =
-            isa<ReduceOp, ScanOp, DotOp, scf::ForOp>(def) || cast<RankedTensorType>(use.get().getType()).getEncoding();
+        bool kept = isa<ReduceOp, DotOp, scf::ForOp>(def) || cast<RankedTensorType>(use.get().getType()).getEncoding();
         if (kept)
           return def->emitOpError() << "is computed before the loop that axis " << name << " would be split in";
         Operation *&copy = copies[def];
@@ -277,7 +276,7 @@ private:
     for (Operation *op : dependent) {
       if (auto found = dyn_cast<DotOp>(op); found && !dot)
         dot = found;
-      else if (found || isa<ReduceOp, ScanOp, StoreOp, scf::ForOp>(op))
+      else if (found || isa<ReduceOp, StoreOp, scf::ForOp>(op))
         return op->emitOpError() << "also depends on axis " << name << ", so no loop can carry one dot's sum";
     }
     ZYX_ASSERT(dot, "only dots, reductions and scans combine, and the latter two are refused");
@@ -372,6 +371,11 @@ private:
   }
 
   LogicalResult stage(unsigned operand, Space space) {
+    if (const Space possible = spaceOfTiles(func); space != possible)
+      return func.emitOpError() << "stages a tile in " << stringifySpace(space) << " memory, but "
+                                << (possible == Space::Private
+                                        ? "a program is one thread, which shares it with nobody"
+                                        : "its threads compute the tile together, and must share it");
     for (Block *scope : scopes) {
       DotOp dot = onlyDot(*scope);
       if (!dot)

@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/Axes.h"
 
-#include "zyx/Dialect/Kernel/IR/AxisNames.h"
-
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -90,8 +88,7 @@ LogicalResult Axes::visit(Operation *op) {
   } else if (auto iota = dyn_cast<IotaOp>(op)) {
     note(iota.getAxes(), iota.getResult());
   } else if (auto store = dyn_cast<StoreOp>(op)) {
-    if (auto axes = store->getAttrOfType<ArrayAttr>(axesAttrName))
-      note(axes, store.getValue());
+    note(store.getAxes(), store.getValue());
   } else if (auto gather = dyn_cast<GatherOp>(op)) {
     for (Value index : gather.getIndices())
       tieAll(gather.getResult(), index);
@@ -117,9 +114,6 @@ LogicalResult Axes::visit(Operation *op) {
         tie(reduce.getInput(), i, reduce.getResult(), kept++);
       }
     }
-  } else if (auto scan = dyn_cast<ScanOp>(op)) {
-    tieAll(scan.getInput(), scan.getResult());
-    combinedDims.push_back({scan.getInput(), static_cast<unsigned>(scan.getDim())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     for (auto [i, dim] : llvm::enumerate(broadcast.getDims()))
       tie(broadcast.getInput(), i, broadcast.getResult(), dim);

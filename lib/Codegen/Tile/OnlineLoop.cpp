@@ -5,6 +5,8 @@
 #include "ScheduleSteps.h"
 #include "VisibleRange.h"
 
+#include "zyx/Codegen/Tile/Softmax.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -49,11 +51,10 @@ private:
   bool dependsOnMax(Value value) { return value == max.getResult() || afterMax.contains(value); }
   void stageBefore();
   Value stage(Value tile);
-  Value splat(RankedTensorType type, double number);
+  Value splat(RankedTensorType type, double number) { return emitNumber(builder, loc, type, number); }
   Value widen(Value tile, Type element);
   Value spread(Value row, Value like, Value original);
   Value keep(Value tile);
-  Value emitExp(Value distance);
   void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   void emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
@@ -94,12 +95,8 @@ LogicalResult OnlineLoop::findExponential(Operation *op) {
   auto found = dyn_cast<math::ExpOp>(op);
   if (!found || exp)
     return refuse(op);
-  Value argument = found.getOperand();
-  while (auto wider = argument.getDefiningOp<arith::ExtFOp>())
-    argument = wider.getIn();
-  auto difference = argument.getDefiningOp<arith::SubFOp>();
-  auto row = difference ? difference.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
-  if (!row || row.getInput() != max.getResult() || difference.getLhs() != max.getInput())
+  std::optional<SoftmaxExponential> softmax = matchSoftmaxExponential(found);
+  if (!softmax || softmax->max != max || !softmax->isBroadcast || softmax->widensElements)
     return refuse(op);
   exp = found;
   linear.insert(exp.getResult());
@@ -150,7 +147,7 @@ LogicalResult OnlineLoop::find() {
 /// Sums of what is computed element by element, and of nothing that was combined along the axis before.
 LogicalResult OnlineLoop::findSums() {
   for (Operation *op : dependent) {
-    if (isa<scf::ForOp, ScanOp>(op))
+    if (isa<scf::ForOp>(op))
       return op->emitOpError() << "walks axis " << name << ", along which it combines nothing";
     // What is stored for each place of the axis is stored there.
     if (isa<StoreOp>(op) || !combinesAlong(axes, op, axis))
@@ -177,8 +174,8 @@ LogicalResult OnlineLoop::findSoftmax() {
     if (op == max)
       continue;
     bool isAfter = llvm::any_of(op->getOperands(), [&](Value v) { return dependsOnMax(v); });
-    bool combines = isa<ReduceOp, ScanOp>(op) || (isa<DotOp>(op) && !axes.contains(op->getResult(0), axis));
-    if (isa<StoreOp, scf::ForOp, ScanOp>(op) || (!isAfter && combines))
+    bool combines = isa<ReduceOp>(op) || (isa<DotOp>(op) && !axes.contains(op->getResult(0), axis));
+    if (isa<StoreOp, scf::ForOp>(op) || (!isAfter && combines))
       return refuse(op);
     if (!isAfter)
       continue;
@@ -218,7 +215,9 @@ Value OnlineLoop::stage(Value tile) {
   RankedTensorType type = typeOf(tile);
   if (type.getEncoding())
     return tile;
-  auto memory = MemoryAttr::get(builder.getContext(), Space::Private);
+  auto func = dyn_cast<FuncOp>(scope.getParentOp());
+  auto memory =
+      MemoryAttr::get(builder.getContext(), spaceOfTiles(func ? func : scope.getParentOp()->getParentOfType<FuncOp>()));
   auto staged = RankedTensorType::get(type.getShape(), type.getElementType(), memory);
   // What is kept lies there already.
   if (auto kept = tile.getDefiningOp<ConvertOp>(); kept && kept.getInput().getType() == staged)
@@ -238,11 +237,6 @@ void OnlineLoop::stageBefore() {
           builder.setInsertionPoint(dot);
           factor->set(stage(factor->get()));
         }
-}
-
-Value OnlineLoop::splat(RankedTensorType type, double number) {
-  auto element = builder.getFloatAttr(type.getElementType(), number);
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, Attribute(element)));
 }
 
 Value OnlineLoop::widen(Value tile, Type element) {
@@ -269,13 +263,6 @@ Value OnlineLoop::spread(Value row, Value like, Value original) {
   return BroadcastOp::create(builder, loc, withElement(like, elementOf(row)), row, dims);
 }
 
-/// The exponential of a distance to a maximum.
-Value OnlineLoop::emitExp(Value distance) {
-  auto exponential = math::ExpOp::create(builder, loc, distance);
-  exponential->setAttr(nonpositiveAttrName, builder.getUnitAttr());
-  return exponential;
-}
-
 /// The maximum and the sums with the share of one piece.
 void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results) {
   IRMapping mapping;
@@ -289,17 +276,13 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
       Value here = builder.clone(*op, mapping)->getResult(0);
       Value larger = arith::MaximumFOp::create(builder, loc, before, here);
       results.front() = larger;
-      // From minus infinity no distance can be taken: such a row has weighed nothing yet.
-      Value none = splat(typeOf(larger), -std::numeric_limits<double>::infinity());
-      Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, larger, none);
-      safe = arith::SelectOp::create(builder, loc, isNone, splat(typeOf(larger), 0), larger);
-      safe = keep(widen(safe, wide));
+      safe = keep(widen(emitSoftmaxBase(builder, loc, larger), wide));
       Value change = arith::SubFOp::create(builder, loc, widen(before, wide), safe);
-      shrink = keep(emitExp(change));
+      shrink = keep(emitSoftmaxExponential(builder, loc, change));
     } else if (op == exp) {
       Value x = widen(mapping.lookupOrDefault(max.getInput()), wide);
       Value difference = arith::SubFOp::create(builder, loc, x, spread(safe, x, max.getInput()));
-      Value powers = emitExp(difference);
+      Value powers = emitSoftmaxExponential(builder, loc, difference);
       if (Type element = elementOf(result); element != wide)
         powers = arith::TruncFOp::create(builder, loc, withElement(powers, element), powers);
       mapping.map(result, powers);

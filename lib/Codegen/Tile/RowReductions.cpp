@@ -4,9 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/RowReductions.h"
 
+#include "zyx/Codegen/Tile/Softmax.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -59,30 +58,15 @@ Value zyx::kernel::findPickedIndex(ReduceOp sum, const Axes &axes) {
 // Exponentials of distances to the maximum
 //===----------------------------------------------------------------------===//
 
-static Value skipWidening(Value tile) {
-  while (auto wider = tile.getDefiningOp<arith::ExtFOp>())
-    tile = wider.getIn();
-  return tile;
-}
-
 bool zyx::kernel::addsExponentials(ReduceOp sum, ReduceOp max) {
-  if (sum.getKind() != Combine::Add || max.getKind() != Combine::Max || sum.getDims() != max.getDims())
+  if (sum.getKind() != Combine::Add || sum.getDims() != max.getDims())
     return false;
-  auto exponential = skipWidening(sum.getInput()).getDefiningOp<math::ExpOp>();
-  if (!exponential || getElementTypeOrSelf(exponential.getType()).getIntOrFloatBitWidth() < 32)
-    return false;
-  auto distance = skipWidening(exponential.getOperand()).getDefiningOp<arith::SubFOp>();
+  Value input = sum.getInput();
+  while (auto wider = input.getDefiningOp<arith::ExtFOp>())
+    input = wider.getIn();
+  auto exponential = input.getDefiningOp<math::ExpOp>();
+  std::optional<SoftmaxExponential> softmax = exponential ? matchSoftmaxExponential(exponential) : std::nullopt;
+  auto isWide = [](Value tile) { return getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() >= 32; };
   // Rounded to few digits, distances to two maxima do not differ by that of the maxima.
-  if (!distance || getElementTypeOrSelf(distance.getType()).getIntOrFloatBitWidth() < 32)
-    return false;
-  auto spread = skipWidening(distance.getRhs()).getDefiningOp<BroadcastOp>();
-  if (!spread || skipWidening(spread.getInput()) != max.getResult() ||
-      skipWidening(distance.getLhs()) != skipWidening(max.getInput()))
-    return false;
-  // Each row's own.
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0, rank = cast<RankedTensorType>(max.getInput().getType()).getRank(); dim < rank; ++dim)
-    if (!llvm::is_contained(max.getDims(), dim))
-      kept.push_back(dim);
-  return llvm::equal(kept, spread.getDims());
+  return softmax && softmax->max == max && softmax->isBroadcast && isWide(exponential) && isWide(softmax->distance);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/SharedAttention.h"
 
+#include "zyx/Codegen/Tile/Softmax.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,7 +86,7 @@ bool Matcher::collect() {
   if (!llvm::hasSingleElement(func.getBody()))
     return false;
   for (Operation &op : func.getBody().front()) {
-    if (op.getNumRegions() != 0 || isa<ScanOp>(op))
+    if (op.getNumRegions() != 0)
       return false;
     if (auto store = dyn_cast<StoreOp>(op)) {
       if (store.getMask() || isComplex(store.getView()))
@@ -151,16 +152,8 @@ bool Matcher::canEvaluate(Value value, ArrayRef<Value> known, ArrayRef<Axis> nev
 /// The only exponential of distances to the maximum.
 bool Matcher::findExponential() {
   for (auto exp : func.getBody().front().getOps<math::ExpOp>()) {
-    Value argument = exp.getOperand();
-    while (auto wider = argument.getDefiningOp<arith::ExtFOp>())
-      argument = wider.getIn();
-    auto difference = argument.getDefiningOp<arith::SubFOp>();
-    if (!difference || difference.getLhs() != found.max.getInput())
-      continue;
-    Value row = difference.getRhs();
-    while (isRenaming(row.getDefiningOp()))
-      row = row.getDefiningOp()->getOperand(0);
-    if (row != found.max.getResult())
+    std::optional<SoftmaxExponential> softmax = matchSoftmaxExponential(exp);
+    if (!softmax || softmax->max != found.max || softmax->widensElements)
       continue;
     if (found.exp)
       return false;

@@ -19,7 +19,7 @@ bool zyx::kernel::isTileRoot(Operation *op) {
     return isTile(store.getValue());
   if (auto convert = dyn_cast<ConvertOp>(op))
     return isa_and_nonnull<MemoryAttr>(cast<RankedTensorType>(convert.getType()).getEncoding());
-  return isa<ReduceOp, ScanOp, DotOp>(op);
+  return isa<ReduceOp, DotOp>(op);
 }
 
 Value zyx::kernel::domainOf(Operation *root) { return root->getOperand(0); }
@@ -196,8 +196,10 @@ void TileContext::allocate(Value tile) {
                                                    bytesOf(type.getElementType()));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(programStart);
-  Space space = threads > 1 ? Space::Shared : Space::Private;
-  sharesTiles |= threads > 1;
+  // Who staged the tile has said where; what is not staged lies where it can.
+  auto staged = dyn_cast_or_null<MemoryAttr>(type.getEncoding());
+  const Space space = staged ? staged.getSpace() : threads > 1 ? Space::Shared : Space::Private;
+  sharesTiles |= space == Space::Shared;
   evaluator.memory[tile] = {
       AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), space))};
 }

@@ -257,6 +257,8 @@ static LogicalResult checkMap(Operation *op, Value view) {
 FailureOr<Value> TileEvaluator::evaluateLoad(LoadOp load, Point &point) {
   if (failed(checkMap(load, load.getView())))
     return failure();
+  if (Value shared = loadOfWindow(load, point))
+    return shared;
   Location loc = load.getLoc();
   SmallVector<Value> indices;
   std::optional<unsigned> vectorDim;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Elements.h"
+#include "ExternalKernel.h"
 #include "GroupAxes.h"
 #include "GroupKernel.h"
 #include "LoopKernel.h"
@@ -12,7 +13,6 @@
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
-#include "zyx/Dialect/Kernel/IR/AxisNames.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -72,7 +72,7 @@ private:
   Tile emitReduce(ReduceOp op, Ordered &ordered);
   Tile emitGather(GatherOp op, Ordered &ordered);
   Tile emitIota(Location loc, unsigned axis, Type element);
-  Tile emitContraction(ReduceOp op, const Contraction &contraction);
+  Tile emitContraction(ReduceOp op, const ContractionAxes &contraction);
   Value getFactor(Value value, ArrayRef<unsigned> required, Location loc);
   void findUsed();
   void emitStore(Location loc, const Output &output, Value buffer);
@@ -158,7 +158,7 @@ Tile Emitter::emitOp(Operation *op, Ordered &ordered) {
   if (isView(op))
     return get(op->getOperand(0), ordered, loc);
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    if (const Contraction *contraction = axes.getContraction(op))
+    if (const ContractionAxes *contraction = axes.getContraction(op))
       return emitContraction(reduce, *contraction);
     return emitReduce(reduce, ordered);
   }
@@ -305,7 +305,7 @@ Value Emitter::getFactor(Value value, ArrayRef<unsigned> required, Location loc)
   return getAs(value, required, ordered, loc);
 }
 
-Tile Emitter::emitContraction(ReduceOp op, const Contraction &dot) {
+Tile Emitter::emitContraction(ReduceOp op, const ContractionAxes &dot) {
   Location loc = op.getLoc();
   auto with = [&](unsigned a, unsigned b) {
     AxisList list = dot.batch;
@@ -333,7 +333,7 @@ void Emitter::findUsed() {
     Operation *op = value.getDefiningOp();
     if (!op || !axes.isNeeded(op) || !used.insert(op).second)
       continue;
-    const Contraction *dot = axes.getContraction(op);
+    const ContractionAxes *dot = axes.getContraction(op);
     if (!dot) {
       llvm::append_range(work, op->getOperands());
       continue;
@@ -378,7 +378,7 @@ void Emitter::emitStore(Location loc, const Output &output, Value buffer) {
                                        builder.getDenseBoolArrayAttr(SmallVector<bool>(all.size(), true)));
   // Nothing that is read varies along the others.
   if (!llvm::all_of(all, [&](unsigned axis) { return named.contains(axis); }))
-    store->setAttr(kernel::axesAttrName, getNames(all));
+    store.setAxesAttr(getNames(all));
 }
 
 ConvertedGroup Emitter::emit(StringRef name) {
@@ -438,14 +438,20 @@ FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder 
                                        bool isUpdate) {
   if (group->hasAttr(elementsAttrName))
     return convertElementsGroup(group, name, builder, machine);
+  if (ExternalOp external = findExternal(group))
+    return convertExternalGroup(group, external, name, builder);
   if (LoopOp loop = findLoop(group))
     return convertLoopGroup(group, loop, name, builder, machine);
   if (Operation *op = findOrderOp(group))
     return convertOrderGroup(group, op, name, builder, machine, isUpdate);
   OwningOpRef<GroupOp> copy;
-  std::unique_ptr<GroupAxes> axes = analyseGroup(group, copy, machine.threads == 0 && machine.vectorBytes != 0);
-  if (!axes)
+  kernel::Refusal refusal;
+  std::unique_ptr<GroupAxes> axes =
+      analyseGroup(group, copy, refusal, machine.threads == 0 && machine.vectorBytes != 0);
+  if (!axes) {
+    refusal.emit();
     return failure();
+  }
   ConvertedGroup converted = Emitter(copy ? *copy : group, *axes, builder).emit(name);
   converted.bytes = countBytes(group);
   return converted;

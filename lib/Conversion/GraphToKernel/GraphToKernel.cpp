@@ -94,7 +94,7 @@ LogicalResult Planner::wrapOps(Block &outer) {
         return failure();
       continue;
     }
-    if (!isa<NodeOpInterface>(op))
+    if (!isa<NodeOpInterface, ExternalOp>(op))
       return op.emitOpError("cannot be part of a plan");
     if (isa<RandomBitsOp>(op))
       return op.emitOpError("must have become element-wise ops: -zyx-fusion-expand-random-bits does that");

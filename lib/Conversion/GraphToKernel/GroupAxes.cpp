@@ -11,10 +11,6 @@ using namespace zyx::graph::ir;
 
 namespace zyx::lowering {
 
-bool isView(Operation *op) { return isa_and_nonnull<ReshapeOp, ExpandOp, PermuteOp, FlipOp, PadOp, WindowOp>(op); }
-
-bool isElementwise(Operation *op) { return isa_and_nonnull<UnaryOp, BinaryOp, CastOp, SelectOp, BitcastOp>(op); }
-
 static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 static SmallVector<unsigned> getNonUnitDims(Value value) {
@@ -120,7 +116,7 @@ void GroupAxes::findLeaves() {
 }
 
 /// Marks the ops that the results need. Reshapes and permutes of results become maps of the stores.
-LogicalResult GroupAxes::findNeeded() {
+LogicalResult GroupAxes::findNeeded(kernel::Refusal &refusal) {
   MLIRContext *context = group.getContext();
   Operation *yield = group.getBlock().getTerminator();
   SmallVector<Value> work;
@@ -149,10 +145,10 @@ LogicalResult GroupAxes::findNeeded() {
     if (getLeaf(value) || getSplat(value) || !needed.insert(op).second)
       continue;
     if (isa<ConcatOp, TransferOp, FlipOp, PadOp, WindowOp>(op))
-      return op->emitOpError("is taken apart before groups are formed, or reads the memory that a "
-                             "group is given");
+      return refusal.at(op) << "is taken apart before groups are formed, or reads the memory that a "
+                               "group is given";
     if (isView(op) && !movesAxesOnly(op))
-      return op->emitOpError("splits or merges dimensions of a value that its group computes");
+      return refusal.at(op) << "splits or merges dimensions of a value that its group computes";
     llvm::append_range(work, op->getOperands());
   }
   return success();
@@ -313,15 +309,15 @@ void GroupAxes::findVarying() {
 }
 
 /// What is gathered from lies in memory, or is known without computing it at the index.
-LogicalResult GroupAxes::checkGathers() {
+LogicalResult GroupAxes::checkGathers(kernel::Refusal &refusal) {
   for (auto op : group.getBlock().getOps<GatherOp>()) {
     Value x = op.getX();
     TypedAttr fill = getLeaf(x) ? getLeaf(x)->fill : TypedAttr();
     if (isNeeded(op) && fill && fill != Builder(op.getContext()).getZeroAttr(fill.getType()))
-      return op.emitOpError("gathers from a tensor that is padded with other elements than zero");
+      return refusal.at(op) << "gathers from a tensor that is padded with other elements than zero";
     if (isNeeded(op) && !getLeaf(x) && !getSplat(x) && !x.getDefiningOp<IotaOp>() &&
         getVaryingClasses(x).contains(getClass(x, op.getDim())))
-      return op.emitOpError("gathers from a value that its group computes");
+      return refusal.at(op) << "gathers from a value that its group computes";
   }
   return success();
 }
@@ -504,7 +500,7 @@ void GroupAxes::nameAxes() {
   llvm::StringMap<unsigned> used;
   auto number = [&](StringRef stem) { return (stem + Twine(used[stem]++)).str(); };
   for (const ClassContraction &dot : found) {
-    const Contraction &contraction = contractions[dot.op];
+    const ContractionAxes &contraction = contractions[dot.op];
     for (unsigned batch : contraction.batch)
       if (axes[batch].name.empty())
         axes[batch].name = number("b");
@@ -587,16 +583,16 @@ kernel::MapAttr GroupAxes::getGatherMap(kernel::MapAttr map, Value value, unsign
   return selectAxes(map, value, {dim}, tileAxes);
 }
 
-LogicalResult GroupAxes::analyse(Operation *&conflict) {
+LogicalResult GroupAxes::analyse(Operation *&conflict, kernel::Refusal &refusal) {
   findLeaves();
-  if (failed(findNeeded()))
+  if (failed(findNeeded(refusal)))
     return failure();
   unify();
   conflict = findConflict();
   if (conflict)
     return failure();
   findVarying();
-  if (failed(checkGathers()))
+  if (failed(checkGathers(refusal)))
     return failure();
   orderClasses();
   findContractions();

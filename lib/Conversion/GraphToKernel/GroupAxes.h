@@ -8,8 +8,10 @@
 #ifndef ZYX_LIB_CONVERSION_GRAPHTOKERNEL_GROUPAXES_H
 #define ZYX_LIB_CONVERSION_GRAPHTOKERNEL_GROUPAXES_H
 
+#include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
+#include "zyx/Dialect/Kernel/IR/Refusal.h"
 
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SmallSet.h"
@@ -35,7 +37,7 @@ struct Output {
 
 /// reduce add(mul(lhs, rhs)) as a matrix product. An operand varies along the batch axes, its own
 /// axis and the contracted one, or is the same along some of the batch axes.
-struct Contraction {
+struct ContractionAxes {
   mlir::Value lhs, rhs;
   AxisList batch;
   unsigned m, n, k;
@@ -47,9 +49,9 @@ public:
   /// `isProcessor`: for a machine whose cores pack what they multiply.
   explicit GroupAxes(graph::ir::GroupOp group, bool isProcessor = false) : group(group), isProcessor(isProcessor) {}
 
-  /// Fails where the group is no iteration space: with an error at the op, or with the op that needs
+  /// Fails where the group is no iteration space: refused at the op, or with the op that needs
   /// a value along two axes at once in `conflict`.
-  mlir::LogicalResult analyse(mlir::Operation *&conflict);
+  mlir::LogicalResult analyse(mlir::Operation *&conflict, kernel::Refusal &refusal);
 
   /// Finds the leaves and splats alone, for a group that is no iteration space.
   void findLeaves();
@@ -74,7 +76,7 @@ public:
     return found == leaves.end() ? nullptr : &found->second;
   }
   bool isNeeded(mlir::Operation *op) const { return needed.contains(op); }
-  const Contraction *getContraction(mlir::Operation *op) const {
+  const ContractionAxes *getContraction(mlir::Operation *op) const {
     auto found = contractions.find(op);
     return found == contractions.end() ? nullptr : &found->second;
   }
@@ -101,11 +103,11 @@ private:
   /// Not a key that llvm::DenseMap reserves.
   static constexpr Class unit = ~0u - 2;
 
-  mlir::LogicalResult findNeeded();
+  mlir::LogicalResult findNeeded(kernel::Refusal &refusal);
   void unify();
   mlir::Operation *findConflict();
   void findVarying();
-  mlir::LogicalResult checkGathers();
+  mlir::LogicalResult checkGathers(kernel::Refusal &refusal);
   llvm::SmallSet<Class, 4> getVaryingClasses(mlir::Value value) const { return varying.lookup(value); }
   bool hasClass(mlir::Value value, Class c) const;
   void orderClasses();
@@ -156,7 +158,7 @@ private:
   /// Classes in the order of axes.
   llvm::SmallVector<Class> order;
   llvm::DenseMap<mlir::Value, llvm::SmallSet<Class, 4>> varying;
-  llvm::DenseMap<mlir::Operation *, Contraction> contractions;
+  llvm::DenseMap<mlir::Operation *, ContractionAxes> contractions;
 
   /// Contractions in classes, until axes are known.
   struct ClassContraction {
@@ -169,9 +171,6 @@ private:
   llvm::SmallVector<Axis> axes;
   llvm::DenseMap<Class, unsigned> axisOfClass;
 };
-
-bool isView(mlir::Operation *op);
-bool isElementwise(mlir::Operation *op);
 
 } // namespace zyx::lowering
 

@@ -77,6 +77,13 @@ private:
   void emitStrips();
   void emitRest(ArrayRef<Value> at, Value mask);
   int64_t chooseLanes();
+  bool isKept(unsigned step) const;
+  /// Whether what a strip of vectors carries lies apart where it begins and ends.
+  bool isApart(const CarriedElement &element) const {
+    const int64_t factor = innerFactor(element.place);
+    return hasVectors && factor != 0 && factor != 1;
+  }
+  void copyElements(ArrayRef<Value> kept, ArrayRef<Value> carried, ArrayRef<Value> at, Value end);
   uint64_t countBytes();
   void markFixed();
   int64_t chooseTogether() const;
@@ -126,6 +133,8 @@ private:
   const bool isCard;
   const int64_t vectorBytes;
   int64_t lanes = 1;
+  /// Of a strip, also where single elements are copied.
+  bool hasVectors = false;
   /// Of what is read, and by result of the loop of what is written; null for results that nobody reads.
   DenseMap<Value, Value> views;
   SmallVector<Value> outs;
@@ -431,20 +440,30 @@ void LoopEmitter::emitThreads() {
   emitRest(at, Value());
 }
 
-/// Elements of a vector, where all that is read and written lies side by side along the last dimension, or is the same.
+/// Whether what a step reads lies apart, along the last dimension, and is the same in all trips: a strip's elements are
+/// copied side by side before the first one.
+bool LoopEmitter::isKept(unsigned step) const {
+  const ElementStep &load = program.steps[step];
+  const int64_t factor = innerFactor(load.place);
+  return load.kind == Kind::Load && isFixed[step] && factor != 0 && factor != 1 &&
+         !load.source.getDefiningOp<ConstantOp>();
+}
+
+/// Elements of a vector, where all that trips read and write lies side by side along the last dimension, or is the
+/// same. What they share, begin with and end with may lie apart.
 int64_t LoopEmitter::chooseLanes() {
   if (program.domain.empty() || vectorBytes == 0)
     return 1;
   bool isDense = true;
   int64_t widest = 1;
-  auto check = [&](const Linear &place, Type type) {
+  auto check = [&](const Linear &place, Type type, bool mayLieApart = false) {
     const int64_t factor = innerFactor(place);
-    isDense &= (factor == 0 || factor == 1) && !type.isInteger(1);
+    isDense &= (factor == 0 || factor == 1 || mayLieApart) && !type.isInteger(1);
   };
-  for (const ElementStep &step : program.steps) {
+  for (auto [number, step] : llvm::enumerate(program.steps)) {
     widest = std::max<int64_t>(widest, step.type.getIntOrFloatBitWidth() / 8);
     if (step.kind == Kind::Load && !step.source.getDefiningOp<ConstantOp>())
-      check(step.place, step.type);
+      check(step.place, step.type, isKept(number));
     // Lanes that do not exist might divide by zero.
     auto binary = dyn_cast_or_null<BinaryOp>(step.op);
     if (binary && step.type.isInteger() && binary.getKind() != BinaryKind::Add && binary.getKind() != BinaryKind::Sub &&
@@ -452,7 +471,7 @@ int64_t LoopEmitter::chooseLanes() {
       isDense = false;
   }
   for (const CarriedElement &element : program.carried)
-    check(element.place, typeOf(element.position));
+    check(element.place, typeOf(element.position), /*mayLieApart=*/true);
   for (const WrittenElement &element : program.written)
     check(element.place, typeOf(element.position));
   for (const StoredElement &element : program.stored)
@@ -461,10 +480,34 @@ int64_t LoopEmitter::chooseLanes() {
   return isDense && most > 1 && program.domain.back() >= most ? most : 1;
 }
 
+/// Copies what lies apart to the program's own memory, element by element: what trips share, and what is carried.
+void LoopEmitter::copyElements(ArrayRef<Value> kept, ArrayRef<Value> carried, ArrayRef<Value> at, Value end) {
+  if (llvm::none_of(kept, [](Value memory) { return bool(memory); }) &&
+      llvm::none_of(program.carried, [&](const CarriedElement &each) { return isApart(each); }))
+    return;
+  const int64_t vector = std::exchange(lanes, 1);
+  loop(index(0), end, index(1), {}, [&](Value i, ValueRange) -> Values {
+    Values point(at);
+    point.back() = add(at.back(), i);
+    auto keep = [&](Value value, Value memory) {
+      kernel::StoreOp::create(builder, loc, value, memory, i, Value(), DenseBoolArrayAttr());
+    };
+    for (auto [step, memory] : llvm::zip_equal(program.steps, kept))
+      if (memory)
+        keep(read(step.source, step.place, point, Value(), Value()), memory);
+    for (auto [memory, element] : llvm::zip_equal(carried, program.carried))
+      if (isApart(element))
+        keep(begin(element.position, element.place, point, Value()), memory);
+    return {};
+  });
+  lanes = vector;
+}
+
 /// Neighbours along the last dimension are a strip, which is walked trip by trip, so that what is read at a time are
 /// long pieces. What is carried lies in memory of the program.
 void LoopEmitter::emitStrips() {
   lanes = chooseLanes();
+  hasVectors = lanes != 1;
   SmallVector<int64_t> extents = program.domain;
   if (extents.empty())
     extents.push_back(1);
@@ -474,6 +517,8 @@ void LoopEmitter::emitStrips() {
     outer *= extent;
   for (const CarriedElement &element : program.carried)
     bytes += std::max<int64_t>(typeOf(element.position).getIntOrFloatBitWidth() / 8, 1);
+  for (auto [number, step] : llvm::enumerate(program.steps))
+    bytes += hasVectors && isKept(number) ? std::max<int64_t>(step.type.getIntOrFloatBitWidth() / 8, 1) : 0;
   int64_t columns = mostColumns;
   while (columns > lanes &&
          (columns * bytes > mostBytes ||
@@ -487,6 +532,11 @@ void LoopEmitter::emitStrips() {
   for (const CarriedElement &element : program.carried)
     memory.push_back(kernel::AllocOp::create(
         builder, loc, kernel::ViewType::get({columns}, typeOf(element.position), kernel::Space::Private)));
+  Values kept(program.steps.size());
+  for (auto [number, step] : llvm::enumerate(program.steps))
+    if (hasVectors && isKept(number))
+      kept[number] = kernel::AllocOp::create(
+          builder, loc, kernel::ViewType::get({columns}, toSignless(step.type), kernel::Space::Private));
   const int64_t rest = extents.back() % lanes;
   Value step = index(lanes);
   Value end = builder.createOrFold<arith::MinSIOp>(
@@ -520,10 +570,17 @@ void LoopEmitter::emitStrips() {
   auto storeOwn = [&](Value value, Value to, Value i) {
     kernel::StoreOp::create(builder, loc, value, to, i, Value(), DenseBoolArrayAttr());
   };
+  auto readKept = [&](Made &made, Value i) {
+    for (auto [value, memory] : llvm::zip_equal(made, kept))
+      if (memory)
+        value = loadOwn(memory, i);
+  };
+  copyElements(kept, memory, at, end);
   if (!loopOp) {
     Value trip = loadTrip();
-    forVectors([&](Value, ArrayRef<Value> point, Value mask) {
+    forVectors([&](Value i, ArrayRef<Value> point, Value mask) {
       Made made(program.steps.size());
+      readKept(made, i);
       for (unsigned step = 0; step < program.steps.size(); ++step)
         evaluate(step, made, {}, point, trip, mask);
       finish(made, point, trip, mask);
@@ -532,7 +589,8 @@ void LoopEmitter::emitStrips() {
   }
   forVectors([&](Value i, ArrayRef<Value> point, Value mask) {
     for (auto [own, element] : llvm::zip_equal(memory, program.carried))
-      storeOwn(begin(element.position, element.place, point, mask), own, i);
+      if (!isApart(element))
+        storeOwn(begin(element.position, element.place, point, mask), own, i);
   });
   loop(index(0), index(program.trips), index(1), {}, [&](Value trip, ValueRange) -> Values {
     forVectors([&](Value i, ArrayRef<Value> point, Value mask) {
@@ -540,6 +598,7 @@ void LoopEmitter::emitStrips() {
       for (Value own : memory)
         states.push_back(loadOwn(own, i));
       Made made(program.steps.size());
+      readKept(made, i);
       for (unsigned step = 0; step < program.steps.size(); ++step)
         evaluate(step, made, states, point, trip, mask);
       finish(made, point, trip, mask);
@@ -550,9 +609,21 @@ void LoopEmitter::emitStrips() {
   });
   forVectors([&](Value i, ArrayRef<Value> point, Value mask) {
     for (auto [own, element] : llvm::zip_equal(memory, program.carried))
-      if (outs[element.position])
+      if (outs[element.position] && !isApart(element))
         store(loadOwn(own, i), outs[element.position], element.place, point, Value(), mask);
     emitRest(point, mask);
+  });
+  if (llvm::none_of(program.carried,
+                    [&](const CarriedElement &element) { return isApart(element) && outs[element.position]; }))
+    return;
+  lanes = 1;
+  loop(index(0), end, index(1), {}, [&](Value i, ValueRange) -> Values {
+    Values point = at;
+    point.back() = add(at.back(), i);
+    for (auto [own, element] : llvm::zip_equal(memory, program.carried))
+      if (outs[element.position] && isApart(element))
+        store(loadOwn(own, i), outs[element.position], element.place, point, Value(), Value());
+    return {};
   });
 }
 
@@ -574,6 +645,7 @@ ConvertedGroup LoopEmitter::emit(StringRef name) {
   ConvertedGroup result;
   OpBuilder::InsertionGuard guard(builder);
   GroupKernel opened = openKernel(group, {}, name, builder, result);
+  result.kernel.setForm(kernel::Form::Lowered);
   result.kernel.setScheduleAttr(kernel::ScheduleAttr::get(builder.getContext(), {}));
   for (Value input : group.getBlock().getArguments())
     views[input] = view(opened.buffers.lookup(input), input.getType());

@@ -41,13 +41,10 @@ struct BinShape {
 class BinOrder : public OrderEmitter {
 public:
   BinOrder(GroupOp group, ScatterOp scatter, OpBuilder &builder, const BinShape &shape)
-      : OrderEmitter(group, scatter, builder), shape(shape) {}
+      : OrderEmitter(group, scatter, builder), scatter(scatter), shape(shape) {}
 
 private:
-  void emitScan(ScanOp) override { llvm_unreachable("a scatter is no scan"); }
-  void emitSort(SortOp) override { llvm_unreachable("a scatter is no sort"); }
-  SmallVector<TensorType> getScratch(SortOp) override { return {}; }
-  void emitScatter(ScatterOp scatter) override;
+  void emitOp() override;
   void explain(StringRef name) override {
     remark::passed(loc, remark::RemarkOpts::name("WorkgroupRows").category("zyx-scalar"))
         << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(shape.threads) +
@@ -58,6 +55,7 @@ private:
   Value quotient(Value a, int64_t by) { return arith::DivUIOp::create(builder, loc, a, index(by)); }
   Value remainder(Value a, int64_t by) { return arith::RemUIOp::create(builder, loc, a, index(by)); }
 
+  ScatterOp scatter;
   const BinShape shape;
 };
 
@@ -65,7 +63,7 @@ private:
 
 /// A thread adds up what it reads in numbers of its own, one for each row and one for updates outside. Segments are
 /// added up behind that, by halves.
-void BinOrder::emitScatter(ScatterOp scatter) {
+void BinOrder::emitOp() {
   const Rows rows(getShape(scatter.getX()), 0);
   const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
   const int64_t threads = shape.threads, each = numUpdates / shape.parts;

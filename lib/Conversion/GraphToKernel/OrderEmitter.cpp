@@ -242,25 +242,20 @@ FailureOr<ConvertedGroup> OrderEmitter::emit(StringRef name, bool isUpdate) {
   this->isUpdate = isUpdate;
   ConvertedGroup result;
   int64_t numElements = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
-  auto sort = dyn_cast<SortOp>(op);
-  if (sort && numElements != 0)
-    result.scratch = getScratch(sort);
+  if (numElements != 0)
+    result.scratch = getScratch();
   OpBuilder::InsertionGuard guard(builder);
   GroupKernel opened = openKernel(group, axes.getConstants(), name, builder, result);
   buffers = std::move(opened.buffers);
   made = result.kernel;
+  made.setForm(kernel::Form::Lowered);
   // There is no tile to split.
   made.setScheduleAttr(kernel::ScheduleAttr::get(builder.getContext(), {}));
   if (numElements != 0) {
     out = viewBuffer(opened.outputs.front(), numElements);
     for (auto [buffer, type] : llvm::zip_equal(opened.scratch, result.scratch))
       scratch.push_back(viewBuffer(buffer, type.shape.front()));
-    if (auto scan = dyn_cast<ScanOp>(op))
-      emitScan(scan);
-    else if (sort)
-      emitSort(sort);
-    else
-      emitScatter(cast<ScatterOp>(op));
+    emitOp();
   }
   builder.setInsertionPointToEnd(&made.getBody().front());
   kernel::ReturnOp::create(builder, loc);

@@ -68,11 +68,10 @@ public:
   mlir::FailureOr<ConvertedGroup> emit(llvm::StringRef name, bool isUpdate);
 
 protected:
-  virtual void emitScan(graph::ir::ScanOp scan) = 0;
-  virtual void emitSort(graph::ir::SortOp sort) = 0;
-  virtual void emitScatter(graph::ir::ScatterOp scatter) = 0;
-  /// Memory that a sort wants beside its result.
-  virtual llvm::SmallVector<TensorType> getScratch(graph::ir::SortOp sort) = 0;
+  /// Emits what the op computes, into `out`.
+  virtual void emitOp() = 0;
+  /// Memory that the op wants beside its result.
+  virtual llvm::SmallVector<TensorType> getScratch() { return {}; }
   /// Says by a remark how the rows are walked.
   virtual void explain(llvm::StringRef name) = 0;
 
@@ -176,10 +175,6 @@ inline bool sortsUnsigned(graph::ir::SortOp sort) {
   mlir::Type element = mlir::getElementTypeOrSelf(sort.getX().getType());
   return element.isUnsignedInteger() || element.isInteger(1);
 }
-
-/// Whose rows workgroups of the machine walk; null where single programs do that better.
-std::unique_ptr<OrderEmitter> createWorkgroupOrder(graph::ir::GroupOp group, mlir::Operation *op,
-                                                   mlir::OpBuilder &builder, const Workgroups &machine, bool isUpdate);
 
 } // namespace zyx::lowering
 

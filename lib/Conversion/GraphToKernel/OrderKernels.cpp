@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "OrderBins.h"
 #include "OrderPrograms.h"
+#include "WorkgroupOrder.h"
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -197,7 +199,10 @@ void ProgramOrder::emitScan(ScanOp scan) {
 //===----------------------------------------------------------------------===//
 
 /// Indices, twice, or what digits want; candidates have memory of the program's own.
-SmallVector<TensorType> ProgramOrder::getScratch(SortOp sort) {
+SmallVector<TensorType> ProgramOrder::getScratch() {
+  auto sort = dyn_cast<SortOp>(op);
+  if (!sort)
+    return {};
   auto type = cast<RankedTensorType>(sort.getType());
   if (countCandidates(sort) != 0 || isShort(sort))
     return {};
@@ -307,6 +312,13 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
       loop(at[1], end, one, [&](Value i) { update(scatter, load(updates, {at[0], u, i}), linear(rows, at[0], j, i)); });
     });
   });
+}
+
+void ProgramOrder::emitOp() {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<ScanOp>([&](ScanOp scan) { emitScan(scan); })
+      .Case<SortOp>([&](SortOp sort) { emitSort(sort); })
+      .Case<ScatterOp>([&](ScatterOp scatter) { emitScatter(scatter); });
 }
 
 void ProgramOrder::explain(StringRef name) {

@@ -16,12 +16,13 @@ public:
       : OrderEmitter(group, op, builder), isLockstep(machine.threads != 0), vectorBytes(machine.vectorBytes) {}
 
 private:
-  void emitScan(graph::ir::ScanOp scan) override;
-  void emitSort(graph::ir::SortOp sort) override;
-  void emitScatter(graph::ir::ScatterOp scatter) override;
-  llvm::SmallVector<TensorType> getScratch(graph::ir::SortOp sort) override;
+  void emitOp() override;
+  llvm::SmallVector<TensorType> getScratch() override;
   void explain(llvm::StringRef name) override;
 
+  void emitScan(graph::ir::ScanOp scan);
+  void emitSort(graph::ir::SortOp sort);
+  void emitScatter(graph::ir::ScatterOp scatter);
   /// Lanes of vectors of an operand's elements along the last of its three dimensions; 1 where these are no neighbours.
   int64_t lanesAlongRow(const Operand &operand, mlir::Type widest) const;
   void emitColumns(graph::ir::ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes);

@@ -12,7 +12,6 @@
 #include "mlir/IR/Remarks.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/Threading.h"
 
 namespace zyx {
 #define GEN_PASS_DEF_SPLITGROUPSPASS
@@ -35,17 +34,9 @@ struct SplitGroupsPass : zyx::impl::SplitGroupsPassBase<SplitGroupsPass> {
 
 /// Why a group is no kernel; empty where it is one.
 static std::string findReason(GroupOp group) {
-  std::string reason;
-  // What other threads say of other functions, and remarks, are no reasons.
-  ScopedDiagnosticHandler handler(group.getContext(), [&, thread = llvm::get_threadid()](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error || llvm::get_threadid() != thread)
-      return failure();
-    reason = diagnostic.str();
-    return success();
-  });
   OwningOpRef<GroupOp> copy;
-  analyseGroup(group, copy);
-  return reason;
+  zyx::kernel::Refusal refusal;
+  return analyseGroup(group, copy, refusal) ? std::string() : refusal.getText().str();
 }
 
 /// Where a group may be cut: at what it computes and then views or gathers from; without any at its

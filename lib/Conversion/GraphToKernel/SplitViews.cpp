@@ -105,26 +105,27 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
   return copy;
 }
 
-std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, bool isProcessor) {
+std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, kernel::Refusal &refusal,
+                                        bool isProcessor) {
   Operation *conflict = nullptr;
   if (isChain(group))
     copy = nameLeaves(group);
   auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, isProcessor);
-  if (succeeded(axes->analyse(conflict)))
+  if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (!conflict)
     return nullptr;
-  copy = splitViews(group);
-  if (!copy) {
-    conflict->emitOpError("needs too many copies of what its group computes: views of it meet along "
-                          "different axes");
+  OwningOpRef<GroupOp> split = splitViews(group);
+  if (!split) {
+    refusal.at(conflict) << "needs too many copies of what its group computes: views of it meet along different axes";
     return nullptr;
   }
+  copy = std::move(split);
   axes = std::make_unique<GroupAxes>(*copy, isProcessor);
-  if (succeeded(axes->analyse(conflict)))
+  if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (conflict)
-    conflict->emitOpError("needs a value along two of its axes at once");
+    refusal.at(conflict) << "needs a value along two of its axes at once";
   return nullptr;
 }
 

@@ -13,7 +13,7 @@
 // CHECK: %[[BOTH:.*]] = arith.select %[[OWN]], %[[ALL]]
 // CHECK: scf.if %[[OWN]] {
 // CHECK-NEXT: kernel.store %[[BOTH]]
-kernel.func @uneven(%x: !f, %y: !f, %z: !f) attributes {kernel.row_groups, threads = 512 : i64, schedule = #kernel.schedule<[#kernel.grid_step<"c", 256>]>} {
+kernel.func @uneven(%x: !f, %y: !f, %z: !f) attributes {row_groups, threads = 512 : i64, schedule = #kernel.schedule<[#kernel.grid_step<"c", 256>]>} {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %x map <[<[2, 256] strides [256, 1]>]> : !f -> !kernel.view<2x256xf32, global>
   %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !kernel.view<2x256xf32, global> -> tensor<2x256xf32>

@@ -12,13 +12,14 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
 
 // -----
 
-kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+kernel.func @f(%x: !kernel.buffer<i32, global>, %y: !kernel.buffer<i32, global>) {
   %c0 = arith.constant 0 : index
-  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
-  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
-  // expected-error@+1 {{holds different elements; tiles of constants are passed as buffers}}
-  %t = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
-  kernel.store %t, %y0[%c0, %c0] : tensor<2x2xf32>, !kernel.view<8x16xf32, global>
+  %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<i32, global> -> !kernel.view<8x16xi32, global>
+  %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<i32, global> -> !kernel.view<8x16xi32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !kernel.view<8x16xi32, global> -> tensor<8x16xi32>
+  // expected-error@+1 {{cannot be evaluated element by element}}
+  %s, %carry = arith.addui_extended %t, %t : tensor<8x16xi32>, tensor<8x16xi1>
+  kernel.store %s, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xi32>, !kernel.view<8x16xi32, global>
   kernel.return
 }
 
@@ -28,9 +29,9 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
   %y0 = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
-  // expected-error@+1 {{cannot be evaluated element by element}}
-  %t = "test.tile"() : () -> tensor<8x16xf32>
-  kernel.store %t, %y0[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
+  // expected-error@+1 {{holds different elements; tiles of constants are passed as buffers}}
+  %t = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  kernel.store %t, %y0[%c0, %c0] : tensor<2x2xf32>, !kernel.view<8x16xf32, global>
   kernel.return
 }
 
@@ -183,5 +184,35 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
     scf.yield %m : tensor<1x1024xf32>
   }
   kernel.store %p, %w[%c0, %c0] in_bounds [true, true] : tensor<1x1024xf32>, !kernel.view<1x1024xf32, global>
+  kernel.return
+}
+
+// -----
+
+!v = !kernel.view<64xf32, global>
+kernel.func @apart(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {threads = 32 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !v
+  %w = kernel.view %y map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !v
+  %t = kernel.load %v[%c0] axes ["j"] in_bounds [true] : !v -> tensor<64xf32>
+  // expected-error@+1 {{keeps a tile in private memory, but threads compute it together, and must share it}}
+  %k = kernel.convert %t : tensor<64xf32> -> tensor<64xf32, #kernel.memory<private>>
+  %r = kernel.convert %k : tensor<64xf32, #kernel.memory<private>> -> tensor<64xf32>
+  kernel.store %r, %w[%c0] in_bounds [true] : tensor<64xf32>, !v
+  kernel.return
+}
+
+// -----
+
+!v = !kernel.view<64xf32, global>
+kernel.func @alone(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !v
+  %w = kernel.view %y map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !v
+  %t = kernel.load %v[%c0] axes ["j"] in_bounds [true] : !v -> tensor<64xf32>
+  // expected-error@+1 {{keeps a tile in shared memory, but a program is one thread, which shares it with nobody}}
+  %k = kernel.convert %t : tensor<64xf32> -> tensor<64xf32, #kernel.memory<shared>>
+  %r = kernel.convert %k : tensor<64xf32, #kernel.memory<shared>> -> tensor<64xf32>
+  kernel.store %r, %w[%c0] in_bounds [true] : tensor<64xf32>, !v
   kernel.return
 }

@@ -201,7 +201,7 @@ kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, c
 // What lies in memory that only one workgroup shares would be another one's: then a program is one workgroup's.
 
 // CHECK-LABEL: kernel.func @apart
-// CHECK-SAME: attributes {threads = 64 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<lowered>, threads = 64 : i64}
 // CHECK-NOT: barrier cluster
 // CHECK: kernel.return
 kernel.func @apart(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, cluster = 2 : i64} {
@@ -210,8 +210,8 @@ kernel.func @apart(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, clu
   kernel.grid (%i) in [8] step [1] {
     %c0 = arith.constant 0 : index
     %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x2048xf32>
-    %m = kernel.convert %t : tensor<1x2048xf32> -> tensor<1x2048xf32, #kernel.memory<private>>
-    %k = kernel.convert %m : tensor<1x2048xf32, #kernel.memory<private>> -> tensor<1x2048xf32>
+    %m = kernel.convert %t : tensor<1x2048xf32> -> tensor<1x2048xf32, #kernel.memory<shared>>
+    %k = kernel.convert %m : tensor<1x2048xf32, #kernel.memory<shared>> -> tensor<1x2048xf32>
     %s = kernel.reduce add %k dims [1] : tensor<1x2048xf32> -> tensor<1xf32>
     %b = kernel.broadcast %s dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
     %d = arith.subf %t, %b : tensor<1x2048xf32>

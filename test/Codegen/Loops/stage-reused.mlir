@@ -32,7 +32,7 @@ kernel.func @softmax(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
 // programs read. The sum that looks at one place is no walk, and neither is one that is taken along with the maximum.
 // ROWS-LABEL: kernel.func @long_rows
 // ROWS: %[[X:.*]] = kernel.load {{.*}} -> tensor<1x50304xbf16>
-// ROWS-NEXT: %[[K:.*]] = kernel.convert %[[X]] : tensor<1x50304xbf16> -> tensor<1x50304xbf16, #kernel.memory<private>>
+// ROWS-NEXT: %[[K:.*]] = kernel.convert %[[X]] : tensor<1x50304xbf16> -> tensor<1x50304xbf16, #kernel.memory<shared>>
 // ROWS-NEXT: %[[R:.*]] = kernel.convert %[[K]]
 // ROWS-NEXT: arith.extf %[[R]]
 // ROWS-NOT: kernel.convert
@@ -40,7 +40,7 @@ kernel.func @softmax(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
 // ROWS-NOT: kernel.convert
 // ROWS: kernel.return
 // CHECK-LABEL: kernel.func @long_rows
-// CHECK-NOT: memory<private>
+// CHECK-NOT: kernel.memory
 // CHECK: kernel.return
 !long = !kernel.view<64x50304xbf16, global>
 !index = !kernel.view<64xi64, global>

@@ -1,9 +1,9 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
 
 // Causal attention of 6 heads, which share keys and values in twos, 200 queries and keys, [batch, row, head, feature].
 
 // CHECK-LABEL: kernel.func @causal
-// CHECK-SAME: attributes {programs = 24 : i64, threads = 384 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 24 : i64, threads = 384 : i64}
 // CHECK: kernel.alloc : <128x64xbf16, shared
 // CHECK: kernel.view %arg0 map <[<[2, 6, 200, 64] strides [76800, 64, 384, 1]>]>
 // CHECK: kernel.alloc : <2x128x64xbf16, shared
@@ -86,7 +86,7 @@ kernel.func @causal(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
 // What is read for each of the scores, and for each key. Without a scale, and of one group of warps.
 
 // CHECK-LABEL: kernel.func @masked
-// CHECK-SAME: attributes {programs = 2 : i64, threads = 256 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 2 : i64, threads = 256 : i64}
 // CHECK: kernel.role "consumer" count 1 threads 128 {
 // CHECK: kernel.mma_wait pending 0
 // CHECK: kernel.load {{.*}} in_bounds [true, true] : <128x128xf32, global> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>

@@ -36,7 +36,7 @@ kernel.func @from_one(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
 !m = !kernel.view<128x64xbf16, global>
 !t = !kernel.view<64x128xbf16, global>
 // expected-error @below {{is no chain of products for tensor cores: there is more than a chain of products}}
-kernel.func @scan(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
+kernel.func @gather(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
     schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1>]>} {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %q map <[<[128, 64] strides [64, 1]>]> : !b -> !m
@@ -54,7 +54,8 @@ kernel.func @scan(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
   %11 = kernel.load %10[%c0, %c0] axes ["n", "d"] : !m -> tensor<128x64xbf16>
   %y = arith.constant dense<0.0> : tensor<128x64xf32>
   %12 = kernel.dot %9, %11, %y : tensor<128x128xf32>, tensor<128x64xbf16> -> tensor<128x64xf32>
-  %s = kernel.scan add %9 dim 1 : tensor<128x128xf32>
+  %i = kernel.iota dim 0 : tensor<128xi64>
+  %s = kernel.gather %5[%i] : !kernel.view<128xf32, global>, tensor<128xi64> -> tensor<128xf32>
   %13 = arith.truncf %12 : tensor<128x64xf32> to tensor<128x64xbf16>
   %14 = kernel.view %o map <[<[128, 64] strides [64, 1]>]> : !b -> !m
   kernel.store %13, %14[%c0, %c0] : tensor<128x64xbf16>, !m

@@ -1,9 +1,9 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
 
 // The gradients of causal attention of 4 heads and 256 queries and keys, with respect to keys and values.
 
 // CHECK-LABEL: kernel.func @dkdv_causal
-// CHECK-SAME: attributes {programs = 8 : i64, threads = 384 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 8 : i64, threads = 384 : i64}
 // Keys and values of a tile; queries and gradients of results are fetched once each, though they are multiplied twice.
 // CHECK: kernel.alloc : <128x64xbf16, shared
 // CHECK: kernel.alloc : <128x64xbf16, shared

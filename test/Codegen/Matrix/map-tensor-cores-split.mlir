@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered -o %t
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine -o %t
 // RUN: FileCheck %s --input-file=%t
 // RUN: zyx-opt %t -zyx-kernel-expand-math -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
 
@@ -6,7 +6,7 @@
 // finishes 32 columns.
 
 // CHECK-LABEL: kernel.func @linear
-// CHECK-SAME: attributes {cluster = 4 : i64, programs = 2 : i64, threads = 256 : i64}
+// CHECK-SAME: attributes {cluster = 4 : i64, form = #kernel.form<machine>, programs = 2 : i64, threads = 256 : i64}
 // CHECK: %[[PARTS:.*]] = kernel.alloc : <1x4x64x32xf32, shared>
 // CHECK: %[[RECEIVED:.*]] = kernel.barriers arrivals 1 : <1>
 // CHECK: kernel.expect %[[RECEIVED]][%c0] bytes 32768

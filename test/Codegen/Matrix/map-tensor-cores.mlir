@@ -1,9 +1,9 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
 
 // C = A^T x B^T + bias of 136 x 200 and 72 deep, in batches of which B has none.
 
 // CHECK-LABEL: kernel.func @product
-// CHECK-SAME: attributes {programs = 8 : i64, threads = 384 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 8 : i64, threads = 384 : i64}
 // Every factor has a view with its columns next to each other, and a ring; each group of warps a box of A.
 // CHECK: kernel.view %arg0 map <[<[2, 72, 136] strides [9792, 136, 1]>]>
 // CHECK: kernel.alloc : <3x2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>

@@ -1,11 +1,11 @@
-// RUN: zyx-opt %s --split-input-file --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s --split-input-file --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
 // RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-attach-target=target=sm_80 -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
 // RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --split-input-file --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
 
 // C = A^T x B^T + bias of 136 x 200 and 72 deep, in batches of which B has none: four warps have 64 x 64 each.
 
 // CHECK-LABEL: kernel.func @product
-// CHECK-SAME: attributes {programs = 8 : i64, threads = 128 : i64}
+// CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 8 : i64, threads = 128 : i64}
 // Of A, whose columns lie next to each other, slices have panels of 64; of B they have rows of 32.
 // CHECK: kernel.view %arg0 map <[<[2, 72, 136] strides [9792, 136, 1]>]>
 // CHECK: kernel.alloc : <4x32x128xbf16, shared, #kernel.shared<swizzle = 128>>

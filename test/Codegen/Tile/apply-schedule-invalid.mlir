@@ -77,6 +77,38 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
 
 // -----
 
+// expected-error@+1 {{stages a tile in private memory, but its threads compute the tile together, and must share it}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {threads = 32 : i64, schedule = #kernel.schedule<[#kernel.stage_step<1, private>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %b = kernel.view %x map <[<[16, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x4xf32, global>
+  %c = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x4xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<16x4xf32>
+  %z = arith.constant dense<0.0> : tensor<8x4xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !kernel.view<8x4xf32, global>
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{stages a tile in shared memory, but a program is one thread, which shares it with nobody}}
+kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.stage_step<1, shared>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
+  %b = kernel.view %x map <[<[16, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x4xf32, global>
+  %c = kernel.view %y map <[<[8, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x4xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x4xf32, global> -> tensor<16x4xf32>
+  %z = arith.constant dense<0.0> : tensor<8x4xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<8x4xf32>, !kernel.view<8x4xf32, global>
+  kernel.return
+}
+
+// -----
+
 // expected-error@+1 {{stages an operand that is in memory already}}
 kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.stage_step<1, private>, #kernel.stage_step<1, private>]>} {
   %c0 = arith.constant 0 : index

@@ -136,14 +136,17 @@ kernel.func @narrow(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, g
 
 // -----
 
-kernel.func @scan(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.online_step<"n", 4>]>} {
+kernel.func @walked_product(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.loop_step<"k", 4>, #kernel.online_step<"n", 8>]>} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>
-  %w = kernel.view %y map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
-  %t = kernel.load %v[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %w = kernel.view %y map <[<[16, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x32xf32, global>
+  %o = kernel.view %z map <[<[8] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8xf32, global>
+  %a = kernel.load %v[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
+  %b = kernel.load %w[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<16x32xf32, global> -> tensor<16x32xf32>
+  %zero = arith.constant dense<0.0> : tensor<8x32xf32>
   // expected-error@+1 {{walks axis "n", along which it combines nothing}}
-  %u = kernel.scan add %t dim 0 : tensor<8x16xf32>
-  %s = kernel.reduce add %u dims [1] : tensor<8x16xf32> -> tensor<8xf32>
-  kernel.store %s, %w[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
+  %d = kernel.dot %a, %b, %zero : tensor<8x16xf32>, tensor<16x32xf32> -> tensor<8x32xf32>
+  %s = kernel.reduce add %d dims [1] : tensor<8x32xf32> -> tensor<8xf32>
+  kernel.store %s, %o[%c0] in_bounds [true] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }

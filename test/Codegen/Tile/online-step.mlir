@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -cse -zyx-kernel-verify-form | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -cse -zyx-kernel-verify-form=form=tiled | FileCheck %s
 
 !x = !kernel.view<8x18xf32, global>
 !v = !kernel.view<18x4xf32, global>

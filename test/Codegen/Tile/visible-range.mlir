@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-verify-form | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-verify-form=form=tiled | FileCheck %s
 
 !x = !kernel.view<64x128xf32, global>
 !v = !kernel.view<128x4xf32, global>

@@ -35,3 +35,29 @@ func.func @sums(%x: tensor<20x3x100xf32>, %all: tensor<24x3x100xf32>) -> tensor<
   }
   return %l#1 : tensor<24x3x100xf32>
 }
+
+// States of which each feature has some come last, as do their rates: a strip copies the rates, and has vectors along the
+// features.
+// HOST-LABEL: kernel.func @states_0
+// HOST: kernel.grid (%{{.*}}) in [256] step [64]
+// HOST-COUNT-4: kernel.alloc : <64xf32, private>
+// HOST: scf.for
+// HOST-COUNT-2: kernel.load %{{.*}} -> f32
+// HOST: scf.for
+// HOST: arith.mulf %{{.*}} : vector<8xf32>
+func.func @states(%x: tensor<5x256xf32>, %rate: tensor<256x2xf32>) -> tensor<5x256xf32> {
+  %zero = graph.constant dense<0.0> : tensor<256x2xf32>
+  %none = graph.constant dense<0.0> : tensor<5x256xf32>
+  %l:2 = graph.loop(%i to 5) carry(%h = %zero : tensor<256x2xf32>, %a = %none : tensor<5x256xf32>)
+      with(%xs = %x : tensor<5x256xf32>, %rates = %rate : tensor<256x2xf32>) {
+    %0 = graph.gather %xs[%i] dim = 0 : (tensor<5x256xf32>, tensor<i64>) -> tensor<256xf32>
+    %1 = graph.reshape %0 : tensor<256xf32> -> tensor<256x1xf32>
+    %2 = graph.expand %1 : tensor<256x1xf32> -> tensor<256x2xf32>
+    %3 = graph.binary mul %h, %rates : tensor<256x2xf32>
+    %4 = graph.binary add %3, %2 : tensor<256x2xf32>
+    %5 = graph.reduce add %4 dims = [1] : tensor<256x2xf32> -> tensor<256xf32>
+    %6 = graph.scatter set %a[%i], %5 dim = 0 : (tensor<5x256xf32>, tensor<i64>, tensor<256xf32>) -> tensor<5x256xf32>
+    graph.yield %4, %6 : tensor<256x2xf32>, tensor<5x256xf32>
+  }
+  return %l#1 : tensor<5x256xf32>
+}

@@ -5,7 +5,7 @@
 // Where nothing that is read varies along an axis, its store says what it is called, so that a grid can have it.
 
 // CHECK-LABEL: kernel.func @filled_0
-// CHECK: kernel.store {{.*}} {kernel.axes = ["i0"]} : tensor<65536xf32>
+// CHECK: kernel.store {{.*}} axes ["i0"] {{.*}} : tensor<65536xf32>
 // GRID-LABEL: kernel.func @filled_0({{.*}}grid_step<"i0", 4>
 // CPU-LABEL: kernel.func @filled_0({{.*}}grid_step<"i0", 4096>
 func.func @filled(%x: tensor<f32>) -> tensor<64x1024xf32> {
@@ -16,7 +16,7 @@ func.func @filled(%x: tensor<f32>) -> tensor<64x1024xf32> {
 }
 
 // CHECK-LABEL: kernel.func @rows_0
-// CHECK: kernel.store {{.*}} {kernel.axes = ["i0", "i1"]} : tensor<64x1024xf32>
+// CHECK: kernel.store {{.*}} axes ["i0", "i1"] {{.*}} : tensor<64x1024xf32>
 // GRID-LABEL: kernel.func @rows_0({{.*}}grid_step<"i0", 1>, #kernel.grid_step<"i1", 4>
 func.func @rows(%x: tensor<1024xf32>) -> tensor<64x1024xf32> {
   %0 = graph.reshape %x : tensor<1024xf32> -> tensor<1x1024xf32>
@@ -28,7 +28,7 @@ func.func @rows(%x: tensor<1024xf32>) -> tensor<64x1024xf32> {
 // Loads name all others.
 // CHECK-LABEL: kernel.func @read_0
 // CHECK: kernel.store
-// CHECK-NOT: kernel.axes
+// CHECK-NOT: axes
 // CHECK: kernel.return
 func.func @read(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %0 = graph.unary exp %x : tensor<64x1024xf32>

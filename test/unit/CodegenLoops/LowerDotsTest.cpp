@@ -137,17 +137,6 @@ TEST_F(LowerTiles, DotThenReduce) {
         24);
 }
 
-TEST_F(LowerTiles, DotThenScan) {
-  check(Writer()
-            .in("x", {4, 6}, "f32", "\"m\", \"k\"")
-            .in("y", {6, 19}, "f32", "\"k\", \"n\"")
-            .op("%z = arith.constant dense<0.0> : tensor<4x19xf32>")
-            .op("%d = kernel.dot %x, %y, %z : tensor<4x6xf32>, tensor<6x19xf32> -> tensor<4x19xf32>")
-            .op("%s = kernel.scan add %d dim 1 : tensor<4x19xf32>")
-            .out("s", "o", {4, 19}, "f32"),
-        24);
-}
-
 TEST_F(LowerTiles, DotOfADot) {
   check(Writer()
             .in("x", {4, 6}, "f32", "\"m\", \"k\"")

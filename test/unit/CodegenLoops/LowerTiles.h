@@ -127,7 +127,8 @@ protected:
     third.addPass(createCanonicalizerPass());
     third.addPass(createCSEPass());
     VerifyFormPassOptions form;
-    form.form = "lowered";
+    form.form = {"lowered"};
+    form.expanded = true;
     third.addPass(createVerifyFormPass(form));
     EXPECT_TRUE(succeeded(third.run(*module))) << refusal;
     func = *module->getOps<FuncOp>().begin();

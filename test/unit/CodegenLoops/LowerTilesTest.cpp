@@ -185,18 +185,6 @@ TEST_F(LowerTiles, RowNormalised) {
         40);
 }
 
-TEST_F(LowerTiles, Scans) {
-  for (const char *dim : {"0", "1"})
-    for (const char *exclusive : {"", " exclusive"})
-      check(Writer()
-                .in("x", {7, 21}, "f32", "\"i\", \"j\"")
-                .op("%t = arith.addf %x, %x : tensor<7x21xf32>")
-                .op("%s = kernel.scan add %t dim " + std::string(dim) + exclusive + " : tensor<7x21xf32>")
-                .op("%u = arith.addf %s, %t : tensor<7x21xf32>")
-                .out("u", "y", {7, 21}, "f32"),
-            8);
-}
-
 TEST_F(LowerTiles, Gathers) {
   for (const char *index : {"i8", "i32", "i64"})
     check(Writer()

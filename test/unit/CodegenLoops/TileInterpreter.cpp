@@ -255,16 +255,6 @@ private:
             at.push_back(i);
         tile.at(at) = combine(reduce.getKind(), element, tile.at(at), operand(0).at(index));
       });
-    } else if (auto scan = dyn_cast<ScanOp>(op)) {
-      fill([&](ArrayRef<int64_t> index) {
-        double value = identityOf(scan.getKind(), element);
-        SmallVector<int64_t> at(index);
-        for (int64_t i = 0, e = index[scan.getDim()] + (scan.getExclusive() ? 0 : 1); i < e; ++i) {
-          at[scan.getDim()] = i;
-          value = combine(scan.getKind(), element, value, operand(0).at(at));
-        }
-        return value;
-      });
     } else if (isa<DotOp>(op)) {
       size_t rank = tile.shape.size();
       int64_t depth = operand(0).shape[rank - 1];

@@ -12,8 +12,9 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
   let description = [{
     A tile that is used both by a reduction and after it would be computed twice, since the loops of
     the one end before those of the other begin. Where its computation contains a function that
-    becomes a polynomial, or reads memory with a stride, and it fits, it is converted to private
-    memory: the exponentials of a softmax are computed once.
+    becomes a polynomial, or reads memory with a stride, and it fits, it is converted to memory
+    of the program: the exponentials of a softmax are computed once. That is private memory where a program is one thread,
+    and shared memory where threads compute it together.
 
     Rows that several threads walk more than once, and that are too long for their registers, are read into
     the memory that they share where there is room.
@@ -26,7 +27,7 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
 def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
   let summary = "Tiled form to lowered form: loops over native vectors";
   let description = [{
-    Walks the roots of each block (stores, reductions, scans, dots, staged tiles) and gives each a nest of loops over
+    Walks the roots of each block (stores, reductions, dots, staged tiles) and gives each a nest of loops over
     its axes; everything between is evaluated where it is needed, so a chain never touches memory.
     Roots over the same axes that do not wait for each other share a nest. The axis along which most
     accesses are contiguous is walked in native vectors, the rest of it under a mask. A reduction along
@@ -37,6 +38,9 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
     a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
     is lowered for programs of one thread.
+
+    A staged tile lies where its layout says, which is refused where the kernel's threads cannot obey. Kernels of the
+    machine and of the lowered form stay.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::math::MathDialect"];
 }

@@ -73,6 +73,10 @@ public:
   bool sharesTiles = false;
   /// Tiles in shared memory that a loop adds to, each thread at its own places.
   llvm::DenseSet<mlir::Value> ownSums;
+  /// Of a thread of a GPU that combines windows: the lanes of its vectors along an axis, and axes of rows whose
+  /// positions are written out. What follows in the program does the same, so that results stay in registers.
+  llvm::DenseMap<Axis, int64_t> windowLanes;
+  llvm::DenseSet<Axis> windowRows;
   /// Ops that have been lowered ahead of their turn, with a dot.
   llvm::DenseSet<mlir::Operation *> done;
   /// Where allocations go: the start of the grid's body.

@@ -11,6 +11,8 @@
 
 #include "mlir/IR/IRMapping.h"
 
+#include <map>
+
 namespace zyx::kernel {
 
 struct LaneIndex;
@@ -92,6 +94,9 @@ public:
   /// one: many of them share their position along one of two axes. A processor always does so, where all elements
   /// exist.
   bool sumsByDimension = false;
+  /// From here on a thread of a GPU reads windows whose positions are numbers, or none: what has been read of them is
+  /// forgotten. Each element is read once for all steps and results of such a nest.
+  void shareWindows(bool isShared);
   /// Whether elements are found by sums of 32 bits.
   bool hasNarrowForm(ViewOp view);
   /// Scalars and structure of the kernel being lowered, by their origin.
@@ -106,6 +111,18 @@ private:
     mlir::Value value;
     int64_t lanes;
   };
+  /// What a load reads of a window: its place and bounded sums without the numbers of steps and results, and what has
+  /// been read, by these numbers and lanes.
+  struct Window {
+    mlir::Block *block = nullptr;
+    mlir::Value row, other, place;
+    llvm::SmallVector<mlir::Value> bounds;
+    std::map<llvm::SmallVector<int64_t>, mlir::Value> read;
+  };
+  Window *windowOf(LoadOp load, ViewOp view);
+  mlir::Value readOfWindow(Window &window, const AccessForm &form, int64_t place, llvm::ArrayRef<int64_t> sums,
+                           int64_t lanes, mlir::Location loc);
+  mlir::Value loadOfWindow(LoadOp load, Point &point);
   mlir::FailureOr<mlir::Value> evaluateOwnLoad(LoadOp load, Point &point);
   /// Where a point of what is stored lies, and the dimension along which the point is a vector.
   std::pair<llvm::SmallVector<mlir::Value>, std::optional<unsigned>> placeOf(StoreOp store, Point &point);
@@ -141,6 +158,8 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> permuted;
   llvm::DenseMap<MapAttr, std::optional<AccessForm>> forms;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, OwnPart> ownParts;
+  bool sharesWindows = false;
+  llvm::DenseMap<mlir::Value, Window> windows;
 };
 
 /// The stride of a view's dimension, where the view is one block and the stride a number.

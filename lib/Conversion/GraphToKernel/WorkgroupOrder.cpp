@@ -1,0 +1,73 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Which scans, sorts and scatters have workgroups for their rows, and what the emitters of these share.
+//===----------------------------------------------------------------------===//
+#include "WorkgroupOrder.h"
+
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+namespace zyx::lowering {
+
+Values WorkgroupOrder::openGroups(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps, int64_t threads) {
+  made.setThreads(threads);
+  this->threads = threads;
+  Values at = openGrid(extents, steps);
+  thread = kernel::IdOp::create(builder, loc, builder.getIndexType(), kernel::IdKind::Thread);
+  return at;
+}
+
+/// More than what the smallest workgroup of each kind shares.
+static constexpr int64_t leastShared = 32 << 10;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// Whether there is a row, or rows are few, for which that is better.
+static bool isForWorkgroups(Operation *op, const Workgroups &machine, bool isUpdate) {
+  if (machine.threads == 0 || machine.workgroupThreads == 0 || machine.warpSize == 1 ||
+      machine.sharedBytes < leastShared)
+    return false;
+  if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    Rows rows(shapeOf(scatter.getX()), scatter.getDim());
+    const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
+    // Where the other rows stay as they are, a workgroup has nothing to do for most of them.
+    if (isUpdate && (numUpdates < machine.warpSize || scatter->hasAttr(apartAttrName)))
+      return false;
+    // Of many outer rows each is short, or all have their threads.
+    return rows.extent <= std::numeric_limits<int32_t>::max() && rows.extent + numUpdates >= 2 * machine.warpSize &&
+           rows.outer * divideCeil(rows.inner, 64) < machine.threads / 4 && numUpdates != 0;
+  }
+  auto scan = dyn_cast<ScanOp>(op);
+  Rows rows =
+      scan ? Rows(shapeOf(scan.getX()), scan.getDim()) : Rows(shapeOf(op->getOperand(0)), cast<SortOp>(op).getDim());
+  // What is shorter is walked by a warp's threads one row each.
+  if (rows.extent < machine.warpSize || rows.extent > std::numeric_limits<int32_t>::max() / 2)
+    return false;
+  // Threads of a warp that walk neighbouring columns read whole lines.
+  return !scan || rows.inner < machine.warpSize || rows.outer * rows.inner < machine.threads / 2;
+}
+
+void WorkgroupOrder::explain(StringRef name) {
+  remark::passed(loc, remark::RemarkOpts::name("WorkgroupRows").category("zyx-scalar"))
+      << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(threads) + " threads")
+             .str();
+}
+
+std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op, OpBuilder &builder,
+                                                   const Workgroups &machine, bool isUpdate) {
+  if (!isForWorkgroups(op, machine, isUpdate))
+    return nullptr;
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return createWorkgroupScan(group, scan, builder, machine);
+  if (auto sort = dyn_cast<SortOp>(op))
+    return createWorkgroupSort(group, sort, builder, machine);
+  return createWorkgroupScatter(group, cast<ScatterOp>(op), builder, machine);
+}
+
+} // namespace zyx::lowering

@@ -1,0 +1,178 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Kernels that combine nothing.
+//===----------------------------------------------------------------------===//
+#include "ChooseElements.h"
+
+#include "Strides.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+using namespace zyx::schedule;
+using zyx::target::TargetInfo;
+
+namespace {
+
+/// What a program transposes, along the axis that it reads and along the one that it writes: whole lines of
+/// both, and so few places to write to that a processor knows their pages.
+constexpr int64_t readTile = 64, writtenTile = 32;
+
+/// Chooses for an elementwise kernel, or a copy in another order.
+class ElementRules {
+public:
+  explicit ElementRules(ScheduleDraft &draft)
+      : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
+
+  void chooseElements() {
+    SmallVector<Axis> parallel = draft.parallelAxes();
+    llvm::DenseMap<Axis, int64_t> tiles;
+    // Neighbouring threads have what lies side by side, in whatever order the axes stand: channels may come last in
+    // memory.
+    if (target.hasSubgroups())
+      if (SmallVector<Axis> sorted = draft.asInMemory(parallel); !sorted.empty() && draft.liesAlong(sorted.back()))
+        parallel = sorted;
+    int64_t left = draft.elementsPerProgram(target.hasSubgroups() && !parallel.empty() ? std::optional(parallel.back())
+                                                                                       : std::nullopt);
+    if (auto square = transposedAxes(parallel)) {
+      // The next program reads on where the last one ended.
+      auto [read, written] = *square;
+      for (Axis axis : parallel)
+        if (axis != read && axis != written)
+          draft.grid(axis, 1);
+      if (target.hasSubgroups()) {
+        // A thread has a square of vectors, a subgroup 4 of them where it writes by 8 of 32 where it reads, which are
+        // whole lines; the next subgroup writes the other halves of its lines. Eight of them have as much of both
+        // directions.
+        const int64_t lanes = draft.elementsPerProgram(), down = 4, across = target.simt.subgroupSize / down;
+        draft.grid(written, 4 * down * lanes);
+        draft.grid(read, 2 * across * lanes);
+        draft.grid(written, 2 * down * lanes);
+        draft.grid(read, across * lanes);
+        draft.grid(written, down * lanes);
+        draft.grid(written, lanes);
+        draft.grid(read, lanes);
+        return;
+      }
+      draft.grid(written, writtenTile);
+      draft.grid(read, readTile);
+      return;
+    }
+    // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by
+    // side.
+    if (target.hasSubgroups())
+      if (std::optional<Axis> written = scatteredAxis(parallel)) {
+        auto *place = llvm::find(parallel, *written);
+        std::rotate(place, std::next(place), parallel.end());
+      }
+    for (Axis axis : llvm::reverse(target.hasSubgroups() ? parallel : draft.asInMemory(parallel))) {
+      tiles[axis] = std::min(axes.extent(axis), left);
+      if (target.hasSubgroups() && axis == parallel.back() && parallel.size() > 1)
+        tiles[axis] = draft.wholeVectors(axis, tiles[axis]);
+      left = std::max<int64_t>(left / tiles[axis], 1);
+    }
+    if (target.hasSubgroups())
+      orderAsRead(parallel);
+    for (Axis axis : parallel)
+      draft.grid(axis, tiles[axis]);
+  }
+
+private:
+  /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads
+  /// read neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole
+  /// one.
+  void orderAsRead(SmallVector<Axis> &parallel) {
+    constexpr int64_t fewestNeighbours = 16;
+    if (draft.loads.size() != 1 || draft.stores.size() != 1 || parallel.size() < 2 ||
+        draft.stores.front().getValue() != draft.loads.front().getResult())
+      return;
+    LoadOp load = draft.loads.front();
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    SmallVector<Axis> own = axes.of(load.getResult());
+    const auto written = static_cast<unsigned>(llvm::find(own, parallel.back()) - own.begin());
+    if (!view || !view.getMap().isSingleBlock() || written == own.size() ||
+        strideThrough(draft.stores.front().getView().getDefiningOp<ViewOp>().getMap(), written) != 1)
+      return;
+    auto strideOf = [&](Axis axis) {
+      auto *place = llvm::find(own, axis);
+      return place == own.end()
+                 ? 0
+                 : std::abs(BlockAttr::constant(view.getMap().front().getStrides()[place - own.begin()]).value_or(0));
+    };
+    const int64_t apart = strideOf(parallel.back());
+    int64_t nearer = 1, nearest = apart;
+    for (Axis axis : parallel) {
+      const int64_t stride = strideOf(axis);
+      if (stride == 0)
+        return;
+      if (stride < apart && axes.extent(axis) > 1) {
+        nearer *= axes.extent(axis);
+        nearest = std::min(nearest, stride);
+      }
+    }
+    if (nearest == 1 && apart >= fewestNeighbours && nearer >= fewestNeighbours)
+      llvm::stable_sort(parallel, [&](Axis a, Axis b) { return strideOf(a) > strideOf(b); });
+  }
+
+  /// The axis along which all stores are contiguous, where that is not the last one, and something is read through
+  /// several blocks.
+  std::optional<Axis> scatteredAxis(ArrayRef<Axis> parallel) {
+    const bool isFound = llvm::any_of(draft.loads, [](LoadOp load) {
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      return view && !view.getMap().isSingleBlock();
+    });
+    std::optional<Axis> written;
+    for (StoreOp store : draft.stores) {
+      auto view = store.getView().getDefiningOp<ViewOp>();
+      std::optional<Axis> own;
+      if (view && view.getMap().isSingleBlock())
+        for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
+          if (BlockAttr::constant(stride) == 1 && axes.extent(axis) > 1)
+            own = axis;
+      if (!own || !llvm::is_contained(parallel, *own) || (written && written != own))
+        return std::nullopt;
+      written = own;
+    }
+    return isFound && written != parallel.back() ? written : std::nullopt;
+  }
+
+  /// The axes along which a load and the first store are contiguous, where those are two.
+  std::optional<std::pair<Axis, Axis>> transposedAxes(ArrayRef<Axis> parallel) {
+    auto contiguous = [&](Value view, Value tile, int64_t apart, int64_t fewest) -> std::optional<Axis> {
+      auto op = view.getDefiningOp<ViewOp>();
+      if (!op || !op.getMap().isSingleBlock())
+        return std::nullopt;
+      for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
+        if (BlockAttr::constant(stride) == apart && axes.extent(axis) >= fewest && llvm::is_contained(parallel, axis))
+          return axis;
+      return std::nullopt;
+    };
+    std::optional<Axis> columns =
+        contiguous(draft.stores.front().getView(), draft.stores.front().getValue(), 1, readTile);
+    if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && draft.elementsPerProgram() < 4))
+      return std::nullopt;
+    for (LoadOp load : draft.loads)
+      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult(), 1, readTile);
+          rows && *rows != *columns && axes.contains(load.getResult(), *columns))
+        return std::pair(*rows, *columns);
+    // Of a copy of every second element, as a convolution with stride reads, a thread reads whole sectors, too.
+    constexpr int64_t every = 2, fewest = 14;
+    if (target.hasSubgroups() && draft.loads.size() == 1 && draft.stores.size() == 1 &&
+        draft.stores.front().getValue() == draft.loads.front().getResult())
+      if (std::optional<Axis> rows =
+              contiguous(draft.loads.front().getView(), draft.loads.front().getResult(), every, fewest);
+          rows && *rows != *columns)
+        return std::pair(*rows, *columns);
+    return std::nullopt;
+  }
+
+  ScheduleDraft &draft;
+  FuncOp func;
+  const Axes &axes;
+  const TargetInfo &target;
+};
+
+} // namespace
+
+void zyx::schedule::chooseElements(ScheduleDraft &draft) { ElementRules(draft).chooseElements(); }

@@ -1,0 +1,332 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Kernels that combine rows or columns.
+//===----------------------------------------------------------------------===//
+#include "ChooseRows.h"
+
+#include "ChooseWindows.h"
+
+#include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Codegen/Tile/RowReductions.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+using namespace zyx::schedule;
+using zyx::target::TargetInfo;
+
+namespace {
+
+/// Rows that one program reduces together, so that one waits for its sum while another is read.
+constexpr int64_t rowsAtOnce = 4;
+/// Elements of rows beyond that: few, so that reading one program's rows overlaps with computing another's.
+constexpr int64_t rowElements = 1024;
+/// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
+constexpr int64_t fewestColumns = 256, mostColumns = 4096;
+/// Of threads that share a row, vectors that each has before there are more of them, and how many there are.
+constexpr int64_t vectorsPerThread = 2, mostThreads = 256;
+/// Those of a row that is read once, where there are enough rows: reads of several are in flight.
+constexpr int64_t vectorsReadOnce = 4;
+/// Rows that a multiprocessor walks at a time where they are read again from the second cache.
+constexpr int64_t nearRows = 2;
+
+/// Chooses for a kernel that combines elements, along rows or across them.
+class RowRules {
+public:
+  explicit RowRules(ScheduleDraft &draft) : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
+
+  void chooseRows() {
+    int64_t widest = 1;
+    for (LoadOp load : draft.loads)
+      widest = std::max(widest, bytesOf(load.getResult()));
+    if (combinesWindows(draft))
+      return chooseWindows(draft, target.lanes(widest));
+    if (draft.dots.empty() && draft.countCombined() > mostWindowElements &&
+        chooseNearWindows(draft, target.lanes(widest)))
+      return;
+    if (chooseColumns())
+      return;
+    SmallVector<Axis> parallel = draft.parallelAxes();
+    bool widen = draft.dots.empty() && !target.hasSubgroups() && llvm::none_of(draft.stores, [&](StoreOp store) {
+                   return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
+                 });
+    for (Axis axis : parallel) {
+      if (draft.isContiguous(axis)) {
+        const int64_t vectors = target.hasSubgroups() ? draft.wholeVectors(axis, target.lanes(draft.widestRead(axis)))
+                                                      : 4 * target.lanes(widest);
+        draft.grid(axis, widen ? columnsPerProgram(axis, vectors) : vectors);
+      } else
+        draft.grid(axis,
+                   axis == parallel.back() && draft.dots.empty() && !target.hasSubgroups() ? rowsPerProgram(axis) : 1);
+    }
+  }
+
+  /// Several threads walk a long row together, so that neighbours read neighbours. What a row is
+  /// combined into must be one element in each program.
+  void chooseThreadsOfRows() {
+    if (!target.hasSubgroups() || !draft.dots.empty() || draft.sharesColumns || chooseNestedRows())
+      return;
+    std::optional<Axis> row;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && draft.isContiguous(axis) && (!row || axes.extent(axis) > axes.extent(*row)))
+        row = axis;
+    SmallVector<Axis> parallel = draft.parallelAxes();
+    bool isOne =
+        !func.walk([&](ReduceOp reduce) {
+               for (Axis axis : axes.of(reduce.getResult()))
+                 if (axes.extent(axis) != 1 && (!llvm::is_contained(parallel, axis) || draft.isContiguous(axis)))
+                   return WalkResult::interrupt();
+               return WalkResult::advance();
+             })
+             .wasInterrupted();
+    if (!row || !isOne)
+      return;
+    int64_t widest = 1;
+    for (LoadOp load : draft.loads)
+      if (axes.contains(load.getResult(), *row))
+        widest = std::max(widest, bytesOf(load.getResult()));
+    const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
+    if (threads < draft.fewestThreads)
+      return;
+    func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
+    if (axes.extent(*row) % lanes == 0)
+      keepRow(*row, axes.extent(*row) / lanes, lanes);
+  }
+
+private:
+  /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
+  /// threads have the rows of it in turns. False where another way is better.
+  bool chooseColumns() {
+    constexpr int64_t mostVectors = 32, fewestVectors = 8, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
+    if (!target.hasSubgroups() || !draft.dots.empty())
+      return false;
+    const SmallVector<Axis> parallel = draft.parallelAxes();
+    std::optional<Axis> along;
+    for (Axis axis = 0; axis < axes.size(); ++axis) {
+      const bool isRead = axes.extent(axis) > 1 && draft.isContiguous(axis);
+      if (isRead && !llvm::is_contained(parallel, axis))
+        return false;
+      if (isRead)
+        along = axis;
+    }
+    if (!along)
+      return false;
+    // Each result belongs to a column, and is combined of rows that are enough for groups: fewer are read by each
+    // thread that has columns, of which there are more than columns here.
+    int64_t rows = std::numeric_limits<int64_t>::max();
+    const bool areColumns = !func.walk([&](ReduceOp reduce) {
+                                   int64_t own = 1;
+                                   for (int64_t dim : reduce.getDims())
+                                     own *= axes.extent(axes.of(reduce.getInput(), dim));
+                                   rows = std::min(rows, own);
+                                   bool isColumn = axes.contains(reduce.getResult(), *along);
+                                   for (Axis axis : axes.of(reduce.getResult()))
+                                     isColumn &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
+                                   return isColumn ? WalkResult::advance() : WalkResult::interrupt();
+                                 })
+                                 .wasInterrupted();
+    if (!areColumns || rows < fewestRows || rows == std::numeric_limits<int64_t>::max())
+      return false;
+    int64_t lanes = target.lanes(draft.widestRead(*along)), programs = 1;
+    while (axes.extent(*along) % lanes != 0)
+      lanes /= 2;
+    const int64_t all = axes.extent(*along) / lanes;
+    int64_t vectors = std::min(all, mostVectors);
+    while (all % vectors != 0)
+      --vectors;
+    if (vectors < std::min(all, fewestVectors))
+      return false;
+    for (Axis axis : parallel)
+      programs *= axis == *along ? all / vectors : axes.extent(axis);
+    const int64_t wanted = target.busyThreads();
+    if (programs * vectors >= wanted / 2)
+      return false;
+    auto power = [](int64_t value) { return static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(value))); };
+    int64_t groups = std::min(power(rows / rowsPerGroup), power(groupThreads / vectors));
+    while (groups > 2 && programs * vectors * groups > 2 * wanted)
+      groups /= 2;
+    if (groups < 2)
+      return false;
+    for (Axis axis : parallel)
+      draft.grid(axis, axis == *along ? vectors * lanes : 1);
+    func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
+    func.setRowGroups(true);
+    draft.sharesColumns = true;
+    return true;
+  }
+
+  /// Few results that are combined of many short rows, as filters' gradients of images and norms of their channels are:
+  /// a workgroup has one, and groups of its threads have the rows in turns, those that are written too. False where
+  /// another way is better.
+  bool chooseNestedRows() {
+    constexpr int64_t fewestElements = 1024, manyElements = 4096, fewestPrograms = 512;
+    std::optional<Axis> row, rows;
+    const SmallVector<Axis> parallel = draft.parallelAxes();
+    int64_t combined = 1, programs = 1;
+    for (Axis axis = 0; axis < axes.size(); ++axis) {
+      if (!axes.isCombined(axis) || axes.extent(axis) == 1)
+        continue;
+      combined *= axes.extent(axis);
+      if (draft.isContiguous(axis) && (!row || axes.extent(axis) > axes.extent(*row)))
+        row = axis;
+    }
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && axis != row && (!rows || axes.extent(axis) > axes.extent(*rows)))
+        rows = axis;
+    if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
+      return false;
+    const int64_t groupThreads = combined < manyElements ? 128 : 256;
+    // All are combined along the same axes, and each result is one number of a program.
+    const bool areSame = !func.walk([&](ReduceOp reduce) {
+                                int64_t own = 1;
+                                for (int64_t dim : reduce.getDims())
+                                  own *= axes.extent(axes.of(reduce.getInput(), dim));
+                                bool isOne = own == combined;
+                                for (Axis axis : axes.of(reduce.getResult()))
+                                  isOne &= axes.extent(axis) == 1 || llvm::is_contained(parallel, axis);
+                                return isOne ? WalkResult::advance() : WalkResult::interrupt();
+                              })
+                              .wasInterrupted();
+    int64_t lanes = target.lanes(draft.widestRead(*row));
+    while (axes.extent(*row) % lanes != 0)
+      lanes /= 2;
+    const int64_t vectors = axes.extent(*row) / lanes;
+    for (Axis axis : parallel)
+      programs *= axes.extent(axis);
+    // Where a thread has a result, or some, there are enough of them.
+    if (!areSame || vectors > groupThreads / 2 || vectors >= draft.fewestThreads * vectorsPerThread ||
+        programs / target.lanes(4) >= target.cores * fewestPrograms)
+      return false;
+    const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));
+    if (groups < 2)
+      return false;
+    draft.steps.clear();
+    for (Axis axis : parallel)
+      draft.grid(axis, 1);
+    func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
+    func.setRowGroups(true);
+    return true;
+  }
+
+  /// How often a row is walked, and how often where a maximum is taken along with the exponentials of distances to it.
+  struct Walks {
+    int64_t apart = 0, online = 0;
+  };
+  Walks countWalks(Axis row) {
+    Walks walks;
+    SmallVector<ReduceOp> before;
+    func.walk([&](ReduceOp reduce) {
+      if (!axes.contains(reduce.getInput(), row) || findPickedIndex(reduce, axes))
+        return;
+      ++walks.apart;
+      walks.online += llvm::none_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
+      before.push_back(reduce);
+    });
+    const bool writes = llvm::any_of(draft.stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
+    return {walks.apart + writes, walks.online + writes};
+  }
+
+  /// More threads for a row of `vectors` that is walked more than once, and more workgroups, so that all of it is in
+  /// registers. What can be had in one walk is not worth them.
+  void keepRow(Axis row, int64_t vectors, int64_t lanes) {
+    int64_t kept = 0, programs = 1;
+    const Walks walks = countWalks(row);
+    const SmallVector<Axis> parallel = draft.parallelAxes();
+    for (LoadOp load : draft.loads)
+      kept += axes.contains(load.getResult(), row) && (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) {
+                                                         return axes.contains(load.getResult(), axis);
+                                                       }));
+    for (Axis axis : parallel)
+      programs *= axes.extent(axis);
+    if (walks.apart < 2) {
+      const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)),
+                                             draft.fewestThreads, mostThreads);
+      if (programs * fewer >= target.busyThreads())
+        func.setThreads(fewer);
+      return;
+    }
+    const int64_t ofOne = std::max<int64_t>(keptElements / lanes, 1);
+    // Of several rows at once each has fewer registers.
+    int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
+    const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
+    auto mayDouble = [&] {
+      return 2 * cluster <= target.simt.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
+    };
+    // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less
+    // than meeting in clusters, where each has little of a row.
+    const bool isNear =
+        nearRows * target.cores * vectors * target.simt.laneBytes * kept <= target.memory.l2Bytes / 5 * 3;
+    if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
+        vectors > 2 * ofOne * draft.mostKeepingThreads) {
+      func.setThreads(draft.mostKeepingThreads);
+      return draft.setResidents(nearRows * draft.mostKeepingThreads);
+    }
+    while (!isOnline && mayDouble() && vectors > rounds * draft.mostKeepingThreads * cluster)
+      cluster *= 2;
+    // Few rows are shared by more multiprocessors.
+    while (mayDouble() && 2 * programs * cluster <= target.cores && vectors >= 4 * draft.fewestThreads * cluster)
+      cluster *= 2;
+    if (cluster > 1)
+      func.setCluster(cluster);
+    auto divide = [](int64_t x, int64_t y) { return static_cast<int64_t>(llvm::divideCeil(x, y)); };
+    auto stayTogether = [&] {
+      // Computing in 64 bits takes more registers than there would be, as maxima do that are no instructions, and
+      // longer ways than that of a softmax.
+      constexpr int64_t mostWalks = 5;
+      const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
+      if (lanes >= 4 &&
+          (isOnline ? target.arithmetic.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
+        draft.setResidents(draft.residentThreads);
+    };
+    if (isOnline || (cluster == 1 && vectors <= rounds * mostThreads))
+      return stayTogether();
+    // Of several rows at once there would be too much.
+    const int64_t mostRounds = kept > 1 || lanes < 4 ? rounds : 2 * rounds;
+    rounds = std::max(std::min(rounds, divide(vectors, vectorsPerThread * draft.fewestThreads * cluster)),
+                      divide(vectors, draft.mostKeepingThreads * cluster));
+    func.setThreads(rounds > mostRounds ? mostThreads
+                                        : llvm::alignTo(divide(vectors, rounds * cluster), draft.fewestThreads));
+    stayTogether();
+  }
+
+  int64_t columnsPerProgram(Axis axis, int64_t vectors) {
+    int64_t columns = std::clamp(axes.extent(axis) / enoughPrograms, fewestColumns, mostColumns);
+    return llvm::alignTo(columns, vectors);
+  }
+
+  /// A power of two that divides the rows, leaves enough programs and half of the first cache.
+  int64_t rowsPerProgram(Axis axis) {
+    int64_t bytes = 0, elements = 1;
+    for (LoadOp load : draft.loads) {
+      if (!axes.contains(load.getResult(), axis))
+        continue;
+      int64_t row = 1;
+      for (Axis a : axes.of(load.getResult()))
+        row *= axes.isCombined(a) ? axes.extent(a) : 1;
+      bytes += row * bytesOf(load.getResult());
+      elements = std::max(elements, row);
+    }
+    int64_t rows = 1, extent = axes.extent(axis);
+    auto mayDouble = [&] {
+      int64_t more = 2 * rows;
+      return extent % more == 0 && extent / more >= enoughPrograms && more * bytes <= target.memory.l1Bytes / 2 &&
+             (more <= rowsAtOnce || more * elements <= rowElements);
+    };
+    while (mayDouble())
+      rows *= 2;
+    return rows;
+  }
+
+  ScheduleDraft &draft;
+  FuncOp func;
+  const Axes &axes;
+  const TargetInfo &target;
+};
+
+} // namespace
+
+void zyx::schedule::chooseRows(ScheduleDraft &draft) { RowRules(draft).chooseRows(); }
+
+void zyx::schedule::chooseThreadsOfRows(ScheduleDraft &draft) { RowRules(draft).chooseThreadsOfRows(); }

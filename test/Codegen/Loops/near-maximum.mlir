@@ -1,0 +1,22 @@
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v3 --zyx-kernel-lower-tiles --canonicalize --cse --zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+// The plane that windows slide over is copied as integers in the order of the floats: an element is turned once, and windows
+// compare integers.
+// CHECK-LABEL: kernel.func @pool
+// CHECK: %[[NEAR:.*]] = kernel.alloc : <{{.*}}xi32, private>
+// CHECK: arith.bitcast %{{.*}} : vector<8xf32> to vector<8xi32>
+// CHECK: kernel.store %{{.*}}, %[[NEAR]]{{.*}} : vector<8xi32>
+// CHECK: kernel.load %[[NEAR]]{{.*}} -> vector<8xi32>
+// CHECK-NOT: arith.bitcast %{{.*}} : vector<8xf32> to vector<8xi32>
+// CHECK: arith.maxsi
+// CHECK: arith.bitcast %{{.*}} : vector<8xi32> to vector<8xf32>
+kernel.func @pool(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %least = arith.constant 0xFF800000 : f32
+  %xs = kernel.view %x map <[<[24, 32, 3, 3] strides [34, 1, 34, 1]>, <[26, 34] strides [32, 1] offset -33 valid [1 : 25, 1 : 33]>]> : <f32, global> -> <24x32x3x3xf32, global>
+  %ys = kernel.view %y map <[<[24, 32] strides [32, 1]>]> : <f32, global> -> <24x32xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0, %c0] other %least : f32 axes ["i", "j", "p", "q"] in_bounds [true, true, true, true] : <24x32x3x3xf32, global> -> tensor<24x32x3x3xf32>
+  %s = kernel.reduce max %a dims [2, 3] : tensor<24x32x3x3xf32> -> tensor<24x32xf32>
+  kernel.store %s, %ys[%c0, %c0] in_bounds [true, true] : tensor<24x32xf32>, <24x32xf32, global>
+  kernel.return
+}
