@@ -17,27 +17,18 @@ MOST = 600
 REASONS = {
     "lib/Codegen/Cpu/BlockedDots.cpp":
         "one class: the loops of a product, from its blocks down to the registers of a micro-kernel",
-    "lib/Codegen/Simt/LowerAttention.cpp":
-        "one class, in the order of the code that it emits: staging, limits, a block of keys, results; its steps share "
-        "the kernel's registers and shared memory",
-    "lib/Codegen/Simt/SharedDots.cpp":
-        "one class: where slices of factors lie in shared memory, who writes them and who multiplies them is one decision",
     "lib/Codegen/Tile/TileEvaluator.cpp":
         "one class: an evaluator of expressions, with one function for each op",
     "lib/Conversion/GraphToKernel/GroupAxes.cpp":
         "one class: which axes a group has, and how its values lie along them",
     "lib/Conversion/GraphToKernel/LoopKernel.cpp":
         "one class: the kernel of a loop over elements, from its views to its stores",
-    "lib/Conversion/GraphToKernel/OrderWorkgroups.cpp":
-        "one class: sorts and scans of a workgroup, which share exchanges between threads",
     "lib/Conversion/KernelToLLVM/Memory.cpp":
         "one pattern for each op that touches memory, over the same addresses and masks",
     "lib/Dialect/Graph/Analysis/ElementLoop.cpp":
         "one analysis: what a loop over elements reads, writes and carries",
     "lib/Graph/Infer.cpp":
         "the rules of inference: one short function for each op",
-    "lib/Schedule/ChooseRules.cpp":
-        "one class: the rules that choose a schedule, in the order in which they are asked",
     "lib/Session/Session.cpp":
         "the session and its three kinds of executables, which nothing else names",
     "lib/Tensor/Realize.cpp":

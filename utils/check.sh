@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
 # suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
-#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME]
-# Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan.
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd]
+# Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
+# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
-preset=release
+preset=release all_amd=
 for option in "$@"; do
   case $option in
     --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
     --preset=*) preset=${option#*=} ;;
-    --help | -h) sed -n '2,6s/^# \?//p' "$0"; exit 0 ;;
+    --all-amd) all_amd=yes ;;
+    --help | -h) sed -n '2,7s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -92,6 +94,12 @@ check "conformance counts" "$zyx_root/utils/conformance.py" --counts "$folder"/c
 lit=$(sed -n 's/^ZYX_LIT:FILEPATH=//p' "$folder/CMakeCache.txt")
 step "lit tests" "$lit" -sv --xunit-xml-output "$folder/lit.xml" "$folder/test"
 count "lit tests" "$folder/lit.xml"
+
+if [ -n "$all_amd" ]; then
+  for target in gfx942 gfx1100 gfx1201; do
+    check "all conformance cases for $target" "$folder/bin/zyx-conformance" --compile-only --target=$target
+  done
+fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "facts of machines" "$zyx_root/utils/check-targets.py"

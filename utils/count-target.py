@@ -16,8 +16,8 @@ import sys
 TARGETS = {
     "hip": {
         "files": [
-            "lib/Conversion/KernelToGPU/ROCDLInstructions.cpp", "lib/Conversion/KernelToGPU/ROCDLInstructions.h",
-            "lib/Target/ROCDL/*", "include/zyx/Target/ROCDL/*", "lib/Runtime/Devices/Hip/*",
+            "lib/Conversion/KernelToGPU/ROCDLInstructions.cpp", "lib/Target/ROCDL/*",
+            "include/zyx/Target/ROCDL/*", "lib/Runtime/Devices/Hip/*",
         ],
         "parts": {
             "lib/Target/Info/TargetInfo.cpp": [r"TargetInfo (amd|cdna3|rdna3|rdna4)\("],

@@ -282,6 +282,15 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
                                        return Nodes{h, set(s, in[2], in[0], sum, 1)};
                                      });
                      }});
+  // What begins and ends apart, and rates that trips share, in whole vectors and the rest of one.
+  cases.push_back({named("loop.elements.apart", dtype), [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {5, 37}),
+                                  rate = b.mul(b.x(dtype, {37, 3}), b.splat(dtype, {37, 3}, 0.125));
+                     return b.loop(5, {b.x(dtype, {37, 3})}, {x, rate}, [=](Builder &s, Inputs in) {
+                       const NodeId now = s.expand(s.reshape(row(s, in[2], in[0]), {37, 1}), {37, 3});
+                       return Nodes{s.add(s.mul(in[3], in[1]), now)};
+                     });
+                   }});
   // Numbers of the trip and of the place, conditions that are carried, flipped and permuted rows.
   cases.push_back({named("loop.elements.places", dtype), [=](Builder &b) {
                      const NodeId x = b.x(dtype, {5, 19, 3}), h = b.x(dtype, {3, 19});

@@ -139,6 +139,39 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                    }});
 }
 
+/// Of a convolution with padding on both sides the last positions are left out behind bias and rounding, and some of
+/// the first ones, as causal ones are written: only the others need be computed. With `isShared` all of them are a
+/// result, too.
+static void addPart(std::vector<Case> &cases, const Layer &layer, int64_t front, int64_t back, bool isShared,
+                    DType dtype) {
+  cases.push_back(
+      {std::string("convolution.") + layer.name + (isShared ? ".part.shared." : ".part.") +
+           std::string(toString(dtype)),
+       [=](Builder &b) {
+         const DType sum = accumulatorType(dtype);
+         const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
+         Ints first = {0, rank - 1}, last = {0};
+         for (int64_t i = 1; i + 1 < rank; ++i) {
+           first.push_back(i);
+           last.push_back(i + 1);
+         }
+         last.push_back(1);
+         const NodeId x = b.permute(b.x(dtype, shapeOf(true, layer.batch, layer.channels, layer.extents)), first);
+         Shape filter = layer.size;
+         filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+         const NodeId y = convolve(b, x, b.x(dtype, filter),
+                                   {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+         const Shape shape = b.type(y).shape;
+         const NodeId shifted = b.cast(b.add(b.cast(y, sum), b.along(b.x(sum, {layer.outputs}), shape, 1)), dtype);
+         Ints low(shape.size(), 0), high = low;
+         low.back() = -front;
+         high.back() = -back;
+         const NodeId part = b.pad(shifted, b.splat(dtype, {}, 0), low, high, Ints(shape.size(), 0));
+         const NodeId z = b.permute(b.mul(part, b.unary(UnaryKind::Tanh, part)), last);
+         return isShared ? std::vector<NodeId>{z, shifted} : std::vector<NodeId>{z};
+       }});
+}
+
 /// Convolutions that read each other's results, behind norms of their channels: between kernels these images lie in
 /// whatever order is best for who reads them. One of them is a result, too, and has its own.
 static void addChain(std::vector<Case> &cases, bool hasGradients, DType dtype) {
@@ -245,6 +278,26 @@ void addConvolutionCases(std::vector<Case> &cases) {
         addLayer(cases, layer, channelsLast, dtype);
     }
   addMixed(cases, near[1], F64);
+  // So many results that a thread has several rows of them.
+  const Layer tall[] = {
+      {"tall", 1, 96, 96, {96, 96}, {3, 3}, ones, ones, ones, ones, 96},
+      {"tall-odd", 1, 72, 72, {126, 77}, {5, 3}, ones, ones, {2, 1}, {2, 1}, 72},
+      {"tall-strided", 1, 96, 96, {161, 170}, {3, 3}, {2, 2}, ones, ones, ones, 96},
+      {"tall-line", 1, 640, 640, {1024}, {4}, one, one, {3}, {0}, 640},
+  };
+  for (const Layer &layer : tall)
+    for (const DType dtype : {F32, F16})
+      for (const bool channelsLast : {false, true})
+        addLayer(cases, layer, channelsLast, dtype);
+  addMixed(cases, tall[0], BF16);
+  addMixed(cases, tall[3], BF16);
+  for (const bool isShared : {false, true})
+    for (const DType dtype : {F32, BF16}) {
+      addPart(cases, {"near-line", 2, 50, 50, {300}, {4}, one, one, {3}, {3}, 50}, 0, 3, isShared, dtype);
+      addPart(cases, {"near-line-strided", 2, 24, 24, {97}, {5}, {2}, one, {4}, {6}, 24}, 3, 2, isShared, dtype);
+      addPart(cases, {"line", 2, 16, 24, {67}, {5}, one, {2}, {8}, {8}}, 1, 8, isShared, dtype);
+      addPart(cases, {"dense", 1, 24, 20, {17, 28}, {3, 3}, ones, ones, ones, ones}, 5, 4, isShared, dtype);
+    }
   for (const Layer &layer : near)
     for (const bool isMixed : {false, true})
       addFilterGradient(cases, layer, isMixed, F32);

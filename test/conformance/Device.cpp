@@ -11,6 +11,7 @@
 #include "zyx/Graph/Devices.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Session/Session.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include <algorithm>
 #include <sys/wait.h>
@@ -110,7 +111,9 @@ public:
   void setSeed(uint64_t value) override { seed = value; }
   bool isCompiler() const override { return true; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
-    Program program{graph, {inputs.begin(), inputs.end()}};
+    ZYX_ASSIGN_OR_RETURN(const target::TargetInfo record, target::lookUpTarget(target));
+    ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, record.device));
+    Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
       program = withWeights(program);
     session::CompileOptions options;

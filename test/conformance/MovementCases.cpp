@@ -227,6 +227,20 @@ static void addCompositions(std::vector<Case> &cases) {
            const NodeId slid = b.window(padded, {2, 3}, {3, 3}, {2, 2}, {1, 1});
            return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid, {4, 5})};
          }});
+  // Windows that overlap so much that a processor copies what they slide over, in either order of memory.
+  for (DType dtype : {F32, F64, BF16})
+    for (ReduceKind kind : {ReduceKind::Max, ReduceKind::Min})
+      cases.push_back({named("pool.wide", dtype) + "." + std::string(toString(kind)), [=](Builder &b) {
+                         const double least =
+                             std::numeric_limits<double>::infinity() * (kind == ReduceKind::Max ? -1 : 1);
+                         const auto pooled = [&](NodeId x) {
+                           const NodeId padded =
+                               b.pad(x, b.splat(dtype, {}, least), {0, 0, 2, 2}, {0, 0, 2, 2}, {0, 0, 0, 0});
+                           return b.reduce(kind, b.window(padded, {2, 3}, {5, 5}, {1, 1}, {1, 1}), {4, 5});
+                         };
+                         return std::vector<NodeId>{pooled(hurt(b, dtype, {1, 3, 9, 21})),
+                                                    pooled(b.permute(hurt(b, dtype, {1, 7, 6, 40}), {0, 3, 1, 2}))};
+                       }});
   cases.push_back({"pool.mean", [](Builder &b) {
                      const NodeId x = b.x(F32, {2, 3, 8, 8});
                      const NodeId slid = b.window(x, {2, 3}, {2, 2}, {2, 2}, {1, 1});

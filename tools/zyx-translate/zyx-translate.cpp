@@ -56,7 +56,7 @@ static LogicalResult kernelToPTX(const std::shared_ptr<llvm::SourceMgr> &sources
     return failure();
   std::string comments;
   for (auto func : module->getOps<zyx::kernel::FuncOp>()) {
-    FailureOr<zyx::kernel::LaunchInfo> info = zyx::kernel::launchInfoOf(func, /*asMachineForm=*/true);
+    FailureOr<zyx::kernel::LaunchInfo> info = zyx::kernel::launchInfoOf(func);
     if (failed(info))
       return failure();
     llvm::raw_string_ostream(comments) << "// kernel " << func.getName() << " threads " << info->threads << " shared "
