@@ -129,7 +129,11 @@ Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bo
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
-  LLVMAnalyses analyses(machine.get());
+  // Loops arrive with as many elements a trip as a thread has registers for. LLVM would repeat a body for all trips and
+  // read what all of them need at first.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = false;
+  LLVMAnalyses analyses(machine.get(), tuning);
   llvm::ModulePassManager passes;
   llvm::cantFail(analyses.builder.parsePassPipeline(passes, scalarisingPasses));
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));

@@ -156,10 +156,12 @@ TEST_F(CudaStreamsTest, AFailureIsTheRunsAndTheCardsOwn) {
   const Result<Point> refused = executor->submitOn(stream);
   ASSERT_TRUE(refused) << refused.status().toString();
   EXPECT_THAT(refused->wait().toString(), HasSubstr("cannot wait for another device: CUDA_ERROR_INVALID_VALUE"));
-  // Then that of the stream.
+  // Then that of the stream, which has no need to wait for a run that is over.
   fake->failWait = 2;
+  holdRuns(1);
   EXPECT_THAT(executor->submitOn(stream).status().toString(),
               HasSubstr("cannot have a stream of the host program wait: CUDA_ERROR_INVALID_VALUE"));
+  holdRuns(0);
   EXPECT_TRUE(executor->run().isOk());
   expectResult();
 }

@@ -262,7 +262,8 @@ TEST_F(KernelCacheTest, TheArtifactIsTheSameWhetherKernelsAreFoundOrCompiled) {
       // Other options and machines are other kernels.
       const size_t before = shelf.kernels.size();
       options.noOptimise = true;
-      ASSERT_TRUE((*compiler)->compile(graph, options, {}, shelf.store()).isOk());
+      const Result<Compiled> plain = (*compiler)->compile(graph, options, {}, shelf.store());
+      ASSERT_TRUE(plain.isOk()) << plain.status().toString();
       EXPECT_EQ(shelf.kernels.size() > before, !isText);
     }
   }

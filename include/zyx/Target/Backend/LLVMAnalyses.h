@@ -12,7 +12,8 @@ namespace zyx::target {
 /// What passes over LLVM IR need beside themselves: analyses of every level, which know each other.
 /// `builder` makes the passes for the machine.
 struct LLVMAnalyses {
-  explicit LLVMAnalyses(llvm::TargetMachine *machine) : builder(machine) {
+  explicit LLVMAnalyses(llvm::TargetMachine *machine, llvm::PipelineTuningOptions tuning = {})
+      : builder(machine, tuning) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(callGraphs);
     builder.registerFunctionAnalyses(functions);
