@@ -99,7 +99,7 @@ private:
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
-    constexpr int64_t mostVectors = 32, fewestVectors = 8, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
+    constexpr int64_t mostVectors = 32, fewestVectors = 4, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
     if (!target.hasSubgroups() || !draft.dots.empty())
       return false;
     const SmallVector<Axis> parallel = draft.parallelAxes();
@@ -133,13 +133,16 @@ private:
     while (axes.extent(*along) % lanes != 0)
       lanes /= 2;
     const int64_t all = axes.extent(*along) / lanes;
-    int64_t vectors = std::min(all, mostVectors);
-    while (all % vectors != 0)
-      --vectors;
-    if (vectors < std::min(all, fewestVectors))
-      return false;
     for (Axis axis : parallel)
-      programs *= axis == *along ? all / vectors : axes.extent(axis);
+      programs *= axis == *along ? 1 : axes.extent(axis);
+    // The widest strips that every multiprocessor has one of, or the narrowest.
+    int64_t vectors = 0;
+    for (int64_t width = std::min(all, mostVectors); width >= std::min(all, fewestVectors); --width)
+      if (all % width == 0 && (vectors == 0 || programs * (all / vectors) < target.cores))
+        vectors = width;
+    if (vectors == 0)
+      return false;
+    programs *= all / vectors;
     const int64_t wanted = target.busyThreads();
     if (programs * vectors >= wanted / 2)
       return false;
@@ -195,8 +198,12 @@ private:
     const int64_t vectors = axes.extent(*row) / lanes;
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
-    // Where a thread has a result, or some, there are enough of them.
-    if (!areSame || vectors > groupThreads / 2 || vectors >= draft.fewestThreads * vectorsPerThread ||
+    // Where a thread has a result, or some, there are enough of them; or where threads that share a row have all rows
+    // of a result, one after the other.
+    const int64_t sharing =
+        std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsPerThread)), mostThreads);
+    if (!areSame || vectors > groupThreads / 2 ||
+        (sharing >= draft.fewestThreads && programs * sharing >= target.busyThreads() / 2) ||
         programs / target.lanes(4) >= target.cores * fewestPrograms)
       return false;
     const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));

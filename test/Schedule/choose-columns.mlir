@@ -4,16 +4,16 @@
 
 !f = !kernel.buffer<f32, global>
 
-// Of 48 columns a workgroup has all, 12 vectors in 32 rows at a time.
-// CHECK-LABEL: kernel.func @columns({{.*}} attributes {row_groups, schedule = {{.*}} threads = 384 : i64}
+// Of 48 columns there are strips for three workgroups, of 4 vectors in 32 rows at a time: fewer would not fill sectors of memory.
+// CHECK-LABEL: kernel.func @columns({{.*}} attributes {row_groups, schedule = {{.*}}<"c", 16>{{.*}} threads = 128 : i64}
 // CPU-LABEL: kernel.func @columns
 // CPU-NOT: row_groups
 // Threads walk rows from their group's on, and one of them adds up what the groups have of a column.
 // LOWERED-LABEL: kernel.func @columns
-// LOWERED: kernel.alloc : <32x48xf32, shared>
+// LOWERED: kernel.alloc : <32x16xf32, shared>
 // LOWERED: scf.for %{{.*}} = %[[GROUP:.*]] to %c256 step %c256{{.*}} iter_args
 // LOWERED: kernel.barrier workgroup
-// LOWERED: scf.for %{{.*}} = %{{.*}} to %c48{{.*}} step %c384
+// LOWERED: scf.for %{{.*}} = %{{.*}} to %c16{{.*}} step %c128
 kernel.func @columns(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %x map <[<[333, 48] strides [48, 1]>]> : !f -> !kernel.view<333x48xf32, global>
@@ -33,6 +33,19 @@ kernel.func @channels(%x: !f, %y: !f) {
   %2 = kernel.reduce add %1 dims [0, 2, 3] : tensor<64x10x14x14xf32> -> tensor<10xf32>
   %3 = kernel.view %y map <[<[10] strides [1]>]> : !f -> !kernel.view<10xf32, global>
   kernel.store %2, %3[%c0] in_bounds [true] : tensor<10xf32>, !kernel.view<10xf32, global>
+  kernel.return
+}
+
+// 98 vectors are a row that threads could share, but there are too few channels for that: groups of threads have its images.
+// CHECK-LABEL: kernel.func @images({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 224 : i64}
+kernel.func @images(%x: !kernel.buffer<bf16, global>, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[8, 384, 784] strides [301056, 784, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<8x384x784xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["n", "c", "p"] in_bounds [true, true, true] : !kernel.view<8x384x784xbf16, global> -> tensor<8x384x784xbf16>
+  %2 = arith.extf %1 : tensor<8x384x784xbf16> to tensor<8x384x784xf32>
+  %3 = kernel.reduce add %2 dims [0, 2] : tensor<8x384x784xf32> -> tensor<384xf32>
+  %4 = kernel.view %y map <[<[384] strides [1]>]> : !f -> !kernel.view<384xf32, global>
+  kernel.store %3, %4[%c0] in_bounds [true] : tensor<384xf32>, !kernel.view<384xf32, global>
   kernel.return
 }
 

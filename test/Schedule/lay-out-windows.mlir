@@ -24,3 +24,17 @@ func.func @main(%x: tensor<8x28x28x64xbf16>, %w: tensor<64x7x7xbf16>) -> tensor<
   %8 = graph.reduce add %7 dims = [4, 5] : tensor<8x64x28x28x7x7xf32> -> tensor<8x64x28x28xf32>
   return %8 : tensor<8x64x28x28xf32>
 }
+
+// Images and channels are two axes, because no step in memory leads through both: a maximum of windows is found in rows of a copy.
+// CHECK: plan.launch @pool_0_window
+// CHECK: kernel.func @pool_0(
+// CHECK: kernel.view {{.*}} map <[<[8, 64, 28, 28, 5, 5] strides [65536, 1024, 32, 1, 32, 1]>]>
+// CHECK: kernel.func @pool_0_window(
+func.func @pool(%x: tensor<8x28x28x64xbf16>) -> tensor<8x64x28x28xbf16> {
+  %0 = graph.permute %x order = [0, 3, 1, 2] : tensor<8x28x28x64xbf16> -> tensor<8x64x28x28xbf16>
+  %least = graph.constant dense<0xFF80> : tensor<bf16>
+  %1 = graph.pad %0, %least low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<8x64x28x28xbf16> -> tensor<8x64x32x32xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<8x64x32x32xbf16> -> tensor<8x64x28x28x5x5xbf16>
+  %3 = graph.reduce max %2 dims = [4, 5] : tensor<8x64x28x28x5x5xbf16> -> tensor<8x64x28x28xbf16>
+  return %3 : tensor<8x64x28x28xbf16>
+}

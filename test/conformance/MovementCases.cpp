@@ -241,6 +241,23 @@ static void addCompositions(std::vector<Case> &cases) {
                          return std::vector<NodeId>{pooled(hurt(b, dtype, {1, 3, 9, 21})),
                                                     pooled(b.permute(hurt(b, dtype, {1, 7, 6, 40}), {0, 3, 1, 2}))};
                        }});
+  // Images whose channels come last and results whose do not, of which a card copies the images first.
+  for (DType dtype : {F32, BF16})
+    cases.push_back({named("pool.images", dtype), [=](Builder &b) {
+                       const NodeId x = b.permute(hurt(b, dtype, {2, 40, 36, 20}), {0, 3, 1, 2});
+                       const NodeId least = b.splat(dtype, {}, -std::numeric_limits<double>::infinity());
+                       const NodeId padded = b.pad(x, least, {0, 0, 2, 2}, {0, 0, 2, 2}, {0, 0, 0, 0});
+                       const NodeId slid = b.window(padded, {2, 3}, {5, 5}, {1, 1}, {1, 1});
+                       return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid, {4, 5})};
+                     }});
+  // Few channels of several images are summed up, and what is summed is written with its channels last.
+  for (DType dtype : {F32, BF16})
+    cases.push_back({named("permute.and-sum", dtype), [=](Builder &b) {
+                       const NodeId x = b.permute(b.x(dtype, {3, 6, 40, 40}), {0, 2, 3, 1});
+                       const NodeId scaled =
+                           b.mul(x, b.expand(b.reshape(b.x(dtype, {6}), {1, 1, 1, 6}), {3, 40, 40, 6}));
+                       return std::vector<NodeId>{scaled, b.reduce(ReduceKind::Add, scaled, {0, 1, 2})};
+                     }});
   cases.push_back({"pool.mean", [](Builder &b) {
                      const NodeId x = b.x(F32, {2, 3, 8, 8});
                      const NodeId slid = b.window(x, {2, 3}, {2, 2}, {2, 2}, {1, 1});

@@ -431,8 +431,11 @@ bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter,
                                 Class inner) const {
   if (hasOuter != hasInner)
     return false;
+  // One axis is one step in memory too, or its elements would have to be divided out of an index.
+  const int64_t extent = getClassExtent(inner);
   return !hasOuter || (isWhole(value, map, outer) && isWhole(value, map, inner) &&
-                       getStride(value, map, outer) == getStride(value, map, inner) * getClassExtent(inner));
+                       getStride(value, map, outer) == getStride(value, map, inner) * extent &&
+                       getMemoryStride(value, map, outer) == getMemoryStride(value, map, inner) * extent);
 }
 
 /// The same of the results, which are written through one block.
