@@ -22,6 +22,7 @@
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
@@ -114,7 +115,8 @@ static void keepSumsInPlace(llvm::Module &module) {
       for (llvm::Instruction &instruction : block)
         if (fitsRegisters(instruction.getType()) && isPartOfSum(instruction) &&
             llvm::none_of(instruction.users(), [&](llvm::User *user) {
-              return llvm::cast<llvm::Instruction>(user)->getParent() == &block && !llvm::isa<llvm::PHINode>(user);
+              const auto *reader = llvm::cast<llvm::Instruction>(user);
+              return reader->getParent() == &block && isPartOfSum(*reader);
             }))
           sums.push_back(&instruction);
       for (llvm::Instruction *sum : sums) {
@@ -139,13 +141,25 @@ Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bo
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   passes.run(*module, analyses.modules);
   keepSumsInPlace(*module);
+  // Kernels whose values are too many for the registers as LLVM orders their instructions are ordered for the fewest.
+  ZYX_ASSIGN_OR_RETURN(std::string object, emit(*machine, *llvm::CloneModule(*module), target, /*asText=*/false));
+  if (!checkMetadata(object, target).isOk())
+    for (llvm::Function &function : *module)
+      function.addFnAttr("amdgpu-sched-strategy", "iterative-minreg");
+  else if (!asText)
+    return object;
+  return emit(*machine, *module, target, asText);
+}
+
+Result<std::string> CodeObjectCompilation::emit(llvm::TargetMachine &machine, llvm::Module &from,
+                                                const TargetInfo &target, bool asText) {
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager emit;
-  [[maybe_unused]] const bool cannot = machine->addPassesToEmitFile(
-      emit, stream, nullptr, asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+  llvm::legacy::PassManager passes;
+  [[maybe_unused]] const bool cannot = machine.addPassesToEmitFile(
+      passes, stream, nullptr, asText ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   ZYX_ASSERT(!cannot, "the backend writes objects and assembly");
-  emit.run(*module);
+  passes.run(from);
   if (!errors.empty())
     return Status::compileFailed("LLVM makes no code for '" + target.name + "': " + errors);
   return std::string(text.data(), text.size());

@@ -17,6 +17,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class TargetMachine;
+}
+
 namespace zyx::target {
 
 /// One module on its way to a code object. `translate` is called where the module's context may be used, the others on
@@ -31,6 +35,7 @@ public:
 
 private:
   Result<std::string> generate(const TargetInfo &target, bool asText);
+  Result<std::string> emit(llvm::TargetMachine &machine, llvm::Module &from, const TargetInfo &target, bool asText);
 
   /// What LLVM reports as an error: it would end the process otherwise.
   std::string errors;
