@@ -140,15 +140,20 @@ Result<std::string> CodeObjectCompilation::generate(const TargetInfo &target, bo
   llvm::cantFail(analyses.builder.parsePassPipeline(passes, scalarisingPasses));
   passes.addPass(analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
   passes.run(*module, analyses.modules);
-  keepSumsInPlace(*module);
-  // Kernels whose values are too many for the registers as LLVM orders their instructions are ordered for the fewest.
-  ZYX_ASSIGN_OR_RETURN(std::string object, emit(*machine, *llvm::CloneModule(*module), target, /*asText=*/false));
-  if (!checkMetadata(object, target).isOk())
-    for (llvm::Function &function : *module)
-      function.addFnAttr("amdgpu-sched-strategy", "iterative-minreg");
-  else if (!asText)
-    return object;
-  return emit(*machine, *module, target, asText);
+  // Where values are too many for the registers, instructions are ordered for the fewest. A block of thousands of them
+  // has too many sums to keep all until its end: they may move then.
+  for (int attempt = 0;; ++attempt) {
+    std::unique_ptr<llvm::Module> made = llvm::CloneModule(*module);
+    if (attempt < 2)
+      keepSumsInPlace(*made);
+    if (attempt % 2 == 1)
+      for (llvm::Function &function : *made)
+        function.addFnAttr("amdgpu-sched-strategy", "iterative-minreg");
+    ZYX_ASSIGN_OR_RETURN(std::string object, emit(*machine, *llvm::CloneModule(*made), target, /*asText=*/false));
+    if (attempt < 3 && !checkMetadata(object, target).isOk())
+      continue;
+    return asText ? emit(*machine, *made, target, asText) : Result<std::string>(std::move(object));
+  }
 }
 
 Result<std::string> CodeObjectCompilation::emit(llvm::TargetMachine &machine, llvm::Module &from,
