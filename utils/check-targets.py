@@ -21,7 +21,10 @@ KINDS = re.compile(r"\b(isGpu|isGPU|TargetKind)\b")
 # Rooms that choose by estimates, and names of constants that only a machine can give a value.
 DECIDING = ("lib/Schedule", "lib/Cost", "lib/Search", "lib/Fusion", "lib/Conversion/GraphToKernel")
 NUMBERS = re.compile(r"\b(\w*(?:PerCycle|[lL]atency)|[rR]egisterFile|[rR]esident\w*|[sS]ector\w*|"
-                     r"(?:warp|subgroup)(?:Size|Threads|Rows|Columns|Depth))\s*=\s*[\d.]")
+                     r"(?:warp|subgroup)(?:Size|Threads|Rows|Columns|Depth)|threadsPer\w+|threadBytes)\s*=\s*[\d.]")
+# Passes that form groups ask the module for the machine: an option would be a second truth.
+OPTIONS = ("include/zyx/Fusion",)
+FACTS = re.compile(r'Option<"\w*", "([\w-]*(?:threads|cluster|cores|workgroups|registers|shared|warp)[\w-]*)"')
 ADVICE = "read a fact of the record instead (zyx/Target/Info/TargetInfo.h)"
 
 
@@ -37,6 +40,8 @@ def check(root):
                 found = KINDS.findall(line)
                 if any(name.startswith(room + "/") for room in DECIDING):
                     found += NUMBERS.findall(line)
+                if any(name.startswith(room + "/") for room in OPTIONS):
+                    found += FACTS.findall(line)
                 for word in found:
                     errors.append(f"{name}:{number}: {word}: {ADVICE}")
     return errors, known

@@ -6,6 +6,8 @@
 #include "Blocks.h"
 #include "Notes.h"
 
+#include "zyx/Dialect/Graph/Analysis/FirstElements.h"
+#include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
@@ -41,8 +43,9 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       return signalPassFailure();
     for (Block *block : zyx::fusion::getBlocks(entry))
       for (Operation &op : *block)
-        for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
-                               zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName})
+        for (StringRef note :
+             {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
+              zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, runsAttrName, scatterPartsAttrName})
           op.removeAttr(note);
   }
 };

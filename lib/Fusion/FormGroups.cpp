@@ -7,12 +7,14 @@
 #include "FuseAttention.h"
 #include "GroupGraph.h"
 #include "GroupRules.h"
+#include "Machine.h"
 #include "Notes.h"
 #include "RecomputeWeights.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -28,6 +30,7 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::Status;
 using zyx::fusion::GroupGraph;
+using zyx::target::TargetInfo;
 
 namespace {
 
@@ -37,7 +40,7 @@ struct ProducerTraits {
   llvm::DenseSet<Operation *> fromInputs;
   /// Larger than everything that it is made of, as the product inside a matrix product is: storing
   /// it would cost more than all the rest.
-  llvm::DenseSet<Operation *> grown;
+  llvm::DenseSet<Operation *> expanding;
   /// Of those made of inputs, what depends on a transcendental function.
   llvm::DenseSet<Operation *> heavy;
 
@@ -56,10 +59,10 @@ struct ProducerTraits {
         Value source = getViewSource(operand);
         return numElements(source) < numElements(op->getResult(0)) ||
                (source.getDefiningOp() &&
-                (isa<ConstantOp, IotaOp>(source.getDefiningOp()) || grown.contains(source.getDefiningOp())));
+                (isa<ConstantOp, IotaOp>(source.getDefiningOp()) || expanding.contains(source.getDefiningOp())));
       });
       if (isGrown && isElementwise(op))
-        grown.insert(op);
+        expanding.insert(op);
     }
   }
 };
@@ -91,7 +94,7 @@ static bool tryMerge(GroupGraph &graph, Operation *producer, Operation *consumer
   return true;
 }
 
-/// Gives each reduce what nobody should store: grown producers and, where kernels are fused, those
+/// Gives each reduce what nobody should store: expanding producers and, where kernels are fused, those
 /// made of inputs. Others wait, because they are better off behind the kernel that makes their
 /// operands.
 static void mergePrologues(GroupGraph &graph, bool fuse) {
@@ -108,7 +111,7 @@ static void mergePrologues(GroupGraph &graph, bool fuse) {
           GroupGraph::GroupId other = graph.getHome(producer);
           const bool isLight = mayTakeHeavy || !traits.heavy.contains(producer) || isWidening(producer);
           if (other == group ||
-              !(traits.grown.contains(producer) || (fuse && isLight && traits.fromInputs.contains(producer))) ||
+              !(traits.expanding.contains(producer) || (fuse && isLight && traits.fromInputs.contains(producer))) ||
               !graph.checkMerge(group, other).isOk())
             continue;
           ZYX_DEBUG(Fusion, describe(producer) + " joins " + describe(reduce));
@@ -145,7 +148,7 @@ static void mergeCrossed(GroupGraph &graph) {
       continue;
     for (ReduceOp along : reduces)
       if (isAlongRows(along) && shapeOf(along) == shapeOf(across) && graph.getHome(along) != graph.getHome(across) &&
-          graph.mergeWalked({along, across}).isOk())
+          graph.mergeStreaming({along, across}).isOk())
         break;
   }
 }
@@ -334,7 +337,9 @@ private:
   void formGroups(Block &block, func::FuncOp entry) {
     // A group of what nobody reads would have no result.
     zyx::fusion::eraseUnused(block);
-    GroupGraph graph(block);
+    const TargetInfo &machine = zyx::fusion::getMachine(entry);
+    const int64_t columnSumBytes = machine.hasTensorTiles() ? zyx::target::columnSumBytes(machine) : 0;
+    GroupGraph graph(block, columnSumBytes);
     if (join) {
       zyx::fusion::mergeAttentions(graph);
       zyx::fusion::mergeRecomputed(graph);
@@ -343,7 +348,7 @@ private:
     if (!join)
       return createGroups(graph, block, entry);
     mergeNeighbours(graph);
-    if (rowAndColumnSums)
+    if (columnSumBytes != 0)
       mergeCrossed(graph);
     std::vector<MissedEdge> missed = findMissedEdges(graph);
     cloneCheapProducers(graph);

@@ -5,6 +5,7 @@
 // Products with one-hot rows, as embeddings of few characters are written.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -22,6 +23,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::target::TargetInfo;
 
 namespace {
 
@@ -222,17 +224,17 @@ private:
 
 } // namespace
 
-static void gatherOneHots(Block &block, int64_t threads) {
+static void gatherOneHots(Block &block, const TargetInfo &machine) {
   for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
-    OneHotProduct(sum, threads != 0).run();
+    OneHotProduct(sum, machine.hasSubgroups()).run();
 }
 
 namespace {
 
 struct GatherOneHots : zyx::fusion::impl::GatherOneHotsPassBase<GatherOneHots> {
-  using GatherOneHotsPassBase::GatherOneHotsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { gatherOneHots(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { gatherOneHots(block, machine); })))
       signalPassFailure();
   }
 };

@@ -40,7 +40,7 @@ static bool isPartOfKernel(Value value, Operation *reader) {
   return reader->hasAttr(oneKernelAttrName) && isa_and_nonnull<ConstantOp>(value.getDefiningOp());
 }
 
-GroupGraph::GroupGraph(Block &block) {
+GroupGraph::GroupGraph(Block &block, int64_t columnSumBytes) : columnSumBytes(columnSumBytes) {
   for (Operation &op : block)
     if (standsAlone(&op) || &op == block.getTerminator())
       for (Value value : op.getOperands())
@@ -200,15 +200,16 @@ SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
 }
 
 Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
-  return checkGroup(all, outputs, llvm::any_of(all, [&](Operation *op) { return walked.contains(op); }));
+  const bool mayStream = llvm::any_of(all, [&](Operation *op) { return streaming.contains(op); });
+  return checkGroup(all, outputs, mayStream ? StreamingKinds{true, columnSumBytes} : StreamingKinds());
 }
 
-Status GroupGraph::mergeWalked(ArrayRef<Operation *> together) {
-  walked.insert(together.begin(), together.end());
+Status GroupGraph::mergeStreaming(ArrayRef<Operation *> together) {
+  streaming.insert(together.begin(), together.end());
   Status merged = mergeAll(together);
   if (!merged.isOk())
     for (Operation *op : together)
-      walked.erase(op);
+      streaming.erase(op);
   return merged;
 }
 

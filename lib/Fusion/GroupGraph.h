@@ -28,7 +28,8 @@ public:
 
   /// One group per computing op. A view, constant or iota that the block returns, or that a loop
   /// or an external kernel reads, counts as one, but for reshapes of what is computed.
-  explicit GroupGraph(mlir::Block &block);
+  /// Streaming kernels may keep so many bytes of column sums beside sums of rows.
+  explicit GroupGraph(mlir::Block &block, int64_t columnSumBytes = 0);
 
   mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }
   /// The group that computes the op for others.
@@ -52,7 +53,7 @@ public:
   /// why they make none together, and changes nothing.
   Status mergeAll(mlir::ArrayRef<mlir::Operation *> ops);
   /// The same of ops that may be a chain of contractions or crossed sums, as which no others are joined.
-  Status mergeWalked(mlir::ArrayRef<mlir::Operation *> ops);
+  Status mergeStreaming(mlir::ArrayRef<mlir::Operation *> ops);
 
   /// Lets the readers of a cheap value compute it themselves, where that saves storing or reading
   /// it, and drops what nobody reads then. To be called when all merging is done.
@@ -103,7 +104,8 @@ private:
   /// Tells it of a group that has grown.
   void spread(GroupId group);
   /// Members of groups that may be chains of contractions or crossed sums.
-  llvm::DenseSet<mlir::Operation *> walked;
+  llvm::DenseSet<mlir::Operation *> streaming;
+  const int64_t columnSumBytes;
 };
 
 } // namespace zyx::fusion

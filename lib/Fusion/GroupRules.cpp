@@ -97,32 +97,35 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
       isWalkedAgain |= afterReduce.contains(getViewSource(reduce.getX()).getDefiningOp());
   }
   if (isWalkedAgain)
-    return Status::unsupported("its rows are few and long, and would be walked twice");
+    return Status::unsupported("its rows are few and long, and would be read twice");
   return Status::ok();
 }
 
-/// Columns' sums stay in the memory that the threads of a workgroup share, of which a multiprocessor has two.
-static Status checkCrossed(const IterationSpace &space, bool mayBe) {
+/// Columns' sums stay in the memory that the threads of a workgroup share.
+static Status checkCrossed(const IterationSpace &space, int64_t mostBytes) {
   const CrossedSums &crossed = *space.getCrossed();
-  constexpr int64_t mostBytes = 64 << 10, fewestColumns = 2048, multipleOf = 64;
+  constexpr int64_t fewestColumns = 2048, multipleOf = 64;
   const int64_t columns = space.getExtent(crossed.columns);
   const bool fits = columns >= fewestColumns && columns % multipleOf == 0 &&
                     static_cast<int64_t>(crossed.across.size() * sizeof(float)) * columns <= mostBytes;
-  return mayBe && fits ? Status::ok() : Status::unsupported("its reductions keep different axes");
+  return fits ? Status::ok() : Status::unsupported("its reductions keep different axes");
 }
 
-Status zyx::fusion::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, bool mayWalk) {
+Status zyx::fusion::checkProfit(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs,
+                                const StreamingKinds &allowed) {
+  if (space.getCrossed())
+    ZYX_RETURN_IF_ERROR(checkCrossed(space, allowed.columnSumBytes));
+  // Its tiles would be those of rows.
+  if ((space.getContraction() && !space.getAttention() && space.getReduces().size() > 1) ||
+      (space.getChain() && !allowed.chain))
+    return Status::unsupported("a contraction stands alone among reductions");
+  ZYX_RETURN_IF_ERROR(checkRepetition(space, ops));
+  return checkRows(space, ops, outputs);
+}
+
+Status zyx::fusion::checkGroup(const IterationSpace::Ops &ops, ValueRange outputs, const StreamingKinds &allowed) {
   if (ops.size() > maxGroupOps)
     return Status::unsupported("it would have more than " + std::to_string(maxGroupOps) + " ops");
-  auto space = IterationSpace::compute(ops, outputs);
-  if (!space)
-    return space.status();
-  if (space->getCrossed())
-    ZYX_RETURN_IF_ERROR(checkCrossed(*space, mayWalk));
-  // Its tiles would be those of rows.
-  if ((space->getContraction() && !space->getAttention() && space->getReduces().size() > 1) ||
-      (space->getChain() && !mayWalk))
-    return Status::unsupported("a contraction stands alone among reductions");
-  ZYX_RETURN_IF_ERROR(checkRepetition(*space, ops));
-  return checkRows(*space, ops, outputs);
+  ZYX_ASSIGN_OR_RETURN(const IterationSpace space, IterationSpace::compute(ops, outputs));
+  return checkProfit(space, ops, outputs, allowed);
 }

@@ -25,10 +25,21 @@ inline constexpr int64_t maxLongRow = int64_t(1) << 16;
 /// Whether an op takes tens of instructions.
 bool isTranscendental(mlir::Operation *op);
 
-/// Whether the ops are good as one kernel: they have an iteration space, and neither repeat much
-/// work nor leave the machine idle. A failure says why not. What walks an axis is good where that is asked for: a chain
-/// of contractions, which computes for each of its sums again what it keeps out of memory, and crossed sums.
-Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs, bool mayWalk = false);
+/// Kernels that stream along an axis and keep several sums meanwhile, where they are asked for.
+struct StreamingKinds {
+  /// A chain of contractions, which computes for each of its sums again what it keeps out of memory.
+  bool chain = false;
+  /// Bytes of column sums that a kernel may keep beside sums of rows; 0 where no kernel has both.
+  int64_t columnSumBytes = 0;
+};
+
+/// Whether ops that may be one kernel are good as one: they neither repeat much work nor leave the machine idle. A
+/// failure says why not. Whether they may be one at all is what `IterationSpace::compute` says.
+Status checkProfit(const graph::ir::IterationSpace &space, const graph::ir::IterationSpace::Ops &ops,
+                   mlir::ValueRange outputs, const StreamingKinds &allowed);
+/// Both, and that the ops are not too many.
+Status checkGroup(const graph::ir::IterationSpace::Ops &ops, mlir::ValueRange outputs,
+                  const StreamingKinds &allowed = {});
 
 } // namespace zyx::fusion
 

@@ -5,6 +5,7 @@
 // Contractions over windows without the padding that most of their elements are.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
@@ -363,6 +364,8 @@ namespace {
 
 struct LeaveOutPadding : zyx::fusion::impl::LeaveOutPaddingPassBase<LeaveOutPadding> {
   void runOnOperation() override {
+    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
+      return;
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), leaveOutPadding)))
       signalPassFailure();
   }

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 
 using zyx::fusion::LeadingPart;
+using zyx::target::TargetInfo;
 
 /// Whether a value is computed from the result of another reduction, element by element and through views.
 static bool followsReduction(Value value, llvm::DenseSet<Operation *> &seen) {
@@ -46,10 +47,10 @@ static LeadingPart findLeadingPart(ReduceOp op, int64_t most) {
 }
 
 /// How many parts a contraction is worth: few results of a long sum are few tiles, which fill no card.
-static int64_t partsOfContraction(ReduceOp op, int64_t threads) {
+static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
   // A tile's results; steps that a part has at least; parts that are worth a second kernel.
   constexpr int64_t tileResults = 1024, fewestSteps = 256, fewestParts = 8, fewestProducts = int64_t(1) << 23;
-  constexpr int64_t threadsPerTile = 128;
+  const int64_t tileThreads = 4 * machine.simt.subgroupSize;
   auto type = cast<RankedTensorType>(op.getX().getType());
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   if (results == 0 || type.getNumElements() < fewestProducts || type.getElementTypeBitWidth() < 32)
@@ -62,12 +63,12 @@ static int64_t partsOfContraction(ReduceOp op, int64_t threads) {
     batches *= type.getDimSize(dim);
   const int64_t tiles = std::max<int64_t>(llvm::divideCeil(results, tileResults), batches);
   const int64_t steps = type.getNumElements() / results;
-  const int64_t parts = std::min(threads / threadsPerTile / tiles, steps / fewestSteps);
+  const int64_t parts = std::min(machine.busyThreads() / tileThreads / tiles, steps / fewestSteps);
   return parts < fewestParts ? 0 : parts;
 }
 
-std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, int64_t threads) {
-  const int64_t most = partsOfContraction(op, threads);
+std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const TargetInfo &machine) {
+  const int64_t most = partsOfContraction(op, machine);
   llvm::DenseSet<Operation *> seen;
   if (most == 0 || followsReduction(op.getX(), seen))
     return std::nullopt;

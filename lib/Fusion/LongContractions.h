@@ -6,6 +6,7 @@
 #define ZYX_LIB_FUSION_LONGCONTRACTIONS_H
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::fusion {
 
@@ -16,8 +17,8 @@ struct LeadingPart {
   int64_t cut = -1, pieces = 1;
 };
 
-/// The contraction's parts, where it is worth some; attentions are walked as a whole.
-std::optional<LeadingPart> findPartsWorth(graph::ir::ReduceOp op, int64_t threads);
+/// The contraction's parts, where it is worth some; attentions stay whole.
+std::optional<LeadingPart> findPartsWorth(graph::ir::ReduceOp op, const target::TargetInfo &machine);
 
 } // namespace zyx::fusion
 

@@ -6,6 +6,7 @@
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -14,10 +15,7 @@ using namespace zyx::graph::ir;
 
 using zyx::fusion::contiguousDim;
 using zyx::fusion::lastDimAttrName;
-using zyx::fusion::threadsPerRow;
-
-/// Of neighbours along a row of memory, a thread of many has 16 bytes.
-static constexpr int64_t threadBytes = 16;
+using zyx::target::TargetInfo;
 
 /// The last dimension that has neighbours, and how many elements there are.
 static std::optional<std::pair<int64_t, int64_t>> findLast(ArrayRef<int64_t> shape) {
@@ -102,23 +100,21 @@ int64_t zyx::fusion::contiguousDim(ReduceOp op) {
 
 bool zyx::fusion::isAlongRows(ReduceOp op) { return llvm::is_contained(op.getDims(), contiguousDim(op)); }
 
-/// What a workgroup of a card has of column sums: so many vectors of neighbouring columns, and threads for each.
-constexpr int64_t stripVectors = 32, threadsPerStrip = 512;
-
-/// Workgroups that a machine with so many threads has for column sums that are not cut into parts.
-static int64_t stripsOf(ReduceOp op) {
+/// Workgroups for column sums that are not cut into parts: each has a strip of neighbouring columns.
+static int64_t stripsOf(ReduceOp op, const TargetInfo &machine) {
   auto widened = op.getX().getDefiningOp<CastOp>();
   auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const int64_t columns = type.getDimSize(contiguousDim(op));
   const int64_t bytes = llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
-  const int64_t strips = llvm::divideCeil(columns * bytes, threadBytes * stripVectors);
+  const int64_t strips = llvm::divideCeil(columns * bytes, zyx::target::stripBytes(machine));
   return std::max<int64_t>(results / std::max<int64_t>(columns, 1), 1) * strips;
 }
 
-int64_t zyx::fusion::threadsOf(ReduceOp op) {
+int64_t zyx::fusion::threadsOf(ReduceOp op, const TargetInfo &machine) {
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
-  return isAlongRows(op) ? results * threadsPerRow : stripsOf(op) * threadsPerStrip;
+  return isAlongRows(op) ? results * zyx::target::rowThreads(machine)
+                         : stripsOf(op, machine) * zyx::target::columnThreads(machine);
 }
 
 bool zyx::fusion::hasManyElements(ReduceOp op) {
@@ -126,17 +122,19 @@ bool zyx::fusion::hasManyElements(ReduceOp op) {
   return cast<RankedTensorType>(op.getX().getType()).getNumElements() >= fewestElements;
 }
 
-bool zyx::fusion::isLong(ReduceOp op, int64_t threads) {
+bool zyx::fusion::isLong(ReduceOp op, const TargetInfo &machine) {
   constexpr int64_t mostResults = 8;
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const int64_t elements = cast<RankedTensorType>(op.getX().getType()).getNumElements();
-  // Columns that a few multiprocessors have take longer than launches, though there are fewer elements.
+  // Columns that a few cores have take longer than launches, though there are fewer elements.
   constexpr int64_t fewestOfColumns = int64_t(1) << 17, fewStrips = 4;
-  const bool isOfFew = threads != 0 && elements >= fewestOfColumns && !isAlongRows(op) && stripsOf(op) <= fewStrips;
+  const bool isOfFew =
+      machine.hasSubgroups() && elements >= fewestOfColumns && !isAlongRows(op) && stripsOf(op, machine) <= fewStrips;
   if (!(hasManyElements(op) || isOfFew) || matchContraction(op))
     return false;
   // Half of the threads are enough: a second kernel takes its time, too.
-  return results <= mostResults || (results > 0 && elements / results >= 64 && threadsOf(op) < threads / 2);
+  return results <= mostResults || (machine.hasSubgroups() && results > 0 && elements / results >= 64 &&
+                                    threadsOf(op, machine) < machine.busyThreads() / 2);
 }
 
 bool zyx::fusion::hasRows(ReduceOp op) {

@@ -6,11 +6,9 @@
 #define ZYX_LIB_FUSION_LONGREDUCTIONS_H
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::fusion {
-
-/// Threads that share a row of a card.
-inline constexpr int64_t threadsPerRow = 256;
 
 /// The dimension of a value along which memory is read, by what most of it is made of; none where the nearest ops do
 /// not tell.
@@ -19,12 +17,12 @@ std::optional<int64_t> findContiguousDim(mlir::Value value);
 int64_t contiguousDim(graph::ir::ReduceOp op);
 /// Whether elements that lie next to each other are combined.
 bool isAlongRows(graph::ir::ReduceOp op);
-/// Threads that a machine with many of them has for a reduction that is not cut into parts.
-int64_t threadsOf(graph::ir::ReduceOp op);
+/// Threads that a machine with subgroups has for a reduction that is not cut into parts.
+int64_t threadsOf(graph::ir::ReduceOp op, const target::TargetInfo &machine);
 /// What takes as long as some hundred launches.
 bool hasManyElements(graph::ir::ReduceOp op);
-/// The same, and results that are too few to share it. For a machine that wants many `threads`, or 0 for others.
-bool isLong(graph::ir::ReduceOp op, int64_t threads);
+/// The same, and results that are too few for the machine to share it.
+bool isLong(graph::ir::ReduceOp op, const target::TargetInfo &machine);
 /// Rows that are programs of their own: the first of several dimensions that are reduced.
 bool hasRows(graph::ir::ReduceOp op);
 

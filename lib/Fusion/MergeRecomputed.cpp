@@ -55,7 +55,7 @@ void zyx::fusion::mergeRecomputed(GroupGraph &graph) {
       continue;
     SmallVector<Operation *> members = graph.getWays(opsOf(kernel.products), opsOf(kernel.sums));
     llvm::append_range(members, opsOf(kernel.beside));
-    Status merged = graph.mergeWalked(members);
+    Status merged = graph.mergeStreaming(members);
     if (!merged.isOk())
       ZYX_DEBUG(Fusion, "weights that are computed again are several kernels: " + merged.message());
   }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "LongContractions.h"
+#include "Machine.h"
 
 #include "zyx/Fusion/Passes.h"
 
@@ -19,12 +20,13 @@ using namespace zyx::graph::ir;
 
 using zyx::fusion::findPartsWorth;
 using zyx::fusion::LeadingPart;
+using zyx::target::TargetInfo;
 
-static void partContractions(Block &block, int64_t threads) {
-  if (threads == 0)
+static void partContractions(Block &block, const TargetInfo &machine) {
+  if (!machine.hasSubgroups())
     return;
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    std::optional<LeadingPart> leading = findPartsWorth(op, threads);
+    std::optional<LeadingPart> leading = findPartsWorth(op, machine);
     if (!leading || leading->cut < 0)
       continue;
     // The cut dimension becomes two: its pieces, and what each has.
@@ -62,9 +64,9 @@ static void partContractions(Block &block, int64_t threads) {
 namespace {
 
 struct PartContractions : zyx::fusion::impl::PartContractionsPassBase<PartContractions> {
-  using PartContractionsPassBase::PartContractionsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partContractions(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partContractions(block, machine); })))
       signalPassFailure();
   }
 };

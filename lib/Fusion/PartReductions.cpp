@@ -4,12 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "LongReductions.h"
+#include "Machine.h"
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -30,7 +32,7 @@ using zyx::fusion::isLong;
 using zyx::fusion::lastDimAttrName;
 using zyx::fusion::partsAttrName;
 using zyx::fusion::threadsOf;
-using zyx::fusion::threadsPerRow;
+using zyx::target::TargetInfo;
 
 /// Into how many parts an extent falls, for a processor; 0 where it does not.
 static int64_t partsOf(int64_t extent) {
@@ -82,10 +84,12 @@ static void forgetLastDims(Block &block) {
 
 /// The reductions of attentions that workgroups walk in one pass, of which there are enough for the machine: with parts
 /// of their own they would be none.
-static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t threads, int64_t cluster) {
-  constexpr int64_t threadsPerProgram = 4096, keysOfFew = 8192;
+static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, const TargetInfo &machine) {
+  // Where a quarter of the cores has a program, others of its cluster have parts of its keys.
+  constexpr int64_t keysOfFew = 8192, coresPerProgram = 4;
+  const int64_t cluster = machine.simt.clusterSize;
   llvm::DenseSet<Operation *> whole;
-  if (threads == 0)
+  if (!machine.hasSubgroups())
     return whole;
   for (auto output : block.getOps<ReduceOp>()) {
     auto found = matchAttention(output);
@@ -102,7 +106,7 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, int64_t thr
       continue;
     // So few keys take no longer, however few workgroups a cluster has.
     const int64_t programs = numElements(getViewSource(values)) / (keys * columns);
-    if (programs * cluster < threads / threadsPerProgram && (cluster == 1 || keys > keysOfFew))
+    if (programs * cluster < machine.cores / coresPerProgram && (cluster == 1 || keys > keysOfFew))
       continue;
     for (Operation *op : {found->scores.getOperation(), found->max.getOperation(), output.getOperation()})
       whole.insert(op);
@@ -125,16 +129,16 @@ struct Parts {
 
 /// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
 /// is not the most of it.
-static std::optional<Parts> chooseParts(ReduceOp op, int64_t threads) {
+static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) {
   constexpr int64_t fewestElements = 64, mostParts = 4096;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
   const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
   const int64_t combined =
       all / std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
   // Of a row each thread of a workgroup has several vectors.
-  const int64_t fewest = isAlongRows(op) ? fewestElements * threadsPerRow / 8 : fewestElements;
+  const int64_t fewest = isAlongRows(op) ? fewestElements * zyx::target::rowThreads(machine) / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
-  const int64_t wanted = std::min(threads / std::max<int64_t>(threadsOf(op), 1), most);
+  const int64_t wanted = std::min(machine.busyThreads() / std::max<int64_t>(threadsOf(op, machine), 1), most);
   if (wanted < 2 || dims.size() > 8)
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
@@ -272,8 +276,8 @@ private:
 } // namespace
 
 /// Gives a reduction parts as dimensions of their own, and notes which these are.
-static void partForCard(ReduceOp op, int64_t threads) {
-  const std::optional<Parts> parts = chooseParts(op, threads);
+static void partForCard(ReduceOp op, const TargetInfo &machine) {
+  const std::optional<Parts> parts = chooseParts(op, machine);
   if (!parts)
     return;
   auto type = cast<RankedTensorType>(op.getX().getType());
@@ -301,10 +305,10 @@ static void partForCard(ReduceOp op, int64_t threads) {
   op->setAttr(partsAttrName, builder.getDenseI64ArrayAttr(whole));
 }
 
-static void partReductions(Block &block, int64_t threads, int64_t cluster, bool turn) {
+static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
   if (turn)
     noteLastDims(block);
-  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, threads, cluster);
+  const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, machine);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     // Rows may have parts already.
     if (op->hasAttr(partsAttrName)) {
@@ -312,12 +316,12 @@ static void partReductions(Block &block, int64_t threads, int64_t cluster, bool 
         op->removeAttr(partsAttrName);
       continue;
     }
-    if (!isLong(op, threads) || whole.contains(op))
+    if (!isLong(op, machine) || whole.contains(op))
       continue;
     if (isRounded(op))
       op = widen(op);
-    if (threads != 0) {
-      partForCard(op, threads);
+    if (machine.hasSubgroups()) {
+      partForCard(op, machine);
       continue;
     }
     if (hasRows(op))
@@ -347,8 +351,8 @@ namespace {
 struct PartReductions : zyx::fusion::impl::PartReductionsPassBase<PartReductions> {
   using PartReductionsPassBase::PartReductionsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(),
-                                          [&](Block &block) { partReductions(block, threads, cluster, turn); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partReductions(block, machine, turn); })))
       signalPassFailure();
   }
 };

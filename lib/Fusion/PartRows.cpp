@@ -6,11 +6,13 @@
 // made of, so that one kernel can have a part of the rows and its share of the columns' sums.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,6 +26,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::target::TargetInfo;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
@@ -275,17 +278,19 @@ bool RowParter::run() {
 
 /// Parts of rows: workgroups that stay on the machine, two on a multiprocessor, and each with some rows; 0 where there
 /// are too few.
-static int64_t partsOf(int64_t rows, int64_t threads) {
-  constexpr int64_t threadsPerPart = 512, fewestRows = 16;
-  const int64_t most = threads / threadsPerPart;
+static int64_t partsOf(int64_t rows, const TargetInfo &machine) {
+  constexpr int64_t fewestRows = 16;
+  const int64_t most = machine.busyThreads() / zyx::target::columnThreads(machine);
   for (int64_t parts = std::min(most, rows / fewestRows); parts > most / 2; --parts)
     if (rows % parts == 0)
       return parts;
   return 0;
 }
 
-static void partRows(Block &block, int64_t threads) {
+static void partRows(Block &block, const TargetInfo &machine) {
   constexpr int64_t fewestColumns = 512;
+  if (!machine.hasSubgroups())
+    return;
   llvm::DenseSet<Operation *> done;
   for (ReduceOp op : llvm::to_vector(block.getOps<ReduceOp>())) {
     ArrayRef<int64_t> shape = shapeOf(op.getX()), dims = op.getDims();
@@ -296,7 +301,7 @@ static void partRows(Block &block, int64_t threads) {
     int64_t rows = 1, columns = 1;
     for (auto [dim, extent] : llvm::enumerate(shape))
       (dim < dims.size() ? rows : columns) *= extent;
-    const int64_t parts = partsOf(rows, threads);
+    const int64_t parts = partsOf(rows, machine);
     if (parts == 0 || columns < fewestColumns)
       continue;
     RowParter parter(block, op, parts);
@@ -309,9 +314,9 @@ static void partRows(Block &block, int64_t threads) {
 namespace {
 
 struct PartRows : zyx::fusion::impl::PartRowsPassBase<PartRows> {
-  using PartRowsPassBase::PartRowsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partRows(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partRows(block, machine); })))
       signalPassFailure();
   }
 };

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Fusion/Passes.h"
@@ -16,6 +17,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::target::TargetInfo;
 
 /// What combines what parts have; none for kinds that no op of two operands has.
 static std::optional<BinaryKind> getCombine(ReduceKind kind) {
@@ -34,27 +36,29 @@ static std::optional<BinaryKind> getCombine(ReduceKind kind) {
 }
 
 /// Into how many parts a row falls; 0 where it does not.
-static int64_t countParts(ScanOp scan, int64_t threads) {
-  // A workgroup walks a row; shorter parts are not worth two kernels more. Two workgroups for a place of 2048 threads.
-  constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, perPlace = 2048, fewestParts = 4;
+static int64_t countParts(ScanOp scan, const TargetInfo &machine) {
+  // A workgroup scans a row. Shorter parts are not worth two kernels more.
+  constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, fewestParts = 4;
   auto type = cast<RankedTensorType>(scan.getX().getType());
   // What has fewer bits would be rounded twice.
-  if (threads == 0 || scan.getExclusive() || type.getElementTypeBitWidth() < 32 || !getCombine(scan.getKind()) ||
-      static_cast<int64_t>(scan.getDim()) + 1 != type.getRank() || type.getNumElements() == 0)
+  if (!machine.hasSubgroups() || scan.getExclusive() || type.getElementTypeBitWidth() < 32 ||
+      !getCombine(scan.getKind()) || static_cast<int64_t>(scan.getDim()) + 1 != type.getRank() ||
+      type.getNumElements() == 0)
     return 0;
-  const int64_t extent = type.getShape().back(), rows = type.getNumElements() / extent, places = threads / perPlace;
-  if (extent < fewestElements || rows * fewestParts > places)
+  const int64_t extent = type.getShape().back(), rows = type.getNumElements() / extent;
+  if (extent < fewestElements || 2 * rows * fewestParts > machine.cores)
     return 0;
-  const int64_t most = std::min(2 * places / rows, extent / shortest);
+  // A workgroup for each core.
+  const int64_t most = std::min(machine.cores / rows, extent / shortest);
   for (int64_t parts = most; parts >= fewestParts; --parts)
     if (extent % parts == 0)
       return parts;
   return 0;
 }
 
-static void partScans(Block &block, int64_t threads) {
+static void partScans(Block &block, const TargetInfo &machine) {
   for (auto scan : llvm::make_early_inc_range(block.getOps<ScanOp>())) {
-    const int64_t parts = countParts(scan, threads);
+    const int64_t parts = countParts(scan, machine);
     if (parts == 0)
       continue;
     OpBuilder builder(scan);
@@ -97,9 +101,9 @@ static void partScans(Block &block, int64_t threads) {
 namespace {
 
 struct PartScans : zyx::fusion::impl::PartScansPassBase<PartScans> {
-  using PartScansPassBase::PartScansPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScans(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScans(block, machine); })))
       signalPassFailure();
   }
 };

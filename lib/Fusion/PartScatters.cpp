@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,6 +20,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::target::TargetInfo;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -39,12 +42,13 @@ static bool areUpdatesAlongMemory(Value updates, int64_t numIndexDims) {
 }
 
 /// Into how many parts of as many updates each a scatter falls; 0 where it does not.
-static int64_t countParts(ScatterOp scatter, int64_t threads) {
+static int64_t countParts(ScatterOp scatter, const TargetInfo &machine) {
   // Each thread of a workgroup has a number for each row in shared memory. Fewer elements are added up soon anyhow.
-  constexpr int64_t mostRows = 128, fewestElements = int64_t(1) << 20, perGroup = 256;
+  constexpr int64_t mostRows = 128, fewestElements = int64_t(1) << 20;
+  const int64_t perGroup = zyx::target::rowThreads(machine);
   RankedTensorType type = typeOf(scatter.getX()), indices = typeOf(scatter.getIndices());
   auto number = dyn_cast<IntegerType>(indices.getElementType());
-  if (threads == 0 || scatter.getKind() != ScatterKind::Add || !type.getElementType().isF32() ||
+  if (!machine.hasSubgroups() || scatter.getKind() != ScatterKind::Add || !type.getElementType().isF32() ||
       scatter.getDim() != 0 || !number || number.getWidth() < 32)
     return 0;
   const int64_t rows = type.getDimSize(0), updates = indices.getNumElements();
@@ -52,14 +56,14 @@ static int64_t countParts(ScatterOp scatter, int64_t threads) {
     return 0;
   const int64_t columns = type.getNumElements() / rows;
   // Results that are many have their workgroups already.
-  if (rows * columns >= threads)
+  if (rows * columns >= machine.busyThreads())
     return 0;
   const bool isAlong = areUpdatesAlongMemory(scatter.getUpdates(), indices.getRank());
   const int64_t wide = isAlong ? 1 : std::min<int64_t>(perGroup, llvm::PowerOf2Ceil(columns));
   const int64_t strips = llvm::divideCeil(columns, wide), segments = perGroup / wide;
   // What a part clears, adds up and writes is less than what it reads.
   constexpr int64_t perRow = 4, perThread = 8;
-  const int64_t most = std::min<int64_t>(llvm::divideCeil(threads / perGroup, strips),
+  const int64_t most = std::min<int64_t>(llvm::divideCeil(machine.busyThreads() / perGroup, strips),
                                          updates / std::max(perRow * rows, perThread * segments));
   constexpr int64_t fewest = 4;
   for (int64_t parts = most; parts >= std::max(fewest, most / 8); --parts)
@@ -68,10 +72,10 @@ static int64_t countParts(ScatterOp scatter, int64_t threads) {
   return 0;
 }
 
-static void partScatters(Block &block, int64_t threads) {
+static void partScatters(Block &block, const TargetInfo &machine) {
   for (auto scatter : llvm::make_early_inc_range(block.getOps<ScatterOp>())) {
     scatter->removeAttr(scatterPartsAttrName);
-    const int64_t parts = countParts(scatter, threads);
+    const int64_t parts = countParts(scatter, machine);
     if (parts == 0)
       continue;
     OpBuilder builder(scatter);
@@ -119,9 +123,9 @@ static void partScatters(Block &block, int64_t threads) {
 namespace {
 
 struct PartScatters : zyx::fusion::impl::PartScattersPassBase<PartScatters> {
-  using PartScattersPassBase::PartScattersPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScatters(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { partScatters(block, machine); })))
       signalPassFailure();
   }
 };

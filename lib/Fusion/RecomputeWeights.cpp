@@ -213,7 +213,7 @@ static Status checkKernel(Operation *begin, Operation *end, const RecomputedSums
   SmallVector<Value> outputs;
   for (ReduceOp sum : made.sums)
     outputs.push_back(sum.getResult());
-  return zyx::fusion::checkGroup(ops, outputs, /*mayBeChain=*/true);
+  return zyx::fusion::checkGroup(ops, outputs, {.chain = true});
 }
 
 Status Recomputer::cloneSums(ArrayRef<ReduceOp> sums, const Rows &rows, std::vector<RecomputedSums> &made) {

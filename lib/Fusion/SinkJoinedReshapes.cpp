@@ -5,6 +5,7 @@
 // Results that are permuted behind a reshape which joins their dimensions.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -79,6 +80,8 @@ namespace {
 
 struct SinkJoinedReshapes : zyx::fusion::impl::SinkJoinedReshapesPassBase<SinkJoinedReshapes> {
   void runOnOperation() override {
+    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
+      return;
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), sinkJoinedReshapes)))
       signalPassFailure();
   }

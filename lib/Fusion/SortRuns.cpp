@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "FirstElements.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
 #include "zyx/Fusion/Passes.h"
@@ -19,6 +20,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::target::TargetInfo;
 
 /// What stands behind all elements: a NaN, or a number that none comes after.
 static TypedAttr getLast(Type element, bool descending) {
@@ -32,10 +34,11 @@ static TypedAttr getLast(Type element, bool descending) {
   return IntegerAttr::get(type, descending ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-static void sortRuns(Block &block, int64_t threads) {
-  // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more of them, a
-  // workgroup for each row takes less.
-  constexpr int64_t runElements = 2048, fewestRuns = 4, mostRuns = 64, mostOfAll = 256, fewElements = 512;
+static void sortRuns(Block &block, const TargetInfo &machine) {
+  // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more runs than cores
+  // have room for, a workgroup for each row takes less.
+  constexpr int64_t runElements = 2048, fewestRuns = 4, mostRuns = 64, fewElements = 512;
+  const int64_t mostOfAll = 2 * machine.cores;
   for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>())) {
     sort->removeAttr(runsAttrName);
     auto type = cast<RankedTensorType>(sort.getX().getType());
@@ -43,7 +46,7 @@ static void sortRuns(Block &block, int64_t threads) {
     const int64_t extent = type.getDimSize(dim), rows = extent == 0 ? 0 : type.getNumElements() / extent;
     const int64_t runs = llvm::divideCeil(extent, runElements);
     // The rows themselves may be enough, and indices are of one row alone.
-    if (threads == 0 || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll ||
+    if (!machine.hasSubgroups() || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll ||
         dim + 1 != type.getRank() || (sort.getKind() == SortKind::Indices && rows != 1))
       continue;
     const int64_t most = zyx::fusion::countRead(sort);
@@ -102,9 +105,9 @@ static void sortRuns(Block &block, int64_t threads) {
 namespace {
 
 struct SortRuns : zyx::fusion::impl::SortRunsPassBase<SortRuns> {
-  using SortRunsPassBase::SortRunsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { sortRuns(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { sortRuns(block, machine); })))
       signalPassFailure();
   }
 };

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "LongContractions.h"
+#include "Machine.h"
 
 #include "zyx/Fusion/Passes.h"
 
@@ -19,12 +20,13 @@ using namespace zyx::graph::ir;
 
 using zyx::fusion::findPartsWorth;
 using zyx::fusion::LeadingPart;
+using zyx::target::TargetInfo;
 
-static void splitContractions(Block &block, int64_t threads) {
-  if (threads == 0)
+static void splitContractions(Block &block, const TargetInfo &machine) {
+  if (!machine.hasSubgroups())
     return;
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    std::optional<LeadingPart> leading = findPartsWorth(op, threads);
+    std::optional<LeadingPart> leading = findPartsWorth(op, machine);
     if (!leading || leading->whole.empty())
       continue;
     auto type = cast<RankedTensorType>(op.getX().getType());
@@ -49,9 +51,9 @@ static void splitContractions(Block &block, int64_t threads) {
 namespace {
 
 struct SplitContractions : zyx::fusion::impl::SplitContractionsPassBase<SplitContractions> {
-  using SplitContractionsPassBase::SplitContractionsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { splitContractions(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { splitContractions(block, machine); })))
       signalPassFailure();
   }
 };

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "LongReductions.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
@@ -183,6 +184,8 @@ namespace {
 
 struct SplitGroupSums : zyx::fusion::impl::SplitGroupSumsPassBase<SplitGroupSums> {
   void runOnOperation() override {
+    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
+      return;
     auto split = [](Block &block) { GroupSums(block).run(); };
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), split)))
       signalPassFailure();

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "LongReductions.h"
+#include "Machine.h"
 #include "Notes.h"
 
 #include "zyx/Fusion/Passes.h"
@@ -21,6 +22,7 @@ using namespace zyx::graph::ir;
 using zyx::fusion::hasRows;
 using zyx::fusion::isLong;
 using zyx::fusion::partsAttrName;
+using zyx::target::TargetInfo;
 
 /// The reduction of each part, and that of what they have.
 static void splitParts(ReduceOp op, ArrayRef<int64_t> parts) {
@@ -45,16 +47,16 @@ static void splitParts(ReduceOp op, ArrayRef<int64_t> parts) {
   op.erase();
 }
 
-static void splitReductions(Block &block, int64_t threads) {
+static void splitReductions(Block &block, const TargetInfo &machine) {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    if (threads != 0) {
+    if (machine.hasSubgroups()) {
       if (auto parts = op->getAttrOfType<DenseI64ArrayAttr>(partsAttrName)) {
         op->removeAttr(partsAttrName);
         splitParts(op, parts.asArrayRef());
       }
       continue;
     }
-    if (isLong(op, threads) && hasRows(op))
+    if (isLong(op, machine) && hasRows(op))
       splitParts(op, op.getDims().take_front());
   }
 }
@@ -62,9 +64,9 @@ static void splitReductions(Block &block, int64_t threads) {
 namespace {
 
 struct SplitReductions : zyx::fusion::impl::SplitReductionsPassBase<SplitReductions> {
-  using SplitReductionsPassBase::SplitReductionsPassBase;
   void runOnOperation() override {
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { splitReductions(block, threads); })))
+    const TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { splitReductions(block, machine); })))
       signalPassFailure();
   }
 };

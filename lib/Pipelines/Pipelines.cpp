@@ -159,11 +159,6 @@ struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
                     llvm::cl::init(true)};
   Option<bool> join{*this, "join", llvm::cl::desc("Whether ops share kernels where they can; not without fuse"),
                     llvm::cl::init(true)};
-  Option<int64_t> threads{
-      *this, "threads",
-      llvm::cl::desc(
-          "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads"),
-      llvm::cl::init(0)};
   Option<int64_t> tensor{*this, "tensor",
                          llvm::cl::desc("Bits of the widest factors that tensor cores multiply; 0 for none"),
                          llvm::cl::init(0)};
@@ -176,7 +171,7 @@ struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
 } // namespace
 
 void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions &options) {
-  const auto [fuse, join, threads, tensorBits, turn] = options;
+  const auto [fuse, join, tensorBits, turn] = options;
   const bool joins = fuse && join;
   OpPassManager &entry = passes.nest<func::FuncOp>();
   entry.addPass(fusion::createCheckEntryPass());
@@ -187,39 +182,31 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   if (fuse) {
     entry.addPass(fusion::createFoldIndexArithmeticPass());
     entry.addPass(fusion::createFormUpdatesPass());
-  }
-  entry.addPass(fusion::createSortRunsPass({fuse ? threads : 0}));
-  entry.addPass(fusion::createPartScansPass({fuse ? threads : 0}));
-  entry.addPass(fusion::createPartScattersPass({fuse ? threads : 0}));
-  // Tiles of cards have more positions than pieces would.
-  if (fuse && threads == 0)
+    entry.addPass(fusion::createSortRunsPass());
+    entry.addPass(fusion::createPartScansPass());
+    entry.addPass(fusion::createPartScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());
+  }
   entry.addPass(fusion::createDecomposeMovementPass());
   entry.addPass(fusion::createEraseUnusedPass());
   if (fuse) {
-    entry.addPass(fusion::createGatherOneHotsPass({threads}));
+    entry.addPass(fusion::createGatherOneHotsPass());
     entry.addPass(fusion::createGatherFirstPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createKeepHeadSumsPass());
     entry.addPass(fusion::createMergeReductionsPass());
-    if (threads == 0)
-      entry.addPass(fusion::createSplitGroupSumsPass());
-    if (threads != 0 && join)
-      entry.addPass(fusion::createPartRowsPass({threads}));
-    if (threads != 0)
-      entry.addPass(fusion::createPartContractionsPass({threads}));
-    // Cards whose tensor cores take whole tiles have clusters of workgroups.
-    constexpr int64_t workgroups = 8;
-    entry.addPass(fusion::createPartReductionsPass({threads, tensorBits != 0 ? workgroups : 1, turn}));
+    entry.addPass(fusion::createSplitGroupSumsPass());
+    if (join)
+      entry.addPass(fusion::createPartRowsPass());
+    entry.addPass(fusion::createPartContractionsPass());
+    entry.addPass(fusion::createPartReductionsPass({turn}));
     entry.addPass(fusion::createNormalizeViewsPass());
-    if (threads == 0)
-      entry.addPass(fusion::createSinkJoinedReshapesPass());
+    entry.addPass(fusion::createSinkJoinedReshapesPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));
     entry.addPass(fusion::createDivideAfterwardsPass());
-    entry.addPass(fusion::createSplitReductionsPass({threads}));
-    if (threads != 0)
-      entry.addPass(fusion::createSplitContractionsPass({threads}));
+    entry.addPass(fusion::createSplitReductionsPass());
+    entry.addPass(fusion::createSplitContractionsPass());
     entry.addPass(fusion::createNarrowIndicesPass());
     entry.addPass(fusion::createEraseUnusedPass());
     entry.addPass(fusion::createSeparateIotasPass());
@@ -228,25 +215,20 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   entry.addPass(fusion::createExpandRandomBitsPass());
   entry.addPass(fusion::createStoreIotasPass());
   entry.addPass(fusion::createNoteFirstElementsPass({fuse}));
-  entry.addPass(fusion::createFormGroupsPass({joins, tensorBits != 0 && threads != 0}));
+  entry.addPass(fusion::createFormGroupsPass({joins}));
 }
 
 void zyx::pipelines::registerFusePipeline() {
-  PassPipelineRegistration<FusePipelineOptions>("zyx-fuse", "The passes that form groups, for any machine",
-                                                [](OpPassManager &passes, const FusePipelineOptions &options) {
-                                                  addFusionPasses(passes, {.fuse = options.fuse,
-                                                                           .join = options.join,
-                                                                           .threads = options.threads,
-                                                                           .tensorBits = options.tensor,
-                                                                           .turn = options.turn});
-                                                });
+  PassPipelineRegistration<FusePipelineOptions>(
+      "zyx-fuse", "The passes that form groups, for the machine of the module",
+      [](OpPassManager &passes, const FusePipelineOptions &options) {
+        addFusionPasses(
+            passes, {.fuse = options.fuse, .join = options.join, .tensorBits = options.tensor, .turn = options.turn});
+      });
 }
 
 void zyx::pipelines::addGroupPasses(OpPassManager &passes, const Options &options, int64_t matrixBits) {
-  addFusionPasses(passes, {.fuse = options.optimise,
-                           .join = options.fusion != Fusion::None,
-                           .threads = options.target.busyThreads(),
-                           .tensorBits = matrixBits});
+  addFusionPasses(passes, {.fuse = options.optimise, .join = options.fusion != Fusion::None, .tensorBits = matrixBits});
   // A processor computes a curve no faster than it reads one.
   if (options.optimise && options.fusion != Fusion::None && matrixBits != 0)
     passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
@@ -281,8 +263,8 @@ std::optional<Phase> zyx::pipelines::parsePhase(std::string_view name) {
 }
 
 void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options &options) {
-  // Kernels are for a machine: from here on passes ask the module for its facts.
-  if (phase == Phase::Kernel)
+  // Groups become kernels of a machine: from here on passes ask the module for its facts.
+  if (phase == Phase::Groups)
     passes.addPass(kernel::createAttachTargetPass({options.target.name, {}}));
   if (options.scheduleSeed == 0 || !addRandomPhase(phase, passes, options))
     entryOf(phase).add(passes, options);

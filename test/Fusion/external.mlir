@@ -1,6 +1,6 @@
 // A kernel of the user's own is in no group: what it reads is stored, and what reads it is another kernel.
 // RUN: zyx-opt %s --zyx-fuse --zyx-fusion-verify-groups --verify-roundtrip | FileCheck %s
-// RUN: zyx-opt %s --zyx-fuse=threads=1024 --zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=1' --zyx-fuse --zyx-fusion-verify-groups | FileCheck %s
 // RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-fusion-verify-groups | FileCheck %s
 // RUN: zyx-opt %s --zyx-fuse --mlir-disable-threading --remarks-filter=zyx-fusion --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 

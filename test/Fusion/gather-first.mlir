@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s
 
 // One element of each row is taken of what all are computed for: the row's numbers are gathered, and nothing is stored.
 // CHECK-LABEL: func.func @chosen

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fuse='threads=270336 tensor=16' | FileCheck %s
-// RUN: zyx-opt %s -zyx-fuse='threads=270336' | FileCheck %s --check-prefix=FIRST
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=identity.cores=264' -zyx-fuse=tensor=16 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=264' -zyx-fuse | FileCheck %s --check-prefix=FIRST
 
 // A convolution reads the images with their channels last, so that channels are columns of what is summed up for each of them: few
 // columns, and many parts of the rows. Where nothing turns images, channels are rows of their own.

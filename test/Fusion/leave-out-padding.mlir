@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-fusion-leave-out-padding -zyx-fusion-erase-unused | FileCheck %s --check-prefixes=CHECK,ALONE
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s
-// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s --check-prefix=CARD
 
 // Of a window 6 places apart over 7 rows, all but the middle one see padding at all but one place. There are nine
 // pieces, each with the elements of the window that it sees, and nothing is padded.

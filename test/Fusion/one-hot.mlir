@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-fuse="threads=135168" | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s
 
 // A product with one-hot rows is a gather; what is not finite makes NaN of the others in its column.

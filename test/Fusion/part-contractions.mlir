@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-part-contractions=threads=135168 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-part-contractions | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-part-contractions | FileCheck %s --check-prefix=FEW
 
 // The factors of a long sum get a dimension of parts.

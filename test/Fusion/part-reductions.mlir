@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s --zyx-fusion-part-reductions | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-part-reductions=threads=135168 | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-part-reductions | FileCheck %s --check-prefix=CARD
 
 // A vector becomes 256 rows for a processor; for a card, parts that are noted.
 // CHECK-LABEL: func.func @vector

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-part-rows=threads=135168 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-part-rows | FileCheck %s
 
 // Both sums are of rows in 256 parts; those of columns note which dimension these are.
 // CHECK-LABEL: func.func @norm

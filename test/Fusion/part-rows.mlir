@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fuse='threads=135168 tensor=16' | FileCheck %s
-// RUN: zyx-opt %s -zyx-fuse='threads=135168' | FileCheck %s --check-prefix=APART
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a' -zyx-fuse=tensor=16 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s --check-prefix=APART
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s --check-prefix=FEW
 
 // The gradients of a norm and of its weights: rows fall into 256 parts, and one kernel has for each part the gradients of

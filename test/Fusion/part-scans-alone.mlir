@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-part-scans=threads=270336 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=264' --zyx-fusion-part-scans | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-part-scans | FileCheck %s --check-prefix=FEW
 
 // Few long rows: parts, what they have all together, and both combined where a part is not the first one.

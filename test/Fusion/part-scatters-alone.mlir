@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-part-scatters=threads=270336 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=264' --zyx-fusion-part-scatters | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-part-scatters | FileCheck %s --check-prefix=FEW
 
 // Few rows of many updates: each part has rows of its own, and updates outside name none.

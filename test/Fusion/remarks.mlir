@@ -69,7 +69,7 @@ func.func @long_outer(%x: tensor<8xf32>) -> tensor<64x8xf32> {
   return %y : tensor<64x8xf32>
 }
 
-// CHECK: [Missed] {{.*}}"not in the kernel of its producer: its rows are few and long, and would be walked twice"
+// CHECK: [Missed] {{.*}}"not in the kernel of its producer: its rows are few and long, and would be read twice"
 // CHECK: [Passed] FormGroups {{.*}}Function=long_row
 func.func @long_row(%x: tensor<200000xf32>) -> tensor<200000xf32> {
   %s = graph.reduce add %x dims = [0] : tensor<200000xf32> -> tensor<f32>

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-sort-runs=threads=135168 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-sort-runs | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-sort-runs | FileCheck %s --check-prefix=FEW
 
 // Four runs, and these together.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-split-contractions=threads=135168 | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-split-contractions | FileCheck %s
 
 // The sum of each part, and that of all parts.
 // CHECK-LABEL: func.func @product

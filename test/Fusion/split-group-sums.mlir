@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s --zyx-fuse | FileCheck %s
-// RUN: zyx-opt %s --zyx-fuse=threads=135168 | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fuse | FileCheck %s --check-prefix=CARD
 
 // Six channels of each group lie side by side: positions are summed up for each of them, then the channels, and what
 // these read is stored for each. The result is permuted before its channels are joined.

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s --zyx-fusion-split-reductions | FileCheck %s
-// RUN: zyx-opt %s --zyx-fusion-split-reductions=threads=135168 | FileCheck %s --check-prefix=CARD
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-split-reductions | FileCheck %s --check-prefix=CARD
 
 // Rows are programs of their own, on a processor.
 // CHECK-LABEL: func.func @matrix

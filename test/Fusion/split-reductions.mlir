@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s
-// RUN: zyx-opt %s -zyx-fuse=threads=135168 | FileCheck %s --check-prefix=THREADS
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s --check-prefix=THREADS
 // RUN: zyx-opt %s -zyx-fuse=fuse=false | FileCheck %s --check-prefix=NONE
 
 // Rows are programs of their own, and their sums are a second kernel.

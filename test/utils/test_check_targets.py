@@ -40,6 +40,14 @@ class CheckTargets(unittest.TestCase):
                       "lib/Conversion/KernelToNVVM/A.cpp": "constexpr int64_t warpThreads = 32;\n",
                       "lib/Target/Info/TargetInfo.cpp": "costs.lanesPerCycle = 128;\n"})
 
+        self.refuses({"lib/Fusion/A.cpp": "constexpr int64_t threadsPerRow = 256;\n"}, "lib/Fusion/A.cpp:1: threadsPerRow")
+
+    def test_a_fact_is_no_option_where_groups_are_formed(self):
+        self.refuses({"include/zyx/Fusion/Passes.td": 'let options = [Option<"threads", "threads", "int64_t", "0", "">];\n'},
+                     "include/zyx/Fusion/Passes.td:1: threads")
+        self.accepts({"include/zyx/Fusion/Passes.td": 'let options = [Option<"join", "join", "bool", "true", "">];\n',
+                      "include/zyx/Schedule/Passes.td": 'Option<"threads", "threads", "int64_t", "1", "">,\n'})
+
     def test_facts_are_asked_everywhere(self):
         self.accepts({"lib/Schedule/A.cpp": "if (target.hasSubgroups()) {}\n"})
 

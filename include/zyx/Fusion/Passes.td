@@ -104,6 +104,8 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
     A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
     element. It is noted there of how many runs a row consists (`zyx.runs`).
 
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
     ```mlir
     %0 = graph.sort values %x dim = 0 : tensor<8192xf32>
     // becomes
@@ -113,8 +115,6 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
     %3 = graph.sort values %2 dim = 0 {zyx.runs = 4} : tensor<8192xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -123,6 +123,8 @@ def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
   let description = [{
     A workgroup walks a row of a scan. Where there are few rows, of 2^14 elements or more, each becomes parts that are scanned by
     themselves, and each element is combined with what the parts before its own have.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
     ```mlir
     %0 = graph.scan add %x dim = 1 : tensor<8x65536xf32>
@@ -136,8 +138,6 @@ def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
     // repeated along the parts, added where a part is not the first one, and reshaped
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -147,6 +147,8 @@ def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> 
     A scatter that adds 2^20 elements or more to at most 128 rows, of fewer elements than the machine has threads, becomes a
     scatter into rows of each part, and a sum over the parts. The first one says how many parts it has
     (`zyx.scatter_parts`): the updates of a part name its rows alone.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
     ```mlir
     %0 = graph.scatter add %table[%i], %u dim = 0 : (tensor<32x12xf32>, tensor<2250000xi32>, tensor<2250000x12xf32>) -> tensor<32x12xf32>
@@ -158,8 +160,6 @@ def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> 
     %0 = graph.binary add %table, %3 : tensor<32x12xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -170,6 +170,9 @@ def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::Fu
     convolution the pieces are ranges of positions, of a filter's gradient elements of the window. It is cut where that
     saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become NaN beside
     an infinite factor.
+
+    Where programs are threads of subgroups (`#kernel.target` of the module), nothing changes: tiles there have more positions
+    than pieces would.
 
     ```mlir
     %0 = graph.pad %x, %zero low = [0, 6] high = [0, 6] interior = [0, 0] : tensor<96x7xf32> -> tensor<96x19xf32>
@@ -245,8 +248,6 @@ def GatherOneHotsPass : Pass<"zyx-fusion-gather-one-hots", "::mlir::func::FuncOp
     %1 = graph.select %isLost, %nan, %0 : tensor<20x72xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -308,6 +309,9 @@ def SplitGroupSumsPass : Pass<"zyx-fusion-split-group-sums", "::mlir::func::Func
     combined first, and then neighbours, once for each of them; what is computed of the result for them is stored for
     each of them, too. So all channels are one dimension of what reads them, and vectors run along it.
 
+    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module), nothing
+    changes.
+
     ```mlir
     %0 = graph.reduce add %x dims = [2, 3, 4] : tensor<2x16x6x56x56xf32> -> tensor<2x16xf32>
     // becomes
@@ -326,6 +330,9 @@ def SinkJoinedReshapesPass : Pass<"zyx-fusion-sink-joined-reshapes", "::mlir::fu
     Where a reshape joins dimensions of what is computed, and a permute of it is returned, the permute comes first. It is
     noted (`zyx.stored`) that the kernel writes its result in that order.
 
+    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module), nothing
+    changes.
+
     ```mlir
     %1 = graph.reshape %0 : tensor<2x16x6x56x56xf32> -> tensor<2x96x56x56xf32>
     %2 = graph.permute %1 order = [0, 2, 3, 1] : tensor<2x96x56x56xf32> -> tensor<2x56x56x96xf32>
@@ -343,6 +350,8 @@ def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
     Gradients of norms sum up along rows and along columns. Rows get a dimension of parts in all that both kinds of sums
     are made of, so that one kernel has a part of the rows, the sums along them, and its share of the columns' sums.
 
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
     ```mlir
     %0 = graph.reduce add %x dims = [1] : tensor<8192x2048xf32> -> tensor<8192xf32>
     %1 = graph.reduce add %x dims = [0] : tensor<8192x2048xf32> -> tensor<2048xf32>
@@ -352,8 +361,6 @@ def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
     %1 = graph.reduce add %parts dims = [0, 1] {zyx.parts = array<i64: 0>} : tensor<256x32x2048xf32> -> tensor<2048xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -363,14 +370,14 @@ def PartContractionsPass : Pass<"zyx-fusion-part-contractions", "::mlir::func::F
     Few results are few tiles, which fill no card. The factors get the dimension here, in front of the normal form of
     views; `-zyx-fusion-split-contractions` makes two sums of it behind.
 
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
     ```mlir
     %0 = graph.reduce add %products dims = [2] : tensor<64x64x65536xf32> -> tensor<64x64xf32>
     // becomes a sum of products of reshaped factors
     %0 = graph.reduce add %products dims = [2, 3] : tensor<64x64x32x2048xf32> -> tensor<64x64xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -381,9 +388,9 @@ def PartReductionsPass : Pass<"zyx-fusion-part-reductions", "::mlir::func::FuncO
     form of views; `-zyx-fusion-split-reductions` splits behind it. Sums of f16 and bf16 are cast in the end, not between
     the two.
 
-    With `threads`, each of which computes some neighbouring results or, along rows, a part of one, results are few where
-    they are fewer than these. Sums of an attention stay as they are that has enough programs, with so many workgroups in
-    a `cluster` for each.
+    On a machine whose programs are threads of subgroups, a thread computes some neighbouring results or, along rows, a
+    part of one. Results are few there where they are fewer than the threads that keep the machine busy. Sums of an
+    attention stay as they are where it has enough programs, each with the workgroups of a cluster.
 
     ```mlir
     %0 = graph.reduce add %x dims = [0] : tensor<1048576xf32> -> tensor<f32>
@@ -392,11 +399,8 @@ def PartReductionsPass : Pass<"zyx-fusion-part-reductions", "::mlir::func::FuncO
     %0 = graph.reduce add %parts dims = [0, 1] : tensor<256x4096xf32> -> tensor<f32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">,
-                 Option<"cluster", "cluster", "int64_t", "1", "How many workgroups may share an attention's program">,
-                 Option<"turn", "turn", "bool", "false",
-                        "Whether parts are for the order in which contractions read, as -zyx-cost-lay-out-results may store it">];
+  let options = [Option<"turn", "turn", "bool", "false",
+    "Whether parts are for the order in which contractions read, as -zyx-cost-lay-out-results may store it">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -484,8 +488,6 @@ def SplitReductionsPass : Pass<"zyx-fusion-split-reductions", "::mlir::func::Fun
     %1 = graph.reduce add %0 dims = [0] : tensor<256xf32> -> tensor<f32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -494,6 +496,8 @@ def SplitContractionsPass : Pass<"zyx-fusion-split-contractions", "::mlir::func:
   let description = [{
     The first sum is of each part, the second one of all parts in their order. See `-zyx-fusion-part-contractions`.
 
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
     ```mlir
     %0 = graph.reduce add %products dims = [2, 3] : tensor<64x64x32x2048xf32> -> tensor<64x64xf32>
     // becomes
@@ -501,8 +505,6 @@ def SplitContractionsPass : Pass<"zyx-fusion-split-contractions", "::mlir::func:
     %1 = graph.reduce add %0 dims = [2] : tensor<64x64x32xf32> -> tensor<64x64xf32>
     ```
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
@@ -604,8 +606,8 @@ def FormGroupsPass : Pass<"zyx-fusion-form-groups", "::mlir::func::FuncOp"> {
     A greedy former. It joins producers and consumers as long as the group stays one kernel: one set
     of row axes for all reductions and results, views of computed values that only move axes, one
     contraction at most and no other reduction beside it, but for attentions and for what
-    `-zyx-fusion-recompute-weights` has noted. With `row-and-column-sums` one kernel has both sums of a part of rows
-    (`-zyx-fusion-part-rows`).
+    `-zyx-fusion-recompute-weights` has noted. On machines whose groups of subgroups multiply out of shared memory,
+    one kernel has both sums of a part of rows (`-zyx-fusion-part-rows`).
     Cheap producers are cloned into several groups, reductions never. docs/fusion.md says exactly what holds inside a group;
     `-zyx-fusion-verify-groups` checks it. What comes before is `-zyx-fuse`, whose last pass this is.
 
@@ -629,9 +631,7 @@ def FormGroupsPass : Pass<"zyx-fusion-form-groups", "::mlir::func::FuncOp"> {
     Without `join` each op is a kernel of its own, but for producers of a reduce that are larger than
     all that they are made of: nobody has room to store those.
   }];
-  let options = [Option<"join", "join", "bool", "true", "Whether ops share kernels where they can">,
-                 Option<"rowAndColumnSums", "row-and-column-sums", "bool", "false",
-                        "Whether a kernel may sum up both along rows and along columns">];
+  let options = [Option<"join", "join", "bool", "true", "Whether ops share kernels where they can">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 

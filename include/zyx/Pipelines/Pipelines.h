@@ -36,12 +36,10 @@ std::optional<Phase> parsePhase(std::string_view name);
 /// `fusion` and `schedule-seed`.
 void registerCompilePipeline();
 
-/// What the passes that form groups ask of a machine.
+/// What the passes that form groups do. Facts of the machine they ask of the module (`#kernel.target`).
 struct FusionOptions {
   /// Whether ops are rewritten for the sake of fewer and better kernels, and whether they then share kernels.
   bool fuse = true, join = true;
-  /// Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads.
-  int64_t threads = 0;
   /// Bits of the widest factors that tensor cores multiply: from such, gradients of an attention compute its weights
   /// again. 0 for none.
   int64_t tensorBits = 0;

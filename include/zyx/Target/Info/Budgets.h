@@ -8,6 +8,7 @@
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include <algorithm>
+#include <bit>
 
 /// What passes may spend of a machine, derived from its record.
 namespace zyx::target {
@@ -17,6 +18,16 @@ namespace zyx::target {
 inline int64_t keptRowBytes(const TargetInfo &target) {
   constexpr int64_t besideRows = 6 << 10;
   return std::max<int64_t>(target.simt.sharedBytes / 2 - besideRows, 0);
+}
+
+/// Threads of a workgroup that reduces a row, and of one that adds up a strip of columns.
+inline int64_t rowThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 4; }
+inline int64_t columnThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 2; }
+/// Bytes of such a strip, side by side: as much as memory gives at once for four requests.
+inline int64_t stripBytes(const TargetInfo &target) { return 4 * target.memory.lineBytes; }
+/// Bytes of column sums that a kernel keeps beside rows and their sums, in the same memory as the rows.
+inline int64_t columnSumBytes(const TargetInfo &target) {
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(keptRowBytes(target))));
 }
 
 /// Bits of the operands that matrix instructions multiply out of shared memory without a loss of digits: products of no
