@@ -17,12 +17,12 @@ using graph::Op;
 
 namespace {
 
-using PlaceId = uint32_t;
+using IndexSpaceId = uint32_t;
 using InstanceId = uint32_t;
 
-/// Where a value is wanted: the root of a program, or behind one more view of such a place. Equal
-/// places have equal ids, so that sharing is found by comparing them.
-struct Place {
+/// Where a value is wanted: the root of a program, or behind one more view of such an index space. Equal
+/// spaces have equal ids, so that sharing is found by comparing them.
+struct IndexSpace {
   enum Role : uint8_t {
     /// The iteration space of the owner's program.
     Iteration,
@@ -35,15 +35,15 @@ struct Place {
   Role role;
   /// Some element may be wanted more than once.
   bool repeats;
-  /// The view, and the place that it is behind; a root has none.
+  /// The view, and the space that it is behind; a root has none.
   std::optional<NodeId> view = {};
-  PlaceId outer = 0;
+  IndexSpaceId outer = 0;
 };
 
-/// A node wanted at a place: read from memory, or computed there from its operands.
+/// A node wanted at a space: read from memory, or computed there from its operands.
 struct Instance {
   NodeId node;
-  PlaceId place;
+  IndexSpaceId space;
   bool isLoad = true;
   std::vector<InstanceId> operands = {};
 };
@@ -66,19 +66,19 @@ public:
   Program emit(NodeId owner) const;
 
 private:
-  PlaceId addRoot(NodeId owner, Place::Role role, bool repeats);
-  PlaceId behind(NodeId view, PlaceId outer);
-  InstanceId want(NodeId node, PlaceId place);
+  IndexSpaceId addRoot(NodeId owner, IndexSpace::Role role, bool repeats);
+  IndexSpaceId behind(NodeId view, IndexSpaceId outer);
+  InstanceId want(NodeId node, IndexSpaceId space);
   void compute(InstanceId instance);
-  void schedule(InstanceId instance) { stored[places[instances[instance].place].owner].body.push_back(instance); }
+  void schedule(InstanceId instance) { stored[spaces[instances[instance].space].owner].body.push_back(instance); }
   Access access(const Instance &load) const;
 
   const Graph &graph;
-  std::vector<Place> places;
-  std::map<std::pair<NodeId, PlaceId>, PlaceId> interned;
+  std::vector<IndexSpace> spaces;
+  std::map<std::pair<NodeId, IndexSpaceId>, IndexSpaceId> interned;
   std::vector<Instance> instances;
-  std::map<std::pair<NodeId, PlaceId>, InstanceId> found;
-  /// Per node, in how many places it is wanted.
+  std::map<std::pair<NodeId, IndexSpaceId>, InstanceId> found;
+  /// Per node, in how many spaces it is wanted.
   std::unordered_map<NodeId, std::vector<InstanceId>> wanted;
   std::unordered_map<NodeId, Stored> stored;
 };
@@ -93,30 +93,30 @@ static bool isElementwise(Op op) {
   return op == Op::Cast || op == Op::Bitcast || op == Op::Unary || op == Op::Binary || op == Op::Select;
 }
 
-PlaceId Planner::addRoot(NodeId owner, Place::Role role, bool repeats) {
-  places.push_back({owner, role, repeats});
-  return static_cast<PlaceId>(places.size() - 1);
+IndexSpaceId Planner::addRoot(NodeId owner, IndexSpace::Role role, bool repeats) {
+  spaces.push_back({owner, role, repeats});
+  return static_cast<IndexSpaceId>(spaces.size() - 1);
 }
 
-PlaceId Planner::behind(NodeId view, PlaceId outer) {
-  const auto [it, inserted] = interned.try_emplace({view, outer}, places.size());
+IndexSpaceId Planner::behind(NodeId view, IndexSpaceId outer) {
+  const auto [it, inserted] = interned.try_emplace({view, outer}, spaces.size());
   if (inserted) {
     const Node &node = graph.node(view);
     const bool grows =
         node.op == Op::Window || (node.op == Op::Expand && node.type != graph.node(node.operands[0]).type);
-    const Place &from = places[outer];
-    places.push_back({from.owner, from.role, from.repeats || grows, view, outer});
+    const IndexSpace &from = spaces[outer];
+    spaces.push_back({from.owner, from.role, from.repeats || grows, view, outer});
   }
   return it->second;
 }
 
-/// The instance of what `node` shows at `place`: views are looked through.
-InstanceId Planner::want(NodeId node, PlaceId place) {
+/// The instance of what `node` shows at `space`: views are looked through.
+InstanceId Planner::want(NodeId node, IndexSpaceId space) {
   for (; isView(graph.node(node).op); node = graph.node(node).operands[0])
-    place = behind(node, place);
-  const auto [it, inserted] = found.try_emplace({node, place}, instances.size());
+    space = behind(node, space);
+  const auto [it, inserted] = found.try_emplace({node, space}, instances.size());
   if (inserted) {
-    instances.push_back({node, place});
+    instances.push_back({node, space});
     wanted[node].push_back(it->second);
   }
   return it->second;
@@ -126,7 +126,7 @@ void Planner::compute(InstanceId instance) {
   const Instance user = instances[instance];
   std::vector<InstanceId> operands;
   for (NodeId operand : graph.node(user.node).operands)
-    operands.push_back(want(operand, user.place));
+    operands.push_back(want(operand, user.space));
   instances[instance].isLoad = false;
   instances[instance].operands = std::move(operands);
 }
@@ -135,7 +135,7 @@ void Planner::visit(NodeId id, bool isOutput) {
   const Node &node = graph.node(id);
   if (isElementwise(node.op)) {
     const std::vector<InstanceId> &uses = wanted[id];
-    if (!isOutput && uses.size() == 1 && !places[instances[uses[0]].place].repeats) {
+    if (!isOutput && uses.size() == 1 && !spaces[instances[uses[0]].space].repeats) {
       compute(uses[0]);
       schedule(uses[0]);
       return;
@@ -147,12 +147,12 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Parameter:
     return;
   case Op::Reduce:
-    stored[id].result = want(node.operands[0], addRoot(id, Place::Iteration, false));
+    stored[id].result = want(node.operands[0], addRoot(id, IndexSpace::Iteration, false));
     return;
   case Op::Gather: {
     const bool repeats = graph.node(node.operands[1]).type.shape != node.type.shape;
-    stored[id].result = want(node.operands[1], addRoot(id, Place::Indices, repeats));
-    stored[id].sources = {want(node.operands[0], addRoot(id, Place::Random, true))};
+    stored[id].result = want(node.operands[1], addRoot(id, IndexSpace::Indices, repeats));
+    stored[id].sources = {want(node.operands[0], addRoot(id, IndexSpace::Random, true))};
     return;
   }
   case Op::Pad:
@@ -162,7 +162,7 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Scatter:
   case Op::RandomBits:
     for (NodeId operand : node.operands) {
-      const InstanceId source = want(operand, addRoot(id, Place::Random, true));
+      const InstanceId source = want(operand, addRoot(id, IndexSpace::Random, true));
       stored[id].sources.push_back(source);
     }
     return;
@@ -171,7 +171,7 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Unary:
   case Op::Binary:
   case Op::Select: {
-    const InstanceId own = want(id, addRoot(id, Place::Iteration, false));
+    const InstanceId own = want(id, addRoot(id, IndexSpace::Iteration, false));
     stored[id].result = own;
     compute(own);
     schedule(own);
@@ -180,7 +180,7 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Constant:
   case Op::Iota:
     if (isOutput) {
-      const InstanceId copy = want(id, addRoot(id, Place::Iteration, false));
+      const InstanceId copy = want(id, addRoot(id, IndexSpace::Iteration, false));
       stored[id].result = copy;
       schedule(copy);
     }
@@ -192,7 +192,7 @@ void Planner::visit(NodeId id, bool isOutput) {
   case Op::Window:
   case Op::Transfer:
     if (isOutput)
-      stored[id].result = want(id, addRoot(id, Place::Iteration, false));
+      stored[id].result = want(id, addRoot(id, IndexSpace::Iteration, false));
     return;
   case Op::Loop:
   case Op::Custom:
@@ -222,9 +222,9 @@ Access Planner::access(const Instance &load) const {
   } else if (leaf.op == Op::Constant && leaf.attributes.splat) {
     access = Access(leaf.type.shape, strides);
   }
-  const Place *place = &places[load.place];
-  for (; place->view; place = &places[place->outer]) {
-    const Node &view = graph.node(*place->view);
+  const IndexSpace *space = &spaces[load.space];
+  for (; space->view; space = &spaces[space->outer]) {
+    const Node &view = graph.node(*space->view);
     const graph::Attributes &attributes = view.attributes;
     if (view.op == Op::Reshape)
       access.reshape(view.type.shape);
@@ -237,14 +237,14 @@ Access Planner::access(const Instance &load) const {
     else if (view.op == Op::Window)
       access.window(view.type.shape, attributes.dims, attributes.stride, attributes.dilation);
   }
-  const Node &owner = graph.node(place->owner);
-  if (place->role == Place::Indices) {
+  const Node &owner = graph.node(space->owner);
+  if (space->role == IndexSpace::Indices) {
     const Shape &indices = graph.node(owner.operands[1]).type.shape;
     Shape aligned(owner.type.shape.size(), 1);
     std::ranges::copy(indices, aligned.begin() + owner.attributes.dims[0]);
     access.reshape(aligned);
     access.expand(owner.type.shape);
-  } else if (place->role == Place::Iteration && owner.op == Op::Reduce) {
+  } else if (space->role == IndexSpace::Iteration && owner.op == Op::Reduce) {
     const size_t rank = graph.node(owner.operands[0]).type.shape.size();
     access.permute(reduceOrder(rank, owner.attributes.dims));
   }

@@ -14,7 +14,7 @@ namespace {
 
 // The layout that DLPack 1 documents, and its numbers. zyx builds without that header.
 
-struct Place {
+struct DLDevice {
   int32_t kind, number;
 };
 constexpr int32_t pinnedKind = 3;
@@ -27,7 +27,7 @@ struct Element {
 
 struct Dense {
   void *data;
-  Place place;
+  DLDevice place;
   int32_t rank;
   Element element;
   int64_t *shape;

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/ThreadPool.h"
 
-#include "Sleeper.h"
+#include "Parker.h"
 #include "Thread.h"
 
 #include "zyx/Base/Forked.h"
@@ -75,9 +75,9 @@ private:
 
   /// A mailbox of one job, which the worker takes, or the caller takes back.
   struct alignas(linePair) Worker {
-    explicit Worker(bool spins) : sleeper(spins) {}
+    explicit Worker(bool spins) : parker(spins) {}
     std::atomic<uint32_t> state = Idle;
-    Sleeper sleeper;
+    Parker parker;
     Body body = nullptr;
     void *context = nullptr;
     unsigned index = 0;
@@ -86,13 +86,13 @@ private:
 
   static void tell(Worker &worker, State state) {
     worker.state.exchange(state, std::memory_order_seq_cst);
-    worker.sleeper.wake();
+    worker.parker.wake();
   }
 
   void loop(Worker &worker) {
     wakeSoon();
     for (;;) {
-      worker.sleeper.await([&] { return worker.state.load(std::memory_order_acquire) != Idle; });
+      worker.parker.await([&] { return worker.state.load(std::memory_order_acquire) != Idle; });
       uint32_t posted = Posted;
       if (worker.state.compare_exchange_strong(posted, Running, std::memory_order_acquire)) {
         worker.body(worker.context, worker.index);
@@ -107,7 +107,7 @@ private:
   const ForkMark mark;
   // A deque, because a worker cannot be moved.
   std::deque<Worker> workers;
-  alignas(linePair) Sleeper caller;
+  alignas(linePair) Parker caller;
   alignas(linePair) std::atomic<bool> busy = false;
 };
 

@@ -153,7 +153,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
     // Of large blocks with few stages the first ones are waited for.
     if (registers > mostRegisters || stages < 3)
       continue;
-    const int64_t group = batchesTogether(axes.extent(found->walked) * walked * elementBytes, target);
+    const int64_t group = batchesTogether(axes.extent(found->streamed) * walked * elementBytes, target);
     // The widest one is best; nothing estimates by how much.
     if (choices.size() < most)
       choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,

@@ -7,7 +7,8 @@
 #include "ChooseOnline.h"
 
 #include "ChooseRows.h"
-#include "Legality.h"
+
+#include "zyx/Codegen/Tile/ApplySchedule.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -40,7 +41,7 @@ public:
       return false;
     if (attentionKeys < axes.extent(*keys))
       draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*keys), keysAtOnce()));
-    return isLegal(func, draft.steps);
+    return checkSchedule(func, draft.steps).isOk();
   }
 
   /// False where the kernel is no chain of contractions. A program per block of rows walks what is summed up.
@@ -64,7 +65,7 @@ public:
       draft.grid(axis, isRow(axis) ? block : 1);
     if (attentionKeys < axes.extent(*walked))
       draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*walked), attentionKeys));
-    return isLegal(func, draft.steps);
+    return checkSchedule(func, draft.steps).isOk();
   }
 
   /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into
@@ -97,7 +98,7 @@ public:
     for (Axis axis : draft.parallelAxes())
       draft.grid(axis, 1);
     draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*rows), 1));
-    if (!isLegal(func, draft.steps))
+    if (!checkSchedule(func, draft.steps).isOk())
       return false;
     const int64_t lanes = target.lanes(widest), own = keptElements / std::max<int64_t>(kept, 1);
     const int64_t threads =

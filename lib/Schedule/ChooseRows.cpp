@@ -11,6 +11,7 @@
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Target/Info/Budgets.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -25,8 +26,8 @@ constexpr int64_t rowsAtOnce = 4;
 constexpr int64_t rowElements = 1024;
 /// Columns of one program: pieces of memory that are worth a prefetch, and sums that stay in the first cache.
 constexpr int64_t fewestColumns = 256, mostColumns = 4096;
-/// Of threads that share a row, vectors that each has before there are more of them, and how many there are.
-constexpr int64_t vectorsPerThread = 2, mostThreads = 256;
+/// Of threads that share a row, vectors that each has before there are more of them.
+constexpr int64_t vectorsPerThread = 2;
 /// Those of a row that is read once, where there are enough rows: reads of several are in flight.
 constexpr int64_t vectorsReadOnce = 4;
 /// Rows that a multiprocessor walks at a time where they are read again from the second cache.
@@ -35,7 +36,9 @@ constexpr int64_t nearRows = 2;
 /// Chooses for a kernel that combines elements, along rows or across them.
 class RowRules {
 public:
-  explicit RowRules(ScheduleDraft &draft) : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
+  explicit RowRules(ScheduleDraft &draft)
+      : draft(draft), func(draft.func), axes(draft.axes), target(draft.target),
+        mostThreads(zyx::target::rowThreads(draft.target)) {}
 
   void chooseRows() {
     int64_t widest = 1;
@@ -99,9 +102,11 @@ private:
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
-    constexpr int64_t mostVectors = 32, fewestVectors = 4, groupThreads = 512, rowsPerGroup = 8, fewestRows = 32;
+    constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRows = 32;
     if (!target.hasSubgroups() || !draft.dots.empty())
       return false;
+    const int64_t mostVectors = zyx::target::stripBytes(target) / target.accessBytes(),
+                  groupThreads = zyx::target::columnThreads(target);
     const SmallVector<Axis> parallel = draft.parallelAxes();
     std::optional<Axis> along;
     for (Axis axis = 0; axis < axes.size(); ++axis) {
@@ -225,7 +230,7 @@ private:
     Walks walks;
     SmallVector<ReduceOp> before;
     func.walk([&](ReduceOp reduce) {
-      if (!axes.contains(reduce.getInput(), row) || findPickedIndex(reduce, axes))
+      if (!axes.contains(reduce.getInput(), row) || findOneHotIndex(reduce, axes))
         return;
       ++walks.apart;
       walks.online += llvm::none_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
@@ -330,6 +335,8 @@ private:
   FuncOp func;
   const Axes &axes;
   const TargetInfo &target;
+  /// Of a workgroup that shares a row.
+  const int64_t mostThreads;
 };
 
 } // namespace

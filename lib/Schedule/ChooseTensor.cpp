@@ -31,7 +31,7 @@ constexpr double oneGroupLoss = 1.15;
 
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter
 /// contraction the ring has no use: results take most of the time, and threads write them better that have no roles.
-constexpr int64_t exactColumns = 128, fewestExactRows = 32, fewestExactDepth = 64;
+constexpr int64_t simtF32Columns = 128, fewestSimtF32Rows = 32, fewestSimtF32Depth = 64;
 /// How much faster threads of the generic way multiply f32 than 16 bits.
 constexpr int64_t threadsFaster = 2;
 
@@ -45,7 +45,7 @@ struct Product {
   /// Elements of a slice along the contraction, and bytes of one.
   int64_t depth, elementBytes;
   /// Each slice has sums of its own; threads multiply.
-  bool sumsSlices, isExact;
+  bool sumsSlices, isSimtF32;
   /// Factors of which slices are turned in shared memory, and are there twice.
   bool turnsLeft, turnsRight;
   /// Rows of a left factor that do not exist are not fetched.
@@ -60,8 +60,9 @@ struct Product {
   double costOf(Tile tile) const {
     // As many bytes take as long, whatever they are.
     const double multiply =
-        isExact ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.exactProductsPerCycle
-                : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.costs.matrixProductsPerCycle;
+        isSimtF32
+            ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.exactProductsPerCycle
+            : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.costs.matrixProductsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
     const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.costs.cacheBytesPerCycle;
     const double slice = std::max(
@@ -74,7 +75,7 @@ struct Product {
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work =
         llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
-        (slices * slice + target.costs.tileCycles + meeting + (isExact ? target.costs.exactTileCycles : 0));
+        (slices * slice + target.costs.tileCycles + meeting + (isSimtF32 ? target.costs.exactTileCycles : 0));
     const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) /
                           (target.costs.memoryBytesPerCycle * target.cores);
     return overlapped(work, memory);
@@ -89,7 +90,7 @@ struct Product {
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
   int64_t stagesOf(Tile tile) const {
-    const int64_t results = isExact ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isExact) * 8 * mostStages + 8;
+    const int64_t results = isSimtF32 ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isSimtF32) * 8 * mostStages + 8;
     const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
     const int64_t stage = (tile.rows * (1 + turnsLeft) + tile.columns * (1 + turnsRight)) * sliceBytes;
     return std::min(mostStages, (target.simt.sharedBytes - results - exchanged - barriers) / stage);
@@ -109,7 +110,7 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
         // not run along the contraction.
         if (columns % 64 != 0 && (!isAnyWide || (columns != 32 && product.m > rows)))
           continue;
-        if (product.isExact && (columns != exactColumns || split > 1))
+        if (product.isSimtF32 && (columns != simtF32Columns || split > 1))
           continue;
         // Registers for twice the sums.
         if (product.sumsSlices && columns > 128)
@@ -137,7 +138,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   // What cannot be cut to tf32 is multiplied with all digits.
   if (std::string ignored; !dot && target.matrix.fewDigits)
     if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored);
-        whole && whole->isExact)
+        whole && whole->isSimtF32)
       dot = whole;
   auto refuse = [&] {
     if (!func.getBody().getOps<DotOp>().empty() && !func.getTrial())
@@ -147,7 +148,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   };
   if (!dot || !isForTarget(*dot, target, reason))
     return refuse();
-  if (dot->isExact && (axes.extent(dot->m) < fewestExactRows || axes.extent(dot->k) < fewestExactDepth))
+  if (dot->isSimtF32 && (axes.extent(dot->m) < fewestSimtF32Rows || axes.extent(dot->k) < fewestSimtF32Depth))
     return {};
   if (!target.hasTensorTiles())
     return chooseWarpSteps(func, *dot, axes, target, most);
@@ -155,16 +156,16 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
   const Product product{axes.extent(dot->m),     axes.extent(dot->n),     dot->depth,          batches,
-                        dot->sliceElements(),    dot->elementBytes(),     dot->sumsSlices(),   dot->isExact,
+                        dot->sliceElements(),    dot->elementBytes(),     dot->sumsSlices(),   dot->isSimtF32,
                         dot->isTurned(dot->lhs), dot->isTurned(dot->rhs), dot->lhs.alongDepth, target};
   SmallVector<TensorChoice> choices;
   // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along
   // rows.
-  const bool areThreadsNear = product.isExact && !product.turnsRight;
+  const bool areThreadsNear = product.isSimtF32 && !product.turnsRight;
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
-    const bool isCut = dot->elementBytes() == 4 && target.matrix.fewDigits && !dot->isExact;
+    const bool isCut = dot->elementBytes() == 4 && target.matrix.fewDigits && !dot->isSimtF32;
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth,
                                            product.stagesOf(tile), group, tile.split, isCut, /*warps=*/0),
                        product.costOf(tile)});

@@ -2,9 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Legality.h"
 
 #include "zyx/Base/Random.h"
+#include "zyx/Codegen/Tile/ApplySchedule.h"
 #include "zyx/Schedule/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,7 +57,7 @@ public:
     }
     for (uint64_t tries = random.below(7); tries > 0 && !names.empty(); --tries) {
       steps.push_back(drawStep());
-      if (!zyx::schedule::isLegal(func, steps))
+      if (!checkSchedule(func, steps).isOk())
         steps.pop_back();
     }
     return ScheduleAttr::get(func.getContext(), steps);
@@ -77,7 +77,7 @@ private:
                              depths[] = {1, 3, 8, 16, 20, 64};
     for (StringAttr axis : names) {
       steps.push_back(GridStepAttr::get(context, axis, tiles[random.below(std::size(tiles))]));
-      if (!zyx::schedule::isLegal(func, steps))
+      if (!checkSchedule(func, steps).isOk())
         steps.pop_back();
     }
     int64_t rows = parts[random.below(std::size(parts))], columns = parts[random.below(std::size(parts))];
@@ -93,7 +93,7 @@ private:
     }
     steps.push_back(BlockStepAttr::get(context, BlockingAttr::get(context, rows, columns, rows, depth, /*packLhs=*/true,
                                                                   /*packRhs=*/true, /*alongDepth=*/false, narrow)));
-    if (zyx::schedule::isLegal(func, steps))
+    if (checkSchedule(func, steps).isOk())
       func.setThreads(std::min<int64_t>(int64_t(32) << random.below(4), mostThreads));
     else
       steps.pop_back();

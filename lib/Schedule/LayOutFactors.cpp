@@ -33,7 +33,7 @@ namespace {
 /// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns
 /// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
 /// need one: these are small, or filled up with zeros.
-constexpr double copyRate = 2.0 / 3, turnRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
+constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
 /// What a copy reads and writes of an element.
 constexpr double copiedBytes = 4;
 
@@ -47,9 +47,9 @@ public:
   Layouter(FuncOp func, const TargetInfo &target) : func(func), target(target), builder(func.getContext()) {}
   bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Copies what a sum reads across its rows, again and again, to where it lies along them.
-  void turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  void transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Copies what sums read again and again to where it lies along their results: threads then read vectors of it.
-  void turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
+  void transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Whether tensor cores take the kernel as it is.
   bool isTaken() {
     std::string reason;
@@ -94,8 +94,8 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
       if (dotOf(func))
         continue;
       if (hasWindows)
-        Layouter(func, *record).turnTerms(symbols, own);
-      Layouter(func, *record).turnSmall(symbols, own);
+        Layouter(func, *record).transposeTerms(symbols, own);
+      Layouter(func, *record).transposeSmall(symbols, own);
     }
   }
 };
@@ -173,7 +173,7 @@ static double rateOf(const FactorLayout &layout) {
     if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
         zyx::schedule::strideThrough(layout.source, dim) == 1)
       return copyRate;
-  return layout.source.isSingleBlock() ? turnRate : lookUpRate;
+  return layout.source.isSingleBlock() ? transposeRate : lookUpRate;
 }
 
 /// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
@@ -249,23 +249,26 @@ void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
   look(load, read, layout.map);
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  const bool isKept = zyx::schedule::readWeights(launches, at);
-  Location loc = load.getLoc();
+  zyx::schedule::launchCopies(copy, launches, at, layout.elements, builder, load.getLoc());
+}
+
+void zyx::schedule::launchCopies(FuncOp copy, MutableArrayRef<zyx::plan::LaunchOp> launches, unsigned at,
+                                 int64_t elements, OpBuilder &builder, Location loc) {
+  const bool isKept = readWeights(launches, at);
   for (zyx::plan::LaunchOp launch : launches) {
     Value source = launch.getIns()[at];
     builder.setInsertionPoint(launch);
-    zyx::plan::InitOp init =
-        isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
+    zyx::plan::InitOp init = isKept ? initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
     if (init)
       builder.setInsertionPoint(init);
     auto made = zyx::plan::AllocOp::create(
         builder, loc,
-        zyx::plan::BufferType::get(func.getContext(),
-                                   {cast<zyx::plan::BufferType>(source.getType()).getDtype(), {layout.elements}}));
+        zyx::plan::BufferType::get(builder.getContext(),
+                                   {cast<zyx::plan::BufferType>(source.getType()).getDtype(), {elements}}));
     made.setKept(isKept);
     if (init)
       builder.setInsertionPoint(init.getBody().front().getTerminator());
-    zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
+    zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(builder.getContext()),
                                 FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source},
                                 ValueRange{made.getResult()}, builder.getDenseI64ArrayAttr({}),
                                 builder.getI64IntegerAttr(0), ValueRange());
@@ -304,7 +307,21 @@ std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo 
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-void Layouter::turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+/// The dimension of a load along an axis, where another order of the whole buffer would bring its elements side by
+/// side; none where they are, or where the load reads a part, or what is computed.
+static std::optional<unsigned> findStridedDim(LoadOp load, Axis axis, const Axes &axes) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  SmallVector<Axis> own = axes.of(load.getResult());
+  const auto *found = llvm::find(own, axis);
+  if (found == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
+      !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
+      view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
+    return std::nullopt;
+  const auto dim = static_cast<unsigned>(found - own.begin());
+  return zyx::schedule::strideThrough(view.getMap(), dim) == 1 ? std::nullopt : std::optional(dim);
+}
+
+void Layouter::transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   constexpr int64_t fewestElements = int64_t(1) << 16, fewestReads = 4;
   symbols = &into;
   auto reduces = func.getBody().getOps<ReduceOp>();
@@ -327,19 +344,11 @@ void Layouter::turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
   if (!row)
     return;
   for (auto [number, load] : llvm::enumerate(loads)) {
-    auto view = load.getView().getDefiningOp<ViewOp>();
-    SmallVector<Axis> own = axes->of(load.getResult());
-    const auto *place = llvm::find(own, *row);
-    if (place == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
-        !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
-        view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape() ||
-        countOf(load) < fewestElements || points / countOf(load) < fewestReads)
+    const std::optional<unsigned> dim = findStridedDim(load, *row, *axes);
+    if (!dim || countOf(load) < fewestElements || points / countOf(load) < fewestReads)
       continue;
-    const auto dim = static_cast<unsigned>(place - own.begin());
-    if (zyx::schedule::strideThrough(view.getMap(), dim) == 1)
-      continue;
-    if (std::optional<FactorLayout> turned = denseLayout(view.getMap(), dim)) {
-      apply(*turned, load, ("_term" + Twine(number)).str(), launches);
+    if (std::optional<FactorLayout> transposed = denseLayout(mapOf(load), *dim)) {
+      apply(*transposed, load, ("_term" + Twine(number)).str(), launches);
       remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
           << func.getName() << ": what it sums up is copied, so that it lies along the rows of the sum";
     }
@@ -347,7 +356,7 @@ void Layouter::turnTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
   zyx::schedule::dropUnread(func, launches);
 }
 
-void Layouter::turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+void Layouter::transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
   auto reduces = func.getBody().getOps<ReduceOp>();
   if (launches.empty() || reduces.empty() || llvm::any_of(launches, [&](zyx::plan::LaunchOp launch) {
@@ -359,20 +368,14 @@ void Layouter::turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
   std::optional<Axis> along = failed(axes) ? std::nullopt : zyx::schedule::findWritten(func, *axes);
   if (!along)
     return;
-  bool isTurned = false;
+  bool isTransposed = false;
   for (auto [number, load] : llvm::enumerate(llvm::to_vector(func.getBody().getOps<LoadOp>()))) {
-    auto view = load.getView().getDefiningOp<ViewOp>();
-    SmallVector<Axis> own = axes->of(load.getResult());
-    const auto *place = llvm::find(own, *along);
-    if (place == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
-        !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
-        view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
-      continue;
-    const auto dim = static_cast<unsigned>(place - own.begin());
+    const std::optional<unsigned> dim = findStridedDim(load, *along, *axes);
     const int64_t bytes = llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
     const int64_t lanes = target.lanes(bytes);
-    if (lanes < 2 || axes->extent(*along) % lanes != 0 || zyx::schedule::strideThrough(view.getMap(), dim) == 1)
+    if (!dim || lanes < 2 || axes->extent(*along) % lanes != 0)
       continue;
+    SmallVector<Axis> own = axes->of(load.getResult());
     // What all sums read of it, one by one and in vectors.
     double reads = 0;
     for (ReduceOp reduce : reduces)
@@ -385,15 +388,15 @@ void Layouter::turnSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
     const double copied =
         static_cast<double>(target.costs.launchCycles) +
         cyclesOf(elements * copiedBytes, lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
-    std::optional<FactorLayout> turned = saved > 2 * copied ? denseLayout(view.getMap(), dim) : std::nullopt;
-    if (!turned || !turned->isCopy())
+    std::optional<FactorLayout> transposed = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt;
+    if (!transposed || !transposed->isCopy())
       continue;
-    apply(*turned, load, ("_turned" + Twine(number)).str(), launches);
-    isTurned = true;
+    apply(*transposed, load, ("_turned" + Twine(number)).str(), launches);
+    isTransposed = true;
     remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
         << func.getName() << ": what each of its sums reads is copied, so that it lies along the results";
   }
-  if (isTurned)
+  if (isTransposed)
     zyx::schedule::dropUnread(func, launches);
 }
 

@@ -15,6 +15,11 @@ namespace zyx::schedule {
 /// are not, because it has tensor cores already or threads would take less.
 std::optional<double> layOutCycles(kernel::FuncOp func, const target::TargetInfo &target);
 
+/// Has each launch make a copy of its operand `at`, of so many elements, by the kernel `copy`, and read it behind its
+/// other inputs. A weight is copied once, in the plan's init.
+void launchCopies(kernel::FuncOp copy, llvm::MutableArrayRef<plan::LaunchOp> launches, unsigned at, int64_t elements,
+                  mlir::OpBuilder &builder, mlir::Location loc);
+
 /// Erases inputs that the kernel of these launches does not read any more.
 void dropUnread(kernel::FuncOp func, llvm::MutableArrayRef<plan::LaunchOp> launches);
 

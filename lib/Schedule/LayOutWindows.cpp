@@ -244,27 +244,7 @@ void Copier::apply(const Window &window, unsigned number) {
   if (view->use_empty())
     view->erase();
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  const bool isKept = zyx::schedule::readWeights(launches, at);
-  Location loc = load.getLoc();
-  for (zyx::plan::LaunchOp launch : launches) {
-    Value source = launch.getIns()[at];
-    builder.setInsertionPoint(launch);
-    zyx::plan::InitOp init =
-        isKept ? zyx::schedule::initOf(launch->getParentOfType<zyx::plan::FuncOp>(), loc) : zyx::plan::InitOp();
-    if (init)
-      builder.setInsertionPoint(init);
-    const zyx::DType dtype = cast<zyx::plan::BufferType>(source.getType()).getDtype();
-    auto made = zyx::plan::AllocOp::create(builder, loc,
-                                           zyx::plan::BufferType::get(func.getContext(), {dtype, {window.elements}}));
-    made.setKept(isKept);
-    if (init)
-      builder.setInsertionPoint(init.getBody().front().getTerminator());
-    zyx::plan::LaunchOp::create(builder, loc, zyx::plan::EventType::get(func.getContext()),
-                                FlatSymbolRefAttr::get(copy.getSymNameAttr()), ValueRange{source},
-                                ValueRange{made.getResult()}, builder.getDenseI64ArrayAttr({}),
-                                builder.getI64IntegerAttr(0), ValueRange());
-    launch.getInsMutable().append(made.getResult());
-  }
+  zyx::schedule::launchCopies(copy, launches, at, window.elements, builder, load.getLoc());
 }
 
 bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches) {

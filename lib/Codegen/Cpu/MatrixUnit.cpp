@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "MatrixUnit.h"
 
-#include "VectorTranspose.h"
+#include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -149,15 +149,15 @@ private:
 } // namespace
 
 bool NearOperands::comesNear(LoadOp load, Axis axis) {
-  if (t.threads > 1 || !t.machine.hasVectors() || n.picked || n.reduces.empty() || !combinesMany())
+  if (t.threads > 1 || !t.machine.hasVectors() || n.oneHot || n.reduces.empty() || !combinesMany())
     return false;
   const int64_t width =
-      std::min<int64_t>(t.lanesFor(n.cone, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
+      std::min<int64_t>(t.lanesFor(n.slice, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
   return formOf(load, axis, width).has_value();
 }
 
 bool NearOperands::mayCopy() {
-  return t.threads == 1 && t.machine.hasVectors() && n.vectorAxis && n.lanes != 1 && !n.unrolled && !n.picked &&
+  return t.threads == 1 && t.machine.hasVectors() && n.vectorAxis && n.lanes != 1 && !n.unrolled && !n.oneHot &&
          !n.reduces.empty() && (!n.vectorCombined() || combinesMany());
 }
 
@@ -193,7 +193,7 @@ void NearOperands::copy() {
   if (!mayCopy())
     return;
   int64_t left = mostNearBytes;
-  for (Operation *access : n.cone.accesses) {
+  for (Operation *access : n.slice.accesses) {
     auto load = dyn_cast<LoadOp>(access);
     std::optional<NearForm> form = load ? formOf(load, *n.vectorAxis, n.lanes) : std::nullopt;
     if (!form)

@@ -5,7 +5,8 @@
 #include "Packing.h"
 
 #include "MicroKernel.h"
-#include "VectorTranspose.h"
+
+#include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

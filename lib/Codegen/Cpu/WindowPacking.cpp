@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "MicroKernel.h"
 #include "Packing.h"
-#include "VectorTranspose.h"
 
 #include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Codegen/Tile/LaneAccess.h"
+#include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/NearForm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -118,7 +118,7 @@ bool DotEmitter::readsFromRegisters(Axis m, Axis n) {
       for (Axis axis : t.axes.of(domainOf(user)))
         if (axis != m && axis != n && t.axes.extent(axis) != 1)
           return false;
-      for (Value tile : t.coneOf(user).tiles)
+      for (Value tile : t.sliceOf(user).tiles)
         if (tile != dot.getResult() && tile.getDefiningOp<DotOp>())
           return false;
     }
@@ -134,8 +134,8 @@ LogicalResult DotEmitter::emit() {
   if (failed(rows) || failed(columns))
     return failure();
   int64_t rowTile = t.axes.extent(m), columnTile = t.axes.extent(n);
-  TileContext::Cone cone = t.coneOf({dot.getOperation()});
-  int64_t lanes = std::min<int64_t>(t.lanesFor(cone, n), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
+  TileContext::ProducerSlice slice = t.sliceOf({dot.getOperation()});
+  int64_t lanes = std::min<int64_t>(t.lanesFor(slice, n), llvm::PowerOf2Ceil(std::max<int64_t>(columnTile, 1)));
   int64_t vectors = llvm::divideCeil(columnTile, lanes);
   bool batched = llvm::any_of(type.getShape().drop_back(2), [](int64_t extent) { return extent != 1; });
   // The accumulators, one row of the right factor and a broadcast element of the left one.

@@ -40,8 +40,8 @@ LogicalResult NestEmitter::emit() {
       return failure();
     extents[axis] = *extent;
   }
-  picked = roots.size() == 1 && isPicked(t, roots.front());
-  if (!picked)
+  oneHot = roots.size() == 1 && isOneHotSum(t, roots.front());
+  if (!oneHot)
     chooseVectorAxis();
   online = roots.size() == 2 && reduces.size() == 2 && addsExponentials(reduces[1], reduces[0]);
   for (Operation *root : roots)
@@ -60,7 +60,7 @@ LogicalResult NestEmitter::emit() {
   NearOperands(*this).copy();
   groups.choose(outer);
   writeOut(outer);
-  if (t.threads == 1 && !picked && SquareEmitter::find(*this, transposedAxis, transposed))
+  if (t.threads == 1 && !oneHot && SquareEmitter::find(*this, transposedAxis, transposed))
     std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
   if (failed(walkOuter(outer, Point())))
     return failure();
@@ -74,9 +74,9 @@ LogicalResult NestEmitter::emit() {
 }
 
 void NestEmitter::chooseVectorAxis() {
-  if (cone.held) {
-    vectorAxis = cone.held->vectorAxis;
-    lanes = cone.held->lanes;
+  if (slice.held) {
+    vectorAxis = slice.held->vectorAxis;
+    lanes = slice.held->lanes;
     unrolled = true;
     unroll = 1;
     return;
@@ -94,7 +94,7 @@ void NestEmitter::chooseVectorAxis() {
           score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
         }
     };
-    for (Operation *access : cone.accesses) {
+    for (Operation *access : slice.accesses) {
       auto load = dyn_cast<LoadOp>(access);
       if (load && NearOperands(*this).comesNear(load, axis))
         ++score;
@@ -103,7 +103,7 @@ void NestEmitter::chooseVectorAxis() {
       else if (auto store = dyn_cast<StoreOp>(access))
         look(store.getValue(), store.getView(), 1);
     }
-    for (Value tile : cone.tiles) {
+    for (Value tile : slice.tiles) {
       if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
         look(tile, it->second.view, 1, it->second.strides);
       // Rows whose number is data, along which threads read side by side.
@@ -118,14 +118,14 @@ void NestEmitter::chooseVectorAxis() {
     }
     // Where it makes no other difference, whole lines are written.
     score *= 2;
-    for (Operation *access : cone.accesses)
+    for (Operation *access : slice.accesses)
       if (auto store = dyn_cast<StoreOp>(access))
         for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
           score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
     // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of
     // a card loses as much by two that are.
     if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
-        *extents[axis].constant < (t.machine.hasSubgroups() ? 2 : 1) * t.lanesFor(cone, axis))
+        *extents[axis].constant < (t.machine.hasSubgroups() ? 2 : 1) * t.lanesFor(slice, axis))
       score = std::min<int64_t>(score, 0) - 1;
     if (score >= best) {
       best = score;
@@ -134,20 +134,20 @@ void NestEmitter::chooseVectorAxis() {
   }
   if (!vectorAxis)
     return;
-  lanes = t.lanesFor(cone, *vectorAxis);
+  lanes = t.lanesFor(slice, *vectorAxis);
   if (extents[*vectorAxis].constant)
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
   // Several independent chains hide the latency of short ones; long ones overlap by themselves.
-  bool several = t.threads == 1 && cone.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
+  bool several = t.threads == 1 && slice.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
   unroll = several ? 4 : 1;
   if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
 }
 
 bool NestEmitter::walksWindows() {
-  return t.machine.hasSubgroups() && t.threads == 1 && vectorAxis && !vectorCombined() && !unrolled && !picked &&
+  return t.machine.hasSubgroups() && t.threads == 1 && vectorAxis && !vectorCombined() && !unrolled && !oneHot &&
          !online && !reduces.empty() && !branches() && extents[*vectorAxis].constant &&
-         isShort(cone.size <= 4 ? mostWindowSteps : mostShortSteps);
+         isShort(slice.size <= 4 ? mostWindowSteps : mostShortSteps);
 }
 
 void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
@@ -286,8 +286,8 @@ LogicalResult NestEmitter::emitInner(Point point) {
 LogicalResult NestEmitter::emitInner(SmallVectorImpl<Point> &points) {
   if (online)
     return RowReductionEmitter(*this).emitOnline(points.front());
-  if (picked)
-    return RowReductionEmitter(*this).emitPicked(reduces.front(), points.front());
+  if (oneHot)
+    return RowReductionEmitter(*this).emitOneHotSum(reduces.front(), points.front());
   bool inVectors = !vectorCombined() && lanes > 1 && vectorAxis;
   // Partial results: by reduce, then by point or, where the vector axis is combined, by chain.
   int64_t chains = vectorCombined() ? unroll : points.size();

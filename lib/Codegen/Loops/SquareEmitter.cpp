@@ -15,7 +15,7 @@ bool SquareEmitter::find(Nest &n, std::optional<Axis> &rowAxis, SmallVectorImpl<
   TileContext &t = n.t;
   if (!n.vectorAxis || n.unrolled || n.vectorCombined() || n.lanes < 4 || !n.reduces.empty())
     return false;
-  for (Operation *access : n.cone.accesses) {
+  for (Operation *access : n.slice.accesses) {
     auto load = dyn_cast<LoadOp>(access);
     if (!load || !isTile(load.getResult()))
       continue;
@@ -94,7 +94,8 @@ LogicalResult SquareEmitter::emitSquare(Axis rowAxis, ArrayRef<Value> loads, con
         return failure();
       vectors.push_back(*vector);
     }
-    squares.push_back(transposeLanes(t.builder, loc, vectors));
+    transposeVectors(t.builder, loc, vectors);
+    squares.push_back(std::move(vectors));
   }
   for (int64_t i = 0; i < n.lanes; ++i) {
     Point across = point;

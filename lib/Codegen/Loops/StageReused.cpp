@@ -33,7 +33,7 @@ bool endsPhase(Operation *op) { return isa<ReduceOp, DotOp>(op); }
 
 bool isRoot(Operation *op) { return endsPhase(op) || isa<StoreOp>(op); }
 
-bool isDear(Operation *op) {
+bool isExpensive(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
          !isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
               math::CopySignOp>(op);
@@ -85,21 +85,21 @@ private:
     }
   }
 
-  bool dearCone(Value value) {
+  bool dependsOnExpensive(Value value) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &block || endsPhase(def))
       return false;
     // Once for each: the ways through a chain of squares double with every one.
-    auto [entry, isNew] = dear.try_emplace(value, false);
+    auto [entry, isNew] = expensive.try_emplace(value, false);
     if (!isNew)
       return entry->second;
-    const bool result =
-        isDear(def) || llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dearCone(v); });
-    return dear[value] = result;
+    const bool result = isExpensive(def) ||
+                        llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dependsOnExpensive(v); });
+    return expensive[value] = result;
   }
 
   bool worthKeeping(Value value) {
-    if (usedIn[value].size() < 2 || !dearCone(value))
+    if (usedIn[value].size() < 2 || !dependsOnExpensive(value))
       return false;
     // Where one op alone uses the value, and is itself used in as many phases, keep that op's result.
     if (value.hasOneUse()) {
@@ -134,7 +134,7 @@ private:
   /// That compute a program together.
   const int64_t threads;
   llvm::DenseMap<Operation *, unsigned> phases;
-  llvm::DenseMap<Value, bool> dear;
+  llvm::DenseMap<Value, bool> expensive;
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
 };
 
@@ -177,11 +177,11 @@ private:
       if (!isRoot(&op))
         continue;
       auto reduce = dyn_cast<ReduceOp>(op);
-      const bool isPicked = reduce && findPickedIndex(reduce, axes);
+      const bool isOneHotSum = reduce && findOneHotIndex(reduce, axes);
       const bool isAlong = reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
       if (reduce)
         before.push_back(reduce);
-      if (!isPicked && !isAlong)
+      if (!isOneHotSum && !isAlong)
         note(&op);
     }
   }

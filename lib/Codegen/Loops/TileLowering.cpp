@@ -49,7 +49,7 @@ bool TileLowering::joinsPending(Operation *root) {
     llvm::sort(result);
     return result;
   };
-  if (walked(root) != walked(pending.front()) || isPicked(*this, root) || isPicked(*this, pending.front()))
+  if (walked(root) != walked(pending.front()) || isOneHotSum(*this, root) || isOneHotSum(*this, pending.front()))
     return false;
   if (joinsOnline(*this, pending, root))
     return true;
@@ -58,11 +58,11 @@ bool TileLowering::joinsPending(Operation *root) {
       return false;
   SmallVector<Operation *> together(pending);
   together.push_back(root);
-  Cone cone = coneOf(together);
+  ProducerSlice slice = sliceOf(together);
   // Two tiles in registers may lie there in different vectors.
-  if (llvm::count_if(cone.tiles, [&](Value tile) { return evaluator.registers.contains(tile); }) > 1)
+  if (llvm::count_if(slice.tiles, [&](Value tile) { return evaluator.registers.contains(tile); }) > 1)
     return false;
-  for (Value result : cone.results) {
+  for (Value result : slice.results) {
     Operation *def = result.getDefiningOp();
     if (llvm::is_contained(pending, def) && !isa<ConvertOp>(def))
       return false;

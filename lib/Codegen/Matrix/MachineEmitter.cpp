@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "MachineEmitter.h"
 
+#include "zyx/Codegen/Tile/EmitLoop.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -52,16 +54,7 @@ void MachineEmitter::emitRole(StringRef name, int64_t count, int64_t registers, 
 
 MachineEmitter::Carried MachineEmitter::loop(Value from, Value to, Value by, ValueRange init,
                                              llvm::function_ref<Carried(Value, ValueRange)> body) {
-  auto made = scf::ForOp::create(b, loc, from, to, by, init);
-  OpBuilder::InsertionGuard guard(b);
-  if (init.empty())
-    b.setInsertionPoint(made.getBody()->getTerminator());
-  else
-    b.setInsertionPointToEnd(made.getBody());
-  Carried next = body(made.getInductionVar(), made.getRegionIterArgs());
-  if (!init.empty())
-    scf::YieldOp::create(b, loc, next);
-  return Carried(made.getResults());
+  return emitLoop(b, loc, from, to, by, init, body);
 }
 
 MachineEmitter::Carried MachineEmitter::branch(Value condition, llvm::function_ref<Carried()> body,
@@ -151,7 +144,7 @@ Value MachineEmitter::barriers(int64_t count, int64_t arrivals) {
 // What is elementwise
 //===----------------------------------------------------------------------===//
 
-Type MachineEmitter::heldType(Value tile, const Frame &frame, Type element) {
+Type MachineEmitter::heldType(Value tile, const FragmentShape &frame, Type element) {
   bool hasRows = axes.contains(tile, frame.rows), hasColumns = axes.contains(tile, frame.columns);
   if (hasRows && hasColumns)
     return RankedTensorType::get({frame.height, frame.width}, element, acc);
@@ -162,7 +155,7 @@ Type MachineEmitter::heldType(Value tile, const Frame &frame, Type element) {
   return element;
 }
 
-Type MachineEmitter::heldType(Value tile, const Frame &frame) {
+Type MachineEmitter::heldType(Value tile, const FragmentShape &frame) {
   Type element = getElementTypeOrSelf(tile.getType());
   return heldType(tile, frame, is16Bit(element) ? b.getF32Type() : element);
 }
@@ -197,7 +190,7 @@ Value MachineEmitter::spread(Value value, Type held) {
   return BroadcastOp::create(b, loc, held, value, ArrayRef<int64_t>{slice.getDim() == 1 ? 0 : 1});
 }
 
-Value MachineEmitter::compute(Value tile, const Frame &frame, llvm::function_ref<Value(Value)> evaluate) {
+Value MachineEmitter::compute(Value tile, const FragmentShape &frame, llvm::function_ref<Value(Value)> evaluate) {
   Operation *op = tile.getDefiningOp();
   Type element = getElementTypeOrSelf(tile.getType()), held = heldType(tile, frame);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -218,7 +211,7 @@ Value MachineEmitter::compute(Value tile, const Frame &frame, llvm::function_ref
     return widen(narrow(operands[0], element));
   Value result;
   if (isa<math::TanhOp>(op)) {
-    result = tangent(operands[0]);
+    result = tanh(operands[0]);
   } else {
     OperationState state(loc, op->getName());
     state.addOperands(operands);
@@ -232,7 +225,7 @@ Value MachineEmitter::compute(Value tile, const Frame &frame, llvm::function_ref
 
 /// The hyperbolic tangent, within 4 units in the last place like everywhere, but out of the card's own power of two
 /// and inverse.
-Value MachineEmitter::tangent(Value x) {
+Value MachineEmitter::tanh(Value x) {
   const auto few = arith::FastMathFlags::afn;
   auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
   auto fma = [&](Value x, Value y, double z) -> Value {

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MACHINEEMITTER_H
-#define ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MACHINEEMITTER_H
+#ifndef ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H
+#define ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H
 
 #include "zyx/Codegen/Tile/Axes.h"
 
@@ -78,15 +78,15 @@ protected:
 
   /// Where tiles of the kernel are held: the axes of a fragment's rows and columns, and how many columns and rows it
   /// has.
-  struct Frame {
+  struct FragmentShape {
     Axis rows, columns;
     int64_t width, height = groupRows;
   };
   /// A tile without rows, or without columns, is held by the threads that have elements of these; one without both is a
   /// scalar.
-  mlir::Type heldType(mlir::Value tile, const Frame &frame, mlir::Type element);
+  mlir::Type heldType(mlir::Value tile, const FragmentShape &frame, mlir::Type element);
   /// The same, with 16-bit floats as f32.
-  mlir::Type heldType(mlir::Value tile, const Frame &frame);
+  mlir::Type heldType(mlir::Value tile, const FragmentShape &frame);
   /// A number in each element of a tile, or a scalar.
   mlir::Value number(mlir::Type type, double value);
   mlir::Value narrow(mlir::Value held, mlir::Type element);
@@ -94,7 +94,8 @@ protected:
   mlir::Value spread(mlir::Value value, mlir::Type held);
   /// An elementwise op, constant or change of shape, whose operands `evaluate` gives; 16-bit floats are rounded after
   /// each.
-  mlir::Value compute(mlir::Value tile, const Frame &frame, llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
+  mlir::Value compute(mlir::Value tile, const FragmentShape &frame,
+                      llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
 
   FuncOp func;
   const Axes &axes;
@@ -107,11 +108,11 @@ protected:
   FragAttr acc;
 
 private:
-  mlir::Value tangent(mlir::Value x);
+  mlir::Value tanh(mlir::Value x);
 
   mlir::IRMapping arguments;
 };
 
 } // namespace zyx::kernel
 
-#endif // ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MACHINEEMITTER_H
+#endif // ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H

@@ -6,7 +6,7 @@
 // Groups of four warps have 64 queries each. The product with the next block of keys runs while the softmax of the
 // block before is multiplied with its values.
 //===----------------------------------------------------------------------===//
-#include "WalkEmitter.h"
+#include "StreamingEmitter.h"
 
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
@@ -25,14 +25,12 @@ namespace {
 
 /// Columns of the sums that a thread has until they are added up at the end.
 constexpr int64_t sumColumns = 8;
-/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
-constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
 constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
-class AttentionMapper : WalkEmitter {
+class AttentionMapper : StreamingEmitter {
 public:
   AttentionMapper(FuncOp func, TensorAttention found, const Axes &axes)
-      : WalkEmitter(func, axes, found.queries, found.keys, found.batches), attention(std::move(found)),
+      : StreamingEmitter(func, axes, found.queries, found.keys, found.batches), attention(std::move(found)),
         depth(llvm::alignTo(attention.depth, panelColumns)), width(llvm::alignTo(attention.width, panelColumns)) {}
 
   void run();
@@ -71,7 +69,7 @@ private:
   /// Results leave from where queries came in, which there is no room beside.
   bool sharesQueries() { return width > 128; }
   /// Groups start their products one after the other, so that one multiplies while another computes its softmax.
-  bool takesTurns() { return groups > 1; }
+  bool pingPongs() { return groups > 1; }
   /// Whether the diagonal crosses more than one block of a tile.
   bool crossesMany() {
     return diagonal() && (step.getColumns() % step.getRows() != 0 || diagonal()->offset % step.getRows() != 0);
@@ -94,40 +92,40 @@ private:
             &operand,
             columns};
   }
-  Value slotOf(const Ring &ring, Turn turn) {
-    return part(ring.memory, {turn.stage}, {step.getColumns(), ring.columns});
+  Value slotOf(const Ring &ring, PipelineState pipe) {
+    return part(ring.memory, {pipe.stage}, {step.getColumns(), ring.columns});
   }
   /// One block into the ring.
-  Turn fetch(const Ring &ring, Turn turn, const Place &place, Value block) {
-    WaitOp::create(b, loc, ring.empty, turn.stage, turn.parity);
-    ExpectOp::create(b, loc, ring.full, turn.stage, step.getColumns() * ring.columns * 2);
+  PipelineState fetch(const Ring &ring, PipelineState pipe, const TileCoordinates &place, Value block) {
+    WaitOp::create(b, loc, ring.empty, pipe.stage, pipe.parity);
+    ExpectOp::create(b, loc, ring.full, pipe.stage, step.getColumns() * ring.columns * 2);
     AsyncLoadOp::create(b, loc, ring.view, indicesOf(*ring.operand, place, multiply(block, step.getColumns())),
-                        slotOf(ring, turn), ring.full, turn.stage);
-    return next(turn);
+                        slotOf(ring, pipe), ring.full, pipe.stage);
+    return next(pipe);
   }
   void emitProducer();
 
   /// What a group knows of its queries.
   struct State {
-    Turn k, v;
+    PipelineState k, v;
     Value out, max, sum, weights;
     /// The parity with which the group waits for its turn to multiply.
-    Value turn;
-    Carried carried() const { return {k.stage, k.parity, v.stage, v.parity, out, max, sum, weights, turn}; }
+    Value pingPong;
+    Carried carried() const { return {k.stage, k.parity, v.stage, v.parity, out, max, sum, weights, pingPong}; }
     static State of(ValueRange all) {
       return {{all[0], all[1]}, {all[2], all[3]}, all[4], all[5], all[6], all[7], all[8]};
     }
   };
-  Value startScores(Turn turn);
+  Value startScores(PipelineState pipe);
   Value startOutput(const State &state);
-  Value scoresOf(Value sums, bool masked, const Place &place, Value block);
+  Value scoresOf(Value sums, bool masked, const TileCoordinates &place, Value block);
   /// Takes a block of scores in; gives back the factor by which what was summed up before shrinks.
   Value soften(State &state, Value scores, bool isFirst);
-  State takeBlock(State state, bool masked, const Place &place, Value block);
+  State takeBlock(State state, bool masked, const TileCoordinates &place, Value block);
   void emitConsumer(Value instance);
-  void emitResult(Value out, const State &state, const Place &place, Value instance);
+  void emitResult(Value out, const State &state, const TileCoordinates &place, Value instance);
 
-  Place placeIn(Value round) { return placeOf(round, diagonal(), window()); }
+  TileCoordinates placeIn(Value round) { return coordinatesOf(round, diagonal(), window()); }
   Value evaluate(Value of, Site &site);
   Value compute(Value of, Site &site);
 
@@ -135,7 +133,7 @@ private:
   const int64_t depth, width;
   Type element;
   Ring k, v;
-  Value q, qFull, qEmpty, qView, out, outView, myQueries, turns, mine, following;
+  Value q, qFull, qEmpty, qView, out, outView, myQueries, pingPongBarriers, mine, following;
 };
 
 } // namespace
@@ -157,19 +155,9 @@ void AttentionMapper::run() {
   v = makeRing(attention.v, width);
   out = sharesQueries() ? q : allocShared({step.getRows(), width}, element);
   outView = viewOf(attention.result);
-  if (takesTurns())
-    turns = barriers(groups, 1);
-  BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
-  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
-  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
-  auto roles = RolesOp::create(b, loc);
-  b.createBlock(&roles.getBody());
-  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
-  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
-           [&](Value instance) { emitConsumer(instance); });
-  YieldOp::create(b, loc);
-  b.setInsertionPointAfter(roles);
-  endKernel();
+  if (pingPongs())
+    pingPongBarriers = barriers(groups, 1);
+  emitRoles([&] { emitProducer(); }, [&](Value instance) { emitConsumer(instance); });
 }
 
 bool AttentionMapper::dividesBySum() {
@@ -192,8 +180,8 @@ bool AttentionMapper::dividesBySum() {
 void AttentionMapper::emitProducer() {
   Carried start = {index(0), bit(true), index(0), bit(true), bit(true)};
   loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
-    Turn toK{carried[0], carried[1]}, toV{carried[2], carried[3]};
-    Place place = placeIn(round);
+    PipelineState toK{carried[0], carried[1]}, toV{carried[2], carried[3]};
+    TileCoordinates place = placeIn(round);
     Value last = sub(place.end, index(1));
     toK = fetch(k, toK, place, last);
     WaitOp::create(b, loc, qEmpty, index(0), carried[4]);
@@ -203,8 +191,8 @@ void AttentionMapper::emitProducer() {
     Carried turns = loop(index(1), sub(place.end, place.first), index(1),
                          {toK.stage, toK.parity, toV.stage, toV.parity}, [&](Value i, ValueRange at) -> Carried {
                            Value block = sub(last, i);
-                           Turn afterK = fetch(k, {at[0], at[1]}, place, block);
-                           Turn afterV = fetch(v, {at[2], at[3]}, place, add(block, 1));
+                           PipelineState afterK = fetch(k, {at[0], at[1]}, place, block);
+                           PipelineState afterV = fetch(v, {at[2], at[3]}, place, add(block, 1));
                            return {afterK.stage, afterK.parity, afterV.stage, afterV.parity};
                          });
     toV = fetch(v, {turns[2], turns[3]}, place, place.first);
@@ -217,9 +205,9 @@ void AttentionMapper::emitProducer() {
 // Products and the softmax between them
 //===----------------------------------------------------------------------===//
 
-Value AttentionMapper::startScores(Turn turn) {
-  Value slot = slotOf(k, turn);
-  WaitOp::create(b, loc, k.full, turn.stage, turn.parity);
+Value AttentionMapper::startScores(PipelineState pipe) {
+  Value slot = slotOf(k, pipe);
+  WaitOp::create(b, loc, k.full, pipe.stage, pipe.parity);
   MmaFenceOp::create(b, loc);
   Value started = MmaAsyncOp::create(b, loc, tile(step.getColumns()), myQueries, slot, Value(), /*transpose_lhs=*/false,
                                      /*transpose_rhs=*/true);
@@ -237,7 +225,7 @@ Value AttentionMapper::startOutput(const State &state) {
   return started;
 }
 
-Value AttentionMapper::scoresOf(Value sums, bool masked, const Place &place, Value block) {
+Value AttentionMapper::scoresOf(Value sums, bool masked, const TileCoordinates &place, Value block) {
   auto type = tile(step.getColumns());
   Value firstKey = masked ? multiply(block, step.getColumns()) : Value();
   Site site{{attention.queries, attention.keys, step.getColumns()}, place, firstKey};
@@ -246,8 +234,8 @@ Value AttentionMapper::scoresOf(Value sums, bool masked, const Place &place, Val
   if (!masked)
     return result;
   SmallVector<TensorBound> bounds(attention.bounds);
-  if (walked % step.getColumns() != 0)
-    bounds.push_back({-1, 0, walked - 1});
+  if (streamed % step.getColumns() != 0)
+    bounds.push_back({-1, 0, streamed - 1});
   Value none = number(type, minusInfinity);
   for (const TensorBound &bound : bounds)
     result = choose(boundOf(bound, place, firstKey, type), result, none);
@@ -291,12 +279,12 @@ Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
   return shrink;
 }
 
-AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, const Place &place, Value block) {
-  if (takesTurns())
-    WaitOp::create(b, loc, turns, mine, state.turn);
+AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, const TileCoordinates &place, Value block) {
+  if (pingPongs())
+    WaitOp::create(b, loc, pingPongBarriers, mine, state.pingPong);
   Value started = startScores(state.k), product = startOutput(state);
-  if (takesTurns())
-    ArriveOp::create(b, loc, turns, following);
+  if (pingPongs())
+    ArriveOp::create(b, loc, pingPongBarriers, following);
   Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 1, started).getResult(0);
   ArriveOp::create(b, loc, k.empty, state.k.stage);
   State after = state;
@@ -306,8 +294,8 @@ AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, cons
   after.out = arith::MulFOp::create(b, loc, done, alongRows(shrink, tile(width)));
   after.k = next(state.k);
   after.v = next(state.v);
-  if (takesTurns())
-    after.turn = arith::XOrIOp::create(b, loc, state.turn, bit(true));
+  if (pingPongs())
+    after.pingPong = arith::XOrIOp::create(b, loc, state.pingPong, bit(true));
   return after;
 }
 
@@ -320,9 +308,9 @@ void AttentionMapper::emitConsumer(Value instance) {
   following = choose(isLast, index(0), add(instance, 1));
   // The first group need not wait for the last one at the beginning.
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(0));
-  Carried start = {index(0), bit(false), index(0), bit(false), bit(false), takesTurns() ? isFirst : bit(false)};
+  Carried start = {index(0), bit(false), index(0), bit(false), bit(false), pingPongs() ? isFirst : bit(false)};
   loop(index(0), rounds(), index(1), start, [&](Value round, ValueRange carried) -> Carried {
-    Place place = placeIn(round);
+    TileCoordinates place = placeIn(round);
     place.row = add(place.row, myRow);
     Value last = sub(place.end, index(1));
     State state{{carried[0], carried[1]}, {carried[2], carried[3]}, zero, Value(), Value(), Value(), carried[5]};
@@ -331,9 +319,9 @@ void AttentionMapper::emitConsumer(Value instance) {
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
     ArriveOp::create(b, loc, k.empty, state.k.stage);
     state.k = next(state.k);
-    const bool masksLast = diagonal() || window() || masksAll() || walked % step.getColumns() != 0;
+    const bool masksLast = diagonal() || window() || masksAll() || streamed % step.getColumns() != 0;
     soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
-    auto walk = [&](Value from, Value to, bool masked) {
+    auto stream = [&](Value from, Value to, bool masked) {
       state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
         return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
       }));
@@ -346,16 +334,16 @@ void AttentionMapper::emitConsumer(Value instance) {
       Value whole = atMost(place.wholeEnd, last), to = sub(place.end, whole);
       if (window())
         to = atMost(to, count);
-      walk(from, to, /*masked=*/true);
+      stream(from, to, /*masked=*/true);
       from = to;
     }
     if (window() && !masksAll()) {
       Value to = sub(place.end, atMost(place.wholeFirst, place.end));
       to = atMost(arith::MaxUIOp::create(b, loc, to, from), count);
-      walk(from, to, /*masked=*/false);
-      walk(to, count, /*masked=*/true);
+      stream(from, to, /*masked=*/false);
+      stream(to, count, /*masked=*/true);
     } else {
-      walk(from, count, masksAll());
+      stream(from, count, masksAll());
     }
     if (!sharesQueries())
       ArriveOp::create(b, loc, qEmpty, index(0));
@@ -363,18 +351,18 @@ void AttentionMapper::emitConsumer(Value instance) {
     Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
     ArriveOp::create(b, loc, v.empty, state.v.stage);
     emitResult(done, state, place, instance);
-    Turn turn = next(state.v);
+    PipelineState pipe = next(state.v);
     return {state.k.stage,
             state.k.parity,
-            turn.stage,
-            turn.parity,
+            pipe.stage,
+            pipe.parity,
             arith::XOrIOp::create(b, loc, carried[4], bit(true)).getResult(),
-            state.turn};
+            state.pingPong};
   });
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
 }
 
-void AttentionMapper::emitResult(Value done, const State &state, const Place &place, Value instance) {
+void AttentionMapper::emitResult(Value done, const State &state, const TileCoordinates &place, Value instance) {
   Axis columns = axes.of(attention.output.getResult()).back();
   Site site{{attention.queries, columns, width}, place, Value()};
   Value total = ReduceOp::create(b, loc, row(), Combine::Add, state.sum, ArrayRef<int64_t>{1}), product = done;

@@ -6,7 +6,7 @@
 // blocks beside it. Groups of four warps have 64 rows each: inner products, what is computed of them and the left
 // factors of the outer ones are in their registers, and the sums of these, too.
 //===----------------------------------------------------------------------===//
-#include "WalkEmitter.h"
+#include "StreamingEmitter.h"
 
 #include "zyx/Codegen/Matrix/TensorChain.h"
 
@@ -21,13 +21,10 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
-constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
-
-class ChainMapper : WalkEmitter {
+class ChainMapper : StreamingEmitter {
 public:
   ChainMapper(FuncOp func, TensorChain found, const Axes &axes)
-      : WalkEmitter(func, axes, found.rows, found.walked, found.batches), chain(std::move(found)) {}
+      : StreamingEmitter(func, axes, found.rows, found.streamed, found.batches), chain(std::move(found)) {}
 
   void run();
 
@@ -36,7 +33,7 @@ private:
   // Memory
   //===--------------------------------------------------------------------===//
 
-  /// What lies along the rows, or the walked axis, in shared memory.
+  /// What lies along the rows, or the streamed axis, in shared memory.
   struct Kept {
     const TensorOperand *operand;
     Value view, memory;
@@ -53,23 +50,23 @@ private:
   // Roles
   //===--------------------------------------------------------------------===//
 
-  Turn fetch(Turn turn, const Place &place, Value block);
+  PipelineState fetch(PipelineState pipe, const TileCoordinates &place, Value block);
   void emitProducer();
   void emitConsumer(Value instance);
   /// The sums of outer products, and where the ring is.
   struct State {
-    Turn turn;
+    PipelineState pipe;
     SmallVector<Value> sums;
     Carried carried() const {
-      Carried all = {turn.stage, turn.parity};
+      Carried all = {pipe.stage, pipe.parity};
       all.append(sums);
       return all;
     }
     static State of(ValueRange all) { return {{all[0], all[1]}, SmallVector<Value>(all.drop_front(2))}; }
   };
-  State takeBlock(State state, bool masked, const Place &place, Value block,
+  State takeBlock(State state, bool masked, const TileCoordinates &place, Value block,
                   const llvm::DenseMap<Value, Value> &ofRows);
-  void emitResults(const State &state, const Place &place, Value instance);
+  void emitResults(const State &state, const TileCoordinates &place, Value instance);
 
   //===--------------------------------------------------------------------===//
   // What is elementwise
@@ -115,13 +112,13 @@ private:
   bool isDiagonal(Value condition);
 
   /// Whether the last block has places that do not exist.
-  bool hasEdge() { return walked % step.getColumns() != 0; }
+  bool hasEdge() { return streamed % step.getColumns() != 0; }
   /// Conditions of which blocks that are seen whole know nothing.
   bool masksAll() { return chain.bounds.size() > (chain.diagonal ? 1u : 0u); }
 
   TensorChain chain;
   Type element;
-  /// Of each inner product what lies along the rows; and all that is walked, each once.
+  /// Of each inner product what lies along the rows; and all that is streamed, each once.
   SmallVector<Kept> own, ring;
   SmallVector<Value> myOwn, results;
   Value ownFull, ownEmpty, full, empty;
@@ -168,37 +165,27 @@ void ChainMapper::run() {
   element = chain.element();
   findRests();
   allocate();
-  BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
-  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
-  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
-  auto roles = RolesOp::create(b, loc);
-  b.createBlock(&roles.getBody());
-  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { emitProducer(); });
-  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false,
-           [&](Value instance) { emitConsumer(instance); });
-  YieldOp::create(b, loc);
-  b.setInsertionPointAfter(roles);
-  endKernel();
+  emitRoles([&] { emitProducer(); }, [&](Value instance) { emitConsumer(instance); });
 }
 
-/// One block of all that is walked into the ring.
-ChainMapper::Turn ChainMapper::fetch(Turn turn, const Place &place, Value block) {
-  WaitOp::create(b, loc, empty, turn.stage, turn.parity);
+/// One block of all that is streamed into the ring.
+ChainMapper::PipelineState ChainMapper::fetch(PipelineState pipe, const TileCoordinates &place, Value block) {
+  WaitOp::create(b, loc, empty, pipe.stage, pipe.parity);
   int64_t columns = 0;
   for (const Kept &kept : ring)
     columns += kept.columns;
-  ExpectOp::create(b, loc, full, turn.stage, step.getColumns() * columns * 2);
+  ExpectOp::create(b, loc, full, pipe.stage, step.getColumns() * columns * 2);
   for (const Kept &kept : ring)
     AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, multiply(block, step.getColumns())),
-                        slotOf(*kept.operand, turn.stage), full, turn.stage);
-  return next(turn);
+                        slotOf(*kept.operand, pipe.stage), full, pipe.stage);
+  return next(pipe);
 }
 
 void ChainMapper::emitProducer() {
   loop(index(0), rounds(), index(1), {index(0), bit(true), bit(true)}, [&](Value round, ValueRange carried) -> Carried {
-    Place place = placeOf(round, chain.diagonal);
+    TileCoordinates place = coordinatesOf(round, chain.diagonal);
     // The first block comes while results of the tile before leave.
-    Turn turn = fetch({carried[0], carried[1]}, place, place.first);
+    PipelineState pipe = fetch({carried[0], carried[1]}, place, place.first);
     WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
     int64_t columns = 0;
     for (const Kept &kept : own)
@@ -207,20 +194,20 @@ void ChainMapper::emitProducer() {
     for (const Kept &kept : own)
       AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
                           part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0));
-    Carried last = loop(add(place.first, 1), place.end, index(1), {turn.stage, turn.parity},
+    Carried last = loop(add(place.first, 1), place.end, index(1), {pipe.stage, pipe.parity},
                         [&](Value block, ValueRange at) -> Carried {
-                          Turn after = fetch({at[0], at[1]}, place, block);
+                          PipelineState after = fetch({at[0], at[1]}, place, block);
                           return {after.stage, after.parity};
                         });
     return {last[0], last[1], arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
   });
 }
 
-ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const Place &place, Value number,
+ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCoordinates &place, Value number,
                                           const llvm::DenseMap<Value, Value> &ofRows) {
-  Value stage = state.turn.stage, firstColumn = multiply(number, step.getColumns());
-  BlockState block({{rowAxis, walkedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
-  WaitOp::create(b, loc, full, stage, state.turn.parity);
+  Value stage = state.pipe.stage, firstColumn = multiply(number, step.getColumns());
+  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
+  WaitOp::create(b, loc, full, stage, state.pipe.parity);
   auto start = [&](RankedTensorType type, Value left, Value right, Value onto, bool isTurned) {
     MmaFenceOp::create(b, loc);
     block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTurned));
@@ -248,12 +235,12 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const Place 
     Value factor = evaluate(outer.factor, block);
     // What was read from places that do not exist is zero, but what is computed of it need not be.
     if (masked && hasEdge())
-      factor = choose(boundOf({-1, 0, walked - 1}, place, firstColumn, type), factor, this->number(type, 0));
+      factor = choose(boundOf({-1, 0, streamed - 1}, place, firstColumn, type), factor, this->number(type, 0));
     auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
     Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
     start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTurned=*/false);
   }
-  State after{next(state.turn), {}};
+  State after{next(state.pipe), {}};
   await(block, block.started.size() - 1);
   after.sums.append(block.started.begin() + chain.inner.size(), block.started.end());
   ArriveOp::create(b, loc, empty, stage);
@@ -269,21 +256,21 @@ void ChainMapper::emitConsumer(Value instance) {
     zeros.push_back(number(tile(llvm::alignTo(outer.width, panelColumns)), 0));
   loop(index(0), rounds(), index(1), {index(0), bit(false), bit(false)},
        [&](Value round, ValueRange carried) -> Carried {
-         Place place = placeOf(round, chain.diagonal);
+         TileCoordinates place = coordinatesOf(round, chain.diagonal);
          place.row = add(place.row, myRow);
          WaitOp::create(b, loc, ownFull, index(0), carried[2]);
-         BlockState ofTile({{rowAxis, walkedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
+         BlockState ofTile({{rowAxis, streamedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
          for (Value value : chain.ofRows)
            if (!rests.contains(value))
              evaluate(value, ofTile);
          State state{{carried[0], carried[1]}, zeros};
-         auto walk = [&](Value from, Value to, bool masked) {
+         auto stream = [&](Value from, Value to, bool masked) {
            state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
              return takeBlock(State::of(at), masked, place, i, ofTile.site.known).carried();
            }));
          };
          if (masksAll()) {
-           walk(place.first, place.end, /*masked=*/true);
+           stream(place.first, place.end, /*masked=*/true);
          } else {
            // Where the diagonal crosses the first blocks, it does not cross the last one, whose places may all exist.
            const bool begins = chain.diagonal && chain.diagonal->factor > 0,
@@ -291,7 +278,7 @@ void ChainMapper::emitConsumer(Value instance) {
            Value from = place.first, to = place.end;
            if (begins) {
              Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
-             walk(from, whole, /*masked=*/true);
+             stream(from, whole, /*masked=*/true);
              from = whole;
            }
            if (ends)
@@ -299,17 +286,17 @@ void ChainMapper::emitConsumer(Value instance) {
                             : place.wholeEnd;
            if (begins && ends)
              to = arith::MaxUIOp::create(b, loc, from, to);
-           walk(from, to, /*masked=*/false);
+           stream(from, to, /*masked=*/false);
            if (ends)
-             walk(to, place.end, /*masked=*/true);
+             stream(to, place.end, /*masked=*/true);
          }
          emitResults(state, place, instance);
-         return {state.turn.stage, state.turn.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
+         return {state.pipe.stage, state.pipe.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
        });
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
 }
 
-void ChainMapper::emitResults(const State &state, const Place &place, Value instance) {
+void ChainMapper::emitResults(const State &state, const TileCoordinates &place, Value instance) {
   for (auto [outer, sum, kept] : llvm::zip(chain.outer, state.sums, own)) {
     const int64_t width = llvm::alignTo(outer.width, panelColumns);
     BlockState block({{rowAxis, outer.columns, width}, place, Value()}, /*masked=*/false);
@@ -399,7 +386,7 @@ void ChainMapper::readColumns(Value of, BlockState &block) {
     if (rests.contains(value))
       continue;
     Operation *op = value.getDefiningOp();
-    if (isa<LoadOp>(op) && axes.contains(value, walkedAxis))
+    if (isa<LoadOp>(op) && axes.contains(value, streamedAxis))
       evaluate(value, block);
     else if (!isa<DotOp, LoadOp>(op) && !block.site.known.contains(value))
       values.insert(op->operand_begin(), op->operand_end());
@@ -407,7 +394,7 @@ void ChainMapper::readColumns(Value of, BlockState &block) {
 }
 
 bool ChainMapper::isDiagonal(Value condition) {
-  auto bound = matchBound(condition, rowAxis, walkedAxis, axes);
+  auto bound = matchBound(condition, rowAxis, streamedAxis, axes);
   return bound && chain.diagonal && bound->factor == chain.diagonal->factor &&
          bound->ofQuery == chain.diagonal->ofQuery && bound->offset == chain.diagonal->offset;
 }
@@ -487,7 +474,7 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
   Value scores = difference.getLhs(), condition;
   if (auto select = scores.getDefiningOp<arith::SelectOp>();
       select && isMinusInfinity(select.getFalseValue()) &&
-      matchBound(select.getCondition(), rowAxis, walkedAxis, axes)) {
+      matchBound(select.getCondition(), rowAxis, streamedAxis, axes)) {
     scores = select.getTrueValue();
     if (block.masked || !isDiagonal(select.getCondition()))
       condition = evaluate(select.getCondition(), block);
@@ -521,7 +508,7 @@ Value ChainMapper::compute(Value of, BlockState &block) {
     return await(block, found->second);
   Site &site = block.site;
   if (getElementTypeOrSelf(of.getType()).isInteger(1))
-    if (auto bound = matchBound(of, rowAxis, walkedAxis, axes))
+    if (auto bound = matchBound(of, rowAxis, streamedAxis, axes))
       return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
@@ -538,7 +525,7 @@ Value ChainMapper::compute(Value of, BlockState &block) {
   if (auto select = of.getDefiningOp<arith::SelectOp>();
       select && (chain.idle.contains(of) || (!block.masked && isDiagonal(select.getCondition()))))
     return inner(select.getTrueValue());
-  if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, walkedAxis))
+  if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, streamedAxis))
     return emitExp(of, block);
   if (Value quotient = divideByVector(of, site.frame, inner))
     return quotient;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int64_t mostRows = 128;
 /// Groups of threads that multiply by themselves: each of a multiprocessor's four parts wants two warps.
-constexpr int64_t exactGroups = 2;
+constexpr int64_t simtF32Groups = 2;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
@@ -42,10 +42,10 @@ public:
   using MachineEmitter::panelColumns;
 
   Mapper(FuncOp func, TensorDot found, const Axes &axes)
-      : ProductEmitter(func, found, axes, found.isExact ? tensorStepOf(func).getRows() / exactGroups : groupRows,
-                       found.isExact ? tensorStepOf(func).getColumns() : pieceColumns),
+      : ProductEmitter(func, found, axes, found.isSimtF32 ? tensorStepOf(func).getRows() / simtF32Groups : groupRows,
+                       found.isSimtF32 ? tensorStepOf(func).getColumns() : pieceColumns),
         sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()),
-        workers(found.isExact ? exactGroups : groups) {}
+        workers(found.isSimtF32 ? simtF32Groups : groups) {}
 
   void run() {
     FuncOp mapped = beginKernel(programs());
@@ -53,7 +53,7 @@ public:
     mapped.setThreads(groupThreads * (workers + 1 + turns));
     if (sharers > 1)
       mapped.setCluster(sharers);
-    acc = FragAttr::get(b.getContext(), dot.isExact ? FragKind::Block : FragKind::WgmmaAcc);
+    acc = FragAttr::get(b.getContext(), dot.isSimtF32 ? FragKind::Block : FragKind::WgmmaAcc);
     sums = RankedTensorType::get({frame.height, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
     allocate();
     first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
@@ -98,7 +98,7 @@ private:
   };
 
   /// The contraction runs along the rows of what is multiplied.
-  bool isDeep(const TensorFactor &factor) const { return factor.alongDepth && !dot.isExact; }
+  bool isDeep(const TensorFactor &factor) const { return factor.alongDepth && !dot.isSimtF32; }
 
   Ring makeRing(const TensorFactor &factor, int64_t free) {
     Ring ring;
@@ -131,10 +131,10 @@ private:
     right = makeRing(dot.rhs, step.getColumns());
     firstView = left.view;
     for (StoreOp store : dot.stores)
-      ways.push_back(
-          makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
-    for (auto [way, store] : llvm::zip(ways, dot.stores))
-      if (way.isCopied && !out)
+      accesses.push_back(
+          makeAccess(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
+    for (auto [access, store] : llvm::zip(accesses, dot.stores))
+      if (access.isCopied && !out)
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
     full = barriers(step.getStages(), 1);
     empty = barriers(step.getStages(), workers);
@@ -159,8 +159,8 @@ private:
 
   /// Of results that are copied out: all have the same.
   Type bitsElement() {
-    for (auto [way, store] : llvm::zip(ways, dot.stores))
-      if (way.isCopied)
+    for (auto [access, store] : llvm::zip(accesses, dot.stores))
+      if (access.isCopied)
         return getElementTypeOrSelf(store.getValue().getType());
     return {};
   }
@@ -194,7 +194,7 @@ private:
   }
 
   /// Of windows: from that with the number `row` on, the element and channels at `depth`.
-  void fetchPixels(const Ring &ring, const TensorWindow &window, const Place &place, Value stage, Value depth,
+  void fetchPixels(const Ring &ring, const TensorWindow &window, const TileCoordinates &place, Value stage, Value depth,
                    Value row) {
     SmallVector<int64_t> counts = {window.images}, extents;
     llvm::append_range(counts, window.counts);
@@ -216,7 +216,7 @@ private:
                         PixelsAttr::get(b.getContext(), window.low, window.high, window.steps));
   }
 
-  void fetch(const Ring &ring, const Place &place, Value stage, Value depth, Value free) {
+  void fetch(const Ring &ring, const TileCoordinates &place, Value stage, Value depth, Value free) {
     if (ring.factor->window)
       return fetchPixels(ring, *ring.factor->window, place, stage, depth, free);
     Value element;
@@ -248,7 +248,7 @@ private:
 
   void emitProducer() {
     overTiles({index(0), bit(true)}, [&](Value tile, ValueRange carried) {
-      Place place = placeOf(tile);
+      TileCoordinates place = coordinatesOf(tile);
       return loop(begin, end, index(step.getDepth()), carried, [&](Value depth, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1];
         WaitOp::create(b, loc, empty, stage, parity);
@@ -342,12 +342,12 @@ private:
   void emitConsumer(Value instance) {
     Value zero = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(sums)));
     overTiles({index(0), bit(false)}, [&](Value tile, ValueRange outer) -> Carried {
-      Place place = placeOf(tile);
+      TileCoordinates place = coordinatesOf(tile);
       Carried entering(outer);
-      if (dot.sumsSlices() || dot.isExact) {
+      if (dot.sumsSlices() || dot.isSimtF32) {
         entering.push_back(zero);
         Carried last = loop(begin, end, index(step.getDepth()), entering, [&](Value, ValueRange ring) {
-          return dot.isExact ? multiplySlice(instance, ring) : addSlice(instance, ring);
+          return dot.isSimtF32 ? multiplySlice(instance, ring) : addSlice(instance, ring);
         });
         finish(last[2], place, instance);
         return {last[0], last[1]};
@@ -378,7 +378,7 @@ private:
       onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
   }
 
-  void finish(Value done, Place place, Value instance) {
+  void finish(Value done, TileCoordinates place, Value instance) {
     place.row = add(place.row, multiply(instance, frame.height));
     if (sharers > 1) {
       done = exchange(done, instance);
@@ -413,48 +413,48 @@ private:
   // Behind the dot
   //===--------------------------------------------------------------------===//
 
-  void emitResults(Value done, const Place &place, Value instance) {
+  void emitResults(Value done, const TileCoordinates &place, Value instance) {
     int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
     // Of an odd number of copies the last one has the slot with which the next tile begins.
-    const int64_t copies =
-        llvm::divideCeil(columns, panelColumns) * llvm::count_if(ways, [](const Way &way) { return way.isCopied; });
+    const int64_t copies = llvm::divideCeil(columns, panelColumns) *
+                           llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
     forgetRows();
-    if (dot.isExact) {
-      for (auto [way, store] : llvm::zip(ways, dot.stores))
-        emitPiece(done, place, 0, store, way, Value(), 0);
+    if (dot.isSimtF32) {
+      for (auto [access, store] : llvm::zip(accesses, dot.stores))
+        emitPiece(done, place, 0, store, access, Value(), 0);
       return;
     }
     for (int64_t panel = 0; panel < columns; panel += panelColumns)
-      for (auto [way, store] : llvm::zip(ways, dot.stores)) {
+      for (auto [access, store] : llvm::zip(accesses, dot.stores)) {
         Value slot;
-        if (way.isCopied) {
+        if (access.isCopied) {
           slot = part(out, {instance, index(turn++ % 2)}, {groupRows, panelColumns});
           const bool isSame = copies % 2 == 1 && turn == 1;
           onFirst([&] { AsyncWaitOp::create(b, loc, isSame ? 0 : 1, /*read=*/true); });
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
         for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
-          emitPiece(done, place, panel + column, store, way, slot, column);
-        if (way.isCopied) {
+          emitPiece(done, place, panel + column, store, access, slot, column);
+        if (access.isCopied) {
           BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
-          SmallVector<Value> indices = indicesOf(way, place, true, true, add(place.column, panel));
-          onFirst([&] { AsyncStoreOp::create(b, loc, slot, way.view, indices); });
+          SmallVector<Value> indices = indicesOf(access, place, true, true, add(place.column, panel));
+          onFirst([&] { AsyncStoreOp::create(b, loc, slot, access.view, indices); });
         }
       }
   }
 
-  void emitPiece(Value done, const Place &place, int64_t column, StoreOp store, const Way &way, Value slot,
-                 int64_t inSlot) {
+  void emitPiece(Value done, const TileCoordinates &place, int64_t column, StoreOp store, const EpilogueAccess &access,
+                 Value slot, int64_t inSlot) {
     Value at = add(place.column, column);
     auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
-    Value part = dot.isExact ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
+    Value part = dot.isSimtF32 ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
     Value result = finishPiece(part, place, at, store);
     if (slot)
       StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
     else
-      StoreOp::create(b, loc, result, way.view, indicesOf(way, place, true, true, at), Value(),
-                      inBounds(way, true, true));
+      StoreOp::create(b, loc, result, access.view, indicesOf(access, place, true, true, at), Value(),
+                      inBounds(access, true, true));
   }
 
   /// Workgroups that share a tile, and columns of it that each finishes.
@@ -463,7 +463,7 @@ private:
   const int64_t workers;
   RankedTensorType sums;
   Ring left, right;
-  SmallVector<Way> ways;
+  SmallVector<EpilogueAccess> accesses;
   Value out, full, empty, turned, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;
@@ -472,7 +472,7 @@ private:
 };
 
 /// An attention, or a chain of products.
-LogicalResult mapWalk(FuncOp func, const Axes &axes) {
+LogicalResult mapStreaming(FuncOp func, const Axes &axes) {
   TensorStepAttr step = tensorStepOf(func);
   if (step.getSplit() != 1 || step.getTf32() || step.getWarps() || step.getDepth() != 64)
     return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
@@ -505,7 +505,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
       std::string reason;
       TensorStepAttr step = tensorStepOf(func);
       if (isAttention(func) || isChain(func)) {
-        if (failed(mapWalk(func, *axes)))
+        if (failed(mapStreaming(func, *axes)))
           return signalPassFailure();
         continue;
       }
@@ -521,7 +521,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         dot.reset();
         reason = "tiles of a product have 64 or 128 rows";
       }
-      if (dot && dot->isExact && (step.getColumns() != 128 || step.getSplit() != 1)) {
+      if (dot && dot->isSimtF32 && (step.getColumns() != 128 || step.getSplit() != 1)) {
         dot.reset();
         reason = "threads multiply tiles of 128 columns, each in one workgroup";
       }

@@ -37,8 +37,8 @@ public:
     right = makeRing(dot.rhs, step.getColumns());
     firstView = left.view;
     for (StoreOp store : dot.stores)
-      ways.push_back(
-          makeWay(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, /*isCopied=*/false));
+      accesses.push_back(
+          makeAccess(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, /*isCopied=*/false));
     Value first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
     Value stride = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
     Value tiles = index(programs());
@@ -48,7 +48,7 @@ public:
         "warp", step.getWarps(), 0, /*single=*/false,
         [&](Value warp) {
           loop(first, tiles, stride, {}, [&](Value tile, ValueRange) -> Carried {
-            emitTile(placeOf(tile), warp);
+            emitTile(coordinatesOf(tile), warp);
             return {};
           });
         },
@@ -95,7 +95,7 @@ private:
     return SubviewOp::create(b, loc, typeOf(ring, ring.shape), ring.memory, ValueRange{stage, index(0), index(0)});
   }
 
-  SmallVector<Value> indicesOf(const Ring &ring, const Place &place, Value free, Value depth) {
+  SmallVector<Value> indicesOf(const Ring &ring, const TileCoordinates &place, Value free, Value depth) {
     SmallVector<Value> indices;
     for (Axis axis : ring.factor->batches)
       indices.push_back(place.batches.lookup(axis));
@@ -115,18 +115,18 @@ private:
     Value free;
     bool isInside;
   };
-  SmallVector<Copied, 2> copiesOf(const Place &place) {
+  SmallVector<Copied, 2> copiesOf(const TileCoordinates &place) {
     return {{&left, place.row, m % step.getRows() == 0}, {&right, place.column, n % step.getColumns() == 0}};
   }
 
-  void copy(const Place &place, Value depth, Value stage) {
+  void copy(const TileCoordinates &place, Value depth, Value stage) {
     for (const Copied &each : copiesOf(place))
       CopyAsyncOp::create(b, loc, each.ring->view, indicesOf(*each.ring, place, each.free, depth),
                           slotOf(*each.ring, stage), insideOf(*each.ring, each.isInside));
     CopyCommitOp::create(b, loc);
   }
 
-  SmallVector<Value, 2> fetch(const Place &place, Value depth) {
+  SmallVector<Value, 2> fetch(const TileCoordinates &place, Value depth) {
     SmallVector<Value, 2> held;
     for (const Copied &each : copiesOf(place)) {
       auto type = RankedTensorType::get(each.ring->shape, cast<ViewType>(each.ring->view.getType()).getElementType(),
@@ -178,7 +178,7 @@ private:
   }
 
   /// Fills all stages but one, and waits for the first.
-  void begin(const Place &place) {
+  void begin(const TileCoordinates &place) {
     if (isAsync) {
       for (int64_t stage = 0; stage + 1 < step.getStages(); ++stage)
         copy(place, index(stage * step.getDepth()), index(stage));
@@ -189,7 +189,7 @@ private:
     meet();
   }
 
-  void emitTile(const Place &place, Value warp) {
+  void emitTile(const TileCoordinates &place, Value warp) {
     warpRow = MachineEmitter::multiply(divide(warp, index(across)), part.rows);
     warpColumn = MachineEmitter::multiply(rest(warp, index(across)), part.columns);
     begin(place);
@@ -206,7 +206,7 @@ private:
     emitResults(place, ArrayRef(last).slice(1, blocks));
   }
 
-  Carried emitSlice(const Place &place, Value depth, ValueRange carried) {
+  Carried emitSlice(const TileCoordinates &place, Value depth, ValueRange carried) {
     Value stage = carried[0], next = wrapped(stage);
     Carried onto(carried.slice(1, blocks)), factors(carried.drop_front(1 + blocks));
     SmallVector<Value, 2> held;
@@ -248,18 +248,19 @@ private:
   // Results
   //===--------------------------------------------------------------------===//
 
-  void emitResults(const Place &tile, ArrayRef<Value> done) {
+  void emitResults(const TileCoordinates &tile, ArrayRef<Value> done) {
     auto type = RankedTensorType::get({blockRows, pieceColumns}, sums.getElementType(), acc);
     for (auto [block, sum] : llvm::enumerate(done)) {
-      Place place = tile;
+      TileCoordinates place = tile;
       place.row = add(tile.row, add(warpRow, static_cast<int64_t>(block) * blockRows));
       forgetRows();
       for (int64_t column = 0; column < part.columns; column += pieceColumns)
-        for (auto [way, store] : llvm::zip(ways, dot.stores)) {
+        for (auto [access, store] : llvm::zip(accesses, dot.stores)) {
           Value at = add(tile.column, add(warpColumn, column));
           Value piece = ExtractOp::create(b, loc, type, sum, ArrayRef<int64_t>{0, column});
-          StoreOp::create(b, loc, finishPiece(piece, place, at, store), way.view,
-                          ProductEmitter::indicesOf(way, place, true, true, at), Value(), inBounds(way, true, true));
+          StoreOp::create(b, loc, finishPiece(piece, place, at, store), access.view,
+                          ProductEmitter::indicesOf(access, place, true, true, at), Value(),
+                          inBounds(access, true, true));
         }
     }
   }
@@ -271,7 +272,7 @@ private:
   const bool isAsync;
   RankedTensorType sums;
   Ring left, right;
-  SmallVector<Way> ways;
+  SmallVector<EpilogueAccess> accesses;
   Value warpRow, warpColumn;
 };
 

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MAPWARPS_H
-#define ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MAPWARPS_H
+#ifndef ZYX_LIB_CODEGEN_MATRIX_MAPWARPS_H
+#define ZYX_LIB_CODEGEN_MATRIX_MAPWARPS_H
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 
@@ -15,4 +15,4 @@ mlir::LogicalResult mapWarps(FuncOp func, const TensorDot &dot, const Axes &axes
 
 } // namespace zyx::kernel
 
-#endif // ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_MAPWARPS_H
+#endif // ZYX_LIB_CODEGEN_MATRIX_MAPWARPS_H

@@ -21,8 +21,8 @@ int64_t ProductEmitter::programs() const {
   return count;
 }
 
-ProductEmitter::Place ProductEmitter::placeOf(Value tile) {
-  Place place;
+ProductEmitter::TileCoordinates ProductEmitter::coordinatesOf(Value tile) {
+  TileCoordinates place;
   Value each = tile;
   if (!dot.batches.empty()) {
     Value size = index(tilesDown * tilesAcross);
@@ -65,32 +65,33 @@ SmallVector<Axis> ProductEmitter::batchesOf(const AxisStrides &strides) const {
   return result;
 }
 
-ProductEmitter::Way ProductEmitter::makeWay(Value view, ValueRange indices, Value tile, bool isResult, bool isCopied) {
+ProductEmitter::EpilogueAccess ProductEmitter::makeAccess(Value view, ValueRange indices, Value tile, bool isResult,
+                                                          bool isCopied) {
   AxisStrides strides = *stridesOf(view, indices, tile, axes);
-  Way way;
-  way.isCopied = isCopied;
-  way.batches = batchesOf(strides);
+  EpilogueAccess access;
+  access.isCopied = isCopied;
+  access.batches = batchesOf(strides);
   SmallVector<int64_t> shape, places;
-  for (Axis axis : way.batches) {
+  for (Axis axis : access.batches) {
     shape.push_back(axes.extent(axis));
     places.push_back(strides.of(axis));
   }
   if (axes.contains(tile, dot.m) || isResult) {
     shape.push_back(m);
-    places.push_back(strides.of(dot.m) || !way.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
+    places.push_back(strides.of(dot.m) || !access.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
   }
   if (axes.contains(tile, dot.n) || isResult) {
     shape.push_back(n);
-    places.push_back(way.isCopied ? 1 : strides.of(dot.n));
+    places.push_back(access.isCopied ? 1 : strides.of(dot.n));
   }
-  way.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
-  return way;
+  access.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
+  return access;
 }
 
-SmallVector<Value> ProductEmitter::indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns,
-                                             Value column) {
+SmallVector<Value> ProductEmitter::indicesOf(const EpilogueAccess &access, const TileCoordinates &place, bool hasRows,
+                                             bool hasColumns, Value column) {
   SmallVector<Value> indices;
-  for (Axis axis : way.batches)
+  for (Axis axis : access.batches)
     indices.push_back(place.batches.lookup(axis));
   if (hasRows)
     indices.push_back(place.row);
@@ -99,8 +100,8 @@ SmallVector<Value> ProductEmitter::indicesOf(const Way &way, const Place &place,
   return indices;
 }
 
-DenseBoolArrayAttr ProductEmitter::inBounds(const Way &way, bool hasRows, bool hasColumns) {
-  SmallVector<bool> flags(way.batches.size(), true);
+DenseBoolArrayAttr ProductEmitter::inBounds(const EpilogueAccess &access, bool hasRows, bool hasColumns) {
+  SmallVector<bool> flags(access.batches.size(), true);
   if (hasRows)
     flags.push_back(m % step.getRows() == 0);
   if (hasColumns)
@@ -108,14 +109,14 @@ DenseBoolArrayAttr ProductEmitter::inBounds(const Way &way, bool hasRows, bool h
   return b.getDenseBoolArrayAttr(flags);
 }
 
-Value ProductEmitter::finishPiece(Value sums, const Place &place, Value column, StoreOp store) {
+Value ProductEmitter::finishPiece(Value sums, const TileCoordinates &place, Value column, StoreOp store) {
   piece.clear();
   piece[dot.dot.getResult()] = sums;
   return narrow(evaluate(store.getValue(), place, column), getElementTypeOrSelf(store.getValue().getType()));
 }
 
 /// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.
-Value ProductEmitter::evaluate(Value tile, const Place &place, Value column) {
+Value ProductEmitter::evaluate(Value tile, const TileCoordinates &place, Value column) {
   auto &known = axes.contains(tile, dot.n) ? piece : common;
   if (Value value = known.lookup(tile))
     return value;
@@ -124,25 +125,25 @@ Value ProductEmitter::evaluate(Value tile, const Place &place, Value column) {
   return value;
 }
 
-Value ProductEmitter::computePart(Value tile, const Place &place, Value column) {
+Value ProductEmitter::computePart(Value tile, const TileCoordinates &place, Value column) {
   if (auto load = tile.getDefiningOp<LoadOp>()) {
-    Way way = makeWayOf(load);
+    EpilogueAccess access = makeAccessOf(load);
     bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-    return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), way.view,
-                                indicesOf(way, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
-                                inBounds(way, hasRows, hasColumns)));
+    return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), access.view,
+                                indicesOf(access, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
+                                inBounds(access, hasRows, hasColumns)));
   }
   return compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
 }
 
 /// A view stands once, before the roles.
-ProductEmitter::Way ProductEmitter::makeWayOf(LoadOp load) {
+ProductEmitter::EpilogueAccess ProductEmitter::makeAccessOf(LoadOp load) {
   auto [known, isNew] = loads.try_emplace(load);
   if (isNew) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(firstView);
     known->second =
-        makeWay(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false, /*isCopied=*/false);
+        makeAccess(load.getView(), load.getIndices(), load.getResult(), /*isResult=*/false, /*isCopied=*/false);
   }
   return known->second;
 }

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_PRODUCTEMITTER_H
-#define ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_PRODUCTEMITTER_H
+#ifndef ZYX_LIB_CODEGEN_MATRIX_PRODUCTEMITTER_H
+#define ZYX_LIB_CODEGEN_MATRIX_PRODUCTEMITTER_H
 
 #include "MachineEmitter.h"
 
@@ -22,51 +22,51 @@ protected:
   int64_t programs() const;
 
   /// The place of a tile.
-  struct Place {
+  struct TileCoordinates {
     llvm::SmallDenseMap<Axis, mlir::Value> batches;
     mlir::Value row, column;
   };
   /// Tiles are taken in columns of some rows, so that workgroups that run together share slices in the cache.
-  Place placeOf(mlir::Value tile);
+  TileCoordinates coordinatesOf(mlir::Value tile);
 
   /// What is read or written behind the product.
-  struct Way {
+  struct EpilogueAccess {
     mlir::Value view;
     /// Batches of the view's leading dimensions.
     llvm::SmallVector<Axis> batches;
     /// Whether the copy engine writes it.
     bool isCopied = false;
   };
-  Way makeWay(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, bool isResult, bool isCopied);
+  EpilogueAccess makeAccess(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, bool isResult, bool isCopied);
   /// Batches of a view that differ.
   llvm::SmallVector<Axis> batchesOf(const AxisStrides &strides) const;
-  llvm::SmallVector<mlir::Value> indicesOf(const Way &way, const Place &place, bool hasRows, bool hasColumns,
-                                           mlir::Value column);
+  llvm::SmallVector<mlir::Value> indicesOf(const EpilogueAccess &access, const TileCoordinates &place, bool hasRows,
+                                           bool hasColumns, mlir::Value column);
   /// True for dimensions of a view of which no tile has elements outside.
-  mlir::DenseBoolArrayAttr inBounds(const Way &way, bool hasRows, bool hasColumns);
+  mlir::DenseBoolArrayAttr inBounds(const EpilogueAccess &access, bool hasRows, bool hasColumns);
 
   /// What a store writes of a piece whose sums are `sums`, at `place` and `column`. Results of several stores compute
   /// what they share again: it would take registers meanwhile.
-  mlir::Value finishPiece(mlir::Value sums, const Place &place, mlir::Value column, StoreOp store);
+  mlir::Value finishPiece(mlir::Value sums, const TileCoordinates &place, mlir::Value column, StoreOp store);
   /// What does not depend on columns is evaluated once, until this.
   void forgetRows() { common.clear(); }
 
   TensorDot dot;
   const int64_t m, n, k, tilesDown, tilesAcross;
-  const Frame frame;
+  const FragmentShape frame;
   /// Where views that are made behind the roles' beginning are put in front of them.
   mlir::Value firstView;
 
 private:
-  mlir::Value evaluate(mlir::Value tile, const Place &place, mlir::Value column);
-  mlir::Value computePart(mlir::Value tile, const Place &place, mlir::Value column);
-  Way makeWayOf(LoadOp load);
+  mlir::Value evaluate(mlir::Value tile, const TileCoordinates &place, mlir::Value column);
+  mlir::Value computePart(mlir::Value tile, const TileCoordinates &place, mlir::Value column);
+  EpilogueAccess makeAccessOf(LoadOp load);
 
-  llvm::DenseMap<mlir::Operation *, Way> loads;
+  llvm::DenseMap<mlir::Operation *, EpilogueAccess> loads;
   /// What has been evaluated, of a piece and of all.
   llvm::DenseMap<mlir::Value, mlir::Value> piece, common;
 };
 
 } // namespace zyx::kernel
 
-#endif // ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_PRODUCTEMITTER_H
+#endif // ZYX_LIB_CODEGEN_MATRIX_PRODUCTEMITTER_H

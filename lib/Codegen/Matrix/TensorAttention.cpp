@@ -187,7 +187,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   peelMasks(found, axes);
   SmallVector<Axis> own = {found.queries, found.keys};
   own.append(found.batches);
-  ElementwiseWalk scores{
+  ElementwiseSlice scores{
       axes,
       own,
       {found.scores.getResult()},
@@ -212,7 +212,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
     return none("scores are not computed element by element, of what lies along queries and keys");
   own[1] = columns;
   auto never = [](Value) { return false; };
-  ElementwiseWalk behind{axes, own, {found.output.getResult(), found.max.getResult()}, never, never};
+  ElementwiseSlice behind{axes, own, {found.output.getResult(), found.max.getResult()}, never, never};
   for (ReduceOp sum : found.sums)
     behind.known.push_back(sum.getResult());
   if (!behind.check(found.store.getValue()))

@@ -54,7 +54,7 @@ public:
   bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
   /// Whether a condition is the bound.
   bool isBound(Value condition) {
-    auto found = matchBound(condition, chain.rows, chain.walked, axes);
+    auto found = matchBound(condition, chain.rows, chain.streamed, axes);
     return found && found->factor == bound.factor && found->ofQuery == bound.ofQuery && found->offset == bound.offset;
   }
 
@@ -182,9 +182,9 @@ const char *ChainMatcher::findDots() {
   TensorChain::Outer &first = found.outer.front();
   SmallVector<Axis> weights = axes.of(first.isTurned ? first.dot.getRhs() : first.dot.getLhs());
   found.rows = weights[weights.size() - 2];
-  found.walked = weights.back();
+  found.streamed = weights.back();
   if (first.isTurned)
-    std::swap(found.rows, found.walked);
+    std::swap(found.rows, found.streamed);
   found.batches = batchesOf(found.inner.front().dot.getResult());
   element = elementOf(first.isTurned ? first.dot.getLhs() : first.dot.getRhs());
   if (!is16Bit(element))
@@ -200,10 +200,10 @@ const char *ChainMatcher::matchInner() {
     const Axis features = axes.of(own).back();
     if (isTurned)
       std::swap(own, other);
-    SmallVector<Axis> wanted = {found.rows, found.walked};
+    SmallVector<Axis> wanted = {found.rows, found.streamed};
     if (isTurned)
       std::swap(wanted[0], wanted[1]);
-    if (ArrayRef(result).take_back(2) != ArrayRef(wanted) || found.rows == found.walked ||
+    if (ArrayRef(result).take_back(2) != ArrayRef(wanted) || found.rows == found.streamed ||
         batchesOf(inner.dot.getResult()) != found.batches)
       return "its products do not have the same rows and columns";
     if (elementOf(own) != element || elementOf(other) != element)
@@ -211,7 +211,7 @@ const char *ChainMatcher::matchInner() {
     inner.depth = axes.extent(features);
     if (inner.depth > mostFeatures)
       return "there are more than 256 features";
-    auto ofRows = operandOf(own, found.rows, features), ofOthers = operandOf(other, found.walked, features);
+    auto ofRows = operandOf(own, found.rows, features), ofOthers = operandOf(other, found.streamed, features);
     if (!ofRows || !ofOthers)
       return "factors do not lie on multiples of 16 bytes, features side by side";
     inner.own = *ofRows;
@@ -221,11 +221,11 @@ const char *ChainMatcher::matchInner() {
 }
 
 const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
-  ElementwiseWalk behind{axes,
-                         {found.rows, outer.columns},
-                         {outer.dot.getResult()},
-                         [](Value) { return false; },
-                         [](Value) { return false; }};
+  ElementwiseSlice behind{axes,
+                          {found.rows, outer.columns},
+                          {outer.dot.getResult()},
+                          [](Value) { return false; },
+                          [](Value) { return false; }};
   behind.own.append(found.batches);
   for (StoreOp store : stores) {
     if (!behind.check(store.getValue()))
@@ -273,7 +273,7 @@ const char *ChainMatcher::matchOuter() {
       std::swap(result[result.size() - 2], result.back());
     }
     outer.columns = result.back();
-    if (factor.back() != found.walked || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
+    if (factor.back() != found.streamed || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
         result[result.size() - 2] != found.rows || batchesOf(outer.dot.getResult()) != found.batches)
       return "its products do not have the same rows and columns";
     if (elementOf(read) != element)
@@ -282,7 +282,7 @@ const char *ChainMatcher::matchOuter() {
     columns += outer.width;
     if (columns > mostColumns)
       return "results have more than 256 columns together";
-    auto other = operandOf(read, found.walked, outer.columns);
+    auto other = operandOf(read, found.streamed, outer.columns);
     if (!other)
       return "factors do not lie on multiples of 16 bytes, features side by side";
     outer.other = *other;
@@ -323,29 +323,28 @@ const char *ChainMatcher::matchBetween() {
   SmallVector<Value> conditions;
   llvm::SetVector<Value> ofRows;
   for (TensorChain::Outer &outer : found.outer) {
-    ElementwiseWalk walk{axes,
-                         {found.rows, found.walked},
-                         {},
-                         [&](Value value) {
-                           bool isOne =
-                               elementOf(value).isInteger(1) && matchBound(value, found.rows, found.walked, axes);
-                           if (isOne)
-                             conditions.push_back(value);
-                           return isOne;
-                         },
-                         [&](Value value) {
-                           auto load = value.getDefiningOp<LoadOp>();
-                           bool isOne =
-                               load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
-                           if (isOne && !axes.contains(value, found.walked))
-                             ofRows.insert(value);
-                           return isOne;
-                         },
-                         [&](Value value) { return isPlaceOf(value, found.rows, found.walked, axes); }};
-    walk.own.append(found.batches);
+    ElementwiseSlice slice{
+        axes,
+        {found.rows, found.streamed},
+        {},
+        [&](Value value) {
+          bool isOne = elementOf(value).isInteger(1) && matchBound(value, found.rows, found.streamed, axes);
+          if (isOne)
+            conditions.push_back(value);
+          return isOne;
+        },
+        [&](Value value) {
+          auto load = value.getDefiningOp<LoadOp>();
+          bool isOne = load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
+          if (isOne && !axes.contains(value, found.streamed))
+            ofRows.insert(value);
+          return isOne;
+        },
+        [&](Value value) { return isPlaceOf(value, found.rows, found.streamed, axes); }};
+    slice.own.append(found.batches);
     for (TensorChain::Inner &inner : found.inner)
-      walk.known.push_back(inner.dot.getResult());
-    if (!walk.check(outer.factor))
+      slice.known.push_back(inner.dot.getResult());
+    if (!slice.check(outer.factor))
       return "what is multiplied is not computed element by element, of what lies along rows and columns";
   }
   llvm::sort(found.outer, [&](const TensorChain::Outer &a, const TensorChain::Outer &b) {
@@ -354,7 +353,7 @@ const char *ChainMatcher::matchBetween() {
   });
   found.ofRows = ofRows.takeVector();
   for (Value condition : conditions) {
-    TensorBound bound = *matchBound(condition, found.rows, found.walked, axes);
+    TensorBound bound = *matchBound(condition, found.rows, found.streamed, axes);
     auto isSame = [&](const TensorBound &other) {
       return other.factor == bound.factor && other.ofQuery == bound.ofQuery && other.offset == bound.offset;
     };

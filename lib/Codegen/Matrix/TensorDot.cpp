@@ -178,7 +178,7 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
     // Threads that multiply hold no pairs of 16 bits.
     const bool isNarrow = element.isBF16() || element.isF16();
     if (!isTile(result) || !onlyOwnAxes(result) || (!isElement(element) && !element.isInteger(1)) ||
-        (isNarrow && dot.isExact)) {
+        (isNarrow && dot.isSimtF32)) {
       reason = "what is computed behind the dot has other axes or elements";
       return false;
     }
@@ -238,7 +238,7 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     reason = "tensor cores sum up f8 with few digits";
     return std::nullopt;
   }
-  result.isExact = lhs.isF32() && !fewDigits;
+  result.isSimtF32 = lhs.isF32() && !fewDigits;
   if (!matchPattern(dot.getAcc(), m_AnyZeroFloat()) && !matchPattern(dot.getAcc(), m_Zero())) {
     reason = "sums do not begin with zero";
     return std::nullopt;
@@ -263,7 +263,7 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
   if (!left || !right)
     return std::nullopt;
   const bool runAlong = left->alongDepth && right->alongDepth;
-  if (bytesOf(lhs) != 2 && ((!runAlong && !result.isExact) || left->window || right->window)) {
+  if (bytesOf(lhs) != 2 && ((!runAlong && !result.isSimtF32) || left->window || right->window)) {
     reason = runAlong ? "a factor of 8 or 32 bits has windows"
                       : "a factor of 8 or 32 bits does not run along the contraction";
     return std::nullopt;
@@ -328,7 +328,7 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
 bool zyx::kernel::isForWarps(const TensorDot &dot, std::string &reason) {
   if (dot.lhs.window || dot.rhs.window)
     reason = "windows of images are fetched by Hopper's copy engine";
-  else if (dot.isExact)
+  else if (dot.isSimtF32)
     reason = "f32 with all digits passes through Hopper's copy engine";
   else if (dot.sumsSlices())
     reason = "f8 is multiplied by Hopper's tensor cores";

@@ -262,7 +262,7 @@ bool zyx::kernel::isPlaceOf(Value tile, Axis queries, Axis keys, const Axes &axe
   return (axis == queries || axis == keys) && axes.extent(axis) < mostExtent / 4;
 }
 
-bool ElementwiseWalk::check(Value root) {
+bool ElementwiseSlice::check(Value root) {
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work = {root};
   while (!work.empty()) {

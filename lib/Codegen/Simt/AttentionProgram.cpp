@@ -4,21 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "AttentionProgram.h"
 
+#include "zyx/Codegen/Tile/EmitLoop.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 
 AttentionProgram::Values AttentionProgram::loop(Value from, Value to, Value by, ValueRange init,
                                                 llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto made = scf::ForOp::create(b, loc, from, to, by, init);
-  OpBuilder::InsertionGuard guard(b);
-  if (init.empty())
-    b.setInsertionPoint(made.getBody()->getTerminator());
-  else
-    b.setInsertionPointToEnd(made.getBody());
-  Values next = body(made.getInductionVar(), made.getRegionIterArgs());
-  if (!init.empty())
-    scf::YieldOp::create(b, loc, next);
-  return Values(made.getResults());
+  return emitLoop(b, loc, from, to, by, init, body);
 }
 
 void AttentionProgram::when(Value condition, llvm::function_ref<void()> body) {

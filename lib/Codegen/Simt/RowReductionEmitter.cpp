@@ -22,14 +22,14 @@ static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType());
 //===----------------------------------------------------------------------===//
 
 /// Few terms are added up as fast as one is looked for.
-bool zyx::kernel::isPicked(TileContext &t, Operation *root) {
+bool zyx::kernel::isOneHotSum(TileContext &t, Operation *root) {
   constexpr int64_t fewestTerms = 16;
   auto sum = dyn_cast<ReduceOp>(root);
-  if (!sum || !findPickedIndex(sum, t.axes) || t.axes.extent(t.axes.of(sum.getInput(), sum.getDims()[0])) < fewestTerms)
+  if (!sum || !findOneHotIndex(sum, t.axes) || t.axes.extent(t.axes.of(sum.getInput(), sum.getDims()[0])) < fewestTerms)
     return false;
   // Of threads that compute a program together, each has the result, and nobody stores it.
   bool isOne = llvm::all_of(t.axes.of(sum.getResult()), [&](Axis axis) { return t.axes.extent(axis) == 1; });
-  return (t.threads == 1 || isOne) && !t.coneOf(root).held;
+  return (t.threads == 1 || isOne) && !t.sliceOf(root).held;
 }
 
 /// Where threads keep a row in registers, or have computed it into memory, they take its maximum first.
@@ -43,11 +43,11 @@ bool zyx::kernel::joinsOnline(TileContext &t, ArrayRef<Operation *> pending, Ope
     if (axis != row && t.axes.extent(axis) != 1)
       return false;
   Operation *both[] = {max, sum};
-  TileContext::Cone cone = t.coneOf(both);
-  bool isInMemory = llvm::any_of(cone.tiles, [&](Value tile) {
+  TileContext::ProducerSlice slice = t.sliceOf(both);
+  bool isInMemory = llvm::any_of(slice.tiles, [&](Value tile) {
     return t.axes.contains(tile, row) && (t.evaluator.memory.contains(tile) || t.evaluator.registers.contains(tile));
   });
-  return !isInMemory && !cone.branches && !staysInRegisters(t.axes.extent(row), t.lanesFor(cone, row), t.threads);
+  return !isInMemory && !slice.branches && !staysInRegisters(t.axes.extent(row), t.lanesFor(slice, row), t.threads);
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,9 +55,9 @@ bool zyx::kernel::joinsOnline(TileContext &t, ArrayRef<Operation *> pending, Ope
 //===----------------------------------------------------------------------===//
 
 /// Evaluates the sum at the only place that counts, or at another one where that does not exist: there it is zero.
-LogicalResult RowReductionEmitter::emitPicked(ReduceOp sum, Point &point) {
+LogicalResult RowReductionEmitter::emitOneHotSum(ReduceOp sum, Point &point) {
   const Axis axis = t.axes.of(sum.getInput(), sum.getDims()[0]);
-  FailureOr<Value> index = t.evaluator.evaluate(findPickedIndex(sum, t.axes), point);
+  FailureOr<Value> index = t.evaluator.evaluate(findOneHotIndex(sum, t.axes), point);
   if (failed(index))
     return failure();
   Value place = *index;

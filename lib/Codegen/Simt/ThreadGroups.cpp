@@ -14,7 +14,7 @@ using namespace zyx::kernel;
 void ThreadGroups::choose(ArrayRef<Axis> outer) {
   const bool isOwnSum = llvm::any_of(
       n.roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
-  if (!t.source.getRowGroups() || t.threads == 1 || t.cluster > 1 || !n.vectorAxis || n.unrolled || n.picked ||
+  if (!t.source.getRowGroups() || t.threads == 1 || t.cluster > 1 || !n.vectorAxis || n.unrolled || n.oneHot ||
       n.online || isOwnSum || !n.extents[*n.vectorAxis].constant || (!n.reduces.empty() && n.isShort()))
     return;
   const int64_t extent = *n.extents[*n.vectorAxis].constant;

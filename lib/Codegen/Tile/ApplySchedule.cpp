@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/ApplySchedule.h"
+
 #include "ScheduleSteps.h"
 
 #include "zyx/Base/Assert.h"
@@ -11,7 +13,10 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -455,7 +460,7 @@ struct ApplySchedule : zyx::kernel::impl::ApplySchedulePassBase<ApplySchedule> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
-      return failed(Scheduler(func).run()) ? WalkResult::interrupt() : WalkResult::advance();
+      return WalkResult(applySchedule(func));
     });
     if (result.wasInterrupted())
       signalPassFailure();
@@ -463,3 +468,21 @@ struct ApplySchedule : zyx::kernel::impl::ApplySchedulePassBase<ApplySchedule> {
 };
 
 } // namespace
+
+LogicalResult zyx::kernel::applySchedule(FuncOp func) { return Scheduler(func).run(); }
+
+zyx::Status zyx::kernel::checkSchedule(FuncOp func, ArrayRef<Attribute> steps) {
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+  FuncOp copy = func.clone();
+  scratch->push_back(copy);
+  copy.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));
+  std::string reason;
+  ScopedDiagnosticHandler collect(func.getContext(), [&](Diagnostic &diagnostic) {
+    if (reason.empty())
+      reason = diagnostic.str();
+    return success();
+  });
+  if (succeeded(applySchedule(copy)) && succeeded(verify(*scratch)))
+    return Status::ok();
+  return Status::unsupported(std::move(reason));
+}

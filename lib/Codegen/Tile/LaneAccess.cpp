@@ -212,8 +212,8 @@ void LaneLoader::split(LaneIndex linear, BlockAttr block, SmallVectorImpl<LaneIn
   }
 }
 
-LaneLoader::Place LaneLoader::follow(MapAttr map, ArrayRef<LaneIndex> indices, LaneMask mask, bool asRun) {
-  Place place;
+LaneLoader::LaneAddress LaneLoader::follow(MapAttr map, ArrayRef<LaneIndex> indices, LaneMask mask, bool asRun) {
+  LaneAddress place;
   place.mask = mask;
   SmallVector<LaneIndex> at(indices);
   for (auto [b, block] : llvm::enumerate(map.getBlocks())) {
@@ -263,7 +263,7 @@ Value LaneLoader::gather(Value row, const LaneIndex &lane, Value mask, Value oth
   return arith::SelectOp::create(builder, loc, mask, read, vector::BroadcastOp::create(builder, loc, result, other));
 }
 
-Value LaneLoader::emit(ViewOp view, const Place &place, Value other) {
+Value LaneLoader::emit(ViewOp view, const LaneAddress &place, Value other) {
   Value row = viewAsRow(builder, view);
   auto rowType = cast<ViewType>(row.getType());
   Type element = rowType.getElementType();
@@ -314,7 +314,7 @@ Value LaneLoader::load(ViewOp view, ArrayRef<LaneIndex> indices, LaneMask mask, 
   }
   if (run == LaneRun::Seldom)
     return emit(view, follow(map, indices, mask, /*asRun=*/false), other);
-  Place place = follow(map, indices, mask, /*asRun=*/true);
+  LaneAddress place = follow(map, indices, mask, /*asRun=*/true);
   if (!place.fits)
     return emit(view, place, other);
   auto result = VectorType::get(numLanes, view.getType().getElementType());
@@ -323,7 +323,7 @@ Value LaneLoader::load(ViewOp view, ArrayRef<LaneIndex> indices, LaneMask mask, 
   builder.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(builder, loc, emit(view, place, other));
   builder.setInsertionPointToStart(branch.elseBlock());
-  Place general = follow(map, indices, mask, /*asRun=*/false);
+  LaneAddress general = follow(map, indices, mask, /*asRun=*/false);
   scf::YieldOp::create(builder, loc, emit(view, general, other));
   return branch.getResult(0);
 }

@@ -4,7 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/Lanes.h"
 
+#include "zyx/Base/Assert.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -88,25 +91,25 @@ Value fromOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value bits
   return arith::BitcastOp::create(builder, loc, type, turnNegative(builder, loc, bits));
 }
 
-/// Blocks of 2 x 2 squares change places, of ever larger squares.
-SmallVector<Value> transposeLanes(OpBuilder &builder, Location loc, SmallVector<Value> rows) {
-  const size_t size = rows.size();
-  for (size_t square = 1; square < size; square *= 2) {
-    SmallVector<int64_t> upper(size), lower(size);
-    for (size_t lane = 0; lane < size; ++lane) {
-      bool isRight = lane & square;
-      upper[lane] = isRight ? size + lane - square : lane;
-      lower[lane] = isRight ? size + lane : lane + square;
+void transposeVectors(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &vectors) {
+  const auto lanes = static_cast<int64_t>(vectors.size());
+  ZYX_ASSERT(llvm::isPowerOf2_64(lanes), "only squares of a power of two are transposed");
+  // Swaps the off-diagonal quarters of every square of 2 * half.
+  for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> low(lanes), high(lanes);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const bool isRight = lane & half;
+      low[lane] = isRight ? lanes + lane - half : lane;
+      high[lane] = isRight ? lanes + lane : lane + half;
     }
-    for (size_t i = 0; i < size; ++i) {
-      if (i & square)
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & half)
         continue;
-      Value a = rows[i], b = rows[i + square];
-      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, upper);
-      rows[i + square] = vector::ShuffleOp::create(builder, loc, a, b, lower);
+      Value a = vectors[i], b = vectors[i + half];
+      vectors[i] = vector::ShuffleOp::create(builder, loc, a, b, low);
+      vectors[i + half] = vector::ShuffleOp::create(builder, loc, a, b, high);
     }
   }
-  return rows;
 }
 
 } // namespace zyx::kernel

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 bool Nest::branches() {
-  return cone.branches && llvm::any_of(cone.accesses, [&](Operation *access) {
+  return slice.branches && llvm::any_of(slice.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);
            return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
          });
@@ -75,9 +75,9 @@ FailureOr<Nest::Accumulators> Nest::emitRest(const Pieces &pieces, Accumulators 
 }
 
 int64_t Nest::stepsAtOnce() {
-  return !t.machine.hasSubgroups() || cone.branches || cone.size > 64 ? 1
-         : cone.size > 8                                              ? loadsAtOnce / 4
-                                                                      : loadsAtOnce;
+  return !t.machine.hasSubgroups() || slice.branches || slice.size > 64 ? 1
+         : slice.size > 8                                               ? loadsAtOnce / 4
+                                                                        : loadsAtOnce;
 }
 
 bool Nest::comparesBits(ReduceOp reduce) {

@@ -37,7 +37,7 @@ static bool counts(Value tile, Axis axis, const Axes &axes) {
   return type && type.getWidth() >= 32 && axes.extent(axis) <= std::numeric_limits<int32_t>::max();
 }
 
-Value zyx::kernel::findPickedIndex(ReduceOp sum, const Axes &axes) {
+Value zyx::kernel::findOneHotIndex(ReduceOp sum, const Axes &axes) {
   if (sum.getKind() != Combine::Add || sum.getDims().size() != 1)
     return {};
   Value input = sum.getInput();

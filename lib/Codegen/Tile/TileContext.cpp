@@ -37,13 +37,13 @@ static unsigned sizeOf(Operation *op) {
   return isFunction ? polynomial : 1;
 }
 
-TileContext::Cone TileContext::coneOf(ArrayRef<Operation *> roots) {
-  Cone cone;
+TileContext::ProducerSlice TileContext::sliceOf(ArrayRef<Operation *> roots) {
+  ProducerSlice slice;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work;
   for (Operation *root : roots) {
     if (isa<StoreOp>(root))
-      cone.accesses.push_back(root);
+      slice.accesses.push_back(root);
     for (Value operand : root->getOperands())
       work.push_back(operand);
   }
@@ -51,9 +51,9 @@ TileContext::Cone TileContext::coneOf(ArrayRef<Operation *> roots) {
     Value value = work.pop_back_val();
     if (!isTile(value) || !seen.insert(value).second)
       continue;
-    cone.tiles.push_back(value);
+    slice.tiles.push_back(value);
     if (auto it = evaluator.registers.find(value); it != evaluator.registers.end()) {
-      cone.held = &it->second;
+      slice.held = &it->second;
       continue;
     }
     if (evaluator.memory.contains(value) || evaluator.scalars.contains(value))
@@ -62,23 +62,23 @@ TileContext::Cone TileContext::coneOf(ArrayRef<Operation *> roots) {
     if (!def)
       continue;
     if (isTileRoot(def)) {
-      cone.results.push_back(value);
+      slice.results.push_back(value);
       // A staged tile that joins a nest is evaluated there.
       if (!isa<ConvertOp>(def) || !llvm::is_contained(roots, def))
         continue;
     }
     if (isa<LoadOp>(def))
-      cone.accesses.push_back(def);
+      slice.accesses.push_back(def);
     if (auto load = dyn_cast<LoadOp>(def))
-      cone.branches |= isComplex(load.getView()) && !load.getView().getDefiningOp<ViewOp>().getMap().isSingleBlock();
+      slice.branches |= isComplex(load.getView()) && !load.getView().getDefiningOp<ViewOp>().getMap().isSingleBlock();
     if (isElementwise(def))
-      cone.size += sizeOf(def);
+      slice.size += sizeOf(def);
     // An index that counts along an axis is no vector of its own.
     for (Value operand : def->getOperands())
       if (!isa<GatherOp>(def) || !isTile(operand) || !countsAlongAxis(operand))
         work.push_back(operand);
   }
-  return cone;
+  return slice;
 }
 
 static bool isRepeatedIndex(Value tile) {
@@ -90,13 +90,13 @@ static constexpr int64_t mostWidening = 4;
 
 /// Lanes along an axis: as many as the widest tile has that varies along it. The index of a gather that
 /// is repeated along it is one number.
-int64_t TileContext::lanesFor(const Cone &cone, Axis axis) {
-  if (cone.held)
-    return cone.held->lanes;
+int64_t TileContext::lanesFor(const ProducerSlice &slice, Axis axis) {
+  if (slice.held)
+    return slice.held->lanes;
   if (machine.accessBytes() == 0)
     return 1;
   int64_t widest = 1;
-  for (Value tile : cone.tiles)
+  for (Value tile : slice.tiles)
     if (axes.contains(tile, axis) && !isRepeatedIndex(tile))
       widest = std::max(widest, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
   const int64_t lanes = std::max<int64_t>(machine.accessBytes() / widest, 1);
@@ -108,7 +108,7 @@ int64_t TileContext::lanesFor(const Cone &cone, Axis axis) {
     if (axes.contains(tile, axis))
       accessed = std::max(accessed, bytesOf(cast<RankedTensorType>(tile.getType()).getElementType()));
   };
-  for (Operation *access : cone.accesses)
+  for (Operation *access : slice.accesses)
     look(isa<StoreOp>(access) ? cast<StoreOp>(access).getValue() : access->getResult(0));
   return accessed ? std::clamp<int64_t>(machine.accessBytes() / accessed, lanes, mostWidening * lanes) : lanes;
 }
@@ -376,10 +376,10 @@ SmallVector<StoreOp> TileContext::takeStores(DotOp dot) {
       stores.insert(store);
     }
   SmallVector<Operation *> roots = stores.takeVector();
-  Cone cone = coneOf(roots);
-  if (cone.held)
+  ProducerSlice slice = sliceOf(roots);
+  if (slice.held)
     return {};
-  for (Value result : cone.results)
+  for (Value result : slice.results)
     if (result != dot.getResult())
       return {};
   // Indices of what follows the dot are needed now.

@@ -43,6 +43,22 @@ bool TileEvaluator::readsNeighbours(LoadOp load, Axis axis) {
   return false;
 }
 
+SmallVector<Value> TileEvaluator::splitIndices(const AccessForm &form, ArrayRef<Value> indices, Location loc) {
+  SmallVector<Value> positions(form.parts.size());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value rest = index;
+    ArrayRef<unsigned> parts = form.dims[dim];
+    for (size_t i = parts.size(); i-- > 1;) {
+      Value extent = constantIndex(form.parts[parts[i]].extent, loc);
+      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
+      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
+    }
+    if (!parts.empty())
+      positions[parts.front()] = rest;
+  }
+  return positions;
+}
+
 /// A vector along `vectorDim`, or null where the view has no form for it.
 Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, unsigned vectorDim,
                                      Point &point, Location loc) {
@@ -50,18 +66,7 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
   if (!form)
     return {};
   unsigned lane = form->dims[vectorDim].front();
-  SmallVector<Value> positions(form->parts.size());
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    Value rest = index;
-    ArrayRef<unsigned> parts = form->dims[dim];
-    for (size_t i = parts.size(); i-- > 1;) {
-      Value extent = constantIndex(form->parts[parts[i]].extent, loc);
-      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
-      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
-    }
-    if (!parts.empty())
-      positions[parts.front()] = rest;
-  }
+  const SmallVector<Value> positions = splitIndices(*form, indices, loc);
   auto sum = [&](int64_t offset, llvm::function_ref<int64_t(size_t)> factor) {
     Value total = constantIndex(offset, loc);
     for (size_t p = 0; p < positions.size(); ++p)

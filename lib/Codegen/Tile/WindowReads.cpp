@@ -42,18 +42,10 @@ TileEvaluator::Window *TileEvaluator::windowOf(LoadOp load, ViewOp view) {
   window.block = builder.getInsertionBlock();
   window.row = viewAsRow(builder, view);
   window.other = load.getOther() ? mapping.lookupOrDefault(load.getOther()) : Value();
-  SmallVector<Value> positions(form->parts.size());
-  for (auto [dim, index] : llvm::enumerate(load.getIndices())) {
-    Value rest = mapping.lookupOrDefault(index);
-    ArrayRef<unsigned> parts = form->dims[dim];
-    for (size_t i = parts.size(); i-- > 1;) {
-      Value extent = constantIndex(form->parts[parts[i]].extent, loc);
-      positions[parts[i]] = builder.createOrFold<arith::RemUIOp>(loc, rest, extent);
-      rest = builder.createOrFold<arith::DivUIOp>(loc, rest, extent);
-    }
-    if (!parts.empty())
-      positions[parts.front()] = rest;
-  }
+  SmallVector<Value> indices;
+  for (Value index : load.getIndices())
+    indices.push_back(mapping.lookupOrDefault(index));
+  const SmallVector<Value> positions = splitIndices(*form, indices, loc);
   auto sum = [&](llvm::function_ref<int64_t(size_t)> factor) {
     Value total = constantIndex(0, loc);
     for (size_t p = 0; p < positions.size(); ++p)

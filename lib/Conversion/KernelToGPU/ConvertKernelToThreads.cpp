@@ -57,7 +57,7 @@ struct ConvertKernelToThreads : zyx::kernel::impl::ConvertKernelToThreadsPassBas
       if (failed(gpu.check(func)))
         return signalPassFailure();
       const bool fitsStack = bytesOf(func, Space::Private) <= machine->memory.privateBytes;
-      FailureOr<ThreadFunction> made = lowerThreadFunction(func, gpu);
+      FailureOr<ThreadFunction> made = lowerThreadFunction(func, gpu, *machine);
       if (failed(made))
         return signalPassFailure();
       MemoryFacts facts{machine->memory.privateBytes};

@@ -10,9 +10,8 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have; and
-/// of any at most.
-constexpr int32_t threadsPerGroup = 256, mostThreads = 1024;
+/// Threads of a workgroup whose programs are threads, so that the assembler knows how many registers each may have.
+constexpr int32_t threadsPerGroup = 256;
 /// Workgroups that every multiprocessor can have.
 constexpr int64_t mostResidents = 16;
 
@@ -45,10 +44,11 @@ static bool isReadAndWritten(Value buffer) {
   return isRead && isWritten;
 }
 
-FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GPUInstructions &gpu) {
+FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GPUInstructions &gpu,
+                                                           const target::TargetInfo &machine) {
   Location loc = func.getLoc();
   const int64_t groupThreads = func.getThreads().value_or(1), cluster = func.getCluster().value_or(1);
-  if (failed(checkFunction(func, mostThreads, groupThreads > 1 ? gpuClusterGroups : 1)))
+  if (failed(checkFunction(func, machine.simt.workgroupThreads, groupThreads > 1 ? machine.simt.clusterSize : 1)))
     return failure();
   OpBuilder builder(func);
   MLIRContext *context = func.getContext();

@@ -7,6 +7,8 @@
 
 #include "GPUInstructions.h"
 
+#include "zyx/Target/Info/TargetInfo.h"
+
 namespace zyx::kernel {
 
 /// `@k` as a kernel of a GPU: each of its threads, or of its workgroups where the kernel asks for threads, runs one
@@ -20,7 +22,8 @@ struct ThreadFunction {
   /// Whether threads read of buffers what others of their workgroup wrote there.
   bool readsBack = false;
 };
-mlir::FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func, const GPUInstructions &gpu);
+mlir::FailureOr<ThreadFunction> lowerThreadFunction(FuncOp func, const GPUInstructions &gpu,
+                                                    const target::TargetInfo &machine);
 
 } // namespace zyx::kernel
 

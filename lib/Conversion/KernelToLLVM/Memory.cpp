@@ -20,7 +20,7 @@ namespace zyx::kernel {
 namespace {
 
 /// Where the elements of a view lie: base + (offset + sum(index * stride)) elements.
-struct Place {
+struct StridedAddress {
   Value base;
   OpFoldResult offset;
   SmallVector<OpFoldResult> strides;
@@ -60,19 +60,19 @@ private:
   OpFoldResult expand(AffineExpr expr, ValueRange symbols);
   /// offset + sum(index * stride) with the innermost dimension added last, so that what a loop
   /// over it leaves alone can be hoisted.
-  OpFoldResult linear(const Place &place, ValueRange indices);
+  OpFoldResult linear(const StridedAddress &place, ValueRange indices);
   OpFoldResult add(OpFoldResult a, OpFoldResult b);
   OpFoldResult multiply(OpFoldResult a, OpFoldResult b);
   Value materialize(OpFoldResult value);
   /// base + linear, in elements of `type`. Where all lanes are masked off it may lie outside.
-  Value address(const Place &place, ValueRange indices, Type type, bool masked = false);
+  Value address(const StridedAddress &place, ValueRange indices, Type type, bool masked = false);
   /// Of an access to such an address, in bytes.
   unsigned alignmentOf(Value address, Type type);
   /// One address per lane, for a vector whose innermost stride is not 1.
-  Value addresses(const Place &place, ValueRange indices, VectorType type);
+  Value addresses(const StridedAddress &place, ValueRange indices, VectorType type);
   /// The place of a view operand; null, after an error, where the view is not made by an op here.
-  const Place *placeOf(Operation *user, Value view);
-  bool isContiguous(const Place &place) {
+  const StridedAddress *addressOf(Operation *user, Value view);
+  bool isContiguous(const StridedAddress &place) {
     return place.strides.empty() || getConstantIntValue(place.strides.back()) == 1;
   }
   Value mask(Value given, int64_t lanes);
@@ -85,7 +85,7 @@ private:
   bool streams = false;
   OpBuilder builder;
   Location loc = body.getLoc();
-  DenseMap<Value, Place> places;
+  DenseMap<Value, StridedAddress> places;
 };
 
 LLVM::LLVMPointerType pointerType(MLIRContext *context) { return LLVM::LLVMPointerType::get(context); }
@@ -141,7 +141,7 @@ Value MemoryLowering::materialize(OpFoldResult value) {
   return cast<Value>(value);
 }
 
-OpFoldResult MemoryLowering::linear(const Place &place, ValueRange indices) {
+OpFoldResult MemoryLowering::linear(const StridedAddress &place, ValueRange indices) {
   OpFoldResult sum = place.offset;
   for (auto [i, stride] : llvm::zip(indices, place.strides)) {
     OpFoldResult position = i;
@@ -152,7 +152,7 @@ OpFoldResult MemoryLowering::linear(const Place &place, ValueRange indices) {
   return sum;
 }
 
-Value MemoryLowering::address(const Place &place, ValueRange indices, Type type, bool masked) {
+Value MemoryLowering::address(const StridedAddress &place, ValueRange indices, Type type, bool masked) {
   OpFoldResult offset = linear(place, indices);
   auto constant = getConstantIntValue(offset);
   if (constant == 0)
@@ -176,7 +176,7 @@ unsigned MemoryLowering::alignmentOf(Value address, Type type) {
   return std::min(facts.bufferAlignment, bytes);
 }
 
-Value MemoryLowering::addresses(const Place &place, ValueRange indices, VectorType type) {
+Value MemoryLowering::addresses(const StridedAddress &place, ValueRange indices, VectorType type) {
   int64_t lanes = type.getNumElements();
   auto i64s = VectorType::get({lanes}, builder.getI64Type());
   SmallVector<int64_t> counts(lanes);
@@ -193,7 +193,7 @@ Value MemoryLowering::addresses(const Place &place, ValueRange indices, VectorTy
                              ArrayRef<LLVM::GEPArg>{offsets});
 }
 
-const Place *MemoryLowering::placeOf(Operation *user, Value view) {
+const StridedAddress *MemoryLowering::addressOf(Operation *user, Value view) {
   auto found = places.find(view);
   if (found != places.end())
     return &found->second;
@@ -206,7 +206,7 @@ LogicalResult MemoryLowering::lower(ViewOp view) {
   if (!view.getMap().isSingleBlock() || block.hasValid())
     return view.emitOpError("has a map that is not one whole block");
   auto argument = view.getBuffer().getDefiningOp<UnrealizedConversionCastOp>();
-  Place place{argument.getInputs().front(), expand(block.getOffset(), view.getSymbols()), {}};
+  StridedAddress place{argument.getInputs().front(), expand(block.getOffset(), view.getSymbols()), {}};
   for (AffineExpr stride : block.getStrides())
     place.strides.push_back(expand(stride, view.getSymbols()));
   places[view] = std::move(place);
@@ -231,7 +231,7 @@ LogicalResult MemoryLowering::lower(AllocOp alloc) {
   int64_t &used = isShared ? allocatedShared : allocated;
   const int64_t begin = used;
   used += bytesOf(alloc);
-  Place place{{}, builder.getIndexAttr(0), {}};
+  StridedAddress place{{}, builder.getIndexAttr(0), {}};
   rowMajor(type.getShape(), place.strides, builder);
   if (Value memory = isShared ? facts.shared : facts.scratch) {
     OpBuilder::InsertionGuard guard(builder);
@@ -258,10 +258,10 @@ LogicalResult MemoryLowering::lower(AllocOp alloc) {
 }
 
 LogicalResult MemoryLowering::lower(SubviewOp subview) {
-  const Place *whole = placeOf(subview, subview.getView());
+  const StridedAddress *whole = addressOf(subview, subview.getView());
   if (!whole)
     return failure();
-  Place place{whole->base, linear(*whole, subview.getIndices()), {}};
+  StridedAddress place{whole->base, linear(*whole, subview.getIndices()), {}};
   size_t dropped = whole->strides.size() - subview.getType().getRank();
   place.strides.assign(whole->strides.begin() + dropped, whole->strides.end());
   places[subview] = std::move(place);
@@ -269,10 +269,10 @@ LogicalResult MemoryLowering::lower(SubviewOp subview) {
 }
 
 LogicalResult MemoryLowering::lower(PeerOp peer) {
-  const Place *here = placeOf(peer, peer.getView());
+  const StridedAddress *here = addressOf(peer, peer.getView());
   if (!here)
     return failure();
-  Place place = *here;
+  StridedAddress place = *here;
   Value group = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(), peer.getGroup());
   place.base = facts.threads->peer(builder, loc, place.base, group);
   places[peer] = std::move(place);
@@ -306,7 +306,7 @@ Value toMemory(OpBuilder &builder, Location loc, Value value) {
 }
 
 LogicalResult MemoryLowering::lower(LoadOp load) {
-  const Place *place = placeOf(load, load.getView());
+  const StridedAddress *place = addressOf(load, load.getView());
   if (!place)
     return failure();
   Type type = load.getType(), stored = memoryType(type);
@@ -352,7 +352,7 @@ LogicalResult MemoryLowering::lower(LoadOp load) {
 /// Lanes inside the view are read, the others are zero. No processor gathers less than four bytes: such
 /// elements are read one by one, at index 0 where there is none.
 LogicalResult MemoryLowering::lower(GatherOp gather) {
-  const Place *place = placeOf(gather, gather.getView());
+  const StridedAddress *place = addressOf(gather, gather.getView());
   if (!place)
     return failure();
   auto type = cast<VectorType>(gather.getType());
@@ -451,7 +451,7 @@ std::optional<int64_t> onlyLane(Value mask) {
 }
 
 LogicalResult MemoryLowering::lower(StoreOp store) {
-  const Place *place = placeOf(store, store.getView());
+  const StridedAddress *place = addressOf(store, store.getView());
   if (!place)
     return failure();
   Type type = store.getValue().getType();
@@ -486,8 +486,8 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
 }
 
 LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
-  const Place *sums = placeOf(multiply, multiply.getSums()), *lhs = placeOf(multiply, multiply.getLhs()),
-              *rhs = placeOf(multiply, multiply.getRhs());
+  const StridedAddress *sums = addressOf(multiply, multiply.getSums()), *lhs = addressOf(multiply, multiply.getLhs()),
+                       *rhs = addressOf(multiply, multiply.getRhs());
   if (!sums || !lhs || !rhs)
     return failure();
   std::optional<int64_t> rowStride = getConstantIntValue(lhs->strides[lhs->strides.size() - 2]);
@@ -507,7 +507,7 @@ LogicalResult MemoryLowering::lower(MatrixMultiplyOp multiply) {
 }
 
 LogicalResult MemoryLowering::lower(PrefetchOp prefetch) {
-  const Place *place = placeOf(prefetch, prefetch.getView());
+  const StridedAddress *place = addressOf(prefetch, prefetch.getView());
   if (!place)
     return failure();
   Value from = address(*place, prefetch.getIndices(), prefetch.getView().getType().getElementType());
@@ -517,7 +517,7 @@ LogicalResult MemoryLowering::lower(PrefetchOp prefetch) {
 }
 
 LogicalResult MemoryLowering::lower(WarpReadOp read) {
-  const Place *place = placeOf(read, read.getView());
+  const StridedAddress *place = addressOf(read, read.getView());
   if (!place)
     return failure();
   Value from = address(*place, read.getIndices(), read.getView().getType().getElementType());

@@ -21,8 +21,6 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 static constexpr StringRef sharedName = "zyx_shared";
-/// Registers of a multiprocessor; setmaxnreg moves them between warps.
-static constexpr int64_t registerFile = 65536;
 /// Named barriers of a workgroup; number 0 is the workgroup's own.
 static constexpr int64_t namedBarriers = 16;
 
@@ -388,8 +386,8 @@ LogicalResult Lowering::lower(RolesOp op) {
   if (!isa<ReturnOp, YieldOp>(op->getNextNode()))
     return op.emitOpError("are followed by code, which is not lowered to NVVM");
 
-  // What a thread has without asking: all of them share the register file.
-  int64_t registers = registerFile / total / 8 * 8;
+  // What a thread has without asking: all of them share the registers, which setmaxnreg moves between warps.
+  int64_t registers = target.simt.registers / total / 8 * 8;
   Block *after = createBlock();
   int64_t start = 0;
   barrier = 1;

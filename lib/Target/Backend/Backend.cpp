@@ -26,6 +26,16 @@ Result<ExternalCode> Backend::emitExternal(kernel::FuncOp kernel, const TargetIn
                                     " text, which target '" + target.name + "' does not take");
 }
 
+Result<kernel::LaunchInfo> zyx::target::checkOneThread(kernel::FuncOp kernel, const std::string &who) {
+  mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+  if (failed(info) || kernel.getForm() == kernel::Form::Machine)
+    return refuseKernel(kernel, "is in the machine form, which is of GPUs");
+  if (info->threads > 1 || info->cluster > 1)
+    return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
+                                    std::to_string(info->cluster) + "; " + who + " runs a program by one thread");
+  return *info;
+}
+
 Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target) {
   auto refuse = [&](const char *what, int64_t needed, int64_t most) {
     return refuseKernel(kernel, "needs " + std::to_string(needed) + " " + what + "; target '" + target.name + "' has " +

@@ -21,13 +21,7 @@ public:
   bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::CPU; }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, which is of GPUs");
-    if (info->threads > 1 || info->cluster > 1)
-      return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
-                                      std::to_string(info->cluster) + "; a processor runs a program by one thread");
-    return Status::ok();
+    return checkOneThread(kernel, "a processor").status();
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {

@@ -62,13 +62,8 @@ public:
   bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::C; }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, which is of GPUs");
-    if (info->threads > 1 || info->cluster > 1)
-      return refuseKernel(kernel, "asks for " + std::to_string(info->threads) + " threads in a cluster of " +
-                                      std::to_string(info->cluster) + "; C runs a program by one thread");
-    if (info->sharedBytes != 0)
+    ZYX_ASSIGN_OR_RETURN(const kernel::LaunchInfo info, checkOneThread(kernel, "C"));
+    if (info.sharedBytes != 0)
       return refuseKernel(kernel, "allocates shared memory, which C has not");
     return Status::ok();
   }

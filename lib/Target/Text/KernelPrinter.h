@@ -28,7 +28,7 @@ struct Hole {
 std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 
 /// Where the elements of a view lie.
-struct Place {
+struct StridedAddress {
   std::string array;
   Element element;
   std::string offsetText;
@@ -80,8 +80,8 @@ private:
   std::string expression(mlir::AffineExpr expr, mlir::ValueRange symbols);
   std::string sum(const std::string &a, const std::string &b);
   std::string product(const std::string &a, const std::string &b);
-  std::string linear(const Place &place, mlir::ValueRange indices);
-  const Place &placeOf(mlir::Value view);
+  std::string linear(const StridedAddress &place, mlir::ValueRange indices);
+  const StridedAddress &addressOf(mlir::Value view);
   /// variables = values, as if at once.
   void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
               llvm::ArrayRef<Element> elements);
@@ -90,7 +90,7 @@ private:
   const Language &lang;
   /// References to its strings stay valid while it grows.
   std::unordered_map<void *, std::string> names;
-  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, StridedAddress> places;
   llvm::DenseMap<mlir::Operation *, bool> dead;
   unsigned counter = 0, depth = 0;
   int64_t privateBytes = 0;

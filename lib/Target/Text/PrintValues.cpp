@@ -133,14 +133,14 @@ string KernelPrinter::expression(AffineExpr expr, ValueRange symbols) {
   }
 }
 
-string KernelPrinter::linear(const Place &place, ValueRange indices) {
+string KernelPrinter::linear(const StridedAddress &place, ValueRange indices) {
   string result = place.offsetText;
   for (auto [i, stride] : llvm::zip(indices, place.strides))
     result = sum(result, product(name(i), stride));
   return result;
 }
 
-const Place &KernelPrinter::placeOf(Value view) {
+const StridedAddress &KernelPrinter::addressOf(Value view) {
   auto found = places.find(view);
   ZYX_ASSERT(found != places.end(), "views are no scalars, so that no control flow yields one");
   return found->second;
@@ -150,7 +150,7 @@ Status KernelPrinter::print(ViewOp view) {
   BlockAttr block = view.getMap().front();
   if (!view.getMap().isSingleBlock() || block.hasValid())
     return refuse(view, "has a map that is not one whole block");
-  Place place;
+  StridedAddress place;
   place.array = name(view.getBuffer());
   ZYX_ASSIGN_OR_RETURN(place.element, elementOf(view, view.getType().getElementType()));
   place.offsetText = expression(block.getOffset(), view.getSymbols());
@@ -164,7 +164,7 @@ Status KernelPrinter::print(AllocOp alloc) {
   ViewType type = alloc.getType();
   if (type.getSpace() != Space::Private)
     return refuse(alloc, "asks for shared memory, which one thread does not have");
-  Place place;
+  StridedAddress place;
   ZYX_ASSIGN_OR_RETURN(place.element, elementOf(alloc, type.getElementType()));
   place.array = fresh("p");
   place.offsetText = indexLiteral(0);
@@ -186,7 +186,7 @@ Status KernelPrinter::print(AllocOp alloc) {
 }
 
 Status KernelPrinter::print(SubviewOp subview) {
-  Place place = placeOf(subview.getView());
+  StridedAddress place = addressOf(subview.getView());
   place.offsetText = linear(place, subview.getIndices());
   place.strides.erase(place.strides.begin(), place.strides.end() - subview.getType().getRank());
   places[subview] = std::move(place);
@@ -195,7 +195,7 @@ Status KernelPrinter::print(SubviewOp subview) {
 
 Status KernelPrinter::print(LoadOp load) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(load, load.getType()));
-  const Place &place = placeOf(load.getView());
+  const StridedAddress &place = addressOf(load.getView());
   string value = expand(lang.element, {{'v', place.array}, {'e', linear(place, load.getIndices())}});
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
@@ -214,7 +214,7 @@ Status KernelPrinter::print(LoadOp load) {
 
 Status KernelPrinter::print(StoreOp store) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(store, store.getValue().getType()));
-  const Place &place = placeOf(store.getView());
+  const StridedAddress &place = addressOf(store.getView());
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});

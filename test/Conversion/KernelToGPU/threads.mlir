@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=cuda -zyx-convert-kernel-to-threads --split-input-file | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=cuda facts=simt.clusterSize=8' -zyx-convert-kernel-to-threads --split-input-file | FileCheck %s
 
 // A thread runs programs as far apart as there are threads. Buffers are in global memory.
 

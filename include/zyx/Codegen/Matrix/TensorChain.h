@@ -14,13 +14,13 @@ namespace zyx::kernel {
 /// and outer products of that with what lies along the other axis again, over that axis. All factors and results have
 /// one 16-bit type, sums are f32.
 struct TensorChain {
-  /// [rows, features] x [walked, features].
+  /// [rows, features] x [streamed, features].
   struct Inner {
     DotOp dot;
     TensorOperand own, other;
     int64_t depth = 0;
   };
-  /// [rows, walked] x [walked, columns].
+  /// [rows, streamed] x [streamed, columns].
   struct Outer {
     DotOp dot;
     /// The left factor is this times `weight`.
@@ -35,7 +35,7 @@ struct TensorChain {
     Axis columns = 0;
     int64_t width = 0;
   };
-  Axis rows = 0, walked = 0;
+  Axis rows = 0, streamed = 0;
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<Inner> inner;
@@ -46,11 +46,11 @@ struct TensorChain {
   std::optional<TensorBound> diagonal;
   /// Selects of zero outside of a bound, of what is zero there anyway.
   llvm::DenseSet<mlir::Value> idle;
-  /// What every element has of all left factors, but for the inner products: tiles without the walked axis, which need
-  /// to be computed once for each tile of rows.
+  /// What every element has of all left factors, but for the inner products: tiles without the streamed axis, which
+  /// need to be computed once for each tile of rows.
   llvm::SmallVector<mlir::Value> ofRows;
 
-  /// Factors along the walked axis, each once: what is multiplied twice has to be fetched once.
+  /// Factors along the streamed axis, each once: what is multiplied twice has to be fetched once.
   llvm::SmallVector<const TensorOperand *> others() const;
   mlir::Type element() { return getElementTypeOrSelf(inner.front().dot.getLhs().getType()); }
 };
@@ -63,7 +63,7 @@ bool isChain(FuncOp func);
 std::optional<TensorChain> matchTensorChain(FuncOp func, const Axes &axes, std::string &reason);
 
 /// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of
-/// rows and blocks along the walked axis.
+/// rows and blocks along the streamed axis.
 void mapChain(FuncOp func, const TensorChain &chain, const Axes &axes);
 
 } // namespace zyx::kernel

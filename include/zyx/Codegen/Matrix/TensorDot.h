@@ -60,7 +60,7 @@ struct TensorDot {
   DotOp dot;
   TensorFactor lhs, rhs;
   Axis m = 0, n = 0, k = 0;
-  /// Along the contraction, as it is walked: with channels of windows filled up to whole slices.
+  /// Along the contraction, as it is streamed: with channels of windows filled up to whole slices.
   int64_t depth = 0;
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
@@ -68,8 +68,8 @@ struct TensorDot {
 
   /// Threads multiply. They read four neighbours along rows or columns at a time, so that factors whose contraction
   /// runs along their rows are turned in shared memory.
-  bool isExact = false;
-  bool isTurned(const TensorFactor &factor) const { return isExact && factor.alongDepth; }
+  bool isSimtF32 = false;
+  bool isTurned(const TensorFactor &factor) const { return isSimtF32 && factor.alongDepth; }
 
   int64_t elementBytes() const;
   /// Elements of a slice along the contraction.

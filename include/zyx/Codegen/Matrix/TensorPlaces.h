@@ -57,7 +57,7 @@ std::optional<std::pair<mlir::Value, double>> scaledBy(mlir::arith::MulFOp produ
 bool isMinusInfinity(mlir::Value tile);
 
 /// Checks what is computed element by element on registers.
-struct ElementwiseWalk {
+struct ElementwiseSlice {
   const Axes &axes;
   /// Axes that its tiles may have.
   llvm::SmallVector<Axis> own;

@@ -10,7 +10,7 @@
 namespace zyx::kernel {
 
 /// Whether a sum has all its terms but one zero, and that one is looked at alone.
-bool isPicked(TileContext &t, mlir::Operation *root);
+bool isOneHotSum(TileContext &t, mlir::Operation *root);
 /// Whether a sum is taken along with the maximum that waits, although it needs that.
 bool joinsOnline(TileContext &t, llvm::ArrayRef<mlir::Operation *> pending, mlir::Operation *root);
 
@@ -20,7 +20,7 @@ class RowReductionEmitter {
 public:
   explicit RowReductionEmitter(Nest &nest) : n(nest), t(nest.t), loc(nest.loc) {}
 
-  mlir::LogicalResult emitPicked(ReduceOp sum, Point &point);
+  mlir::LogicalResult emitOneHotSum(ReduceOp sum, Point &point);
   mlir::LogicalResult emitOnline(Point &point);
 
 private:

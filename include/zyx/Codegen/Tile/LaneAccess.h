@@ -65,15 +65,15 @@ public:
   mlir::Value toLaneType(mlir::Value vector);
 
 private:
-  struct Place {
+  struct LaneAddress {
     LaneIndex number;
     LaneMask mask;
     /// Whether lanes really are one step apart; null where they are.
     mlir::Value fits;
   };
-  Place follow(MapAttr map, llvm::ArrayRef<LaneIndex> indices, LaneMask mask, bool asRun);
+  LaneAddress follow(MapAttr map, llvm::ArrayRef<LaneIndex> indices, LaneMask mask, bool asRun);
   void split(LaneIndex number, BlockAttr block, llvm::SmallVectorImpl<LaneIndex> &at, bool asRun, mlir::Value &fits);
-  mlir::Value emit(ViewOp view, const Place &place, mlir::Value other);
+  mlir::Value emit(ViewOp view, const LaneAddress &place, mlir::Value other);
   mlir::Value gather(mlir::Value row, const LaneIndex &number, mlir::Value mask, mlir::Value other);
 
   LaneIndex add(const LaneIndex &a, const LaneIndex &b);

@@ -23,9 +23,9 @@ mlir::Value toOrderedBits(mlir::OpBuilder &builder, mlir::Location loc, Combine 
 /// What toOrderedBits() was given.
 mlir::Value fromOrderedBits(mlir::OpBuilder &builder, mlir::Location loc, Combine kind, mlir::Value bits);
 
-/// As many vectors as they have lanes, a power of two, as a matrix: lane j of result i is lane i of row j.
-llvm::SmallVector<mlir::Value> transposeLanes(mlir::OpBuilder &builder, mlir::Location loc,
-                                              llvm::SmallVector<mlir::Value> rows);
+/// Transposes a square of as many 1-D vectors as each has lanes, a power of two, in registers: lane j of
+/// result i is lane i of vector j. Each of the log2(lanes) rounds is one shuffle of two vectors per result.
+void transposeVectors(mlir::OpBuilder &builder, mlir::Location loc, llvm::SmallVectorImpl<mlir::Value> &vectors);
 
 } // namespace zyx::kernel
 

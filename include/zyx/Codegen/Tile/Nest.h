@@ -27,7 +27,7 @@ public:
   static constexpr int64_t loadsAtOnce = 8;
 
   Nest(TileContext &context, llvm::ArrayRef<mlir::Operation *> roots)
-      : t(context), roots(roots), loc(roots.front()->getLoc()), cone(t.coneOf(roots)) {}
+      : t(context), roots(roots), loc(roots.front()->getLoc()), slice(t.sliceOf(roots)) {}
 
   bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
   /// Whether some load has a branch in it.
@@ -55,7 +55,7 @@ public:
   TileContext &t;
   llvm::ArrayRef<mlir::Operation *> roots;
   mlir::Location loc;
-  TileContext::Cone cone;
+  TileContext::ProducerSlice slice;
   llvm::SmallVector<ReduceOp> reduces;
   llvm::SmallSetVector<Axis, 4> domain, combined;
   llvm::DenseMap<Axis, Extent> extents;
@@ -70,7 +70,7 @@ public:
   mlir::Value present;
   std::optional<int64_t> ownStep;
   /// The only root looks at one place of its axis; or there are a maximum and a sum, taken at once.
-  bool picked = false, online = false;
+  bool oneHot = false, online = false;
 };
 
 } // namespace zyx::kernel

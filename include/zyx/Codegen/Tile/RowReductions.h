@@ -14,7 +14,7 @@ namespace zyx::kernel {
 /// The index of the one place along its axis where what `sum` adds up may be something else than zero, where it is the
 /// sum of a `select(number of the place == index, ..., 0)`: then that place is all that must be looked at. Null where
 /// it is no such sum.
-mlir::Value findPickedIndex(ReduceOp sum, const Axes &axes);
+mlir::Value findOneHotIndex(ReduceOp sum, const Axes &axes);
 
 /// Whether `sum` adds up the exponentials of distances to `max`, along the same dimensions. Both can be had at once:
 /// what was added up shrinks where a larger maximum comes.

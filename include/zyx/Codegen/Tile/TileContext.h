@@ -31,11 +31,11 @@ public:
         cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
   TileContext(const TileContext &) = delete;
 
-  struct Cone;
-  Cone coneOf(llvm::ArrayRef<mlir::Operation *> roots);
+  struct ProducerSlice;
+  ProducerSlice sliceOf(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
   mlir::Value materialise(Extent extent, mlir::Location loc);
-  int64_t lanesFor(const Cone &cone, Axis axis);
+  int64_t lanesFor(const ProducerSlice &slice, Axis axis);
   /// The one of two axes along which more of a tile's loads are contiguous, if there is one.
   std::optional<Axis> contiguousAxis(mlir::Value tile, Axis a, Axis b);
   /// Memory for a tile, at the start of the program: private, or shared by its threads.
@@ -95,7 +95,7 @@ private:
 };
 
 /// What roots evaluate between themselves and what was computed before them.
-struct TileContext::Cone {
+struct TileContext::ProducerSlice {
   llvm::SmallVector<mlir::Operation *> accesses;
   llvm::SmallVector<mlir::Value> tiles;
   /// A tile in registers that is read, which fixes lanes and axis.

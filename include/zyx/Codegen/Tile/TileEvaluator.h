@@ -119,6 +119,9 @@ private:
     llvm::SmallVector<mlir::Value> bounds;
     std::map<llvm::SmallVector<int64_t>, mlir::Value> read;
   };
+  /// What indices of a view are along the parts of its form; null for a part that no dimension has.
+  llvm::SmallVector<mlir::Value> splitIndices(const AccessForm &form, llvm::ArrayRef<mlir::Value> indices,
+                                              mlir::Location loc);
   Window *windowOf(LoadOp load, ViewOp view);
   mlir::Value readOfWindow(Window &window, const AccessForm &form, int64_t place, llvm::ArrayRef<int64_t> sums,
                            int64_t lanes, mlir::Location loc);

@@ -29,8 +29,6 @@ enum class GPUDialect { NVVM, ROCDL };
 
 /// Bytes to whose multiples a GPU's buffers are aligned: what a thread loads at once.
 inline constexpr int64_t gpuBufferAlignment = 16;
-/// Workgroups of a cluster that every card can have which has clusters.
-inline constexpr int64_t gpuClusterGroups = 8;
 
 } // namespace zyx::kernel
 

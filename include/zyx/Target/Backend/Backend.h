@@ -95,6 +95,9 @@ Status refuseExternal(kernel::FuncOp kernel, const std::string &reason);
 /// Refuses a kernel whose workgroups are larger than the record's.
 Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
 
+/// Refuses a kernel that needs more than one thread a program, or the machine form. `who` runs a program by one.
+Result<kernel::LaunchInfo> checkOneThread(kernel::FuncOp kernel, const std::string &who);
+
 /// The backends that a compiler has. Each is added by name (`registerCPUBackend`), none by a static initialiser: which
 /// ones there are does not depend on what the linker keeps.
 class BackendRegistry {

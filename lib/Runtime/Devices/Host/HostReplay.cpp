@@ -6,7 +6,7 @@
 
 #include "../../CommandStep.h"
 #include "../../Thread.h"
-#include "Team.h"
+#include "WorkerGroup.h"
 
 #include <algorithm>
 #include <chrono>
@@ -76,7 +76,7 @@ public:
   StepReplay(const Artifact &artifact, std::span<const artifact::KernelFunction> functions, ThreadPool &threads,
              Queue &queue)
       : HostReplay(queue, artifact.entry), stackBytes(stackBytesOf(artifact)),
-        team(threads, threads.threads(), stackBytes), numThreads(threads.threads()) {
+        group(threads, threads.threads(), stackBytes), numThreads(threads.threads()) {
     makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, functions[launch->kernel]);
@@ -218,7 +218,7 @@ private:
       std::span<uint64_t> nanoseconds;
     } fork{this, begin, end, nanoseconds};
     isInFork = true;
-    team.run(
+    group.run(
         steps[begin].members,
         [](void *context) {
           const Fork &of = *static_cast<Fork *>(context);
@@ -258,9 +258,9 @@ private:
       if (numThreads == 1 || step.job.chunks <= 1)
         step.job.runAlone();
       else if (isInFork)
-        team.share(step.job);
+        group.share(step.job);
       else
-        team.run(step.job);
+        group.run(step.job);
       return;
     }
     if (step.size == 0)
@@ -280,7 +280,7 @@ private:
 
   /// Of the kernel that needs the most.
   const uint64_t stackBytes;
-  Team team;
+  WorkerGroup group;
   const unsigned numThreads;
   bool isInFork = false;
   /// When the last step that was measured ended.

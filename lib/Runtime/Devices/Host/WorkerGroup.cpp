@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Team.h"
+#include "WorkerGroup.h"
 
 #include "../../Thread.h"
 
@@ -28,7 +28,7 @@ static bool hasProcessors(unsigned threads) {
   return threads <= processors;
 }
 
-Team::Team(ThreadPool &pool, unsigned most, uint64_t stackBytes)
+WorkerGroup::WorkerGroup(ThreadPool &pool, unsigned most, uint64_t stackBytes)
     : pool(pool), stackBytes(stackBytes), driver(hasProcessors(pool.threads())) {
   for (unsigned i = 0; i < most; ++i)
     shares.emplace_back(hasProcessors(pool.threads()));
@@ -40,7 +40,7 @@ void Job::runAlone() const {
 }
 
 /// Lets the members take chunks of a job. All of the one before are done.
-void Team::post(const Job &next) {
+void WorkerGroup::post(const Job &next) {
   job = next;
   number = number + 1 == closed ? 1 : number + 1;
   undone.store(job.chunks, std::memory_order_relaxed);
@@ -49,19 +49,19 @@ void Team::post(const Job &next) {
   for (unsigned i = 0; i < busy; ++i) {
     const auto size = static_cast<uint32_t>(bound(job.chunks, busy, i + 1) - bound(job.chunks, busy, i));
     shares[i].left.exchange(pack(number, size), std::memory_order_seq_cst);
-    shares[i].sleeper.wake();
+    shares[i].parker.wake();
   }
 }
 
-void Team::close() {
+void WorkerGroup::close() {
   for (unsigned i = 0; i < members; ++i) {
     shares[i].left.exchange(pack(closed, 0), std::memory_order_seq_cst);
-    shares[i].sleeper.wake();
+    shares[i].parker.wake();
   }
 }
 
 /// Runs chunks of a share for as long as it has some; returns how many.
-uint32_t Team::take(Share &share, unsigned index, uint32_t ofNumber) {
+uint32_t WorkerGroup::take(Share &share, unsigned index, uint32_t ofNumber) {
   uint32_t done = 0;
   uint64_t left = share.left.load(std::memory_order_acquire);
   while (numberOf(left) == ofNumber && static_cast<uint32_t>(left) != 0) {
@@ -78,7 +78,7 @@ uint32_t Team::take(Share &share, unsigned index, uint32_t ofNumber) {
 }
 
 /// Runs chunks of a job for as long as there are some; returns how many.
-uint32_t Team::work(uint32_t ofNumber, unsigned index) {
+uint32_t WorkerGroup::work(uint32_t ofNumber, unsigned index) {
   uint32_t done = 0;
   for (unsigned i = 0; i < members; ++i) {
     const unsigned from = index + i < members ? index + i : index + i - members;
@@ -87,11 +87,11 @@ uint32_t Team::work(uint32_t ofNumber, unsigned index) {
   return done;
 }
 
-void Team::help(unsigned index) {
+void WorkerGroup::help(unsigned index) {
   Share &own = shares[index];
   uint32_t seen = 0;
   for (;;) {
-    own.sleeper.await([&] { return numberOf(own.left.load(std::memory_order_acquire)) != seen; });
+    own.parker.await([&] { return numberOf(own.left.load(std::memory_order_acquire)) != seen; });
     seen = numberOf(own.left.load(std::memory_order_acquire));
     if (seen == closed)
       return;
@@ -101,28 +101,28 @@ void Team::help(unsigned index) {
   }
 }
 
-void Team::enterJob(void *context, unsigned index) {
-  Team &team = *static_cast<Team *>(context);
-  if (index >= team.members || stackRoom() < team.stackBytes)
+void WorkerGroup::enterJob(void *context, unsigned index) {
+  WorkerGroup &group = *static_cast<WorkerGroup *>(context);
+  if (index >= group.members || stackRoom() < group.stackBytes)
     return;
-  const uint32_t done = team.work(team.number, index);
-  team.undone.fetch_sub(done, std::memory_order_acq_rel);
+  const uint32_t done = group.work(group.number, index);
+  group.undone.fetch_sub(done, std::memory_order_acq_rel);
 }
 
-void Team::enterFork(void *context, unsigned index) {
-  Team &team = *static_cast<Team *>(context);
-  if (index >= team.members || stackRoom() < team.stackBytes)
+void WorkerGroup::enterFork(void *context, unsigned index) {
+  WorkerGroup &group = *static_cast<WorkerGroup *>(context);
+  if (index >= group.members || stackRoom() < group.stackBytes)
     return;
-  if (team.hasDriver.exchange(true, std::memory_order_acq_rel)) {
-    team.help(index);
+  if (group.hasDriver.exchange(true, std::memory_order_acq_rel)) {
+    group.help(index);
     return;
   }
-  team.driverIndex = index;
-  team.drive(team.driveContext);
-  team.close();
+  group.driverIndex = index;
+  group.drive(group.driveContext);
+  group.close();
 }
 
-void Team::run(const Job &next) {
+void WorkerGroup::run(const Job &next) {
   members = std::min<unsigned>(static_cast<unsigned>(shares.size()), next.chunks);
   post(next);
   pool.run(members, enterJob, this);
@@ -131,7 +131,7 @@ void Team::run(const Job &next) {
     enterJob(this, 0);
 }
 
-void Team::run(unsigned most, void (*body)(void *), void *context) {
+void WorkerGroup::run(unsigned most, void (*body)(void *), void *context) {
   members = std::min<unsigned>(static_cast<unsigned>(shares.size()), most);
   drive = body;
   driveContext = context;
@@ -144,7 +144,7 @@ void Team::run(unsigned most, void (*body)(void *), void *context) {
     enterFork(this, 0);
 }
 
-void Team::share(const Job &next) {
+void WorkerGroup::share(const Job &next) {
   post(next);
   const uint32_t done = work(number, driverIndex);
   if (undone.fetch_sub(done, std::memory_order_acq_rel) != done)

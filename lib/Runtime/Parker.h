@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_RUNTIME_SLEEPER_H
-#define ZYX_LIB_RUNTIME_SLEEPER_H
+#ifndef ZYX_LIB_RUNTIME_PARKER_H
+#define ZYX_LIB_RUNTIME_PARKER_H
 
 #include <atomic>
 #include <cstddef>
@@ -20,9 +20,9 @@ inline constexpr size_t linePair = 128;
 /// comes too late looks for longer before it sleeps again: work comes in runs, and between two of them
 /// the caller may have done all of it alone. Where threads outnumber the processors, the one that it
 /// waits for may need its own, and it sleeps at once.
-class Sleeper {
+class Parker {
 public:
-  explicit Sleeper(bool spins) : spins(spins) {}
+  explicit Parker(bool spins) : spins(spins) {}
 
   /// Returns when `isReady()`, which reads atomics by acquire. One thread at a time.
   template <typename IsReady> void await(IsReady isReady) {
@@ -80,4 +80,4 @@ private:
 
 } // namespace zyx::runtime
 
-#endif // ZYX_LIB_RUNTIME_SLEEPER_H
+#endif // ZYX_LIB_RUNTIME_PARKER_H

@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_RUNTIME_DEVICES_HOST_TEAM_H
-#define ZYX_LIB_RUNTIME_DEVICES_HOST_TEAM_H
+#ifndef ZYX_LIB_RUNTIME_DEVICES_HOST_WORKERGROUP_H
+#define ZYX_LIB_RUNTIME_DEVICES_HOST_WORKERGROUP_H
 
-#include "../../Sleeper.h"
+#include "../../Parker.h"
 
 #include "zyx/Runtime/ThreadPool.h"
 
@@ -30,11 +30,11 @@ struct Job {
 /// Each has a share of every job that is its own, and takes from the shares of others when that is
 /// done. Nobody waits for a thread that has not come: a chunk belongs to whoever takes it, and a job
 /// is over when its last chunk is. One run at a time; it allocates nothing.
-class Team {
+class WorkerGroup {
 public:
   /// For jobs on up to `members` threads. Those of the pool whose stacks have less than `stackBytes`
   /// left do not help; whoever calls has them.
-  Team(ThreadPool &pool, unsigned members, uint64_t stackBytes = 0);
+  WorkerGroup(ThreadPool &pool, unsigned members, uint64_t stackBytes = 0);
 
   /// Runs one job.
   void run(const Job &job);
@@ -47,9 +47,9 @@ private:
   /// The chunks of one member that nobody has taken, and the number of their job above: whoever
   /// comes late finds another number, and leaves them alone.
   struct alignas(linePair) Share {
-    explicit Share(bool spins) : sleeper(spins) {}
+    explicit Share(bool spins) : parker(spins) {}
     std::atomic<uint64_t> left = 0;
-    Sleeper sleeper;
+    Parker parker;
   };
   /// The number of no job: there will be no more.
   static constexpr uint32_t closed = UINT32_MAX;
@@ -59,8 +59,8 @@ private:
   uint32_t work(uint32_t number, unsigned index);
   uint32_t take(Share &share, unsigned index, uint32_t number);
   void help(unsigned index);
-  static void enterJob(void *team, unsigned index);
-  static void enterFork(void *team, unsigned index);
+  static void enterJob(void *group, unsigned index);
+  static void enterFork(void *group, unsigned index);
 
   ThreadPool &pool;
   const uint64_t stackBytes;
@@ -76,11 +76,11 @@ private:
   alignas(linePair) std::atomic<bool> hasDriver = false;
   /// Chunks of the job that are not done.
   alignas(linePair) std::atomic<uint32_t> undone = 0;
-  Sleeper driver;
+  Parker driver;
   // A deque, because a share cannot be moved.
   std::deque<Share> shares;
 };
 
 } // namespace zyx::runtime
 
-#endif // ZYX_LIB_RUNTIME_DEVICES_HOST_TEAM_H
+#endif // ZYX_LIB_RUNTIME_DEVICES_HOST_WORKERGROUP_H

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H
-#define ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H
+#ifndef ZYX_LIB_CODEGEN_MATRIX_STREAMINGEMITTER_H
+#define ZYX_LIB_CODEGEN_MATRIX_STREAMINGEMITTER_H
 
 #include "MachineEmitter.h"
 
@@ -11,46 +11,54 @@
 
 namespace zyx::kernel {
 
-/// Kernels whose workgroups take tiles of rows of several batches in turn, and walk blocks along another axis for each:
-/// of queries along the keys, or of keys along the queries. A tile of scores has the rows of a group of warps, and a
-/// block's columns.
-class WalkEmitter : protected MachineEmitter {
+/// Kernels whose workgroups take tiles of rows of several batches in turn, and stream blocks along another axis for
+/// each: of queries along the keys, or of keys along the queries. A tile of scores has the rows of a group of warps,
+/// and a block's columns.
+class StreamingEmitter : protected MachineEmitter {
 protected:
-  WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, llvm::ArrayRef<Axis> batches);
+  StreamingEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis streamedAxis, llvm::ArrayRef<Axis> batches);
 
   //===--------------------------------------------------------------------===//
   // Places
   //===--------------------------------------------------------------------===//
 
-  struct Place {
+  struct TileCoordinates {
     llvm::SmallDenseMap<Axis, mlir::Value> batches;
     /// The first row; the blocks from `first` to `end` of which it sees something, and those among them from
     /// `wholeFirst` to `wholeEnd` of which all its rows see all.
     mlir::Value row, first, end, wholeFirst, wholeEnd;
   };
   /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and
-  /// behind one that ends what is seen by `window`, from which on it is; one block is always walked.
-  Place placeOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
-                const std::optional<TensorBound> &window = std::nullopt);
+  /// behind one that ends what is seen by `window`, from which on it is; one block is always streamed.
+  TileCoordinates coordinatesOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
+                                const std::optional<TensorBound> &window = std::nullopt);
   /// The number of rounds of this workgroup.
   mlir::Value rounds();
-  mlir::SmallVector<mlir::Value> indicesOf(const TensorOperand &operand, const Place &place, mlir::Value row);
+  mlir::SmallVector<mlir::Value> indicesOf(const TensorOperand &operand, const TileCoordinates &place, mlir::Value row);
   mlir::Value viewOf(const TensorOperand &operand) { return MachineEmitter::viewOf(operand.view, operand.map); }
 
   /// A place in a ring, and the parity with which it is waited for.
-  struct Turn {
+  struct PipelineState {
     mlir::Value stage, parity;
   };
-  Turn next(Turn turn);
+  PipelineState next(PipelineState state);
+
+  //===--------------------------------------------------------------------===//
+  // Roles
+  //===--------------------------------------------------------------------===//
+
+  /// The roles, behind what all of them share, and the kernel's end: a thread that copies, and the groups that
+  /// multiply.
+  void emitRoles(llvm::function_ref<void()> producer, llvm::function_ref<void(mlir::Value instance)> consumer);
 
   //===--------------------------------------------------------------------===//
   // What is elementwise
   //===--------------------------------------------------------------------===//
 
-  /// Where a tile of the kernel is evaluated. `firstColumn` is the first one's place along the walked axis.
+  /// Where a tile of the kernel is evaluated. `firstColumn` is the first one's place along the streamed axis.
   struct Site {
-    Frame frame;
-    const Place &place;
+    FragmentShape frame;
+    const TileCoordinates &place;
     mlir::Value firstColumn;
     llvm::DenseMap<mlir::Value, mlir::Value> known = llvm::DenseMap<mlir::Value, mlir::Value>();
   };
@@ -66,7 +74,7 @@ protected:
   /// Whether some number of rows or columns is beyond a limit, an infinity too.
   mlir::Value isFar(mlir::Value vector, double limit);
   /// The condition that a bound says, of a tile of scores.
-  mlir::Value boundOf(const TensorBound &bound, const Place &place, mlir::Value firstColumn,
+  mlir::Value boundOf(const TensorBound &bound, const TileCoordinates &place, mlir::Value firstColumn,
                       mlir::RankedTensorType type);
   /// The places that an iota counts, along rows or columns.
   mlir::Value placesOf(IotaOp iota, const Site &site);
@@ -75,19 +83,20 @@ protected:
   void write(StoreOp store, mlir::Value held, const Site &site);
   /// A quotient by what rows or columns have, by the reciprocal of these: what is rounded to 16 bits does not show the
   /// difference. Null where it is none.
-  mlir::Value divideByVector(mlir::Value of, const Frame &frame, llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
+  mlir::Value divideByVector(mlir::Value of, const FragmentShape &frame,
+                             llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
 
-  const Axis rowAxis, walkedAxis;
+  const Axis rowAxis, streamedAxis;
   const llvm::SmallVector<Axis> batches;
-  /// Rows, and places along the walked axis.
-  const int64_t rows, walked;
+  /// Rows, and places along the streamed axis.
+  const int64_t rows, streamed;
   const int64_t tilesDown, blocks;
   int64_t heads = 1;
   /// This workgroup, and how many there are.
   mlir::Value group, numGroups;
 
 private:
-  mlir::Value seatIn(mlir::Value round);
+  mlir::Value seatOf(mlir::Value round);
   /// The part of memory of which a tile is.
   struct Patch {
     mlir::Value view;
@@ -99,4 +108,4 @@ private:
 
 } // namespace zyx::kernel
 
-#endif // ZYX_LIB_DIALECT_KERNEL_TRANSFORMS_WALKEMITTER_H
+#endif // ZYX_LIB_CODEGEN_MATRIX_STREAMINGEMITTER_H

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "WalkEmitter.h"
+#include "StreamingEmitter.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 
@@ -14,10 +14,11 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-WalkEmitter::WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walkedAxis, ArrayRef<Axis> batches)
-    : MachineEmitter(func, axes), rowAxis(rowAxis), walkedAxis(walkedAxis), batches(batches),
-      rows(axes.extent(rowAxis)), walked(axes.extent(walkedAxis)), tilesDown(llvm::divideCeil(rows, step.getRows())),
-      blocks(llvm::divideCeil(walked, step.getColumns())) {
+StreamingEmitter::StreamingEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis streamedAxis,
+                                   ArrayRef<Axis> batches)
+    : MachineEmitter(func, axes), rowAxis(rowAxis), streamedAxis(streamedAxis), batches(batches),
+      rows(axes.extent(rowAxis)), streamed(axes.extent(streamedAxis)),
+      tilesDown(llvm::divideCeil(rows, step.getRows())), blocks(llvm::divideCeil(streamed, step.getColumns())) {
   for (Axis axis : batches)
     heads *= axes.extent(axis);
 }
@@ -27,22 +28,23 @@ WalkEmitter::WalkEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis walke
 //===----------------------------------------------------------------------===//
 
 /// Tiles are dealt out forth and back, so that whoever has a long one in one round has a short one in the next.
-Value WalkEmitter::seatIn(Value round) {
+Value StreamingEmitter::seatOf(Value round) {
   Value odd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest(round, index(2)), index(1));
   return choose(odd, sub(sub(numGroups, index(1)), group), group);
 }
 
-Value WalkEmitter::rounds() {
+Value StreamingEmitter::rounds() {
   Value all = index(tilesDown * heads), full = divide(all, numGroups);
-  Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatIn(full), rest(all, numGroups));
+  Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatOf(full), rest(all, numGroups));
   return choose(hasMore, add(full, 1), full);
 }
 
-WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorBound> &diagonal,
-                                        const std::optional<TensorBound> &window) {
-  Place place;
-  Value number = add(arith::MulIOp::create(b, loc, round, numGroups), seatIn(round));
-  // Some heads at a time, of which the cache holds what is walked; of these the longest tiles first.
+StreamingEmitter::TileCoordinates StreamingEmitter::coordinatesOf(Value round,
+                                                                  const std::optional<TensorBound> &diagonal,
+                                                                  const std::optional<TensorBound> &window) {
+  TileCoordinates place;
+  Value number = add(arith::MulIOp::create(b, loc, round, numGroups), seatOf(round));
+  // Some heads at a time, of which the cache holds what is streamed; of these the longest tiles first.
   const int64_t together = std::min(step.getGroup(), heads);
   Value area = index(tilesDown * together), section = divide(number, area), inside = rest(number, area);
   Value here =
@@ -86,7 +88,7 @@ WalkEmitter::Place WalkEmitter::placeOf(Value round, const std::optional<TensorB
   return place;
 }
 
-SmallVector<Value> WalkEmitter::indicesOf(const TensorOperand &operand, const Place &place, Value row) {
+SmallVector<Value> StreamingEmitter::indicesOf(const TensorOperand &operand, const TileCoordinates &place, Value row) {
   SmallVector<Value> indices;
   for (const AxisPart &each : operand.batches) {
     Value at = divide(place.batches.lookup(each.axis), each.divisor);
@@ -96,8 +98,8 @@ SmallVector<Value> WalkEmitter::indicesOf(const TensorOperand &operand, const Pl
   return indices;
 }
 
-WalkEmitter::Turn WalkEmitter::next(Turn turn) {
-  auto [stage, parity] = advance(turn.stage, turn.parity);
+StreamingEmitter::PipelineState StreamingEmitter::next(PipelineState state) {
+  auto [stage, parity] = advance(state.stage, state.parity);
   return {stage, parity};
 }
 
@@ -105,25 +107,45 @@ WalkEmitter::Turn WalkEmitter::next(Turn turn) {
 // What is elementwise
 //===----------------------------------------------------------------------===//
 
-RankedTensorType WalkEmitter::tile(int64_t columns) {
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
+static constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
+
+void StreamingEmitter::emitRoles(llvm::function_ref<void()> producer, llvm::function_ref<void(Value)> consumer) {
+  BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+  group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
+  numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
+  auto roles = RolesOp::create(b, loc);
+  b.createBlock(&roles.getBody());
+  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { producer(); });
+  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false, consumer);
+  YieldOp::create(b, loc);
+  b.setInsertionPointAfter(roles);
+  endKernel();
+}
+
+RankedTensorType StreamingEmitter::tile(int64_t columns) {
   return RankedTensorType::get({groupRows, columns}, b.getF32Type(), acc);
 }
 
-RankedTensorType WalkEmitter::row() {
+RankedTensorType StreamingEmitter::row() {
   return RankedTensorType::get({groupRows}, b.getF32Type(), SliceAttr::get(b.getContext(), 1, acc));
 }
 
-Value WalkEmitter::alongRows(Value column, RankedTensorType type) {
+Value StreamingEmitter::alongRows(Value column, RankedTensorType type) {
   return BroadcastOp::create(b, loc, type.clone(getElementTypeOrSelf(column.getType())), column, ArrayRef<int64_t>{0});
 }
 
-Value WalkEmitter::power(Value x) {
+Value StreamingEmitter::power(Value x) {
   auto result = math::Exp2Op::create(b, loc, x);
   result.setFastmath(arith::FastMathFlags::afn);
   return result;
 }
 
-Value WalkEmitter::isFar(Value vector, double limit) {
+Value StreamingEmitter::isFar(Value vector, double limit) {
   Value size = math::AbsFOp::create(b, loc, vector);
   // An infinity is beyond each number of f32, also where a tiny factor would allow for more.
   limit = std::min<double>(limit, std::numeric_limits<float>::max());
@@ -131,7 +153,8 @@ Value WalkEmitter::isFar(Value vector, double limit) {
                        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, size, number(vector.getType(), limit)));
 }
 
-Value WalkEmitter::boundOf(const TensorBound &bound, const Place &place, Value firstColumn, RankedTensorType type) {
+Value StreamingEmitter::boundOf(const TensorBound &bound, const TileCoordinates &place, Value firstColumn,
+                                RankedTensorType type) {
   // factor * (firstColumn + column) + ofQuery * (place.row + row) + offset >= 0
   auto numbers = type.clone(b.getI32Type());
   Value columns, limit;
@@ -149,13 +172,13 @@ Value WalkEmitter::boundOf(const TensorBound &bound, const Place &place, Value f
   return arith::CmpIOp::create(b, loc, predicate, columns, limit);
 }
 
-Value WalkEmitter::placesOf(IotaOp iota, const Site &site) {
+Value StreamingEmitter::placesOf(IotaOp iota, const Site &site) {
   const bool isRow = axes.contains(iota.getResult(), rowAxis);
   Type type = heldType(iota.getResult(), site.frame, b.getI32Type());
   return IotaOp::create(b, loc, type, isRow ? site.place.row : site.firstColumn, 0, ArrayAttr());
 }
 
-WalkEmitter::Patch WalkEmitter::patchOf(Value view, ValueRange at, Value tile, const Site &site) {
+StreamingEmitter::Patch StreamingEmitter::patchOf(Value view, ValueRange at, Value tile, const Site &site) {
   AxisStrides strides = *stridesOf(view, at, tile, axes);
   SmallVector<int64_t> shape, places;
   SmallVector<Value> indices;
@@ -171,28 +194,29 @@ WalkEmitter::Patch WalkEmitter::patchOf(Value view, ValueRange at, Value tile, c
       take(axis, site.place.batches.lookup(axis), true);
   if (axes.contains(tile, rowAxis))
     take(rowAxis, site.place.row, rows % step.getRows() == 0);
-  if (axes.contains(tile, walkedAxis))
-    take(walkedAxis, site.firstColumn, walked % step.getColumns() == 0);
-  else if (const Axis columns = site.frame.columns; columns != walkedAxis && axes.contains(tile, columns))
+  if (axes.contains(tile, streamedAxis))
+    take(streamedAxis, site.firstColumn, streamed % step.getColumns() == 0);
+  else if (const Axis columns = site.frame.columns; columns != streamedAxis && axes.contains(tile, columns))
     take(columns, index(0), axes.extent(columns) % site.frame.width == 0);
   auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
   return {MachineEmitter::viewOf(view, map), indices, b.getDenseBoolArrayAttr(inBounds)};
 }
 
-Value WalkEmitter::read(LoadOp load, const Site &site) {
+Value StreamingEmitter::read(LoadOp load, const Site &site) {
   Value of = load.getResult();
   Patch patch = patchOf(load.getView(), load.getIndices(), of, site);
   Type type = heldType(of, site.frame, getElementTypeOrSelf(of.getType()));
   return LoadOp::create(b, loc, type, patch.view, patch.indices, Value(), Value(), ArrayAttr(), patch.inBounds);
 }
 
-void WalkEmitter::write(StoreOp store, Value held, const Site &site) {
+void StreamingEmitter::write(StoreOp store, Value held, const Site &site) {
   Patch patch = patchOf(store.getView(), store.getIndices(), store.getValue(), site);
   Value result = narrow(held, getElementTypeOrSelf(store.getValue().getType()));
   StoreOp::create(b, loc, result, patch.view, patch.indices, Value(), patch.inBounds);
 }
 
-Value WalkEmitter::divideByVector(Value of, const Frame &frame, llvm::function_ref<Value(Value)> evaluate) {
+Value StreamingEmitter::divideByVector(Value of, const FragmentShape &frame,
+                                       llvm::function_ref<Value(Value)> evaluate) {
   auto quotient = of.getDefiningOp<arith::DivFOp>();
   auto divisor = quotient ? quotient.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
   if (!divisor || !getElementTypeOrSelf(of.getType()).isF32())
