@@ -43,9 +43,9 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       return signalPassFailure();
     for (Block *block : zyx::fusion::getBlocks(entry))
       for (Operation &op : *block)
-        for (StringRef note :
-             {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
-              zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, runsAttrName, scatterPartsAttrName})
+        for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
+                               zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
+                               runsAttrName, scatterPartsAttrName})
           op.removeAttr(note);
   }
 };

@@ -318,7 +318,11 @@ struct FormGroups : zyx::fusion::impl::FormGroupsPassBase<FormGroups> {
       return signalPassFailure();
     for (Block *block : zyx::fusion::getBlocks(entry))
       formGroups(*block, entry);
-    entry.walk([](PermuteOp op) { op->removeAttr(zyx::fusion::storedAttrName); });
+    entry.walk([](Operation *op) {
+      if (isa<PermuteOp>(op))
+        op->removeAttr(zyx::fusion::storedAttrName);
+      op->removeAttr(zyx::fusion::tableAttrName);
+    });
   }
 
 private:

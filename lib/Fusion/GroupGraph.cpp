@@ -47,6 +47,9 @@ GroupGraph::GroupGraph(Block &block, int64_t columnSumBytes) : columnSumBytes(co
         if (Operation *source = getStored(value).getDefiningOp();
             source && !isa<ParameterOp>(source) && !isPartOfKernel(value, &op))
           returned.insert(source);
+  for (Operation &op : block)
+    if (op.hasAttr(tableAttrName))
+      returned.insert(&op);
   for (Operation &op : block.without_terminator()) {
     if ((isLeaf(&op) || isView(&op)) && !returned.contains(&op))
       continue;

@@ -27,8 +27,13 @@ namespace {
 /// Products that a core makes while a kernel is launched, and while an element of a result is put together from its
 /// pieces.
 constexpr double productsPerLaunch = 1 << 18, productsPerElement = 64;
+/// Products that it makes while an element of the factor without windows is read: out of a cache, or from memory where
+/// there are more of them. Each piece reads its own.
+constexpr double productsPerNear = 8, productsPerFar = 32, mostNear = 1 << 19;
+/// Results of a vector: neighbouring positions are computed together.
+constexpr int64_t lanes = 16;
 /// Estimates are rough: only what is clearly less is taken.
-constexpr double clearlyLess = 0.8;
+constexpr double clearlyLess = 0.9;
 /// Pieces along a dimension, at most.
 constexpr size_t mostPieces = 5;
 
@@ -59,8 +64,6 @@ struct Cut {
   /// Dimensions of the product.
   int64_t kept, contracted;
   SmallVector<Piece> pieces;
-  /// How much of the products is left.
-  double share;
 
   /// What sees padding alone is zero.
   int64_t countKernels() const {
@@ -100,8 +103,9 @@ public:
   void run();
 
 private:
-  void findCuts(Value factor);
+  void findCuts(Value factor, Value other);
   SmallVector<Cut> chooseCuts();
+  double estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *> &chosen);
   Value join(ArrayRef<Cut> rest, Value a, Value b);
   Value take(Value value, int64_t dim, Places range);
   Value takeOfWindow(WindowOp op, int64_t dim, Places range);
@@ -115,6 +119,10 @@ private:
   OpBuilder builder;
   Location loc;
   SmallVector<Cut> cuts;
+  /// Dimensions of the product that count positions which lie next to each other, and along which the factor without
+  /// windows differs.
+  SmallVector<int64_t> neighbours;
+  llvm::SmallBitVector others;
 };
 
 } // namespace
@@ -152,8 +160,8 @@ static SmallVector<Piece> findPieces(int64_t kept, int64_t contracted, int64_t k
   return pieces;
 }
 
-/// The dimensions of the windows that a factor shows.
-void PaddingCutter::findCuts(Value factor) {
+/// The dimensions of the windows that a factor shows, and what is known of the other one.
+void PaddingCutter::findCuts(Value factor, Value other) {
   SmallVector<Operation *> views;
   Operation *op = factor.getDefiningOp();
   for (; isa_and_nonnull<CastOp, ExpandOp, PermuteOp, ReshapeOp>(op); op = op->getOperand(0).getDefiningOp())
@@ -175,7 +183,15 @@ void PaddingCutter::findCuts(Value factor) {
     return found;
   };
   const auto rank = typeOf(window.getX()).getRank();
+  neighbours.clear();
+  others = getRepeatedDims(other).flip();
+  // Of images whose channels come last in memory these are the neighbours.
+  auto permute = pad.getX().getDefiningOp<PermuteOp>();
+  const bool areNeighbours = !permute || llvm::is_contained(window.getDims(), llvm::find(permute.getOrder(), rank - 1) -
+                                                                                  permute.getOrder().begin());
   for (auto [i, dim] : llvm::enumerate(window.getDims())) {
+    if (auto positions = inProduct(dim); positions && areNeighbours && !llvm::is_contained(sum.getDims(), *positions))
+      neighbours.push_back(*positions);
     const int64_t low = pad.getLow()[dim], high = pad.getHigh()[dim];
     if (pad.getInterior()[dim] != 0 || (low <= 0 && high <= 0) || low < 0)
       continue;
@@ -186,7 +202,7 @@ void PaddingCutter::findCuts(Value factor) {
     if (sumsElements == llvm::is_contained(sum.getDims(), *positions))
       continue;
     const int64_t stride = window.getStride()[i], dilation = window.getDilation()[i];
-    Cut cut{sumsElements ? *positions : *elements, sumsElements ? *elements : *positions, {}, 0};
+    Cut cut{sumsElements ? *positions : *elements, sumsElements ? *elements : *positions, {}};
     auto type = typeOf(sum.getX());
     const int64_t kept = type.getDimSize(cut.kept), contracted = type.getDimSize(cut.contracted);
     cut.pieces = findPieces(kept, contracted, sumsElements ? stride : dilation, sumsElements ? dilation : stride, low,
@@ -194,29 +210,61 @@ void PaddingCutter::findCuts(Value factor) {
     int64_t count = 0;
     for (const Piece &piece : cut.pieces)
       count += piece.count();
-    cut.share = static_cast<double>(count) / static_cast<double>(kept * contracted);
-    if (cut.share < 1)
+    if (count < kept * contracted)
       cuts.push_back(std::move(cut));
   }
 }
 
+/// What the pieces of some cuts take, in products, where one piece is chosen of each of the first ones.
+double PaddingCutter::estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *> &chosen) {
+  if (chosen.size() < own.size()) {
+    double all = 0;
+    for (const Piece &piece : own[chosen.size()].pieces) {
+      if (piece.contracted.isEmpty())
+        continue;
+      chosen.push_back(&piece);
+      all += estimate(own, chosen);
+      chosen.pop_back();
+    }
+    return all;
+  }
+  SmallVector<int64_t> shape(typeOf(sum.getX()).getShape());
+  for (auto [cut, piece] : llvm::zip_equal(own, chosen)) {
+    shape[cut.kept] = piece->kept.size();
+    shape[cut.contracted] = piece->contracted.size();
+  }
+  double products = 1, read = 1;
+  int64_t together = 1;
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    products *= static_cast<double>(extent);
+    if (others.test(dim))
+      read *= static_cast<double>(extent);
+    if (llvm::is_contained(neighbours, static_cast<int64_t>(dim)))
+      together *= extent;
+  }
+  // A single position leaves its vectors to the results of other filters.
+  if (together > 1)
+    products *= static_cast<double>(llvm::alignTo(together, lanes)) / static_cast<double>(together);
+  return products + read * (read > mostNear ? productsPerFar : productsPerNear);
+}
+
 /// Those that take least by an estimate in products; none where that is not clearly less than to multiply zeros.
 SmallVector<Cut> PaddingCutter::chooseCuts() {
-  const auto products = static_cast<double>(typeOf(sum.getX()).getNumElements());
   const auto results = static_cast<double>(typeOf(sum.getResult()).getNumElements());
-  double least = products * clearlyLess;
+  SmallVector<const Piece *> none;
+  double least = estimate({}, none) * clearlyLess;
   SmallVector<Cut> best;
   for (unsigned chosen = 1; chosen < 1U << cuts.size(); ++chosen) {
-    double share = 1, pieces = 1;
+    double pieces = 1;
     SmallVector<Cut> own;
     for (auto [i, cut] : llvm::enumerate(cuts))
       if (chosen >> i & 1) {
-        share *= cut.share;
         pieces *= static_cast<double>(cut.countKernels());
         own.push_back(cut);
       }
     const bool isJoined = llvm::any_of(own, [](const Cut &cut) { return cut.pieces.size() > 1; });
-    const double cost = products * share + (isJoined ? pieces * productsPerLaunch + results * productsPerElement : 0);
+    const double cost =
+        estimate(own, none) + (isJoined ? pieces * productsPerLaunch + results * productsPerElement : 0);
     if (cost < least) {
       least = cost;
       best = std::move(own);
@@ -342,11 +390,9 @@ void PaddingCutter::run() {
   auto product = sum.getX().getDefiningOp<BinaryOp>();
   if (typeOf(sum.getX()).getNumElements() == 0 || !matchContraction(sum))
     return;
-  for (Value factor : product->getOperands()) {
-    findCuts(factor);
-    if (!cuts.empty())
-      break;
-  }
+  findCuts(product.getA(), product.getB());
+  if (cuts.empty())
+    findCuts(product.getB(), product.getA());
   const SmallVector<Cut> chosen = chooseCuts();
   if (chosen.empty() || llvm::any_of(chosen, [](const Cut &cut) { return cut.countKernels() == 0; }))
     return;

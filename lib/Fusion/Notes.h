@@ -20,6 +20,8 @@ inline constexpr llvm::StringLiteral headsAttrName = "zyx.heads";
 inline constexpr llvm::StringLiteral lastDimAttrName = "zyx.last";
 /// On a permute of what is computed: its kernel stores that in this order.
 inline constexpr llvm::StringLiteral storedAttrName = "zyx.stored";
+/// On what is made of no input: it is stored, and nobody computes it again.
+inline constexpr llvm::StringLiteral tableAttrName = "zyx.table";
 /// On what computes the weights of an attention again: the number of its kernel among those of the block, what it is
 /// there (RecomputeWeights.h), and its place among such (an array of three numbers).
 inline constexpr llvm::StringLiteral recomputedAttrName = "zyx.recomputed";

@@ -201,6 +201,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createPartContractionsPass());
     entry.addPass(fusion::createPartReductionsPass({turn}));
     entry.addPass(fusion::createNormalizeViewsPass());
+    entry.addPass(fusion::createOrderGatheredPass());
     entry.addPass(fusion::createSinkJoinedReshapesPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));
@@ -215,6 +216,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   entry.addPass(fusion::createExpandRandomBitsPass());
   entry.addPass(fusion::createStoreIotasPass());
   entry.addPass(fusion::createNoteFirstElementsPass({fuse}));
+  if (joins)
+    entry.addPass(fusion::createStoreTablesPass());
   entry.addPass(fusion::createFormGroupsPass({joins}));
 }
 

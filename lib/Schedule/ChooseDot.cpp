@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -47,6 +49,8 @@ struct Source {
   /// Bytes from one element to the next along the first axis.
   int64_t distance = 0;
   bool computed = false, window = false, gathered = false;
+  /// Bytes that are neighbours in memory along the second axis, of what is read as a window.
+  int64_t runBytes = 0;
 
   bool liesAlongSecond() const {
     return wholeAlongFirst != wholeAlongSecond ? wholeAlongSecond > wholeAlongFirst : alongSecond >= alongFirst;
@@ -55,6 +59,20 @@ struct Source {
 
 int64_t bytesOf(Value tile) {
   return std::max<int64_t>(cast<RankedTensorType>(tile.getType()).getElementTypeBitWidth() / 8, 1);
+}
+
+int64_t runBytesOf(LoadOp load, Axis along, const Axes &axes) {
+  std::optional<AccessForm> form = AccessForm::compute(load.getView().getDefiningOp<ViewOp>().getMap());
+  if (!form)
+    return 0;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
+    if (axis != along || form->dims[dim].empty())
+      continue;
+    form->mergeInnermost(dim);
+    const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+    return inner.stride == 1 ? inner.extent * bytesOf(load.getResult()) : 0;
+  }
+  return 0;
 }
 
 Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
@@ -71,6 +89,8 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
       BlockAttr block = view.getMap().front();
       source.window |= !view.getMap().isSingleBlock() || block.hasValid();
       source.computed |= source.window;
+      if (source.window)
+        source.runBytes = runBytesOf(load, second, axes);
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
         std::optional<int64_t> stride = BlockAttr::constant(block.getStrides()[dim]);
         bool unit = stride == 1;
@@ -167,7 +187,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (!instruction)
     return std::nullopt;
   const int64_t tile = 2 * instruction->n, registerBytes = target.vector.bytes;
-  if (facts.lhsWindow || facts.rhsWindow || facts.m < tile || facts.n < tile ||
+  if ((facts.lhsWindow && facts.lhsRunBytes < registerBytes) || facts.rhsWindow || facts.m < tile || facts.n < tile ||
       facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
@@ -255,6 +275,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.rhsRowBytes = rhs.distance;
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
+  facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
   for (StoreOp store : stores) {
     auto map = store.getView().getDefiningOp<ViewOp>().getMap();
     for (auto [dim, axis] : llvm::enumerate(axes.of(store.getValue())))
@@ -356,7 +377,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
   bool farRows = plan.rows > mostRowsInPlace && facts.lhsRowBytes > nearRows;
   plan.packLhs =
-      facts.lhsWindow ||
+      facts.lhsWindow || (!plan.alongDepth && facts.lhsConverted && facts.elementBytes == 4) ||
       (!plan.alongDepth && tilesAcross > 1 &&
        (facts.lhsComputed || facts.lhsConverted || ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
   int64_t lhsBudget = std::min(target.memory.l2Bytes / 8, target.memory.privateBytes / 4);

@@ -18,6 +18,8 @@ namespace {
 /// What a program transposes, along the axis that it reads and along the one that it writes: whole lines of
 /// both, and so few places to write to that a processor knows their pages.
 constexpr int64_t readTile = 64, writtenTile = 32;
+/// Elements of a row that is written, of which most of a square exists.
+constexpr int64_t fewestWritten = 7;
 
 /// Chooses for an elementwise kernel, or a copy in another order.
 class ElementRules {
@@ -148,14 +150,21 @@ private:
           return axis;
       return std::nullopt;
     };
-    std::optional<Axis> columns =
-        contiguous(draft.stores.front().getView(), draft.stores.front().getValue(), 1, readTile);
+    // A processor writes short rows by squares, too.
+    std::optional<Axis> columns = contiguous(draft.stores.front().getView(), draft.stores.front().getValue(), 1,
+                                             target.hasSubgroups() ? readTile : fewestWritten);
     if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && draft.elementsPerProgram() < 4))
       return std::nullopt;
     for (LoadOp load : draft.loads)
       if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult(), 1, readTile);
           rows && *rows != *columns && axes.contains(load.getResult(), *columns))
         return std::pair(*rows, *columns);
+    if (!target.hasSubgroups())
+      for (GatherOp gather : draft.gathers)
+        for (Axis axis : parallel)
+          if (axis != *columns && axes.extent(axis) >= readTile && draft.gathersAlong(gather, axis) &&
+              axes.contains(gather.getResult(), *columns))
+            return std::pair(axis, *columns);
     // Of a copy of every second element, as a convolution with stride reads, a thread reads whole sectors, too.
     constexpr int64_t every = 2, fewest = 14;
     if (target.hasSubgroups() && draft.loads.size() == 1 && draft.stores.size() == 1 &&

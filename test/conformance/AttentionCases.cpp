@@ -390,6 +390,7 @@ static void addDecode(std::vector<Case> &cases) {
     addOne("read.wide", {.dtype = dtype, .batch = 1, .share = 2, .room = 130, .width = 256}, Cache::Read);
     addOne("read.odd-width", {.dtype = dtype, .batch = 1, .share = 2, .room = 65, .width = 50}, Cache::Read);
     addOne("read.few-keys", {.dtype = dtype, .room = 7, .width = 16}, Cache::Read);
+    addOne("read.four-queries", {.dtype = dtype, .share = 2, .queries = 4, .room = 530, .width = 80}, Cache::Read);
     addOne("masked", {.dtype = dtype, .share = 2, .queries = 3, .width = 96}, Cache::Masked);
     addOne("masked.many-rows", {.dtype = dtype, .batch = 1, .share = 8, .queries = 16, .room = 140, .width = 128},
            Cache::Masked);

@@ -338,6 +338,21 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {BF16, F16})
       for (const bool channelsLast : {false, true})
         addLayer(cases, layer, channelsLast, dtype);
+  // Windows of narrow elements in whole registers, which a processor's instructions for such products take: steps that
+  // are no whole registers, pieces of them, rows that are no whole tiles.
+  const Layer narrow[] = {
+      {"narrow", 2, 96, 80, {10, 7}, {3, 3}, ones, ones, ones, ones},
+      {"narrow-odd", 1, 43, 37, {9, 11}, {3, 3}, {2, 1}, {1, 2}, {2, 1}, {1, 2}},
+      {"narrow-deep", 1, 512, 64, {6, 6}, {3, 3}, ones, ones, ones, ones},
+      {"narrow-volume", 1, 64, 32, {4, 3, 8}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {"narrow-groups", 1, 128, 128, {8, 8}, {3, 3}, ones, ones, ones, ones, 2},
+  };
+  for (const Layer &layer : narrow)
+    for (const DType dtype : {BF16, I8}) {
+      addLayer(cases, layer, /*channelsLast=*/true, dtype);
+      if (layer.extents.size() == 2)
+        addReturned(cases, layer, dtype);
+    }
   // Most elements of windows are padding: all but one along a dimension, different ones at the edges, windows apart.
   const Layer sparse[] = {
       {"sparse", 2, 96, 64, {7, 9}, {3, 3}, ones, {6, 6}, {6, 6}, {6, 6}},

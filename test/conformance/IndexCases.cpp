@@ -99,6 +99,26 @@ static void addGatherForms(std::vector<Case> &cases) {
                      const NodeId hot = b.binary(BinaryKind::Eq, classes, wanted);
                      return std::vector<NodeId>{hot, b.reduce(ReduceKind::Add, b.cast(hot, DType::I32), {0})};
                    }});
+  // Rows, then columns, of images whose channels come last in memory are interpolated; results have channels first.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64})
+    for (const int64_t channels : {20, 70, 96})
+      cases.push_back(
+          {"gather.interpolated." + std::to_string(channels) + "." + std::string(toString(dtype)), [=](Builder &b) {
+             const DType wide = accumulatorType(dtype);
+             NodeId y = b.cast(b.permute(b.x(dtype, {2, 9, 7, channels}), {0, 3, 1, 2}), wide);
+             for (const auto &[dim, extent] : {std::pair<int64_t, int64_t>{2, 18}, {3, 23}}) {
+               const int64_t old = b.type(y).shape[static_cast<size_t>(dim)];
+               const NodeId at = b.iota({DType::I64, {extent}}, 0);
+               const NodeId low = b.binary(BinaryKind::Div, b.mul(at, b.like(at, static_cast<double>(old - 1))),
+                                           b.like(at, static_cast<double>(extent)));
+               // The last one is outside.
+               const NodeId high = b.add(low, b.like(low, extent == 23 ? 2 : 1));
+               const NodeId first = b.gather(y, low, dim), second = b.gather(y, high, dim);
+               const NodeId weight = b.along(b.x(wide, {extent}), b.type(first).shape, dim);
+               y = b.add(first, b.mul(weight, b.sub(second, first)));
+             }
+             return std::vector<NodeId>{b.cast(y, dtype)};
+           }});
   // Few elements of what is computed: of a row's log-softmax, and of what lies along several dimensions; outside, too.
   cases.push_back({"gather.of-computed", [](Builder &b) {
                      const NodeId x = b.x(DType::BF16, {9, 130}), y = b.x(DType::F32, {4, 3, 50});

@@ -344,6 +344,46 @@ def SinkJoinedReshapesPass : Pass<"zyx-fusion-sink-joined-reshapes", "::mlir::fu
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def StoreTablesPass : Pass<"zyx-fusion-store-tables", "::mlir::func::FuncOp"> {
+  let summary = "Note numbers along one dimension that are computed once";
+  let description = [{
+    On a processor numbers that are made of no input, by four ops or more, and differ along one dimension alone, are noted (`zyx.table`) where
+    something larger reads them: places and weights of an interpolation. `-zyx-fusion-form-groups` stores them, rather
+    than that each reader computes them again, and their kernel runs when a program is loaded.
+
+    ```mlir
+    %0 = graph.iota dim = 0 : tensor<28xi64>
+    %1 = graph.binary mul %0, %c14 : tensor<28xi64>
+    %2 = graph.binary sub %1, %c7 : tensor<28xi64>
+    %3 = graph.binary max %2, %c0 : tensor<28xi64>
+    %4 = graph.binary div %3, %c28 : tensor<28xi64>
+    %5 = graph.gather %x[%4] dim = 0 : (tensor<14x64xf32>, tensor<28xi64>) -> tensor<28x64xf32>
+    // becomes
+    %4 = graph.binary div %3, %c28 {zyx.table} : tensor<28xi64>
+    ```
+  }];
+}
+
+def OrderGatheredPass : Pass<"zyx-fusion-order-gathered", "::mlir::func::FuncOp"> {
+  let summary = "Store what is gathered from in the order of what it is made of";
+  let description = [{
+    A value that only gathers read is stored. On a processor, if it is computed element by element, or gathered itself, from what is permuted,
+    it is computed before the permute, so that what is contiguous in memory stays so: channels of images that come last, of which
+    positions are gathered.
+
+    ```mlir
+    %1 = graph.permute %x order = [0, 3, 1, 2] : tensor<2x14x14x64xf32> -> tensor<2x64x14x14xf32>
+    %2 = graph.gather %1[%i] dim = 2 : (tensor<2x64x14x14xf32>, tensor<28xi64>) -> tensor<2x64x28x14xf32>
+    %3 = graph.gather %2[%i] dim = 3 : (tensor<2x64x28x14xf32>, tensor<28xi64>) -> tensor<2x64x28x28xf32>
+    // becomes
+    %1 = graph.gather %x[%i] dim = 1 : (tensor<2x14x14x64xf32>, tensor<28xi64>) -> tensor<2x28x14x64xf32>
+    %2 = graph.permute %1 order = [0, 3, 1, 2] : tensor<2x28x14x64xf32> -> tensor<2x64x28x14xf32>
+    %3 = graph.gather %2[%i] dim = 3 : (tensor<2x64x28x14xf32>, tensor<28xi64>) -> tensor<2x64x28x28xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
   let summary = "Part rows that are summed up both along and across";
   let description = [{

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "MatrixUnit.h"
 
+#include "Packing.h"
+
 #include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -286,11 +288,45 @@ LogicalResult MatrixUnit::packAlong(Point at, Value start, Value panel, Value co
   return success();
 }
 
+/// Packs rows of a window along the contraction; false where these are no runs.
+FailureOr<bool> MatrixUnit::packRuns(const Point &at, Value start, Value row0, Extent height) {
+  if (!lhsMemory)
+    return false;
+  PackedBox box{lhs.tile, m, k, at, row0, start, height, {depth}, factorType, lhsMemory, {}};
+  box.base.memo.clear();
+  auto place = [](Value row, Value step) -> SmallVector<Value> { return {row, step}; };
+  box.place = place;
+  return Packer(t, loc).packRuns(box, unit());
+}
+
+/// Looks for the smallest factor of packed rows, behind whose steps are zeros.
+LogicalResult MatrixUnit::lookThroughLhs(Extent height) {
+  auto type = VectorType::get(unit(), factorType), bitsType = VectorType::get(unit(), b.getI16Type());
+  FailureOr<Accumulators> smallest =
+      t.emitLoop(0, height, 1, beginLeast(unit()), loc, [&](Value row, Accumulators carried) {
+        return t.emitLoop(0, {int64_t(llvm::alignTo(depth, unit()))}, unit(), carried, loc,
+                          [&](Value step, Accumulators inner) -> FailureOr<Accumulators> {
+                            Value packed = load(b, loc, type, lhsMemory, {row, step});
+                            inner[0] = least(inner[0], arith::BitcastOp::create(b, loc, bitsType, packed));
+                            return inner;
+                          });
+      });
+  if (failed(smallest))
+    return failure();
+  remember(1, smallest->front());
+  return success();
+}
+
 /// Packs a block of rows, or only looks for its smallest factor.
 LogicalResult MatrixUnit::packLhs(Point at, Value start, Value row0, Extent height) {
   if (!lhsMemory && !isFloat())
     return success();
   forget(1);
+  FailureOr<bool> inRuns = packRuns(at, start, row0, height);
+  if (failed(inRuns))
+    return failure();
+  if (*inRuns)
+    return isFloat() ? lookThroughLhs(height) : success();
   auto inRow = [&](Value row, Accumulators carried) -> FailureOr<Accumulators> {
     Value rowPosition = t.evaluator.addIndex(row0, row, loc);
     // `count` registers from `position` on.

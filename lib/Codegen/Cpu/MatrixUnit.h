@@ -56,6 +56,8 @@ private:
     mlir::Value tile;
     bool isUnsigned = false;
   };
+  mlir::FailureOr<bool> packRuns(const Point &at, mlir::Value start, mlir::Value row0, Extent height);
+  mlir::LogicalResult lookThroughLhs(Extent height);
   static Factor narrow(mlir::Value tile);
 
   /// Steps of the contraction in one register.

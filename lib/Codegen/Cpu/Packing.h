@@ -33,11 +33,11 @@ public:
   /// Reads along the axis that is contiguous in the tile. Where that is the rows' one, squares of vectors
   /// are transposed in registers.
   mlir::LogicalResult pack(const PackedBox &box, int64_t lanes);
-
-private:
   /// Packs what is read through several blocks or with padding in runs of neighbours (WindowPacking.cpp);
   /// false, with nothing emitted, where it has none.
   mlir::FailureOr<bool> packRuns(const PackedBox &box, int64_t lanes);
+
+private:
   mlir::LogicalResult copy(const PackedBox &box, int64_t lanes);
   mlir::LogicalResult transpose(const PackedBox &box, int64_t lanes);
   /// Whole pieces of `step`, then what is left as one more.

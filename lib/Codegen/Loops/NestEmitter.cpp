@@ -5,7 +5,6 @@
 #include "NestEmitter.h"
 
 #include "ColumnSums.h"
-#include "SquareEmitter.h"
 
 #include "zyx/Codegen/Cpu/NearOperands.h"
 #include "zyx/Codegen/Simt/AcrossThreads.h"
@@ -60,8 +59,10 @@ LogicalResult NestEmitter::emit() {
   NearOperands(*this).copy();
   groups.choose(outer);
   writeOut(outer);
-  if (t.threads == 1 && !oneHot && SquareEmitter::find(*this, transposedAxis, transposed))
-    std::rotate(llvm::find(outer, *transposedAxis), std::next(llvm::find(outer, *transposedAxis)), outer.end());
+  if (t.threads == 1 && !oneHot && (square = SquareEmitter::find(*this))) {
+    auto *rows = llvm::find(outer, square->rowAxis);
+    std::rotate(rows, std::next(rows), outer.end());
+  }
   if (failed(walkOuter(outer, Point())))
     return failure();
   t.evaluator.shareWindows(false);
@@ -134,6 +135,7 @@ void NestEmitter::chooseVectorAxis() {
   }
   if (!vectorAxis)
     return;
+  vectorAxis = writtenAxis().value_or(*vectorAxis);
   lanes = t.lanesFor(slice, *vectorAxis);
   if (extents[*vectorAxis].constant)
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
@@ -144,6 +146,34 @@ void NestEmitter::chooseVectorAxis() {
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
 }
 
+/// Where all is read along one axis and written along another one, a processor transposes it in registers rather than
+/// writing elements one by one.
+std::optional<Axis> NestEmitter::writtenAxis() {
+  if (t.machine.hasSubgroups() || !reduces.empty() || !llvm::all_of(roots, llvm::IsaPred<StoreOp>))
+    return std::nullopt;
+  constexpr int64_t fewest = 4;
+  auto isWritten = [&](Axis axis) {
+    return t.axes.extent(axis) >= fewest && llvm::all_of(roots, [&](Operation *root) {
+             auto store = cast<StoreOp>(root);
+             for (auto [dim, own] : llvm::enumerate(t.axes.of(store.getValue())))
+               if (own == axis)
+                 return strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
+             return false;
+           });
+  };
+  const bool isSimple = llvm::none_of(slice.accesses, [&](Operation *access) {
+    auto load = dyn_cast<LoadOp>(access);
+    return load && t.axes.contains(load.getResult(), *vectorAxis) &&
+           isComplex(t.evaluator.mapping.lookupOrDefault(load.getView()));
+  });
+  if (!isSimple || t.axes.extent(*vectorAxis) < fewest || isWritten(*vectorAxis))
+    return std::nullopt;
+  for (Axis axis : domain)
+    if (isWritten(axis))
+      return axis;
+  return std::nullopt;
+}
+
 bool NestEmitter::walksWindows() {
   return t.machine.hasSubgroups() && t.threads == 1 && vectorAxis && !vectorCombined() && !unrolled && !oneHot &&
          !online && !reduces.empty() && !branches() && extents[*vectorAxis].constant &&
@@ -151,7 +181,7 @@ bool NestEmitter::walksWindows() {
 }
 
 void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
-  if (t.threads != 1 || !t.machine.hasSubgroups() || !vectorAxis || vectorCombined() || transposedAxis || !near.empty())
+  if (t.threads != 1 || !t.machine.hasSubgroups() || !vectorAxis || vectorCombined() || square || !near.empty())
     return;
   const bool isWindow = walksWindows();
   if (isWindow)
@@ -190,10 +220,8 @@ void NestEmitter::prepareResult(Operation *root) {
 LogicalResult NestEmitter::walkOuter(ArrayRef<Axis> outer, Point point) {
   if (outer.empty() && t.threads == 1 && near.empty() && ColumnSums::apply(*this))
     return ColumnSums(*this, [&](Point at, Chunk body) { return walkChunks(at, body); }).emit(point);
-  if (transposedAxis && outer.size() == 1)
-    return SquareEmitter(
-               *this, [&](Point at) { return emitInner(at); }, [&](Point at) { return walkVectors(at); })
-        .emit(*transposedAxis, transposed, point);
+  if (square && outer.size() == 1)
+    return SquareEmitter(*this, [&](Point at) { return emitInner(at); }).emit(*square, point);
   if (!near.empty() && outer.size() == 1 && !vectorCombined())
     return walkPositions(outer.front(), point, NearOperands(*this).positionsAtOnce(outer.front()));
   if (outer.size() == 1 && rowsAxis == outer.front())

@@ -5,6 +5,8 @@
 #ifndef ZYX_CODEGEN_LOOPS_NESTEMITTER_H
 #define ZYX_CODEGEN_LOOPS_NESTEMITTER_H
 
+#include "SquareEmitter.h"
+
 #include "zyx/Codegen/Simt/ThreadGroups.h"
 #include "zyx/Codegen/Tile/Nest.h"
 
@@ -32,6 +34,7 @@ private:
 
   /// The axis with the most contiguous accesses; the last one where none stands out.
   void chooseVectorAxis();
+  std::optional<Axis> writtenAxis();
   /// One element: a value. More: memory.
   void prepareResult(mlir::Operation *root);
   mlir::LogicalResult walkOuter(llvm::ArrayRef<Axis> outer, Point point);
@@ -57,9 +60,8 @@ private:
 
   /// Groups of threads that walk an axis together.
   ThreadGroups groups;
-  /// Loads that are contiguous along another axis, and that axis.
-  llvm::SmallVector<mlir::Value> transposed;
-  std::optional<Axis> transposedAxis;
+  /// What is contiguous along another axis.
+  std::optional<SquareEmitter::Square> square;
   /// The axis of rows that are written out.
   std::optional<Axis> rowsAxis;
 };

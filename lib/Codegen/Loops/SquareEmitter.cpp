@@ -6,89 +6,156 @@
 
 #include "zyx/Codegen/Tile/Lanes.h"
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
 
-bool SquareEmitter::find(Nest &n, std::optional<Axis> &rowAxis, SmallVectorImpl<Value> &loads) {
+/// Whether what an index is computed of has an axis: what is repeated along it has not.
+static bool differs(TileContext &t, Value index, Axis axis) {
+  Operation *op = index.getDefiningOp();
+  if (auto repeated = dyn_cast_or_null<BroadcastOp>(op))
+    return differs(t, repeated.getInput(), axis);
+  if (op && isElementwise(op) && isTile(index))
+    return llvm::any_of(op->getOperands(), [&](Value operand) { return differs(t, operand, axis); });
+  return isTile(index) && t.axes.contains(index, axis);
+}
+
+/// The stride of what a tile reads along each of its axes; nothing of a stride where that is no number.
+static SmallVector<std::pair<Axis, std::optional<int64_t>>> stridesOf(TileContext &t, Value tile) {
+  SmallVector<std::pair<Axis, std::optional<int64_t>>> strides;
+  if (auto load = tile.getDefiningOp<LoadOp>()) {
+    Value view = t.evaluator.mapping.lookupOrDefault(load.getView());
+    for (auto [dim, axis] : llvm::enumerate(t.axes.of(tile)))
+      strides.push_back({axis, isComplex(view) ? std::nullopt : strideOf(view, dim)});
+    return strides;
+  }
+  auto gather = tile.getDefiningOp<GatherOp>();
+  Value view = t.evaluator.mapping.lookupOrDefault(gather.getView());
+  for (Axis axis : t.axes.of(tile)) {
+    std::optional<int64_t> stride = 0;
+    for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
+      if (IotaOp iota = countsAlongAxis(index)) {
+        if (t.axes.of(iota.getResult(), iota.getDim()) == axis)
+          stride = isComplex(view) ? std::nullopt : strideOf(view, dim);
+      } else if (differs(t, index, axis)) {
+        stride = std::nullopt;
+      }
+    strides.push_back({axis, stride});
+  }
+  return strides;
+}
+
+std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   TileContext &t = n.t;
   if (!n.vectorAxis || n.unrolled || n.vectorCombined() || n.lanes < 4 || !n.reduces.empty())
-    return false;
-  for (Operation *access : n.slice.accesses) {
-    auto load = dyn_cast<LoadOp>(access);
-    if (!load || !isTile(load.getResult()))
+    return std::nullopt;
+  Square square;
+  std::optional<Axis> rowAxis;
+  bool gathers = false;
+  SmallVector<Value> others;
+  for (Value tile : n.slice.tiles) {
+    if (t.evaluator.memory.contains(tile))
+      others.push_back(tile);
+    if (!isa_and_nonnull<LoadOp, GatherOp>(tile.getDefiningOp()) || t.evaluator.memory.contains(tile))
       continue;
-    Value view = t.evaluator.mapping.lookupOrDefault(load.getView());
+    const bool isGathered = isa<GatherOp>(tile.getDefiningOp());
+    if (isGathered && t.machine.hasSubgroups())
+      continue;
     std::optional<Axis> contiguous;
     bool isStrided = false;
-    for (auto [dim, axis] : llvm::enumerate(t.axes.of(load.getResult()))) {
-      std::optional<int64_t> stride = isComplex(view) ? std::nullopt : strideOf(view, dim);
+    for (auto [axis, stride] : stridesOf(t, tile)) {
       if (axis == *n.vectorAxis)
-        isStrided = stride && *stride != 0 && *stride != 1;
+        isStrided = isGathered ? stride != 0 && stride != 1 : stride && *stride != 0 && *stride != 1;
       else if (stride == 1 && n.domain.contains(axis) && t.axes.extent(axis) >= 4)
         contiguous = axis;
     }
     if (isStrided && contiguous && rowAxis.value_or(*contiguous) == *contiguous) {
       rowAxis = contiguous;
-      loads.push_back(load.getResult());
+      square.tiles.push_back(tile);
+      gathers |= isGathered;
+    } else {
+      others.push_back(tile);
     }
   }
   if (!rowAxis)
-    return false;
-  // As many rows as lanes must exist, and be few enough to stay in registers.
-  int64_t rows = llvm::bit_floor<uint64_t>(std::min(t.axes.extent(*rowAxis), t.axes.extent(*n.vectorAxis)));
+    return std::nullopt;
+  square.rowAxis = *rowAxis;
+  square.walksRows = gathers;
+  // What else has both axes is read along the vectors.
+  const bool areAll = llvm::none_of(
+      others, [&](Value tile) { return t.axes.contains(tile, *rowAxis) && t.axes.contains(tile, *n.vectorAxis); });
+  if (areAll && !t.machine.hasSubgroups()) {
+    // Rather than all that is read, what is made of it.
+    if (square.tiles.size() > n.roots.size() && llvm::all_of(n.roots, llvm::IsaPred<StoreOp>)) {
+      square.tiles.clear();
+      for (Operation *root : n.roots)
+        square.tiles.push_back(cast<StoreOp>(root).getValue());
+    }
+    // Places of a gather are no vectors.
+    n.lanes = t.lanesFor(n.slice, *rowAxis);
+  }
+  // As many rows as lanes must exist, and be few enough to stay in registers. Of a processor's columns most must.
+  const int64_t columns = t.axes.extent(*n.vectorAxis),
+                most = t.machine.hasSubgroups() ? columns : llvm::PowerOf2Ceil(columns);
+  int64_t rows = llvm::bit_floor<uint64_t>(std::min(t.axes.extent(*rowAxis), most));
   n.lanes = std::min<int64_t>({n.lanes, rows, 16});
   n.unroll = 1;
-  return true;
+  return square;
 }
 
-LogicalResult SquareEmitter::emit(Axis rowAxis, ArrayRef<Value> loads, Point point) {
-  Axis axis = *n.vectorAxis;
-  Extent extent = n.extents[axis], rowExtent = n.extents[rowAxis];
-  Nest::Pieces pieces = n.split(extent), rowPieces = n.split(rowExtent);
+LogicalResult SquareEmitter::walk(Axis axis, llvm::function_ref<LogicalResult(Value, bool)> body) {
   using Result = FailureOr<Accumulators>;
-  auto done = [](LogicalResult result) { return succeeded(result) ? Result(Accumulators()) : Result(failure()); };
-  auto squares = [&](Value row, Accumulators) -> Result {
-    Result whole = t.emitLoop(0, pieces.vectors, n.lanes, {}, loc, [&](Value column, Accumulators) {
-      return done(emitSquare(rowAxis, loads, point, row, column));
-    });
-    if (failed(whole))
-      return failure();
-    return n.emitRest(pieces, {}, [&](Value column, Accumulators) -> Result {
-      return t.emitLoop(0, {n.lanes, {}}, 1, {}, loc, [&](Value i, Accumulators) {
-        Point at = point;
-        at.positions[rowAxis] = t.evaluator.addIndex(row, i, loc);
-        t.setLanes(at, axis, column, n.lanes, extent, /*partial=*/true, loc);
-        return done(emitInner(at));
-      });
-    });
+  Nest::Pieces pieces = n.split(n.extents[axis]);
+  auto at = [&](bool isWhole) {
+    return [&body, isWhole](Value position, Accumulators) -> Result {
+      if (failed(body(position, isWhole)))
+        return failure();
+      return Accumulators();
+    };
   };
-  auto rest = [&](Value row, Accumulators) -> Result {
-    Point at = point;
-    at.positions[rowAxis] = row;
-    return done(walkVectors(at));
-  };
-  if (failed(t.emitLoop(0, rowPieces.vectors, n.lanes, {}, loc, squares)))
+  if (failed(t.emitLoop(0, pieces.vectors, n.lanes, {}, loc, at(true))))
     return failure();
-  if (rowExtent.constant)
-    return t.emitLoop(*rowPieces.vectors.constant, rowExtent, 1, {}, loc, rest);
-  Value below = rowPieces.vectors.value;
-  Value count = arith::SubIOp::create(t.builder, loc, rowExtent.value, below);
-  return t.emitLoop(0, {std::nullopt, count}, 1, {}, loc,
-                    [&](Value i, Accumulators) { return rest(t.evaluator.addIndex(i, below, loc), {}); });
+  return n.emitRest(pieces, {}, at(false));
 }
 
-LogicalResult SquareEmitter::emitSquare(Axis rowAxis, ArrayRef<Value> loads, const Point &point, Value row,
-                                        Value column) {
+LogicalResult SquareEmitter::emit(const Square &square, Point point) {
+  const Axis outer = square.walksRows ? *n.vectorAxis : square.rowAxis,
+             inner = square.walksRows ? square.rowAxis : *n.vectorAxis;
+  return walk(outer, [&](Value first, bool hasAllFirst) {
+    return walk(inner, [&](Value second, bool hasAllSecond) {
+      return square.walksRows ? emitSquare(square, point, second, hasAllSecond, first, hasAllFirst)
+                              : emitSquare(square, point, first, hasAllFirst, second, hasAllSecond);
+    });
+  });
+}
+
+LogicalResult SquareEmitter::emitSquare(const Square &square, const Point &point, Value row, bool hasAllRows,
+                                        Value column, bool hasAllColumns) {
   auto at = [&](Value from, int64_t i) { return t.evaluator.addIndex(from, t.evaluator.constantIndex(i, loc), loc); };
+  const Extent columns = n.extents[*n.vectorAxis], rows = n.extents[square.rowAxis];
+  // Positions that exist, where that is a number.
+  auto countOf = [&](Extent extent, Value from, bool isWhole) -> int64_t {
+    std::optional<int64_t> first = getConstantIntValue(from);
+    return isWhole || !extent.constant || !first ? n.lanes : std::min(n.lanes, *extent.constant - *first);
+  };
   SmallVector<SmallVector<Value>> squares;
-  for (Value tile : loads) {
+  for (Value tile : square.tiles) {
     SmallVector<Value> vectors;
     for (int64_t i = 0; i < n.lanes; ++i) {
+      // Behind the last column it is there again: what is made of it is not stored.
+      if (i >= countOf(columns, column, hasAllColumns)) {
+        vectors.push_back(vectors.back());
+        continue;
+      }
       Point along = point;
-      along.positions[*n.vectorAxis] = at(column, i);
-      t.setLanes(along, rowAxis, row, n.lanes, n.extents[rowAxis], /*partial=*/false, loc);
+      Value position = at(column, i);
+      if (!hasAllColumns && !columns.constant && i > 0) {
+        Value last = arith::SubIOp::create(t.builder, loc, columns.value, t.evaluator.constantIndex(1, loc));
+        position = arith::MinSIOp::create(t.builder, loc, position, last);
+      }
+      along.positions[*n.vectorAxis] = position;
+      t.setLanes(along, square.rowAxis, row, n.lanes, rows, /*partial=*/!hasAllRows, loc);
       FailureOr<Value> vector = t.evaluator.evaluateVector(tile, along);
       if (failed(vector))
         return failure();
@@ -97,12 +164,18 @@ LogicalResult SquareEmitter::emitSquare(Axis rowAxis, ArrayRef<Value> loads, con
     transposeVectors(t.builder, loc, vectors);
     squares.push_back(std::move(vectors));
   }
-  for (int64_t i = 0; i < n.lanes; ++i) {
+  for (int64_t i = 0, count = countOf(rows, row, hasAllRows); i < count; ++i) {
+    OpBuilder::InsertionGuard guard(t.builder);
     Point across = point;
-    across.positions[rowAxis] = at(row, i);
-    t.setLanes(across, *n.vectorAxis, column, n.lanes, n.extents[*n.vectorAxis], /*partial=*/false, loc);
-    for (auto [tile, square] : llvm::zip(loads, squares))
-      across.memo[tile] = square[i];
+    across.positions[square.rowAxis] = at(row, i);
+    if (!hasAllRows && !rows.constant && i > 0) {
+      Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::slt, at(row, i), rows.value);
+      t.builder.setInsertionPointToStart(
+          scf::IfOp::create(t.builder, loc, exists, /*withElseRegion=*/false).thenBlock());
+    }
+    t.setLanes(across, *n.vectorAxis, column, n.lanes, columns, /*partial=*/!hasAllColumns, loc);
+    for (auto [tile, values] : llvm::zip(square.tiles, squares))
+      across.memo[tile] = values[i];
     if (failed(emitInner(across)))
       return failure();
   }

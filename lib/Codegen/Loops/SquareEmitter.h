@@ -9,30 +9,40 @@
 
 namespace zyx::kernel {
 
-/// Emits a nest in squares of vectors where loads are contiguous along another axis than the vectors': they are read
-/// along theirs and transposed in registers.
+/// Emits a nest in squares of vectors where what is read is contiguous along another axis than the vectors': it is read
+/// along that one and transposed in registers.
 class SquareEmitter {
 public:
   using Emit = llvm::function_ref<mlir::LogicalResult(Point)>;
 
-  /// `emitInner` emits what happens at a point, `walkVectors` walks the vectors of a row.
-  SquareEmitter(Nest &nest, Emit emitInner, Emit walkVectors)
-      : n(nest), t(nest.t), loc(nest.loc), emitInner(emitInner), walkVectors(walkVectors) {}
+  /// What is transposed, and the axis along which it is read.
+  struct Square {
+    Axis rowAxis = 0;
+    /// Loads and gathers; or, where these are more, what is stored.
+    llvm::SmallVector<mlir::Value> tiles;
+    /// Rows are the innermost loop: what their elements share, as places of a gather, is computed once for all rows.
+    bool walksRows = false;
+  };
 
-  /// Along which axis loads of a nest are transposed, and which; nothing where none is. Narrows the vectors.
-  static bool find(Nest &n, std::optional<Axis> &rowAxis, llvm::SmallVectorImpl<mlir::Value> &loads);
-  /// Squares of vectors, and what is left beside and below them.
-  mlir::LogicalResult emit(Axis rowAxis, llvm::ArrayRef<mlir::Value> loads, Point point);
+  /// `emitInner` emits what happens at a point.
+  SquareEmitter(Nest &nest, Emit emitInner) : n(nest), t(nest.t), loc(nest.loc), emitInner(emitInner) {}
+
+  /// What of a nest is transposed; nothing where all is read along its vectors. Narrows these.
+  static std::optional<Square> find(Nest &n);
+  mlir::LogicalResult emit(const Square &square, Point point);
 
 private:
   using Accumulators = Nest::Accumulators;
-  mlir::LogicalResult emitSquare(Axis rowAxis, llvm::ArrayRef<mlir::Value> loads, const Point &point, mlir::Value row,
-                                 mlir::Value column);
+  /// A square that begins at a row and a column; of some only a part exists.
+  mlir::LogicalResult emitSquare(const Square &square, const Point &point, mlir::Value row, bool hasAllRows,
+                                 mlir::Value column, bool hasAllColumns);
+  /// Whole squares along an axis, and the rest.
+  mlir::LogicalResult walk(Axis axis, llvm::function_ref<mlir::LogicalResult(mlir::Value position, bool isWhole)> body);
 
   Nest &n;
   TileContext &t;
   mlir::Location loc;
-  Emit emitInner, walkVectors;
+  Emit emitInner;
 };
 
 } // namespace zyx::kernel

@@ -133,9 +133,9 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
   sortBySteps(dot.k, [&](Class c) { return getStep(chosen, c); });
 }
 
-/// Whether positions of a window are rather rows than columns, though results have them as neighbours: they are so few
-/// that vectors of them would be partly empty, what the window shows lies along the contraction, and a result is the
-/// sum of so much that it may be written by itself.
+/// Whether positions of a window are rather rows than columns, though results have them as neighbours: what the window
+/// shows lies along the contraction, so that rows are packed as they lie, and columns would be transposed; and a result
+/// is the sum of so much that it may be written by itself.
 bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
   constexpr int64_t lanes = 16, fewestTerms = 256;
   auto count = [&](ArrayRef<Class> classes) {
@@ -144,9 +144,7 @@ bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
       points *= getClassExtent(c);
     return points;
   };
-  const int64_t positions = count(dot.n), across = llvm::alignTo(positions, lanes);
-  if (!isProcessor || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % lanes != 0 ||
-      8 * across < 9 * positions)
+  if (!isProcessor || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % lanes != 0)
     return false;
   Value value = getMainLeaf(dot.rhs);
   if (!value || getLeaf(value)->map.isSingleBlock())

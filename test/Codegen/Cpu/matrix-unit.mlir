@@ -93,3 +93,27 @@ kernel.func @in_place(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16,
   kernel.store %d, %zs[%c0, %c0] in_bounds [true, true] : tensor<64x64xf32>, !kernel.view<64x64xf32, global>
   kernel.return
 }
+
+// Windows of a padded image are packed in runs of 3 * 32 elements, and looked through for their smallest element then.
+// CHOSEN-LABEL: kernel.func @window
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 288, pack lhs rhs, narrow>>
+// CHECK-LABEL: kernel.func @window
+// CHECK-DAG: %[[X:.*]] = kernel.view %arg0 map <[<[2336] strides [1]>]>
+// CHECK-DAG: %[[A:.*]] = kernel.alloc : <64x320xbf16, private>
+// CHECK: kernel.load %[[X]][%{{.*}}] : <2336xbf16, global> -> vector<32xbf16>
+// CHECK: kernel.store %{{.*}}, %[[A]][%{{.*}}] : vector<32xbf16>
+// CHECK: kernel.load %[[A]][%{{.*}}] : <64x320xbf16, private> -> vector<32xbf16>
+// CHECK: arith.minui
+// CHECK: kernel.matrix_multiply %{{.*}}, %[[A]]
+kernel.func @window(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 288] strides [288, 1]>, <[8, 8, 3, 3, 32] strides [320, 32, 320, 32, 1]>, <[10, 10, 32] strides [256, 32, 1] offset -288 valid [1 : 9, 1 : 9, 0 : 32]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x288xbf16, global>
+  %ws = kernel.view %w map <[<[288, 32] strides [32, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<288x32xbf16, global>
+  %ys = kernel.view %y map <[<[64, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x32xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x288xbf16, global> -> tensor<64x288xbf16>
+  %b = kernel.load %ws[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<288x32xbf16, global> -> tensor<288x32xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<64x288xbf16>, tensor<288x32xbf16> -> tensor<64x32xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x32xf32>, !kernel.view<64x32xf32, global>
+  kernel.return
+}

@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s --zyx-fuse --zyx-kernel-attach-target=target=x86-64-v4 --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled | FileCheck %s
 // RUN: zyx-opt %s --zyx-fuse --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=tiled | FileCheck %s --check-prefix=OTHER
 
-// A processor walks the window as memory has it, channels last, though padding counts otherwise. 49 positions would
-// leave vectors empty: they are rows, and channels are columns.
+// A processor walks the window as memory has it, channels last, though padding counts otherwise. Positions are rows,
+// which are packed as they lie, and filters are columns.
 // CHECK-LABEL: kernel.func @small_0
 // CHECK: kernel.view %arg0 map <[<[49, 288] strides [288, 1]>, <[7, 7, 3, 3, 32] strides [9, 1, 9, 1, 81]>, <[1, 32, 9, 9]
 // CHECK: kernel.dot {{.*}} : tensor<49x288xf32>, tensor<288x64xf32> -> tensor<49x64xf32>
@@ -21,5 +21,23 @@ func.func @small(%x: tensor<1x7x7x32xf32>, %f: tensor<64x32x3x3xf32>) -> tensor<
   %7 = graph.expand %6 : tensor<1x64x1x1x32x3x3xf32> -> tensor<1x64x7x7x32x3x3xf32>
   %8 = graph.binary mul %5, %7 : tensor<1x64x7x7x32x3x3xf32>
   %9 = graph.reduce add %8 dims = [4, 5, 6] : tensor<1x64x7x7x32x3x3xf32> -> tensor<1x64x7x7xf32>
+  return %9 : tensor<1x64x7x7xf32>
+}
+
+// Sums of few products are written as vectors of positions.
+// CHECK-LABEL: kernel.func @few_0
+// CHECK: kernel.dot {{.*}} : tensor<64x144xf32>, tensor<144x49xf32> -> tensor<64x49xf32>
+func.func @few(%x: tensor<1x7x7x16xf32>, %f: tensor<64x16x3x3xf32>) -> tensor<1x64x7x7xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.permute %x order = [0, 3, 1, 2] : tensor<1x7x7x16xf32> -> tensor<1x16x7x7xf32>
+  %1 = graph.pad %0, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x16x7x7xf32> -> tensor<1x16x9x9xf32>
+  %2 = graph.window %1 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<1x16x9x9xf32> -> tensor<1x16x7x7x3x3xf32>
+  %3 = graph.permute %2 order = [0, 2, 3, 1, 4, 5] : tensor<1x16x7x7x3x3xf32> -> tensor<1x7x7x16x3x3xf32>
+  %4 = graph.reshape %3 : tensor<1x7x7x16x3x3xf32> -> tensor<1x1x7x7x16x3x3xf32>
+  %5 = graph.expand %4 : tensor<1x1x7x7x16x3x3xf32> -> tensor<1x64x7x7x16x3x3xf32>
+  %6 = graph.reshape %f : tensor<64x16x3x3xf32> -> tensor<1x64x1x1x16x3x3xf32>
+  %7 = graph.expand %6 : tensor<1x64x1x1x16x3x3xf32> -> tensor<1x64x7x7x16x3x3xf32>
+  %8 = graph.binary mul %5, %7 : tensor<1x64x7x7x16x3x3xf32>
+  %9 = graph.reduce add %8 dims = [4, 5, 6] : tensor<1x64x7x7x16x3x3xf32> -> tensor<1x64x7x7xf32>
   return %9 : tensor<1x64x7x7xf32>
 }

@@ -1,0 +1,50 @@
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+
+!x = !kernel.view<24x20xf32, global>
+
+// What two loads along the rows make is transposed, rather than both of them. Of the squares on the right and below a
+// part exists: it is read and written under masks, and nothing is read one by one.
+// CHECK-LABEL: kernel.func @sum
+// CHECK-NOT: -> f32
+// CHECK: kernel.load %{{.*}} -> vector<16xf32>
+// CHECK-NEXT: kernel.load %{{.*}} -> vector<16xf32>
+// CHECK-NEXT: arith.addf %{{.*}} : vector<16xf32>
+// CHECK-NOT: -> f32
+// CHECK: vector.shuffle
+// CHECK: kernel.store %{{.*}} : vector<16xf32>
+// CHECK-NOT: -> f32
+// CHECK: kernel.store %{{.*}} mask %{{.*}} : vector<16xf32>
+// CHECK-NOT: -> f32
+// CHECK: kernel.return
+kernel.func @sum(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[24, 20] strides [1, 24]>]> : !kernel.buffer<f32, global> -> !x
+  %ys = kernel.view %y map <[<[24, 20] strides [1, 24]>]> : !kernel.buffer<f32, global> -> !x
+  %zs = kernel.view %z map <[<[24, 20] strides [20, 1]>]> : !kernel.buffer<f32, global> -> !x
+  %a = kernel.load %xs[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !x -> tensor<24x20xf32>
+  %b = kernel.load %ys[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !x -> tensor<24x20xf32>
+  %s = arith.addf %a, %b : tensor<24x20xf32>
+  kernel.store %s, %zs[%c0, %c0] in_bounds [true, true] : tensor<24x20xf32>, !x
+  kernel.return
+}
+
+// Columns whose number is data lie along the rows, too: neighbours of each are read at once.
+// CHECK-LABEL: kernel.func @gathered
+// CHECK: %[[AT:.*]] = kernel.load %{{.*}} : <20xi64, global> -> i64
+// CHECK: kernel.load %{{.*}} mask %{{.*}} -> vector<16xf32>
+// CHECK: vector.shuffle
+// CHECK-NOT: kernel.gather
+// CHECK: kernel.return
+kernel.func @gathered(%x: !kernel.buffer<f32, global>, %i: !kernel.buffer<i64, global>, %z: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[7, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<7x32xf32, global>
+  %is = kernel.view %i map <[<[20] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<20xi64, global>
+  %zs = kernel.view %z map <[<[32, 20] strides [20, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<32x20xf32, global>
+  %at = kernel.load %is[%c0] axes ["j"] in_bounds [true] : !kernel.view<20xi64, global> -> tensor<20xi64>
+  %places = kernel.broadcast %at dims [1] : tensor<20xi64> -> tensor<32x20xi64>
+  %count = kernel.iota dim 0 axes ["c"] : tensor<32xi64>
+  %channels = kernel.broadcast %count dims [0] : tensor<32xi64> -> tensor<32x20xi64>
+  %g = kernel.gather %xs[%places, %channels] : !kernel.view<7x32xf32, global>, tensor<32x20xi64>, tensor<32x20xi64> -> tensor<32x20xf32>
+  kernel.store %g, %zs[%c0, %c0] in_bounds [true, true] : tensor<32x20xf32>, !kernel.view<32x20xf32, global>
+  kernel.return
+}
