@@ -28,6 +28,9 @@ constexpr int64_t group = 8;
 constexpr int64_t mostStages = 16;
 /// One group of warps alone does not keep the tensor cores busy.
 constexpr double oneGroupLoss = 1.15;
+/// Three groups have fewer registers and stages each: they are for sizes that two fit badly.
+constexpr double threeGroupsLoss = 1.08;
+constexpr int64_t threeGroupsRows = 192, mostColumnsOfThree = 192;
 
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter
 /// contraction the ring has no use: results take most of the time, and threads write them better that have no roles.
@@ -50,6 +53,8 @@ struct Product {
   bool turnsLeft, turnsRight;
   /// Rows of a left factor that do not exist are not fetched.
   bool fetchesFewRows;
+  /// Lines of memory that a row of a slice lies in.
+  int64_t linesLeft, linesRight;
   const target::TargetInfo &target;
 
   int64_t tilesOf(Tile tile) const {
@@ -64,9 +69,10 @@ struct Product {
             ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.exactProductsPerCycle
             : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.costs.matrixProductsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
-    const double copy = static_cast<double>(rows + tile.columns) * sliceBytes / target.costs.cacheBytesPerCycle;
-    const double slice = std::max(
-        {multiply * (tile.rows == 64 ? oneGroupLoss : 1.0), copy, static_cast<double>(target.costs.sliceCycles)});
+    const double copy = static_cast<double>(rows * linesLeft + tile.columns * linesRight) * sliceBytes /
+                        target.costs.cacheBytesPerCycle;
+    const double loss = tile.rows == 64 ? oneGroupLoss : tile.rows == threeGroupsRows ? threeGroupsLoss : 1.0;
+    const double slice = std::max({multiply * loss, copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
     const double meeting = tile.split == 1 ? 0
@@ -101,10 +107,13 @@ struct Product {
 SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
   SmallVector<Tile> result;
   for (int64_t columns = 256; columns >= 16; columns -= 16)
-    for (int64_t rows : {128, 64})
+    for (int64_t rows : {threeGroupsRows, int64_t(128), int64_t(64)})
       for (int64_t split : {1, 2, 4, 8}) {
         Tile tile{rows, columns, split};
-        if (rows > 64 && product.m <= 64)
+        if (rows > 64 && product.m <= rows - 64)
+          continue;
+        if (rows == threeGroupsRows &&
+            (split > 1 || columns > mostColumnsOfThree || product.isSimtF32 || product.sumsSlices))
           continue;
         // A single row of tiles shares the columns evenly; elsewhere results leave in panels of 64, as does what does
         // not run along the contraction.
@@ -123,6 +132,23 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
           result.push_back(tile);
       }
   return result;
+}
+
+/// Where rows of a factor begin in the middle of lines, what the copy engine fetches of one lies in two of them:
+/// products whose rows have 8048 bytes were fed half as fast as those of 8192. Short rows share their lines with the
+/// next ones.
+int64_t countLines(const TensorFactor &factor, const Product &product) {
+  constexpr int64_t shortRow = 4;
+  const int64_t lineBytes = product.target.memory.lineBytes;
+  if (factor.window || lineBytes > sliceBytes)
+    return 1;
+  BlockAttr block = factor.map.front();
+  bool isOnLines = *BlockAttr::constant(block.getOffset()) * product.elementBytes % lineBytes == 0;
+  for (auto [extent, stride] : llvm::drop_end(llvm::zip_equal(block.getShape(), block.getStrides()))) {
+    const int64_t bytes = *BlockAttr::constant(stride) * product.elementBytes;
+    isOnLines &= BlockAttr::constant(extent) == 1 || bytes < shortRow * lineBytes || bytes % lineBytes == 0;
+  }
+  return isOnLines ? 1 : 2;
 }
 
 } // namespace
@@ -155,9 +181,22 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   int64_t batches = 1;
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
-  const Product product{axes.extent(dot->m),     axes.extent(dot->n),     dot->depth,          batches,
-                        dot->sliceElements(),    dot->elementBytes(),     dot->sumsSlices(),   dot->isSimtF32,
-                        dot->isTurned(dot->lhs), dot->isTurned(dot->rhs), dot->lhs.alongDepth, target};
+  Product product{.m = axes.extent(dot->m),
+                  .n = axes.extent(dot->n),
+                  .k = dot->depth,
+                  .batches = batches,
+                  .depth = dot->sliceElements(),
+                  .elementBytes = dot->elementBytes(),
+                  .sumsSlices = dot->sumsSlices(),
+                  .isSimtF32 = dot->isSimtF32,
+                  .turnsLeft = dot->isTurned(dot->lhs),
+                  .turnsRight = dot->isTurned(dot->rhs),
+                  .fetchesFewRows = dot->lhs.alongDepth,
+                  .linesLeft = 1,
+                  .linesRight = 1,
+                  .target = target};
+  product.linesLeft = countLines(dot->lhs, product);
+  product.linesRight = countLines(dot->rhs, product);
   SmallVector<TensorChoice> choices;
   // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along
   // rows.

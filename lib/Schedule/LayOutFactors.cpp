@@ -34,6 +34,8 @@ namespace {
 /// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
 /// need one: these are small, or filled up with zeros.
 constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
+/// A copy of what tensor cores take anyway must be worth it.
+constexpr double clearlyLess = 0.9;
 /// What a copy reads and writes of an element.
 constexpr double copiedBytes = 4;
 
@@ -42,9 +44,19 @@ DotOp dotOf(FuncOp func) {
   return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
 }
 
+/// A copy of a buffer, which whoever reads it in the same order shares.
+struct MadeCopy {
+  Value source, buffer;
+  MapAttr from, to;
+  bool isKept;
+  zyx::plan::LaunchOp launch;
+};
+using Copies = SmallVector<MadeCopy>;
+
 class Layouter {
 public:
-  Layouter(FuncOp func, const TargetInfo &target) : func(func), target(target), builder(func.getContext()) {}
+  Layouter(FuncOp func, const TargetInfo &target, Copies *copies = nullptr)
+      : func(func), target(target), copies(copies), builder(func.getContext()) {}
   bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Copies what a sum reads across its rows, again and again, to where it lies along them.
   void transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
@@ -61,6 +73,9 @@ public:
 private:
   SmallVector<DotLayout> candidates();
   std::optional<double> costOf(const DotLayout &layout, std::string &reason);
+  std::optional<DotLayout> findAligned(bool keepsLeft, bool keepsRight);
+  double copyCycles(const FactorLayout &layout) const;
+  OwningOpRef<FuncOp> tryOut(const DotLayout &layout);
   void apply(const FactorLayout &layout, LoadOp load, StringRef suffix, MutableArrayRef<zyx::plan::LaunchOp> launches);
   FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
 
@@ -68,8 +83,11 @@ private:
   double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
 
   FuncOp func;
+  Value findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch);
+
   SymbolTable *symbols = nullptr;
   const TargetInfo &target;
+  Copies *copies;
   OpBuilder builder;
 };
 
@@ -86,16 +104,17 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     }
     SymbolTable symbols(getOperation());
     zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
+    Copies copies;
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
-      if (func.getSchedule() || Layouter(func, *record).run(symbols, own) || Layouter(func, *record).isTaken())
+      if (func.getSchedule() || Layouter(func, *record, &copies).run(symbols, own) || Layouter(func, *record).isTaken())
         continue;
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
       if (dotOf(func))
         continue;
       if (hasWindows)
-        Layouter(func, *record).transposeTerms(symbols, own);
-      Layouter(func, *record).transposeSmall(symbols, own);
+        Layouter(func, *record, &copies).transposeTerms(symbols, own);
+      Layouter(func, *record, &copies).transposeSmall(symbols, own);
     }
   }
 };
@@ -176,23 +195,36 @@ static double rateOf(const FactorLayout &layout) {
   return layout.source.isSingleBlock() ? transposeRate : lookUpRate;
 }
 
-/// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
-std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &reason) {
+/// What a copy takes, with its launch.
+double Layouter::copyCycles(const FactorLayout &layout) const {
+  return static_cast<double>(target.costs.launchCycles) +
+         cyclesOf(static_cast<double>(layout.elements) * copiedBytes,
+                  rateOf(layout) * static_cast<double>(target.costs.memoryBytesPerCycle));
+}
+
+/// The kernel with these layouts.
+OwningOpRef<FuncOp> Layouter::tryOut(const DotLayout &layout) {
   OwningOpRef<FuncOp> trial = func.clone();
+  trial->setTrial(true);
   DotOp dot = dotOf(*trial);
-  double cost = 0;
   auto use = [&](const std::optional<FactorLayout> &factor, LoadOp load) {
-    if (!factor)
-      return;
-    look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
-    if (factor->isCopy())
-      cost += static_cast<double>(target.costs.launchCycles) +
-              cyclesOf(static_cast<double>(factor->elements) * copiedBytes,
-                       rateOf(*factor) * static_cast<double>(target.costs.memoryBytesPerCycle));
+    if (factor)
+      look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
   };
   use(layout.lhs, loadOf(dot.getLhs()));
   use(layout.rhs, loadOf(dot.getRhs()));
   unshareConstants(*trial);
+  return trial;
+}
+
+/// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
+std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &reason) {
+  OwningOpRef<FuncOp> trial = tryOut(layout);
+  DotOp dot = dotOf(*trial);
+  double cost = 0;
+  for (const std::optional<FactorLayout> &factor : {layout.lhs, layout.rhs})
+    if (factor && factor->isCopy())
+      cost += copyCycles(*factor);
   FailureOr<Axes> axes = Axes::compute(*trial);
   std::optional<TensorDot> match;
   if (succeeded(axes))
@@ -236,6 +268,59 @@ FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, Strin
   return made;
 }
 
+/// The copy with its dimensions in the order in which they lie in memory: transposed factors are copied alike.
+static std::pair<MapAttr, MapAttr> inOrder(const FactorLayout &layout) {
+  ArrayRef<AffineExpr> strides = layout.target.front().getStrides();
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return BlockAttr::constant(strides[a]).value_or(0) > BlockAttr::constant(strides[b]).value_or(0);
+  });
+  auto sort = [&](MapAttr map) {
+    auto pick = [&](ArrayRef<AffineExpr> entries) {
+      SmallVector<AffineExpr> picked;
+      for (unsigned dim : order)
+        if (!entries.empty())
+          picked.push_back(entries[dim]);
+      return picked;
+    };
+    SmallVector<BlockAttr> blocks(map.getBlocks());
+    BlockAttr front = map.front();
+    blocks.front() = BlockAttr::get(map.getContext(), pick(front.getShape()), pick(front.getStrides()),
+                                    front.getOffset(), pick(front.getValidLow()), pick(front.getValidHigh()));
+    return MapAttr::get(map.getContext(), blocks);
+  };
+  return {sort(layout.source), sort(layout.target)};
+}
+
+/// The same copy, made for another launch, which comes first then; null where there is none, or where the buffer may be
+/// written in between.
+Value Layouter::findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch) {
+  const auto [from, to] = inOrder(layout);
+  for (MadeCopy &made : *copies) {
+    if (made.source != source || made.from != from || made.to != to || made.isKept != isKept)
+      continue;
+    if (isKept)
+      return made.buffer;
+    Operation *first = launch->getBlock() == made.launch->getBlock() && launch->isBeforeInBlock(made.launch)
+                           ? launch.getOperation()
+                           : made.launch.getOperation();
+    const bool isSame =
+        launch->getBlock() == made.launch->getBlock() && llvm::all_of(source.getUsers(), [&](Operation *user) {
+          auto other = dyn_cast<zyx::plan::LaunchOp>(user);
+          return other && (!llvm::is_contained(other.getOuts(), source) ||
+                           (other->getBlock() == first->getBlock() && other->isBeforeInBlock(first)));
+        });
+    if (!isSame)
+      continue;
+    if (first == launch.getOperation()) {
+      made.buffer.getDefiningOp()->moveBefore(launch);
+      made.launch->moveBefore(launch);
+    }
+    return made.buffer;
+  }
+  return {};
+}
+
 /// Has each launch copy what it reads: weights once, in the init.
 void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
                      MutableArrayRef<zyx::plan::LaunchOp> launches) {
@@ -244,12 +329,27 @@ void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
     return look(load, argument, layout.map);
   const unsigned at = argument.getArgNumber(), count = launches.front().getIns().size();
   auto buffer = cast<BufferType>(argument.getType());
-  FuncOp copy = createCopy(layout, buffer, suffix);
+  FuncOp copy;
   // Something else may read the argument.
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
   look(load, read, layout.map);
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  zyx::schedule::launchCopies(copy, launches, at, layout.elements, builder, load.getLoc());
+  const auto [from, to] = inOrder(layout);
+  for (zyx::plan::LaunchOp &launch : launches) {
+    const bool isKept = zyx::schedule::readWeights(launch, at);
+    Value source = launch.getIns()[at];
+    if (Value shared = findCopy(layout, source, isKept, launch)) {
+      launch.getInsMutable().append(shared);
+      continue;
+    }
+    if (!copy)
+      copy = createCopy(layout, buffer, suffix);
+    zyx::schedule::launchCopies(copy, launch, at, layout.elements, builder, load.getLoc());
+    Value made = launch.getIns().back();
+    for (Operation *user : made.getUsers())
+      if (auto copying = dyn_cast<zyx::plan::LaunchOp>(user); copying && copying != launch)
+        copies->push_back({source, made, from, to, isKept, copying});
+  }
 }
 
 void zyx::schedule::launchCopies(FuncOp copy, MutableArrayRef<zyx::plan::LaunchOp> launches, unsigned at,
@@ -299,6 +399,44 @@ std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
     if (best && !best->first.copies())
       break;
   }
+  return best;
+}
+
+/// Copies of factors that tensor cores take as they are, but whose rows begin in the middle of lines of memory. Weights
+/// are copied once.
+std::optional<DotLayout> Layouter::findAligned(bool keepsLeft, bool keepsRight) {
+  DotOp dot = dotOf(func);
+  LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
+  if (!target.hasTensorTiles() || !left || !right)
+    return std::nullopt;
+  auto densely = [](LoadOp load) {
+    SmallVector<std::optional<FactorLayout>> all{std::nullopt};
+    for (unsigned dim = 0; dim < static_cast<unsigned>(mapOf(load).getRank()) && all.size() == 1; ++dim)
+      if (cast<RankedTensorType>(load.getType()).getDimSize(dim) > 1 &&
+          zyx::schedule::strideThrough(mapOf(load), dim) == 1)
+        all.push_back(denseLayout(mapOf(load), dim));
+    return all;
+  };
+  auto cyclesOfProduct = [&](const DotLayout &layout) -> std::optional<double> {
+    OwningOpRef<FuncOp> trial = tryOut(layout);
+    FailureOr<Axes> axes = Axes::compute(*trial);
+    if (failed(axes))
+      return std::nullopt;
+    auto choices = zyx::schedule::chooseTensorSteps(*trial, *axes, target, 1);
+    return choices.empty() ? std::nullopt : std::optional(choices.front().cost);
+  };
+  const std::optional<double> asItIs = cyclesOfProduct({});
+  std::optional<DotLayout> best;
+  double least = asItIs ? *asItIs * clearlyLess : 0;
+  for (const std::optional<FactorLayout> &lhs : densely(left))
+    for (const std::optional<FactorLayout> &rhs : densely(right)) {
+      std::optional<double> cost = asItIs && (lhs || rhs) ? cyclesOfProduct({lhs, rhs}) : std::nullopt;
+      if (!cost)
+        continue;
+      *cost += (lhs && !keepsLeft ? copyCycles(*lhs) : 0) + (rhs && !keepsRight ? copyCycles(*rhs) : 0);
+      if (*cost < least)
+        best = {lhs, rhs}, least = *cost;
+    }
   return best;
 }
 
@@ -406,9 +544,18 @@ bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launc
     return launch.getIns().size() == launches.front().getIns().size();
   });
   auto found = readsBoth ? findBest() : std::nullopt;
-  if (!found)
+  std::optional<DotLayout> best = found ? std::optional(found->first) : std::nullopt;
+  const bool isAligned = !best && readsBoth && isTaken();
+  if (isAligned) {
+    auto isKept = [&](Value factor) {
+      LoadOp load = loadOf(factor);
+      auto argument = load ? cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer()) : BlockArgument();
+      return argument && zyx::schedule::readWeights(launches, argument.getArgNumber());
+    };
+    best = findAligned(isKept(dotOf(func).getLhs()), isKept(dotOf(func).getRhs()));
+  }
+  if (!best)
     return false;
-  const DotLayout *best = &found->first;
   if (best->lhs)
     apply(*best->lhs, loadOf(dotOf(func).getLhs()), "_lhs", launches);
   if (best->rhs)
@@ -417,9 +564,10 @@ bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launc
   const bool left = best->lhs && best->lhs->isCopy(), right = best->rhs && best->rhs->isCopy();
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
       << func.getName() << ": "
-      << (left && right ? "copied into another order for tensor cores: both factors"
-          : left        ? "copied into another order for tensor cores: the left factor"
-          : right       ? "copied into another order for tensor cores: the right factor"
-                        : "contracted in another order for tensor cores");
+      << (isAligned       ? "copied for tensor cores, so that rows begin on lines of memory"
+          : left && right ? "copied into another order for tensor cores: both factors"
+          : left          ? "copied into another order for tensor cores: the left factor"
+          : right         ? "copied into another order for tensor cores: the right factor"
+                          : "contracted in another order for tensor cores");
   return true;
 }

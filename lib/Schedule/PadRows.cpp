@@ -35,16 +35,18 @@ struct Rows {
 
 class RowPadder {
 public:
-  RowPadder(ModuleOp module, const zyx::target::TargetInfo &target) : module(module), target(target) {}
+  RowPadder(ModuleOp module, const zyx::target::TargetInfo &target) : module(module), target(target), symbols(module) {}
   void run();
 
 private:
   void findTemporaries();
+  bool isFactor(zyx::plan::AllocOp alloc);
   bool checkKernels();
   void apply();
 
   ModuleOp module;
   const zyx::target::TargetInfo &target;
+  SymbolTable symbols;
   zyx::schedule::Launches launches;
   llvm::MapVector<Value, Rows> padded;
 };
@@ -119,6 +121,16 @@ static bool canPad(BlockArgument argument, Rows rows) {
   });
 }
 
+/// Whether a product reads it, whose copy engine fetches whole lines where rows begin on them.
+bool RowPadder::isFactor(zyx::plan::AllocOp alloc) {
+  return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+    auto launch = dyn_cast<zyx::plan::LaunchOp>(user);
+    auto kernel = launch ? symbols.lookup<FuncOp>(launch.getKernel()) : FuncOp();
+    return kernel && llvm::is_contained(launch.getIns(), alloc.getResult()) &&
+           !kernel.getBody().getOps<DotOp>().empty();
+  });
+}
+
 /// Temporaries that kernels alone read and write, as a whole.
 void RowPadder::findTemporaries() {
   module.walk([&](zyx::plan::AllocOp alloc) {
@@ -128,16 +140,17 @@ void RowPadder::findTemporaries() {
     if (alloc.getKept() || shape.size() < 2 || alloc.use_empty())
       return;
     const int64_t extent = shape.back(), elements = ShapedType::getNumElements(shape);
-    if (extent < shortestRow || extent * bytes % target.simt.laneBytes == 0 || elements * bytes < fewestBytes)
+    const int64_t apart = extent * bytes < longRow || (extent * bytes % target.simt.laneBytes == 0 && !isFactor(alloc))
+                              ? target.simt.laneBytes
+                              : target.memory.lineBytes;
+    if (extent < shortestRow || extent * bytes % apart == 0 || elements * bytes < fewestBytes)
       return;
     const bool isPlain = llvm::all_of(alloc->getUsers(), [](Operation *user) {
       auto launch = dyn_cast<zyx::plan::LaunchOp>(user);
       return launch && !launch.getUpdates();
     });
     if (isPlain)
-      padded[alloc.getResult()] = {
-          extent, static_cast<int64_t>(llvm::alignTo(
-                      extent, (extent * bytes < longRow ? target.simt.laneBytes : target.memory.lineBytes) / bytes))};
+      padded[alloc.getResult()] = {extent, static_cast<int64_t>(llvm::alignTo(extent, apart / bytes))};
   });
 }
 

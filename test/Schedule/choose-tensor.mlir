@@ -265,3 +265,23 @@ kernel.func @eighths(%a: !e, %b: !e, %c: !f) {
   kernel.store %4, %6[%c0, %c0] : tensor<4096x4096xf32>, !flarge
   kernel.return
 }
+
+// 153 tiles of 128 x 256 are two rounds of 132 workgroups, 121 of 192 x 192 are one.
+// CHECK-LABEL: kernel.func @three_groups
+// CHECK-SAME: tensor_step<192, 192, 64, stages 3, group 8>
+!three_groups_l = !kernel.view<2049x2049xbf16, global>
+!three_groups_r = !kernel.view<2049x2049xbf16, global>
+!three_groups_y = !kernel.view<2049x2049xbf16, global>
+kernel.func @three_groups(%a: !b, %b: !b, %c: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[2049, 2049] strides [2112, 1]>]> : !b -> !three_groups_l
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !three_groups_l -> tensor<2049x2049xbf16>
+  %2 = kernel.view %b map <[<[2049, 2049] strides [1, 2112]>]> : !b -> !three_groups_r
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !three_groups_r -> tensor<2049x2049xbf16>
+  %z = arith.constant dense<0.0> : tensor<2049x2049xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<2049x2049xbf16>, tensor<2049x2049xbf16> -> tensor<2049x2049xf32>
+  %5 = arith.truncf %4 : tensor<2049x2049xf32> to tensor<2049x2049xbf16>
+  %6 = kernel.view %c map <[<[2049, 2049] strides [2049, 1]>]> : !b -> !three_groups_y
+  kernel.store %5, %6[%c0, %c0] : tensor<2049x2049xbf16>, !three_groups_y
+  kernel.return
+}

@@ -2,7 +2,7 @@
 
 !b = !kernel.buffer<bf16, global>
 
-// Rows of 197 elements of 2 bytes are 200 apart, long ones of 1025 are 1088. What is copied, what lies side by side in one
+// Rows of 197 elements of 2 bytes are 200 apart, long ones of 1025 are 1088, and those of 1032 where a product reads them. What is copied, what lies side by side in one
 // row for some reader, and what is a whole number of pieces anyway stays as it is.
 // CHECK-LABEL: plan.func @main
 // CHECK: plan.alloc : !plan.buffer<bf16[2x256x200]>
@@ -10,9 +10,13 @@
 // CHECK: plan.alloc : !plan.buffer<bf16[512x197]>
 // CHECK: plan.alloc : !plan.buffer<bf16[512x197]>
 // CHECK: plan.alloc : !plan.buffer<bf16[512x200]>
+// CHECK: plan.alloc : !plan.buffer<bf16[64x1088]>
+// CHECK: plan.alloc : !plan.buffer<bf16[64x1032]>
 plan.func @main(%x: !plan.buffer<bf16[512x197]> {plan.input = "x"}, %z: !plan.buffer<bf16[64x1025]> {plan.input = "z"},
+                %w: !plan.buffer<bf16[1032x64]> {plan.input = "w"}, %v: !plan.buffer<bf16[64x1032]> {plan.input = "v"},
                 %y: !plan.buffer<bf16[512x197]> {plan.output = "y"}, %o: !plan.buffer<bf16[512x197]> {plan.output = "o"},
-                %p: !plan.buffer<bf16[512x197]> {plan.output = "p"}, %q: !plan.buffer<bf16[64x1025]> {plan.output = "q"}) {
+                %p: !plan.buffer<bf16[512x197]> {plan.output = "p"}, %q: !plan.buffer<bf16[64x1025]> {plan.output = "q"},
+                %r: !plan.buffer<f32[64x64]> {plan.output = "r"}, %s: !plan.buffer<bf16[64x1032]> {plan.output = "s"}) {
   %0 = plan.alloc : !plan.buffer<bf16[2x256x197]>
   %1 = plan.launch @make ins(%x : !plan.buffer<bf16[512x197]>) outs(%0 : !plan.buffer<bf16[2x256x197]>)
   %2 = plan.launch @read ins(%0 : !plan.buffer<bf16[2x256x197]>) outs(%y : !plan.buffer<bf16[512x197]>)
@@ -27,7 +31,57 @@ plan.func @main(%x: !plan.buffer<bf16[512x197]> {plan.input = "x"}, %z: !plan.bu
   %11 = plan.launch @flat ins(%9 : !plan.buffer<bf16[512x197]>) outs(%p : !plan.buffer<bf16[512x197]>)
   %12 = plan.alloc : !plan.buffer<bf16[512x200]>
   %13 = plan.launch @even ins(%x : !plan.buffer<bf16[512x197]>) outs(%12 : !plan.buffer<bf16[512x200]>)
+  %14 = plan.alloc : !plan.buffer<bf16[64x1032]>
+  %15 = plan.launch @factor ins(%v : !plan.buffer<bf16[64x1032]>) outs(%14 : !plan.buffer<bf16[64x1032]>)
+  %16 = plan.launch @product ins(%14, %w : !plan.buffer<bf16[64x1032]>, !plan.buffer<bf16[1032x64]>) outs(%r : !plan.buffer<f32[64x64]>)
+  %17 = plan.alloc : !plan.buffer<bf16[64x1032]>
+  %18 = plan.launch @passed ins(%v : !plan.buffer<bf16[64x1032]>) outs(%17 : !plan.buffer<bf16[64x1032]>)
+  %19 = plan.launch @passed_on ins(%17 : !plan.buffer<bf16[64x1032]>) outs(%s : !plan.buffer<bf16[64x1032]>)
   plan.return
+}
+
+// CHECK-LABEL: kernel.func @factor
+// CHECK: kernel.view %arg1 map <[<[64, 1032] strides [1088, 1]>]>
+kernel.func @factor(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <64x1032xbf16, global> -> tensor<64x1032xbf16>
+  %3 = kernel.view %out map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<64x1032xbf16>, <64x1032xbf16, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @product
+// CHECK: kernel.view %arg0 map <[<[64, 1032] strides [1088, 1]>]>
+kernel.func @product(%a: !b, %w: !b, %out: !kernel.buffer<f32, global>) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %a map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["m", "k"] : <64x1032xbf16, global> -> tensor<64x1032xbf16>
+  %3 = kernel.view %w map <[<[1032, 64] strides [64, 1]>]> : <bf16, global> -> <1032x64xbf16, global>
+  %4 = kernel.load %3[%0, %0] axes ["k", "n"] : <1032x64xbf16, global> -> tensor<1032x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x64xf32>
+  %5 = kernel.dot %2, %4, %z : tensor<64x1032xbf16>, tensor<1032x64xbf16> -> tensor<64x64xf32>
+  %6 = kernel.view %out map <[<[64, 64] strides [64, 1]>]> : <f32, global> -> <64x64xf32, global>
+  kernel.store %5, %6[%0, %0] : tensor<64x64xf32>, <64x64xf32, global>
+  kernel.return
+}
+
+kernel.func @passed(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <64x1032xbf16, global> -> tensor<64x1032xbf16>
+  %3 = kernel.view %out map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<64x1032xbf16>, <64x1032xbf16, global>
+  kernel.return
+}
+
+kernel.func @passed_on(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <64x1032xbf16, global> -> tensor<64x1032xbf16>
+  %3 = kernel.view %out map <[<[64, 1032] strides [1032, 1]>]> : <bf16, global> -> <64x1032xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<64x1032xbf16>, <64x1032xbf16, global>
+  kernel.return
 }
 
 // Two rows of the view are two of the memory's, columns stay.

@@ -171,7 +171,8 @@ void addProductCases(std::vector<Case> &cases) {
     addComputed(cases, dtype, 130, 264, 96);
     addComputed(cases, dtype, 5, 19, 40);
   }
-  for (const int64_t columns : {197, 1031})
+  // 1032: rows that begin on multiples of 16 bytes, but not on lines of memory.
+  for (const int64_t columns : {197, 1031, 1032})
     for (const DType dtype : {F16, BF16, F32})
       addOddRows(cases, dtype, columns);
   addComputed(cases, F32, 1, 130, 257);

@@ -25,7 +25,8 @@ using namespace zyx::kernel;
 
 namespace {
 
-constexpr int64_t mostRows = 128;
+/// Three groups have registers for sums of so many columns each.
+constexpr int64_t rowsOfTwo = 128, mostColumnsOfThree = 192;
 /// Groups of threads that multiply by themselves: each of a multiprocessor's four parts wants two warps.
 constexpr int64_t simtF32Groups = 2;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
@@ -33,6 +34,8 @@ constexpr int64_t simtF32Groups = 2;
 constexpr int64_t pieceColumns = 16;
 /// With two groups that multiply: a thread of theirs, and one that copies.
 constexpr int64_t manyRegisters = 232, fewRegisters = 40;
+/// And with three.
+constexpr int64_t registersOfThree = 160, fewBesideThree = 32;
 /// Beside a group that turns slices: its threads, and those of two groups that multiply.
 constexpr int64_t turningRegisters = 56, restRegisters = 200;
 
@@ -71,10 +74,15 @@ public:
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
     // One group has as many registers as a thread can have already.
-    emitRole("producer", 1, workers > 1 ? fewRegisters : 0, /*single=*/true, [&](Value) { emitProducer(); });
+    const bool areThree = workers > 2;
+    emitRole("producer", 1,
+             areThree      ? fewBesideThree
+             : workers > 1 ? fewRegisters
+                           : 0,
+             /*single=*/true, [&](Value) { emitProducer(); });
     if (turns)
       emitRole("turner", 1, turningRegisters, /*single=*/false, [&](Value) { emitTurner(); });
-    const int64_t registers = workers == 1 ? 0 : turns ? restRegisters : manyRegisters;
+    const int64_t registers = workers == 1 ? 0 : turns ? restRegisters : areThree ? registersOfThree : manyRegisters;
     emitRole("consumer", workers, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
@@ -136,6 +144,7 @@ private:
     for (auto [access, store] : llvm::zip(accesses, dot.stores))
       if (access.isCopied && !out)
         out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
+    readAhead = findReadAhead();
     full = barriers(step.getStages(), 1);
     empty = barriers(step.getStages(), workers);
     if (dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs))
@@ -368,9 +377,11 @@ private:
         auto [next, flipped] = advance(stage, parity);
         return {next, flipped, stage, waited};
       });
+      // Memory answers while the last products are in flight.
+      std::vector<Read> read = sharers == 1 ? readPanel(ownPlace(place, instance), 0) : std::vector<Read>();
       Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, last[3]).getResult(0);
       ArriveOp::create(b, loc, empty, last[2]);
-      finish(done, place, instance);
+      finish(done, place, instance, std::move(read));
       return {last[0], last[1]};
     });
     // Memory is this workgroup's until it has been read.
@@ -378,13 +389,19 @@ private:
       onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
   }
 
-  void finish(Value done, TileCoordinates place, Value instance) {
+  /// Where the rows of a group are.
+  TileCoordinates ownPlace(TileCoordinates place, Value instance) {
     place.row = add(place.row, multiply(instance, frame.height));
+    return place;
+  }
+
+  void finish(Value done, TileCoordinates place, Value instance, std::vector<Read> read = {}) {
+    place = ownPlace(place, instance);
     if (sharers > 1) {
       done = exchange(done, instance);
       place.column = add(place.column, multiply(rank, finished));
     }
-    emitResults(done, place, instance);
+    emitResults(done, place, instance, std::move(read));
   }
 
   /// Every workgroup of the cluster gets what all have summed up of its columns, and adds it up in their order.
@@ -413,7 +430,29 @@ private:
   // Behind the dot
   //===--------------------------------------------------------------------===//
 
-  void emitResults(Value done, const TileCoordinates &place, Value instance) {
+  /// What is read of a panel's pieces, one by one; nothing where there are no registers for it.
+  std::vector<Read> readPanel(const TileCoordinates &place, int64_t panel) {
+    std::vector<Read> pieces;
+    if (readAhead.empty() || dot.isSimtF32)
+      return pieces;
+    for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
+      pieces.push_back(readPiece(readAhead, place, add(place.column, panel + column)));
+    return pieces;
+  }
+
+  /// Loads whose panels fit in registers beside the sums: the next one is on its way while this one is computed.
+  SmallVector<LoadOp> findReadAhead() {
+    constexpr int64_t mostBytes = 4, mostOfThree = 2;
+    SmallVector<LoadOp> large = findLargeLoads();
+    int64_t bytes = 0;
+    for (LoadOp load : large)
+      bytes += llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
+    if (bytes > (groups > 2 ? mostOfThree : mostBytes))
+      large.clear();
+    return large;
+  }
+
+  void emitResults(Value done, const TileCoordinates &place, Value instance, std::vector<Read> read) {
     int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
     // Of an odd number of copies the last one has the slot with which the next tile begins.
@@ -425,7 +464,11 @@ private:
         emitPiece(done, place, 0, store, access, Value(), 0);
       return;
     }
-    for (int64_t panel = 0; panel < columns; panel += panelColumns)
+    for (int64_t panel = 0; panel < columns; panel += panelColumns) {
+      if (read.empty())
+        read = readPanel(place, panel);
+      std::vector<Read> next =
+          panel + panelColumns < columns ? readPanel(place, panel + panelColumns) : std::vector<Read>();
       for (auto [access, store] : llvm::zip(accesses, dot.stores)) {
         Value slot;
         if (access.isCopied) {
@@ -435,21 +478,24 @@ private:
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
         for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
-          emitPiece(done, place, panel + column, store, access, slot, column);
+          emitPiece(done, place, panel + column, store, access, slot, column,
+                    read.empty() ? Read() : read[column / pieceColumns]);
         if (access.isCopied) {
           BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
           SmallVector<Value> indices = indicesOf(access, place, true, true, add(place.column, panel));
           onFirst([&] { AsyncStoreOp::create(b, loc, slot, access.view, indices); });
         }
       }
+      read = std::move(next);
+    }
   }
 
   void emitPiece(Value done, const TileCoordinates &place, int64_t column, StoreOp store, const EpilogueAccess &access,
-                 Value slot, int64_t inSlot) {
+                 Value slot, int64_t inSlot, const Read &read = Read()) {
     Value at = add(place.column, column);
     auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
     Value part = dot.isSimtF32 ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
-    Value result = finishPiece(part, place, at, store);
+    Value result = finishPiece(part, place, at, store, read);
     if (slot)
       StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
     else
@@ -464,6 +510,8 @@ private:
   RankedTensorType sums;
   Ring left, right;
   SmallVector<EpilogueAccess> accesses;
+  /// What is read a panel ahead.
+  SmallVector<LoadOp> readAhead;
   Value out, full, empty, turned, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;
@@ -517,9 +565,10 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         }
         continue;
       }
-      if (dot && step.getRows() > mostRows) {
+      if (dot && step.getRows() > rowsOfTwo &&
+          (dot->isSimtF32 || dot->sumsSlices() || step.getSplit() != 1 || step.getColumns() > mostColumnsOfThree)) {
         dot.reset();
-        reason = "tiles of a product have 64 or 128 rows";
+        reason = "tiles of 192 rows have at most 192 columns, of one workgroup, whose tensor cores keep the sums";
       }
       if (dot && dot->isSimtF32 && (step.getColumns() != 128 || step.getSplit() != 1)) {
         dot.reset();

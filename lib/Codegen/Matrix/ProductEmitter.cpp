@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ProductEmitter.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -109,9 +110,37 @@ DenseBoolArrayAttr ProductEmitter::inBounds(const EpilogueAccess &access, bool h
   return b.getDenseBoolArrayAttr(flags);
 }
 
-Value ProductEmitter::finishPiece(Value sums, const TileCoordinates &place, Value column, StoreOp store) {
+SmallVector<LoadOp> ProductEmitter::findLargeLoads() {
+  llvm::SetVector<Operation *> behind;
+  for (StoreOp store : dot.stores)
+    if (Operation *from = store.getValue().getDefiningOp())
+      behind.insert(from);
+  for (size_t i = 0; i < behind.size(); ++i)
+    if (behind[i] != dot.dot && !isa<LoadOp>(behind[i]))
+      for (Value operand : behind[i]->getOperands())
+        if (Operation *from = operand.getDefiningOp())
+          behind.insert(from);
+  SmallVector<LoadOp> large;
+  for (Operation *op : behind)
+    if (auto load = dyn_cast<LoadOp>(op);
+        load && axes.contains(load.getResult(), dot.m) && axes.contains(load.getResult(), dot.n))
+      large.push_back(load);
+  return large;
+}
+
+ProductEmitter::Read ProductEmitter::readPiece(ArrayRef<LoadOp> large, const TileCoordinates &place, Value column) {
+  Read result;
+  for (LoadOp load : large)
+    result[load.getResult()] = read(load, place, column);
+  return result;
+}
+
+Value ProductEmitter::finishPiece(Value sums, const TileCoordinates &place, Value column, StoreOp store,
+                                  const Read &read) {
   piece.clear();
   piece[dot.dot.getResult()] = sums;
+  for (auto &[tile, value] : read)
+    piece[tile] = widen(value);
   return narrow(evaluate(store.getValue(), place, column), getElementTypeOrSelf(store.getValue().getType()));
 }
 
@@ -126,14 +155,18 @@ Value ProductEmitter::evaluate(Value tile, const TileCoordinates &place, Value c
 }
 
 Value ProductEmitter::computePart(Value tile, const TileCoordinates &place, Value column) {
-  if (auto load = tile.getDefiningOp<LoadOp>()) {
-    EpilogueAccess access = makeAccessOf(load);
-    bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-    return widen(LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), access.view,
-                                indicesOf(access, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
-                                inBounds(access, hasRows, hasColumns)));
-  }
+  if (auto load = tile.getDefiningOp<LoadOp>())
+    return widen(read(load, place, column));
   return compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
+}
+
+Value ProductEmitter::read(LoadOp load, const TileCoordinates &place, Value column) {
+  Value tile = load.getResult();
+  EpilogueAccess access = makeAccessOf(load);
+  bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
+  return LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), access.view,
+                        indicesOf(access, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
+                        inBounds(access, hasRows, hasColumns));
 }
 
 /// A view stands once, before the roles.

@@ -45,9 +45,15 @@ protected:
   /// True for dimensions of a view of which no tile has elements outside.
   mlir::DenseBoolArrayAttr inBounds(const EpilogueAccess &access, bool hasRows, bool hasColumns);
 
-  /// What a store writes of a piece whose sums are `sums`, at `place` and `column`. Results of several stores compute
-  /// what they share again: it would take registers meanwhile.
-  mlir::Value finishPiece(mlir::Value sums, const TileCoordinates &place, mlir::Value column, StoreOp store);
+  /// Loads behind the product that differ along rows and columns: of memory that is as large as the result.
+  llvm::SmallVector<LoadOp> findLargeLoads();
+  using Read = llvm::DenseMap<mlir::Value, mlir::Value>;
+  /// What these loads read of a piece, before anybody computes with it.
+  Read readPiece(llvm::ArrayRef<LoadOp> large, const TileCoordinates &place, mlir::Value column);
+  /// What a store writes of a piece whose sums are `sums`, at `place` and `column`, some of which has been read.
+  /// Results of several stores compute what they share again: it would take registers meanwhile.
+  mlir::Value finishPiece(mlir::Value sums, const TileCoordinates &place, mlir::Value column, StoreOp store,
+                          const Read &read = Read());
   /// What does not depend on columns is evaluated once, until this.
   void forgetRows() { common.clear(); }
 
@@ -60,6 +66,7 @@ protected:
 private:
   mlir::Value evaluate(mlir::Value tile, const TileCoordinates &place, mlir::Value column);
   mlir::Value computePart(mlir::Value tile, const TileCoordinates &place, mlir::Value column);
+  mlir::Value read(LoadOp load, const TileCoordinates &place, mlir::Value column);
   EpilogueAccess makeAccessOf(LoadOp load);
 
   llvm::DenseMap<mlir::Operation *, EpilogueAccess> loads;

@@ -14,6 +14,8 @@ using namespace zyx::kernel;
 
 /// Elements of 16 bits in 16 bytes, at multiples of which the copy engine begins.
 static constexpr int64_t alignment = 8;
+/// Rows of that many elements begin on lines of memory, of so many elements: a slice of a row is a whole line then.
+static constexpr int64_t longRow = 512, lineElements = 64;
 
 static SmallVector<AffineExpr> numbers(MLIRContext *context, ArrayRef<int64_t> values) {
   return llvm::map_to_vector(values, [&](int64_t value) { return getAffineConstantExpr(value, context); });
@@ -36,13 +38,13 @@ static bool isConstant(MapAttr map) {
   });
 }
 
-/// Strides with `order` innermost last, where rows of the last one begin at multiples of 16 bytes.
-static SmallVector<int64_t> stridesIn(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
+/// Strides with `order` innermost last, where rows of the last one begin at multiples of so many elements.
+static SmallVector<int64_t> stridesIn(ArrayRef<int64_t> shape, ArrayRef<unsigned> order, int64_t multiple = alignment) {
   SmallVector<int64_t> strides(shape.size());
   int64_t stride = 1;
   for (unsigned dim : llvm::reverse(order)) {
     strides[dim] = stride;
-    stride = stride == 1 ? llvm::alignTo(shape[dim], alignment) : stride * shape[dim];
+    stride = stride == 1 ? llvm::alignTo(shape[dim], multiple) : stride * shape[dim];
   }
   return strides;
 }
@@ -63,7 +65,7 @@ std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner
     if (dim != inner)
       order.push_back(dim);
   order.push_back(inner);
-  SmallVector<int64_t> strides = stridesIn(shape, order);
+  SmallVector<int64_t> strides = stridesIn(shape, order, shape[inner] < longRow ? alignment : lineElements);
   auto target = MapAttr::get(map.getContext(), strided(map.getContext(), shape, strides));
   return FactorLayout{target, map, target, sizeOf(shape, strides)};
 }

@@ -29,7 +29,7 @@ struct DotLayout {
 };
 
 /// A factor as the copy engine likes it: rows along its dimension `inner`, which is the contraction, say, begin at
-/// multiples of 8 elements.
+/// multiples of 8 elements, and long ones on lines of memory.
 std::optional<FactorLayout> denseLayout(MapAttr map, unsigned inner);
 
 /// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy, or
