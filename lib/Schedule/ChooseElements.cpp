@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t readTile = 64, writtenTile = 32;
 /// Elements of a row that is written, of which most of a square exists.
 constexpr int64_t fewestWritten = 7;
+/// What a subgroup has of either direction at least: the channels of an image, say.
+constexpr int64_t fewestOfSubgroup = 32;
 
 /// Chooses for an elementwise kernel, or a copy in another order.
 class ElementRules {
@@ -152,11 +154,12 @@ private:
     };
     // A processor writes short rows by squares, too.
     std::optional<Axis> columns = contiguous(draft.stores.front().getView(), draft.stores.front().getValue(), 1,
-                                             target.hasSubgroups() ? readTile : fewestWritten);
+                                             target.hasSubgroups() ? fewestOfSubgroup : fewestWritten);
     if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && draft.elementsPerProgram() < 4))
       return std::nullopt;
     for (LoadOp load : draft.loads)
-      if (std::optional<Axis> rows = contiguous(load.getView(), load.getResult(), 1, readTile);
+      if (std::optional<Axis> rows =
+              contiguous(load.getView(), load.getResult(), 1, target.hasSubgroups() ? fewestOfSubgroup : readTile);
           rows && *rows != *columns && axes.contains(load.getResult(), *columns))
         return std::pair(*rows, *columns);
     if (!target.hasSubgroups())

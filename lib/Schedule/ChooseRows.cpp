@@ -91,8 +91,13 @@ public:
       if (axes.contains(load.getResult(), *row))
         widest = std::max(widest, bytesOf(load.getResult()));
     const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
-    if (threads < draft.fewestThreads)
+    if (threads < draft.fewestThreads) {
+      // Of rows that begin anywhere a thread would read one element at a time, and its neighbours others far away: of
+      // each sector one element. Lanes of a warp read neighbours.
+      if (axes.extent(*row) % lanes != 0 && axes.extent(*row) >= target.simt.subgroupSize)
+        func.setThreads(target.simt.subgroupSize);
       return;
+    }
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
     if (axes.extent(*row) % lanes == 0)
       keepRow(*row, axes.extent(*row) / lanes, lanes);

@@ -283,6 +283,43 @@ kernel.func @channels_first(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<
   kernel.return
 }
 
+// Images of 32 channels, which come last behind it: squares, too.
+// CHECK-LABEL: kernel.func @few_channels
+// CHECK-SAME: #kernel.grid_step<"d1", 8>, #kernel.grid_step<"d2", 8>
+kernel.func @few_channels(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, global>) {
+  %0 = kernel.view %x map <[<[16, 32, 16384] strides [524288, 16384, 1]>]> : <f16, global> -> <16x32x16384xf16, global>
+  %1 = kernel.view %y map <[<[16, 32, 16384] strides [524288, 1, 32]>]> : <f16, global> -> <16x32x16384xf16, global>
+  %c0 = arith.constant 0 : index
+  %2 = kernel.load %0[%c0, %c0, %c0] axes ["d0", "d1", "d2"] : <16x32x16384xf16, global> -> tensor<16x32x16384xf16>
+  kernel.store %2, %1[%c0, %c0, %c0] : tensor<16x32x16384xf16>, <16x32x16384xf16, global>
+  kernel.return
+}
+
+// Rows of 49 elements begin anywhere: the lanes of a warp read one together.
+// CHECK-LABEL: kernel.func @odd_rows
+// CHECK-SAME: threads = 32
+// CHECK-LABEL: kernel.func @even_rows
+// CHECK-NOT: threads
+// CHECK: kernel.return
+kernel.func @odd_rows(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[301056, 49] strides [49, 1]>]> : <f32, global> -> <301056x49xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : <301056x49xf32, global> -> tensor<301056x49xf32>
+  %2 = kernel.reduce add %1 dims [1] : tensor<301056x49xf32> -> tensor<301056xf32>
+  %3 = kernel.view %y map <[<[301056] strides [1]>]> : <f32, global> -> <301056xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<301056xf32>, <301056xf32, global>
+  kernel.return
+}
+kernel.func @even_rows(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[301056, 48] strides [48, 1]>]> : <f32, global> -> <301056x48xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : <301056x48xf32, global> -> tensor<301056x48xf32>
+  %2 = kernel.reduce add %1 dims [1] : tensor<301056x48xf32> -> tensor<301056xf32>
+  %3 = kernel.view %y map <[<[301056] strides [1]>]> : <f32, global> -> <301056xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<301056xf32>, <301056xf32, global>
+  kernel.return
+}
+
 // A copy of every second element whose channels come last behind it: squares, as where all elements are read.
 // CHECK-LABEL: kernel.func @every_second
 // CHECK-SAME: #kernel.grid_step<"d1", 8>, #kernel.grid_step<"d3", 8>
