@@ -75,6 +75,7 @@ private:
     std::vector<Move> moves;
     bool isMoved = false;
   };
+  bool sumsImages();
   void findResults();
   void findWishes();
   std::vector<Set> findSets();
@@ -144,6 +145,17 @@ static bool isOfItsOwn(GroupOp group) {
     return true;
   Result<IterationSpace> space = IterationSpace::compute(group);
   return !space.isOk() || space->getAttention() || space->getChain() || space->getCrossed();
+}
+
+/// Whether products sum up over images, as gradients of filters do: the estimates of the sums that come with them are
+/// wrong for values in another order (docs/fusion.md).
+bool Layouter::sumsImages() {
+  for (auto group : block.getOps<GroupOp>())
+    for (auto reduce : group.getBlock().getOps<ReduceOp>())
+      for (const FactorRead &read : findFactorReads(reduce))
+        if (read.roles.size() > 2 && read.roles.front() == FactorRead::Contracted)
+          return true;
+  return false;
 }
 
 void Layouter::findResults() {
@@ -303,18 +315,49 @@ std::vector<Layouter::Set> Layouter::findSets() {
   return sets;
 }
 
+/// The order in which a group reads what it makes a result of, if it permutes that: written in the graph's order, the
+/// result would lie across what is read. Positions may be more or fewer, as those of windows are. None where it does
+/// not.
+static std::optional<SmallVector<int64_t>> findReadOrder(OpResult result) {
+  auto group = cast<GroupOp>(result.getOwner());
+  for (auto permute : group.getBlock().getOps<PermuteOp>()) {
+    if (!isa<BlockArgument>(permute.getX()) || typeOf(permute).getRank() != typeOf(result).getRank())
+      continue;
+    SmallVector<int64_t> order(typeOf(result).getRank());
+    for (auto [to, from] : llvm::enumerate(permute.getOrder()))
+      order[from] = static_cast<int64_t>(to);
+    const int64_t last = order.back();
+    if (last + 1 != typeOf(result).getRank() && typeOf(permute).getDimSize(last) == typeOf(result).getDimSize(last))
+      return order;
+  }
+  return std::nullopt;
+}
+
 void Layouter::run() {
+  if (sumsImages())
+    return;
   findResults();
   findWishes();
   std::vector<Set> sets = findSets();
-  if (sets.empty())
-    return;
   // What one set wins hangs on how those beside it lie: all together first, and then each by itself.
   constexpr int mostRounds = 4;
   bool changes = sets.size() > 1 ? (tryOut(sets), true) : true;
   for (int round = 0; round < mostRounds && std::exchange(changes, false); ++round)
     for (Set &set : sets)
       changes |= tryOut(MutableArrayRef<Set>(set));
+  // What nobody turned may lie as what it is made of, if its readers take that: a product reads either order.
+  llvm::DenseSet<OpResult> turned;
+  for (const Set &set : sets)
+    if (set.isMoved)
+      turned.insert_range(set.values);
+  for (OpResult result : results)
+    if (std::optional<SmallVector<int64_t>> order = findReadOrder(result); order && !turned.contains(result)) {
+      Set set;
+      set.values.push_back(result);
+      set.moves.emplace_back(result, *order);
+      if (tryOut(MutableArrayRef<Set>(set)))
+        sets.push_back(std::move(set));
+    }
   SmallVector<OpResult> moved;
   for (const Set &set : sets)
     for (OpResult value : set.values)
@@ -322,7 +365,7 @@ void Layouter::run() {
         moved.push_back(value);
   for (OpResult value : moved)
     remark::passed(value.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
-        << "a result is stored with another dimension last, as who multiplies it reads it";
+        << "a result is stored in another order, in which it is read or made";
   // What every program would compute again, and what stands beside a sum, are others now.
   for (Operation *group : groupsOf(moved))
     cutter.run(cast<GroupOp>(group));

@@ -34,71 +34,123 @@ static TypedAttr getLast(Type element, bool descending) {
   return IntegerAttr::get(type, descending ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
-static void sortRuns(Block &block, const TargetInfo &machine) {
-  // A workgroup sorts a run in shared memory; an element looks at each run. Where all rows have more runs than cores
-  // have room for, a workgroup for each row takes less.
-  constexpr int64_t runElements = 2048, fewestRuns = 4, mostRuns = 64, fewElements = 512;
-  const int64_t mostOfAll = 2 * machine.cores;
-  for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>())) {
-    sort->removeAttr(runsAttrName);
-    auto type = cast<RankedTensorType>(sort.getX().getType());
-    const auto dim = static_cast<int64_t>(sort.getDim());
-    const int64_t extent = type.getDimSize(dim), rows = extent == 0 ? 0 : type.getNumElements() / extent;
-    const int64_t runs = llvm::divideCeil(extent, runElements);
-    // The rows themselves may be enough, and indices are of one row alone.
-    if (!machine.hasSubgroups() || runs < fewestRuns || runs > mostRuns || rows == 0 || rows * runs > mostOfAll ||
-        dim + 1 != type.getRank() || (sort.getKind() == SortKind::Indices && rows != 1))
-      continue;
-    const int64_t most = zyx::fusion::countRead(sort);
-    if (most <= fewElements && most * 8 <= extent)
-      continue;
-    OpBuilder builder(sort);
-    Location loc = sort.getLoc();
-    SmallVector<int64_t> none(type.getRank(), 0), high(none), apart(type.getShape()), whole(apart);
-    high.back() = runs * runElements - extent;
-    whole.back() = runs * runElements;
-    apart.back() = runs;
-    apart.push_back(runElements);
-    Type element = type.getElementType();
-    auto scalar = RankedTensorType::get({}, element);
-    Value fill = ConstantOp::create(builder, loc, scalar,
-                                    DenseElementsAttr::get(scalar, Attribute(getLast(element, sort.getDescending()))));
-    Value x = sort.getX();
-    if (high.back() != 0)
-      x = PadOp::create(builder, loc, type.clone(whole), x, fill, none, high, none);
-    x = ReshapeOp::create(builder, loc, type.clone(apart), x);
-    Type number = cast<RankedTensorType>(sort.getType()).getElementType();
-    auto sortOf = [&](SortKind kind, Value of, int64_t along) {
-      auto result = cast<RankedTensorType>(of.getType()).clone(kind == SortKind::Values ? element : number);
-      return SortOp::create(builder, loc, result, kind, of, along, sort.getDescending());
-    };
-    Value sorted = sortOf(SortKind::Values, x, dim + 1);
-    auto merged = sortOf(sort.getKind(), ReshapeOp::create(builder, loc, type.clone(whole), sorted), dim);
-    merged->setAttr(runsAttrName, builder.getI64IntegerAttr(runs));
+namespace {
+
+/// A workgroup sorts as many in shared memory.
+constexpr int64_t elementsOfRun = 2048;
+/// First elements of which a kernel finds fewer than it would sort.
+constexpr int64_t fewElements = 512;
+
+/// Rewrites one sort along the last dimension as sorts of runs and one of what these give.
+class RunSorter {
+public:
+  RunSorter(SortOp sort, int64_t runElements)
+      : sort(sort), builder(sort), loc(sort.getLoc()), type(cast<RankedTensorType>(sort.getX().getType())),
+        element(type.getElementType()), number(cast<RankedTensorType>(sort.getType()).getElementType()),
+        dim(type.getRank() - 1), runElements(runElements), runs(llvm::divideCeil(type.getDimSize(dim), runElements)) {}
+
+  /// `first`: how many elements of a row, and of each run, anybody reads.
+  void apply(int64_t first) {
+    const int64_t kept = std::min(first, runElements);
+    Value x = resize(sort.getX(), runs * runElements, getLast(element, sort.getDescending()));
+    x = reshape(x, {runs, runElements});
+    Value sorted = resize(sortOf(SortKind::Values, x, dim + 1), kept, getLast(element, sort.getDescending()));
+    auto merged = sortOf(sort.getKind(), reshape(sorted, {runs * kept}), dim);
+    const bool isOfIndices = sort.getKind() == SortKind::Indices;
+    const TypedAttr fill =
+        isOfIndices ? TypedAttr(builder.getIntegerAttr(number, 0)) : getLast(element, sort.getDescending());
     Value result = merged;
-    if (sort.getKind() == SortKind::Indices) {
+    if (first == type.getDimSize(dim))
+      merged->setAttr(runsAttrName, builder.getI64IntegerAttr(runs));
+    else
+      result = resize(result, first, fill);
+    if (isOfIndices) {
       // Where the run's element was, of its number in all runs.
-      Value own = sortOf(SortKind::Indices, x, dim + 1);
+      Value own = resize(sortOf(SortKind::Indices, x, dim + 1), kept, builder.getIntegerAttr(number, 0));
       auto places = cast<RankedTensorType>(own.getType());
       Value run = IotaOp::create(builder, loc, places, dim);
       auto step = DenseElementsAttr::get(places, Attribute(builder.getIntegerAttr(number, runElements)));
       run = BinaryOp::create(builder, loc, BinaryKind::Mul, run, ConstantOp::create(builder, loc, places, step));
       Value all = BinaryOp::create(builder, loc, BinaryKind::Add, own, run);
-      all = ReshapeOp::create(builder, loc, places.clone({whole.back()}), all);
-      Value order = ReshapeOp::create(builder, loc, places.clone({whole.back()}), merged);
-      result = GatherOp::create(builder, loc, places.clone({whole.back()}), all, order, 0);
-      result = ReshapeOp::create(builder, loc, places.clone(whole), result);
+      all = ReshapeOp::create(builder, loc, places.clone(ArrayRef<int64_t>(runs * kept)), all);
+      auto found = cast<RankedTensorType>(result.getType());
+      const auto flat = places.clone(ArrayRef<int64_t>(found.getNumElements()));
+      result = GatherOp::create(builder, loc, flat, all, ReshapeOp::create(builder, loc, flat, result), 0);
+      result = ReshapeOp::create(builder, loc, found, result);
     }
-    if (high.back() != 0) {
-      auto given = RankedTensorType::get({}, number);
-      auto zero = sort.getKind() == SortKind::Indices ? TypedAttr(builder.getIntegerAttr(number, 0))
-                                                      : getLast(element, sort.getDescending());
-      Value rest = ConstantOp::create(builder, loc, given, DenseElementsAttr::get(given, Attribute(zero)));
-      high.back() = -high.back();
-      result = PadOp::create(builder, loc, sort.getType(), result, rest, none, high, none);
-    }
+    result = resize(result, type.getDimSize(dim), fill);
     sort.replaceAllUsesWith(result);
     sort.erase();
+  }
+
+private:
+  /// The first elements of the last dimension, or all with `fill` behind them.
+  Value resize(Value x, int64_t extent, TypedAttr fill) {
+    auto from = cast<RankedTensorType>(x.getType());
+    SmallVector<int64_t> none(from.getRank(), 0), high(none), shape(from.getShape());
+    high.back() = extent - shape.back();
+    shape.back() = extent;
+    if (high.back() == 0)
+      return x;
+    auto scalar = RankedTensorType::get({}, from.getElementType());
+    Value rest = ConstantOp::create(builder, loc, scalar, DenseElementsAttr::get(scalar, Attribute(fill)));
+    return PadOp::create(builder, loc, from.clone(shape), x, rest, none, high, none);
+  }
+  /// The dimensions before the row's, and then others.
+  Value reshape(Value x, ArrayRef<int64_t> last) {
+    SmallVector<int64_t> shape(type.getShape().drop_back());
+    llvm::append_range(shape, last);
+    return ReshapeOp::create(builder, loc, cast<RankedTensorType>(x.getType()).clone(shape), x);
+  }
+  SortOp sortOf(SortKind kind, Value of, int64_t along) {
+    auto result = cast<RankedTensorType>(of.getType()).clone(kind == SortKind::Values ? element : number);
+    return SortOp::create(builder, loc, result, kind, of, along, sort.getDescending());
+  }
+
+  SortOp sort;
+  OpBuilder builder;
+  Location loc;
+  RankedTensorType type;
+  Type element, number;
+  int64_t dim, runElements, runs;
+};
+
+} // namespace
+
+/// Of runs whose first elements are found: without padding, if about as many divide a row.
+static int64_t findDivisor(int64_t extent) {
+  for (int64_t more = 0; more < elementsOfRun / 2; ++more)
+    for (int64_t run : {elementsOfRun + more, elementsOfRun - more})
+      if (extent % run == 0)
+        return run;
+  return elementsOfRun;
+}
+
+static void sortRuns(Block &block, const TargetInfo &machine) {
+  // An element looks at each run. Where all rows have more runs than cores have room for, a workgroup for each row
+  // takes less.
+  constexpr int64_t fewestRuns = 4, mostRuns = 64;
+  const int64_t mostOfAll = 2 * machine.cores;
+  // Of first elements each run gives as many: they are to be far fewer than a row, and rows than multiprocessors.
+  constexpr int64_t fewestRunsOfFirsts = 12, fewRows = 32, fewer = 4;
+  for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>())) {
+    sort->removeAttr(runsAttrName);
+    auto type = cast<RankedTensorType>(sort.getX().getType());
+    const auto dim = static_cast<int64_t>(sort.getDim());
+    const int64_t extent = type.getDimSize(dim), rows = extent == 0 ? 0 : type.getNumElements() / extent;
+    const int64_t runs = llvm::divideCeil(extent, elementsOfRun);
+    // Indices are of one row alone.
+    if (!machine.hasSubgroups() || rows == 0 || dim + 1 != type.getRank() ||
+        (sort.getKind() == SortKind::Indices && rows != 1))
+      continue;
+    const int64_t most = zyx::fusion::countRead(sort);
+    if (most <= fewElements && most * 8 <= extent) {
+      if (most > 0 && rows <= fewRows && runs >= fewestRunsOfFirsts && runs * most * fewer <= extent)
+        RunSorter(sort, findDivisor(extent)).apply(most);
+    } else if (runs >= fewestRuns && runs <= mostRuns && rows * runs <= mostOfAll) {
+      // The rows themselves would not have been enough.
+      RunSorter(sort, elementsOfRun).apply(extent);
+    }
   }
 }
 

@@ -61,6 +61,8 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
   if (options.optimise && options.fusion == Fusion::Weighed)
     passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass());
+  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorTiles())
+    passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass());
   addKernelPasses(passes, options);
 }
 
@@ -182,8 +184,10 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   if (fuse) {
     entry.addPass(fusion::createFoldIndexArithmeticPass());
     entry.addPass(fusion::createFormUpdatesPass());
+    entry.addPass(fusion::createFoldTablesPass());
     entry.addPass(fusion::createSortRunsPass());
     entry.addPass(fusion::createPartScansPass());
+    entry.addPass(fusion::createScatterOneHotsPass());
     entry.addPass(fusion::createPartScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());
   }

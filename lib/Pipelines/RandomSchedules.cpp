@@ -21,8 +21,7 @@ static int64_t drawMatrixBits(const Options &options) {
   return bits == 0 && options.scheduleSeed % 2 == 1 ? 64 : bits;
 }
 
-/// Groups are cut anywhere, and results are stored in any order of their axes. Without a seed no results are laid out:
-/// what was weighed to be faster was slower on a card (docs/fusion.md).
+/// Groups are cut anywhere, and results are stored in any order of their axes.
 static void addRandomKernelPhase(OpPassManager &passes, const Options &options) {
   const bool isWeighed = options.optimise && options.fusion == Fusion::Weighed;
   if (options.optimise)

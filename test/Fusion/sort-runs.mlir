@@ -7,9 +7,9 @@
 // CHECK:       graph.sort values %{{.*}} dim = 1 descending {{.*}}zyx.runs = 25{{.*}} : tensor<1x51200xf32>
 // ALONE-LABEL: func.func @values
 // ALONE-NOT:   zyx.runs
-func.func @values(%x: tensor<1x50257xf32>) -> tensor<1x50257xf32> {
-  %y = graph.sort values %x dim = 1 descending : tensor<1x50257xf32> -> tensor<1x50257xf32>
-  return %y : tensor<1x50257xf32>
+func.func @values(%x: tensor<1x50261xf32>) -> tensor<1x50261xf32> {
+  %y = graph.sort values %x dim = 1 descending : tensor<1x50261xf32> -> tensor<1x50261xf32>
+  return %y : tensor<1x50261xf32>
 }
 
 // Where rows are many each has a workgroup; what a text says of runs is not believed.
@@ -18,4 +18,51 @@ func.func @values(%x: tensor<1x50257xf32>) -> tensor<1x50257xf32> {
 func.func @many(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
   %y = graph.sort values %x dim = 1 {zyx.runs = 4 : i64} : tensor<64x32000xf32> -> tensor<64x32000xf32>
   return %y : tensor<64x32000xf32>
+}
+
+// First elements are among those of runs, which divide a row where they can: indices are looked up by their places there.
+// CHECK-LABEL: func.func @first
+// CHECK:       graph.sort values %{{.*}} dim = 2 descending {zyx.first = 40 : i64} : tensor<1x64x2374xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 40 : i64} : tensor<1x2560xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 40 : i64} : tensor<1x64x2374xf32>
+// CHECK:       graph.gather
+// CHECK-NOT:   graph.sort
+// ALONE-LABEL: func.func @first
+// ALONE:       graph.sort
+// ALONE-NOT:   graph.sort
+func.func @first(%x: tensor<1x151936xf32>) -> tensor<1x40xi64> {
+  %y = graph.sort indices %x dim = 1 descending : tensor<1x151936xf32> -> tensor<1x151936xi64>
+  %zero = graph.constant dense<0> : tensor<i64>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -151896] interior = [0, 0] : tensor<1x151936xi64> -> tensor<1x40xi64>
+  return %z : tensor<1x40xi64>
+}
+
+// Of an extent that nothing divides the last run is padded; of several rows each has runs of its own.
+// CHECK-LABEL: func.func @prime
+// CHECK:       graph.pad {{.*}} high = [0, 939]
+// CHECK:       graph.sort values %{{.*}} dim = 2 {zyx.first = 50 : i64} : tensor<3x25x2048xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 1 {zyx.first = 50 : i64} : tensor<3x1250xf32>
+func.func @prime(%x: tensor<3x50261xf32>) -> tensor<3x50xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<3x50261xf32> -> tensor<3x50261xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -50211] interior = [0, 0] : tensor<3x50261xf32> -> tensor<3x50xf32>
+  return %z : tensor<3x50xf32>
+}
+
+// A row that is not much longer than what its runs give, or as many rows as workgroups, is left.
+// CHECK-LABEL: func.func @short
+// CHECK:       graph.sort values %{{.*}} dim = 1 {{.*}} : tensor<1x16000xf32>
+// CHECK-LABEL: func.func @rows
+// CHECK:       graph.sort values %{{.*}} dim = 1 {{.*}} : tensor<33x32000xf32>
+func.func @short(%x: tensor<1x16000xf32>) -> tensor<1x40xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<1x16000xf32> -> tensor<1x16000xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -15960] interior = [0, 0] : tensor<1x16000xf32> -> tensor<1x40xf32>
+  return %z : tensor<1x40xf32>
+}
+func.func @rows(%x: tensor<33x32000xf32>) -> tensor<33x40xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<33x32000xf32> -> tensor<33x32000xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -31960] interior = [0, 0] : tensor<33x32000xf32> -> tensor<33x40xf32>
+  return %z : tensor<33x40xf32>
 }

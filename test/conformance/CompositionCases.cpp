@@ -541,10 +541,42 @@ static void addGroupNorms(std::vector<Case> &cases) {
            }});
 }
 
-/// Long rows whose extents no vector divides: of one workgroup, and of a cluster's; read once, and again.
+/// Linear interpolation along both dimensions of images: positions and weights are made of positions of the results.
+static void addInterpolations(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::F16})
+    for (const bool channelsLast : {false, true})
+      cases.push_back(
+          {"interpolation." + std::string(toString(dtype)) + (channelsLast ? ".last" : ""), [=](Builder &b) {
+             constexpr int64_t from = 9, to = 21;
+             NodeId y = channelsLast ? b.permute(b.x(dtype, {2, from, from, 40}), {0, 3, 1, 2})
+                                     : b.x(dtype, {2, 40, from, from});
+             y = b.cast(y, DType::F32);
+             const NodeId i = b.iota({DType::I64, {to}}, 0);
+             const auto number = [&](double value) { return b.like(i, value); };
+             const NodeId odd = b.add(b.mul(i, number(2)), number(1));
+             const NodeId place = b.binary(BinaryKind::Max, b.sub(b.mul(odd, number(from)), number(to)), number(0));
+             const NodeId low = b.div(place, number(2 * to));
+             const NodeId high = b.binary(BinaryKind::Min, b.add(low, number(1)), number(from - 1));
+             const NodeId rest = b.cast(b.binary(BinaryKind::Rem, place, number(2 * to)), DType::F32);
+             const NodeId weight = b.div(rest, b.like(rest, 2 * to));
+             for (const int64_t dim : {2, 3}) {
+               const NodeId first = b.gather(y, low, dim), second = b.gather(y, high, dim);
+               const Shape shape = b.type(first).shape;
+               Shape along(4, 1);
+               along[static_cast<size_t>(dim)] = to;
+               const NodeId w = b.expand(b.reshape(weight, along), shape);
+               y = b.add(first, b.mul(w, b.sub(second, first)));
+             }
+             return std::vector<NodeId>{b.cast(y, dtype)};
+           }});
+}
+
+/// Rows whose extents no vector divides: short ones, of a warp; long ones, of one workgroup, and of a cluster's; read
+/// once, and again.
 static void addOddRows(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::F64})
-    for (const Shape &shape : {Shape{3, 1031}, Shape{2, 8191}, Shape{3, 20011}, Shape{1, 50257}})
+    for (const Shape &shape : {Shape{70, 49}, Shape{65, 77}, Shape{130, 33}, Shape{3, 1031}, Shape{2, 8191},
+                               Shape{3, 20011}, Shape{1, 50257}})
       cases.push_back(
           {"rows.odd." + std::string(toString(dtype)) + "." + std::to_string(shape.back()), [=](Builder &b) {
              const DType wide = dtype == DType::BF16 ? DType::F32 : dtype;
@@ -554,6 +586,7 @@ static void addOddRows(std::vector<Case> &cases) {
 }
 
 void addCompositionCases(std::vector<Case> &cases) {
+  addInterpolations(cases);
   addOddRows(cases);
   addRows(cases, "softmax", softmax);
   addRows(cases, "layer-norm", layerNorm);

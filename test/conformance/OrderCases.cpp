@@ -331,6 +331,49 @@ static void addFirstElements(std::vector<Case> &cases) {
                    }});
 }
 
+/// First elements of few rows that are far longer: on cards those of runs, and the first of these. Rows of 50261 and of
+/// 25013 elements are divided by no run; many elements are equal.
+static void addFirstOfRuns(std::vector<Case> &cases) {
+  for (DType dtype : {DType::I32, DType::BF16, DType::F32, DType::F64})
+    cases.push_back({"sort.first.runs." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const auto first = [&](SortKind kind, NodeId x, int64_t k, bool descending) {
+                         const DType given = kind == SortKind::Values ? dtype : DType::I64;
+                         const NodeId sorted = b.sort(kind, x, 1, descending);
+                         outputs.push_back(
+                             b.pad(sorted, b.splat(given, {}, 0), {0, 0}, {0, k - b.type(x).shape[1]}, {0, 0}));
+                       };
+                       const NodeId hurt = hurtingRows(b, dtype, {1, 50261});
+                       const NodeId rows = hurtingRows(b, dtype, {3, 25013});
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {1, 30720}, 0, 3, b.random)), dtype);
+                       for (const bool descending : {false, true}) {
+                         first(SortKind::Indices, hurt, 40, descending);
+                         first(SortKind::Values, hurt, 1, descending);
+                         first(SortKind::Values, rows, 50, descending);
+                         first(SortKind::Indices, few, 50, descending);
+                       }
+                       return outputs;
+                     }});
+}
+
+/// Gradients of sorted rows and of their first elements: updates are added where the sort says that they were.
+static void addSortGradients(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64})
+    cases.push_back({"sort.gradient." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       for (const auto &[rows, length, k] : {std::tuple(300, 16, 16), std::tuple(700, 40, 5)}) {
+                         const NodeId sorted = b.sort(SortKind::Indices, b.x(DType::F32, {rows, length}), 1, true);
+                         const NodeId places =
+                             b.pad(sorted, b.splat(DType::I64, {}, 0), {0, 0}, {0, k - length}, {0, 0});
+                         const NodeId row = b.iota({DType::I64, {rows, k}}, 0);
+                         const NodeId all = b.add(places, b.mul(row, b.like(row, length)));
+                         outputs.push_back(b.scatter(ScatterKind::Add, b.splat(dtype, {rows * length}, 0),
+                                                     b.reshape(all, {rows * k}), b.x(dtype, {rows * k}), 0));
+                       }
+                       return outputs;
+                     }});
+}
+
 /// The k largest of each row, with their places: the beginning of a sort.
 static void addTopK(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::BF16, DType::I32})
@@ -522,6 +565,8 @@ void addOrderCases(std::vector<Case> &cases) {
   addRuns(cases);
   addShortSorts(cases);
   addFirstElements(cases);
+  addFirstOfRuns(cases);
+  addSortGradients(cases);
   addTopK(cases);
   addScatterForms(cases);
   addPaddedForms(cases);

@@ -56,7 +56,8 @@ def LayOutResultsPass : Pass<"zyx-cost-lay-out-results", "::mlir::func::FuncOp">
     engine of a card reads.
 
     Values that a contraction reads in another order, and those of their shape that meet them in a group, get that dimension
-    last, where the groups that write and read them are estimated to take less together. The group that writes such a
+    last, where the groups that write and read them are estimated to take less together. So may a result lie as what it is
+    made of, if its group permutes that. The group that writes such a
     value permutes it, and those that read it permute it back: in kernels both are strides. What is returned, or read by
     loops, scans, sorts, scatters and attentions, stays as it is.
 

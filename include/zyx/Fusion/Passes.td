@@ -102,7 +102,8 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
   let summary = "Sort few long rows in two steps";
   let description = [{
     A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
-    element. It is noted there of how many runs a row consists (`zyx.runs`).
+    element. It is noted there of how many runs a row consists (`zyx.runs`). If few first elements of a row are read, runs
+    give so many each, and the second sort is one of these: runs divide a row then, where about as many elements do.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
@@ -158,6 +159,56 @@ def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> 
     %2 = graph.reshape %1 : tensor<2560x12xf32> -> tensor<80x32x12xf32>
     %3 = graph.reduce add %2 dims = [0] : tensor<80x32x12xf32> -> tensor<32x12xf32>
     %0 = graph.binary add %table, %3 : tensor<32x12xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def FoldTablesPass : Pass<"zyx-fusion-fold-tables", "::mlir::func::FuncOp"> {
+  let summary = "Compute positions that gathers read, and weights that go with them";
+  let description = [{
+    An interpolation gathers at positions that are made of positions of its results by four integer ops or more, and multiplies by
+    weights that are made of the same. An element of a kernel would compute all of them again, and a kernel may do so for few
+    ops only. Values of at most 4096 elements that are made of positions and numbers become constants.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %0 = graph.iota dim = 0 : tensor<4xi64>
+    %1 = graph.binary mul %0, %c7 : tensor<4xi64>
+    %2 = graph.binary sub %1, %c3 : tensor<4xi64>
+    %3 = graph.binary max %2, %c0 : tensor<4xi64>
+    %4 = graph.binary div %3, %c14 : tensor<4xi64>
+    %5 = graph.gather %x[%4] dim = 0 : (tensor<2x64xf32>, tensor<4xi64>) -> tensor<4x64xf32>
+    // becomes
+    %4 = graph.constant dense<[0, 0, 0, 1]> : tensor<4xi64>
+    %5 = graph.gather %x[%4] dim = 0 : (tensor<2x64xf32>, tensor<4xi64>) -> tensor<4x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def ScatterOneHotsPass : Pass<"zyx-fusion-scatter-one-hots", "::mlir::func::FuncOp"> {
+  let summary = "Add up updates of places that a sort gives row by row";
+  let description = [{
+    The gradient of a sort of rows, or of their first elements, adds updates to zeros at the row's number times its length and the
+    place. Every workgroup of a scatter would look at all updates. But each is in a row of its own: a result chooses
+    among those of its row, at most 4096 pairs of both in a row. No place comes twice, so that nothing is added up in another order.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %0 = graph.sort indices %x dim = 1 : tensor<8192x16xf32> -> tensor<8192x16xi64>
+    %1 = graph.iota dim = 0 : tensor<8192x16xi64>
+    %2 = graph.binary mul %1, %c16 : tensor<8192x16xi64>
+    %3 = graph.binary add %0, %2 : tensor<8192x16xi64>
+    %4 = graph.reshape %3 : tensor<8192x16xi64> -> tensor<131072xi64>
+    %5 = graph.scatter add %zeros[%4], %u dim = 0 : (tensor<131072xf32>, tensor<131072xi64>, tensor<131072xf32>) -> tensor<131072xf32>
+    // becomes
+    %1 = graph.binary eq %places, %columns : tensor<8192x16x16xi64> -> tensor<8192x16x16xi1>
+    %2 = graph.select %1, %updates, %zero : tensor<8192x16x16xf32>
+    %3 = graph.reduce add %2 dims = [2] : tensor<8192x16x16xf32> -> tensor<8192x16xf32>
+    %5 = graph.reshape %3 : tensor<8192x16xf32> -> tensor<131072xf32>
     ```
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
