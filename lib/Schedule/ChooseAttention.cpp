@@ -8,7 +8,9 @@
 #include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Schedule/Estimate.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -39,6 +41,19 @@ static bool fits(int64_t rows, int64_t keys, int64_t width) {
   return keys / 2 + keys / 4 + width / 2 <= (rows > 128 ? 120 : 200);
 }
 
+/// Whether what is computed of products, as the cap of scores is, takes longer than these, and more registers.
+static bool isHeavy(ArrayRef<Value> computed) {
+  llvm::SetVector<Value> values(computed.begin(), computed.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (isa_and_nonnull<math::TanhOp, math::ErfOp, math::LogOp, math::Log2Op>(op))
+      return true;
+    if (op && !isa<DotOp, ReduceOp, LoadOp>(op))
+      values.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                                unsigned most) {
   std::string reason;
@@ -50,8 +65,14 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
   // Rows of results, scores and weights of a block are in registers: three groups have fewer of these than two, and a
   // mask takes some.
   const bool isMasked = !found->bounds.empty() || found->readsPlaces;
-  const int64_t mostRows =
-      std::min<int64_t>(depth <= 64 && width <= 64 && !isMasked ? 192 : 128, llvm::alignTo(queries, 64));
+  int64_t mostRows = std::min<int64_t>(depth <= 64 && width <= 64 && !isMasked ? 192 : 128, llvm::alignTo(queries, 64));
+  // Of heavy scores two groups take twice as long as one. If there is a multiprocessor for each tile, small ones are
+  // done first.
+  int64_t heads = 1;
+  for (Axis axis : found->batches)
+    heads *= axes.extent(axis);
+  if (isHeavy(found->unmasked) && heads * static_cast<int64_t>(llvm::divideCeil(queries, 64)) <= target.cores)
+    mostRows = 64;
   int64_t keys = width > 192 && isMasked ? 48 : width <= 128 && depth <= 128 && !found->readsMasks ? 128 : 64;
   // The loop behind the first block would be straight code, of which more is in registers at a time.
   if (keys >= 64 && llvm::divideCeil(all, keys) == 2)
@@ -124,8 +145,8 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
-/// Registers that a thread of two groups has, and those that it needs for addresses and what it computes with.
-static constexpr int64_t mostRegisters = 240, otherRegisters = 16;
+/// Registers that a thread of two groups has.
+static constexpr int64_t mostRegisters = 240;
 
 SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                            unsigned most) {
@@ -144,10 +165,13 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
     sums += llvm::alignTo(outer.width, panel);
   const int64_t rows = std::min<int64_t>(128, llvm::alignTo(axes.extent(found->rows), 64)), barriers = 1024;
   const int64_t inner = found->inner.size(), outer = found->outer.size();
+  // What threads need for addresses and what they compute with.
+  const int64_t scratch =
+      isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
   SmallVector<TensorChoice> choices;
   for (int64_t columns : {128, 64, 32}) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
-    const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + otherRegisters;
+    const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + scratch;
     const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - rows * own * elementBytes - barriers) /
                                                     (columns * walked * elementBytes));
     // Of large blocks with few stages the first ones are waited for.

@@ -8,6 +8,9 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -211,7 +214,9 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &frame, llvm::func
     return widen(narrow(operands[0], element));
   Value result;
   if (isa<math::TanhOp>(op)) {
-    result = tanh(operands[0]);
+    result = tanh(operands[0], is16Bit(element));
+  } else if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && is16Bit(element)) {
+    result = divide(operands, quotient.getRhs(), held);
   } else {
     OperationState state(loc, op->getName());
     state.addOperands(operands);
@@ -223,9 +228,32 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &frame, llvm::func
   return isRounded ? widen(narrow(result, element)) : result;
 }
 
+/// A quotient that is rounded to 16 bits next. A constant divisor c is two factors, 1/c towards zero and what that
+/// lacks: the f32 sum of both products is x/c to less than 2^-23, and so is on its side of each place where 16 bits
+/// round, which is a multiple of 2^-23 away or x/c itself. Signs of both factors agree, so infinities stay.
+Value MachineEmitter::divide(ArrayRef<Value> operands, Value divisor, Type held) {
+  // Divisors whose factors, or quotients whose parts, leave the normal numbers are none.
+  constexpr double least = 0x1p-60, most = 0x1p60;
+  DenseElementsAttr elements;
+  if (!matchPattern(divisor, m_Constant(&elements)) || !elements.isSplat())
+    return arith::DivFOp::create(b, loc, held, operands[0], operands[1]);
+  const double by = elements.getSplatValue<APFloat>().convertToDouble(), size = std::abs(by);
+  if (!(size >= least && size <= most))
+    return arith::DivFOp::create(b, loc, held, operands[0], operands[1]);
+  float upper = static_cast<float>(1 / by);
+  if (std::abs(static_cast<double>(upper) * by) > 1)
+    upper = std::nextafter(upper, 0.0F);
+  // 1/by - upper, without the digits that the difference of two f64 would lose.
+  const double lower = std::fma(-static_cast<double>(upper), by, 1.0) / by;
+  if (lower == 0)
+    return arith::MulFOp::create(b, loc, operands[0], number(held, upper));
+  Value product = arith::MulFOp::create(b, loc, operands[0], number(held, lower));
+  return math::FmaOp::create(b, loc, operands[0], number(held, upper), product);
+}
+
 /// The hyperbolic tangent, within 4 units in the last place like everywhere, but out of the card's own power of two
-/// and inverse.
-Value MachineEmitter::tanh(Value x) {
+/// and inverse. To 2^-18 where 16 bits are left of it.
+Value MachineEmitter::tanh(Value x, bool to16Bits) {
   const auto few = arith::FastMathFlags::afn;
   auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
   auto fma = [&](Value x, Value y, double z) -> Value {
@@ -236,10 +264,16 @@ Value MachineEmitter::tanh(Value x) {
   Value power = math::Exp2Op::create(b, loc, times(size, number(x.getType(), 2.8853900817779268)), few);
   Value inverse = arith::DivFOp::create(b, loc, one, arith::AddFOp::create(b, loc, power, one), few);
   Value far = fma(inverse, number(x.getType(), -2), 1);
-  Value square = times(x, x), sum = number(x.getType(), -5.697994027e-3);
-  for (double coefficient : {2.06322968e-2, -5.373743176e-2, 1.333141178e-1, -3.333328068e-1})
-    sum = fma(sum, square, coefficient);
-  Value near = math::FmaOp::create(b, loc, times(size, square), sum, size);
-  Value isNear = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, number(x.getType(), 0.625));
+  Value square = times(x, x), near;
+  if (to16Bits) {
+    near = times(size, fma(square, number(x.getType(), -1.0 / 3), 1));
+  } else {
+    Value sum = number(x.getType(), -5.697994027e-3);
+    for (double coefficient : {2.06322968e-2, -5.373743176e-2, 1.333141178e-1, -3.333328068e-1})
+      sum = fma(sum, square, coefficient);
+    near = math::FmaOp::create(b, loc, times(size, square), sum, size);
+  }
+  Value end = number(x.getType(), to16Bits ? 0.0625 : 0.625);
+  Value isNear = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, size, end);
   return math::CopySignOp::create(b, loc, choose(isNear, near, far), x);
 }

@@ -108,7 +108,8 @@ protected:
   FragAttr acc;
 
 private:
-  mlir::Value tanh(mlir::Value x);
+  mlir::Value divide(llvm::ArrayRef<mlir::Value> operands, mlir::Value divisor, mlir::Type held);
+  mlir::Value tanh(mlir::Value x, bool to16Bits);
 
   mlir::IRMapping arguments;
 };

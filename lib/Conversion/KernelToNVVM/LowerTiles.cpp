@@ -142,6 +142,16 @@ LogicalResult Lowering::lower(IotaOp op) {
   return success();
 }
 
+/// The f32 tile that `extension` widens again behind rounding it to bf16. A bf16 above sixteen zeros is its f32: one
+/// conversion to a pair rounds. LLVM's conversions of single elements take a slow unit and a shift.
+static Value findRounded(Operation *extension, const zyx::target::TargetInfo &target) {
+  auto narrow = extension->getOperand(0).getDefiningOp<arith::TruncFOp>();
+  const bool isRound = narrow && target.arithmetic.hasPackedBfloat && getElementTypeOrSelf(narrow.getType()).isBF16() &&
+                       getElementTypeOrSelf(narrow.getIn().getType()).isF32() &&
+                       getElementTypeOrSelf(extension->getResult(0).getType()).isF32();
+  return isRound ? narrow.getIn() : Value();
+}
+
 /// Between f32 and the 16-bit types. Neighbours in a row share a register of the smaller type, and
 /// are neighbours among the registers of the larger one.
 LogicalResult Lowering::lowerConversion(Operation *op) {
@@ -162,6 +172,14 @@ LogicalResult Lowering::lowerConversion(Operation *op) {
       for (int64_t j = 0; j < 2; ++j)
         both = LLVM::InsertElementOp::create(b, loc, both, from[i + j], constant(j));
       to.push_back(LLVM::FPTruncOp::create(b, loc, tile.getBody().front(), both));
+    }
+  } else if (Value rounded = findRounded(op, target)) {
+    for (Value each : unpack(value(rounded))) {
+      Value none = LLVM::ConstantOp::create(b, loc, f32, b.getF32FloatAttr(0));
+      Value both = LLVM::CallIntrinsicOp::create(b, loc, VectorType::get(2, b.getBF16Type()),
+                                                 b.getStringAttr("llvm.nvvm.ff2bf16x2.rn"), ValueRange{each, none})
+                       .getResult(0);
+      to.push_back(LLVM::BitcastOp::create(b, loc, f32, both));
     }
   } else {
     for (Value each : from) {
