@@ -18,7 +18,7 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 namespace {
 
 enum class Scale { After, Quotient, Queries, Keys };
-enum class Mask { None, Causal, Add, Select, Window, Near, Ahead, Counted, Slope, Parts, Cap };
+enum class Mask { None, Causal, Add, Select, Window, Near, Ahead, Counted, Slope, Parts, Documents, Cap, NarrowCap };
 enum class Division { Before, Reciprocal, After };
 
 /// How an attention is spelled. Batches come before the dimensions of rows.
@@ -93,21 +93,33 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
   }
   case Mask::Counted:
   case Mask::Slope:
-  case Mask::Parts: {
+  case Mask::Parts:
+  case Mask::Documents: {
     // One row of numbers serves queries and keys, of which there are as many.
     const int64_t count = type.shape.back();
     NodeId numbers = b.iota({DType::I64, {count}}, 0);
     numbers = b.add(b.mul(numbers, b.like(numbers, 1)), b.like(numbers, 0));
-    if (mask == Mask::Parts) {
+    const bool isNumbered = mask == Mask::Parts || mask == Mask::Documents;
+    const NodeId places = numbers;
+    if (isNumbered) {
+      // Documents have numbers of 64 bits; some differ in the upper half alone.
       std::vector<double> ids;
       for (int64_t i = 0; i < count; ++i)
-        ids.push_back(static_cast<double>(i / 45));
-      numbers = b.input(makeTensor(DType::I32, {count}, ids));
+        ids.push_back(static_cast<double>(i / 45) * (mask == Mask::Documents && i % 3 == 0 ? 0x1p32 : 1));
+      numbers = b.input(makeTensor(mask == Mask::Parts ? DType::I32 : DType::I64, {count}, ids));
     }
+    auto along = [&](NodeId of, const Shape &shape) {
+      return spread(b, b.expand(b.reshape(of, shape), {count, count}), type.shape);
+    };
     const NodeId row = spread(b, b.expand(b.reshape(numbers, {count, 1}), {count, count}), type.shape);
     const NodeId column = spread(b, b.expand(b.reshape(numbers, {1, count}), {count, count}), type.shape);
-    if (mask == Mask::Parts)
-      return b.select(b.binary(BinaryKind::Eq, row, column), scores, b.like(scores, -inf));
+    if (isNumbered) {
+      NodeId seen = b.binary(BinaryKind::Eq, row, column);
+      if (mask == Mask::Documents)
+        seen = b.binary(BinaryKind::And, seen,
+                        b.binary(BinaryKind::Ge, along(places, {count, 1}), along(places, {1, count})));
+      return b.select(seen, scores, b.like(scores, -inf));
+    }
     if (mask == Mask::Slope) {
       const NodeId distance = b.cast(b.sub(column, row), type.dtype);
       scores = b.add(scores, b.mul(distance, b.like(distance, 0.0625)));
@@ -118,6 +130,8 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId capped = b.mul(b.unary(UnaryKind::Tanh, b.mul(scores, b.like(scores, 0.5))), b.like(scores, 2));
     return masked(b, capped, Mask::Causal, given, closed);
   }
+  case Mask::NarrowCap:
+    break;
   case Mask::Add:
     return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
   case Mask::Select: {
@@ -142,7 +156,15 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
   NodeId scores = b.matmul(q, swapLast(b, k), wide);
   scores = scaled(scaled(scores, Scale::After), Scale::Quotient);
   // Of a number that large no distance is known.
-  scores = masked(b, scores, s.mask, given, s.detached ? -inf : -1e30);
+  Mask mask = s.mask;
+  if (mask == Mask::NarrowCap) {
+    // As in half precision, each step rounded.
+    scores = b.cast(scores, s.dtype);
+    scores = b.mul(b.unary(UnaryKind::Tanh, b.div(scores, b.like(scores, 3))), b.like(scores, 3));
+    scores = b.cast(scores, wide);
+    mask = Mask::Causal;
+  }
+  scores = masked(b, scores, mask, given, s.detached ? -inf : -1e30);
   const auto last = static_cast<int64_t>(b.type(scores).shape.size()) - 1;
   const int64_t keys = b.type(scores).shape.back(), values = b.type(v).shape.back();
   NodeId largest = b.reduce(ReduceKind::Max, scores, {last});
@@ -313,6 +335,14 @@ static void addTensorCores(std::vector<Case> &cases) {
                  : mask == Mask::Parts ? ".parts"
                                        : ""),
             size.spelling(dtype, mask));
+  // Documents of numbers of 64 bits, causal; caps in 16 bits. Of rows that are whole tiles, and others.
+  for (const Mask mask : {Mask::Documents, Mask::NarrowCap})
+    for (const Size &size : {Size{{2}, 200, 200, 64, 64}, Size{{}, 257, 257, 96, 96}, Size{{}, 197, 197, 128, 128}})
+      for (DType dtype : {DType::BF16, DType::F16, DType::F32})
+        add(cases,
+            std::string(mask == Mask::Documents ? "documents." : "narrow-cap.") + std::string(toString(dtype)) +
+                toString(Shape{size.queries, size.features}),
+            size.spelling(dtype, mask));
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows) {
@@ -474,6 +504,15 @@ static void addGradients(std::vector<Case> &cases) {
                                  : mask == Mask::Cap ? ".cap"
                                                      : ""),
         {.dtype = DType::BF16, .batch = {2}, .queries = 150, .keys = 150, .features = 64, .values = 64, .mask = mask});
+  for (DType dtype : {DType::BF16, DType::F16})
+    addGradient(cases, "narrow-cap." + std::string(toString(dtype)),
+                {.dtype = dtype,
+                 .batch = {2},
+                 .queries = 150,
+                 .keys = 150,
+                 .features = 80,
+                 .values = 80,
+                 .mask = Mask::NarrowCap});
   // Keys that heads share have gradients in f32, which are added up.
   for (const Mask mask : {Mask::None, Mask::Causal})
     for (int64_t rows : {128, 150})

@@ -33,17 +33,36 @@ static bool takeBounds(Value condition, const TensorAttention &found, const Axes
   return bound.has_value();
 }
 
-/// What scores are before they are masked, and by which bounds.
+/// Takes those bounds that hold, among others, where a condition does.
+static void takeSomeBounds(Value condition, TensorAttention &found, const Axes &axes) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getInput();
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    takeSomeBounds(both.getLhs(), found, axes);
+    takeSomeBounds(both.getRhs(), found, axes);
+  } else if (auto bound = matchBound(condition, found.queries, found.keys, axes)) {
+    found.bounds.push_back(*bound);
+  }
+}
+
+/// What scores are before they are masked, and by which bounds. Below a mask that is more than bounds all masks stay,
+/// and bounds say which blocks are hidden.
 static void peelMasks(TensorAttention &found, const Axes &axes) {
   Value value = found.max.getInput();
-  while (auto select = value.getDefiningOp<arith::SelectOp>()) {
-    SmallVector<TensorBound> bounds;
-    if (!isMinusInfinity(select.getFalseValue()) || !takeBounds(select.getCondition(), found, axes, bounds))
-      break;
-    found.bounds.append(bounds);
-    value = select.getTrueValue();
-  }
   found.unmasked = value;
+  bool isPeeled = true;
+  for (auto select = value.getDefiningOp<arith::SelectOp>(); select && isMinusInfinity(select.getFalseValue());
+       select = select.getTrueValue().getDefiningOp<arith::SelectOp>()) {
+    SmallVector<TensorBound> bounds;
+    isPeeled &= takeBounds(select.getCondition(), found, axes, bounds);
+    if (isPeeled) {
+      found.bounds.append(bounds);
+      found.unmasked = select.getTrueValue();
+    } else {
+      takeSomeBounds(select.getCondition(), found, axes);
+    }
+  }
+  value = found.unmasked;
   auto product = value.getDefiningOp<arith::MulFOp>();
   auto scaled = product ? scaledBy(product) : std::nullopt;
   // The largest of the products is the product with the largest.
@@ -187,27 +206,30 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   peelMasks(found, axes);
   SmallVector<Axis> own = {found.queries, found.keys};
   own.append(found.batches);
-  ElementwiseSlice scores{
-      axes,
-      own,
-      {found.scores.getResult()},
-      [&](Value value) {
-        bool isOne = elementOf(value).isInteger(1) && matchBound(value, found.queries, found.keys, axes);
-        found.readsPlaces |= isOne;
-        return isOne;
-      },
-      [&](Value value) {
-        auto load = value.getDefiningOp<LoadOp>();
-        bool isOne = load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
-        found.readsPlaces |= isOne;
-        found.readsMasks |= isOne && axes.contains(value, found.queries) && axes.contains(value, found.keys);
-        return isOne;
-      },
-      [&](Value value) {
-        bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
-        found.readsPlaces |= isOne;
-        return isOne;
-      }};
+  ElementwiseSlice scores{axes,
+                          own,
+                          {found.scores.getResult()},
+                          [&](Value value) {
+                            bool isOne =
+                                elementOf(value).isInteger(1) && matchBound(value, found.queries, found.keys, axes);
+                            found.readsPlaces |= isOne;
+                            return isOne;
+                          },
+                          [&](Value value) {
+                            auto load = value.getDefiningOp<LoadOp>();
+                            bool isOne =
+                                load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
+                            found.readsPlaces |= isOne;
+                            found.readsMasks |= isOne && axes.contains(value, found.keys) &&
+                                                (axes.contains(value, found.queries) || elementOf(value).isInteger(64));
+                            return isOne;
+                          },
+                          [&](Value value) {
+                            bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
+                            found.readsPlaces |= isOne;
+                            return isOne;
+                          },
+                          /*hasLongs=*/true};
   if (!scores.check(found.unmasked))
     return none("scores are not computed element by element, of what lies along queries and keys");
   own[1] = columns;

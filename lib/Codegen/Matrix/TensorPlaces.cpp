@@ -271,8 +271,11 @@ bool ElementwiseSlice::check(Value root) {
       continue;
     Operation *op = value.getDefiningOp();
     Type element = elementOf(value);
+    const bool isLong = hasLongs && element.isInteger(64) &&
+                        isa_and_nonnull<LoadOp, BroadcastOp, TransposeOp, ReshapeOp, arith::ConstantOp>(op);
     if (!op || !isTile(value) ||
-        (!element.isF32() && !is16Bit(element) && !element.isInteger(1) && !(isPlace && element.isInteger(32))))
+        (!element.isF32() && !is16Bit(element) && !element.isInteger(1) && !isLong &&
+         !(isPlace && element.isInteger(32))))
       return false;
     for (Axis axis : axes.of(value))
       if (axes.extent(axis) != 1 && !llvm::is_contained(own, axis))

@@ -100,7 +100,7 @@ Type Lowering::convert(Type type) {
   if (element.isBF16() || element.isF16()) {
     element = VectorType::get(2, element);
     count /= 2;
-  } else if (!element.isF32() && !element.isInteger(32) && !element.isInteger(1)) {
+  } else if (!element.isF32() && !element.isInteger(32) && !element.isInteger(64) && !element.isInteger(1)) {
     return {};
   }
   return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, element));

@@ -35,7 +35,7 @@ struct TensorAttention {
   llvm::SmallVector<TensorBound> bounds;
   /// `unmasked` depends on the places of queries and keys, or on what is read for them.
   bool readsPlaces = false;
-  /// There is something to read for each of the scores.
+  /// There is something to read for each of the scores, or 64 bits for each of the keys.
   bool readsMasks = false;
   /// The exponentials are multiplied with this before the last product.
   double weight = 1;

@@ -67,6 +67,8 @@ struct ElementwiseSlice {
   std::function<bool(mlir::Value)> isBound, isRead;
   /// Numbers of rows and columns in i32, of which scores may be computed; without it there are none, and no integers.
   std::function<bool(mlir::Value)> isPlace = {};
+  /// Whether 64-bit integers may be read and compared.
+  bool hasLongs = false;
   bool check(mlir::Value root);
 };
 
