@@ -198,10 +198,129 @@ static LoopOp pullCasts(LoopOp loop) {
   return loop;
 }
 
-static void markElementLoops(func::FuncOp entry) {
+//===----------------------------------------------------------------------===//
+// Parts of sums
+//===----------------------------------------------------------------------===//
+
+/// Into how many parts the `own` elements of a point fall: 1 where there are threads for points alone.
+static int64_t countParts(int64_t points, int64_t own, int64_t threads) {
+  // Each part is stored by each trip and reads what the point reads.
+  constexpr int64_t fewestElements = 4, mostParts = 8;
+  int64_t parts = 1;
+  while (parts < mostParts && own % (2 * parts) == 0 && own / (2 * parts) >= fewestElements &&
+         2 * parts * points <= threads)
+    parts *= 2;
+  return parts;
+}
+
+/// A sum of what a point has along the last dimension, which each trip writes as its row and nobody else reads; the
+/// rows begin with zeros.
+static ReduceOp findWrittenSum(LoopOp loop, unsigned position) {
+  BlockArgument argument = loop.getBlock().getArgument(position + 1);
+  auto scatter = loop.getBlock().getTerminator()->getOperand(position).getDefiningOp<ScatterOp>();
+  ConstantOp initial = getSplat(loop.getInitial()[position]);
+  if (!scatter || scatter.getX() != argument || !argument.hasOneUse() || !scatter->hasOneUse() ||
+      scatter.getKind() != ScatterKind::Set || !initial || !isa<FloatType>(typeOf(scatter).getElementType()) ||
+      !initial.getValue().getSplatValue<APFloat>().isPosZero())
+    return {};
+  auto sum = scatter.getUpdates().getDefiningOp<ReduceOp>();
+  // Parts of narrower sums would be rounded.
+  const bool isOne = sum && sum->hasOneUse() && sum.getKind() == ReduceKind::Add && widthOf(sum) >= 32 &&
+                     sum.getDims() == ArrayRef<int64_t>{typeOf(sum.getX()).getRank() - 1};
+  return isOne ? sum : ReduceOp();
+}
+
+/// The type in which the last dimension is two.
+static RankedTensorType withParts(Value value, int64_t parts) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  shape.back() /= parts;
+  shape.insert(shape.end() - 1, parts);
+  return typeOf(value).clone(shape);
+}
+
+/// Gives each part of what a point carries to a point of its own, where a card has more threads than there are points
+/// and all that a trip writes are sums of it.
+static LoopOp partSums(LoopOp loop, int64_t threads) {
+  if (!loop.getTripsAttr())
+    return loop;
+  const unsigned count = loop.getInitial().size();
+  SmallVector<ReduceOp> sums;
+  int64_t points = 0, own = 0;
+  for (unsigned position = 0; position < count; ++position) {
+    sums.push_back(findWrittenSum(loop, position));
+    RankedTensorType type = typeOf(sums.back() ? sums.back().getX() : loop.getInitial()[position]);
+    if (type.getRank() == 0 || type.getNumElements() == 0 || (own != 0 && type.getShape().back() != own))
+      return loop;
+    own = type.getShape().back();
+    if (sums.back())
+      points = type.getNumElements() / own;
+  }
+  const int64_t parts = points == 0 ? 1 : countParts(points, own, threads);
+  if (parts == 1)
+    return loop;
+  OpBuilder builder(loop);
+  LoopOp copy = cast<LoopOp>(builder.clone(*loop));
+  Block &block = copy.getBlock();
+  SmallVector<Value> initials;
+  for (unsigned position = 0; position < count; ++position) {
+    BlockArgument argument = block.getArgument(position + 1);
+    OpOperand &yielded = block.getTerminator()->getOpOperand(position);
+    Value initial = loop.getInitial()[position];
+    RankedTensorType apart;
+    if (ReduceOp sum = sums[position] ? findWrittenSum(copy, position) : ReduceOp()) {
+      auto scatter = yielded.get().getDefiningOp<ScatterOp>();
+      auto wide = [&](Value value) {
+        SmallVector<int64_t> shape(typeOf(value).getShape());
+        shape.push_back(parts);
+        return typeOf(value).clone(shape);
+      };
+      apart = wide(argument);
+      builder.setInsertionPoint(sum);
+      Value x = ReshapeOp::create(builder, sum.getLoc(), withParts(sum.getX(), parts), sum.getX());
+      Value made = ReduceOp::create(builder, sum.getLoc(), wide(sum), ReduceKind::Add, x,
+                                    ArrayRef<int64_t>{typeOf(x).getRank() - 1});
+      argument.setType(apart);
+      scatter.getUpdatesMutable().assign(made);
+      scatter.getResult().setType(apart);
+      sum.erase();
+    } else {
+      apart = withParts(argument, parts);
+      builder.setInsertionPointToStart(&block);
+      auto whole = ReshapeOp::create(builder, copy.getLoc(), argument.getType(), argument);
+      argument.replaceAllUsesExcept(whole.getResult(), whole);
+      argument.setType(apart);
+      builder.setInsertionPoint(block.getTerminator());
+      yielded.set(ReshapeOp::create(builder, copy.getLoc(), apart, yielded.get()));
+    }
+    builder.setInsertionPoint(copy);
+    ConstantOp splat = getSplat(initial);
+    initials.push_back(splat ? makeSplat(builder, splat, apart)
+                             : Value(ReshapeOp::create(builder, copy.getLoc(), apart, initial)));
+  }
+  LoopOp made = moveBody(copy, initials, copy.getInvariants());
+  copy.erase();
+  if (!ElementLoop::analyse(made)) {
+    made.erase();
+    return loop;
+  }
+  builder.setInsertionPointAfter(made);
+  for (auto [position, results] : llvm::enumerate(llvm::zip_equal(loop.getResults(), made.getResults()))) {
+    auto [old, result] = results;
+    Value whole = sums[position] ? Value(ReduceOp::create(builder, loop.getLoc(), old.getType(), ReduceKind::Add,
+                                                          result, ArrayRef<int64_t>{typeOf(result).getRank() - 1}))
+                                 : Value(ReshapeOp::create(builder, loop.getLoc(), old.getType(), result));
+    old.replaceAllUsesWith(whole);
+  }
+  loop.erase();
+  return made;
+}
+
+static void markElementLoops(func::FuncOp entry, int64_t threads) {
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
   for (LoopOp loop : loops) {
+    if (threads != 0)
+      loop = partSums(loop, threads);
     if (!ElementLoop::analyse(loop))
       continue;
     useSplats(loop);
@@ -222,12 +341,13 @@ static void markElementLoops(func::FuncOp entry) {
 namespace {
 
 struct MarkElementLoops : impl::MarkElementLoopsPassBase<MarkElementLoops> {
+  using MarkElementLoopsPassBase::MarkElementLoopsPassBase;
   void runOnOperation() override {
     func::FuncOp entry = getOperation();
     if (failed(requireNumbers(entry)))
       return signalPassFailure();
     if (!entry.isExternal() && entry.getBody().hasOneBlock())
-      markElementLoops(entry);
+      markElementLoops(entry, threads);
   }
 };
 

@@ -266,7 +266,7 @@ static void addElements(std::vector<Case> &cases, DType dtype) {
                      });
                    }});
   // A few numbers for each, with sums over them, and what many share.
-  for (int64_t own : {1, 3, 16})
+  for (int64_t own : {1, 3, 16, 64, 128})
     cases.push_back({named("loop.elements.states", dtype) + "." + std::to_string(own), [=](Builder &b) {
                        const NodeId x = b.x(dtype, {2, 6, 13}), c = b.x(dtype, {2, 6, own}),
                                     rate = b.x(dtype, {13, own});

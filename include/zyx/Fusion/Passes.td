@@ -60,7 +60,12 @@ def MarkElementLoopsPass : Pass<"zyx-fusion-mark-element-loops", "::mlir::func::
     // becomes
     %0 = graph.loop ... { ... } {zyx.one_kernel}
     ```
+
+    Where points are fewer than threads, and each trip writes a sum of what a point carries, points fall into parts. The
+    loop writes the sum of each part, and a reduction behind it adds these up.
   }];
+  let options = [Option<"threads", "threads", "int64_t", "0",
+                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
