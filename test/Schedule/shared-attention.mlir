@@ -233,3 +233,43 @@ func.func @few(%q: tensor<1x8x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x8x
   %v31 = graph.cast %v30 : tensor<1x8x1x128xf32> -> tensor<1x8x1x128xbf16>
   return %v31 : tensor<1x8x1x128xbf16>
 }
+
+// -----
+
+// Causal queries: the last ones of all heads see the most keys, and come first.
+// CHECK-LABEL: plan.func @
+// CHECK: kernel.func @{{.*}}schedule = #kernel.schedule<[#kernel.grid_step<"m", 64>, #kernel.online_step<"n", {{32|64}}>]>, threads = 256
+// CHECK-NOT: kernel.func
+// LOWERED-LABEL: plan.func @
+// LOWERED: kernel.grid ([[TILE:%.*]], %{{.*}}) in [4, 80] step [1, 1]
+// LOWERED: arith.subi %c3, [[TILE]] : index
+func.func @causal(%q: tensor<40x2x200x64xf32>, %k: tensor<40x2x200x64xf32>, %v: tensor<40x2x200x64xf32>) -> tensor<40x2x200x64xf32> {
+  %0 = graph.permute %k order = [0, 1, 3, 2] : tensor<40x2x200x64xf32> -> tensor<40x2x64x200xf32>
+  %1 = graph.reshape %q : tensor<40x2x200x64xf32> -> tensor<40x2x200x64x1xf32>
+  %2 = graph.expand %1 : tensor<40x2x200x64x1xf32> -> tensor<40x2x200x64x200xf32>
+  %3 = graph.reshape %0 : tensor<40x2x64x200xf32> -> tensor<40x2x1x64x200xf32>
+  %4 = graph.expand %3 : tensor<40x2x1x64x200xf32> -> tensor<40x2x200x64x200xf32>
+  %5 = graph.binary mul %2, %4 : tensor<40x2x200x64x200xf32>
+  %6 = graph.reduce add %5 dims = [3] : tensor<40x2x200x64x200xf32> -> tensor<40x2x200x200xf32>
+  %row = graph.iota dim = 2 : tensor<40x2x200x200xi32>
+  %column = graph.iota dim = 3 : tensor<40x2x200x200xi32>
+  %seen = graph.binary ge %row, %column : tensor<40x2x200x200xi32>
+  %none = graph.constant dense<0xFF800000> : tensor<40x2x200x200xf32>
+  %7 = graph.select %seen, %6, %none : tensor<40x2x200x200xf32>
+  %8 = graph.reduce max %7 dims = [3] : tensor<40x2x200x200xf32> -> tensor<40x2x200xf32>
+  %9 = graph.reshape %8 : tensor<40x2x200xf32> -> tensor<40x2x200x1xf32>
+  %10 = graph.expand %9 : tensor<40x2x200x1xf32> -> tensor<40x2x200x200xf32>
+  %11 = graph.binary sub %7, %10 : tensor<40x2x200x200xf32>
+  %12 = graph.unary exp %11 : tensor<40x2x200x200xf32>
+  %13 = graph.reduce add %12 dims = [3] : tensor<40x2x200x200xf32> -> tensor<40x2x200xf32>
+  %14 = graph.reshape %13 : tensor<40x2x200xf32> -> tensor<40x2x200x1xf32>
+  %15 = graph.expand %14 : tensor<40x2x200x1xf32> -> tensor<40x2x200x200xf32>
+  %16 = graph.binary div %12, %15 : tensor<40x2x200x200xf32>
+  %17 = graph.reshape %16 : tensor<40x2x200x200xf32> -> tensor<40x2x200x200x1xf32>
+  %18 = graph.expand %17 : tensor<40x2x200x200x1xf32> -> tensor<40x2x200x200x64xf32>
+  %19 = graph.reshape %v : tensor<40x2x200x64xf32> -> tensor<40x2x1x200x64xf32>
+  %20 = graph.expand %19 : tensor<40x2x1x200x64xf32> -> tensor<40x2x200x200x64xf32>
+  %21 = graph.binary mul %18, %20 : tensor<40x2x200x200x64xf32>
+  %22 = graph.reduce add %21 dims = [3] : tensor<40x2x200x200x64xf32> -> tensor<40x2x200x64xf32>
+  return %22 : tensor<40x2x200x64xf32>
+}

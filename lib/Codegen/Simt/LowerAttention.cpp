@@ -33,11 +33,25 @@ public:
         queries(FactorStaging::ofQueries(*this)),
         keys(*this, attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth),
         values(*this, attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width), results(*this),
-        each(shape.keys / perRow) {}
+        each(shape.keys / perRow), tiles(llvm::divideCeil(numRows, shape.rows)),
+        beginsLast(tiles > 1 && shape.cluster == 1 &&
+                   attention.numPrograms() * tiles <= placesWithLongest * machine.cores && seesMoreLater()) {}
 
   LogicalResult run();
 
 private:
+  /// Of so many programs for each multiprocessor those that run longest come first; of more, neighbours that read the
+  /// same keys stay together.
+  static constexpr int64_t placesWithLongest = 16;
+
+  /// Whether later rows may see more keys, which then take longer.
+  bool seesMoreLater() const {
+    return llvm::any_of(findKeyLimits(attention, axes), [&](const KeyLimit &limit) {
+      return limit.isEnd && llvm::any_of(attention.rows, [&](const SharedAttention::Part &part) {
+               return axes.contains(limit.number, part.axis);
+             });
+    });
+  }
   LogicalResult stageQueries();
   LogicalResult narrowKeys(Value &begin, Value &end);
   void scoreParts();
@@ -54,6 +68,9 @@ private:
   Value parts, weights, shrinks;
   /// Keys of a block that a thread compares.
   const int64_t each;
+  /// Programs that read the same keys, and whether the last one of them comes first, of all that read others.
+  const int64_t tiles;
+  const bool beginsLast;
 };
 
 } // namespace
@@ -311,14 +328,16 @@ LogicalResult AttentionLowering::run() {
     extents.push_back(b.getIndexAttr(part.extent));
     steps.push_back(1);
   }
-  extents.push_back(b.getIndexAttr(llvm::divideCeil(numRows, shape.rows)));
+  extents.insert(beginsLast ? extents.begin() : extents.end(), b.getIndexAttr(tiles));
   steps.push_back(1);
   auto grid = GridOp::create(b, loc, extents, steps);
   OpBuilder::InsertPoint behind = b.saveInsertionPoint();
   b.setInsertionPointToStart(&grid.getBody().front());
-  for (auto [part, at] : llvm::zip(attention.batches, grid.getIndices()))
+  ValueRange indices = grid.getIndices();
+  for (auto [part, at] : llvm::zip(attention.batches, beginsLast ? indices.drop_front() : indices.drop_back()))
     program.positions[part.axis] = times(at, axes.extent(part.axis) / part.extent);
-  firstRow = times(grid.getIndices().back(), shape.rows);
+  Value tile = beginsLast ? b.createOrFold<arith::SubIOp>(loc, index(tiles - 1), indices.front()) : indices.back();
+  firstRow = times(tile, shape.rows);
   thread = IdOp::create(b, loc, b.getIndexType(), IdKind::Thread);
 
   auto shared = [&](Value factor) {
