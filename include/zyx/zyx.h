@@ -24,6 +24,7 @@
 #include "zyx/Tensor/Factorizations.h"
 #include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Functions.h"
+#include "zyx/Tensor/HostView.h"
 #include "zyx/Tensor/Indexing.h"
 #include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/Linalg.h"

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Gradients of tensors, and what is refused because it would be 0 without a word.
 //===----------------------------------------------------------------------===//
-#include "State.h"
+#include "Compose.h"
 
 #include "zyx/Graph/Gradient.h"
 
@@ -77,6 +77,17 @@ Status State::checkDerivations(const std::unordered_set<NodeId> &behind, std::sp
             "call it without the Jit; of detach() of the result it is none");
   }
   return Status::ok();
+}
+
+bool State::isConstant(const Tensor &tensor) {
+  std::lock_guard lock(mutex);
+  return states[nodeOf(tensor)].isConstant;
+}
+
+/// A factor of 1 has the derivative of what it is, to every order, and is gone when a program is compiled.
+Tensor zyx::asSource(const Tensor &x, Place where) {
+  expectFloat(x, "asSource", where);
+  return stateOf(x).isConstant(x) ? x.detach(where) : Operand(x, where) * Operand(1, where);
 }
 
 Result<std::vector<Tensor>> State::gradient(const Tensor &target, std::span<const Tensor> sources,

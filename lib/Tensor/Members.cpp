@@ -51,6 +51,13 @@ Tensor Tensor::log1p(Place where) const { return zyx::log1p(*this, where); }
 Tensor Tensor::expm1(Place where) const { return zyx::expm1(*this, where); }
 Tensor Tensor::sinh(Place where) const { return zyx::sinh(*this, where); }
 Tensor Tensor::cosh(Place where) const { return zyx::cosh(*this, where); }
+Tensor Tensor::asin(Place where) const { return zyx::asin(*this, where); }
+Tensor Tensor::acos(Place where) const { return zyx::acos(*this, where); }
+Tensor Tensor::atan(Place where) const { return zyx::atan(*this, where); }
+Tensor Tensor::asinh(Place where) const { return zyx::asinh(*this, where); }
+Tensor Tensor::acosh(Place where) const { return zyx::acosh(*this, where); }
+Tensor Tensor::atanh(Place where) const { return zyx::atanh(*this, where); }
+Tensor Tensor::signBit(Place where) const { return zyx::signBit(*this, where); }
 Tensor Tensor::erfinv(Place where) const { return zyx::erfinv(*this, where); }
 Tensor Tensor::frac(Place where) const { return zyx::frac(*this, where); }
 Tensor Tensor::square(Place where) const { return zyx::square(*this, where); }

@@ -387,8 +387,7 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
   Status status = value->read(bytes);
   {
     std::lock_guard lock(mutex);
-    if (auto reads = beingRead.find(value.get()); --reads->second == 0)
-      beingRead.erase(reads);
+    endRead(value.get());
     settle();
     if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())
       status = told;

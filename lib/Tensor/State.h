@@ -17,6 +17,7 @@
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Error.h"
+#include "zyx/Tensor/HostView.h"
 #include "zyx/Tensor/Jit.h"
 #include "zyx/Tensor/PendingUpdate.h"
 #include "zyx/Tensor/Tape.h"
@@ -137,6 +138,8 @@ public:
   std::string describe(const Tensor &tensor);
   /// Whether it depends on arguments that have no values.
   bool isOpen(const Tensor &tensor);
+  /// Whether no leaf is behind it.
+  bool isConstant(const Tensor &tensor);
   /// Whether it has no value, and takes fewer bytes as what it is made of, as unpacked weights do.
   bool isMadeOfLess(const Tensor &tensor);
   Result<Tensor> transfer(const Tensor &tensor, const std::string &device, const Place &where);
@@ -149,6 +152,8 @@ public:
   bool isRealized(const Tensor &tensor);
   uint64_t idOf(const Tensor &tensor);
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
+  /// The elements where they are.
+  Result<HostView> view(const Tensor &tensor, const Place &where);
   /// Of what is in flight, looks at what is over; then calls a function that may look at a pending update.
   template <typename F> auto look(F &&at) {
     std::lock_guard lock(mutex);
@@ -366,6 +371,7 @@ private:
   /// Of a value that is about to be on its device.
   void noteReturn(NodeId node);
   void touch(NodeId node) { states[node].lastUse = ++numUses; }
+  void endRead(const runtime::Buffer *value);
   void waitForFlights();
   void forEachProgram(const std::function<void(Program &)> &visit);
   void trimPrograms(uint16_t device);

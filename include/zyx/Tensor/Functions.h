@@ -31,6 +31,9 @@ Tensor sign(const Tensor &x, Place where = Place::current());
 Tensor isNan(const Tensor &x, Place where = Place::current());
 Tensor isInf(const Tensor &x, Place where = Place::current());
 Tensor isFinite(const Tensor &x, Place where = Place::current());
+/// floor(a / b), and a - b floor(a / b) with the sign of b: `//` and `%` of Python.
+Tensor floorDivide(Operand a, Operand b);
+Tensor floorRemainder(Operand a, Operand b);
 /// a + weight * (b - a).
 Tensor lerp(Operand a, Operand b, Operand weight);
 /// Every bit of bools and integers the other way round.
@@ -43,8 +46,29 @@ Tensor log1p(const Tensor &x, Place where = Place::current());
 Tensor expm1(const Tensor &x, Place where = Place::current());
 Tensor sinh(const Tensor &x, Place where = Place::current());
 Tensor cosh(const Tensor &x, Place where = Place::current());
+/// NaN where |x| > 1.
+Tensor asin(const Tensor &x, Place where = Place::current());
+Tensor acos(const Tensor &x, Place where = Place::current());
+Tensor atan(const Tensor &x, Place where = Place::current());
+Tensor asinh(const Tensor &x, Place where = Place::current());
+/// NaN below 1.
+Tensor acosh(const Tensor &x, Place where = Place::current());
+/// Infinite at -1 and 1, NaN beyond.
+Tensor atanh(const Tensor &x, Place where = Place::current());
+/// The angle of the point (x, y), from -pi to pi; -0 counts as negative.
+Tensor atan2(Operand y, Operand x);
+/// sqrt(a^2 + b^2) without overflow; infinite where either is.
+Tensor hypot(Operand a, Operand b);
+/// log(e^a + e^b) without overflow.
+Tensor logAddExp(Operand a, Operand b);
 /// The y with erf(y) = x; infinite at -1 and 1, NaN beyond. Gradients are right up to the second order.
 Tensor erfinv(const Tensor &x, Place where = Place::current());
+/// Whether floats are negative, -0 and NaN of that sign among them; bools.
+Tensor signBit(const Tensor &x, Place where = Place::current());
+/// The size of the first one with the sign of the second.
+Tensor copySign(Operand size, Operand sign);
+/// The next float of the dtype in the direction of another one.
+Tensor nextAfter(Operand from, Operand to);
 /// x - trunc(x).
 Tensor frac(const Tensor &x, Place where = Place::current());
 /// x * x, of all numbers.

@@ -44,6 +44,11 @@ std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const Tensor
 std::vector<Tensor> gradient(const Tensor &target, Tensors sources, const GradientOptions &options,
                              Place where = Place::current());
 
+/// The same floats as another node, for a function of whose result a gradient with respect to this argument alone is
+/// asked: what was made of `x` elsewhere is no part of it. Gradients go on through it to `x`, unless that is made of
+/// constants alone, of which a leaf is made.
+Tensor asSource(const Tensor &x, Place where = Place::current());
+
 /// What a function makes of tensors, as a checkpoint: a gradient through it keeps the inputs, and what else the
 /// function reads, and computes all that lies between them and the results again. So a step needs less memory and more
 /// time; its values are the same, and so are random numbers, which follow from their seeds. A checkpoint may lie in

@@ -305,6 +305,13 @@ public:
   Tensor expm1(Place where = Place::current()) const;
   Tensor sinh(Place where = Place::current()) const;
   Tensor cosh(Place where = Place::current()) const;
+  Tensor asin(Place where = Place::current()) const;
+  Tensor acos(Place where = Place::current()) const;
+  Tensor atan(Place where = Place::current()) const;
+  Tensor asinh(Place where = Place::current()) const;
+  Tensor acosh(Place where = Place::current()) const;
+  Tensor atanh(Place where = Place::current()) const;
+  Tensor signBit(Place where = Place::current()) const;
   Tensor erfinv(Place where = Place::current()) const;
   Tensor frac(Place where = Place::current()) const;
   Tensor square(Place where = Place::current()) const;
