@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <link.h>
 #include <new>
 #include <unistd.h>
 
@@ -70,6 +71,18 @@ std::string programFolder() {
   return program.substr(0, program.rfind('/'));
 }
 
+/// The folder of the library that this code is in, as it is in an extension of Python; "" where it is the program.
+std::string ownFolder() {
+  Dl_info found;
+  link_map *map = nullptr;
+  if (dladdr1(reinterpret_cast<const void *>(&programFolder), &found, reinterpret_cast<void **>(&map),
+              RTLD_DL_LINKMAP) == 0 ||
+      !map || map->l_name[0] != '/')
+    return "";
+  const std::string path = map->l_name;
+  return path.substr(0, path.rfind('/'));
+}
+
 /// Where the loader looks for libraries of the program.
 std::vector<std::string> libraryFolders() {
   std::vector<std::string> folders;
@@ -116,6 +129,8 @@ std::vector<std::string> Compiler::candidates() {
     return {named};
   std::vector<std::string> paths = {programFolder() + "/../lib/libZyxCompiler.so",
                                     programFolder() + "/libZyxCompiler.so"};
+  if (const std::string own = ownFolder(); !own.empty())
+    paths.insert(paths.begin(), own + "/libZyxCompiler.so");
   for (const std::string &folder : libraryFolders())
     paths.push_back(folder + "/libZyxCompiler.so");
   return paths;
