@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs what building and testing zyx needs on Debian 12, through apt, and CUDA's assembler, through pip into
-# build/ptxas, where the machine has none. docs/dependencies.md gives the reason for each package.
-#   utils/install.sh [--benchmarks] [--no-ptxas]
+# Installs what building and testing zyx needs on Debian 12, through apt; CUDA's assembler, through pip into build/ptxas,
+# where the machine has none; and what the Python package is built and tested with, through pip into build/python.
+# docs/dependencies.md gives the reason for each package.
+#   utils/install.sh [--benchmarks] [--no-ptxas] [--no-python]
 # --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; without the assembler, tests of cubins are
-# skipped.
+# skipped, and without build/python the package is not built.
 set -euo pipefail
 
 packages=(
@@ -14,12 +15,13 @@ packages=(
   patchelf xz-utils
   qemu-user g++-aarch64-linux-gnu
 )
-wants_ptxas=yes
+wants_ptxas=yes wants_python=yes
 for option in "$@"; do
   case $option in
     --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
     --no-ptxas) wants_ptxas= ;;
-    --help | -h) sed -n '2,6s/^# \?//p' "$0"; exit 0 ;;
+    --no-python) wants_python= ;;
+    --help | -h) sed -n '2,8s/^# \?//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -35,6 +37,15 @@ if [ -n "$wants_ptxas" ] && ! command -v ptxas >/dev/null && ! compgen -G '/usr/
   esac
 else
   wants_ptxas=
+fi
+
+# The environment that is there has what is listed, where its copy of the list says so.
+python_folder=$(cd "$(dirname "$0")/.." && pwd)/build/python
+requirements=$(cd "$(dirname "$0")/.." && pwd)/test/python/requirements.txt
+if [ -n "$wants_python" ] && ! cmp -s "$requirements" "$python_folder/requirements.txt"; then
+  packages+=(python3-dev python3-venv)
+else
+  wants_python=
 fi
 
 missing=()
@@ -82,4 +93,16 @@ install_ptxas() {
 if [ -n "$wants_ptxas" ]; then
   echo "installing ptxas $ptxas_version in build/ptxas"
   install_ptxas || echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
+fi
+
+install_python() {
+  # As for the assembler: a folder that is there is whole but for its list.
+  rm -f "$python_folder/requirements.txt"
+  /usr/bin/python3 -m venv "$python_folder" || return 1
+  "$python_folder/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary=:all: -r "$requirements" || return 1
+  cp "$requirements" "$python_folder/requirements.txt"
+}
+if [ -n "$wants_python" ]; then
+  echo "installing what the Python package needs in build/python"
+  install_python || echo "install.sh: no build/python: the Python package will not be built or tested" >&2
 fi

@@ -1,4 +1,5 @@
-"""utils/install.sh brings CUDA's assembler where the machine has none, whole or not at all."""
+"""utils/install.sh brings CUDA's assembler where the machine has none, and the environment of the Python package, whole or
+not at all."""
 import os
 import pathlib
 import subprocess
@@ -9,7 +10,9 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "utils" / "install.sh"
 PIP = """#!/bin/bash
 # pip install ... --target=FOLDER nvidia-cuda-nvcc==VERSION
 echo "$@" >>"$STUB_LOG"
+if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit; fi
 for option in "$@"; do case $option in --target=*) folder=${option#*=} ;; esac; done
+[ -n "${folder:-}" ] || { [ -z "${STUB_FAILS:-}" ]; exit; }
 mkdir -p "$folder/nvidia/cu13/bin" "$folder/nvidia_cuda_nvcc-1.dist-info/licenses"
 [ -z "${STUB_FAILS:-}" ] || exit 1
 echo assembler >"$folder/nvidia/cu13/bin/ptxas"
@@ -36,9 +39,9 @@ class Install(unittest.TestCase):
         (self.root / name).write_text(text)
         (self.root / name).chmod(0o755)
 
-    def run_script(self, *options, **variables):
+    def run_script(self, *options, python=False, **variables):
         environment = {**os.environ, "PATH": f"{self.root}/bin:/usr/bin:/bin", "STUB_LOG": str(self.log), **variables}
-        ran = subprocess.run([self.root / "utils/install.sh", *options], env=environment, text=True,
+        ran = subprocess.run([self.root / "utils/install.sh", *([] if python else ["--no-python"]), *options], env=environment, text=True,
                              capture_output=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return ran.stderr
@@ -66,6 +69,19 @@ class Install(unittest.TestCase):
     def test_leaves_nothing_behind_where_it_cannot_be_had(self):
         self.assertIn("no ptxas: tests of cubins will be skipped", self.run_script(STUB_FAILS="1"))
         self.assertEqual(os.listdir(self.root / "build"), [])
+
+    def test_brings_the_environment_once(self):
+        (self.root / "test/python").mkdir(parents=True)
+        self.write("test/python/requirements.txt", "nanobind==1\n")
+        self.run_script("--no-ptxas", python=True)
+        self.assertEqual(self.made(), ["build/python/bin/python", "build/python/requirements.txt"])
+        self.run_script("--no-ptxas", python=True)
+        self.assertEqual(self.log.read_text().count("-r "), 1)
+        self.write("test/python/requirements.txt", "nanobind==2\n")
+        self.assertIn("no build/python", self.run_script("--no-ptxas", python=True, STUB_FAILS="1"))
+        self.assertEqual(self.made(), ["build/python/bin/python"])
+        self.run_script("--no-ptxas", python=True)
+        self.assertEqual((self.root / "build/python/requirements.txt").read_text(), "nanobind==2\n")
 
 
 if __name__ == "__main__":

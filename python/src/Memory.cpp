@@ -1,0 +1,270 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Elements that come from other libraries, and that they read: the buffer protocol and DLPack.
+//===----------------------------------------------------------------------===//
+#include "Python.h"
+
+#include <nanobind/ndarray.h>
+
+#include <bit>
+
+using namespace zyx;
+using namespace zyx::python;
+
+//===----------------------------------------------------------------------===//
+// The buffer protocol
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// By the module struct; "" for dtypes that it has not.
+const char *formatOf(DType dtype) {
+  switch (dtype) {
+  case DType::Bool:
+    return "?";
+  case DType::I8:
+    return "b";
+  case DType::I16:
+    return "h";
+  case DType::I32:
+    return "i";
+  case DType::I64:
+    return "q";
+  case DType::U8:
+    return "B";
+  case DType::U16:
+    return "H";
+  case DType::U32:
+    return "I";
+  case DType::U64:
+    return "Q";
+  case DType::F16:
+    return "e";
+  case DType::F32:
+    return "f";
+  case DType::F64:
+    return "d";
+  default:
+    return "";
+  }
+}
+
+/// Of native order, whose sizes depend on the machine for l and L.
+DType dtypeOfFormat(const char *format, Py_ssize_t itemsize) {
+  std::string_view text = format ? format : "B";
+  if (!text.empty() && (text[0] == '<' || text[0] == '=' || text[0] == '@'))
+    text.remove_prefix(1);
+  if (!text.empty() && (text[0] == '>' || text[0] == '!'))
+    throw nb::type_error(
+        "asarray: the elements are big-endian; NumPy's x.astype(x.dtype.newbyteorder('=')) makes others");
+  if (text.size() == 1) {
+    const char code = text[0];
+    if (code == 'l' || code == 'n')
+      return itemsize == 8 ? DType::I64 : DType::I32;
+    if (code == 'L' || code == 'N')
+      return itemsize == 8 ? DType::U64 : DType::U32;
+    for (int i = 0; i < numDTypes; ++i)
+      if (const auto dtype = static_cast<DType>(i); *formatOf(dtype) == code && byteSize(dtype) == itemsize)
+        return dtype;
+  }
+  throw nb::type_error(("asarray: zyx has no dtype for elements of format '" + std::string(text) + "'").c_str());
+}
+
+/// What a consumer's view holds: the owner of the memory, and extents and strides.
+struct View {
+  HostView host;
+  std::vector<Py_ssize_t> shape, strides;
+};
+
+HostView hostViewOf(const Tensor &tensor) {
+  const Place where = here();
+  const Released released;
+  return hostView(tensor, where);
+}
+
+int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
+  view->obj = nullptr;
+  try {
+    const Array &array = nb::cast<const Array &>(nb::handle(object));
+    const DType dtype = array.value.dtype();
+    if (flags & PyBUF_WRITABLE) {
+      PyErr_SetString(PyExc_BufferError, "zyx: an array does not change, so its memory is not writable");
+      return -1;
+    }
+    if (*formatOf(dtype) == '\0') {
+      PyErr_Format(PyExc_BufferError,
+                   "zyx: the buffer protocol has no elements of %R; numpy.asarray() with ml_dtypes has",
+                   toPython(dtype).ptr());
+      return -1;
+    }
+    auto made = std::make_unique<View>(View{hostViewOf(array.value), {}, {}});
+    const Shape &shape = array.value.shape();
+    made->shape.assign(shape.begin(), shape.end());
+    made->strides.resize(shape.size());
+    Py_ssize_t stride = byteSize(dtype);
+    for (size_t i = shape.size(); i-- != 0; stride *= shape[i])
+      made->strides[i] = stride;
+    // Of no elements there is no address, and who reads none asks for one all the same.
+    static std::byte nothing;
+    const std::byte *begin = made->host.bytes.empty() ? &nothing : made->host.bytes.data();
+    view->buf = const_cast<std::byte *>(begin);
+    view->len = static_cast<Py_ssize_t>(made->host.bytes.size());
+    view->itemsize = byteSize(dtype);
+    view->readonly = 1;
+    view->ndim = static_cast<int>(shape.size());
+    view->format = flags & PyBUF_FORMAT ? const_cast<char *>(formatOf(dtype)) : nullptr;
+    view->shape = made->shape.data();
+    view->strides = made->strides.data();
+    view->suboffsets = nullptr;
+    view->internal = made.release();
+    Py_INCREF(object);
+    view->obj = object;
+    return 0;
+  } catch (const nb::python_error &) {
+    PyErr_SetString(PyExc_BufferError, "zyx: the array was not computed");
+    return -1;
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_BufferError, error.what());
+    return -1;
+  }
+}
+
+void releaseBuffer(PyObject *, Py_buffer *view) noexcept { delete static_cast<View *>(view->internal); }
+
+const PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void *>(&getBuffer)},
+                             {Py_bf_releasebuffer, reinterpret_cast<void *>(&releaseBuffer)},
+                             {0, nullptr}};
+
+/// A buffer of another object, for as long as this lives; with the GIL.
+struct Taken {
+  Py_buffer view = {};
+  Taken(nb::handle object, int flags) {
+    if (PyObject_GetBuffer(object.ptr(), &view, flags) != 0)
+      throw nb::python_error();
+  }
+  ~Taken() { PyBuffer_Release(&view); }
+  Taken(const Taken &) = delete;
+  Taken &operator=(const Taken &) = delete;
+};
+
+} // namespace
+
+const PyType_Slot *zyx::python::bufferSlots() { return slots; }
+
+/// Copies the elements, or refuses to where `share` is set. `dtype` says what bytes of another format are.
+static Array fromBuffer(nb::object object, nb::object dtype, bool share) {
+  const Place where = here();
+  auto taken = std::make_unique<Taken>(object, PyBUF_FULL_RO);
+  const Py_buffer &view = taken->view;
+  const DType type = dtype.is_none() ? dtypeOfFormat(view.format, view.itemsize) : toDType(dtype);
+  if (byteSize(type) != view.itemsize)
+    throw nb::type_error("asarray: the elements have another size than the dtype");
+  Shape shape(view.shape, view.shape + view.ndim);
+  const bool isDense = PyBuffer_IsContiguous(&view, 'C') != 0;
+  const auto *begin = static_cast<const std::byte *>(view.buf);
+  if (share) {
+    const bool isAligned = reinterpret_cast<uintptr_t>(begin) % static_cast<size_t>(view.itemsize) == 0;
+    if (!isDense || !isAligned || type == DType::Bool)
+      throw nb::value_error(
+          "asarray: copy=False, but these elements need a copy: they are bools, or not dense, row-major "
+          "and aligned");
+    const std::span<const std::byte> bytes(begin, static_cast<size_t>(view.len));
+    // The memory stays while the memoryview does.
+    nb::object held = nb::steal(PyMemoryView_FromObject(object.ptr()));
+    if (!held.is_valid())
+      throw nb::python_error();
+    return {Tensor::borrow({type, std::move(shape)}, bytes, keep(std::move(held)), where)};
+  }
+  if (isDense)
+    return {Tensor::fromBytes({type, std::move(shape)}, {begin, static_cast<size_t>(view.len)}, where)};
+  std::vector<std::byte> bytes(static_cast<size_t>(view.len));
+  if (PyBuffer_ToContiguous(bytes.data(), &view, view.len, 'C') != 0)
+    throw nb::python_error();
+  return {Tensor::fromBytes({type, std::move(shape)}, bytes, where)};
+}
+
+//===----------------------------------------------------------------------===//
+// DLPack
+//===----------------------------------------------------------------------===//
+
+static nb::dlpack::dtype elementOf(DType dtype) {
+  enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6, F8E4M3FN = 10, F8E5M2 = 12 };
+  const uint8_t code = dtype == DType::Bool       ? Bool
+                       : dtype == DType::BF16     ? BFloat
+                       : dtype == DType::F8E4M3FN ? F8E4M3FN
+                       : dtype == DType::F8E5M2   ? F8E5M2
+                       : isFloat(dtype)           ? Float
+                       : isSignedInteger(dtype)   ? Int
+                                                  : UInt;
+  return {code, static_cast<uint8_t>(8 * byteSize(dtype)), 1};
+}
+
+static DType dtypeOfElement(nb::dlpack::dtype element) {
+  for (int i = 0; i < numDTypes; ++i)
+    if (const auto dtype = static_cast<DType>(i); elementOf(dtype) == element)
+      return dtype;
+  throw nb::buffer_error(("from_dlpack: zyx has no dtype of DLPack's code " + std::to_string(element.code) + " with " +
+                          std::to_string(element.bits) + " bits and " + std::to_string(element.lanes) + " lanes")
+                             .c_str());
+}
+
+/// An object that has the method __dlpack__, over the elements where they are, or over a copy.
+static nb::object exported(const Array &self, bool isCopy) {
+  auto *host = new HostView(hostViewOf(self.value));
+  const nb::capsule owner(host, [](void *kept) noexcept { delete static_cast<HostView *>(kept); });
+  if (isCopy && host->isShared) {
+    auto bytes = std::make_shared<std::vector<std::byte>>(host->bytes.begin(), host->bytes.end());
+    *host = {*bytes, bytes, false};
+  }
+  const Shape &shape = self.value.shape();
+  const std::vector<size_t> extents(shape.begin(), shape.end());
+  static std::byte nothing;
+  void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
+  if (isCopy)
+    return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr,
+                                               elementOf(self.value.dtype())));
+  return nb::cast(nb::ndarray<nb::array_api, nb::ro>(begin, extents.size(), extents.data(), owner, nullptr,
+                                                     elementOf(self.value.dtype())));
+}
+
+static Array fromDLPack(nb::ndarray<nb::ro> given) {
+  const Place where = here();
+  if (given.device_type() != nb::device::cpu::value && given.device_type() != nb::device::cuda_host::value)
+    throw nb::buffer_error("from_dlpack: the array lies in the memory of a device, from which this version cannot take "
+                           "it; copy it to the host there first");
+  const DType dtype = dtypeOfElement(given.dtype());
+  Shape shape;
+  bool isDense = true;
+  int64_t stride = 1;
+  for (size_t i = given.ndim(); i-- != 0;) {
+    const auto extent = static_cast<int64_t>(given.shape(i));
+    shape.insert(shape.begin(), extent);
+    isDense &= extent <= 1 || given.stride(i) == stride;
+    stride *= extent;
+  }
+  if (!isDense && stride != 0)
+    throw nb::buffer_error("from_dlpack: the array is not dense and row-major; zyx.asarray() copies such ones");
+  const std::span<const std::byte> bytes(static_cast<const std::byte *>(given.data()), given.nbytes());
+  // Who lets go of it is the main thread, as the other library's deleter may be of Python.
+  return {Tensor::borrow({dtype, std::move(shape)}, bytes, keep(nb::cast(given)), where)};
+}
+
+void zyx::python::bindMemory(nb::module_ &module) {
+  module.def("_from_buffer", &fromBuffer, nb::arg("object"), nb::arg("dtype").none(), nb::arg("share"));
+  module.def("_from_dlpack", &fromDLPack, nb::arg("object"));
+  module.def(
+      "_from_bytes",
+      [](nb::bytes bytes, nb::object dtype, Shape shape) {
+        return Array{Tensor::fromBytes({toDType(dtype), std::move(shape)},
+                                       {static_cast<const std::byte *>(bytes.data()), bytes.size()}, here())};
+      },
+      nb::arg("bytes"), nb::arg("dtype"), nb::arg("shape"));
+  module.def("_export", &exported, nb::arg("array"), nb::arg("copy"));
+  // Bytes of elements that the buffer protocol cannot name.
+  module.def("_bytes", [](const Array &self) {
+    const HostView host = hostViewOf(self.value);
+    return nb::bytes(host.bytes.data(), host.bytes.size());
+  });
+}

@@ -1,0 +1,500 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Parameters, modules, optimizers and files of tensors. How attributes become children is in the package's Python.
+//===----------------------------------------------------------------------===//
+#include "Python.h"
+
+using namespace zyx;
+using namespace zyx::python;
+
+namespace {
+
+/// A module of the user's declares what C++ declares in constructors.
+class OpenModule : public nn::Module {
+public:
+  static Parameter declare(nn::Module &module, std::string name, const Tensor &first, Place where) {
+    constexpr auto add = static_cast<Parameter (nn::Module::*)(std::string, const Tensor &, Place)>(&OpenModule::add);
+    return (module.*add)(std::move(name), first, where);
+  }
+  static Parameter declareBuffer(nn::Module &module, std::string name, const Tensor &first, Place where) {
+    constexpr auto add =
+        static_cast<Parameter (nn::Module::*)(std::string, const Tensor &, Place)>(&OpenModule::addBuffer);
+    return (module.*add)(std::move(name), first, where);
+  }
+  static void adopt(nn::Module &module, std::string name, const nn::Module &child, Place where) {
+    constexpr auto add =
+        static_cast<nn::Module (nn::Module::*)(std::string, nn::Module, Place)>(&OpenModule::add<nn::Module>);
+    (module.*add)(std::move(name), child, where);
+  }
+};
+
+std::map<std::string, Array> arraysByName(const NamedTensors &tensors) {
+  std::map<std::string, Array> arrays;
+  for (const auto &[name, tensor] : tensors)
+    arrays[name] = {tensor};
+  return arrays;
+}
+NamedTensors tensorsByName(const std::map<std::string, Array> &arrays) {
+  NamedTensors tensors;
+  for (const auto &[name, array] : arrays)
+    tensors[name] = array.value;
+  return tensors;
+}
+
+nn::LoadOptions loadOptions(bool strict, nb::object dtype, bool assign) {
+  nn::LoadOptions options;
+  options.strict = strict;
+  if (!dtype.is_none())
+    options.dtype = toDType(dtype);
+  options.assign = assign;
+  return options;
+}
+nb::object reportOf(const nn::LoadReport &report) { return nb::make_tuple(report.missing, report.superfluous); }
+
+std::vector<std::pair<std::string, Parameter>> pairsOf(const Parameters &parameters) {
+  std::vector<std::pair<std::string, Parameter>> pairs;
+  for (const NamedParameter &each : parameters)
+    pairs.emplace_back(each.name, each.parameter);
+  return pairs;
+}
+
+/// A layer that is called with one array.
+template <typename Layer>
+nb::class_<Layer, nn::Module> bindLayer(nb::module_ &module, const char *name, const char *text) {
+  return nb::class_<Layer, nn::Module>(module, name, text)
+      .def("__call__", [](const Layer &self, const Array &x) { return Array{self(x.value, here())}; }, nb::arg("x"));
+}
+
+Dims windowOf(std::vector<int64_t> window) { return Dims(std::move(window)); }
+
+} // namespace
+
+static void bindParameter(nb::module_ &module) {
+  nb::class_<Parameter>(
+      module, "Parameter",
+      "A place that holds the current value of what is trained. Functions of arrays take it as its value.")
+      .def(
+          "__init__",
+          [](Parameter *self, const Array &first) {
+            const Place where = here();
+            const Released released;
+            new (self) Parameter(first.value, where);
+          },
+          nb::arg("value"))
+      .def_prop_rw(
+          "value", [](const Parameter &self) { return Array{self.value(here())}; },
+          [](const Parameter &self, const Array &next) {
+            const Place where = here();
+            const Released released;
+            self.set(next.value, where);
+          },
+          "The array that is there now. One that is set is computed, and has the type of the one before.")
+      .def(
+          "set_later", [](const Parameter &self, const Array &next) { self.setLater(next.value, here()); },
+          "Sets it without computing it: a step of an optimizer, or who reads it, does.", nb::arg("value"))
+      .def_prop_ro(
+          "shape",
+          [](const Parameter &self) {
+            nb::list extents;
+            for (const int64_t extent : self.type(here()).shape)
+              extents.append(extent);
+            return nb::tuple(extents);
+          },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "dtype", [](const Parameter &self) { return toPython(self.type(here()).dtype); },
+          nb::sig("def dtype(self) -> DType"))
+      .def_prop_ro("device", [](const Parameter &self) { return self.device(here()); })
+      .def("_is_same", [](const Parameter &self, const Parameter &other) { return self == other; });
+  nb::implicitly_convertible<Parameter, Array>();
+}
+
+static void bindModule(nb::module_ &module) {
+  nb::class_<nn::InitRng>(module, "InitRng", "First values of layers, by a seed.")
+      .def(nb::init<uint64_t>(), nb::arg("seed"));
+  nb::class_<nn::Module>(module, "_Module", nb::dynamic_attr())
+      .def(nb::init<>())
+      .def("_add_parameter",
+           [](nn::Module &self, std::string name, const Array &first) {
+             const Place where = here();
+             const Released released;
+             return OpenModule::declare(self, std::move(name), first.value, where);
+           })
+      .def("_add_buffer",
+           [](nn::Module &self, std::string name, const Array &first) {
+             const Place where = here();
+             const Released released;
+             return OpenModule::declareBuffer(self, std::move(name), first.value, where);
+           })
+      .def("_adopt", [](nn::Module &self, std::string name,
+                        const nn::Module &child) { OpenModule::adopt(self, std::move(name), child, here()); })
+      .def(
+          "named_parameters", [](const nn::Module &self) { return pairsOf(self.parameters()); },
+          "Names and parameters: its own first, then those of its children, by dotted names.")
+      .def(
+          "named_buffers", [](const nn::Module &self) { return pairsOf(self.buffers()); },
+          "Names and values that a module keeps besides, and no optimizer moves.")
+      .def(
+          "state", [](const nn::Module &self) { return arraysByName(self.state()); },
+          "Values of parameters and buffers by their names.")
+      .def(
+          "load_state",
+          [](nn::Module &self, const std::map<std::string, Array> &state, bool strict, nb::object dtype, bool assign) {
+            const Place where = here();
+            const nn::LoadOptions options = loadOptions(strict, dtype, assign);
+            const NamedTensors tensors = tensorsByName(state);
+            nn::LoadReport report;
+            {
+              const Released released;
+              report = self.load(tensors, options, where);
+            }
+            return reportOf(report);
+          },
+          "Takes values by name, or refuses all that does not fit and changes nothing. Returns the names that are "
+          "missing,\n"
+          "and those that are superfluous.",
+          nb::arg("state"), nb::kw_only(), nb::arg("strict") = true, nb::arg("dtype").none() = nb::none(),
+          nb::arg("assign") = false)
+      .def(
+          "load",
+          [](nn::Module &self, const std::string &path, bool strict, nb::object dtype) {
+            const Place where = here();
+            const nn::LoadOptions options = loadOptions(strict, dtype, false);
+            nn::LoadReport report;
+            {
+              const Released released;
+              report = self.load(path, options, where);
+            }
+            return reportOf(report);
+          },
+          "From a safetensors file, an index of several, or a folder that has either.", nb::arg("path"), nb::kw_only(),
+          nb::arg("strict") = true, nb::arg("dtype").none() = nb::none())
+      .def(
+          "save",
+          [](const nn::Module &self, const std::string &path) {
+            const Place where = here();
+            const Released released;
+            self.save(path, where);
+          },
+          "To a safetensors file.", nb::arg("path"))
+      .def(
+          "to",
+          [](nn::Module &self, nb::object dtype) {
+            const Place where = here();
+            const DType type = toDType(dtype);
+            const Released released;
+            self.to(type, where);
+          },
+          "All parameters and buffers of floats become of this dtype.", nb::arg("dtype"))
+      .def(
+          "train", [](nn::Module &self, bool on) { self.train(on); },
+          "Whether this module and all below it are in training, as they begin.", nb::arg("on") = true)
+      .def(
+          "eval", [](nn::Module &self) { self.eval(); }, "train(False).")
+      .def_prop_ro("is_training", [](const nn::Module &self) { return self.isTraining(); });
+}
+
+static void bindLayers(nb::module_ &module) {
+  using nn::InitRng;
+  bindLayer<nn::Linear>(module, "_Linear", "x weight^T + bias.")
+      .def(
+          "__init__",
+          [](nn::Linear *self, int64_t in, int64_t out, InitRng &rng, bool hasBias) {
+            new (self) nn::Linear(in, out, rng, hasBias, here());
+          },
+          nb::arg("inputs"), nb::arg("outputs"), nb::arg("rng"), nb::arg("bias") = true)
+      .def_ro("weight", &nn::Linear::weight)
+      .def_ro("bias", &nn::Linear::bias);
+  bindLayer<nn::Embedding>(module, "_Embedding", "Rows by index; zeros for an index out of range.")
+      .def(
+          "__init__",
+          [](nn::Embedding *self, int64_t rows, int64_t width, InitRng &rng) {
+            new (self) nn::Embedding(rows, width, rng, here());
+          },
+          nb::arg("rows"), nb::arg("width"), nb::arg("rng"))
+      .def_ro("weight", &nn::Embedding::weight);
+  bindLayer<nn::Dropout>(module, "_Dropout", "In training, 0 for a share of the elements, and the others larger.")
+      .def(
+          "__init__",
+          [](nn::Dropout *self, double probability, uint64_t seed) {
+            new (self) nn::Dropout(probability, seed, here());
+          },
+          nb::arg("probability"), nb::arg("seed"));
+  bindLayer<nn::Mlp>(module, "_Mlp", "Linear, GELU, Linear.")
+      .def(
+          "__init__",
+          [](nn::Mlp *self, int64_t width, int64_t hidden, InitRng &rng) {
+            new (self) nn::Mlp(width, hidden, rng, here());
+          },
+          nb::arg("width"), nb::arg("hidden"), nb::arg("rng"));
+  bindLayer<nn::LayerNorm>(module, "_LayerNorm", "Over the last dimension.")
+      .def(
+          "__init__",
+          [](nn::LayerNorm *self, int64_t width, double epsilon) { new (self) nn::LayerNorm(width, epsilon, here()); },
+          nb::arg("width"), nb::arg("epsilon") = 1e-5)
+      .def_ro("weight", &nn::LayerNorm::weight)
+      .def_ro("bias", &nn::LayerNorm::bias);
+  bindLayer<nn::RmsNorm>(module, "_RmsNorm", "x / sqrt(mean(x^2) + epsilon) weight, over the last dimension.")
+      .def(
+          "__init__",
+          [](nn::RmsNorm *self, int64_t width, double epsilon) { new (self) nn::RmsNorm(width, epsilon, here()); },
+          nb::arg("width"), nb::arg("epsilon") = 1e-6)
+      .def_ro("weight", &nn::RmsNorm::weight);
+  bindLayer<nn::GroupNorm>(module, "_GroupNorm", "Over groups of channels: [batch, channels, ...].")
+      .def(
+          "__init__",
+          [](nn::GroupNorm *self, int64_t groups, int64_t channels, double epsilon) {
+            new (self) nn::GroupNorm(groups, channels, epsilon, here());
+          },
+          nb::arg("groups"), nb::arg("channels"), nb::arg("epsilon") = 1e-5)
+      .def_ro("weight", &nn::GroupNorm::weight)
+      .def_ro("bias", &nn::GroupNorm::bias);
+  bindLayer<nn::BatchNorm>(module, "_BatchNorm", "Over the batch; by running moments after eval().")
+      .def(
+          "__init__",
+          [](nn::BatchNorm *self, int64_t channels, double epsilon, double momentum) {
+            new (self) nn::BatchNorm(channels, epsilon, momentum, here());
+          },
+          nb::arg("channels"), nb::arg("epsilon") = 1e-5, nb::arg("momentum") = 0.1)
+      .def_ro("weight", &nn::BatchNorm::weight)
+      .def_ro("bias", &nn::BatchNorm::bias)
+      .def_ro("running_mean", &nn::BatchNorm::runningMean)
+      .def_ro("running_var", &nn::BatchNorm::runningVar);
+  bindLayer<nn::Convolution>(module, "_Convolution", "Along one to three dimensions: [batch, channels, ...].")
+      .def(
+          "__init__",
+          [](nn::Convolution *self, int64_t in, int64_t out, std::vector<int64_t> window, InitRng &rng,
+             std::vector<int64_t> stride, std::vector<int64_t> padding, std::vector<int64_t> dilation, int64_t groups,
+             bool hasBias) {
+            ConvolutionOptions options;
+            options.stride = windowOf(std::move(stride));
+            options.padding = windowOf(std::move(padding));
+            options.dilation = windowOf(std::move(dilation));
+            options.groups = groups;
+            new (self) nn::Convolution(in, out, windowOf(std::move(window)), rng, options, hasBias, here());
+          },
+          nb::arg("inputs"), nb::arg("outputs"), nb::arg("window"), nb::arg("rng"), nb::arg("stride"),
+          nb::arg("padding"), nb::arg("dilation"), nb::arg("groups") = 1, nb::arg("bias") = true)
+      .def_ro("weight", &nn::Convolution::weight)
+      .def_ro("bias", &nn::Convolution::bias);
+  const auto bindRecurrent = [&]<typename Layer>(Layer *, const char *name) {
+    bindLayer<Layer>(module, name, "[steps, batch, inputs] to [steps, batch, hidden].")
+        .def(
+            "__init__",
+            [](Layer *self, int64_t in, int64_t hidden, InitRng &rng) { new (self) Layer(in, hidden, rng, here()); },
+            nb::arg("inputs"), nb::arg("hidden"), nb::arg("rng"));
+  };
+  bindRecurrent(static_cast<nn::Rnn *>(nullptr), "_Rnn");
+  bindRecurrent(static_cast<nn::Gru *>(nullptr), "_Gru");
+  bindRecurrent(static_cast<nn::Lstm *>(nullptr), "_Lstm");
+  const auto attention = [](int64_t heads, int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
+    nn::AttentionOptions options;
+    options.heads = heads;
+    options.kvHeads = kvHeads;
+    options.causal = causal;
+    options.hasBias = hasBias;
+    options.rotary = rotary;
+    return options;
+  };
+  nb::class_<nn::MultiheadAttention, nn::Module>(module, "_MultiheadAttention", "Attention to itself, or to a memory.")
+      .def(
+          "__init__",
+          [attention](nn::MultiheadAttention *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
+                      bool causal, bool hasBias, bool rotary) {
+            new (self) nn::MultiheadAttention(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+          },
+          nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
+          nb::arg("bias") = true, nb::arg("rotary") = false)
+      .def(
+          "__call__",
+          [](const nn::MultiheadAttention &self, const Array &x, std::optional<Array> memory,
+             std::optional<Array> mask) {
+            return Array{self(x.value, memory ? memory->value : x.value, mask ? mask->value : Tensor(), here())};
+          },
+          nb::arg("x"), nb::arg("memory").none() = nb::none(), nb::arg("mask").none() = nb::none());
+  nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock",
+                                               "Attention and Mlp, each after a LayerNorm and with a residual.")
+      .def(
+          "__init__",
+          [attention](nn::TransformerBlock *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
+                      bool causal, bool hasBias, bool rotary) {
+            new (self) nn::TransformerBlock(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+          },
+          nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
+          nb::arg("bias") = true, nb::arg("rotary") = false)
+      .def(
+          "__call__",
+          [](const nn::TransformerBlock &self, const Array &x, std::optional<Array> mask) {
+            return Array{self(x.value, mask ? mask->value : Tensor(), here())};
+          },
+          nb::arg("x"), nb::arg("mask").none() = nb::none());
+}
+
+static void bindFiles(nb::module_ &module) {
+  module.def(
+      "load",
+      [](const std::string &path, bool map) {
+        const Place where = here();
+        NamedTensors tensors;
+        {
+          const Released released;
+          tensors = map ? nn::mapTensors(path, where) : nn::loadTensors(path, where);
+        }
+        return arraysByName(tensors);
+      },
+      "Arrays by name: of a safetensors file, an index of several, or a folder. With `map` they stay in their file "
+      "until a\n"
+      "program needs them.",
+      nb::arg("path"), nb::kw_only(), nb::arg("map") = false);
+  module.def(
+      "save",
+      [](const std::string &path, const std::map<std::string, Array> &arrays) {
+        const Place where = here();
+        const NamedTensors tensors = tensorsByName(arrays);
+        const Released released;
+        nn::saveTensors(path, tensors, where);
+      },
+      "Arrays by name, as a safetensors file. There is none before all of it is written.", nb::arg("path"),
+      nb::arg("arrays"));
+}
+
+static void bindOptimizers(nb::module_ &module) {
+  using optim::Optimizer;
+  nb::class_<optim::UpdateRule>(module, "UpdateRule", "How a step changes a parameter.");
+  module.def(
+      "sgd",
+      [](double rate, double momentum, double dampening, double decay, bool nesterov) {
+        return optim::sgd({rate, momentum, dampening, decay, nesterov}, here());
+      },
+      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("momentum") = 0., nb::arg("dampening") = 0.,
+      nb::arg("weight_decay") = 0., nb::arg("nesterov") = false);
+  module.def(
+      "adam",
+      [](double rate, double beta1, double beta2, double epsilon, double decay, bool amsgrad) {
+        return optim::adam({rate, beta1, beta2, epsilon, decay, amsgrad}, here());
+      },
+      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
+      nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0., nb::arg("amsgrad") = false);
+  module.def(
+      "adamw",
+      [](double rate, double beta1, double beta2, double epsilon, double decay, bool amsgrad) {
+        return optim::adamW({rate, beta1, beta2, epsilon, decay, amsgrad}, here());
+      },
+      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
+      nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0.01, nb::arg("amsgrad") = false);
+  module.def(
+      "rmsprop",
+      [](double rate, double alpha, double epsilon, double decay, double momentum, bool centered) {
+        return optim::rmsprop({rate, alpha, epsilon, decay, momentum, centered}, here());
+      },
+      nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("alpha") = 0.99, nb::arg("epsilon") = 1e-8,
+      nb::arg("weight_decay") = 0., nb::arg("momentum") = 0., nb::arg("centered") = false);
+  module.def(
+      "lion",
+      [](double rate, double beta1, double beta2, double decay) {
+        return optim::lion({rate, beta1, beta2, decay}, here());
+      },
+      nb::arg("learning_rate") = 1e-4, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.99,
+      nb::arg("weight_decay") = 0.);
+  module.def(
+      "adafactor",
+      [](double rate, double decay, double floor, double clip, double weightDecay) {
+        optim::AdafactorOptions options;
+        options.learningRate = rate;
+        options.decay = decay;
+        options.floor = floor;
+        options.clip = clip;
+        options.weightDecay = weightDecay;
+        return optim::adafactor(options, here());
+      },
+      nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("decay") = -0.8, nb::arg("floor") = 1e-3,
+      nb::arg("clip") = 1., nb::arg("weight_decay") = 0.);
+
+  nb::class_<Optimizer>(module, "Optimizer",
+                        "Steps of a module's parameters by a rule. After a step that fails all is what it was before.")
+      .def(
+          "__init__",
+          [](Optimizer *self, const nn::Module &model, const optim::UpdateRule &rule) {
+            new (self) Optimizer(model, rule, here());
+          },
+          nb::arg("model"), nb::arg("rule"))
+      .def(
+          "minimize",
+          [](Optimizer &self, const Array &loss) {
+            const Place where = here();
+            const Released released;
+            self.minimize(loss.value, {}, where);
+          },
+          "Takes one step down the gradient of a loss, which is computed with it.", nb::arg("loss"))
+      .def(
+          "step",
+          [](Optimizer &self, const std::vector<Array> &gradients) {
+            const Place where = here();
+            const std::vector<Tensor> tensors = tensorsOf(gradients);
+            const Released released;
+            self.step(tensors, {}, where);
+          },
+          "Takes one step by gradients in the order of the parameters.", nb::arg("gradients"))
+      .def_prop_rw(
+          "learning_rate", [](const Optimizer &self) { return self.learningRate(0, here()); },
+          [](Optimizer &self, double rate) { self.setLearningRate(rate); })
+      .def_prop_ro("steps", [](const Optimizer &self) { return self.steps(here()); })
+      .def_prop_ro("parameters", [](const Optimizer &self) { return pairsOf(self.parameters()); })
+      .def(
+          "state", [](const Optimizer &self) { return arraysByName(self.state(here())); },
+          "All that the next step depends on, but the parameters, by name.")
+      .def(
+          "load_state",
+          [](Optimizer &self, const std::map<std::string, Array> &state) {
+            const Place where = here();
+            const NamedTensors tensors = tensorsByName(state);
+            const Released released;
+            self.load(tensors, where);
+          },
+          nb::arg("state"));
+  nb::class_<optim::TrainStep>(
+      module, "TrainStep",
+      "A step as one program: the function of a batch, a list of arrays, is called once for each set of\n"
+      "types. It returns a list whose first array is the loss.")
+      .def(
+          "__init__",
+          [](optim::TrainStep *self, Optimizer &optimizer, nb::object loss, bool donates) {
+            optim::TrainStepOptions options;
+            options.donates = donates;
+            new (self) optim::TrainStep(optimizer, toFunction(std::move(loss)), std::move(options));
+          },
+          nb::arg("optimizer"), nb::arg("loss"), nb::arg("donate") = false, nb::keep_alive<1, 2>())
+      .def("_call", [](const optim::TrainStep &self, const std::vector<Array> &batch) {
+        const Place where = here();
+        const std::vector<Tensor> tensors = tensorsOf(batch);
+        std::vector<Tensor> results;
+        {
+          const Released released;
+          results = self(tensors, where);
+        }
+        return arraysOf(std::move(results));
+      });
+  module.def(
+      "_clip_by_global_norm",
+      [](const std::vector<Array> &gradients, double most) {
+        const std::vector<Tensor> tensors = tensorsOf(gradients);
+        const optim::Clipped clipped = optim::clipByGlobalNorm(tensors, most, here());
+        return std::pair(arraysOf(clipped.gradients), Array{clipped.norm});
+      },
+      nb::arg("gradients"), nb::arg("most"));
+  module.def("step_decay", &optim::stepDecay, nb::arg("rate"), nb::arg("step"), nb::arg("every"), nb::arg("factor"));
+  module.def("exponential_decay", &optim::exponentialDecay, nb::arg("rate"), nb::arg("step"), nb::arg("factor"));
+  module.def("cosine_decay", &optim::cosineDecay, nb::arg("rate"), nb::arg("step"), nb::arg("total"),
+             nb::arg("low") = 0.);
+  module.def("linear_warmup", &optim::linearWarmup, nb::arg("rate"), nb::arg("step"), nb::arg("steps"));
+}
+
+void zyx::python::bindModules(nb::module_ &module) {
+  bindParameter(module);
+  bindModule(module);
+  bindLayers(module);
+  bindFiles(module);
+  bindOptimizers(module);
+}

@@ -1,0 +1,79 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// What the parts of the extension share: places of Python programs, dtypes, operands, and objects of Python that
+// threads without the GIL let go.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_PYTHON_PYTHON_H
+#define ZYX_PYTHON_PYTHON_H
+
+#include "zyx/zyx.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+
+namespace zyx::python {
+
+/// What Python calls zyx.Array: a place for a tensor, so that x[i] = v puts another one there.
+struct Array {
+  Tensor value;
+};
+
+/// The line of the user's program: of the innermost function that is none of the package's.
+Place here();
+/// Files under this folder are the package's.
+void setPackageFolder(std::string folder);
+
+/// A class of dtypes, as objects that are compared by identity.
+struct DTypeObject {
+  DType dtype;
+};
+nb::object toPython(DType dtype);
+/// Of an object of the package, or a name such as "float32" or "f32".
+DType toDType(nb::handle object);
+
+/// What a function of two arrays takes.
+enum class Kind { Any, Numbers, Floats, Integers };
+/// Two operands of which one is an array at least, as tensors and numbers. Without a value one is neither. Throws
+/// TypeError where a number is of another kind than the array: a fraction and integers, say.
+struct Operands {
+  Operand a, b;
+};
+std::optional<Operands> operandsOf(nb::handle a, nb::handle b, const char *function, Kind kind, const Place &where);
+/// Of an array, or a parameter, whose value it is. Else no tensor.
+Tensor tensorOf(nb::handle object, const Place &where);
+
+inline nb::object wrap(Tensor tensor) { return nb::cast(Array{std::move(tensor)}); }
+std::vector<Tensor> tensorsOf(const std::vector<Array> &arrays);
+std::vector<Array> arraysOf(std::vector<Tensor> tensors);
+
+/// An object that is let go by the main thread, whoever is its last owner: a thread that holds the lock of a context
+/// must not wait for the GIL.
+std::shared_ptr<const void> keep(nb::object object);
+/// A function of Python as one of C++. It takes the GIL; its exceptions pass.
+Jit::Function toFunction(nb::object function);
+
+/// Of the class Array: the buffer protocol.
+const PyType_Slot *bufferSlots();
+
+void bindArray(nb::module_ &module);
+void bindFunctions(nb::module_ &module);
+void bindMemory(nb::module_ &module);
+void bindTransforms(nb::module_ &module);
+void bindModules(nb::module_ &module);
+
+/// While it lives, other threads of Python run: for calls that compile, run or wait.
+using Released = nb::gil_scoped_release;
+
+} // namespace zyx::python
+
+#endif // ZYX_PYTHON_PYTHON_H

@@ -1,0 +1,109 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Gradients and functions that are compiled as one program. Trees of arguments are taken apart in Python.
+//===----------------------------------------------------------------------===//
+#include "Python.h"
+
+using namespace zyx;
+using namespace zyx::python;
+
+namespace {
+
+/// A tape that Python begins and ends.
+struct PythonTape {
+  std::unique_ptr<Tape> tape = {};
+};
+
+/// A Jit for lists of arrays. One thread calls it at a time, and one that waits for its turn has no GIL.
+class Function {
+public:
+  Function(nb::object function, std::vector<size_t> donated)
+      : jit(toFunction(std::move(function)), JitOptions{std::move(donated), std::nullopt}) {}
+
+  std::vector<Array> operator()(const std::vector<Array> &arguments) {
+    const Place where = here();
+    const std::vector<Tensor> tensors = tensorsOf(arguments);
+    std::vector<Tensor> results;
+    {
+      const Released released;
+      const std::lock_guard lock(mutex);
+      results = jit(tensors, where);
+    }
+    return arraysOf(std::move(results));
+  }
+  size_t numCaptures() const { return jit.numCaptures(); }
+
+private:
+  Jit jit;
+  /// Of a function that calls itself the Jit says so.
+  std::recursive_mutex mutex;
+};
+
+} // namespace
+
+void zyx::python::bindTransforms(nb::module_ &module) {
+  nb::class_<PythonTape>(
+      module, "Tape",
+      "While it lives, arrays keep what they were made of even when they are computed, so that a gradient\n"
+      "can be taken of them:\n\n    with zyx.Tape():\n        ...")
+      .def(nb::init<>())
+      .def(
+          "__enter__",
+          [](PythonTape &self) {
+            self.tape = std::make_unique<Tape>(here());
+            return &self;
+          },
+          nb::rv_policy::reference)
+      .def(
+          "__exit__",
+          [](PythonTape &self, nb::handle, nb::handle, nb::handle) {
+            self.tape.reset();
+            return false;
+          },
+          nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
+  nb::class_<Function>(module, "_Function")
+      .def(nb::init<nb::object, std::vector<size_t>>(), nb::arg("function"), nb::arg("donated"))
+      .def("__call__", [](Function &self, const std::vector<Array> &arguments) { return self(arguments); })
+      .def_prop_ro("captures", &Function::numCaptures);
+  module.def("_is_capturing", &Jit::isCapturing);
+  module.def("_as_source", [](const Array &x) {
+    const Place where = here();
+    const Released released;
+    return Array{asSource(x.value, where)};
+  });
+  module.def("_id", [](const Array &x) { return x.value.id(here()); });
+  module.def(
+      "_gradient",
+      [](const Array &target, const std::vector<Array> &sources, std::optional<Array> seed, bool allowUnused) {
+        const Place where = here();
+        const std::vector<Tensor> tensors = tensorsOf(sources);
+        GradientOptions options;
+        if (seed)
+          options.seed = seed->value;
+        options.allowUnused = allowUnused;
+        return arraysOf(gradient(target.value, tensors, options, where));
+      },
+      nb::arg("target"), nb::arg("sources"), nb::arg("seed").none(), nb::arg("allow_unused"));
+  module.def(
+      "_checkpoint",
+      [](nb::object function, const std::vector<Array> &inputs) {
+        const std::vector<Tensor> tensors = tensorsOf(inputs);
+        return arraysOf(checkpoint(toFunction(std::move(function)), tensors, here()));
+      },
+      nb::arg("function"), nb::arg("inputs"));
+  module.def(
+      "_loop",
+      [](int64_t trips, const std::vector<Array> &initial, nb::object body) {
+        const std::vector<Tensor> tensors = tensorsOf(initial);
+        const Jit::Function function = toFunction(std::move(body));
+        const LoopBody step = [&](const Tensor &trip, std::span<const Tensor> carried) {
+          std::vector<Tensor> all = {trip};
+          all.insert(all.end(), carried.begin(), carried.end());
+          return function(all);
+        };
+        return arraysOf(loop(trips, tensors, step, here()));
+      },
+      nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
+}

@@ -1,0 +1,250 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays of constants, and of elements of other objects."""
+import math
+import struct
+
+from . import _dtypes, _zyx
+from ._dtypes import float32, float64, int64, number_dtype, to_dtype
+from ._zyx import Array
+
+CODES = {"bool": "?", "int64": "q", "uint64": "Q", "float64": "d"}
+# Dtypes of NumPy arrays by ml_dtypes, which the buffer protocol cannot name.
+EXTENSIONS = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+
+
+def _placed(array, device):
+    return array if device is None else _zyx._to_device(array, device)
+
+
+def to_shape(shape):
+    """A shape of an int or a sequence of ints."""
+    if isinstance(shape, int):
+        return (shape,)
+    return tuple(int(extent.__index__()) for extent in shape)
+
+
+def _list_shape(obj):
+    """The shape of nested lists, and their numbers in order."""
+    if not isinstance(obj, (list, tuple)):
+        return (), [obj]
+    shapes, numbers = [], []
+    for each in obj:
+        shape, inner = _list_shape(each)
+        shapes.append(shape)
+        numbers += inner
+    if any(shape != shapes[0] for shape in shapes):
+        raise ValueError(f"asarray: lists of different shapes side by side: {sorted(set(shapes))}")
+    return (len(obj),) + (shapes[0] if shapes else ()), numbers
+
+
+def _has_arrays(obj):
+    if isinstance(obj, (list, tuple)):
+        return any(_has_arrays(each) for each in obj)
+    return not isinstance(obj, (bool, int, float, complex))
+
+
+def _from_numbers(obj, dtype):
+    shape, numbers = _list_shape(obj)
+    for number in numbers:
+        number_dtype(number)
+    if any(isinstance(number, float) for number in numbers):
+        source = float64
+    elif numbers and all(isinstance(number, bool) for number in numbers):
+        source = _zyx.bool
+    elif any(number > 2**63 - 1 for number in numbers):
+        source = _zyx.uint64
+    else:
+        source = int64 if numbers else float64
+    target = dtype or (float32 if source is float64 else source)
+    info = _dtypes.iinfo(target) if target.is_signed or target.is_unsigned else None
+    if info and source is not float64:
+        for number in numbers:
+            if not info.min <= number <= info.max:
+                raise OverflowError(f"asarray: no {target!r} is {number}")
+    try:
+        data = struct.pack("<" + CODES[source.name] * len(numbers), *numbers)
+    except struct.error as error:
+        raise OverflowError(f"asarray: {error}") from None
+    return _zyx._cast(_zyx._from_bytes(data, source, shape), target)
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """An array of a number, nested lists, an array, or any object with the buffer protocol or DLPack.
+
+    Elements of other libraries are copied, because they may change. With copy=False they are not, and must not change.
+    Floats of Python become float32.
+
+        >>> zyx.asarray([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
+    dtype = None if dtype is None else to_dtype(dtype)
+    if isinstance(obj, _zyx.Parameter):
+        obj = obj.value
+    if isinstance(obj, Array):
+        # Nothing is written, so that two handles of one value are as good as a copy.
+        result = _zyx._cast(obj, dtype or obj.dtype)
+        return _placed(result, device)
+    if isinstance(obj, (list, tuple)) and _has_arrays(obj):
+        if copy is False:
+            raise ValueError("asarray: copy=False, but a list of arrays needs a copy")
+        parts = [asarray(each, dtype=dtype) for each in obj]
+        common = _dtypes.result_type(*parts)
+        return _placed(_zyx._stack([_zyx._cast(part, common) for part in parts], 0), device)
+    if isinstance(obj, (bool, int, float, complex, list, tuple)):
+        if copy is False:
+            raise ValueError("asarray: copy=False, but numbers of Python need a copy")
+        return _placed(_from_numbers(obj, dtype), device)
+    result = _from_object(obj, copy is False)
+    if dtype is not None and result.dtype is not dtype:
+        if copy is False:
+            raise ValueError("asarray: copy=False, but another dtype needs a copy")
+        result = _zyx._cast(result, dtype)
+    return _placed(result, device)
+
+
+def _from_object(obj, share):
+    name = getattr(getattr(obj, "dtype", None), "name", None)
+    if name in EXTENSIONS and hasattr(obj, "view"):
+        return _zyx._from_buffer(obj.view(EXTENSIONS[name]), getattr(_zyx, name), share)
+    try:
+        view = memoryview(obj)
+    except TypeError:
+        view = None
+    if view is not None:
+        return _zyx._from_buffer(obj, None, share)
+    if hasattr(obj, "__dlpack__"):
+        shared = _zyx._from_dlpack(obj)
+        return shared if share else _zyx._from_buffer(memoryview(shared), shared.dtype, False)
+    if hasattr(obj, "__array__"):
+        return _zyx._from_buffer(obj.__array__(), None, share)
+    raise TypeError(f"asarray: {type(obj).__name__} is no number, list, buffer or DLPack array")
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array over the memory of another library, which must not change from then on. Bools are copied, and with
+    copy=True all elements are."""
+    if isinstance(x, Array):
+        return _placed(x, device)
+    kind = x.__dlpack_device__()[0]
+    if kind not in (1, 3):
+        raise BufferError(f"from_dlpack: the array lies on a device of DLPack's kind {int(kind)}; this version takes "
+                          "memory of the host alone")
+    result = _zyx._from_dlpack(x)
+    if copy:
+        result = _zyx._from_bytes(_zyx._bytes(result), result.dtype, result.shape)
+    return _placed(result, device)
+
+
+def full(shape, fill_value, *, dtype=None, device=None):
+    """An array of one number."""
+    shape = to_shape(shape)
+    if isinstance(fill_value, Array):
+        fill_value = fill_value.item()
+    dtype = number_dtype(fill_value) if dtype is None else to_dtype(dtype)
+    if isinstance(fill_value, int) and not isinstance(fill_value, bool) and abs(fill_value) > 2**53 and not dtype.is_float:
+        info = _dtypes.iinfo(dtype)
+        if not info.min <= fill_value <= info.max:
+            raise OverflowError(f"full: no {dtype!r} is {fill_value}")
+        make = _zyx._full_i64 if fill_value < 2**63 else _zyx._full_u64
+        return _placed(make(shape, fill_value, dtype), device)
+    return _placed(_zyx._full(shape, float(fill_value), dtype), device)
+
+
+def zeros(shape, *, dtype=None, device=None):
+    """An array of zeros, of float32 where nothing else is said."""
+    return _placed(_zyx._full(to_shape(shape), 0, float32 if dtype is None else to_dtype(dtype)), device)
+
+
+def ones(shape, *, dtype=None, device=None):
+    """An array of ones, of float32 where nothing else is said."""
+    return _placed(_zyx._full(to_shape(shape), 1, float32 if dtype is None else to_dtype(dtype)), device)
+
+
+def empty(shape, *, dtype=None, device=None):
+    """zeros(): an array has always a value."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full_like(x, /, fill_value, *, dtype=None, device=None):
+    return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
+
+
+def zeros_like(x, /, *, dtype=None, device=None):
+    return zeros(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
+
+
+def ones_like(x, /, *, dtype=None, device=None):
+    return ones(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
+
+
+def empty_like(x, /, *, dtype=None, device=None):
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+    """start, start + step, ... below stop: of int64, or of float32 where one of them is a float."""
+    if stop is None:
+        start, stop = 0, start
+    numbers = (start, stop, step)
+    if step == 0:
+        raise ValueError("arange: a step of 0 goes nowhere")
+    is_float = any(isinstance(number, float) for number in numbers)
+    dtype = (float32 if is_float else int64) if dtype is None else to_dtype(dtype)
+    if not is_float:
+        return _placed(_zyx._arange(start, stop, step, dtype), device)
+    count = max(0, math.ceil((stop - start) / step))
+    positions = _zyx._arange(0, count, 1, float64)
+    return _placed(_zyx._cast(_zyx.add(_zyx.multiply(positions, float(step)), float(start)), dtype), device)
+
+
+def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+    """`num` numbers with equal distances, the last of which is `stop` where `endpoint` is set."""
+    dtype = float32 if dtype is None else to_dtype(dtype)
+    start, stop = float(start), float(stop)
+    parts = num - 1 if endpoint else num
+    positions = _zyx._arange(0, num, 1, float64)
+    step = (stop - start) / parts if parts > 0 else 0.0
+    result = _zyx.add(_zyx.multiply(positions, step), start)
+    if endpoint and num > 1:
+        # The last one is not rounded.
+        result = _zyx._where(_zyx.equal(positions, float(num - 1)), _zyx._full((num,), stop, float64), result)
+    return _placed(_zyx._cast(result, dtype), device)
+
+
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    """1 on a diagonal, 0 elsewhere."""
+    columns = n_rows if n_cols is None else n_cols
+    return _placed(_zyx._eye(n_rows, columns, k, float32 if dtype is None else to_dtype(dtype)), device)
+
+
+def tril(x, /, *, k=0):
+    """Matrices with 0 above a diagonal."""
+    return _zyx._tril(x, k)
+
+
+def triu(x, /, *, k=0):
+    """Matrices with 0 below a diagonal."""
+    return _zyx._triu(x, k)
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """Coordinates of a grid: an array for each of these of one dimension."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not '{indexing}'")
+    if len({x.dtype for x in arrays}) > 1:
+        raise ValueError("meshgrid: the arrays have different dtypes")
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[:2] = [1, 0]
+    shape = [0] * len(arrays)
+    for i, x in enumerate(arrays):
+        if x.ndim > 1:
+            raise ValueError(f"meshgrid: array {i} has {x.ndim} dimensions")
+        shape[order[i]] = x.size
+    result = []
+    for i, x in enumerate(arrays):
+        own = [1] * len(arrays)
+        own[order[i]] = x.size
+        result.append(_zyx._expand(_zyx._reshape(x, own), shape))
+    return result

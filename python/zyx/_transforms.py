@@ -1,0 +1,306 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of functions: gradients and jit. Arguments are trees: tuples, lists and dicts with arrays in them."""
+import functools
+import struct
+
+from . import _zyx
+from ._creation import asarray
+from ._zyx import Array, Parameter, Tape, float32
+
+ONE = struct.pack("<f", 1.0)
+
+
+class _Leaf:
+    """Where an array stands in a tree."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "*"
+
+
+LEAF = _Leaf()
+
+
+def _flatten(tree, leaves, open_nodes):
+    kind = type(tree)
+    if kind is Array:
+        leaves.append(tree)
+        return LEAF
+    if kind is tuple or kind is list or kind is dict or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+        if id(tree) in open_nodes:
+            raise ValueError("a tree of arguments has itself in it")
+        open_nodes.add(id(tree))
+        if kind is dict:
+            keys = tuple(sorted(tree)) if all(isinstance(key, str) for key in tree) else tuple(tree)
+            made = (dict, keys, tuple(_flatten(tree[key], leaves, open_nodes) for key in keys))
+        else:
+            made = (kind, None, tuple(_flatten(each, leaves, open_nodes) for each in tree))
+        open_nodes.discard(id(tree))
+        return made
+    if isinstance(tree, Parameter):
+        leaves.append(tree.value)
+        return LEAF
+    if isinstance(tree, (tuple, list, dict)):
+        raise TypeError(f"a tree has tuples, lists, dicts and named tuples, and no {kind.__name__}")
+    if not isinstance(tree, (bool, int, float, complex, str, bytes)) and (hasattr(tree, "__dlpack__") or
+                                                                          hasattr(tree, "__array__")):
+        leaves.append(asarray(tree))
+        return LEAF
+    # What is no array is a part of the structure, and told apart by its type: 1, 1.0 and True are equal.
+    return (_Static, type(tree), (tree,))
+
+
+class _Static:
+    pass
+
+
+def _unflatten(structure, leaves):
+    if structure is LEAF:
+        return next(leaves)
+    kind, keys, parts = structure
+    if kind is _Static:
+        return parts[0]
+    if kind is dict:
+        return {key: _unflatten(part, leaves) for key, part in zip(keys, parts)}
+    made = [_unflatten(part, leaves) for part in parts]
+    return kind(*made) if hasattr(kind, "_fields") else kind(made)
+
+
+def tree_flatten(tree):
+    """The arrays in a tree of tuples, lists and dicts, and what is left of it."""
+    leaves = []
+    structure = _flatten(tree, leaves, set())
+    return leaves, structure
+
+
+def tree_unflatten(structure, leaves):
+    """The tree with these arrays in it."""
+    return _unflatten(structure, iter(leaves))
+
+
+def tree_map(function, tree, *others):
+    """The tree with what the function makes of each array, and of those at its place in the others."""
+    leaves, structure = tree_flatten(tree)
+    columns = [leaves]
+    for other in others:
+        more, its = tree_flatten(other)
+        if its != structure:
+            raise ValueError("tree_map: the trees have different structures")
+        columns.append(more)
+    return tree_unflatten(structure, [function(*each) for each in zip(*columns)])
+
+
+def eval(*trees):
+    """Computes all arrays of the trees in one program."""
+    leaves = []
+    for tree in trees:
+        _flatten(tree, leaves, set())
+    if leaves:
+        _zyx._realize(leaves)
+
+
+def detach(x, /):
+    """The value of x, computed now, through which no gradient goes."""
+    return _zyx._detach(x)
+
+
+def gradient(target, sources, *, seed=None, allow_unused=False):
+    """The gradient of the sum of `target`'s elements with respect to each array of a list.
+
+    An array that was read has forgotten what it was made of, unless a Tape lives. A source on which the target does not
+    depend is refused; with `allow_unused` its gradient is 0.
+    """
+    return _zyx._gradient(target, [s.value if isinstance(s, Parameter) else s for s in sources], seed, allow_unused)
+
+
+def value_and_grad(function, argnums=0, has_aux=False):
+    """A function that returns what `function` returns, one float, and the gradient with respect to arguments.
+
+    `argnums` is a position, or a tuple of them. The gradient has the structure of the argument. With `has_aux` the
+    function returns a pair whose first is the float.
+
+        >>> value, slope = zyx.value_and_grad(lambda x: zyx.sum(x * x))(zyx.asarray([1.0, 2.0]))
+        >>> slope.tolist()
+        [2.0, 4.0]
+    """
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(function)
+    def differentiated(*args, **kwargs):
+        args = list(args)
+        sources, structures, seen = [], [], set()
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise TypeError(f"grad: there is no argument {position} among {len(args)}")
+            leaves, structure = tree_flatten(args[position])
+            own = []
+            for leaf in leaves:
+                if not leaf.dtype.is_float:
+                    raise TypeError(f"grad: argument {position} has an array of {leaf.dtype!r}, which has no gradient")
+                source = _zyx._as_source(leaf)
+                if _zyx._id(source) in seen:
+                    # Two arguments may be one array: a factor that is data makes another node of it.
+                    source = leaf * _zyx._cast(_zyx._from_bytes(ONE, float32, ()), leaf.dtype)
+                seen.add(_zyx._id(source))
+                own.append(source)
+            sources += own
+            structures.append((structure, len(own)))
+            args[position] = tree_unflatten(structure, own)
+        # The function may read values, of its loss for example.
+        with Tape():
+            result = function(*args, **kwargs)
+            value, aux = result if has_aux else (result, None)
+            if not isinstance(value, Array) or value.size != 1 or not value.dtype.is_float:
+                raise TypeError("grad: the function returns one float, as an array of one element, not "
+                                f"{value!r}" + ("" if has_aux else "; has_aux takes a pair"))
+            gradients = _zyx._gradient(value, sources, None, True) if sources else []
+        parts, start = [], 0
+        for structure, count in structures:
+            parts.append(tree_unflatten(structure, gradients[start:start + count]))
+            start += count
+        gradient = parts[0] if isinstance(argnums, int) else tuple(parts)
+        return ((value, aux) if has_aux else value), gradient
+
+    return differentiated
+
+
+def grad(function, argnums=0, has_aux=False):
+    """A function that returns the gradient of `function` with respect to arguments; see value_and_grad().
+
+        >>> zyx.grad(lambda x: x * x * x)(zyx.asarray(2.0)).item()
+        12.0
+    """
+    both = value_and_grad(function, argnums, has_aux)
+
+    @functools.wraps(function)
+    def differentiated(*args, **kwargs):
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+class jit:
+    """A function of trees of arrays as one program for each set of types.
+
+    The function is called once for each structure, shapes, dtypes and devices of its arguments, with arrays that have no
+    values. What is no array (numbers, strings, None) is a part of the program: another one is another program.
+    `static_argnums` and `static_argnames` say which arguments are so as a whole; they are hashable. Arrays that the
+    function reads from elsewhere are those of the first call, but for parameters of modules. `donate_argnums` are
+    arguments whose memory results may take; these arrays have no value after the call.
+
+        >>> double = zyx.jit(lambda x: x + x)
+        >>> double(zyx.asarray([1.0, 2.0])).tolist()
+        [2.0, 4.0]
+    """
+
+    def __init__(self, function, *, static_argnums=(), static_argnames=(), donate_argnums=()):
+        # First, as it copies attributes, which a jit of a jit has, too.
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._static_positions = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+        self._static_names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        self._donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
+        self._programs = {}
+
+    def __get__(self, instance, owner=None):
+        # As a method: the object is a part of the program, and so is kept with it.
+        if instance is None:
+            return self
+        name = f"_zyx_jit_{self.__name__}"
+        if name not in instance.__dict__:
+            bound = jit(functools.partial(self._function, instance),
+                        static_argnums=tuple(position - 1 for position in self._static_positions),
+                        static_argnames=self._static_names,
+                        donate_argnums=tuple(position - 1 for position in self._donated))
+            object.__setattr__(instance, name, bound)
+        return instance.__dict__[name]
+
+    @property
+    def captures(self):
+        """How often the function was called."""
+        return sum(program.captures for program, _ in self._programs.values())
+
+    def __call__(self, *args, **kwargs):
+        leaves, structures, donated = [], [], []
+        for position, arg in enumerate(args):
+            if position in self._static_positions:
+                structures.append((_Static, type(arg), (arg,)))
+                continue
+            first = len(leaves)
+            structures.append(_flatten(arg, leaves, set()))
+            if position in self._donated:
+                donated += range(first, len(leaves))
+        names = tuple(sorted(kwargs))
+        for name in names:
+            if name in self._static_names:
+                structures.append((_Static, type(kwargs[name]), (kwargs[name],)))
+            else:
+                structures.append(_flatten(kwargs[name], leaves, set()))
+        key = (len(args), names, tuple(structures), tuple((leaf.dtype, leaf.shape) for leaf in leaves))
+        try:
+            found = self._programs.get(key)
+        except TypeError as error:
+            raise TypeError(f"jit: what is no array is a part of the program, and so has to be hashable: {error}") from None
+        if found is None:
+            found = self._programs[key] = self._program(len(args), names, key[2], donated)
+        program, structure_of = found
+        results = program(leaves)
+        return tree_unflatten(structure_of(), results)
+
+    def _program(self, count, names, structures, donated):
+        function, made = self._function, []
+
+        def flat(leaves):
+            rest = iter(leaves)
+            values = [_unflatten(structure, rest) for structure in structures]
+            result = function(*values[:count], **dict(zip(names, values[count:])))
+            leaves, structure = tree_flatten(result)
+            made.append(structure)
+            return leaves
+
+        def structure_of():
+            # One function for each structure and types; a mode of a module may make it another one.
+            if any(structure != made[0] for structure in made):
+                raise ValueError("jit: the function returned different structures for the same arguments")
+            return made[0]
+
+        return _zyx._Function(flat, donated), structure_of
+
+    def __repr__(self):
+        return f"<zyx.jit of {self._function!r}>"
+
+
+def checkpoint(function):
+    """A function of arrays whose gradient computes its values again instead of keeping them."""
+
+    @functools.wraps(function)
+    def checkpointed(*args):
+        leaves, structure = tree_flatten(args)
+        made = []
+
+        def flat(leaves):
+            result, its = tree_flatten(function(*tree_unflatten(structure, leaves)))
+            made.append(its)
+            return result
+
+        results = _zyx._checkpoint(flat, leaves)
+        return tree_unflatten(made[0], results)
+
+    return checkpointed
+
+
+def loop(trips, initial, body):
+    """body(trip, carried) `trips` times, as a part of one program. `carried` is a tree; the body returns as many arrays
+    of the same types in the same structure."""
+    leaves, structure = tree_flatten(initial)
+
+    def flat(all_leaves):
+        result, its = tree_flatten(body(all_leaves[0], tree_unflatten(structure, all_leaves[1:])))
+        if its != structure:
+            raise ValueError("loop: the body returns another structure than it was given")
+        return result
+
+    return tree_unflatten(structure, _zyx._loop(trips, leaves, flat))

@@ -1,0 +1,14 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What there is of the linear algebra extension of the array API standard."""
+from . import _zyx
+from ._functions import _expect, matrix_transpose, tensordot, vecdot
+from ._zyx import matmul
+
+__all__ = ["cholesky", "matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+
+def cholesky(x, /, *, upper=False):
+    """The lower triangular matrix L with L L^T = x, of symmetric positive definite ones; with `upper` its transpose."""
+    lower = _zyx._cholesky(_expect(x, "floats", "cholesky"))
+    return lower.mT if upper else lower

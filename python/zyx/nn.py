@@ -1,0 +1,176 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules: named parameters and layers. docs/python.md has an example."""
+from . import _zyx
+from ._zyx import Array, InitRng, Parameter
+
+__all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru", "InitRng", "LayerNorm", "Linear", "Lstm",
+           "Mlp", "Module", "ModuleList", "MultiheadAttention", "Parameter", "RmsNorm", "Rnn", "Sequential",
+           "TransformerBlock", "attention", "avg_pool", "bce_with_logits", "cross_entropy", "elu", "gelu", "hard_sigmoid",
+           "huber_loss", "kl_divergence", "l1_loss", "leaky_relu", "log_softmax", "max_pool", "mish", "mse_loss",
+           "one_hot", "relu", "selu", "sigmoid", "silu", "soft_cross_entropy", "softmax", "softplus"]
+
+
+class Module(_zyx._Module):
+    """What has parameters. Attributes that are modules, lists of modules or parameters are declared under their names.
+
+        class Classifier(zyx.nn.Module):
+            def __init__(self, rng):
+                super().__init__()
+                self.hidden = zyx.nn.Linear(64, 32, rng)
+                self.out = zyx.nn.Linear(32, 10, rng)
+
+            def __call__(self, x):
+                return self.out(zyx.nn.relu(self.hidden(x)))
+    """
+
+    def __setattr__(self, name, value):
+        if isinstance(value, (list, tuple)) and value and all(isinstance(each, _zyx._Module) for each in value):
+            value = ModuleList(value)
+        declared = self.__dict__.get(name)
+        if isinstance(value, Parameter):
+            if not (isinstance(declared, Parameter) and declared._is_same(value)):
+                # The module's own place, with this value.
+                value = self._add_parameter(name, value.value)
+        elif isinstance(value, _zyx._Module):
+            self._adopt(name, value)
+        elif isinstance(declared, Parameter) and isinstance(value, Array):
+            declared.value = value
+            return
+        object.__setattr__(self, name, value)
+
+    def add_buffer(self, name, value):
+        """Declares a value that no optimizer moves, and that is saved with the module."""
+        object.__setattr__(self, name, self._add_buffer(name, value))
+
+    def parameters(self):
+        """The parameters, in the order of named_parameters()."""
+        return [parameter for _, parameter in self.named_parameters()]
+
+
+class ModuleList(Module):
+    """Modules in order, declared as "0", "1", ..."""
+
+    def __init__(self, modules=()):
+        super().__init__()
+        object.__setattr__(self, "_modules", [])
+        for module in modules:
+            self.append(module)
+
+    def append(self, module):
+        self._adopt(str(len(self._modules)), module)
+        self._modules.append(module)
+
+    def __getitem__(self, at):
+        return self._modules[at]
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules)
+
+
+class Sequential(Module):
+    """Modules and functions, one after the other. Modules are declared as "0", "1", ..., by their places."""
+
+    def __init__(self, *layers):
+        super().__init__()
+        object.__setattr__(self, "_layers", layers)
+        for at, layer in enumerate(layers):
+            if isinstance(layer, _zyx._Module):
+                self._adopt(str(at), layer)
+
+    def __call__(self, x):
+        for layer in self._layers:
+            x = layer(x)
+        return x
+
+
+Linear, Embedding, Dropout, Mlp = _zyx._Linear, _zyx._Embedding, _zyx._Dropout, _zyx._Mlp
+LayerNorm, RmsNorm, GroupNorm, BatchNorm = _zyx._LayerNorm, _zyx._RmsNorm, _zyx._GroupNorm, _zyx._BatchNorm
+Rnn, Gru, Lstm = _zyx._Rnn, _zyx._Gru, _zyx._Lstm
+MultiheadAttention, TransformerBlock = _zyx._MultiheadAttention, _zyx._TransformerBlock
+
+
+def _numbers(value):
+    return [value] if isinstance(value, int) else list(value)
+
+
+def Convolution(inputs, outputs, window, rng, *, stride=(), padding=(), dilation=(), groups=1, bias=True):
+    """A convolution along as many dimensions as `window` has extents: [batch, channels, ...]."""
+    return _zyx._Convolution(inputs, outputs, _numbers(window), rng, _numbers(stride), _numbers(padding),
+                             _numbers(dilation), groups, bias)
+
+
+relu, sigmoid, silu, gelu = _zyx._relu, _zyx._sigmoid, _zyx._silu, _zyx._gelu
+gelu_tanh, mish, selu, hard_sigmoid = _zyx._gelu_tanh, _zyx._mish, _zyx._selu, _zyx._hard_sigmoid
+
+
+def softmax(x, axis=-1):
+    return _zyx._softmax(x, axis)
+
+
+def log_softmax(x, axis=-1):
+    return _zyx._log_softmax(x, axis)
+
+
+def leaky_relu(x, slope=0.01):
+    return _zyx._leaky_relu(x, slope)
+
+
+def elu(x, alpha=1.0):
+    return _zyx._elu(x, alpha)
+
+
+def softplus(x, beta=1.0):
+    return _zyx._softplus(x, beta)
+
+
+def cross_entropy(logits, targets, *, reduction="mean", ignore_index=-100):
+    """log(sum(exp(logits))) - logits[target]: logits [rows, classes], integers [rows]."""
+    return _zyx._cross_entropy(logits, targets, reduction, ignore_index)
+
+
+def soft_cross_entropy(logits, probabilities, *, reduction="mean"):
+    return _zyx._soft_cross_entropy(logits, probabilities, reduction)
+
+
+def mse_loss(x, target, *, reduction="mean"):
+    return _zyx._mse_loss(x, target, reduction)
+
+
+def l1_loss(x, target, *, reduction="mean"):
+    return _zyx._l1_loss(x, target, reduction)
+
+
+def huber_loss(x, target, *, delta=1.0, reduction="mean"):
+    return _zyx._huber_loss(x, target, delta, reduction)
+
+
+def bce_with_logits(logits, target, *, reduction="mean"):
+    return _zyx._bce_with_logits(logits, target, reduction)
+
+
+def kl_divergence(x, target, *, reduction="mean"):
+    return _zyx._kl_divergence(x, target, reduction)
+
+
+def one_hot(positions, classes, *, dtype=_zyx.float32):
+    """1 at the position, of `classes`, in a new last axis."""
+    return _zyx._one_hot(positions, classes, dtype)
+
+
+def max_pool(x, window, *, stride=(), padding=()):
+    """The largest elements of windows along the last axes, as many as `window` has extents."""
+    return _zyx._max_pool(x, _numbers(window), _numbers(stride), _numbers(padding))
+
+
+def avg_pool(x, window, *, stride=(), padding=()):
+    """Averages of windows along the last axes, as many as `window` has extents."""
+    return _zyx._avg_pool(x, _numbers(window), _numbers(stride), _numbers(padding))
+
+
+def attention(queries, keys, values, *, mask=None, causal=False, scale=None):
+    """softmax(queries keys^T scale + mask) values. With `causal` the last query sees all keys."""
+    return _zyx._attention(queries, keys, values, mask, causal, scale)

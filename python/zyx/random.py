@@ -1,0 +1,66 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random numbers as functions of a key. The same key gives the same numbers, on every device.
+
+    >>> a, b = zyx.random.split(zyx.random.key(1))
+    >>> zyx.random.uniform(a, (2, 3)).shape
+    (2, 3)
+"""
+from . import _zyx
+from ._creation import to_shape
+from ._dtypes import float32, int64, to_dtype
+
+
+def key(seed):
+    """A key: an array of uint64 without dimensions."""
+    return _zyx._seed(int(seed) % 2**64)
+
+
+def split(key, number=2):
+    """Keys that are told from each other and from this one, which is not used any more."""
+    bits = _zyx._cast(_zyx._random_bits(key, (number, 2)), _zyx.uint64)
+    return [_zyx.add(_zyx.bitwise_left_shift(bits[i, 0], 32), bits[i, 1]) for i in range(number)]
+
+
+def fold_in(key, number):
+    """Another key for each number, which may be an array of integers without dimensions: the step of a training, say."""
+    if isinstance(number, int):
+        number = _zyx._full_u64((), number % 2**64, _zyx.uint64)
+    # Keys that differ in few bits, as 1, 2, 3 do, give numbers of no relation.
+    mixed = _zyx.bitwise_xor(key, _zyx.multiply(_zyx._cast(number, _zyx.uint64), 0x9E3779B97F4A7C15))
+    return split(mixed, 1)[0]
+
+
+def bits(key, shape):
+    """uint32 of which all are equally likely."""
+    return _zyx._random_bits(key, to_shape(shape))
+
+
+def uniform(key, shape=(), *, low=0.0, high=1.0, dtype=float32):
+    """Floats from low up to but without high."""
+    return _zyx._uniform(key, to_shape(shape), low, high, to_dtype(dtype))
+
+
+def normal(key, shape=(), *, mean=0.0, deviation=1.0, dtype=float32):
+    """Normal floats."""
+    return _zyx._normal(key, to_shape(shape), mean, deviation, to_dtype(dtype))
+
+
+def randint(key, shape, low, high, *, dtype=int64):
+    """Integers from low up to but without high."""
+    return _zyx._randint(key, to_shape(shape), low, high, to_dtype(dtype))
+
+
+def bernoulli(key, probability, shape=()):
+    """Bools, of which this share is true."""
+    return _zyx._bernoulli(key, to_shape(shape), probability)
+
+
+def permutation(key, count):
+    """0 to count - 1 in random order."""
+    return _zyx._permutation(key, count)
+
+
+def dropout(key, x, probability):
+    """x / (1 - probability), and 0 for this share of the elements."""
+    return _zyx._dropout(key, x, probability)

@@ -1,0 +1,239 @@
+"""Gradients, jit and trees."""
+import collections
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import zyx
+
+
+def same(x, expected, digits=1e-6):
+    np.testing.assert_allclose(np.asarray(x), np.asarray(expected), rtol=digits, atol=digits)
+
+
+def test_gradients():
+    x = zyx.asarray([1.0, 2.0, 3.0])
+    same(zyx.grad(lambda x: zyx.sum(x**3))(x), [3, 12, 27])
+    value, slope = zyx.value_and_grad(lambda x, y: zyx.sum(x * y), argnums=(0, 1))(x, x)
+    # Two arguments that are one array are two arguments.
+    assert value.item() == 14
+    same(slope[0], [1, 2, 3])
+    same(slope[1], [1, 2, 3])
+    same(zyx.grad(lambda y: zyx.sum(x * y))(x), [1, 2, 3])
+    # Of constants, of what was computed before, and of what is computed on the way.
+    same(zyx.grad(lambda x: zyx.sum(x * x))(zyx.ones(3)), [2, 2, 2])
+    y = x * 2
+    y.tolist()
+    same(zyx.grad(lambda y: zyx.sum(y * y))(y), [4, 8, 12])
+
+    def reads(x):
+        loss = zyx.sum(x * x)
+        assert loss.item() == 14
+        return loss
+
+    same(zyx.grad(reads)(x), [2, 4, 6])
+
+
+def test_higher_gradients():
+    x = zyx.asarray(2.0)
+    assert zyx.grad(zyx.grad(lambda x: x**4))(x).item() == pytest.approx(48, rel=1e-5)
+    assert zyx.grad(zyx.grad(zyx.grad(lambda x: x * x * x)))(x).item() == 6
+    assert zyx.grad(lambda x: x * zyx.grad(lambda y: x * y * y)(x))(x).item() == pytest.approx(24)  # x * 2 x x
+
+
+@pytest.mark.parametrize("name, low, high", [
+    ("acos", -0.9, 0.9), ("asin", -0.9, 0.9), ("atan", -3, 3), ("acosh", 1.1, 4), ("asinh", -3, 3), ("atanh", -0.9, 0.9),
+    ("tanh", -2, 2), ("log1p", -0.5, 3), ("expm1", -2, 2)])
+def test_gradients_of_functions(name, low, high):
+    function = getattr(zyx, name)
+    x = np.concatenate([np.linspace(low, high, 23), [0.0] if low < 0 else [2.0]])
+    slope = np.asarray(zyx.grad(lambda x: zyx.sum(function(x)))(zyx.asarray(x)))
+    h = 1e-6
+    numeric = (np.asarray(function(zyx.asarray(x + h))) - np.asarray(function(zyx.asarray(x - h)))) / (2 * h)
+    np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["atan2", "hypot", "logaddexp"])
+def test_gradients_of_pairs(name):
+    function = getattr(zyx, name)
+    x, y = np.meshgrid(np.array([-2.0, -0.5, 0.5, 2.0]), np.array([-2.0, 0.5, 3.0]))
+    slopes = zyx.grad(lambda x, y: zyx.sum(function(x, y)), argnums=(0, 1))(zyx.asarray(x), zyx.asarray(y))
+    h = 1e-6
+    for slope, (dx, dy) in zip(slopes, [(h, 0), (0, h)]):
+        numeric = (np.asarray(function(zyx.asarray(x + dx), zyx.asarray(y + dy))) -
+                   np.asarray(function(zyx.asarray(x - dx), zyx.asarray(y - dy)))) / (2 * h)
+        np.testing.assert_allclose(np.asarray(slope), numeric, rtol=1e-6, atol=1e-8)
+
+
+def test_trees():
+    Point = collections.namedtuple("Point", "x y")
+    tree = {"a": [zyx.asarray(1.0), (zyx.asarray(2.0), None)], "b": Point(zyx.asarray(3.0), 4)}
+    leaves, structure = zyx.tree_flatten(tree)
+    assert [leaf.item() for leaf in leaves] == [1, 2, 3]
+    back = zyx.tree_unflatten(structure, leaves)
+    assert back["b"].y == 4 and isinstance(back["b"], Point) and back["a"][1][1] is None
+    doubled = zyx.tree_map(lambda x: x * 2, tree)
+    assert doubled["a"][1][0].item() == 4
+    cycle = []
+    cycle.append(cycle)
+    with pytest.raises(ValueError, match="itself"):
+        zyx.tree_flatten(cycle)
+    slopes = zyx.grad(lambda p: p["w"] * 3 + p["b"][0])({"w": zyx.asarray(1.0), "b": [zyx.asarray(2.0)]})
+    assert slopes["w"].item() == 3 and slopes["b"][0].item() == 1
+
+
+def test_refusals():
+    with pytest.raises(TypeError, match="has no gradient"):
+        zyx.grad(lambda x: zyx.sum(x))(zyx.asarray([1, 2]))
+    with pytest.raises(TypeError, match="one float"):
+        zyx.grad(lambda x: x * x)(zyx.asarray([1.0, 2.0]))
+    with pytest.raises(TypeError, match="no argument 1"):
+        zyx.grad(lambda x: x, argnums=1)(zyx.asarray(1.0))
+    x = zyx.asarray([1.0])
+    y = x * 2
+    y.tolist()
+    with pytest.raises(zyx.Error, match="forgotten"):
+        zyx.gradient(zyx.sum(y), [x])
+
+
+def test_jit():
+    calls = []
+
+    @zyx.jit
+    def function(pair, factor, *, shift=0):
+        calls.append(1)
+        return {"sum": pair[0] + pair[1] * factor, "shape": pair[0].shape, "shift": pair[0] - shift}
+
+    a, b = zyx.asarray([1.0, 2.0]), zyx.asarray([3.0, 4.0])
+    for _ in range(3):
+        result = function((a, b), 2)
+    assert len(calls) == 1 and function.captures == 1
+    same(result["sum"], [7, 10])
+    assert result["shape"] == (2,)
+    same(function((a, b), 3)["sum"], [10, 14])
+    same(function([a, b], 2)["sum"], [7, 10])
+    same(function((a, b), 2, shift=1)["shift"], [0, 1])
+    same(function((a, b), 2.0)["sum"], [7, 10])
+    assert len(calls) == 5
+    same(function((zyx.ones((2, 2)), b), 2)["sum"], [[7, 9], [7, 9]])
+    # NumPy's arrays are arrays, too.
+    same(function((np.ones(2, "float32"), b), 2)["sum"], [7, 9])
+
+
+def test_jit_refuses_values():
+    @zyx.jit
+    def branches(x):
+        if zyx.sum(x) > 0:
+            return x
+        return -x
+
+    with pytest.raises(zyx.Error):
+        branches(zyx.asarray([1.0]))
+    for read in (float, lambda x: x.tolist(), np.asarray, lambda x: zyx.nonzero(x)):
+        with pytest.raises((zyx.Error, BufferError)):
+            zyx.jit(lambda x: x + zyx.asarray(read(x * 2)[0] if read is not float else read(zyx.sum(x))))(
+                zyx.asarray([1.0]))
+    with pytest.raises(TypeError, match="hashable"):
+        zyx.jit(lambda x, y: x)(zyx.asarray(1.0), {1, 2})
+    seen = []
+    zyx.jit(lambda x: seen.append(repr(x)) or x)(zyx.asarray(1.0))
+    assert "no value yet" in seen[0]
+
+
+def test_exceptions_pass():
+    class Mine(Exception):
+        pass
+
+    def fails(x):
+        raise Mine("no")
+
+    with pytest.raises(Mine):
+        zyx.jit(fails)(zyx.asarray(1.0))
+    with pytest.raises(Mine):
+        zyx.jit(fails)(zyx.asarray(1.0))
+    with pytest.raises(TypeError):
+        zyx.jit(lambda x: fails)(zyx.asarray(1.0))[0]
+
+
+def test_jit_with_gradients_and_statics():
+    def loss(w, x, power):
+        return zyx.sum((x @ w)**power)
+
+    step = zyx.jit(zyx.value_and_grad(loss), static_argnums=2)
+    w, x = zyx.asarray([[1.0], [2.0]]), zyx.asarray([[1.0, 1.0], [0.0, 2.0]])
+    value, slope = step(w, x, 2)
+    assert value.item() == 25
+    same(slope, [[6], [22]])
+    nested = zyx.jit(lambda x: zyx.jit(lambda y: y * 2)(x) + 1)
+    same(nested(zyx.asarray([1.0])), [3])
+
+    class Model:
+        def __init__(self):
+            self.scale = 3
+
+        @zyx.jit
+        def __call__(self, x):
+            return x * self.scale
+
+    same(Model()(zyx.asarray([1.0, 2.0])), [3, 6])
+
+
+def test_donation():
+    step = zyx.jit(lambda x: x + 1, donate_argnums=0)
+    x = zyx.asarray(np.zeros(1000, "float32")) * 1
+    x.tolist()
+    seen = zyx.asarray(np.zeros(1000, "float32")) * 2
+    view = np.asarray(seen)
+    assert step(x)[0].item() == 1
+    # An array that somebody sees keeps its memory.
+    assert step(seen)[0].item() == 1 and view[0] == 0 and seen[0].item() == 0
+
+
+def test_loop_and_checkpoint():
+    x, count = zyx.loop(5, (zyx.asarray([1.0, 2.0]), zyx.asarray(0)), lambda trip, c: (c[0] * 2, c[1] + trip))
+    same(x, [32, 64])
+    assert count.item() == 10
+    f = zyx.checkpoint(lambda x: zyx.tanh(x) * x)
+    y = zyx.asarray([0.5, 1.0])
+    same(zyx.grad(lambda x: zyx.sum(f(x)))(y), zyx.grad(lambda x: zyx.sum(zyx.tanh(x) * x))(y))
+
+
+def test_random_keys():
+    key = zyx.random.key(1)
+    a, b = zyx.random.split(key)
+    x = zyx.random.normal(a, (1000,))
+    assert x.tolist() == zyx.random.normal(a, (1000,)).tolist() and x.tolist() != zyx.random.normal(b, (1000,)).tolist()
+    assert abs(zyx.mean(x).item()) < 0.2 and abs(zyx.std(x).item() - 1) < 0.2
+    u = zyx.random.uniform(a, (1000,), low=2, high=3)
+    assert 2 <= zyx.min(u).item() and zyx.max(u).item() <= 3
+    assert sorted(zyx.random.permutation(b, 10).tolist()) == list(range(10))
+    # In a jit a key is an argument.
+    drawn = zyx.jit(lambda key: zyx.random.uniform(key, (3,)))
+    assert drawn(a).tolist() == zyx.random.uniform(a, (3,)).tolist() != drawn(b).tolist()
+    keys = {zyx.random.fold_in(key, i).item() for i in range(50)}
+    assert len(keys) == 50
+
+
+def test_other_threads_run_while_one_compiles():
+    """A thread that counts goes on in a compilation of some tenths of a second."""
+    counted, stop = [0], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    x = zyx.asarray(np.random.default_rng(0).normal(size=(37, 41)).astype("float32"))
+    for i in range(6):
+        x = zyx.tanh(zyx.sin(x @ zyx.matrix_transpose(x)) @ x) + zyx.cumulative_sum(x, axis=0)
+    thread = threading.Thread(target=count)
+    thread.start()
+    time.sleep(0.02)
+    before, began = counted[0], time.perf_counter()
+    zyx.eval(x)
+    seconds, ticks = time.perf_counter() - began, counted[0] - before
+    stop.set()
+    thread.join()
+    assert seconds < 0.05 or ticks > 5
