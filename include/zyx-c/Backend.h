@@ -13,9 +13,9 @@
  *
  * Version. The library exports zyx_backend(), which returns a zyx_backend_v1. In every version of this interface the
  * table begins with struct_size and abi_version, so that a library of another version is refused, with both numbers.
- * Within a version members are only added, at the end: the library sets each struct_size to the sizeof that it was
- * compiled with, zyx takes every size from the first one on, reads what is beyond as NULL or 0, and writes nothing
- * beyond. Functions that are marked "may be NULL" may be left out.
+ * Within a version members are only added, at the end: the library sets struct_size of the table to the sizeof that it
+ * was compiled with, zyx takes every size from the first one on, reads what is beyond as NULL or 0, and writes nothing
+ * beyond. zyx sets struct_size of the structs that it passes. Functions that are marked "may be NULL" may be left out.
  *
  * Life. The library is never unloaded: the table, the functions and the texts live as long as the process. A
  * `void *device` lives from open() to close(); what it gave out is given back before close(), and events, modules,
@@ -202,7 +202,9 @@ typedef struct zyx_backend_v1 {
   /* Code that the compiler made for the target: "elf-so", "cubin", "ptx". The bytes live as long as the call. */
   zyx_backend_code (*load)(void *device, const char *format, const void *code, size_t size, uint64_t *module,
                            zyx_backend_error *error);
+  /* Its kernels end with it. */
   void (*unload)(void *device, uint64_t module);
+  /* By the thread that loaded the module, one kernel after another. */
   zyx_backend_code (*find)(void *device, uint64_t module, const zyx_backend_kernel_v1 *what, uint64_t *kernel,
                            zyx_backend_error *error);
   zyx_backend_code (*launch)(void *device, uint64_t stream, const zyx_backend_launch_v1 *launch,

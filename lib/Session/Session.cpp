@@ -373,8 +373,13 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   options.memoryLimit = config.memoryLimit(name);
   Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
   if (!created && created.status().code() == ErrorCode::NotFound &&
-      created.status().message().starts_with("no device '"))
-    return Status::notFound(created.status().message() + ", and reference, the interpreter");
+      created.status().message().starts_with("no device '")) {
+    // Behind the devices of the runtime, in front of why others are absent.
+    std::string message = created.status().message();
+    message.insert(std::min(message.find("; ", message.find("; known are ") + 1), message.size()),
+                   ", and reference, the interpreter");
+    return Status::notFound(message);
+  }
   ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, std::move(created));
   ZYX_DEBUG(Devices, "open '" + name + "' with " + (options.threads ? std::to_string(options.threads) : "all") +
                          " threads and " +

@@ -305,7 +305,10 @@ Result<MeasuredChoices> Tuner::tune(const graph::Graph &graph, const MeasuredCho
       measure(kernel);
       if (std::optional<MeasuredChoice> best = choose(kernel))
         chosen[kernel.key] = std::move(*best);
-    } else {
+      else
+        status = Status::unsupported(kernel.candidates.front().refused);
+    }
+    if (!status.isOk()) {
       remarks += kernel.name + ": is not measured: " + status.message() + "\n";
     }
     // The next one needs the memory.

@@ -565,6 +565,8 @@ int cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, 
 }
 int cuStreamWaitValue32_v2(Stream stream, uint64_t address, uint32_t value, unsigned) {
   return onStream(stream, [=] {
+    if (state().facts.hasNoGates)
+      return notSupported;
     ++state().facts.gates;
     const auto *gate = reinterpret_cast<const uint32_t *>(address);
     state().gate = gate;

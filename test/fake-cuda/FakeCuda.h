@@ -26,6 +26,8 @@ struct FakeCuda {
 
   // Faults: the n-th call from now on, from 1, says so; 0 for none.
   int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0, failPeerCopy = 0, failAccess = 0, failWait = 0;
+  /// Streams cannot be held back.
+  bool hasNoGates = false;
   /// So many allocations may be alive, or any number where it is negative.
   int room = -1;
   /// Once a piece of work that has this number from now on is done, its device is lost.

@@ -484,6 +484,14 @@ TEST_F(CudaTuningTest, AChoiceThatDoesNotRunIsLeftOut) {
   EXPECT_THAT((*executable)->remarks, AllOf(HasSubstr("measured on cuda"), HasSubstr(": left out: ")));
 }
 
+TEST_F(CudaTuningTest, ADeviceThatHoldsNoStreamMeasuresNothing) {
+  Session session(options(/*tune=*/true));
+  fake->hasNoGates = true;
+  auto executable = session.prepare(product(256, 512, 256, DType::BF16), "cuda");
+  ASSERT_TRUE(executable.isOk()) << executable.status().toString();
+  EXPECT_THAT((*executable)->remarks, AllOf(HasSubstr("is not measured: "), Not(HasSubstr("measured on cuda"))));
+}
+
 TEST_F(CudaTuningTest, WithoutMemoryNothingIsMeasured) {
   fake->memoryBytes = 1 << 16;
   Session session(options(/*tune=*/true));
