@@ -12,6 +12,7 @@
 #include "Strides.h"
 
 #include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Schedule/Estimate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +41,8 @@ constexpr double sharedRate = 0.4;
 constexpr int64_t attentionRegisters = 64;
 /// Bytes that elements are taken to lie apart where a stride is not known.
 constexpr double unknownApart = 32;
+/// Simple instructions for an element of a row whose number is data.
+constexpr double gatheredRowOps = 3;
 /// What is summed up inside of another walk has no vectors, but several elements at a time.
 constexpr double nestedRate = 0.5;
 
@@ -99,6 +102,7 @@ private:
   }
   void addAccess(Value view, Value tile, Work &work, double times);
   bool addPacking(LoadOp load, Work &work, double times);
+  bool readsRows(GatherOp gather) const;
   std::optional<int64_t> strideOf(Value view, Value tile, Axis axis) const;
   Axis findWalked();
   double onThreads(const Work &work) const;
@@ -301,6 +305,18 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
   }
 }
 
+/// Whether neighbours along an axis of whole vectors are neighbours in what is gathered from.
+bool Estimator::readsRows(GatherOp gather) const {
+  auto view = gather.getView().getDefiningOp<ViewOp>();
+  for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
+    if (IotaOp iota = countsAlongAxis(index); iota && view)
+      if (axes.extent(axes.of(iota.getResult(), iota.getDim())) >=
+              static_cast<int64_t>(target.lanes(bytesOf(gather.getResult()))) &&
+          zyx::schedule::strideThrough(view.getMap(), dim) == 1)
+        return true;
+  return false;
+}
+
 /// What a processor packs of windows: each element looked up, unless columns are runs.
 bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   auto view = load.getView().getDefiningOp<ViewOp>();
@@ -483,10 +499,13 @@ Estimate Estimator::run() {
       return;
     auto found = again.find(op);
     const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
-    work.ops += elementsOf(tile) * costOf(op, target.costs) * times;
-    least.ops += elementsOf(tile) * costOf(op, target.costs);
+    // Rows whose number is data are read in vectors.
+    const bool isRead = isa<GatherOp>(op) && !target.hasSubgroups() && readsRows(cast<GatherOp>(op));
+    const double each = isRead ? gatheredRowOps : costOf(op, target.costs);
+    work.ops += elementsOf(tile) * each * times;
+    least.ops += elementsOf(tile) * each;
     if (auto gather = dyn_cast<GatherOp>(op); gather && !target.hasSubgroups()) {
-      const bool isCopied = gather->hasOneUse() && isa<StoreOp>(*gather->user_begin());
+      const bool isCopied = isRead || (gather->hasOneUse() && isa<StoreOp>(*gather->user_begin()));
       work.accesses +=
           elementsOf(tile) * times *
           (isCopied ? 1 / static_cast<double>(target.lanes(4)) : static_cast<double>(target.costs.gatherCycles));

@@ -452,7 +452,8 @@ std::optional<LaneIndex> TileEvaluator::countedIndex(Value tile, Point &point) {
 Value TileEvaluator::gatherLanes(GatherOp gather, ArrayRef<Value> indices, Point &point) {
   Location loc = gather.getLoc();
   auto view = mapping.lookupOrDefault(gather.getView()).getDefiningOp<ViewOp>();
-  LaneLoader loader(builder, loc, point.lanes);
+  // A processor tests what all lanes share once for many vectors, by branches that it foresees.
+  LaneLoader loader(builder, loc, point.lanes, /*branches=*/!hasSubgroups);
   loader.setMap(view.getMap());
   LaneMask mask{{}, point.mask};
   SmallVector<LaneIndex> at;
