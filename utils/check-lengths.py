@@ -31,6 +31,8 @@ REASONS = {
         "the rules of inference: one short function for each op",
     "lib/Session/Session.cpp":
         "the session and its three kinds of executables, which nothing else names",
+    "lib/Target/Info/TargetInfo.cpp":
+        "one table: a short function for each record of a machine, and their names",
     "lib/Tensor/Realize.cpp":
         "one way: from the tensors that are asked for to a program, its flights, and what comes of them",
     "lib/Tensor/State.cpp":

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
 # suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
-#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd]
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
-# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise.
+# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-opencl all run on OpenCL.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
-preset=release all_amd=
+preset=release all_amd= all_opencl=
 for option in "$@"; do
   case $option in
     --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
     --preset=*) preset=${option#*=} ;;
     --all-amd) all_amd=yes ;;
+    --all-opencl) all_opencl=yes ;;
     --help | -h) sed -n '2,7s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
@@ -101,16 +102,21 @@ if [ -n "$all_amd" ]; then
   done
 fi
 
+if [ -n "$all_opencl" ]; then
+  check "all conformance cases on OpenCL" "$folder/bin/zyx-conformance" --device=opencl --max-refused=0
+fi
+
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "facts of machines" "$zyx_root/utils/check-targets.py"
 check "lengths of files" "$zyx_root/utils/check-lengths.py"
 check "lines for AMD's GPUs alone" "$zyx_root/utils/count-target.py" hip
+check "lines for OpenCL alone" "$zyx_root/utils/count-target.py" opencl
 check "format" "$zyx_root/utils/check-format.py"
 check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
 check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"
 check "diagnostics" "$zyx_root/utils/check-diagnostics.py"
 
-for device in cpu c reference; do
+for device in cpu c reference opencl; do
   check "digits on $device, training rows 0-999, test rows 1000-1796" \
     digits_count $device 0:1000 1000:1797 "767 of 797"
   check "digits on $device, training rows 797-1796, test rows 0-796" \

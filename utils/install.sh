@@ -14,6 +14,7 @@ packages=(
   libgtest-dev libgmock-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
   patchelf xz-utils
   qemu-user g++-aarch64-linux-gnu
+  pocl-opencl-icd ocl-icd-libopencl1
 )
 wants_ptxas=yes wants_python=yes
 for option in "$@"; do

@@ -7,6 +7,7 @@
 #include "Devices/Cuda/Cuda.h"
 #include "Devices/Hip/Hip.h"
 #include "Devices/Host/Host.h"
+#include "Devices/OpenCL/OpenCL.h"
 #include "Devices/Plugin/Plugin.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ constexpr Entry entries[] = {
      listedHostFacts},
     {"cuda", "", createCudaDevice, listCudaDevices},
     {"hip", "", createHipDevice, listHipDevices},
-    {"opencl", "this build has no OpenCL device", nullptr},
+    {"opencl", "", createOpenCLDevice, listOpenCLDevices},
     {"vulkan", "this build has no Vulkan device", nullptr},
     {"webgpu", "this build has no WebGPU device", nullptr},
 };
@@ -63,7 +64,7 @@ std::string runtime::canonicalDeviceName(std::string_view name) {
 }
 
 Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, const DeviceOptions &options) {
-  const std::string name = given.empty() ? fastestDevice(listDevices()) : canonicalDeviceName(given);
+  const std::string name = given.empty() ? fastestDevice(listDefaultDevices()) : canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
   // Before those that the build lacks.
@@ -86,9 +87,11 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
   return Status::notFound(textOf({"no device '", name, "'; known are ", known, refused}));
 }
 
-std::vector<DeviceListing> runtime::listDevices() {
+static std::vector<DeviceListing> listEntries(bool onlyDefault) {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
+    if (onlyDefault && entry.list == listOpenCLDevices)
+      continue;
     if (!entry.list) {
       listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description),
                           entry.facts ? entry.facts(entry.name) : DeviceFacts()});
@@ -100,6 +103,9 @@ std::vector<DeviceListing> runtime::listDevices() {
   std::ranges::move(listPluginDevices(), std::back_inserter(listings));
   return listings;
 }
+
+std::vector<DeviceListing> runtime::listDevices() { return listEntries(/*onlyDefault=*/false); }
+std::vector<DeviceListing> runtime::listDefaultDevices() { return listEntries(/*onlyDefault=*/true); }
 
 std::string runtime::fastestDevice(std::span<const DeviceListing> listings) {
   const DeviceListing *fastest = nullptr;

@@ -360,6 +360,21 @@ Status Session::checkEnabled(const std::string &name) const {
   return Status::unsupported("device '" + device + "' is off in the configuration");
 }
 
+/// What drivers compile, among the kernels of the compiler. Devices may outlive the session.
+static runtime::CodeCache codeCacheIn(const ArtifactCache &disk) {
+  return {[disk](const std::string &key) {
+            std::optional<CacheEntry> entry = disk.find(key);
+            return entry ? std::move(entry->kernel) : std::nullopt;
+          },
+          [disk](const std::string &key, std::span<const std::byte> code) {
+            CacheEntry entry;
+            entry.key = key;
+            entry.kernel.emplace(code.begin(), code.end());
+            // What is not kept is compiled again.
+            (void)disk.insert(entry);
+          }};
+}
+
 Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &given) {
   ZYX_RETURN_IF_ERROR(mark.check());
   const std::string name = runtime::canonicalDeviceName(given);
@@ -371,6 +386,8 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   runtime::DeviceOptions options;
   options.threads = config.threads;
   options.memoryLimit = config.memoryLimit(name);
+  if (cache)
+    options.codeCache = std::make_shared<runtime::CodeCache>(codeCacheIn(*cache));
   Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
   if (!created && created.status().code() == ErrorCode::NotFound &&
       created.status().message().starts_with("no device '")) {
@@ -697,7 +714,7 @@ std::string Session::defaultDevice(const Config &config) {
   if (config.device)
     return *config.device;
   runtime::loadBackends(config.backends);
-  std::vector<DeviceListing> listings = runtime::listDevices();
+  std::vector<DeviceListing> listings = runtime::listDefaultDevices();
   std::erase_if(listings, [&](const DeviceListing &one) { return !config.isEnabled(one.name); });
   return runtime::fastestDevice(listings);
 }

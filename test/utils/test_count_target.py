@@ -13,10 +13,11 @@ def run(*arguments):
 
 
 class CountTarget(unittest.TestCase):
-    def test_hip_is_within_its_limit(self):
-        code, output = run("hip")
-        self.assertEqual(code, 0, output)
-        self.assertIn("lines for hip, at most 700", output)
+    def test_each_is_within_its_limit(self):
+        for target, most in (("hip", 700), ("opencl", 800)):
+            code, output = run(target)
+            self.assertEqual(code, 0, output)
+            self.assertIn(f"lines for {target}, at most {most}", output)
 
     def test_each_row_counts(self):
         _, output = run("hip")

@@ -11,11 +11,20 @@
 #include "zyx/Runtime/Queue.h"
 #include "zyx/Runtime/ThreadPool.h"
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace zyx::runtime {
+
+/// Keeps what a driver has made of code, for later processes, by keys that name device, driver and code.
+struct CodeCache {
+  std::function<std::optional<std::vector<std::byte>>(const std::string &key)> find;
+  std::function<void(const std::string &key, std::span<const std::byte> code)> keep;
+};
 
 struct DeviceOptions {
   /// Of host devices; 0 = as many as the process may use processors, which is also the most.
@@ -28,6 +37,8 @@ struct DeviceOptions {
   bool oversubscribe = false;
   /// Gives a host device its memory; devices whose memory is not the host's refuse one.
   std::shared_ptr<HostAllocator> allocator = nullptr;
+  /// For devices whose driver compiles; null where nothing is kept.
+  std::shared_ptr<const CodeCache> codeCache = nullptr;
 };
 
 /// What a machine reaches at best, per second: operations of f32, a multiplication and an addition being

@@ -416,6 +416,32 @@ TargetInfo rdna4() {
   return info;
 }
 
+/// Any device that compiles OpenCL C: workgroups and shared memory are as large as they are on every card. What a
+/// device has less of, its driver says when it loads a kernel. Subgroups are what neighbours share of a line: no kernel
+/// takes it that they run in lockstep.
+TargetInfo openCL() {
+  TargetInfo info;
+  info.name = info.device = "opencl";
+  info.kind = TargetKind::C;
+  info.cores = 16;
+  info.arithmetic.hasFma = true;
+  info.arithmetic.hasMaximum = info.arithmetic.hasHalfConversion = false;
+  addWorkgroups(info);
+  info.simt.workgroupThreads = 256;
+  info.simt.sharedBytes = 32 << 10;
+  info.memory.l2Bytes = 4 << 20;
+  info.memory.lineBytes = 128;
+  info.memory.privateBytes = info.memory.stackBytes = 1 << 10;
+  addCardCosts(info);
+  // Estimates of a card.
+  info.costs.threadProductsPerCycle = 10;
+  info.costs.launchCycles = 8000;
+  info.costs.cacheBytesPerCycle = 32;
+  info.costs.memoryBytesPerCycle = 5;
+  info.costs.megahertz = 1600;
+  return info;
+}
+
 /// A field as text.
 std::string textOf(const std::string &field) { return field; }
 std::string textOf(std::integral auto field) { return std::to_string(field); }
@@ -524,8 +550,9 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
 
 /// Records that are no CPUs.
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard},  {"sm_75", turing},           {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada},
-    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3}, {"gfx1100", rdna3},       {"gfx1201", rdna4}};
+    {"cuda", anyCard},  {"sm_75", turing},  {"sm_80", ampere},           {"sm_86", ampereDesktop},
+    {"sm_89", ada},     {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3},
+    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

@@ -14,7 +14,7 @@
 namespace zyx::target {
 
 std::vector<ToolProgram> programsOf(const TargetInfo &target) {
-  if (target.kind == TargetKind::C)
+  if (target.kind == TargetKind::C && target.device == "c")
     return {cProgram};
   if (target.kind == TargetKind::CUDA)
     return {ptxasProgram};

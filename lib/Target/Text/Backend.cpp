@@ -59,7 +59,9 @@ private:
 class CBackend final : public Backend {
 public:
   std::string_view name() const override { return "Text/C"; }
-  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::C; }
+  bool makesCodeFor(const TargetInfo &target) const override {
+    return target.kind == TargetKind::C && target.device == "c";
+  }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &) const override {
     ZYX_ASSIGN_OR_RETURN(const kernel::LaunchInfo info, checkOneThread(kernel, "C"));

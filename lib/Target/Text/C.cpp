@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Text/C.h"
 
-#include "Printer.h"
+#include "zyx/Target/Text/Printer.h"
 
 namespace zyx::target {
 namespace {
@@ -361,8 +361,8 @@ const Language c11 = {
                  "$n", "(uint8_t)$nu", "(uint8_t)$nu"},
     .bitsF32 = "zyx_f32($nu)",
     .bitsF64 = "zyx_f64($nu)",
-    .ops = cOps,
-    .helpers = cHelpers,
+    .ops = {cOps},
+    .helpers = {cHelpers},
     .head = R"(/* Kernels printed by zyx. Compile without contraction of floating point. */
 #include <math.h>
 #include <stdbool.h>
@@ -385,6 +385,12 @@ typedef struct {
 
 } // namespace
 
-Result<std::string> printC(mlir::ModuleOp kernels) { return printKernels(kernels, c11); }
+constinit const llvm::ArrayRef<OpText> opsOfC = cOps;
+constinit const llvm::ArrayRef<Helper> helpersOfC = cHelpers;
+
+Result<std::string> printC(mlir::ModuleOp kernels) {
+  ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(kernels, c11));
+  return completeText(std::move(text), c11);
+}
 
 } // namespace zyx::target

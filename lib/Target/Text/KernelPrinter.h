@@ -5,10 +5,12 @@
 #ifndef ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
 #define ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
 
-#include "Language.h"
+#include "Uniform.h"
 
 #include "zyx/Base/Status.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Info/TargetInfo.h"
+#include "zyx/Target/Text/Language.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,7 +40,8 @@ struct StridedAddress {
 /// The walk over one kernel: structure in Printer.cpp, memory and values in PrintValues.cpp.
 class KernelPrinter {
 public:
-  explicit KernelPrinter(const Language &language) : lang(language) {}
+  /// `privateBytes` is what a thread may have on its own, of a language of threads.
+  KernelPrinter(const Language &language, int64_t privateBytes) : lang(language), mostPrivateBytes(privateBytes) {}
   Status print(kernel::FuncOp func);
   std::string text;
 
@@ -51,10 +54,16 @@ private:
   Status print(mlir::scf::WhileOp loop);
   Status print(kernel::ViewOp view);
   Status print(kernel::AllocOp alloc);
+  Status print(kernel::IdOp id);
+  Status print(kernel::BarrierOp barrier);
   Status print(kernel::SubviewOp subview);
   Status print(kernel::LoadOp load);
   Status print(kernel::StoreOp store);
   Status print(mlir::arith::ConstantOp constant);
+  /// False where the op is none that only names lanes of vectors anew.
+  Result<bool> printLanes(mlir::Operation *op);
+  Status printLane(mlir::Operation *op);
+  Status print(kernel::GatherOp gather);
   Status printExtended(mlir::Operation *op);
   Status printConversion(mlir::Operation *op);
   Status printExpression(mlir::Operation *op);
@@ -68,10 +77,23 @@ private:
   /// Declares a value that has this expression.
   void define(mlir::Value value, Element element, const std::string &expression);
   std::string fresh(const char *prefix) { return prefix + std::to_string(counter++); }
-  const std::string &name(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
-  const std::string &bind(mlir::Value value, std::string text) {
-    return names[value.getAsOpaquePointer()] = std::move(text);
+  /// Of a vector, which is as many values, that of the lane at work.
+  const std::string &name(mlir::Value value) {
+    const llvm::SmallVector<std::string, 1> &all = lanes(value);
+    return all[all.size() == 1 ? 0 : lane];
   }
+  const llvm::SmallVector<std::string, 1> &lanes(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
+  /// Names a scalar, or the next lane of a vector.
+  const std::string &bind(mlir::Value value, std::string text) {
+    return names[value.getAsOpaquePointer()].emplace_back(std::move(text));
+  }
+  static size_t numLanes(mlir::Type type) {
+    auto vector = mlir::dyn_cast<mlir::VectorType>(type);
+    return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
+  }
+  /// Variables for the lanes of a value, which `others` has, too.
+  void declare(const char *form, mlir::Value value, mlir::Value other, mlir::Value init, Element element,
+               llvm::SmallVectorImpl<std::string> &variables);
   const char *valueType(Element element) { return lang.values[static_cast<size_t>(element)]; }
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
   std::string integer(Element element, uint64_t value);
@@ -89,11 +111,20 @@ private:
 
   const Language &lang;
   /// References to its strings stay valid while it grows.
-  std::unordered_map<void *, std::string> names;
+  std::unordered_map<void *, llvm::SmallVector<std::string, 1>> names;
   llvm::DenseMap<mlir::Value, StridedAddress> places;
   llvm::DenseMap<mlir::Operation *, bool> dead;
   unsigned counter = 0, depth = 0;
+  size_t lane = 0;
   int64_t privateBytes = 0;
+  const int64_t mostPrivateBytes;
+  /// Of a language of threads: those of a workgroup that has a program together, or 1; bytes of scratch memory that
+  /// each has, or 0; and whether they read of buffers what others of their workgroup wrote there.
+  int64_t groupThreads = 1, scratchBytes = 0;
+  bool readsBack = false;
+  Uniform uniform;
+  /// Lines for the beginning of the kernel: what threads share is declared there.
+  std::string sharedArrays;
 };
 
 } // namespace zyx::target

@@ -4,7 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "KernelPrinter.h"
 
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -47,6 +50,8 @@ string expand(StringRef text, ArrayRef<Hole> holes) {
 }
 
 Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
+  if (auto vector = dyn_cast<VectorType>(type); vector && vector.getRank() == 1 && lang.threads)
+    return elementOf(op, vector.getElementType());
   if (type.isIndex())
     return lang.index;
   if (type.isInteger(1))
@@ -81,8 +86,8 @@ string KernelPrinter::integer(Element element, uint64_t value) {
 }
 
 void KernelPrinter::define(Value value, Element element, const string &expression) {
-  bind(value, fresh("v"));
-  line(expand(lang.constant, {{'T', valueType(element)}, {'v', name(value)}, {'e', expression}}));
+  const string &made = bind(value, fresh("v"));
+  line(expand(lang.constant, {{'T', valueType(element)}, {'v', made}, {'e', expression}}));
 }
 
 /// True where no printed op needs what this one computes.
@@ -137,6 +142,9 @@ string KernelPrinter::linear(const StridedAddress &place, ValueRange indices) {
   string result = place.offsetText;
   for (auto [i, stride] : llvm::zip(indices, place.strides))
     result = sum(result, product(name(i), stride));
+  // The lanes of a vector follow each other along the last dimension.
+  if (lane != 0)
+    result = sum(result, product(indexLiteral(static_cast<int64_t>(lane)), place.strides.back()));
   return result;
 }
 
@@ -162,7 +170,8 @@ Status KernelPrinter::print(ViewOp view) {
 
 Status KernelPrinter::print(AllocOp alloc) {
   ViewType type = alloc.getType();
-  if (type.getSpace() != Space::Private)
+  const bool isShared = type.getSpace() != Space::Private;
+  if (isShared && groupThreads == 1)
     return refuse(alloc, "asks for shared memory, which one thread does not have");
   StridedAddress place;
   ZYX_ASSIGN_OR_RETURN(place.element, elementOf(alloc, type.getElementType()));
@@ -173,15 +182,45 @@ Status KernelPrinter::print(AllocOp alloc) {
     place.strides.insert(place.strides.begin(), indexLiteral(elements));
     elements *= extent;
   }
-  int64_t bits = type.getElementType().getIntOrFloatBitWidth();
-  privateBytes += llvm::alignTo(elements * std::max<int64_t>(bits, 8) / 8, 64);
-  if (privateBytes > maxPrivateBytes)
+  const int64_t begin = privateBytes;
+  if (!isShared)
+    privateBytes += bytesOf(alloc);
+  if (privateBytes > maxPrivateBytes && scratchBytes == 0)
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
                              " bytes; the stack has room for " + Twine(maxPrivateBytes));
-  line(expand(
-      lang.privateArray,
-      {{'T', memoryType(place.element)}, {'v', place.array}, {'n', std::to_string(std::max<int64_t>(elements, 1))}}));
+  const string declaration = expand(isShared       ? lang.threads->sharedArray
+                                    : scratchBytes ? lang.threads->scratchArray
+                                                   : lang.privateArray,
+                                    {{'T', memoryType(place.element)},
+                                     {'v', place.array},
+                                     {'n', std::to_string(std::max<int64_t>(elements, 1))},
+                                     {'e', std::to_string(begin)},
+                                     {'s', std::to_string(scratchBytes)}});
+  if (isShared)
+    sharedArrays += "  " + declaration + '\n';
+  else
+    line(declaration);
   places[alloc] = std::move(place);
+  return {};
+}
+
+Status KernelPrinter::print(IdOp id) {
+  if (!lang.threads || id.getKind() != IdKind::Thread)
+    return refuse(id, Twine("has no text in ") + lang.name);
+  if (groupThreads == 1)
+    bind(id, indexLiteral(0));
+  else
+    define(id, lang.index, lang.threads->thread);
+  return {};
+}
+
+Status KernelPrinter::print(BarrierOp barrier) {
+  if (!lang.threads || barrier.getScope() != Scope::Workgroup)
+    return refuse(barrier, Twine("has no text in ") + lang.name);
+  if (groupThreads != 1 && !uniform.isReachedByAll(barrier))
+    return refuse(barrier, "is not reached by all threads of the workgroup, or it is not known");
+  if (groupThreads != 1)
+    line(readsBack ? lang.threads->barrierOfAll : lang.threads->barrier);
   return {};
 }
 
@@ -232,6 +271,91 @@ Status KernelPrinter::print(StoreOp store) {
   return {};
 }
 
+/// An index outside of the view reads zero; indices are signed.
+Status KernelPrinter::print(GatherOp gather) {
+  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(gather, gather.getType()));
+  if (!gather.getView().getType().hasStaticShape())
+    return refuse(gather, "reads a view whose extents are not known");
+  const StridedAddress &place = addressOf(gather.getView());
+  string at = place.offsetText, inside;
+  for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
+    ZYX_ASSIGN_OR_RETURN(Element its, elementOf(gather, index.getType()));
+    const string wide = fresh("v");
+    line(expand(lang.constant, {{'T', valueType(lang.index)},
+                                {'v', wide},
+                                {'e', "(" + string(valueType(lang.index)) + ")(" +
+                                          lang.signedValues[static_cast<size_t>(its)] + ")" + name(index)}}));
+    inside += (dim == 0 ? "" : " && ") + wide + " < " + indexLiteral(gather.getView().getType().getDimSize(dim));
+    at = sum(at, product(wide, place.strides[dim]));
+  }
+  const string zero = element == Element::Bool ? lang.literalBool[0]
+                      : element == Element::F32 || element == Element::F64
+                          ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}})
+                          : integer(element, 0);
+  string value = expand(lang.element, {{'v', place.array}, {'e', at}});
+  if (element == Element::Bool)
+    value = expand(lang.loadBool, {{'e', value}});
+  define(gather.getResult(), element, expand(lang.choice, {{'e', "(" + inside + ")"}, {'a', value}, {'b', zero}}));
+  return {};
+}
+
+Result<bool> KernelPrinter::printLanes(Operation *op) {
+  auto take = [&](Value from, size_t which) { bind(op->getResult(0), string(lanes(from)[which])); };
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    if (extract.hasDynamicPosition() || extract.getNumIndices() != 1)
+      return refuse(op, "reads a lane that is not known");
+    take(extract.getSource(), extract.getStaticPosition()[0]);
+    return true;
+  }
+  if (auto insert = dyn_cast<vector::InsertOp>(op)) {
+    if (insert.hasDynamicPosition() || insert.getNumIndices() != 1)
+      return refuse(op, "writes a lane that is not known");
+    for (size_t i = 0; i < numLanes(insert.getType()); ++i)
+      static_cast<int64_t>(i) == insert.getStaticPosition()[0] ? take(insert.getValueToStore(), 0)
+                                                               : take(insert.getDest(), i);
+    return true;
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    for (size_t i = 0; i < numLanes(broadcast.getType()); ++i)
+      take(broadcast.getSource(), lanes(broadcast.getSource()).size() == 1 ? 0 : i);
+    return true;
+  }
+  if (auto shuffle = dyn_cast<vector::ShuffleOp>(op)) {
+    const auto first = static_cast<int64_t>(lanes(shuffle.getV1()).size());
+    for (int64_t which : shuffle.getMask())
+      which < first ? take(shuffle.getV1(), std::max<int64_t>(which, 0)) : take(shuffle.getV2(), which - first);
+    return true;
+  }
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    const int64_t begin = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
+    for (size_t i = 0; i < numLanes(slice.getType()); ++i)
+      take(slice.getSource(), begin + i);
+    return true;
+  }
+  if (auto elements = dyn_cast<vector::FromElementsOp>(op)) {
+    for (Value element : elements.getElements())
+      take(element, 0);
+    return true;
+  }
+  if (auto step = dyn_cast<vector::StepOp>(op)) {
+    for (size_t i = 0; i < numLanes(step.getType()); ++i)
+      bind(step, indexLiteral(static_cast<int64_t>(i)));
+    return true;
+  }
+  if (auto mask = dyn_cast<vector::ConstantMaskOp>(op)) {
+    for (size_t i = 0; i < numLanes(mask.getType()); ++i)
+      bind(mask, lang.literalBool[static_cast<int64_t>(i) < mask.getMaskDimSizes()[0]]);
+    return true;
+  }
+  if (auto mask = dyn_cast<vector::CreateMaskOp>(op)) {
+    const char *its = lang.signedValues[static_cast<size_t>(lang.index)];
+    for (size_t i = 0; i < numLanes(mask.getType()); ++i)
+      define(mask, Element::Bool, "(" + std::to_string(i) + " < (" + its + ")" + name(mask.getOperand(0)) + ")");
+    return true;
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -240,13 +364,16 @@ Status KernelPrinter::print(arith::ConstantOp constant) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(constant, constant.getType()));
   string text;
   const char *form = lang.literals[static_cast<size_t>(element)];
-  if (auto integer = dyn_cast<IntegerAttr>(constant.getValue())) {
+  Attribute own = constant.getValue();
+  if (auto all = dyn_cast<DenseElementsAttr>(own))
+    own = all.getValues<Attribute>()[lane];
+  if (auto integer = dyn_cast<IntegerAttr>(own)) {
     text = element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
                                     : expand(form, {{'n', std::to_string(integer.getValue().getZExtValue())}});
     bind(constant, text);
     return {};
   }
-  APFloat value = cast<FloatAttr>(constant.getValue()).getValue();
+  APFloat value = cast<FloatAttr>(own).getValue();
   APInt bits = value.bitcastToAPInt();
   string hexadecimal = "0x" + llvm::utohexstr(bits.getZExtValue(), /*LowerCase=*/true);
   if (isSmallFloat(element)) {
@@ -278,9 +405,10 @@ static string tableName(Operation *op) {
 
 Result<const OpText *> KernelPrinter::textOf(Operation *op, Element element) {
   string wanted = tableName(op);
-  for (const OpText &entry : lang.ops)
-    if (wanted == entry.op && (entry.elements & just(element)))
-      return &entry;
+  for (ArrayRef<OpText> table : lang.ops)
+    for (const OpText &entry : table)
+      if (wanted == entry.op && (entry.elements & just(element)))
+        return &entry;
   return refuse(op, Twine("of ") + shortNames[static_cast<size_t>(element)] + " has no text in " + lang.name);
 }
 
@@ -322,6 +450,20 @@ Status KernelPrinter::printConversion(Operation *op) {
   ZYX_ASSIGN_OR_RETURN(Element to, elementOf(op, op->getResult(0).getType()));
   string value = name(op->getOperand(0));
   bool integers = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
+  if (integers && isSmallFloat(to) && lang.smallFromI64) {
+    const bool isSigned = isa<arith::SIToFPOp>(op);
+    ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, from));
+    const char *signedType = lang.signedValues[static_cast<size_t>(from)];
+    // A bool that is true and signed is -1, by the table.
+    const string wide = expand(from == Element::Bool ? entry->text
+                               : isSigned            ? "($T)($S)$0"
+                                                     : "($T)$0",
+                               {{'0', value}, {'T', valueType(Element::I64)}, {'S', signedType ? signedType : ""}});
+    define(op->getResult(0), to,
+           expand(isSigned ? lang.smallFromI64 : lang.smallFromU64,
+                  {{'0', wide}, {'N', shortNames[static_cast<size_t>(to)]}}));
+    return {};
+  }
   if (integers) {
     // f64 holds every i32, so that rounding is once. What it rounds of an i64 is too large for all
     // small floats but bf16.

@@ -2,13 +2,16 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Printer.h"
+#include "zyx/Target/Text/Printer.h"
 
 #include "KernelPrinter.h"
 
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetOperations.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -25,9 +28,21 @@ using std::string;
 Status KernelPrinter::elementsOf(Operation *op, TypeRange types, SmallVectorImpl<Element> &elements) {
   for (Type type : types) {
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(op, type));
-    elements.push_back(element);
+    elements.append(numLanes(type), element);
   }
   return {};
+}
+
+void KernelPrinter::declare(const char *form, Value value, Value other, Value init, Element element,
+                            SmallVectorImpl<string> &variables) {
+  for (lane = 0; lane < numLanes(value.getType()); ++lane) {
+    const string &variable = variables.emplace_back(fresh("a"));
+    line(expand(form, {{'T', valueType(element)}, {'v', variable}, {'e', init ? name(init) : ""}}));
+    bind(value, variable);
+    if (other)
+      bind(other, variable);
+  }
+  lane = 0;
 }
 
 void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, ArrayRef<Element> elements) {
@@ -49,12 +64,8 @@ Status KernelPrinter::print(scf::ForOp loop) {
   SmallVector<Element> elements;
   ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getResultTypes(), elements));
   SmallVector<string> variables;
-  for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
-    variables.push_back(fresh("a"));
-    bind(loop.getRegionIterArg(i), variables[i]);
-    bind(loop.getResult(i), variables[i]);
-    line(expand(lang.variable, {{'T', valueType(elements[i])}, {'v', variables[i]}, {'e', name(init)}}));
-  }
+  for (auto [argument, result, init] : llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs()))
+    declare(lang.variable, argument, result, init, elements[variables.size()], variables);
   ZYX_ASSIGN_OR_RETURN(Element counter, elementOf(loop, loop.getInductionVar().getType()));
   string induction = bind(loop.getInductionVar(), fresh("i"));
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
@@ -68,7 +79,7 @@ Status KernelPrinter::print(scf::ForOp loop) {
   ZYX_RETURN_IF_ERROR(print(*loop.getBody()));
   SmallVector<string> values;
   for (Value value : loop.getYieldedValues())
-    values.push_back(name(value));
+    llvm::append_range(values, lanes(value));
   assign(variables, values, elements);
   --depth;
   line(lang.blockEnd);
@@ -79,15 +90,16 @@ Status KernelPrinter::print(scf::IfOp branch) {
   SmallVector<Element> elements;
   ZYX_RETURN_IF_ERROR(elementsOf(branch, branch.getResultTypes(), elements));
   SmallVector<string> variables;
-  for (auto [result, element] : llvm::zip(branch.getResults(), elements)) {
-    variables.push_back(bind(result, fresh("a")));
-    line(expand(lang.uninitialised, {{'T', valueType(element)}, {'v', name(result)}}));
-  }
+  for (Value result : branch.getResults())
+    declare(lang.uninitialised, result, {}, {}, elements[variables.size()], variables);
   auto side = [&](Block &block) -> Status {
     ++depth;
     ZYX_RETURN_IF_ERROR(print(block));
-    for (auto [variable, value] : llvm::zip(variables, block.getTerminator()->getOperands()))
-      line(expand(lang.assignment, {{'v', variable}, {'e', name(value)}}));
+    SmallVector<string> values;
+    for (Value value : block.getTerminator()->getOperands())
+      llvm::append_range(values, lanes(value));
+    for (auto [variable, value] : llvm::zip(variables, values))
+      line(expand(lang.assignment, {{'v', variable}, {'e', value}}));
     --depth;
     return {};
   };
@@ -106,25 +118,21 @@ Status KernelPrinter::print(scf::WhileOp loop) {
   ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getInits().getTypes(), carried));
   ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getResultTypes(), results));
   SmallVector<string> before, after, values;
-  for (auto [argument, init, element] : llvm::zip(loop.getBeforeArguments(), loop.getInits(), carried)) {
-    before.push_back(bind(argument, fresh("a")));
-    line(expand(lang.variable, {{'T', valueType(element)}, {'v', name(argument)}, {'e', name(init)}}));
-  }
-  for (auto [argument, result, element] : llvm::zip(loop.getAfterArguments(), loop.getResults(), results)) {
-    after.push_back(bind(argument, bind(result, fresh("a"))));
-    line(expand(lang.uninitialised, {{'T', valueType(element)}, {'v', name(result)}}));
-  }
+  for (auto [argument, init] : llvm::zip(loop.getBeforeArguments(), loop.getInits()))
+    declare(lang.variable, argument, {}, init, carried[before.size()], before);
+  for (auto [argument, result] : llvm::zip(loop.getAfterArguments(), loop.getResults()))
+    declare(lang.uninitialised, result, argument, {}, results[after.size()], after);
   line(lang.foreverBegin);
   ++depth;
   ZYX_RETURN_IF_ERROR(print(*loop.getBeforeBody()));
   for (Value value : loop.getConditionOp().getArgs())
-    values.push_back(name(value));
+    llvm::append_range(values, lanes(value));
   assign(after, values, results);
   line(expand(lang.breakUnless, {{'e', name(loop.getConditionOp().getCondition())}}));
   ZYX_RETURN_IF_ERROR(print(*loop.getAfterBody()));
   values.clear();
   for (Value value : loop.getYieldOp().getOperands())
-    values.push_back(name(value));
+    llvm::append_range(values, lanes(value));
   assign(before, values, carried);
   --depth;
   line(lang.blockEnd);
@@ -154,6 +162,9 @@ Status KernelPrinter::print(GridOp grid) {
       define(index, lang.index, product(position, indexLiteral(grid.getSteps()[dim])));
   }
   ZYX_RETURN_IF_ERROR(print(grid.getBody().front()));
+  // The next program writes what some threads may still read.
+  if (!sharedArrays.empty())
+    line(lang.threads->barrier);
   --depth;
   line(lang.blockEnd);
   return {};
@@ -168,10 +179,10 @@ Status KernelPrinter::print(Operation *op) {
     return print(alloc);
   if (auto subview = dyn_cast<SubviewOp>(op))
     return print(subview);
-  if (auto load = dyn_cast<LoadOp>(op))
-    return print(load);
-  if (auto store = dyn_cast<StoreOp>(op))
-    return print(store);
+  if (auto id = dyn_cast<IdOp>(op))
+    return print(id);
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return print(barrier);
   if (auto grid = dyn_cast<GridOp>(op))
     return print(grid);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -180,6 +191,33 @@ Status KernelPrinter::print(Operation *op) {
     return print(branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return print(loop);
+  // Vectors are of languages of threads, whose compilers put their lanes together again.
+  if (lang.threads) {
+    if (isa<PrefetchOp>(op))
+      return {};
+    ZYX_ASSIGN_OR_RETURN(const bool isPrinted, printLanes(op));
+    if (isPrinted)
+      return {};
+  }
+  auto store = dyn_cast<StoreOp>(op);
+  const size_t count = store                      ? numLanes(store.getValue().getType())
+                       : op->getNumResults() == 0 ? 1
+                                                  : numLanes(op->getResult(0).getType());
+  for (size_t each = 0; each < count; ++each) {
+    lane = each;
+    ZYX_RETURN_IF_ERROR(printLane(op));
+  }
+  lane = 0;
+  return {};
+}
+
+Status KernelPrinter::printLane(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return print(load);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return print(store);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return print(gather);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return print(constant);
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
@@ -210,18 +248,36 @@ static bool mentions(StringRef text, StringRef name) {
   return false;
 }
 
+/// Where a kernel is written that finds `buffer` by a view.
+static bool isOf(Value view, Value buffer) {
+  while (auto subview = view.getDefiningOp<SubviewOp>())
+    view = subview.getView();
+  auto whole = view.getDefiningOp<ViewOp>();
+  return whole && whole.getBuffer() == buffer;
+}
+
 Status KernelPrinter::print(FuncOp func) {
-  if (func.getThreads().value_or(1) != 1 || func.getCluster().value_or(1) != 1)
+  groupThreads = static_cast<int64_t>(func.getThreads().value_or(1));
+  if ((groupThreads != 1 && !lang.threads) || func.getCluster().value_or(1) != 1)
     return refuse(func, "asks for several threads a program; it is printed for one");
+  if (lang.threads && bytesOf(func, Space::Private) > mostPrivateBytes)
+    scratchBytes = bytesOf(func, Space::Private);
   if (!isIdentifier(func.getName()) ||
       llvm::any_of(lang.reserved, [&](const char *word) { return func.getName() == word; }))
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");
-  llvm::SmallDenseSet<Value, 8> written;
-  func.walk([&](StoreOp store) {
-    if (auto view = store.getView().getDefiningOp<ViewOp>())
-      written.insert(view.getBuffer());
-  });
   Block &body = func.getBody().front();
+  llvm::SmallDenseSet<Value, 8> written, readBack;
+  func.walk([&](Operation *op) {
+    for (Value argument : body.getArguments()) {
+      if (auto store = dyn_cast<StoreOp>(op); store && isOf(store.getView(), argument))
+        written.insert(argument);
+      if (auto load = dyn_cast<LoadOp>(op); load && groupThreads != 1 && isOf(load.getView(), argument))
+        readBack.insert(argument);
+    }
+  });
+  llvm::set_intersect(readBack, written);
+  readsBack = !readBack.empty();
+  SmallVector<string> parameters, scalarParameters;
   SmallVector<std::pair<string, string>> declarations;
   unsigned buffers = 0, scalars = 0;
   for (Value argument : body.getArguments()) {
@@ -231,7 +287,14 @@ Status KernelPrinter::print(FuncOp func) {
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
     unsigned number = buffer ? buffers++ : scalars++;
     const string &name = bind(argument, (buffer ? "b" : "n") + std::to_string(number));
-    const char *form = !buffer ? lang.scalar : written.contains(argument) ? lang.bufferWritten : lang.bufferRead;
+    const char *form = !buffer                       ? lang.scalar
+                       : readBack.contains(argument) ? lang.threads->bufferShared
+                       : written.contains(argument)  ? lang.bufferWritten
+                                                     : lang.bufferRead;
+    if (lang.threads)
+      (buffer ? parameters : scalarParameters)
+          .push_back(expand(buffer ? lang.threads->bufferParameter : lang.threads->scalarParameter,
+                            {{'n', std::to_string(number)}}));
     declarations.emplace_back(name, expand(form, {{'T', buffer ? memoryType(element) : valueType(element)},
                                                   {'v', name},
                                                   {'n', std::to_string(number)}}));
@@ -243,8 +306,13 @@ Status KernelPrinter::print(FuncOp func) {
   // Arguments that only the caller's grid depends on are left out.
   text.clear();
   depth = 0;
-  line(expand(lang.kernelBegin, {{'v', func.getName().str()}}));
+  parameters.append(scalarParameters);
+  line(expand(groupThreads != 1 ? lang.threads->groupBegin : lang.kernelBegin,
+              {{'v', func.getName().str()},
+               {'n', std::to_string(groupThreads)},
+               {'p', llvm::join(parameters, ", ") + (parameters.empty() ? "" : ", ")}}));
   ++depth;
+  text += sharedArrays;
   for (const auto &[name, declaration] : declarations)
     if (mentions(code, name))
       line(declaration);
@@ -260,16 +328,29 @@ Status KernelPrinter::print(FuncOp func) {
 
 Result<std::string> printKernels(ModuleOp module, const Language &language) {
   string kernels;
+  const TargetInfo *machine = language.threads ? findTarget(module) : nullptr;
+  ZYX_ASSERT(machine || !language.threads, "a module of threads names its machine");
   for (FuncOp func : module.getOps<FuncOp>()) {
+    if (func.getExternal())
+      continue;
     CrashNote note(func);
-    KernelPrinter printer(language);
+    KernelPrinter printer(language, machine ? machine->memory.privateBytes : 0);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;
   }
+  return kernels;
+}
+
+string completeText(string kernels, const Language &language) {
   // A helper is printed before what uses it, and after what it uses.
-  for (const Helper &helper : llvm::reverse(language.helpers))
-    if (StringRef(kernels).contains(helper.name))
-      kernels = "\n" + string(helper.text) + kernels;
+  for (size_t list = language.helpers.size(); list-- != 0;)
+    for (const Helper &helper : llvm::reverse(language.helpers[list])) {
+      const bool isReplaced = llvm::any_of(ArrayRef(language.helpers).take_front(list), [&](ArrayRef<Helper> others) {
+        return llvm::any_of(others, [&](const Helper &other) { return StringRef(other.name) == helper.name; });
+      });
+      if (!isReplaced && StringRef(kernels).contains(helper.name))
+        kernels = "\n" + string(helper.text) + kernels;
+    }
   return language.head + kernels;
 }
 

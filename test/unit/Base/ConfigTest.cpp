@@ -283,7 +283,8 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
                    "not searched for: see 'tune' and 'cache_dir'",
                    "config.json:4: key 'dummy': 'enabled' is not applicable: a program makes a dummy device by itself",
                    "config.json:6: key 'cuda': 'cudnn' is not applicable: no library of matrix products is called",
-                   "config.json:8: key 'opencl': 'platform_ids' is not applicable: this build has no OpenCL device"}));
+                   "config.json:8: key 'opencl': 'platform_ids' is not applicable: devices are counted over all "
+                   "platforms: see 'devices'"}));
   // No card, some field that there is not, and what is said in words of ours comes first.
   EXPECT_FALSE(parseConfig(R"({"cuda": {"device_ids": []}})", "x")->config.isEnabled("cuda"));
   EXPECT_THAT(parseConfig(R"({"cuda": {"device_id": [0]}})", "x")->warnings,

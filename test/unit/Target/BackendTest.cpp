@@ -50,7 +50,7 @@ protected:
 } // namespace
 
 TEST_F(Backends, EveryRecordHasOne) {
-  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL"));
+  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL", "OpenCL"));
   for (const std::string &name : targetNames()) {
     Result<const Backend *> backend = pipelines::backends().find(*lookUpTarget(name));
     ASSERT_TRUE(backend) << backend.status().toString();
@@ -58,6 +58,7 @@ TEST_F(Backends, EveryRecordHasOne) {
     EXPECT_EQ(found, name == "c"                                 ? "Text/C"
                      : name == "cuda" || name.starts_with("sm_") ? "NVVM"
                      : name.starts_with("gfx")                   ? "ROCDL"
+                     : name == "opencl"                          ? "OpenCL"
                                                                  : "CPU")
         << name;
   }
@@ -90,6 +91,10 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
   EXPECT_THAT(refusal("c", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
   EXPECT_THAT(refusal("gfx942", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, for which AMD's GPUs have no lowering"));
+  EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
+              HasSubstr("is in the machine form, which OpenCL C has no text for"));
+  EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),
+              HasSubstr("has workgroups in clusters, which OpenCL has not"));
   EXPECT_EQ(refusal("sm_90a", "threads = 32 : i64", roles), "");
 }
 

@@ -6,21 +6,12 @@
 #include "Card.h"
 #include "Cuda.h"
 
-#include <charconv>
-
 using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::cuda;
 
 Result<std::shared_ptr<Device>> cuda::createCard(const Vendor &vendor, std::string name, const DeviceOptions &options) {
-  int index = 0;
-  if (const size_t colon = name.find(':'); colon != std::string::npos) {
-    const char *end = name.data() + name.size();
-    auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
-    if (error != std::errc() || rest != end || index < 0)
-      return Status::invalidArgument("'" + name + "' names no card: a number follows the colon, as in " + vendor.kind +
-                                     ":1");
-  }
+  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "card"));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Backend> card, openCard(vendor, std::move(name), index));
   return createStreamDevice(std::move(card), options);
 }

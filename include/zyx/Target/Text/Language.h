@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_TARGET_TEXT_LANGUAGE_H
-#define ZYX_LIB_TARGET_TEXT_LANGUAGE_H
+#ifndef ZYX_TARGET_TEXT_LANGUAGE_H
+#define ZYX_TARGET_TEXT_LANGUAGE_H
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -44,6 +44,24 @@ struct Helper {
   const char *text;
 };
 
+/// What a language of threads has beside. There kernels are written with a parameter for each buffer and scalar, as
+/// `kernelBegin` has them in the place of `$p`, and with one for scratch memory and for the number of programs.
+struct ThreadLanguage {
+  /// The parameters number `$n`.
+  const char *bufferParameter, *scalarParameter;
+  /// Begin of a kernel whose programs are workgroups of `$n` threads.
+  const char *groupBegin;
+  /// A buffer of type `$T` that is read and written by the threads of a workgroup.
+  const char *bufferShared;
+  /// The thread's number in its workgroup.
+  const char *thread;
+  /// Waits for the threads of a workgroup, which see what others wrote to shared memory, or to buffers, too.
+  const char *barrier, *barrierOfAll;
+  /// `$n` elements of type `$T` that a workgroup has, and that a thread has `$e` bytes behind the beginning of its
+  /// `$s` bytes of scratch memory.
+  const char *sharedArray, *scratchArray;
+};
+
 struct Language {
   const char *name;
   /// Names of types by Element: of values, of elements in memory, and of signed integers (null for
@@ -75,14 +93,18 @@ struct Language {
   const char *extend, *truncateF32, *truncateF64;
   /// Signed and unsigned 64-bit integers to f64, so that rounding it to bf16 is rounding them.
   const char *oddFromI64, *oddFromU64;
+  /// In place of that and of f64: signed and unsigned integers of 64 bits to the small float `$N`.
+  const char *smallFromI64 = nullptr, *smallFromU64 = nullptr;
   /// Literals by `$n`, which is an unsigned decimal, a hexadecimal float or bits in hexadecimal.
   const char *literalBool[2];
   std::array<const char *, numElements> literals;
   /// Where a float is no finite number.
   const char *bitsF32, *bitsF64;
 
-  llvm::ArrayRef<OpText> ops;
-  llvm::ArrayRef<Helper> helpers;
+  /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
+  /// of the lists behind.
+  std::array<llvm::ArrayRef<OpText>, 2> ops;
+  std::array<llvm::ArrayRef<Helper>, 3> helpers;
 
   /// Text at the head of a file, before helpers.
   const char *head;
@@ -94,8 +116,16 @@ struct Language {
   const char *programs, *oneProgram;
   /// Words that no kernel may be named.
   llvm::ArrayRef<const char *> reserved;
+  /// Of a language whose programs are threads, or are shared by a workgroup's.
+  const ThreadLanguage *threads = nullptr;
 };
+
+/// Those of C, for languages that have them from it: with `uint64_t` and `UINT64_C`.
+extern const llvm::ArrayRef<OpText> opsOfC;
+extern const llvm::ArrayRef<Helper> helpersOfC;
+/// Conversions of small floats by integers alone: from f32, f64 and integers of 64 bits, and to f32.
+extern const llvm::ArrayRef<Helper> helpersOfSmallFloats;
 
 } // namespace zyx::target
 
-#endif // ZYX_LIB_TARGET_TEXT_LANGUAGE_H
+#endif // ZYX_TARGET_TEXT_LANGUAGE_H

@@ -1,0 +1,135 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Driver.h"
+
+#include "../Stream/DriverLibrary.h"
+
+#include "zyx/Base/Config.h"
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::opencl;
+
+namespace {
+
+#define ZYX_NAME(name, theirs, number) {number, #theirs},
+constexpr std::pair<Code, const char *> names[] = {ZYX_OPENCL_CODES(ZYX_NAME)};
+#undef ZYX_NAME
+
+#define ZYX_SYMBOL(member, symbol, result, parameters) {#symbol, offsetof(Driver, member)},
+constexpr DriverSymbol symbols[] = {ZYX_OPENCL_FUNCTIONS(ZYX_SYMBOL)};
+#undef ZYX_SYMBOL
+
+/// Asks one device. Numbers have 32 or 64 bits, low bytes first.
+struct Asker {
+  const Driver &driver;
+  Ordinal ordinal;
+  Code code = 0;
+
+  void ask(unsigned what, size_t bytes, void *into) {
+    const Code got = driver.deviceInfo(ordinal, what, bytes, into, nullptr);
+    code = code == 0 ? got : code;
+  }
+  uint64_t number(unsigned what) {
+    uint64_t value = 0;
+    ask(what, sizeof(value), &value);
+    return value;
+  }
+  std::string text(unsigned what) {
+    char value[512] = "";
+    ask(what, sizeof(value) - 1, value);
+    return value;
+  }
+};
+
+/// Why kernels would not compute what they say.
+const char *refusalOf(Asker &asker, const std::string &version) {
+  if (!asker.number(deviceAvailable) || !asker.number(deviceCompiler) || !asker.number(deviceLittle))
+    return "it is not available, has no compiler, or stores the high byte first";
+  if (version.starts_with("OpenCL 1.0") || version.starts_with("OpenCL 1.1"))
+    return "OpenCL 1.2 is needed";
+  constexpr uint64_t needed = floatDenormals | floatSpecials | floatNearest | floatDivides;
+  if ((asker.number(deviceFloats) & needed) != needed)
+    return "it does not compute f32 as IEEE 754 says: denormals, infinity and NaN, and division rounded once are "
+           "needed";
+  return "";
+}
+
+DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
+  Asker asker{driver, ordinal};
+  DeviceFound found{platform, ordinal};
+  DeviceFacts &facts = found.facts;
+  const std::string version = asker.text(deviceVersion);
+  facts.target = "opencl";
+  facts.memoryBytes = asker.number(deviceMemory);
+  facts.identity = asker.text(deviceName) + ", " + version + ", driver " + asker.text(deviceDriver) + ", " +
+                   std::to_string(facts.memoryBytes >> 20) + " MiB";
+  facts.processors = static_cast<unsigned>(asker.number(deviceUnits));
+  facts.megahertz = static_cast<unsigned>(asker.number(deviceMegahertz));
+  facts.alignment = 16;
+  facts.workgroupThreads = static_cast<unsigned>(asker.number(deviceGroupThreads));
+  facts.sharedBytes = asker.number(deviceShared);
+  found.largestBytes = asker.number(deviceLargest);
+  found.isCPU = asker.number(deviceType) == typeCPU;
+  found.refusal = refusalOf(asker, version);
+  if (asker.code != 0)
+    found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();
+  // Before OpenCL 3.0 a device without f64 need not know the question.
+  found.hasDoubles = asker.number(deviceDoubles) != 0;
+  facts.dtypes = allDTypes();
+  if (!found.hasDoubles)
+    std::erase(facts.dtypes, DType::F64);
+  return found;
+}
+
+} // namespace
+
+Status Driver::statusOf(Code code) {
+  if (code == 0)
+    return Status::ok();
+  std::string text = "error " + std::to_string(code);
+  for (const auto &[known, name] : names)
+    if (code == known)
+      text = name;
+  if (code == codeNoMemoryForObject || code == codeOutOfHostMemory)
+    return Status::outOfMemory(std::move(text));
+  // A queue is ours and valid, until the driver has given up its context.
+  const bool isLoss = code == codeDeviceGone || code == codeInvalidQueue;
+  return {isLoss ? ErrorCode::DeviceLost : ErrorCode::Internal, std::move(text)};
+}
+
+Status Driver::statusOfWait(Code code) {
+  const Status status = statusOf(code);
+  return status.isOk() ? status : Status(ErrorCode::DeviceLost, status.message());
+}
+
+Result<const Driver *> Driver::open() {
+  const char *named = zyxVariable("OPENCL_DRIVER");
+  ZYX_ASSIGN_OR_RETURN(const void *table,
+                       openDriverTable(named ? named : "libOpenCL.so.1", {"the loader of OpenCL", "OpenCL 1.2"},
+                                       symbols, sizeof(Driver)));
+  return static_cast<const Driver *>(table);
+}
+
+Result<std::vector<DeviceFound>> Driver::find() const {
+  std::vector<DeviceFound> found;
+  unsigned numPlatforms = 0;
+  if (const Code code = platforms(0, nullptr, &numPlatforms); code != 0 && code != codeNoPlatform)
+    return Status(statusOf(code).code(), "cannot list the platforms of OpenCL: " + statusOf(code).message());
+  std::vector<Platform> all(numPlatforms);
+  (void)platforms(numPlatforms, all.data(), nullptr);
+  for (Platform platform : all) {
+    unsigned numDevices = 0;
+    (void)devices(platform, typeAll, 0, nullptr, &numDevices);
+    std::vector<Ordinal> ordinals(numDevices);
+    (void)devices(platform, typeAll, numDevices, ordinals.data(), nullptr);
+    for (Ordinal ordinal : ordinals)
+      found.push_back(describe(*this, platform, ordinal));
+  }
+  if (found.empty())
+    return Status::notFound(numPlatforms == 0 ? "no driver of OpenCL is installed (ICD)"
+                                              : "no driver of OpenCL has a device");
+  return found;
+}

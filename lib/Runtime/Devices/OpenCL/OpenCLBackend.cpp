@@ -1,0 +1,301 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "../Stream/ObjectTable.h"
+#include "../Stream/StreamDevice.h"
+#include "Driver.h"
+#include "OpenCL.h"
+
+#include "zyx/Base/Hash.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+
+using namespace zyx;
+using namespace zyx::runtime;
+using namespace zyx::runtime::opencl;
+
+namespace {
+
+constexpr const char *buildOptions = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+/// Longer messages of the driver's compiler are cut.
+constexpr size_t maxLog = 4000;
+/// What a processor runs one after the other, of kernels whose programs are threads. Its compiler makes code for each
+/// number of threads anew.
+constexpr size_t threadsOnCPU = 32;
+
+/// A kernel's arguments are part of the kernel: one launch at a time sets them.
+struct LoadedKernel {
+  opencl::Kernel kernel = nullptr;
+  size_t mostThreads = 1;
+  bool isByGroup = false;
+  std::mutex mutex;
+};
+
+struct LoadedModule {
+  opencl::Program program = nullptr;
+  std::deque<LoadedKernel> kernels;
+};
+
+Status check(Code code) { return Driver::statusOf(code); }
+Status check(Code code, const std::string &action) {
+  const Status status = Driver::statusOf(code);
+  return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
+}
+
+class OpenCLBackend : public Backend {
+public:
+  OpenCLBackend(const Driver &driver, DeviceFound found, std::string name, std::shared_ptr<const CodeCache> cache)
+      : driver(driver), found(std::move(found)), cache(std::move(cache)) {
+    itsFacts = backendFacts(std::move(name), this->found.facts);
+  }
+  ~OpenCLBackend() override {
+    for (const auto &[handle, memory] : memories.all())
+      (void)driver.memoryRelease(memory);
+    if (context)
+      (void)driver.contextRelease(context);
+  }
+  Status open() {
+    const intptr_t properties[] = {contextPlatform, reinterpret_cast<intptr_t>(found.platform), 0};
+    Code code = 0;
+    context = driver.contextCreate(properties, 1, &found.ordinal, nullptr, nullptr, &code);
+    return check(code, "open device '" + itsFacts.name + "'");
+  }
+
+  const BackendFacts &facts() const override { return itsFacts; }
+
+  Result<uint64_t> allocate(StreamHandle stream, uint64_t bytes) override;
+  Status free(StreamHandle, uint64_t handle) override {
+    // The driver keeps it for commands that are not over.
+    return check(driver.memoryRelease(memories.take(handle)));
+  }
+  Result<void *> allocateHost(uint64_t bytes) override {
+    void *const made = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    return made ? Result<void *>(made) : check(codeOutOfHostMemory);
+  }
+  void freeHost(void *memory) override {
+    const std::lock_guard lock(mutex);
+    for (CommandQueue queue : queues)
+      (void)driver.finish(queue);
+    std::free(memory);
+  }
+  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
+    return check(driver.copyIn(native(stream), memories.find(to), 0, to.offset, bytes, from, 0, nullptr, nullptr));
+  }
+  Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
+    return check(driver.copyOut(native(stream), memories.find(from), 0, from.offset, bytes, to, 0, nullptr, nullptr));
+  }
+  Status copy(StreamHandle stream, const CopyCommand &copy) override {
+    return check(driver.copy(native(stream), memories.find(copy.from), memories.find(copy.to), copy.from.offset,
+                             copy.to.offset, copy.bytes, 0, nullptr, nullptr));
+  }
+  Status fill(StreamHandle stream, const FillCommand &fill) override {
+    return check(driver.fill(native(stream), memories.find(fill.to), &fill.pattern, fill.patternBytes, fill.to.offset,
+                             fill.bytes, 0, nullptr, nullptr));
+  }
+
+  Status accept(const artifact::Artifact &artifact) const override {
+    return checkFormat(artifact, "opencl", "opencl-c", "a device of OpenCL");
+  }
+  Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
+  void unload(ModuleHandle module) override {
+    const std::unique_ptr<LoadedModule> owned(objectOf<LoadedModule>(module));
+    for (LoadedKernel &each : owned->kernels)
+      (void)driver.kernelRelease(each.kernel);
+    (void)driver.programRelease(owned->program);
+  }
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
+  Status launch(StreamHandle stream, const LaunchCommand &launch) override;
+
+  Result<StreamHandle> createStream() override {
+    Code code = 0;
+    CommandQueue queue = driver.queueCreate(context, found.ordinal, queueProfiling, &code);
+    ZYX_RETURN_IF_ERROR(check(code));
+    const std::lock_guard lock(mutex);
+    queues.push_back(queue);
+    return handleOf<StreamHandle>(queue);
+  }
+  void destroyStream(StreamHandle stream) override {
+    const std::lock_guard lock(mutex);
+    std::erase(queues, native(stream));
+    (void)driver.queueRelease(native(stream));
+  }
+  Status synchronize(StreamHandle stream) override { return Driver::statusOfWait(driver.finish(native(stream))); }
+  Result<EventHandle> createEvent(bool) override { return handleOf<EventHandle>(new opencl::Event(nullptr)); }
+  void destroyEvent(EventHandle event) override {
+    const std::unique_ptr<opencl::Event> owned(objectOf<opencl::Event>(event));
+    release(*owned);
+  }
+  Status record(StreamHandle stream, EventHandle event) override {
+    opencl::Event &into = *objectOf<opencl::Event>(event);
+    release(into);
+    const Code code = driver.marker(native(stream), 0, nullptr, &into);
+    // Another queue, or the host, may wait for what was handed over: the driver has to begin with it.
+    return check(code != 0 ? code : driver.flush(native(stream)));
+  }
+  Status wait(StreamHandle stream, EventHandle event) override {
+    const opencl::Event &awaited = *objectOf<opencl::Event>(event);
+    return awaited ? check(driver.barrier(native(stream), 1, &awaited, nullptr)) : Status::ok();
+  }
+  Status synchronize(EventHandle event) override {
+    const opencl::Event &awaited = *objectOf<opencl::Event>(event);
+    return awaited ? Driver::statusOfWait(driver.eventWait(1, &awaited)) : Status::ok();
+  }
+  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
+    uint64_t times[2] = {};
+    for (const EventHandle each : {begin, end})
+      ZYX_RETURN_IF_ERROR(check(
+          driver.eventTime(*objectOf<opencl::Event>(each), eventEnd, sizeof(uint64_t), &times[each == end], nullptr)));
+    return times[1] > times[0] ? times[1] - times[0] : 0;
+  }
+
+private:
+  static CommandQueue native(StreamHandle stream) { return objectOf<CommandQueueTag>(stream); }
+  void release(opencl::Event &event) {
+    if (event)
+      (void)driver.eventRelease(std::exchange(event, nullptr));
+  }
+  Code build(opencl::Program program) const {
+    return driver.build(program, 1, &found.ordinal, buildOptions, nullptr, nullptr);
+  }
+  std::string logOf(opencl::Program program) const;
+
+  const Driver &driver;
+  const DeviceFound found;
+  const std::shared_ptr<const CodeCache> cache;
+  BackendFacts itsFacts;
+  Context context = nullptr;
+  ObjectTable<opencl::Memory> memories;
+  /// Of the queues.
+  std::mutex mutex;
+  std::vector<CommandQueue> queues;
+};
+
+Result<uint64_t> OpenCLBackend::allocate(StreamHandle stream, uint64_t bytes) {
+  ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
+  Code code = 0;
+  opencl::Memory memory = driver.memoryCreate(context, memoryReadWrite, bytes, nullptr, &code);
+  ZYX_RETURN_IF_ERROR(check(code));
+  // Else some drivers take the memory when it is used first, and fail there.
+  code = driver.migrate(native(stream), 1, &memory, migrateUndefined, 0, nullptr, nullptr);
+  if (code != 0) {
+    (void)driver.memoryRelease(memory);
+    return check(code);
+  }
+  return memories.add(memory, bytes);
+}
+
+std::string OpenCLBackend::logOf(opencl::Program program) const {
+  size_t length = 0;
+  (void)driver.buildInfo(program, found.ordinal, programLog, 0, nullptr, &length);
+  std::string log(length, '\0');
+  (void)driver.buildInfo(program, found.ordinal, programLog, length, log.data(), nullptr);
+  return log.substr(0, std::min(log.find('\0'), maxLog));
+}
+
+Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
+  const std::string_view text(reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size());
+  if (!found.hasDoubles && text.find("cl_khr_fp64") != std::string_view::npos)
+    return Status::unsupported("device '" + itsFacts.name + "' has no f64, which the program computes with");
+  const std::string key = "opencl " + itsFacts.identity + '\n' + buildOptions + '\n' + hashBytes(text).toHex();
+  Code result = 0, taken = 0;
+  opencl::Program program = nullptr;
+  if (const std::optional<std::vector<std::byte>> kept = cache ? cache->find(key) : std::nullopt) {
+    const auto *bytes = reinterpret_cast<const unsigned char *>(kept->data());
+    const size_t size = kept->size();
+    program = driver.programOfBinary(context, 1, &found.ordinal, &size, &bytes, &taken, &result);
+    // What the driver does not take any more is made again.
+    if (program && (result != 0 || taken != 0 || build(program) != 0))
+      (void)driver.programRelease(std::exchange(program, nullptr));
+  }
+  if (!program) {
+    const char *begin = text.data();
+    const size_t size = text.size();
+    program = driver.programOfText(context, 1, &begin, &size, &result);
+    ZYX_RETURN_IF_ERROR(check(result, "take the text of kernels"));
+    if (const Status status = check(build(program), "compile kernels on device '" + itsFacts.name + "'");
+        !status.isOk()) {
+      const std::string log = logOf(program);
+      (void)driver.programRelease(program);
+      return Status(status.code(), status.message() + (log.empty() ? "" : ": ") + log);
+    }
+    size_t binarySize = 0;
+    if (cache && driver.programInfo(program, programSizes, sizeof(size_t), &binarySize, nullptr) == 0) {
+      std::vector<std::byte> bytes(binarySize);
+      std::byte *into = bytes.data();
+      if (binarySize != 0 && driver.programInfo(program, programBinaries, sizeof(into), &into, nullptr) == 0)
+        cache->keep(key, bytes);
+    }
+  }
+  return handleOf<ModuleHandle>(new LoadedModule{program, {}});
+}
+
+Result<KernelHandle> OpenCLBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
+  LoadedModule &owner = *objectOf<LoadedModule>(module);
+  Code code = 0;
+  opencl::Kernel made = driver.kernelCreate(owner.program, ("k_" + kernel.symbol).c_str(), &code);
+  ZYX_RETURN_IF_ERROR(check(code, "find kernel " + kernel.name + " in its code"));
+  LoadedKernel &loaded = owner.kernels.emplace_back();
+  loaded.kernel = made;
+  loaded.isByGroup = kernel.groupThreads != 0;
+  ZYX_RETURN_IF_ERROR(check(driver.kernelInfo(made, found.ordinal, kernelGroupThreads, sizeof(loaded.mostThreads),
+                                              &loaded.mostThreads, nullptr),
+                            "ask how many threads kernel " + kernel.name + " may have"));
+  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, loaded.mostThreads, found.facts.sharedBytes));
+  return handleOf<KernelHandle>(&loaded);
+}
+
+Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
+  LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
+  const std::lock_guard lock(loaded.mutex);
+  unsigned index = 0;
+  for (const KernelArgument &argument : launch.arguments) {
+    uint64_t value = argument.value;
+    if (argument.isBuffer) {
+      opencl::Memory memory = memories.find(argument.memory);
+      ZYX_RETURN_IF_ERROR(check(driver.kernelSet(loaded.kernel, index++, sizeof(memory), &memory)));
+      value = argument.memory.offset;
+    }
+    ZYX_RETURN_IF_ERROR(check(driver.kernelSet(loaded.kernel, index++, sizeof(value), &value)));
+  }
+  size_t threads = launch.threads;
+  const size_t all = threads * launch.groups;
+  // Programs that are threads count all of them, however they are grouped.
+  if (!loaded.isByGroup)
+    threads = std::min({threads, std::bit_floor(loaded.mostThreads), found.isCPU ? threadsOnCPU : threads});
+  return check(driver.launch(native(stream), loaded.kernel, 1, nullptr, &all, &threads, 0, nullptr, nullptr));
+}
+
+} // namespace
+
+Result<std::shared_ptr<Device>> runtime::createOpenCLDevice(std::string name, const DeviceOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  ZYX_ASSIGN_OR_RETURN(std::vector<DeviceFound> all, driver->find());
+  if (static_cast<size_t>(index) >= all.size())
+    return Status::notFound("there is no device '" + name + "': OpenCL has " + std::to_string(all.size()));
+  if (!all[index].refusal.empty())
+    return Status::unsupported(all[index].facts.identity + ": " + all[index].refusal);
+  auto backend = std::make_unique<OpenCLBackend>(*driver, std::move(all[index]), std::move(name), options.codeCache);
+  ZYX_RETURN_IF_ERROR(backend->open());
+  return createStreamDevice(std::move(backend), options);
+}
+
+std::vector<DeviceListing> runtime::listOpenCLDevices() {
+  const Result<const Driver *> driver = Driver::open();
+  const Result<std::vector<DeviceFound>> all = driver ? (*driver)->find() : driver.status();
+  if (!all)
+    return {{"opencl", false, all.status().message()}};
+  std::vector<DeviceListing> listings;
+  for (const DeviceFound &found : *all) {
+    const std::string number = listings.empty() ? "" : ":" + std::to_string(listings.size());
+    const bool isPresent = found.refusal.empty();
+    listings.push_back({"opencl" + number, isPresent, found.facts.identity + (isPresent ? "" : ": " + found.refusal),
+                        isPresent ? found.facts : DeviceFacts()});
+  }
+  return listings;
+}

@@ -1,0 +1,38 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "DriverLibrary.h"
+
+#include "zyx/Base/ProcessMutex.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <vector>
+
+using namespace zyx;
+using namespace zyx::runtime;
+
+Result<const void *> runtime::openDriverTable(const std::string &path, const DriverName &name,
+                                              std::span<const DriverSymbol> symbols, size_t bytes) {
+  // Never closed: tests bring drivers of their own.
+  static constinit ProcessMutex mutex;
+  static std::map<std::string, std::vector<void *>> &opened = *new std::map<std::string, std::vector<void *>>;
+  const ProcessMutex::Guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(lock.check());
+  if (const auto found = opened.find(path); found != opened.end())
+    return static_cast<const void *>(found->second.data());
+  void *const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Status::notFound(std::string(name.driver) + " cannot be opened: " + ::dlerror());
+  std::vector<void *> table((bytes + sizeof(void *) - 1) / sizeof(void *));
+  for (const DriverSymbol &symbol : symbols) {
+    void *const address = ::dlsym(library, symbol.name);
+    if (!address)
+      return Status::unsupported(std::string(name.driver) + " '" + path + "' lacks the function " + symbol.name + ": " +
+                                 name.oldest + " is needed");
+    table[symbol.offset / sizeof(void *)] = address;
+  }
+  return static_cast<const void *>(opened.emplace(path, std::move(table)).first->second.data());
+}

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Uniform.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+using namespace zyx::target;
+
+bool Uniform::isReachedByAll(Operation *op) {
+  for (Operation *around = op->getParentOp(); around && !isa<FuncOp>(around); around = around->getParentOp())
+    if (!decides(around))
+      return false;
+  return true;
+}
+
+bool Uniform::decides(Operation *op) {
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return has(branch.getCondition());
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return has(loop.getLowerBound()) && has(loop.getUpperBound()) && has(loop.getStep());
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return has(loop.getConditionOp().getCondition());
+  return isa<GridOp>(op);
+}
+
+/// A value that depends on itself is what the rest of it is: so an answer that assumed too much is computed again with
+/// what was found.
+bool Uniform::has(Value value) {
+  const auto [at, isNew] = known.try_emplace(value, true);
+  if (!isNew)
+    return at->second;
+  if (compute(value))
+    return true;
+  // What was taken for uniform because of this value may not be.
+  DenseMap<Value, bool> varying;
+  for (const auto &[each, isSame] : known)
+    if (!isSame)
+      varying.try_emplace(each, false);
+  known = std::move(varying);
+  known[value] = false;
+  return false;
+}
+
+bool Uniform::compute(Value value) {
+  Operation *op = value.getDefiningOp();
+  unsigned number = 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    op = argument.getOwner()->getParentOp();
+    number = argument.getArgNumber();
+    if (isa<FuncOp, GridOp>(op))
+      return true;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (argument == loop.getInductionVar())
+        return decides(loop);
+      --number;
+    } else if (auto repeated = dyn_cast<scf::WhileOp>(op)) {
+      if (argument.getOwner() == repeated.getBeforeBody())
+        return decides(repeated) && has(repeated.getInits()[number]) &&
+               has(repeated.getYieldOp().getOperands()[number]);
+      return decides(repeated) && has(repeated.getConditionOp().getArgs()[number]);
+    }
+  } else {
+    number = cast<OpResult>(value).getResultNumber();
+  }
+  if (auto id = dyn_cast<IdOp>(op))
+    return id.getKind() != IdKind::Thread;
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return decides(branch) && has(branch.thenYield().getOperand(number)) && has(branch.elseYield().getOperand(number));
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return decides(loop) && has(loop.getInitArgs()[number]) && has(loop.getYieldedValues()[number]);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return decides(loop) && has(loop.getConditionOp().getArgs()[number]);
+  // Each thread has its own.
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return alloc.getType().getSpace() != Space::Private;
+  return op->getNumRegions() == 0 && hasAll(op->getOperands());
+}

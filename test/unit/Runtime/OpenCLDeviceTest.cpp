@@ -1,0 +1,224 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The device on a loader that is ours: what is told of it, what is refused, and how calls fail. Kernels are executed by
+// a real driver in the conformance suite.
+//===----------------------------------------------------------------------===//
+#include "../../fake-opencl/FakeOpenCL.h"
+#include "CudaTest.h"
+
+#include <map>
+
+using namespace zyx;
+using namespace zyx::artifact;
+using namespace zyx::runtime;
+using test::count;
+using testing::HasSubstr;
+
+namespace {
+
+class OpenCLDeviceTest : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("ZYX_OPENCL_DRIVER", ZYX_FAKE_OPENCL, 1);
+    void *library = dlopen(ZYX_FAKE_OPENCL, RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    fake = reinterpret_cast<FakeOpenCL *(*)()>(dlsym(library, "zyxFakeOpenCL"))();
+    *fake = {};
+  }
+  void TearDown() override { unsetenv("ZYX_OPENCL_DRIVER"); }
+
+  static Artifact sample(std::string_view text = "increment") {
+    Artifact artifact = test::sampleForCuda();
+    artifact.target = "opencl";
+    artifact.cpuFeatures.clear();
+    const auto bytes = std::as_bytes(std::span(text));
+    artifact.code = {{"opencl-c", {bytes.begin(), bytes.end()}}};
+    return artifact;
+  }
+  /// Opens, loads, runs and compares.
+  static Status tryAll(const DeviceOptions &options = {}) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("opencl", options));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, sample()));
+    std::vector<int32_t> x(count), y(count), w(count);
+    for (uint64_t i = 0; i < count; ++i)
+      x[i] = static_cast<int32_t>(3 * i) - 50;
+    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
+    ZYX_RETURN_IF_ERROR(executor->run());
+    int64_t z[2];
+    ZYX_RETURN_IF_ERROR(executor->readOutput(0, std::as_writable_bytes(std::span(y))));
+    ZYX_RETURN_IF_ERROR(executor->readOutput(1, std::as_writable_bytes(std::span(z))));
+    ZYX_RETURN_IF_ERROR(executor->readOutput(2, std::as_writable_bytes(std::span(w))));
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(y[i], x[i] + 2);
+    EXPECT_EQ(z[0], 0x100000008);
+    EXPECT_EQ(z[1], 2);
+    EXPECT_EQ(w, x);
+    ZYX_ASSIGN_OR_RETURN(const auto times, executor->profile());
+    EXPECT_EQ(times[0].nanoseconds, 1000u);
+    return Status::ok();
+  }
+  void expectNothingLeft() const {
+    EXPECT_EQ(fake->contexts, 0);
+    EXPECT_EQ(fake->queues, 0);
+    EXPECT_EQ(fake->memories, 0);
+    EXPECT_EQ(fake->programs, 0);
+    EXPECT_EQ(fake->kernels, 0);
+    EXPECT_EQ(fake->events, 0);
+  }
+  static std::vector<DeviceListing> listed() {
+    std::vector<DeviceListing> all = listDevices();
+    std::erase_if(all, [](const DeviceListing &one) { return !one.name.starts_with("opencl"); });
+    return all;
+  }
+
+  FakeOpenCL *fake = nullptr;
+};
+
+TEST_F(OpenCLDeviceTest, RunsAndGivesBack) {
+  for (int run = 0; run < 2; ++run) {
+    const Status status = tryAll();
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    expectNothingLeft();
+  }
+}
+
+TEST_F(OpenCLDeviceTest, TellsWhatTheDevicesAre) {
+  const std::vector<DeviceListing> all = listed();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, "opencl");
+  EXPECT_EQ(all[1].name, "opencl:1");
+  EXPECT_EQ(all[1].description, "Other, OpenCL 1.2 fake, driver 7, 1024 MiB");
+  auto device = createDevice("opencl:1");
+  ASSERT_TRUE(device) << device.status().toString();
+  const DeviceFacts facts = (*device)->facts();
+  EXPECT_EQ(facts.target, "opencl");
+  EXPECT_EQ(facts.identity, all[1].description);
+  EXPECT_EQ(facts.processors, 4u);
+  EXPECT_EQ(facts.workgroupThreads, 256u);
+  EXPECT_EQ(facts.sharedBytes, 32u << 10);
+  EXPECT_EQ(facts.dtypes.size(), allDTypes().size());
+  // Nobody gets it without having asked for it.
+  EXPECT_EQ(facts.flops(), 0);
+  fake->doubles = 0;
+  EXPECT_EQ(listed()[0].facts.dtypes.size(), allDTypes().size() - 1);
+}
+
+TEST_F(OpenCLDeviceTest, SaysWhyThereIsNone) {
+  fake->devices = 0;
+  EXPECT_EQ(createDevice("opencl").status().message(), "no driver of OpenCL has a device");
+  fake->platforms = 0;
+  EXPECT_EQ(createDevice("opencl").status().message(), "no driver of OpenCL is installed (ICD)");
+  ASSERT_EQ(listed().size(), 1u);
+  EXPECT_FALSE(listed()[0].present);
+  EXPECT_EQ(listed()[0].description, "no driver of OpenCL is installed (ICD)");
+  setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
+  EXPECT_THAT(createDevice("opencl").status().message(),
+              HasSubstr("the loader of OpenCL cannot be opened: /none/libOpenCL.so.1"));
+  setenv("ZYX_OPENCL_DRIVER", ZYX_FAKE_CUDA, 1);
+  EXPECT_THAT(listed()[0].description, HasSubstr("lacks the function clGetPlatformIDs: OpenCL 1.2 is needed"));
+}
+
+TEST_F(OpenCLDeviceTest, RefusesDevices) {
+  EXPECT_EQ(createDevice("opencl:2").status().message(), "there is no device 'opencl:2': OpenCL has 2");
+  EXPECT_EQ(createDevice("opencl:x").status().message(),
+            "'opencl:x' names no device: a number follows the colon, as in opencl:1");
+  const auto refusal = [&](auto change) {
+    *fake = {};
+    change();
+    EXPECT_FALSE(listed()[0].present);
+    return createDevice("opencl").status().message();
+  };
+  EXPECT_THAT(refusal([&] { fake->version = "OpenCL 1.1 fake"; }), HasSubstr("1024 MiB: OpenCL 1.2 is needed"));
+  EXPECT_THAT(refusal([&] { fake->compiler = 0; }),
+              HasSubstr("it is not available, has no compiler, or stores the high byte first"));
+  EXPECT_THAT(refusal([&] { fake->floats = 63; }), HasSubstr("it does not compute f32 as IEEE 754 says"));
+}
+
+TEST_F(OpenCLDeviceTest, RefusesCode) {
+  auto device = createDevice("opencl");
+  ASSERT_TRUE(device) << device.status().toString();
+  const auto refusal = [&](auto change) {
+    Artifact artifact = sample();
+    change(artifact);
+    return Executor::create(*device, artifact).status().message();
+  };
+  EXPECT_EQ(refusal([](Artifact &a) { a.target = "cuda"; }), "code for 'cuda' does not run on a device of OpenCL");
+  EXPECT_EQ(refusal([](Artifact &a) { a.code[0].format = "ptx"; }),
+            "code of format 'ptx' is not known to a device of OpenCL");
+  EXPECT_EQ(refusal([](Artifact &a) { a = sample("wrong"); }),
+            "plus: cannot compile kernels on device 'opencl': CL_BUILD_PROGRAM_FAILURE: 1:1: error: that is wrong");
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "decrement"; }),
+              HasSubstr("cannot find kernel plus in its code: error -46"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].groupThreads = 512; }),
+              HasSubstr("kernel plus has workgroups of 512 threads, and device 'opencl' runs it with 256"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].groupThreads = 64, a.kernels[0].sharedBytes = 40000; }),
+              HasSubstr("kernel plus needs 40000 bytes of shared memory, and device 'opencl' has 32768"));
+  device->reset();
+  fake->doubles = 0;
+  device = createDevice("opencl");
+  EXPECT_THAT(refusal([](Artifact &a) { a = sample("#pragma OPENCL EXTENSION cl_khr_fp64 : enable"); }),
+              HasSubstr("device 'opencl' has no f64, which the program computes with"));
+  EXPECT_THAT(runtime::Buffer::allocate((*device)->pool(), 2 << 20).status().message(),
+              HasSubstr("device 'opencl' allocates at most 1048576 bytes at once, and 2097152 are asked for"));
+  device->reset();
+  expectNothingLeft();
+}
+
+TEST_F(OpenCLDeviceTest, FewThreadsSuffice) {
+  fake->groupThreads = 24;
+  EXPECT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->launchedThreads, 16u);
+}
+
+TEST_F(OpenCLDeviceTest, EveryCallMayFail) {
+  for (const char *call : {"clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clEnqueueMigrateMemObjects",
+                           "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clSetKernelArg",
+                           "clEnqueueNDRangeKernel", "clEnqueueFillBuffer", "clEnqueueCopyBuffer",
+                           "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clFinish", "clEnqueueMarkerWithWaitList"})
+    for (const int code : {-5, -2}) {
+      *fake = {};
+      fake->failIn = call;
+      fake->failWith = code;
+      const Status status = tryAll();
+      EXPECT_FALSE(status.isOk()) << call;
+      EXPECT_EQ(status.code() == ErrorCode::DeviceLost, code == -2 || std::string_view(call) == "clFinish")
+          << call << ": " << status.toString();
+      EXPECT_THAT(status.toString(), HasSubstr(code == -2 ? "CL_DEVICE_NOT_AVAILABLE" : "CL_OUT_OF_RESOURCES")) << call;
+      // Memory of a device that is lost goes with its context.
+      expectNothingLeft();
+    }
+}
+
+TEST_F(OpenCLDeviceTest, KeepsWhatTheDriverMade) {
+  std::map<std::string, std::vector<std::byte>> kept;
+  DeviceOptions options;
+  options.codeCache = std::make_shared<CodeCache>(CodeCache{
+      [&](const std::string &key) {
+        const auto found = kept.find(key);
+        return found == kept.end() ? std::nullopt : std::optional(found->second);
+      },
+      [&](const std::string &key, std::span<const std::byte> code) { kept[key] = {code.begin(), code.end()}; }});
+  EXPECT_TRUE(tryAll(options).isOk());
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(fake->binaryBuilds, 0);
+  EXPECT_TRUE(tryAll(options).isOk());
+  EXPECT_EQ(fake->binaryBuilds, 1);
+  EXPECT_EQ(fake->builds, 2);
+  // Another version of the driver makes its own.
+  fake->driver = "8";
+  EXPECT_TRUE(tryAll(options).isOk());
+  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(fake->binaryBuilds, 1);
+  // What the driver does not take any more is compiled again.
+  for (auto &[key, code] : kept) {
+    const auto wrong = std::as_bytes(std::span("wrong"));
+    code = {wrong.begin(), wrong.end()};
+  }
+  EXPECT_TRUE(tryAll(options).isOk());
+  EXPECT_EQ(fake->binaryBuilds, 2);
+  expectNothingLeft();
+}
+
+} // namespace
