@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ElementLoops.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -315,12 +316,12 @@ static LoopOp partSums(LoopOp loop, int64_t threads) {
   return made;
 }
 
-static void markElementLoops(func::FuncOp entry, int64_t threads) {
+static void markElementLoops(func::FuncOp entry, const target::TargetInfo &machine) {
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
   for (LoopOp loop : loops) {
-    if (threads != 0)
-      loop = partSums(loop, threads);
+    if (machine.hasSubgroups())
+      loop = partSums(loop, machine.busyThreads());
     if (!ElementLoop::analyse(loop))
       continue;
     useSplats(loop);
@@ -341,13 +342,12 @@ static void markElementLoops(func::FuncOp entry, int64_t threads) {
 namespace {
 
 struct MarkElementLoops : impl::MarkElementLoopsPassBase<MarkElementLoops> {
-  using MarkElementLoopsPassBase::MarkElementLoopsPassBase;
   void runOnOperation() override {
     func::FuncOp entry = getOperation();
     if (failed(requireNumbers(entry)))
       return signalPassFailure();
     if (!entry.isExternal() && entry.getBody().hasOneBlock())
-      markElementLoops(entry, threads);
+      markElementLoops(entry, getMachine(entry));
   }
 };
 

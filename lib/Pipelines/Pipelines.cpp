@@ -179,7 +179,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   entry.addPass(fusion::createCheckEntryPass());
   if (joins) {
     entry.addPass(fusion::createSimplifyLoopsPass());
-    entry.addPass(fusion::createMarkElementLoopsPass({threads}));
+    entry.addPass(fusion::createMarkElementLoopsPass());
   }
   if (fuse) {
     entry.addPass(fusion::createFoldIndexArithmeticPass());

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-fusion-mark-element-loops=threads=4096 --zyx-fusion-erase-unused | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-mark-element-loops --zyx-fusion-erase-unused | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-mark-element-loops --zyx-fusion-erase-unused | FileCheck %s --check-prefix=FEW
 
 // Each point of a state space has 64 numbers: eight parts of eight have a thread each. Each trip writes their sums,

@@ -62,10 +62,9 @@ def MarkElementLoopsPass : Pass<"zyx-fusion-mark-element-loops", "::mlir::func::
     ```
 
     Where points are fewer than threads, and each trip writes a sum of what a point carries, points fall into parts. The
-    loop writes the sum of each part, and a reduction behind it adds these up.
+    loop writes the sum of each part, and a reduction behind it adds these up. Machines whose programs are threads of
+    subgroups (`#kernel.target` of the module) are meant.
   }];
-  let options = [Option<"threads", "threads", "int64_t", "0",
-                        "Of a machine that computes a result of a sum by a thread, those that it wants; 0 for few threads">];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
