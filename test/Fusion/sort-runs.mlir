@@ -39,6 +39,7 @@ func.func @first(%x: tensor<1x151936xf32>) -> tensor<1x40xi64> {
 
 // Of an extent that nothing divides the last run is padded; of several rows each has runs of its own.
 // CHECK-LABEL: func.func @prime
+// ALONE-LABEL: func.func @prime
 // CHECK:       graph.pad {{.*}} high = [0, 939]
 // CHECK:       graph.sort values %{{.*}} dim = 2 {zyx.first = 50 : i64} : tensor<3x25x2048xf32>
 // CHECK:       graph.sort values %{{.*}} dim = 1 {zyx.first = 50 : i64} : tensor<3x1250xf32>

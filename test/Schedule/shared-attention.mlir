@@ -196,7 +196,7 @@ func.func @many(%q: tensor<16x12x577x64xf32> {graph.name = "q"}, %keys: tensor<1
 // HOPPER: kernel.func @{{.*}}cluster = 8{{.*}}online_step<"k0", 64>]>, threads = 128
 // HOPPER-NOT: kernel.func
 // AMPERE-NOT: online_step
-// LOWERED: kernel.func @few
+// LOWERED-LABEL: kernel.func @few_0
 // LOWERED: kernel.barrier cluster
 // LOWERED: kernel.barrier cluster
 func.func @few(%q: tensor<1x8x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x8x4096x128xbf16> {graph.name = "keys"}, %values: tensor<1x8x4096x128xbf16> {graph.name = "values"}, %mask: tensor<1x1x1x4096xi1> {graph.name = "mask"}) -> (tensor<1x8x1x128xbf16> {graph.name = "y"}) {

@@ -29,10 +29,10 @@ kernel.func @columns(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, gl
 // CHECK-LABEL: kernel.func @transposed
 // CHECK:       scf.for %[[I:.*]] = %c0 to %c8 step %c4 {
 // CHECK-COUNT-4: kernel.load %{{[^ ]*}}[{{[^ ]*}}, {{[^ ]*}}] : {{.*}} -> vector<4xf32>
-// CHECK:         vector.shuffle {{.*}} [0, 4, 2, 6]
-// CHECK:         vector.shuffle {{.*}} [1, 5, 3, 7]
 // CHECK:         vector.shuffle {{.*}} [0, 1, 4, 5]
 // CHECK:         vector.shuffle {{.*}} [2, 3, 6, 7]
+// CHECK:         vector.shuffle {{.*}} [0, 4, 2, 6]
+// CHECK:         vector.shuffle {{.*}} [1, 5, 3, 7]
 // CHECK-COUNT-4: kernel.store {{.*}} stream : vector<4xf32>
 kernel.func @transposed(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.stream_step]>} {
   %c0 = arith.constant 0 : index

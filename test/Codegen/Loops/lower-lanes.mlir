@@ -51,13 +51,13 @@ kernel.func @short_rows(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffe
   kernel.return
 }
 
-// Rows chosen by data: one test for each row, and whole vectors of it.
+// Rows chosen by data: one test for each row, by a branch that a processor foresees, and whole vectors of it.
 // CHECK-LABEL: kernel.func @chosen_rows
 // CHECK:       %[[ROW:.*]] = kernel.load {{.*}} -> i64
 // CHECK:       %[[AT:.*]] = arith.index_cast %[[ROW]]
 // CHECK:       %[[INSIDE:.*]] = arith.cmpi ult, %[[AT]], %c100
-// CHECK:       %[[ALL:.*]] = vector.broadcast %[[INSIDE]] : i1 to vector<16xi1>
-// CHECK:       kernel.load %{{.*}} mask %[[ALL]] : {{.*}} -> vector<16xf32>
+// CHECK:       scf.if %[[INSIDE]] -> (vector<16xf32>) {
+// CHECK-NEXT:    kernel.load {{[^:]*}} : {{.*}} -> vector<16xf32>
 kernel.func @chosen_rows(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<i64, global>, %arg2: !kernel.buffer<f32, global>) {
   %x = kernel.view %arg0 map <[<[100, 32] strides [32, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<100x32xf32, global>
   %n = kernel.view %arg1 map <[<[7] strides [1]>]> : !kernel.buffer<i64, global> -> !kernel.view<7xi64, global>

@@ -31,7 +31,8 @@ kernel.func @sum(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global
 // Columns whose number is data lie along the rows, too: neighbours of each are read at once.
 // CHECK-LABEL: kernel.func @gathered
 // CHECK: %[[AT:.*]] = kernel.load %{{.*}} : <20xi64, global> -> i64
-// CHECK: kernel.load %{{.*}} mask %{{.*}} -> vector<16xf32>
+// CHECK: scf.if %{{.*}} -> (vector<16xf32>) {
+// CHECK-NEXT: kernel.load {{[^:]*}} : {{.*}} -> vector<16xf32>
 // CHECK: vector.shuffle
 // CHECK-NOT: kernel.gather
 // CHECK: kernel.return
