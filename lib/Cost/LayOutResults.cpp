@@ -333,6 +333,16 @@ static std::optional<SmallVector<int64_t>> findReadOrder(OpResult result) {
   return std::nullopt;
 }
 
+/// Whether a group gathers elements of a value: in another order they would be found one by one.
+static bool isGathered(OpResult result) {
+  return llvm::any_of(result.getUses(), [](OpOperand &use) {
+    Block &reader = cast<GroupOp>(use.getOwner()).getBlock();
+    BlockArgument argument = reader.getArgument(use.getOperandNumber());
+    return llvm::any_of(reader.getOps<GatherOp>(),
+                        [&](GatherOp gather) { return getViewSource(gather.getX()) == argument; });
+  });
+}
+
 void Layouter::run() {
   if (sumsImages())
     return;
@@ -351,7 +361,8 @@ void Layouter::run() {
     if (set.isMoved)
       turned.insert_range(set.values);
   for (OpResult result : results)
-    if (std::optional<SmallVector<int64_t>> order = findReadOrder(result); order && !turned.contains(result)) {
+    if (std::optional<SmallVector<int64_t>> order = findReadOrder(result);
+        order && !turned.contains(result) && !isGathered(result)) {
       Set set;
       set.values.push_back(result);
       set.moves.emplace_back(result, *order);
