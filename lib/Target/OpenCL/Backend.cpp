@@ -120,7 +120,6 @@ typedef char int8_t; typedef short int16_t; typedef int int32_t; typedef long in
     .scalar = "const $T $v = ($T)s$n;",
     .programs = "for ($T $v = begin; $v < programs; $v += stride) {",
     .oneProgram = "if (begin < programs) {",
-    .reserved = {},
     .threads = &threads,
 };
 

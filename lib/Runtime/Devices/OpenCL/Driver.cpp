@@ -8,6 +8,8 @@
 
 #include "zyx/Base/Config.h"
 
+#include <cstdlib>
+
 using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::opencl;
@@ -107,6 +109,8 @@ Status Driver::statusOfWait(Code code) {
 
 Result<const Driver *> Driver::open() {
   const char *named = zyxVariable("OPENCL_DRIVER");
+  // PoCL 3.1 makes endless loops of some by its own choice, as of sums over columns. Who sets the variable has said so.
+  (void)::setenv("POCL_WORK_GROUP_METHOD", "loops", /*overwrite=*/0);
   ZYX_ASSIGN_OR_RETURN(const void *table,
                        openDriverTable(named ? named : "libOpenCL.so.1", {"the loader of OpenCL", "OpenCL 1.2"},
                                        symbols, sizeof(Driver)));

@@ -35,7 +35,6 @@ using Event = struct EventTag *;
   X(codeOutOfResources, CL_OUT_OF_RESOURCES, -5)                                                                       \
   X(codeOutOfHostMemory, CL_OUT_OF_HOST_MEMORY, -6)                                                                    \
   X(codeBuildFailed, CL_BUILD_PROGRAM_FAILURE, -11)                                                                    \
-  X(codeEventFailed, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, -14)                                                \
   X(codeInvalidQueue, CL_INVALID_COMMAND_QUEUE, -36)                                                                   \
   X(codeNoPlatform, CL_PLATFORM_NOT_FOUND_KHR, -1001)
 #define ZYX_CODE(name, theirs, number) inline constexpr Code name = number;
