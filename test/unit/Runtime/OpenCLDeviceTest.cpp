@@ -148,7 +148,8 @@ TEST_F(OpenCLDeviceTest, RefusesCode) {
   EXPECT_EQ(refusal([](Artifact &a) { a.code[0].format = "ptx"; }),
             "code of format 'ptx' is not known to a device of OpenCL");
   EXPECT_EQ(refusal([](Artifact &a) { a = sample("wrong"); }),
-            "plus: cannot compile kernels on device 'opencl': CL_BUILD_PROGRAM_FAILURE: 1:1: error: that is wrong");
+            "cannot compile kernels on device 'opencl': CL_BUILD_PROGRAM_FAILURE: 1:1: error: that is wrong");
+  EXPECT_THAT(Executor::create(*device, sample("wrong")).status().toString(), HasSubstr("in plus"));
   EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "decrement"; }),
               HasSubstr("cannot find kernel plus in its code: error -46"));
   EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].groupThreads = 512; }),
