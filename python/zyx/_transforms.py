@@ -229,17 +229,23 @@ class jit:
             if position in self._static_positions:
                 structures.append((_Static, type(arg), (arg,)))
                 continue
-            first = len(leaves)
-            structures.append(_flatten(arg, leaves, set()))
             if position in self._donated:
+                first = len(leaves)
+                structures.append(_flatten(arg, leaves, set()))
                 donated += range(first, len(leaves))
-        names = tuple(sorted(kwargs))
+            elif type(arg) is Array:
+                # As _flatten has it, which most arguments need not ask.
+                leaves.append(arg)
+                structures.append(LEAF)
+            else:
+                structures.append(_flatten(arg, leaves, set()))
+        names = tuple(sorted(kwargs)) if kwargs else ()
         for name in names:
             if name in self._static_names:
                 structures.append((_Static, type(kwargs[name]), (kwargs[name],)))
             else:
                 structures.append(_flatten(kwargs[name], leaves, set()))
-        key = (len(args), names, tuple(structures), tuple((leaf.dtype, leaf.shape) for leaf in leaves))
+        key = (len(args), names, tuple(structures), tuple([(leaf.dtype, leaf.shape) for leaf in leaves]))
         try:
             found = self._programs.get(key)
         except TypeError as error:
@@ -248,7 +254,8 @@ class jit:
             found = self._programs[key] = self._program(len(args), names, key[2], donated)
         program, structure_of = found
         results = program(leaves)
-        return tree_unflatten(structure_of(), results)
+        structure = structure_of()
+        return results[0] if structure is LEAF else tree_unflatten(structure, results)
 
     def _program(self, count, names, structures, donated):
         function, made = self._function, []
