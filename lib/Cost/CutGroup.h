@@ -43,8 +43,6 @@ struct Places {
   llvm::SmallVector<mlir::Value> factors, shown;
   /// Operands of windows among them that are permutations of what lies in memory, and those that other reductions read.
   llvm::SmallVector<mlir::Value> permuted;
-  /// Padded operands of windows: of what is stored with its padding all elements exist.
-  llvm::SmallVector<mlir::Value> padded;
   /// What stands beside sums of products, as masks do, and what later contractions multiply.
   llvm::SmallVector<mlir::Value> beside, later;
   /// Sums of products; results of other reductions; what these combine.

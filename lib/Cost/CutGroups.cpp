@@ -158,7 +158,6 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   if (!costs.getTarget().hasSubgroups()) {
     add({places.permuted});
     add({places.factors, places.permuted});
-    add({places.padded});
   }
   for (Value value : ArrayRef(shown).take_front(mostEach))
     add({ArrayRef(value)});

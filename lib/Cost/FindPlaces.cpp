@@ -36,8 +36,6 @@ private:
   static Value findShown(Value factor);
   /// The operand that a factor shows windows of, if it is a permutation of what lies in memory.
   static Value findPermuted(Value factor);
-  /// The padded operand of the windows that a factor shows, of what lies in memory, if it is mostly that.
-  static Value findPadded(Value factor);
   /// Permutations of what lies in memory, in another order, that a reduction reads.
   static SmallVector<Value> findPermutedTerms(ReduceOp reduce);
   /// Whether something larger reads a value: what only values as small are made of is computed where these are.
@@ -126,21 +124,6 @@ Value PlaceFinder::findPermuted(Value factor) {
   return permute && isa<BlockArgument>(permute.getX()) ? operand : Value();
 }
 
-Value PlaceFinder::findPadded(Value factor) {
-  constexpr int64_t mostPadding = 4;
-  Value value = factor;
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isView(op) && !isa<CastOp>(op))
-      return {};
-    value = op->getOperand(0);
-    auto pad = isa<WindowOp>(op) ? value.getDefiningOp<PadOp>() : PadOp();
-    if (pad && isa<BlockArgument>(getViewSource(pad.getX())) &&
-        typeOf(pad).getNumElements() <= mostPadding * typeOf(pad.getX()).getNumElements())
-      return pad.getResult();
-  }
-  return {};
-}
-
 SmallVector<Value> PlaceFinder::findPermutedTerms(ReduceOp reduce) {
   SmallVector<Value> found, work{reduce.getX()};
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -188,7 +171,7 @@ Places PlaceFinder::find() {
     if (isBehind)
       behind.insert(&op);
   }
-  llvm::SmallSetVector<Value, 8> factors, shown, permuted, padded, beside, later, sums, reduced, combined, small, all;
+  llvm::SmallSetVector<Value, 8> factors, shown, permuted, beside, later, sums, reduced, combined, small, all;
   for (auto &[reduce, contraction] : contractions) {
     // A factor of f32 beside one of 16 bits is for no unit: the other one may be stored in f32.
     const bool isMixed =
@@ -203,8 +186,6 @@ Places PlaceFinder::find() {
         shown.insert(wide);
       if (Value operand = findPermuted(factor))
         permuted.insert(operand);
-      if (Value operand = findPadded(factor))
-        padded.insert(operand);
       if (Value view = findShown(factor); view && !isLater && isStorable(view))
         shown.insert(view);
     }
@@ -250,7 +231,7 @@ Places PlaceFinder::find() {
       add(all, result);
   }
   auto take = [](llvm::SmallSetVector<Value, 8> &set) { return SmallVector<Value>(set.begin(), set.end()); };
-  return {take(factors), take(shown),   take(permuted), take(padded), take(beside), take(later),
+  return {take(factors), take(shown),   take(permuted), take(beside), take(later),
           take(sums),    take(reduced), take(combined), take(small),  take(all)};
 }
 

@@ -101,8 +101,7 @@ bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads,
 
 double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {
   // Measured on processors with vectors of 512 bits.
-  constexpr double oneByOne = 4, oneByOneFar = 12, perRun = 10, perBound = 8, perVector = 2, transposed = 1;
-  constexpr int64_t farStep = 16;
+  constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
   std::optional<AccessForm> form = AccessForm::compute(map);
   if (!form)
     return oneByOne;
@@ -113,11 +112,9 @@ double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, 
     const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
     const int64_t step = std::abs(inner.stride);
     if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
-      return step < farStep ? oneByOne : oneByOneFar;
+      return oneByOne;
     const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
-    // What exists of a run is found for each.
-    const double found = perRun + perBound * static_cast<double>(form->bounds.size());
-    return (perVector * vectors + found) / static_cast<double>(inner.extent);
+    return (perVector * vectors + perRun) / static_cast<double>(inner.extent);
   };
-  return std::min(inRuns(columns), inRuns(rows) + transposed);
+  return std::min({oneByOne, inRuns(columns), inRuns(rows) + transposed});
 }
