@@ -28,6 +28,13 @@ void zyx::fusion::eraseUnused(Block &block) {
       op.erase();
 }
 
+Value zyx::fusion::cloneWith(OpBuilder &builder, Operation *op, ValueRange operands, Type type) {
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  clone->getResult(0).setType(type);
+  return clone->getResult(0);
+}
+
 LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<void(Block &)> rewrite) {
   if (failed(requireNumbers(entry)))
     return failure();

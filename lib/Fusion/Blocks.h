@@ -6,6 +6,7 @@
 #define ZYX_LIB_FUSION_BLOCKS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 
 namespace zyx::fusion {
 
@@ -14,6 +15,9 @@ llvm::SmallVector<mlir::Block *> getBlocks(mlir::func::FuncOp entry);
 
 /// Erases graph ops whose result nobody reads.
 void eraseUnused(mlir::Block &block);
+
+/// The result of a clone of an op of one result, with other operands and a result of another type.
+mlir::Value cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands, mlir::Type type);
 
 /// Runs a rewrite on each of these blocks. Fails with a diagnostic where an extent is no number yet; leaves functions
 /// of no block or of several as they are.

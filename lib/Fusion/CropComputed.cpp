@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 // A part of what is computed, of which nobody reads the rest: only that part is computed.
 //===----------------------------------------------------------------------===//
+#include "Blocks.h"
 #include "NormalizeViews.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -239,10 +240,7 @@ Value Cropper::rebuild(Value value) {
       return window && !operand.getDefiningOp<PadOp>() ? cut(operand, *cropBehind(window, crop)) : rebuild(operand);
     };
     SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), rebuildOperand);
-    Operation *clone = builder.clone(*op);
-    clone->setOperands(operands);
-    clone->getResult(0).setType(crop.applyTo(value));
-    result = clone->getResult(0);
+    result = zyx::fusion::cloneWith(builder, op, operands, crop.applyTo(value));
   } else {
     result = cut(value, crop);
   }

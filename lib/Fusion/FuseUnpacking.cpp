@@ -325,10 +325,7 @@ Value Unpacking::rebuildAnew(Value value, const Lists &lists, const Path &path) 
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(rebuild(operand, lists, path));
-  Operation *clone = builder.clone(*op);
-  clone->setOperands(operands);
-  clone->getResult(0).setType(typeOf(value).clone(shape));
-  return clone->getResult(0);
+  return zyx::fusion::cloneWith(builder, op, operands, typeOf(value).clone(shape));
 }
 
 void Unpacking::run() {

@@ -118,10 +118,7 @@ private:
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(move(operand));
-    Operation *clone = builder.clone(*op);
-    clone->setOperands(operands);
-    clone->getResult(0).setType(type);
-    return clone->getResult(0);
+    return zyx::fusion::cloneWith(builder, op, operands, type);
   }
 
   Value moveExpand(ExpandOp expand, RankedTensorType type) {

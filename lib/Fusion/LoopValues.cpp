@@ -22,6 +22,17 @@ ConstantOp zyx::fusion::getSplat(Value value) {
   return constant && constant.getValue().isSplat() ? constant : ConstantOp();
 }
 
+bool zyx::fusion::isZero(Value value) {
+  ConstantOp splat = getSplat(value);
+  if (!splat)
+    return false;
+  Attribute element = splat.getValue().getSplatValue<Attribute>();
+  if (auto real = dyn_cast<FloatAttr>(element))
+    return real.getValue().isPosZero();
+  auto integer = dyn_cast<IntegerAttr>(element);
+  return integer && integer.getValue().isZero();
+}
+
 Value zyx::fusion::makeZeros(OpBuilder &builder, Location loc, RankedTensorType type) {
   return ConstantOp::create(builder, loc, type, cast<DenseElementsAttr>(builder.getZeroAttr(type)));
 }

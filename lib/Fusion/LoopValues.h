@@ -11,6 +11,8 @@ namespace zyx::fusion {
 
 /// The constant that a value repeats through views; null where it is none of one element.
 graph::ir::ConstantOp getSplat(mlir::Value value);
+/// Whether every element is the number 0, and of floats +0.
+bool isZero(mlir::Value value);
 mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type);
 
 /// Whether a loop is no kernel of its own, and has a constant number of trips, which is two or more.

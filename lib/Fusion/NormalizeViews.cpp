@@ -36,11 +36,9 @@ static RankedTensorType withShape(Value value, ArrayRef<int64_t> shape) {
 
 /// Clones an element-wise op onto operands of another shape, and for a result of another type.
 static Value cloneWithOperands(OpBuilder &builder, Operation *op, ValueRange operands, Type element = {}) {
-  Operation *clone = builder.clone(*op);
-  clone->setOperands(operands);
-  clone->getResult(0).setType(RankedTensorType::get(typeOf(operands.back()).getShape(),
-                                                    element ? element : typeOf(op->getResult(0)).getElementType()));
-  return clone->getResult(0);
+  return zyx::fusion::cloneWith(builder, op, operands,
+                                RankedTensorType::get(typeOf(operands.back()).getShape(),
+                                                      element ? element : typeOf(op->getResult(0)).getElementType()));
 }
 
 static ConstantOp getSplat(Value value) {

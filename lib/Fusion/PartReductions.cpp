@@ -223,10 +223,7 @@ public:
       SmallVector<Value> operands;
       for (Value operand : op->getOperands())
         operands.push_back(split(operand, dim));
-      Operation *clone = builder.clone(*op);
-      clone->setOperands(operands);
-      clone->getResult(0).setType(type.clone(shape));
-      return clone->getResult(0);
+      return zyx::fusion::cloneWith(builder, op, operands, type.clone(shape));
     }
     if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
       auto from = cast<RankedTensorType>(expand.getX().getType());

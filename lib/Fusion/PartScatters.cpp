@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "LoopValues.h"
 #include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
@@ -23,12 +24,6 @@ using namespace zyx::graph::ir;
 using zyx::target::TargetInfo;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static bool isZero(Value value) {
-  auto constant = getViewSource(value).getDefiningOp<ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return elements && elements.isSplat() && elements.getSplatValue<APFloat>().isPosZero();
-}
 
 /// Whether neighbours in memory are neighbouring updates, and not neighbouring columns of one.
 static bool areUpdatesAlongMemory(Value updates, int64_t numIndexDims) {
@@ -113,7 +108,7 @@ static void partScatters(Block &block, const TargetInfo &machine) {
     sums->setAttr(scatterPartsAttrName, builder.getI64IntegerAttr(parts));
     Value terms = ReshapeOp::create(builder, loc, type.clone(inParts), sums);
     Value result = ReduceOp::create(builder, loc, ReduceKind::Add, terms, ArrayRef<int64_t>{0});
-    if (!isZero(scatter.getX()))
+    if (!zyx::fusion::isZero(scatter.getX()))
       result = binary(BinaryKind::Add, scatter.getX(), result);
     scatter.replaceAllUsesWith(result);
     scatter.erase();

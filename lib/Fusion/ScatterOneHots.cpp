@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "LoopValues.h"
 #include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -26,19 +27,11 @@ static Value skipReshapes(Value value) {
   return value;
 }
 
-static bool isZero(Value value) {
-  auto constant = getViewSource(value).getDefiningOp<ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return elements && elements.isSplat() && isa<FloatType>(elements.getElementType()) &&
-         elements.getSplatValue<APFloat>().isPosZero();
-}
-
-static std::optional<int64_t> getSplat(Value value) {
-  auto constant = getViewSource(value).getDefiningOp<ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  if (!elements || !elements.isSplat() || !isa<IntegerType>(elements.getElementType()))
+static std::optional<int64_t> getNumber(Value value) {
+  ConstantOp splat = zyx::fusion::getSplat(value);
+  if (!splat || !isa<IntegerType>(typeOf(splat).getElementType()))
     return std::nullopt;
-  return elements.getSplatValue<APInt>().getSExtValue();
+  return splat.getValue().getSplatValue<APInt>().getSExtValue();
 }
 
 static BinaryOp getBinary(Value value, BinaryKind kind) {
@@ -53,7 +46,7 @@ static bool countsRows(Value value, int64_t length) {
     return false;
   for (auto [count, factor] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
     auto iota = count.getDefiningOp<IotaOp>();
-    if (iota && iota.getDim() == 0 && getSplat(factor) == length)
+    if (iota && iota.getDim() == 0 && getNumber(factor) == length)
       return true;
   }
   return false;
@@ -82,7 +75,7 @@ static void scatterOneHots(Block &block) {
     RankedTensorType type = typeOf(scatter.getX());
     const int64_t count = typeOf(scatter.getIndices()).getNumElements();
     if (scatter.getKind() != ScatterKind::Add || type.getRank() != 1 || count < fewestUpdates ||
-        !isZero(scatter.getX()))
+        !isa<FloatType>(type.getElementType()) || !zyx::fusion::isZero(scatter.getX()))
       continue;
     Value index = skipReshapes(scatter.getIndices());
     BinaryOp sum = getBinary(index, BinaryKind::Add);

@@ -33,17 +33,6 @@ static int64_t bytesOf(Value value) {
          std::max<int64_t>(typeOf(value).getElementType().getIntOrFloatBitWidth() / 8, 1);
 }
 
-static bool isZero(Value value) {
-  ConstantOp splat = getSplat(value);
-  if (!splat)
-    return false;
-  Attribute element = splat.getValue().getSplatValue<Attribute>();
-  if (auto real = dyn_cast<FloatAttr>(element))
-    return real.getValue().isPosZero();
-  auto integer = dyn_cast<IntegerAttr>(element);
-  return integer && integer.getValue().isZero();
-}
-
 /// Memory that the values of all trips may take together, in relation to what the loop has anyway.
 static int64_t getRoom(LoopOp loop) {
   int64_t bytes = 0;
@@ -111,7 +100,7 @@ static LoopOp readInitialRows(LoopOp loop) {
         gather.getXMutable().assign(invariant);
     }
     // Zero and what is added to it.
-    if (scatter.getKind() == ScatterKind::Add && isZero(loop.getInitial()[k]))
+    if (scatter.getKind() == ScatterKind::Add && zyx::fusion::isZero(loop.getInitial()[k]))
       scatter.setKind(ScatterKind::Set);
   }
   return loop;
@@ -409,7 +398,7 @@ static LoopOp sinkSums(LoopOp loop) {
       made->setOperands(sum);
       sum = made->getResult(0);
     }
-    if (!isZero(loop.getInitial()[position]))
+    if (!zyx::fusion::isZero(loop.getInitial()[position]))
       sum = BinaryOp::create(behind, loop.getLoc(), BinaryKind::Add, loop.getInitial()[position], sum);
     loop.getResult(position).replaceAllUsesWith(sum);
     remarkOn(loop, "a sum over all trips is computed behind the loop");

@@ -19,17 +19,11 @@ struct DLDevice {
 };
 constexpr int32_t pinnedKind = 3;
 
-struct Element {
-  uint8_t code, bits;
-  uint16_t lanes;
-  bool operator==(const Element &) const = default;
-};
-
 struct Dense {
   void *data;
   DLDevice place;
   int32_t rank;
-  Element element;
+  DLPackElement element;
   int64_t *shape;
   /// In elements; null where the tensor is row-major.
   int64_t *strides;
@@ -55,26 +49,6 @@ static_assert(sizeof(Dense) == 48 && offsetof(Dense, offset) == 40 && offsetof(V
               offsetof(Old, release) == 56);
 
 constexpr int32_t maxRank = 64;
-
-Element elementOf(DType dtype) {
-  enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6, F8E4M3FN = 10, F8E5M2 = 12 };
-  const uint8_t code = dtype == DType::Bool       ? Bool
-                       : dtype == DType::BF16     ? BFloat
-                       : dtype == DType::F8E4M3FN ? F8E4M3FN
-                       : dtype == DType::F8E5M2   ? F8E5M2
-                       : isFloat(dtype)           ? Float
-                       : isSignedInteger(dtype)   ? Int
-                                                  : UInt;
-  return {code, static_cast<uint8_t>(8 * byteSize(dtype)), 1};
-}
-
-Result<DType> dtypeOf(const Element &element) {
-  for (DType dtype : allDTypes())
-    if (elementOf(dtype) == element)
-      return dtype;
-  return Status::unsupported("zyx has no dtype of DLPack's code " + std::to_string(element.code) + " with " +
-                             std::to_string(element.bits) + " bits and " + std::to_string(element.lanes) + " lanes");
-}
 
 /// Dense and row-major; extents of 1, and tensors of no element, may have any stride.
 bool isRowMajor(const Dense &tensor, const Shape &shape) {
@@ -166,7 +140,7 @@ Result<std::unique_ptr<Exported>> exportTo(std::shared_ptr<Device> device, std::
   const Dense tensor = {data,
                         {place.kind, place.number},
                         static_cast<int32_t>(result->shape.size()),
-                        elementOf(type.dtype),
+                        dlpackElement(type.dtype),
                         result->shape.data(),
                         result->strides.data(),
                         0};
@@ -180,6 +154,26 @@ Result<std::unique_ptr<Exported>> exportTo(std::shared_ptr<Device> device, std::
 }
 
 } // namespace
+
+DLPackElement runtime::dlpackElement(DType dtype) {
+  enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6, F8E4M3FN = 10, F8E5M2 = 12 };
+  const uint8_t code = dtype == DType::Bool       ? Bool
+                       : dtype == DType::BF16     ? BFloat
+                       : dtype == DType::F8E4M3FN ? F8E4M3FN
+                       : dtype == DType::F8E5M2   ? F8E5M2
+                       : isFloat(dtype)           ? Float
+                       : isSignedInteger(dtype)   ? Int
+                                                  : UInt;
+  return {code, static_cast<uint8_t>(8 * byteSize(dtype)), 1};
+}
+
+Result<DType> runtime::dtypeOf(const DLPackElement &element) {
+  for (DType dtype : allDTypes())
+    if (dlpackElement(dtype) == element)
+      return dtype;
+  return Status::unsupported("zyx has no dtype of DLPack's code " + std::to_string(element.code) + " with " +
+                             std::to_string(element.bits) + " bits and " + std::to_string(element.lanes) + " lanes");
+}
 
 Result<ImportedTensor> runtime::importDLPack(Device &device, DLManagedTensorVersioned *tensor) {
   auto *versioned = reinterpret_cast<Versioned *>(tensor);

@@ -84,6 +84,8 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
   std::string refused;
   for (const DeviceListing &one : listPluginDevices())
     (one.present ? known : refused) += textOf({one.present ? ", " : "; ", one.present ? one.name : one.description});
+  if (!options.otherDevices.empty())
+    known += textOf({", and ", options.otherDevices});
   return Status::notFound(textOf({"no device '", name, "'; known are ", known, refused}));
 }
 

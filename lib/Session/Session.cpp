@@ -388,16 +388,8 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   options.memoryLimit = config.memoryLimit(name);
   if (cache)
     options.codeCache = std::make_shared<runtime::CodeCache>(codeCacheIn(*cache));
-  Result<std::shared_ptr<runtime::Device>> created = runtime::createDevice(name, options);
-  if (!created && created.status().code() == ErrorCode::NotFound &&
-      created.status().message().starts_with("no device '")) {
-    // Behind the devices of the runtime, in front of why others are absent.
-    std::string message = created.status().message();
-    message.insert(std::min(message.find("; ", message.find("; known are ") + 1), message.size()),
-                   ", and reference, the interpreter");
-    return Status::notFound(message);
-  }
-  ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, std::move(created));
+  options.otherDevices = "reference, the interpreter";
+  ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, runtime::createDevice(name, options));
   ZYX_DEBUG(Devices, "open '" + name + "' with " + (options.threads ? std::to_string(options.threads) : "all") +
                          " threads and " +
                          (options.memoryLimit ? std::to_string(options.memoryLimit) + " bytes" : "all memory"));

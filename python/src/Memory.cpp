@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "Python.h"
 
+#include "zyx/Runtime/DLPack.h"
+
 #include <nanobind/ndarray.h>
 
 #include <bit>
@@ -190,24 +192,15 @@ static Array fromBuffer(nb::object object, nb::object dtype, bool share) {
 //===----------------------------------------------------------------------===//
 
 static nb::dlpack::dtype elementOf(DType dtype) {
-  enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6, F8E4M3FN = 10, F8E5M2 = 12 };
-  const uint8_t code = dtype == DType::Bool       ? Bool
-                       : dtype == DType::BF16     ? BFloat
-                       : dtype == DType::F8E4M3FN ? F8E4M3FN
-                       : dtype == DType::F8E5M2   ? F8E5M2
-                       : isFloat(dtype)           ? Float
-                       : isSignedInteger(dtype)   ? Int
-                                                  : UInt;
-  return {code, static_cast<uint8_t>(8 * byteSize(dtype)), 1};
+  const runtime::DLPackElement element = runtime::dlpackElement(dtype);
+  return {element.code, element.bits, element.lanes};
 }
 
 static DType dtypeOfElement(nb::dlpack::dtype element) {
-  for (int i = 0; i < numDTypes; ++i)
-    if (const auto dtype = static_cast<DType>(i); elementOf(dtype) == element)
-      return dtype;
-  throw nb::buffer_error(("from_dlpack: zyx has no dtype of DLPack's code " + std::to_string(element.code) + " with " +
-                          std::to_string(element.bits) + " bits and " + std::to_string(element.lanes) + " lanes")
-                             .c_str());
+  const Result<DType> dtype = runtime::dtypeOf({element.code, element.bits, element.lanes});
+  if (!dtype)
+    throw nb::buffer_error(("from_dlpack: " + dtype.status().message()).c_str());
+  return *dtype;
 }
 
 /// An object that has the method __dlpack__, over the elements where they are, or over a copy.

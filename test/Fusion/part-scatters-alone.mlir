@@ -34,6 +34,19 @@ func.func @zeros(%i: tensor<4096xi32>, %u: tensor<4096x300xf32>) -> tensor<5x300
   return %1 : tensor<5x300xf32>
 }
 
+// A padded zero is none: it is added.
+// CHECK-LABEL: func.func @padded
+// CHECK:       %[[SUMS:.*]] = graph.pad
+// CHECK:       graph.scatter add {{.*}} {zyx.scatter_parts = 128 : i64}
+// CHECK:       graph.binary add %[[SUMS]]
+func.func @padded(%i: tensor<4096xi32>, %u: tensor<4096x300xf32>) -> tensor<5x300xf32> {
+  %zeros = graph.constant dense<0.000000e+00> : tensor<4x300xf32>
+  %one = graph.constant dense<1.000000e+00> : tensor<f32>
+  %x = graph.pad %zeros, %one low = [0, 0] high = [1, 0] interior = [0, 0] : tensor<4x300xf32> -> tensor<5x300xf32>
+  %1 = graph.scatter add %x[%i], %u dim = 0 : (tensor<5x300xf32>, tensor<4096xi32>, tensor<4096x300xf32>) -> tensor<5x300xf32>
+  return %1 : tensor<5x300xf32>
+}
+
 // Other kinds and types, many rows, few updates: nothing is done, and what a text says of parts is not believed.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:   zyx.scatter_parts

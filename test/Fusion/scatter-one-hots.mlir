@@ -76,3 +76,20 @@ func.func @onto(%x: tensor<8192x16xf32>, %y: tensor<131072xf32>, %u: tensor<1310
   %5 = graph.scatter add %y[%4], %u dim = 0 : (tensor<131072xf32>, tensor<131072xi64>, tensor<131072xf32>) -> tensor<131072xf32>
   return %5 : tensor<131072xf32>
 }
+
+// A padded zero is none: the scatter stays.
+// CHECK-LABEL: func.func @padded
+// CHECK:       graph.scatter
+func.func @padded(%x: tensor<8192x16xf32>, %u: tensor<131072xf32>) -> tensor<131072xf32> {
+  %zeros = graph.constant dense<0.0> : tensor<131071xf32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %sums = graph.pad %zeros, %one low = [0] high = [1] interior = [0] : tensor<131071xf32> -> tensor<131072xf32>
+  %c = graph.constant dense<16> : tensor<8192x16xi64>
+  %0 = graph.sort indices %x dim = 1 descending : tensor<8192x16xf32> -> tensor<8192x16xi64>
+  %1 = graph.iota dim = 0 : tensor<8192x16xi64>
+  %2 = graph.binary mul %1, %c : tensor<8192x16xi64>
+  %3 = graph.binary add %0, %2 : tensor<8192x16xi64>
+  %4 = graph.reshape %3 : tensor<8192x16xi64> -> tensor<131072xi64>
+  %5 = graph.scatter add %sums[%4], %u dim = 0 : (tensor<131072xf32>, tensor<131072xi64>, tensor<131072xf32>) -> tensor<131072xf32>
+  return %5 : tensor<131072xf32>
+}

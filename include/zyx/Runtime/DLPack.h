@@ -17,6 +17,16 @@ struct DLManagedTensor;
 /// Tensors that go from one library to another without a copy.
 namespace zyx::runtime {
 
+/// DLPack's name of a dtype (DLDataType).
+struct DLPackElement {
+  uint8_t code, bits;
+  uint16_t lanes;
+  bool operator==(const DLPackElement &) const = default;
+};
+DLPackElement dlpackElement(DType dtype);
+/// Unsupported where zyx has no such dtype.
+Result<DType> dtypeOf(const DLPackElement &element);
+
 struct ImportedTensor {
   /// Has the memory of the other library; calls its deleter at the end, on the thread of the last owner. Whoever writes
   /// into memory that is read-only breaks the other library's promise.

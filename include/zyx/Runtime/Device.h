@@ -39,6 +39,8 @@ struct DeviceOptions {
   std::shared_ptr<HostAllocator> allocator = nullptr;
   /// For devices whose driver compiles; null where nothing is kept.
   std::shared_ptr<const CodeCache> codeCache = nullptr;
+  /// Devices that the caller has besides those of the runtime, for the error of a name that nobody has.
+  std::string_view otherDevices = {};
 };
 
 /// What a machine reaches at best, per second: operations of f32, a multiplication and an addition being

@@ -109,7 +109,7 @@ Status Driver::statusOfWait(Code code) {
 
 Result<const Driver *> Driver::open() {
   const char *named = zyxVariable("OPENCL_DRIVER");
-  // PoCL 3.1 makes endless loops of some by its own choice, as of sums over columns. Who sets the variable has said so.
+  // The default of PoCL 3.1, `loopvec`, made endless loops of two reductions over columns. A value that is set stays.
   (void)::setenv("POCL_WORK_GROUP_METHOD", "loops", /*overwrite=*/0);
   ZYX_ASSIGN_OR_RETURN(const void *table,
                        openDriverTable(named ? named : "libOpenCL.so.1", {"the loader of OpenCL", "OpenCL 1.2"},
