@@ -225,6 +225,16 @@ static void addCopiedMatmuls(std::vector<Case> &cases) {
                      const NodeId y = b.matmul(b.x(DType::BF16, {40, 64}), r, DType::F32);
                      return std::vector<NodeId>{b.unary(UnaryKind::Tanh, y)};
                    }});
+  // Variances of columns of all magnitudes, as a normalisation behind a product has them.
+  for (DType dtype : {DType::BF16, DType::F32})
+    cases.push_back({"matmul." + std::string(toString(dtype)) + ".rsqrt-copied", [=](Builder &b) {
+                       const NodeId r = b.permute(b.x(dtype, {72, 64}), {1, 0});
+                       const NodeId y = b.matmul(b.x(dtype, {40, 64}), r, DType::F32);
+                       const NodeId exponent = b.x(DType::F32, {72});
+                       const NodeId variance = b.unary(UnaryKind::Exp2, b.mul(exponent, b.like(exponent, 45)));
+                       const NodeId scale = b.unary(UnaryKind::Rsqrt, variance);
+                       return std::vector<NodeId>{b.mul(y, b.along(scale, {40, 72}, 1))};
+                     }});
 }
 
 static void addMatmuls(std::vector<Case> &cases) {

@@ -215,6 +215,9 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &frame, llvm::func
   Value result;
   if (isa<math::TanhOp>(op)) {
     result = tanh(operands[0], is16Bit(element));
+  } else if (isa<math::RsqrtOp>(op)) {
+    // An instruction, which is good to 2 ULP. A root and a quotient, each rounded correctly, take some thirty.
+    result = math::RsqrtOp::create(b, loc, operands[0], arith::FastMathFlags::afn);
   } else if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && is16Bit(element)) {
     result = divide(operands, quotient.getRhs(), held);
   } else {

@@ -107,5 +107,10 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
         return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"), v)
             .getResult(0);
       })
+      .Case([&](math::RsqrtOp root) -> Value {
+        if (!type.isF32() || !bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn))
+          return {};
+        return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.rsqrt.approx.f"), v).getResult(0);
+      })
       .Default([](Operation *) { return Value(); });
 }

@@ -29,6 +29,8 @@
 // CHECK-NOT: kernel.async_wait pending 0 read
 // The bias lies along the columns, of which the last tile lacks some.
 // CHECK: kernel.load %{{.*}} in_bounds [false] : <200xf32, global> -> tensor<16xf32, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
+// What lies along columns is computed for these alone. An inverse root is an instruction.
+// CHECK: math.rsqrt {{.*}} fastmath<afn> : tensor<16xf32, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
 // CHECK: kernel.broadcast {{.*}} dims [1]
 // CHECK: arith.addf
 // CHECK: arith.truncf
@@ -50,7 +52,8 @@ kernel.func @product(%a: !b, %b: !b, %bias: !f, %c: !b) attributes {
   %4 = kernel.dot %1, %3, %z : tensor<2x136x72xbf16>, tensor<2x72x200xbf16> -> tensor<2x136x200xf32>
   %5 = kernel.view %bias map <[<[200] strides [1]>]> : !f -> !kernel.view<200xf32, global>
   %6 = kernel.load %5[%c0] axes ["n"] : !kernel.view<200xf32, global> -> tensor<200xf32>
-  %7 = kernel.broadcast %6 dims [2] : tensor<200xf32> -> tensor<2x136x200xf32>
+  %r = math.rsqrt %6 : tensor<200xf32>
+  %7 = kernel.broadcast %r dims [2] : tensor<200xf32> -> tensor<2x136x200xf32>
   %8 = arith.addf %4, %7 : tensor<2x136x200xf32>
   %9 = arith.truncf %8 : tensor<2x136x200xf32> to tensor<2x136x200xbf16>
   %10 = kernel.view %c map <[<[2, 136, 200] strides [27200, 200, 1]>]> : !b -> !result

@@ -17,3 +17,15 @@ kernel.func @round(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.f
   kernel.store %2, %view[%c0] in_bounds [true] : !row, !kernel.view<64xf32, global>
   kernel.return
 }
+
+// An inverse root that may be approximated is an instruction, which keeps denormals.
+// CHECK-LABEL: llvm.func @inverse_root
+// CHECK: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"
+kernel.func @inverse_root(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64, programs = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %view = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64xf32, global>
+  %0 = kernel.load %view[%c0] in_bounds [true] : !kernel.view<64xf32, global> -> !row
+  %1 = math.rsqrt %0 fastmath<afn> : !row
+  kernel.store %1, %view[%c0] in_bounds [true] : !row, !kernel.view<64xf32, global>
+  kernel.return
+}

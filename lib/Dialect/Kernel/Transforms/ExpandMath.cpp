@@ -60,7 +60,11 @@ static Expansion findExpansion(Operation *op, Instructions has) {
       .Case([](math::Log2Op) { return unary(log2); })
       .Case([](math::TanhOp) { return unary(tanh); })
       .Case([](math::ErfOp) { return unary(erf); })
-      .Case([](math::RsqrtOp) { return unary(rsqrt); })
+      .Case([](math::RsqrtOp root) {
+        bool isInstruction = isa<TensorType>(root.getType()) &&
+                             bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn);
+        return isInstruction ? Expansion() : unary(rsqrt);
+      })
       .Case([](math::SinOp) { return unary(sin); })
       .Case([](math::CosOp) { return unary(cos); })
       .Case([](math::TanOp) { return unary(tan); })

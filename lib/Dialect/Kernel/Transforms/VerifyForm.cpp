@@ -22,16 +22,17 @@ bool isExactMath(Operation *op) {
              math::CopySignOp>(op);
 }
 
-/// A power of two by the machine's instruction.
-bool isMachinePower(Operation *op) {
-  auto power = dyn_cast<math::Exp2Op>(op);
-  return power && bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
+/// A function that an instruction of the machine approximates.
+bool isMachineMath(Operation *op) {
+  return isa<math::Exp2Op, math::RsqrtOp>(op) &&
+         bitEnumContainsAll(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn);
 }
 
 /// Whether a kernel of the lowered form has functions left that not every machine has.
 LogicalResult verifyExpanded(FuncOp func) {
   WalkResult result = func.walk([](Operation *op) -> WalkResult {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isExactMath(op) && !isMachinePower(op))
+    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isExactMath(op) && !isMachineMath(op))
       return op->emitOpError("is a function that the lowered form has no more once functions are expanded");
     return WalkResult::advance();
   });
