@@ -107,6 +107,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createLowerTilesPass());
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
+  if (options.optimise)
+    passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());
   kernel::VerifyFormPassOptions last{.form = {"lowered"}, .expanded = true};
   if (options.target.hasTensorCores())

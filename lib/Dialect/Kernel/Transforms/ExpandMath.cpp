@@ -61,8 +61,8 @@ static Expansion findExpansion(Operation *op, Instructions has) {
       .Case([](math::TanhOp) { return unary(tanh); })
       .Case([](math::ErfOp) { return unary(erf); })
       .Case([](math::RsqrtOp root) {
-        bool isInstruction = isa<TensorType>(root.getType()) &&
-                             bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn);
+        bool isInstruction =
+            isa<TensorType>(root.getType()) && bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(rsqrt);
       })
       .Case([](math::SinOp) { return unary(sin); })

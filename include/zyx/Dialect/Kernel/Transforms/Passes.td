@@ -66,6 +66,32 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def DivideAlignedPass : Pass<"zyx-kernel-divide-aligned"> {
+  let summary = "Neighbours share divisions";
+  let description = [{
+    The elements of a program are unrolled, and each divides its own index. Where the first one's index is a
+    multiple of a number that divides the divisor, too, the others up to that number have the same quotient, and
+    remainders that follow on. One division is left for all of them.
+
+    Before, where `%i` runs in steps of 8:
+
+    ```mlir
+    %0 = arith.addi %i, %c3 : index
+    %1 = arith.divui %0, %c112 : index
+    %2 = arith.remui %0, %c112 : index
+    ```
+
+    After:
+
+    ```mlir
+    %1 = arith.divui %i, %c112 : index
+    %0 = arith.remui %i, %c112 : index
+    %2 = arith.addi %0, %c3 : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def MergeIdenticalPass : Pass<"zyx-kernel-merge-identical", "::mlir::ModuleOp"> {
   let summary = "One kernel for all that compute the same";
   let description = [{
