@@ -46,6 +46,29 @@ kernel.func @partly(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.
   kernel.return
 }
 
+// Whole divisors go into the quotient. Of a multiple of the divisor the remainder is known.
+// CHECK-LABEL: kernel.func @whole
+// CHECK: kernel.grid (%[[I:.*]]) in [147] step [6]
+// CHECK-DAG: %[[Q:.*]] = arith.divui %[[I]], %c3
+// CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[Q]], %c1
+// CHECK-NOT: arith.remui
+// CHECK: kernel.store %{{.*}}[%[[NEXT]]]
+// CHECK: kernel.store %{{.*}}[%c2]
+kernel.func @whole(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %one = arith.constant 1.0 : f32
+  %v = kernel.view %x map <[<[896] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<896xf32, global>
+  kernel.grid (%i) in [147] step [6] {
+    %0 = arith.addi %i, %c5 : index
+    %1 = arith.divui %0, %c3 : index
+    %2 = arith.remui %0, %c3 : index
+    kernel.store %one, %v[%1] : f32, !kernel.view<896xf32, global>
+    kernel.store %one, %v[%2] : f32, !kernel.view<896xf32, global>
+  }
+  kernel.return
+}
+
 // Nothing is known of a step of one, of 113, and of what a difference leaves.
 // CHECK-LABEL: kernel.func @unknown
 // CHECK: arith.addi

@@ -84,11 +84,12 @@ void divideAligned(Operation *op) {
   std::optional<int64_t> divisor = numberOf(op->getOperand(1));
   if (!divisor || *divisor < 2 || !op->getResult(0).getType().isIntOrIndex())
     return;
-  Sum sum = splitSum(dividend);
-  if (sum.number == 0)
-    return;
+  const Sum sum = splitSum(dividend);
+  // Whole divisors add to the quotient alone, and what is less than the alignment to the remainder alone.
   const int64_t unit = std::gcd(alignmentOf(sum.base), *divisor), rest = sum.number % unit;
-  if (rest == 0)
+  const int64_t whole = sum.number / *divisor, kept = sum.number - rest - whole * *divisor;
+  const bool isQuotient = isa<arith::DivUIOp>(op), isKnown = !isQuotient && unit == *divisor;
+  if (rest == 0 && whole == 0 && !isKnown)
     return;
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -96,15 +97,16 @@ void divideAligned(Operation *op) {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
   };
-  Value aligned = sum.base;
-  if (sum.number != rest)
-    aligned = arith::AddIOp::create(builder, loc, aligned, number(sum.number - rest));
   Value result;
-  if (isa<arith::DivUIOp>(op))
-    result = arith::DivUIOp::create(builder, loc, aligned, op->getOperand(1));
-  else
-    result = arith::AddIOp::create(builder, loc, arith::RemUIOp::create(builder, loc, aligned, op->getOperand(1)),
-                                   number(rest));
+  if (isKnown) {
+    result = number(rest);
+  } else {
+    Value aligned = kept == 0 ? sum.base : arith::AddIOp::create(builder, loc, sum.base, number(kept)).getResult();
+    result = isQuotient ? arith::DivUIOp::create(builder, loc, aligned, op->getOperand(1)).getResult()
+                        : arith::RemUIOp::create(builder, loc, aligned, op->getOperand(1)).getResult();
+    if (const int64_t added = isQuotient ? whole : rest)
+      result = arith::AddIOp::create(builder, loc, result, number(added));
+  }
   op->getResult(0).replaceAllUsesWith(result);
   op->erase();
 }
