@@ -8,6 +8,8 @@
 
 #include "Strides.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 using namespace zyx::schedule;
@@ -74,6 +76,8 @@ public:
       tiles[axis] = std::min(axes.extent(axis), left);
       if (target.hasSubgroups() && axis == parallel.back() && parallel.size() > 1)
         tiles[axis] = draft.wholeVectors(axis, tiles[axis]);
+      else if (target.hasSubgroups())
+        tiles[axis] = withinParts(axis, tiles[axis]);
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
     if (target.hasSubgroups())
@@ -83,6 +87,26 @@ public:
   }
 
 private:
+  /// Elements of a thread along an axis that is read in parts, as a filter's rows are: so many that they begin together
+  /// with a part and end with one, or with a share of one. Then they divide one index (-zyx-kernel-divide-aligned).
+  int64_t withinParts(Axis axis, int64_t most) {
+    for (LoadOp load : draft.loads) {
+      SmallVector<Axis> own = axes.of(load.getResult());
+      auto *place = llvm::find(own, axis);
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      if (place == own.end() || !view || view.getMap().isSingleBlock())
+        continue;
+      std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+      if (!form || form->dims[place - own.begin()].size() < 2)
+        continue;
+      const int64_t part = form->parts[form->dims[place - own.begin()].back()].extent;
+      for (int64_t count = most; 2 * count > most; --count)
+        if (part % count == 0 || count % part == 0)
+          return count;
+    }
+    return most;
+  }
+
   /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads
   /// read neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole
   /// one.

@@ -139,11 +139,28 @@ void NestEmitter::chooseVectorAxis() {
   lanes = t.lanesFor(slice, *vectorAxis);
   if (extents[*vectorAxis].constant)
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
+  if (isCopyOfParts())
+    lanes = std::min<int64_t>(lanes, *extents[*vectorAxis].constant);
   // Several independent chains hide the latency of short ones; long ones overlap by themselves.
   bool several = t.threads == 1 && slice.size <= 8 && !branches() && (vectorCombined() || lanes > 1);
   unroll = several ? 4 : 1;
   if (std::optional<int64_t> extent = extents[*vectorAxis].constant)
     unroll = std::clamp<int64_t>(*extent / lanes, 1, unroll);
+}
+
+/// Whether a thread copies elements one by one along an axis that is read in parts: there are as many lanes as
+/// elements, none of which needs a mask.
+bool NestEmitter::isCopyOfParts() {
+  return t.machine.hasSubgroups() && t.threads == 1 && extents[*vectorAxis].constant && !vectorCombined() &&
+         llvm::all_of(slice.accesses, [&](Operation *access) {
+           if (auto store = dyn_cast<StoreOp>(access))
+             return llvm::all_of(llvm::enumerate(t.axes.of(store.getValue())), [&](auto own) {
+               return own.value() != *vectorAxis ||
+                      strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), own.index()) != 1;
+             });
+           auto load = dyn_cast<LoadOp>(access);
+           return load && isComplex(t.evaluator.mapping.lookupOrDefault(load.getView()));
+         });
 }
 
 /// Where all is read along one axis and written along another one, a processor transposes it in registers rather than

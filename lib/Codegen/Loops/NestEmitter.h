@@ -34,6 +34,7 @@ private:
 
   /// The axis with the most contiguous accesses; the last one where none stands out.
   void chooseVectorAxis();
+  bool isCopyOfParts();
   std::optional<Axis> writtenAxis();
   /// One element: a value. More: memory.
   void prepareResult(mlir::Operation *root);
