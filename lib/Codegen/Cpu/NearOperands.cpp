@@ -152,7 +152,7 @@ bool NearOperands::comesNear(LoadOp load, Axis axis) {
   if (t.threads > 1 || !t.machine.hasVectors() || n.oneHot || n.reduces.empty())
     return false;
   const int64_t width =
-      std::min<int64_t>(t.lanesFor(n.slice, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
+      std::min<int64_t>(t.lanesFor(n.slice, axis), llvm::PowerOf2Ceil(std::max<uint64_t>(t.axes.extent(axis), 1)));
   std::optional<NearForm> form = formOf(load, axis, width);
   return form && (combinesMany() || form->laneStep != 1);
 }

@@ -103,7 +103,8 @@ bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads,
   const int64_t fewestReads = dims.back().step == 1 && laneStep != 1 ? 1
                               : dims.back().step == 1 || isOnly      ? 3
                                                                      : 2 * lanes;
-  return numReads / countElements(tile, lanes) >= fewestReads;
+  const int64_t elements = countElements(tile, lanes);
+  return elements > 0 && numReads / elements >= fewestReads;
 }
 
 double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {
