@@ -55,11 +55,15 @@ struct ProducerTraits {
             llvm::any_of(graph.getProducers(op), [&](Operation *producer) { return heavy.contains(producer); }))
           heavy.insert(op);
       }
+      auto isSmaller = [&](Value source) { return numElements(source) < numElements(op->getResult(0)); };
+      // Gathered rows that nobody else reads are read where they lie, and not stored either.
+      const bool hasSmaller = llvm::any_of(op->getOperands(), [&](Value x) { return isSmaller(getViewSource(x)); });
       bool isGrown = llvm::all_of(op->getOperands(), [&](Value operand) {
         Value source = getViewSource(operand);
-        return numElements(source) < numElements(op->getResult(0)) ||
-               (source.getDefiningOp() &&
-                (isa<ConstantOp, IotaOp>(source.getDefiningOp()) || expanding.contains(source.getDefiningOp())));
+        Operation *def = source.getDefiningOp();
+        return isSmaller(source) ||
+               (def && (isa<ConstantOp, IotaOp>(def) || expanding.contains(def) ||
+                        (hasSmaller && isa<GatherOp>(def) && source.hasOneUse() && operand.hasOneUse())));
       });
       if (isGrown && isElementwise(op))
         expanding.insert(op);

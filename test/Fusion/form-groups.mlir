@@ -323,3 +323,30 @@ func.func @activated(%x: tensor<32x1280xbf16>, %w: tensor<1280x320xbf16>) -> ten
   %y = graph.reduce add %p dims = [1] : tensor<32x1280x320xf32> -> tensor<32x320xf32>
   return %y : tensor<32x320xf32>
 }
+
+// Rows of a chosen matrix are read where they lie: their product with what another sum gives is part of the second sum, and not
+// stored behind the first one.
+// CHECK-LABEL: func.func @chosen_layers
+// CHECK: graph.group({{.*}}) -> tensor<2x96xf32>
+// CHECK: graph.gather
+// CHECK: graph.reduce add
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group({{.*}}) -> tensor<2x64xf32>
+// CHECK: graph.gather
+// CHECK: graph.binary mul
+// CHECK: graph.reduce add
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @chosen_layers(%x: tensor<2x64xf32>, %n: tensor<2xi64>, %w: tensor<8x64x96xf32>, %v: tensor<8x96x64xf32>) -> tensor<2x64xf32> {
+  %g = graph.gather %w[%n] dim = 0 : (tensor<8x64x96xf32>, tensor<2xi64>) -> tensor<2x64x96xf32>
+  %x1 = graph.reshape %x : tensor<2x64xf32> -> tensor<2x64x1xf32>
+  %x2 = graph.expand %x1 : tensor<2x64x1xf32> -> tensor<2x64x96xf32>
+  %p = graph.binary mul %x2, %g : tensor<2x64x96xf32>
+  %s = graph.reduce add %p dims = [1] : tensor<2x64x96xf32> -> tensor<2x96xf32>
+  %h = graph.gather %v[%n] dim = 0 : (tensor<8x96x64xf32>, tensor<2xi64>) -> tensor<2x96x64xf32>
+  %s1 = graph.reshape %s : tensor<2x96xf32> -> tensor<2x96x1xf32>
+  %s2 = graph.expand %s1 : tensor<2x96x1xf32> -> tensor<2x96x64xf32>
+  %q = graph.binary mul %s2, %h : tensor<2x96x64xf32>
+  %t = graph.reduce add %q dims = [1] : tensor<2x96x64xf32> -> tensor<2x64xf32>
+  return %t : tensor<2x64xf32>
+}

@@ -258,6 +258,20 @@ void addConvolutionCases(std::vector<Case> &cases) {
   for (const Layer &layer : small)
     for (const DType dtype : {F32, F16, BF16})
       addReturned(cases, layer, dtype);
+  // Rows of an image are runs that are shorter than a vector: pieces of the contraction begin within windows, panels of
+  // columns within runs, and windows are too large to be written out.
+  const Layer shortRuns[] = {
+      {"short", 2, 96, 40, {7, 7}, {3, 3}, ones, {2, 2}, {2, 2}, {2, 2}},
+      {"short-deep", 1, 131, 40, {6, 5}, {3, 3}, ones, ones, ones, ones},
+      {"short-tall", 1, 40, 24, {17, 11}, {3, 5}, ones, ones, {1, 2}, {1, 2}},
+      {"short-strided", 2, 48, 32, {15, 19}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"short-cropped", 1, 40, 24, {9, 13}, {3, 3}, ones, ones, {-1, 2}, {2, -2}},
+      {"short-volume", 1, 40, 32, {4, 6, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {"short-window", 1, 24, 32, {8, 9}, {7, 7}, ones, ones, {3, 3}, {3, 3}},
+  };
+  for (const Layer &layer : shortRuns)
+    for (const DType dtype : {F32, F64, BF16})
+      addLayer(cases, layer, /*channelsLast=*/false, dtype);
   // What a program copies near before it slides over it: programs of several rows and of one, a last one that is
   // smaller, more channels than vectors have, padding on all sides and none.
   const Layer near[] = {

@@ -92,6 +92,23 @@ static void addGatherForms(std::vector<Case> &cases) {
                      const NodeId out = b.gather(flat, it, 1);
                      return std::vector<NodeId>{out, b.permute(out, {2, 0, 1}), b.reshape(out, {24})};
                    }});
+  // Two layers whose matrices are chosen for each row, in either order of their memory; one of them is outside.
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const bool isTurned : {false, true})
+      cases.push_back(
+          {"gather.chosen-layers." + std::string(toString(dtype)) + (isTurned ? ".turned" : ""), [=](Builder &b) {
+             const DType wide = accumulatorType(dtype);
+             const NodeId at = b.input(integers(DType::I64, {3}, 0, 6, b.random));
+             auto layer = [&](NodeId x, int64_t from, int64_t to) {
+               NodeId w = b.gather(b.x(dtype, isTurned ? Shape{5, to, from} : Shape{5, from, to}), at, 0);
+               if (isTurned)
+                 w = b.permute(w, {0, 2, 1});
+               const NodeId rows = b.expand(b.reshape(b.cast(x, wide), {3, from, 1}), {3, from, to});
+               return b.reduce(ReduceKind::Add, b.mul(rows, b.cast(w, wide)), {1});
+             };
+             const NodeId hidden = layer(b.x(dtype, {3, 70}), 70, 90);
+             return std::vector<NodeId>{layer(b.binary(BinaryKind::Max, hidden, b.like(hidden, 0)), 90, 50)};
+           }});
   cases.push_back({"gather.one-hot", [](Builder &b) {
                      const NodeId labels = b.input(integers(DType::I32, {33}, -1, 10, b.random));
                      const NodeId classes = b.expand(b.reshape(b.iota({DType::I32, {10}}, 0), {1, 10}), {33, 10});

@@ -250,6 +250,36 @@ static void addCompositions(std::vector<Case> &cases) {
                        const NodeId slid = b.window(padded, {2, 3}, {5, 5}, {1, 1}, {1, 1});
                        return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid, {4, 5})};
                      }});
+  // Windows that are moved by several elements, of which a processor reads every second, third or fourth one of a copy.
+  for (DType dtype : {F32, F16, BF16, F64})
+    for (const int64_t step : {2, 3, 4})
+      cases.push_back(
+          {named("pool.moved", dtype) + "." + std::to_string(step), [=](Builder &b) {
+             const NodeId x = hurt(b, dtype, {2, 5, 13, 75});
+             const auto pooled = [&](ReduceKind kind, double fill) {
+               const NodeId padded = b.pad(x, b.splat(dtype, {}, fill), {0, 0, 1, 1}, {0, 0, 1, 2}, {0, 0, 0, 0});
+               return b.reduce(kind, b.window(padded, {2, 3}, {5, step + 1}, {2, step}, {1, 1}), {4, 5});
+             };
+             const double infinity = std::numeric_limits<double>::infinity();
+             return std::vector<NodeId>{pooled(ReduceKind::Max, -infinity), pooled(ReduceKind::Min, infinity)};
+           }});
+  // Blocks of channels become those of an image, whose neighbours are of two or four rows in turn.
+  for (DType dtype : {F32, F16, U8})
+    for (const int64_t block : {2, 3, 4})
+      cases.push_back({named("permute.in-turn", dtype) + "." + std::to_string(block), [=](Builder &b) {
+                         const NodeId x = b.x(dtype, {2, 3 * block * block, 4, 21});
+                         const NodeId apart = b.permute(b.reshape(x, {2, 3, block, block, 4, 21}), {0, 1, 4, 2, 5, 3});
+                         const NodeId y = b.reshape(apart, {2, 3, 4 * block, 21 * block});
+                         return std::vector<NodeId>{y, b.add(y, b.x(dtype, b.type(y).shape))};
+                       }});
+  // What is slow to compute of each channel, repeated for all positions.
+  for (DType dtype : {F32, F16, I32})
+    cases.push_back({named("expand.of-slow", dtype), [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {3, 30, 37}), y = b.one(dtype, {37}), z = b.x(dtype, {37});
+                       const NodeId slow = b.div(z, b.add(b.mul(y, y), b.like(y, 1)));
+                       const auto spread = [&](NodeId v) { return b.along(v, {3, 30, 37}, 2); };
+                       return std::vector<NodeId>{b.add(b.mul(x, spread(slow)), spread(b.add(slow, z)))};
+                     }});
   // Few channels of several images are summed up, and what is summed is written with its channels last.
   for (DType dtype : {F32, BF16})
     cases.push_back({named("permute.and-sum", dtype), [=](Builder &b) {

@@ -149,11 +149,12 @@ private:
 } // namespace
 
 bool NearOperands::comesNear(LoadOp load, Axis axis) {
-  if (t.threads > 1 || !t.machine.hasVectors() || n.oneHot || n.reduces.empty() || !combinesMany())
+  if (t.threads > 1 || !t.machine.hasVectors() || n.oneHot || n.reduces.empty())
     return false;
   const int64_t width =
-      std::min<int64_t>(t.lanesFor(n.slice, axis), llvm::PowerOf2Ceil(static_cast<uint64_t>(t.axes.extent(axis))));
-  return formOf(load, axis, width).has_value();
+      std::min<int64_t>(t.lanesFor(n.slice, axis), llvm::PowerOf2Ceil(std::max<uint64_t>(t.axes.extent(axis), 1)));
+  std::optional<NearForm> form = formOf(load, axis, width);
+  return form && (combinesMany() || form->laneStep != 1);
 }
 
 bool NearOperands::mayCopy() {
@@ -201,7 +202,7 @@ void NearOperands::copy() {
     auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
     ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
     // Behind the last row a vector may begin that has only its first lanes there.
-    const int64_t elements = form->countElements(tile, n.lanes) + n.lanes;
+    const int64_t elements = form->countElements(tile, n.lanes) + n.lanes * form->laneStep;
     Type element = view.getType().getElementType();
     const int64_t bytes = elements * std::max<int64_t>(element.getIntOrFloatBitWidth() / 8, 1);
     if (bytes > left)
@@ -253,6 +254,7 @@ void NearOperands::copy(LoadOp load, ViewOp view, const NearForm &form, int64_t 
   copier.copy();
   MemoryTile &copied = t.evaluator.memory[load.getResult()];
   copied.view = copier.memory;
+  copied.hasRoom = true;
   copied.strides.assign(tile.size(), 0);
   for (auto [d, dim] : llvm::enumerate(form.dims))
     for (auto [i, factor] : llvm::enumerate(dim.factors))

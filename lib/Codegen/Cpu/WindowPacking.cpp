@@ -70,6 +70,7 @@ public:
     auto overRows = [&](llvm::function_ref<LogicalResult(Value row)> body) {
       return loop(t.materialise(box.rows, loc), 1, body);
     };
+    numWindow = countWindow();
     auto overRuns = [&](llvm::function_ref<LogicalResult(Value number)> body) {
       return loop(runs, 1, [&](Value i) { return body(add(firstRun, i)); });
     };
@@ -79,6 +80,10 @@ public:
       return failure();
     // What is outside is computed less often: long runs are inside.
     bool isWide = !box.columns.constant || *box.columns.constant > 8 * lanes;
+    if (numWindow > 1 && isWide)
+      return overWindows([&](Value row) { return overRuns([&](Value number) { return emitShortRun(row, number); }); });
+    if (numWindow > 1)
+      return overRuns([&](Value number) { return overWindows([&](Value row) { return emitShortRun(row, number); }); });
     if (isWide)
       return overRows([&](Value row) { return overRuns([&](Value number) { return emitRun(row, number); }); });
     return overRuns([&](Value number) { return overRows([&](Value row) { return emitRun(row, number); }); });
@@ -106,6 +111,64 @@ private:
                    extent > std::numeric_limits<int32_t>::max() / 8
                ? 0
                : extent;
+  }
+
+  /// Rows that differ in the innermost parts of their dimension alone, as in a channel's window: how many of them are
+  /// written out where runs are shorter than vectors, so that where each one is and what of it exists is known before,
+  /// but for its place among the others. 1 where that does not pay.
+  int64_t countWindow() {
+    constexpr int64_t mostRows = 32;
+    // Without masked loads, what is not whole is better found out by a branch.
+    const int64_t vectorBytes = t.machine.vector.bytes;
+    const unsigned bits = cast<ViewType>(memory.getType()).getElementType().getIntOrFloatBitWidth();
+    const bool hasMasks = vectorBytes >= 64 || (vectorBytes >= 32 && bits >= 32);
+    if (isTransposed || run > lanes || form.bounds.empty() || !hasMasks)
+      return 1;
+    int64_t rows = 1;
+    numInner = 0;
+    ArrayRef<unsigned> parts = form.dims[rowDim];
+    while (numInner + 1 < parts.size()) {
+      const int64_t extent = form.parts[parts[parts.size() - 1 - numInner]].extent;
+      if (rows * extent > mostRows)
+        break;
+      rows *= extent;
+      ++numInner;
+    }
+    return rows;
+  }
+
+  /// All rows of the box, a window of them at a time.
+  LogicalResult overWindows(llvm::function_ref<LogicalResult(Value row)> body) {
+    Value begin = add(indexBase(rowDim), box.row0), count = t.materialise(box.rows, loc);
+    Value size = constant(numWindow), beginWindow = b.createOrFold<arith::DivUIOp>(loc, begin, size);
+    Value endWindow = b.createOrFold<arith::DivUIOp>(loc, add(add(begin, count), constant(numWindow - 1)), size);
+    const bool isWhole = getConstantIntValue(begin) && *getConstantIntValue(begin) % numWindow == 0 &&
+                         box.rows.constant && *box.rows.constant % numWindow == 0;
+    LogicalResult done = loop(subtract(endWindow, beginWindow), 1, [&](Value i) -> LogicalResult {
+      window = add(beginWindow, i);
+      Value first = subtract(times(window, numWindow), begin);
+      for (inWindow = 0; inWindow < numWindow; ++inWindow) {
+        Value row = add(first, constant(inWindow));
+        OpBuilder::InsertionGuard guard(b);
+        if (!isWhole) {
+          // Numbers before the first row are large when read as unsigned.
+          Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, count);
+          b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
+        }
+        if (failed(body(row)))
+          return failure();
+      }
+      return success();
+    });
+    window = Value();
+    return done;
+  }
+
+  /// A run of at most one vector. Where some of it does not exist it is read under a mask, without asking.
+  LogicalResult emitShortRun(Value row, Value number) {
+    currentRow = row;
+    Value begin = beginRun(number);
+    return emitVector(locate(Value(), number), begin, /*isPartial=*/true, /*isWhole=*/false);
   }
 
   /// Takes the runs along a dimension, if there are any.
@@ -199,6 +262,17 @@ private:
     }
   }
 
+  /// The positions of the rows' parts at the row of the window that is written out.
+  void decomposeWindow() {
+    ArrayRef<unsigned> parts = form.dims[rowDim];
+    int64_t index = inWindow;
+    for (size_t i = parts.size(); i-- > parts.size() - numInner;) {
+      positions[parts[i]] = constant(index % form.parts[parts[i]].extent);
+      index /= form.parts[parts[i]].extent;
+    }
+    decompose(rowDim, window, parts.size() - numInner);
+  }
+
   /// offset + sum of factor(p) * position of p, without the run's own part.
   Value sum(int64_t offset, llvm::function_ref<int64_t(unsigned)> factor) {
     Value total = constant(offset);
@@ -215,6 +289,8 @@ private:
       Point base = box.base;
       if (dim == runDim())
         decompose(dim, number, form.dims[dim].size() - 1);
+      else if (dim == rowDim && window)
+        decomposeWindow();
       else if (dim == rowDim || dim == columnDim)
         decompose(dim, across, form.dims[dim].size());
       else
@@ -260,6 +336,12 @@ private:
   /// What is wanted of a run, in its own numbers: from what is returned on up to `end`.
   Value beginRun(Value number) {
     start = times(number, run);
+    // Where the box begins and ends with a run, all are whole.
+    std::optional<int64_t> firstIndex = getConstantIntValue(first), lastIndex = getConstantIntValue(last);
+    if (firstIndex && lastIndex && *firstIndex % run == 0 && *lastIndex % run == 0) {
+      end = constant(run);
+      return constant(0);
+    }
     end = smaller(subtract(last, start), constant(run));
     return subtract(larger(first, start), start);
   }
@@ -394,7 +476,7 @@ private:
       }
       Value read = LoadOp::create(b, loc, type, memory, add(begin, constant(piece * lanes)), mask,
                                   mask ? other : Value(), ArrayAttr(), DenseBoolArrayAttr());
-      value = value ? chooseLanes(value, read, piece) : read;
+      value = value ? chooseLanes(b, loc, value, read, piece, step) : read;
     }
     Point point = box.base;
     point.memo.clear();
@@ -406,20 +488,6 @@ private:
     if (failed(packed))
       return failure();
     return widenFactor(b, loc, *packed, box.element);
-  }
-
-  /// Every `step`-th element of the vectors up to `piece`, where `before` has those of the ones before it: of
-  /// vector 0 all, of the later ones what was chosen.
-  Value chooseLanes(Value before, Value read, int64_t piece) {
-    SmallVector<int64_t> chosen;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t element = lane * step, from = element / lanes;
-      if (from == piece)
-        chosen.push_back(lanes + element % lanes);
-      else
-        chosen.push_back(piece == 1 && from == 0 ? element : lane);
-    }
-    return vector::ShuffleOp::create(b, loc, before, read, chosen);
   }
 
   TileContext &t;
@@ -445,6 +513,11 @@ private:
   Value start, end;
   llvm::MapVector<unsigned, Value> positions;
   Value currentRow;
+  /// Of rows that are written out: how many there are, which parts differ in them, and the number of the window and of
+  /// the row in it.
+  int64_t numWindow = 1, inWindow = 0;
+  size_t numInner = 0;
+  Value window;
 };
 
 } // namespace zyx::kernel

@@ -107,8 +107,8 @@ void NestEmitter::chooseVectorAxis() {
     for (Value tile : slice.tiles) {
       if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
         look(tile, it->second.view, 1, it->second.strides);
-      // Rows whose number is data, along which threads read side by side.
-      auto gather = t.machine.hasSubgroups() ? tile.getDefiningOp<GatherOp>() : GatherOp();
+      // Rows whose number is data, along which threads read side by side, and a processor reads vectors.
+      auto gather = tile.getDefiningOp<GatherOp>();
       if (!gather || !t.axes.contains(tile, axis))
         continue;
       int64_t along = -1;
@@ -522,7 +522,7 @@ void NestEmitter::finish(ReduceOp reduce, ArrayRef<Value> partial, SmallVectorIm
   Type element = getElementTypeOrSelf(result.getType());
   auto writeTotal = [&](Value total, Point &point) {
     if (getElementTypeOrSelf(total.getType()) != element)
-      total = fromOrderedBits(t.builder, loc, reduce.getKind(), total);
+      total = fromOrderedBits(t.builder, loc, reduce.getKind(), total, cast<FloatType>(element));
     write(result, total, point);
   };
   if (vectorCombined()) {

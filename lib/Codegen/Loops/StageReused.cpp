@@ -39,10 +39,20 @@ bool isExpensive(Operation *op) {
               math::CopySignOp>(op);
 }
 
+/// What takes as long as a row of other ops, in vectors, too.
+bool isSlow(Operation *op) {
+  return isExpensive(op) ||
+         isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
+}
+
 /// Decides for one block.
 class Stager {
 public:
-  Stager(Block &block, int64_t maxBytes, int64_t threads) : block(block), left(maxBytes), threads(threads) {}
+  /// `keepsSpread`: a program is one thread with caches, and where it repeats a row, vectors run along that.
+  Stager(Block &block, int64_t maxBytes, int64_t threads, bool keepsSpread)
+      : block(block), left(maxBytes), threads(threads),
+        // Stores behind a dot are lowered with it, in registers.
+        keepsSpread(keepsSpread && block.getOps<DotOp>().empty()) {}
 
   void run() {
     for (Operation &op : block)
@@ -85,21 +95,39 @@ private:
     }
   }
 
-  bool dependsOnExpensive(Value value) {
+  bool dependsOn(Value value, bool (&isMeant)(Operation *), llvm::DenseMap<Value, bool> &known) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &block || endsPhase(def))
       return false;
     // Once for each: the ways through a chain of squares double with every one.
-    auto [entry, isNew] = expensive.try_emplace(value, false);
+    auto [entry, isNew] = known.try_emplace(value, false);
     if (!isNew)
       return entry->second;
-    const bool result = isExpensive(def) ||
-                        llvm::any_of(def->getOperands(), [&](Value v) { return isTile(v) && dependsOnExpensive(v); });
-    return expensive[value] = result;
+    const bool result = isMeant(def) || llvm::any_of(def->getOperands(), [&](Value v) {
+                          return isTile(v) && dependsOn(v, isMeant, known);
+                        });
+    return known[value] = result;
+  }
+
+  /// Whether each element is slow to compute and read many times, by what repeats it: factors of channels that come
+  /// last would be computed again for each position.
+  bool isSpread(Value value) {
+    constexpr int64_t fewestReads = 16;
+    const int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
+    return keepsSpread && elements > 1 && !value.use_empty() && phase(value.getDefiningOp()) == 0 &&
+           llvm::all_of(value.getUsers(),
+                        [&](Operation *user) {
+                          return isa<BroadcastOp>(user) &&
+                                 cast<RankedTensorType>(user->getResult(0).getType()).getNumElements() >=
+                                     fewestReads * elements;
+                        }) &&
+           dependsOn(value, isSlow, slow);
   }
 
   bool worthKeeping(Value value) {
-    if (usedIn[value].size() < 2 || !dependsOnExpensive(value))
+    if (isSpread(value))
+      return true;
+    if (usedIn[value].size() < 2 || !dependsOn(value, isExpensive, expensive))
       return false;
     // Where one op alone uses the value, and is itself used in as many phases, keep that op's result.
     if (value.hasOneUse()) {
@@ -133,8 +161,9 @@ private:
   int64_t left;
   /// That compute a program together.
   const int64_t threads;
+  const bool keepsSpread;
   llvm::DenseMap<Operation *, unsigned> phases;
-  llvm::DenseMap<Value, bool> expensive;
+  llvm::DenseMap<Value, bool> expensive, slow;
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
 };
 
@@ -233,7 +262,8 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
       // A cluster has no memory that all its threads share.
       const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
       const int64_t most = cluster > 1 ? 0 : threads > 1 ? mostSharedBytes : maxBytes;
-      func.walk([&](Block *block) { Stager(*block, most, threads).run(); });
+      const bool hasCaches = target && target->hasVectors() && !target->hasSubgroups() && threads == 1;
+      func.walk([&](Block *block) { Stager(*block, most, threads, hasCaches).run(); });
       return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads, rowBytes));
     });
     if (result.wasInterrupted())

@@ -126,7 +126,7 @@ void ThreadGroups::finish(ArrayRef<Value> partial, Point point) {
         total = total ? createCombine(t.builder, loc, reduce.getKind(), total, part) : part;
       }
       if (element != wanted)
-        total = fromOrderedBits(t.builder, loc, reduce.getKind(), total);
+        total = fromOrderedBits(t.builder, loc, reduce.getKind(), total, cast<FloatType>(wanted));
       n.write(reduce.getResult(), total, own);
     }
     return Accumulators();

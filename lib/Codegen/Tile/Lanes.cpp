@@ -64,9 +64,10 @@ static Value turnNegative(OpBuilder &builder, Location loc, Value bits) {
 }
 
 /// How many NaN of one sign there are: the turn by which those at one end come to the other.
-static Value numberOfNaN(OpBuilder &builder, Location loc, Type type) {
-  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  return constantLike(builder, loc, type, APInt::getLowBitsSet(width, width == 64 ? 52 : 23));
+static Value numberOfNaN(OpBuilder &builder, Location loc, Type type, FloatType element) {
+  // The digits behind the point, without the one that is always set.
+  const unsigned digits = element.getFPMantissaWidth() - 1;
+  return constantLike(builder, loc, type, APInt::getLowBitsSet(element.getWidth(), digits));
 }
 
 Value toOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value floats) {
@@ -75,17 +76,16 @@ Value toOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value floats
   if (auto vector = dyn_cast<VectorType>(floats.getType()))
     type = vector.clone(element);
   Value bits = turnNegative(builder, loc, arith::BitcastOp::create(builder, loc, type, floats));
-  Value turn = numberOfNaN(builder, loc, type);
+  Value turn = numberOfNaN(builder, loc, type, cast<FloatType>(getElementTypeOrSelf(floats.getType())));
   return kind == Combine::Max ? arith::SubIOp::create(builder, loc, bits, turn).getResult()
                               : arith::AddIOp::create(builder, loc, bits, turn);
 }
 
-Value fromOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value bits) {
-  Type element = getElementTypeOrSelf(bits.getType()).isInteger(64) ? Type(builder.getF64Type()) : builder.getF32Type();
+Value fromOrderedBits(OpBuilder &builder, Location loc, Combine kind, Value bits, FloatType element) {
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(bits.getType()))
     type = vector.clone(element);
-  Value turn = numberOfNaN(builder, loc, bits.getType());
+  Value turn = numberOfNaN(builder, loc, bits.getType(), element);
   bits = kind == Combine::Max ? arith::AddIOp::create(builder, loc, bits, turn).getResult()
                               : arith::SubIOp::create(builder, loc, bits, turn);
   return arith::BitcastOp::create(builder, loc, type, turnNegative(builder, loc, bits));
@@ -110,6 +110,19 @@ void transposeVectors(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &
       vectors[i + half] = vector::ShuffleOp::create(builder, loc, a, b, high);
     }
   }
+}
+
+Value chooseLanes(OpBuilder &builder, Location loc, Value before, Value read, int64_t piece, int64_t step) {
+  const int64_t lanes = cast<VectorType>(read.getType()).getNumElements();
+  SmallVector<int64_t> chosen;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    int64_t element = lane * step, from = element / lanes;
+    if (from == piece)
+      chosen.push_back(lanes + element % lanes);
+    else
+      chosen.push_back(piece == 1 && from == 0 ? element : lane);
+  }
+  return vector::ShuffleOp::create(builder, loc, before, read, chosen);
 }
 
 } // namespace zyx::kernel

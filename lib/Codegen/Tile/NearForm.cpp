@@ -13,7 +13,12 @@ using namespace zyx::kernel;
 
 std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCopied) {
   std::optional<AccessForm> form = AccessForm::compute(map);
-  if (!form || !llvm::all_of(form->dims, [](ArrayRef<unsigned> parts) { return parts.size() <= 1; }))
+  if (!form)
+    return std::nullopt;
+  // Images and their channels are one dimension of what is written.
+  for (unsigned dim = 0; dim < form->dims.size(); ++dim)
+    form->mergeInnermost(dim);
+  if (!llvm::all_of(form->dims, [](ArrayRef<unsigned> parts) { return parts.size() <= 1; }))
     return std::nullopt;
   const size_t rank = form->dims.size();
   auto partOf = [&](size_t dim) -> std::optional<unsigned> {
@@ -67,10 +72,10 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCo
   std::swap(near.dims[*last], near.dims.back());
   const Dim &along = near.dims.back();
   const bool isPadded = !form->bounds.empty();
-  // Lanes that are apart in the copy, too.
-  if (!isCopied && along.factors[lanes] != 1)
+  near.laneStep = along.factors[lanes];
+  if (!isCopied && (near.laneStep < 1 || near.laneStep > mostRunStep))
     return std::nullopt;
-  return isPadded || along.step != 1 ? std::optional(near) : std::nullopt;
+  return isPadded || along.step != 1 || near.laneStep != 1 ? std::optional(near) : std::nullopt;
 }
 
 SmallVector<int64_t> NearForm::getExtents(ArrayRef<int64_t> tile) const {
@@ -94,9 +99,12 @@ int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
 }
 
 bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly) const {
-  // Elements that are copied one by one take as long as a vector.
-  const int64_t fewestReads = dims.back().step == 1 || isOnly ? 3 : 2 * lanes;
-  return numReads / countElements(tile, lanes) >= fewestReads;
+  // Elements that are copied one by one take as long as a vector. Lanes that are apart would be read one by one.
+  const int64_t fewestReads = dims.back().step == 1 && laneStep != 1 ? 1
+                              : dims.back().step == 1 || isOnly      ? 3
+                                                                     : 2 * lanes;
+  const int64_t elements = countElements(tile, lanes);
+  return elements > 0 && numReads / elements >= fewestReads;
 }
 
 double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {

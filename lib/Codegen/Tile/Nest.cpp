@@ -82,9 +82,11 @@ int64_t Nest::stepsAtOnce() {
 
 bool Nest::comparesBits(ReduceOp reduce) {
   Type element = getElementTypeOrSelf(reduce.getType());
-  // Maxima of 32-bit integers are instructions where vectors have 256 bits, of 64-bit ones where they have 512.
-  bool hasIntegers =
-      (element.isF32() && t.machine.accessBytes() >= 32) || (element.isF64() && t.machine.accessBytes() >= 64);
+  // Maxima of 16-bit integers are instructions of every processor with vectors, of 32-bit ones where vectors have 256
+  // bits, of 64-bit ones where they have 512. Floats of 16 bits would be converted for each.
+  bool hasIntegers = ((element.isF16() || element.isBF16()) && t.machine.hasVectors() && !t.machine.hasSubgroups()) ||
+                     (element.isF32() && t.machine.accessBytes() >= 32) ||
+                     (element.isF64() && t.machine.accessBytes() >= 64);
   return !t.machine.arithmetic.hasMaximum && hasIntegers &&
          (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
 }

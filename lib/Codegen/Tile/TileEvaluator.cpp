@@ -8,6 +8,8 @@
 
 #include "zyx/Base/Assert.h"
 #include "zyx/Codegen/Tile/LaneAccess.h"
+#include "zyx/Codegen/Tile/Lanes.h"
+#include "zyx/Codegen/Tile/NearForm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -209,6 +211,8 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
       return loadThroughMap(view.getDefiningOp<ViewOp>(), indices, other, loc);
     if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
       return read;
+    if (Value read = loadInterleaved(view.getDefiningOp<ViewOp>(), indices, *vectorDim, point, loc))
+      return read;
     // One by one, what the other dimensions add is the same for all of them.
     if (sumsByDimension && hasSubgroups && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>()))
       return loadLanes(point, type.getElementType(), loc, [&](Value lane) {
@@ -296,8 +300,17 @@ Value TileEvaluator::evaluateStrided(const MemoryTile &tile, ArrayRef<Value> ind
   if (stride == 0)
     return read(element, place);
   // Rows are whole vectors, so no mask is needed.
+  auto vector = VectorType::get(point.lanes, element);
   if (stride == 1)
-    return read(VectorType::get(point.lanes, element), place);
+    return read(vector, place);
+  if (tile.hasRoom && stride > 1 && stride <= mostRunStep) {
+    Value chosen = read(vector, place);
+    for (int64_t piece = 1; piece * point.lanes <= (point.lanes - 1) * stride; ++piece) {
+      Value next = read(vector, addIndex(place, constantIndex(piece * point.lanes, loc), loc));
+      chosen = chooseLanes(builder, loc, chosen, next, piece, stride);
+    }
+    return chosen;
+  }
   return loadLanes(point, element, loc, [&](Value lane) {
     Value step = builder.createOrFold<arith::MulIOp>(loc, lane, constantIndex(stride, loc));
     return read(element, addIndex(place, step, loc));

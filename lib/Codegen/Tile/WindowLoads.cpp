@@ -130,6 +130,58 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
                         DenseBoolArrayAttr());
 }
 
+/// A vector along a dimension whose neighbours are of so many rows in turn, as those of an upsampled image are: a part
+/// of each row is read, and their lanes are taken in turn. Null where the view is not of that form.
+Value TileEvaluator::loadInterleaved(ViewOp view, ArrayRef<Value> indices, unsigned vectorDim, Point &point,
+                                     Location loc) {
+  constexpr int64_t mostRows = 4;
+  auto [known, isNew] = forms.try_emplace(view.getMap());
+  if (isNew)
+    known->second = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = known->second;
+  if (hasSubgroups || !form || form->dims[vectorDim].size() != 2)
+    return {};
+  const unsigned along = form->dims[vectorDim].front(), across = form->dims[vectorDim].back();
+  const int64_t rows = form->parts[across].extent;
+  // Nothing is padded, and vectors begin with the first row.
+  if (rows > mostRows || !llvm::isPowerOf2_64(rows) || point.lanes % rows != 0 || point.lanes == rows ||
+      form->parts[along].stride != 1 || !form->bounds.empty() || knownDivisor(indices[vectorDim]) % rows != 0)
+    return {};
+  const SmallVector<Value> positions = splitIndices(*form, indices, loc);
+  Value place = constantIndex(form->offset, loc);
+  for (size_t p = 0; p < positions.size(); ++p)
+    if (p != across && positions[p] && form->parts[p].stride != 0)
+      place = addIndex(
+          place, builder.createOrFold<arith::MulIOp>(loc, positions[p], constantIndex(form->parts[p].stride, loc)),
+          loc);
+  const int64_t lanes = point.lanes / rows;
+  Value row = viewAsRow(builder, view);
+  auto type = VectorType::get(lanes, cast<ViewType>(row.getType()).getElementType());
+  SmallVector<Value> parts;
+  for (int64_t r = 0; r < rows; ++r) {
+    Value mask;
+    if (point.mask) {
+      SmallVector<int64_t> own;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        own.push_back(lane * rows + r);
+      mask = vector::ShuffleOp::create(builder, loc, point.mask, point.mask, own);
+    }
+    Value at = addIndex(place, constantIndex(r * form->parts[across].stride, loc), loc);
+    parts.push_back(LoadOp::create(builder, loc, type, row, at, mask, Value(), ArrayAttr(), DenseBoolArrayAttr()));
+  }
+  // Of rows 0 to 3 first 0 and 2, 1 and 3 are taken in turn, then both results.
+  for (int64_t width = lanes; parts.size() > 1; width *= 2) {
+    SmallVector<int64_t> inTurn;
+    for (int64_t lane = 0; lane < width; ++lane)
+      inTurn.append({lane, width + lane});
+    const size_t half = parts.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      parts[i] = vector::ShuffleOp::create(builder, loc, parts[i], parts[i + half], inTurn);
+    parts.resize(half);
+  }
+  return parts.front();
+}
+
 /// Whether a card counts what a form adds up in 32 bits.
 static bool isNarrow(const AccessForm &form, ViewOp view) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max() / 2;

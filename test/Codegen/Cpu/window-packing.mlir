@@ -90,3 +90,23 @@ kernel.func @depthwise(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, 
   kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<8x8x16xf32>, !kernel.view<8x8x16xf32, global>
   kernel.return
 }
+
+// Runs of seven, which are shorter than a vector: the nine places of a channel's window are written out, so that masks along the
+// runs are constants, and only whether a row of the image exists is asked. No run has a branch of its own.
+// CHECK-LABEL: kernel.func @short
+// CHECK: %[[X:.*]] = kernel.view %arg1
+// CHECK-COUNT-9: kernel.load %[[X]][%{{.*}}] mask %{{.*}} : vector<16xi1>
+// CHECK-NOT: } else {
+// CHECK: math.fma
+kernel.func @short(%w: !kernel.buffer<f32, global>, %x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %ws = kernel.view %w map <[<[4, 36] strides [36, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x36xf32, global>
+  %xs = kernel.view %x map <[<[36, 49] strides [49, 1]>, <[4, 3, 3, 7, 7] strides [121, 22, 2, 11, 1]>, <[4, 11, 11] strides [49, 7, 1] offset -16 valid [0 : 4, 2 : 9, 2 : 9]>]> : !kernel.buffer<f32, global> -> !kernel.view<36x49xf32, global>
+  %ys = kernel.view %y map <[<[4, 49] strides [49, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4x49xf32, global>
+  %a = kernel.load %ws[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<4x36xf32, global> -> tensor<4x36xf32>
+  %b = kernel.load %xs[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<36x49xf32, global> -> tensor<36x49xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x49xf32>
+  %d = kernel.dot %a, %b, %zero blocking <4 x 64, rows 4, depth 36, pack rhs> : tensor<4x36xf32>, tensor<36x49xf32> -> tensor<4x49xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<4x49xf32>, !kernel.view<4x49xf32, global>
+  kernel.return
+}

@@ -89,3 +89,47 @@ kernel.func @chosen_elements(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.
   kernel.store %t, %y[%c0] : tensor<8xf32>, !kernel.view<8xf32, global>
   kernel.return
 }
+
+// Of the rows of a chosen matrix, a processor adds up vectors along the columns, which are neighbours in memory, though the factors
+// of rows lie along these: to gather lanes takes longer.
+// CHECK-LABEL: kernel.func @gathered_rows
+// CHECK: scf.for
+// CHECK: kernel.load %{{.*}} : <{{.*}}, global> -> vector<16xf32>
+// CHECK-NOT: kernel.gather
+// CHECK: kernel.return
+kernel.func @gathered_rows(%n: !kernel.buffer<i64, global>, %w: !kernel.buffer<f32, global>, %x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %ns = kernel.view %n map <[<[2] strides [1]>]> : <i64, global> -> <2xi64, global>
+  %ws = kernel.view %w map <[<[8, 128, 64] strides [8192, 64, 1]>]> : <f32, global> -> <8x128x64xf32, global>
+  %xs = kernel.view %x map <[<[2, 128] strides [128, 1]>]> : <f32, global> -> <2x128xf32, global>
+  %ys = kernel.view %y map <[<[2, 64] strides [64, 1]>]> : <f32, global> -> <2x64xf32, global>
+  %i = kernel.load %ns[%c0] axes ["r"] in_bounds [true] : <2xi64, global> -> tensor<2xi64>
+  %j = kernel.broadcast %i dims [0] : tensor<2xi64> -> tensor<2x128x64xi64>
+  %k = kernel.iota dim 0 axes ["k"] : tensor<128xi64>
+  %l = kernel.broadcast %k dims [1] : tensor<128xi64> -> tensor<2x128x64xi64>
+  %o = kernel.iota dim 0 axes ["n"] : tensor<64xi64>
+  %q = kernel.broadcast %o dims [2] : tensor<64xi64> -> tensor<2x128x64xi64>
+  %g = kernel.gather %ws[%j, %l, %q] : <8x128x64xf32, global>, tensor<2x128x64xi64>, tensor<2x128x64xi64>, tensor<2x128x64xi64> -> tensor<2x128x64xf32>
+  %a = kernel.load %xs[%c0, %c0] axes ["r", "k"] in_bounds [true, true] : <2x128xf32, global> -> tensor<2x128xf32>
+  %b = kernel.broadcast %a dims [0, 1] : tensor<2x128xf32> -> tensor<2x128x64xf32>
+  %p = arith.mulf %b, %g : tensor<2x128x64xf32>
+  %s = kernel.reduce add %p dims [1] : tensor<2x128x64xf32> -> tensor<2x64xf32>
+  kernel.store %s, %ys[%c0, %c0] in_bounds [true, true] : tensor<2x64xf32>, <2x64xf32, global>
+  kernel.return
+}
+
+// Neighbours of an upsampled row are those of two rows in turn: halves of a vector are read, and their lanes taken in turn.
+// CHECK-LABEL: kernel.func @in_turn
+// CHECK: %[[A:.*]] = kernel.load %{{.*}} -> vector<8xf32>
+// CHECK: %[[B:.*]] = kernel.load %{{.*}} -> vector<8xf32>
+// CHECK: vector.interleave %[[A]], %[[B]] : vector<8xf32> -> vector<16xf32>
+// CHECK-NOT: kernel.gather
+// CHECK: kernel.return
+kernel.func @in_turn(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[4, 48] strides [48, 1]>, <[4, 24, 2] strides [24, 1, 96]>]> : <f32, global> -> <4x48xf32, global>
+  %ys = kernel.view %y map <[<[4, 48] strides [48, 1]>]> : <f32, global> -> <4x48xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : <4x48xf32, global> -> tensor<4x48xf32>
+  kernel.store %a, %ys[%c0, %c0] in_bounds [true, true] : tensor<4x48xf32>, <4x48xf32, global>
+  kernel.return
+}

@@ -20,3 +20,26 @@ kernel.func @pool(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, globa
   kernel.store %s, %ys[%c0, %c0] in_bounds [true, true] : tensor<24x32xf32>, <24x32xf32, global>
   kernel.return
 }
+
+// Windows that are moved by two elements read every second one of the copy: two vectors, of which lanes are chosen. Images and
+// their channels are one dimension of the result. Floats of 16 bits are compared as integers, too.
+// CHECK-LABEL: kernel.func @moved
+// CHECK: %[[NEAR:.*]] = kernel.alloc : <{{.*}}xi16, private>
+// CHECK: arith.bitcast %{{.*}} : vector<16xf16> to vector<16xi16>
+// CHECK: kernel.store %{{.*}}, %[[NEAR]]{{.*}} : vector<16xi16>
+// CHECK: %[[A:.*]] = kernel.load %[[NEAR]]{{.*}} -> vector<16xi16>
+// CHECK: %[[B:.*]] = kernel.load %[[NEAR]]{{.*}} -> vector<16xi16>
+// CHECK: vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+// CHECK-NOT: arith.extf
+// CHECK: arith.maxsi {{.*}} : vector<16xi16>
+// CHECK: arith.bitcast %{{.*}} : vector<16xi16> to vector<16xf16>
+kernel.func @moved(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, global>) {
+  %c0 = arith.constant 0 : index
+  %least = arith.constant 0xFC00 : f16
+  %xs = kernel.view %x map <[<[6, 16, 16, 3, 3] strides [1156, 68, 2, 34, 1]>, <[2, 3, 34, 34] strides [3072, 1024, 32, 1] offset -33 valid [0 : 2, 0 : 3, 1 : 33, 1 : 33]>]> : <f16, global> -> <6x16x16x3x3xf16, global>
+  %ys = kernel.view %y map <[<[6, 16, 16] strides [256, 16, 1]>]> : <f16, global> -> <6x16x16xf16, global>
+  %a = kernel.load %xs[%c0, %c0, %c0, %c0, %c0] other %least : f16 axes ["n", "i", "j", "p", "q"] in_bounds [true, true, true, true, true] : <6x16x16x3x3xf16, global> -> tensor<6x16x16x3x3xf16>
+  %s = kernel.reduce max %a dims [3, 4] : tensor<6x16x16x3x3xf16> -> tensor<6x16x16xf16>
+  kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<6x16x16xf16>, <6x16x16xf16, global>
+  kernel.return
+}

@@ -1,6 +1,7 @@
 // RUN: zyx-opt %s -zyx-kernel-stage-reused | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_90a facts=memory.privateBytes=100,simt.sharedBytes=0' -zyx-kernel-stage-reused | FileCheck %s --check-prefix=SMALL
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-stage-reused | FileCheck %s --check-prefix=ROWS
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v3 -zyx-kernel-stage-reused | FileCheck %s --check-prefix=HOST
 
 // The exponentials are summed and divided by the sum: computed once. The differences are cheap.
 // CHECK-LABEL: kernel.func @softmax
@@ -91,5 +92,54 @@ kernel.func @once(%x: !kernel.buffer<bf16, global>, %n: !kernel.buffer<i64, glob
     %loss = arith.divf %chosen, %s : tensor<1xf32>
     kernel.store %loss, %ys[%i] in_bounds [true] : tensor<1xf32>, !result
   }
+  kernel.return
+}
+
+// What is slow to compute and the same for all positions is kept for those of a processor, though one store alone reads it: vectors
+// run along channels that come last, and each position would compute it again. A difference is not slow, and what is repeated
+// seldom stays where it is.
+// HOST-LABEL: kernel.func @channels
+// HOST: %[[R:.*]] = math.rsqrt
+// HOST-NEXT: %[[M:.*]] = kernel.convert %[[R]] : tensor<32xf32> -> tensor<32xf32, #kernel.memory<private>>
+// HOST-NEXT: %[[K:.*]] = kernel.convert %[[M]]
+// HOST-NEXT: kernel.broadcast %[[K]]
+// HOST: arith.subf
+// HOST-NOT: kernel.convert
+// HOST-LABEL: kernel.func @seldom
+// HOST-NOT: kernel.convert
+// HOST: kernel.return
+// CHECK-LABEL: kernel.func @channels
+// CHECK-NOT: kernel.convert
+// CHECK-LABEL: kernel.func @seldom
+kernel.func @channels(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %m: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : <f32, global> -> <64x32xf32, global>
+  %vs = kernel.view %v map <[<[32] strides [1]>]> : <f32, global> -> <32xf32, global>
+  %ms = kernel.view %m map <[<[32] strides [1]>]> : <f32, global> -> <32xf32, global>
+  %ys = kernel.view %y map <[<[64, 32] strides [32, 1]>]> : <f32, global> -> <64x32xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["i", "c"] in_bounds [true, true] : <64x32xf32, global> -> tensor<64x32xf32>
+  %b = kernel.load %vs[%c0] axes ["c"] in_bounds [true] : <32xf32, global> -> tensor<32xf32>
+  %d = kernel.load %ms[%c0] axes ["c"] in_bounds [true] : <32xf32, global> -> tensor<32xf32>
+  %r = math.rsqrt %b : tensor<32xf32>
+  %e = kernel.broadcast %r dims [1] : tensor<32xf32> -> tensor<64x32xf32>
+  %n = arith.subf %d, %b : tensor<32xf32>
+  %f = kernel.broadcast %n dims [1] : tensor<32xf32> -> tensor<64x32xf32>
+  %p = arith.mulf %a, %e : tensor<64x32xf32>
+  %s = arith.addf %p, %f : tensor<64x32xf32>
+  kernel.store %s, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x32xf32>, <64x32xf32, global>
+  kernel.return
+}
+
+kernel.func @seldom(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[4, 32] strides [32, 1]>]> : <f32, global> -> <4x32xf32, global>
+  %vs = kernel.view %v map <[<[32] strides [1]>]> : <f32, global> -> <32xf32, global>
+  %ys = kernel.view %y map <[<[4, 32] strides [32, 1]>]> : <f32, global> -> <4x32xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["i", "c"] in_bounds [true, true] : <4x32xf32, global> -> tensor<4x32xf32>
+  %b = kernel.load %vs[%c0] axes ["c"] in_bounds [true] : <32xf32, global> -> tensor<32xf32>
+  %r = math.rsqrt %b : tensor<32xf32>
+  %e = kernel.broadcast %r dims [1] : tensor<32xf32> -> tensor<4x32xf32>
+  %p = arith.mulf %a, %e : tensor<4x32xf32>
+  kernel.store %p, %ys[%c0, %c0] in_bounds [true, true] : tensor<4x32xf32>, <4x32xf32, global>
   kernel.return
 }

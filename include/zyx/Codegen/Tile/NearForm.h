@@ -15,6 +15,9 @@ inline constexpr int64_t mostNearBytes = 96 << 10;
 /// which the results slide, as a filter's gradient.
 inline constexpr uint64_t mostWindowElements = 64;
 
+/// Elements of a run that lie this far apart are read as so many vectors, of which lanes are chosen.
+inline constexpr int64_t mostRunStep = 4;
+
 /// What a load reads of a buffer, as an array that a program copies into memory of its own: each element once, those of
 /// padding too, neighbours along the lanes of vectors. A window over it takes neither tests nor divisions.
 struct NearForm {
@@ -31,9 +34,12 @@ struct NearForm {
   llvm::SmallVector<Dim> dims;
   /// Where the array begins in the buffer.
   int64_t offset = 0;
+  /// How far neighbours along the lanes' dimension are apart in the array.
+  int64_t laneStep = 1;
 
   /// None where the map is not of that form, or nothing is won: vectors along the load's dimension `lanes` are
-  /// neighbours and all exist. What a kernel of its own copies may lie in any order.
+  /// neighbours and all exist. Lanes may be up to `mostRunStep` apart, as those of a window that is moved by several
+  /// elements. What a kernel of its own copies may lie in any order.
   static std::optional<NearForm> compute(MapAttr map, unsigned lanes, bool isCopied = false);
 
   /// The array's extents for a tile of the load.
@@ -44,9 +50,6 @@ struct NearForm {
   /// `isOnly`: vectors along no other dimension would read neighbours.
   bool isReused(llvm::ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly = false) const;
 };
-
-/// Elements of a run that lie this far apart are read as so many vectors, of which lanes are chosen.
-inline constexpr int64_t mostRunStep = 4;
 
 /// Cycles for each element of a factor that is read through such a map and packed, in vectors along the load's
 /// dimension `columns` (WindowPacking.cpp): few where columns, or the rows of the packed factor, are runs in memory,

@@ -48,6 +48,9 @@ struct MemoryTile {
   mlir::Value view;
   /// Of a tile whose elements share a row of memory: by dimension, how far neighbours are apart there.
   llvm::SmallVector<int64_t> strides = {};
+  /// Whether there is memory behind it for whole vectors that are read from any of its elements on, and for as many
+  /// more as lanes are apart.
+  bool hasRoom = false;
 };
 
 /// A tile of two dimensions that lies in registers: vectors along `vectorAxis`.
@@ -145,6 +148,8 @@ private:
   const AccessForm *formOf(ViewOp view, unsigned dim);
   mlir::Value loadThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, unsigned vectorDim,
                               Point &point, mlir::Location loc);
+  mlir::Value loadInterleaved(ViewOp view, llvm::ArrayRef<mlir::Value> indices, unsigned vectorDim, Point &point,
+                              mlir::Location loc);
   mlir::Value sumOfParts(const AccessForm &form, unsigned dim, mlir::Value index,
                          llvm::function_ref<int64_t(size_t)> factor, mlir::Location loc);
   mlir::Value loadElementThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
