@@ -157,9 +157,38 @@ def zyx_runtime(model):
 
 
 def onnxruntime_runtime(model):
+    """Its Python passes neither bfloat16 nor smaller floats and integers, which NumPy has not: such inputs are put into the
+    model as constants, and such outputs are cast to float32, which holds them, and back."""
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    names = [info.name for info in session.get_inputs()]
-    return lambda inputs: session.run(None, dict(zip(names, inputs))), None
+    proto = onnx.load(model) if isinstance(model, str) else onnx.ModelProto.FromString(model)
+
+    def is_foreign(info):
+        code = info.type.tensor_type.elem_type
+        return info.type.HasField("tensor_type") and code >= onnx.TensorProto.BFLOAT16
+
+    def outputs_of(inputs):
+        own = onnx.ModelProto()
+        own.CopyFrom(proto)
+        weights = {each.name for each in own.graph.initializer}
+        infos = [info for info in own.graph.input if info.name not in weights]
+        feeds, dtypes = {}, {}
+        for info, array in zip(infos, inputs):
+            if is_foreign(info) and array is not None:
+                own.graph.initializer.append(numpy_helper.from_array(np.asarray(array), info.name))
+                own.graph.input.remove(info)
+            else:
+                feeds[info.name] = np.asarray(array) if isinstance(array, np.generic) else array
+        for info in own.graph.output:
+            if is_foreign(info):
+                dtypes[info.name] = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
+                own.graph.node.append(onnx.helper.make_node("Cast", [info.name], [info.name + "_wide"], to=1))
+                info.name += "_wide"
+                info.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+        session = onnxruntime.InferenceSession(own.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        found = session.run(None, feeds)
+        return [array.astype(dtypes[info.name[:-5]]) if info.name[:-5] in dtypes else array
+                for info, array in zip(own.graph.output, found)]
+
+    return outputs_of, None
