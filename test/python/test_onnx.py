@@ -8,6 +8,7 @@ import sys
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.reference
 import onnx_suite
 import pytest
 from onnx import TensorProto, helper, numpy_helper
@@ -247,6 +248,44 @@ def test_functions_of_the_model():
     model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)], functions=[function], domains=["mine"])
     with pytest.raises(zyx.onnx.ModelError, match="in each other more than"):
         model(np.float32([1, 2]))
+
+
+@pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+def test_long_sequences(op, gates, monkeypatch):
+    """A loop of the program computes what steps that are written out do, and these what the package onnx does."""
+    from zyx.onnx import _network
+    rng = np.random.default_rng(1)
+    steps, batch, inputs, hidden = 12, 2, 3, 4
+    feeds = {"x": (steps, batch, inputs), "w": (1, gates * hidden, inputs), "r": (1, gates * hidden, hidden),
+             "b": (1, 2 * gates * hidden)}
+    feeds = {name: rng.normal(size=shape).astype(np.float32) for name, shape in feeds.items()}
+    names = ["y", "last", "cell"][:3 if op == "LSTM" else 2]
+
+    def results(direction, lengths):
+        own = {name: array if name == "x" or direction != "bidirectional" else np.concatenate([array, -array])
+               for name, array in feeds.items()}
+        node = helper.make_node(op, [*own, "lengths" if lengths is not None else ""], names, hidden_size=hidden,
+                                direction=direction)
+        if lengths is not None:
+            own["lengths"] = lengths
+        proto = model_of([node], [(name, helper.np_dtype_to_tensor_dtype(array.dtype), None) for name, array in own.items()],
+                         [(name, FLOAT, None) for name in names])
+        return proto, own, zyx.onnx.load(proto.SerializeToString()).run(own)
+
+    for direction in ("forward", "reverse", "bidirectional"):
+        for lengths in (None, np.int32([12, 5])):
+            proto, own, looped = results(direction, lengths)
+            with monkeypatch.context() as patch:
+                patch.setattr(_network, "MOST_WRITTEN", 100)
+                written = results(direction, lengths)[2]
+            for name in names:
+                np.testing.assert_allclose(looped[name], written[name], rtol=1e-5, atol=1e-6)
+            if lengths is not None:
+                assert not looped["y"][5:, :, 1].any() and looped["y"][:5, :, 1].any()
+            elif direction == "forward" and op != "LSTM":
+                expected = onnx.reference.ReferenceEvaluator(proto).run(None, own)
+                for name, right in zip(names, expected):
+                    np.testing.assert_allclose(looped[name], right, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["INT4", "UINT4", "INT2", "FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ", "FLOAT4E2M1", "FLOAT8E4M3FN",

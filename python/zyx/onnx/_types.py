@@ -168,6 +168,10 @@ def tensor_of(tensor, folder, owner):
             return _of_numbers(numbers, dtype, shape), code
         if code == BOOL and any(byte > 1 for byte in bytes(raw)):
             raise ModelError(f"{name}: bools with other bytes than 0 and 1")
+        if count and shape:
+            # One copy of what may be large, out of a file that is mapped.
+            letter = {1: "?" if code == BOOL else "B", 2: "H", 4: "I", 8: "Q"}[dtype.itemsize]
+            return _zyx._from_buffer(memoryview(raw).cast("B").cast(letter, shape), dtype, False), code
         return _zyx._from_bytes(bytes(raw), dtype, shape), code
     if code in (FLOAT,):
         numbers, letter = tensor.float_data, "f"
