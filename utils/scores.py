@@ -2,10 +2,16 @@
 """Scores of the doors of zyx beside what they are compared with.
 
   utils/scores.py array-api [--device=DEVICE] [--function=NAME] [--build=build/release]
+  utils/scores.py onnx [--device=DEVICE] [--function=TEXT] [--build=build/release] [--log=FILE]
+  utils/scores.py onnx --runtime=onnxruntime --python=PYTHON
 
 array-api: each function of the array API standard 2024.12, with each of its dtypes, on shapes that hurt, compared with
 array-api-strict. A cell, of a function and a dtype, is right where all of its samples are. Prints what is wrong, a row for
 each function that is not right in all dtypes, and the score; exits with 1 where a cell is wrong.
+
+onnx: the 2,033 cases of the backend suite of the package onnx, by zyx.onnx.load(). Prints a line for each case that is not
+right, the score by category, and the reasons of refusals; exits with 1 where an answer is wrong. --function takes cases
+with a text in their name. With --runtime=onnxruntime another Python, which has that package, runs ONNX Runtime instead.
 """
 import argparse
 import os
@@ -38,20 +44,59 @@ def array_api(options):
     return 0 if cells and right == len(cells) else 1
 
 
+def onnx(options):
+    sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
+    import collections
+
+    import onnx_suite
+    runtime = onnx_suite.zyx_runtime if options.runtime == "zyx" else onnx_suite.onnxruntime_runtime
+    began, table = time.perf_counter(), collections.defaultdict(collections.Counter)
+    specialized, stepwise = 0, 0
+    log = open(options.log, "w") if options.log else None
+    for case in onnx_suite.cases():
+        category, name = case[:2]
+        if options.function and options.function not in name:
+            continue
+        at = time.perf_counter()
+        result, why, model = onnx_suite.run(case, runtime)
+        table[category][result] += 1
+        if model is not None:
+            specialized += bool(model.specialized_inputs) and not model.is_stepwise
+            stepwise += model.is_stepwise
+        text = f"{result} {category} {name}: {why[:300]}"
+        if log:
+            print(f"{1000 * (time.perf_counter() - at):.0f} ms {text}", file=log, flush=True)
+        if result != "right":
+            print(text, flush=True)
+    kinds = ("right", "rounded", "wrong", "refused")
+    print(f"| category | cases | {' | '.join(kinds)} |\n|---|---|---|---|---|---|")
+    whole = collections.Counter()
+    for category, row in sorted(table.items()):
+        whole += row
+        print(f"| {category} | {sum(row.values())} | {' | '.join(str(row[kind]) for kind in kinds)} |")
+    print(f"onnx by {options.runtime} on {options.device}: {whole['right']} of {sum(whole.values())} cases right, "
+          f"{whole['rounded']} beyond its tolerance by rounding, {whole['wrong']} wrong, {whole['refused']} refused; inputs specialised in {specialized}, step by step in "
+          f"{stepwise}; {time.perf_counter() - began:.0f} s")
+    return 1 if whole["wrong"] else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", choices=["array-api"])
+    parser.add_argument("suite", choices=["array-api", "onnx"])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--function")
+    parser.add_argument("--runtime", choices=["zyx", "onnxruntime"], default="zyx")
+    parser.add_argument("--python", type=pathlib.Path)
+    parser.add_argument("--log")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
-    python = ROOT / "build" / "python" / "bin" / "python"
-    # The environment that utils/install.sh makes has array-api-strict.
+    python = options.python or ROOT / "build" / "python" / "bin" / "python"
+    # The environment that utils/install.sh makes has array-api-strict and onnx.
     if python.exists() and pathlib.Path(sys.prefix).resolve() != python.parent.parent.resolve():
         os.execv(python, [str(python), "-B", *sys.argv])
     os.environ["ZYX_DEVICE"] = options.device
     os.environ.setdefault("ZYX_CACHE_DIR", "off")
-    return array_api(options)
+    return onnx(options) if options.suite == "onnx" else array_api(options)
 
 
 if __name__ == "__main__":

@@ -91,8 +91,18 @@ static void bindReductions(nb::module_ &module) {
              [](const Array &x, int64_t dim, bool keepDims) { return Array{x.value.argmax(dim, keepDims, here())}; });
   module.def("_argmin",
              [](const Array &x, int64_t dim, bool keepDims) { return Array{x.value.argmin(dim, keepDims, here())}; });
-  module.def("_cumsum", [](const Array &x, int64_t dim) { return Array{x.value.cumsum(dim, {}, here())}; });
-  module.def("_cumprod", [](const Array &x, int64_t dim) { return Array{x.value.cumprod(dim, {}, here())}; });
+  module.def(
+      "_cumsum",
+      [](const Array &x, int64_t dim, bool exclusive, bool reverse) {
+        return Array{x.value.cumsum(dim, {.exclusive = exclusive, .reverse = reverse}, here())};
+      },
+      nb::arg("x"), nb::arg("dim"), nb::arg("exclusive") = false, nb::arg("reverse") = false);
+  module.def(
+      "_cumprod",
+      [](const Array &x, int64_t dim, bool exclusive, bool reverse) {
+        return Array{x.value.cumprod(dim, {.exclusive = exclusive, .reverse = reverse}, here())};
+      },
+      nb::arg("x"), nb::arg("dim"), nb::arg("exclusive") = false, nb::arg("reverse") = false);
   module.def("_softmax", [](const Array &x, int64_t dim) { return Array{x.value.softmax(dim, here())}; });
   module.def("_log_softmax", [](const Array &x, int64_t dim) { return Array{x.value.logSoftmax(dim, here())}; });
   module.def("_sort",
@@ -155,14 +165,27 @@ static void bindSelection(nb::module_ &module) {
   module.def("_take_along_axis", [](const Array &x, const Array &positions, int64_t dim) {
     return Array{zyx::takeAlongAxis(x.value, positions.value, dim, here())};
   });
-  module.def("_scatter",
-             [](const Array &x, const Array &positions, const Array &updates, int64_t dim, const std::string &mode) {
-               const ScatterMode how = mode == "add"   ? ScatterMode::Add
-                                       : mode == "min" ? ScatterMode::Min
-                                       : mode == "max" ? ScatterMode::Max
-                                                       : ScatterMode::Set;
-               return Array{zyx::scatter(x.value, positions.value, updates.value, dim, how, here())};
-             });
+  const auto modeOf = [](const std::string &mode) {
+    if (mode == "set")
+      return ScatterMode::Set;
+    if (mode == "add")
+      return ScatterMode::Add;
+    if (mode == "min")
+      return ScatterMode::Min;
+    if (mode == "max")
+      return ScatterMode::Max;
+    if (mode == "mul")
+      return ScatterMode::Mul;
+    throw nb::value_error(("a mode is 'set', 'add', 'min', 'max' or 'mul', not '" + mode + "'").c_str());
+  };
+  module.def("_scatter", [modeOf](const Array &x, const Array &positions, const Array &updates, int64_t dim,
+                                  const std::string &mode) {
+    return Array{zyx::scatter(x.value, positions.value, updates.value, dim, modeOf(mode), here())};
+  });
+  module.def("_put_along_axis", [modeOf](const Array &x, const Array &positions, const Array &updates, int64_t dim,
+                                         const std::string &mode) {
+    return Array{zyx::putAlongAxis(x.value, positions.value, updates.value, dim, modeOf(mode), here())};
+  });
   // The sizes of these results are data, which is read now.
   module.def("_nonzero", [](const Array &x) {
     const Place where = here();
@@ -278,6 +301,29 @@ static void bindNetworks(nb::module_ &module) {
   module.def("_leaky_relu", [](const Array &x, double slope) { return Array{leakyRelu(x.value, slope, here())}; });
   module.def("_elu", [](const Array &x, double alpha) { return Array{elu(x.value, alpha, here())}; });
   module.def("_softplus", [](const Array &x, double beta) { return Array{softplus(x.value, beta, here())}; });
+  module.def("_convolution",
+             [](const Array &x, const Array &filters, std::optional<Array> bias, std::vector<int64_t> stride,
+                std::vector<int64_t> padding, std::vector<int64_t> dilation, int64_t groups) {
+               ConvolutionOptions options;
+               options.stride = dimsOf(std::move(stride));
+               options.padding = dimsOf(std::move(padding));
+               options.dilation = dimsOf(std::move(dilation));
+               options.groups = groups;
+               return Array{convolution(x.value, filters.value, bias ? bias->value : Tensor(), options, here())};
+             });
+  module.def("_transposed_convolution", [](const Array &x, const Array &filters, std::vector<int64_t> stride,
+                                           std::vector<int64_t> dilation, int64_t groups) {
+    TransposedConvolutionOptions options;
+    options.stride = dimsOf(std::move(stride));
+    options.dilation = dimsOf(std::move(dilation));
+    options.groups = groups;
+    return Array{transposedConvolution(x.value, filters.value, {}, options, here())};
+  });
+  module.def("_sliding_windows", [](const Array &x, std::vector<int64_t> window, std::vector<int64_t> stride,
+                                    std::vector<int64_t> dilation) {
+    return Array{slidingWindows(x.value, dimsOf(std::move(window)), dimsOf(std::move(stride)),
+                                dimsOf(std::move(dilation)), here())};
+  });
   module.def("_max_pool", [](const Array &x, std::vector<int64_t> window, std::vector<int64_t> stride,
                              std::vector<int64_t> padding) {
     return Array{x.value.maxPool(dimsOf(std::move(window)),
@@ -312,6 +358,15 @@ void zyx::python::bindFunctions(nb::module_ &module) {
     const Place where = here();
     const Released released;
     return Array{x.value.to(device, where)};
+  });
+  // Of integers as C++ has them: towards zero, and with the sign of the dividend.
+  module.def("_quotient", [](const Array &a, const Array &b) {
+    const Place where = here();
+    return Array{Operand(a.value, where) / Operand(b.value, where)};
+  });
+  module.def("_fmod", [](const Array &a, const Array &b) {
+    const Place where = here();
+    return Array{Operand(a.value, where) % Operand(b.value, where)};
   });
   module.def("_einsum", [](const std::string &notation, const std::vector<Array> &operands) {
     return Array{einsum(notation, tensorsOf(operands), here())};

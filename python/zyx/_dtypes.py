@@ -170,7 +170,7 @@ class _Info:
     """What the namespace has: capabilities, devices, dtypes."""
 
     def capabilities(self):
-        return {"boolean indexing": False, "data-dependent shapes": True, "max dimensions": 16}
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 16}
 
     def default_device(self):
         return _zyx.default_device()

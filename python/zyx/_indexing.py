@@ -23,8 +23,8 @@ def _expanded(x, key):
     parts = list(key) if isinstance(key, tuple) else [key]
     for part in parts:
         if isinstance(part, Array) and part.dtype is _zyx.bool:
-            raise IndexError("index: a mask of bools makes an array of which data says how large it is; zyx.where() "
-                             "chooses by data, zyx.nonzero() finds positions, and x[mask] = number writes")
+            raise IndexError("index: a mask of bools stands alone, and x[mask] = v takes a number; zyx.where() chooses by "
+                             "data, zyx.nonzero() finds positions")
         if isinstance(part, Array) and part.dtype.is_float:
             raise IndexError(f"index: positions are integers, not {part.dtype!r}")
     count = sum(part is not None and part is not Ellipsis for part in parts)
@@ -36,7 +36,23 @@ def _expanded(x, key):
     return parts[:at] + [slice(None)] * (x.ndim - count) + parts[at + 1:]
 
 
+def _masked(x, mask):
+    """The elements, or slices, where a mask of the first dimensions holds. Computes the mask now, as it says how many."""
+    if mask.shape != x.shape[:mask.ndim]:
+        raise IndexError(f"index: a mask of the shape {mask.shape} for an array of the shape {x.shape}")
+    if _zyx._is_capturing():
+        raise IndexError("index: data says how many elements a mask of bools chooses, which no program can be made for; "
+                         "zyx.where() chooses by data")
+    count, rest = math.prod(mask.shape), x.shape[mask.ndim:]
+    if count == 0:
+        return _zyx._full((0,) + rest, 0, x.dtype)
+    places = _zyx._nonzero(_zyx._reshape(mask, (count,)))
+    return _zyx._take(_zyx._reshape(x, (count,) + rest), _zyx._reshape(places, (places.size,)), 0)
+
+
 def get(x, key):
+    if isinstance(key, Array) and key.dtype is _zyx.bool:
+        return _masked(x, key)
     parts = _expanded(x, key)
     arrays = [i for i, part in enumerate(parts) if isinstance(part, Array)]
     others = [part for part in parts if not isinstance(part, Array)]

@@ -80,11 +80,28 @@ def test_indexing_by_arrays():
     same(x, n)
 
 
+def test_masks():
+    n = np.arange(24, dtype="float32").reshape(2, 3, 4)
+    x = zyx.asarray(n)
+    for mask in (n % 5 == 0, n > 100, n >= 0, n[:, :, 0] > 4, np.asarray([False, True]), np.asarray(True), np.asarray(False)):
+        same(x[zyx.asarray(mask)], n[mask])
+    for shape in ((0,), (0, 3), (3, 0)):
+        same(zyx.zeros(shape)[zyx.zeros(shape, dtype=zyx.bool)], np.zeros(shape, "float32")[np.zeros(shape, bool)])
+    i = np.asarray([True, False, True])
+    same(zyx.asarray(i)[zyx.asarray(i)], i[i])
+    # A gradient goes to the elements that were chosen.
+    slope = zyx.grad(lambda x: zyx.sum(x[x > 21] ** 2))(x)
+    same(slope, np.where(n > 21, 2 * n, 0).astype("float32"))
+    with pytest.raises(IndexError, match="no program can be made"):
+        zyx.jit(lambda x: x[x > 0])(x)
+
+
 def test_refused_indices():
     x = zyx.zeros((4, 3))
     for key, reason in [(4, "outside of dimension 0"), ((0, 0, 0), "3 indices"), (slice(None, None, 0), "step"),
                         ((Ellipsis, Ellipsis), "two ellipses"), ("a", "no integer"), (1.5, "no integer"),
-                        (x > 0, "mask of bools"), (x, "positions are integers")]:
+                        ((x > 0, 0), "mask of bools stands alone"), (zyx.ones(3) > 0, "a mask of the shape"),
+                        (x, "positions are integers")]:
         with pytest.raises(IndexError, match=reason):
             x[key]
     with pytest.raises(IndexError, match="positions are integers"):
@@ -234,4 +251,4 @@ def test_pickle_and_namespace():
         x.__array_namespace__(api_version="1999.12")
     info = zyx.__array_namespace_info__()
     assert info.dtypes(kind="unsigned integer").keys() == {"uint8", "uint16", "uint32", "uint64"}
-    assert info.capabilities()["boolean indexing"] is False
+    assert info.capabilities()["boolean indexing"] is True

@@ -1,0 +1,359 @@
+"""Models of ONNX: files that are whole and broken, inputs of all kinds, and a sample of the suite of the package onnx."""
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.reference
+import onnx_suite
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import zyx
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def model_of(nodes, inputs, outputs, weights=None, opset=21, functions=(), domains=()):
+    graph = helper.make_graph(
+        nodes, "test", [helper.make_tensor_value_info(*each) for each in inputs],
+        [helper.make_tensor_value_info(*each) for each in outputs],
+        [numpy_helper.from_array(array, name) for name, array in (weights or {}).items()])
+    opsets = [helper.make_opsetid("", opset)] + [helper.make_opsetid(domain, 1) for domain in domains]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10, functions=list(functions))
+
+
+def loaded(*args, **kwargs):
+    return zyx.onnx.load(model_of(*args, **kwargs).SerializeToString())
+
+
+def perceptron():
+    rng = np.random.default_rng(1)
+    weights = {"w": rng.normal(size=(4, 3)).astype(np.float32), "b": np.float32([1, 2, 3])}
+    nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["h"], name="dense"), helper.make_node("Relu", ["h"], ["y"])]
+    return model_of(nodes, [("x", FLOAT, ["n", 4])], [("y", FLOAT, ["n", 3])], weights), weights
+
+
+def test_load_and_run(tmp_path):
+    proto, weights = perceptron()
+    onnx.save(proto, tmp_path / "model.onnx")
+    x = np.float32([[1, -2, 3, 0.5], [0, 0, 0, 0]])
+    expected = np.maximum(x @ weights["w"] + weights["b"], 0)
+    for source in (tmp_path / "model.onnx", str(tmp_path / "model.onnx"), proto.SerializeToString()):
+        model = zyx.onnx.load(source)
+        assert [info.name for info in model.inputs] == ["x"] and model.inputs[0].shape == ("n", 4)
+        assert model.outputs[0].type == "float32"
+        np.testing.assert_allclose(np.asarray(model(x)), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(np.asarray(model(x=zyx.asarray(x))), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(model.run({"x": x.tolist()})["y"], expected, rtol=1e-5, atol=1e-6)
+        # One program for each shape.
+        assert model.captures == 1
+        assert model(x[:1]).shape == (1, 3) and model.captures == 2
+
+
+def test_as_a_part_of_a_program():
+    model = zyx.onnx.load(perceptron()[0].SerializeToString())
+    x = zyx.asarray(np.float32([[1, -2, 3, 0.5]]))
+    twice = zyx.jit(lambda x: model(x) * 2)
+    assert twice(x).tolist() == (model(x) * 2).tolist() == (model(x) + model(x)).tolist()
+    slope = zyx.jit(zyx.grad(lambda x: zyx.sum(model(x))))(x)
+    assert slope.shape == x.shape and zyx.any(slope != 0).item()
+    stepwise = loaded([helper.make_node("NonZero", ["x"], ["y"])], [("x", FLOAT, None)], [("y", INT64, None)])
+    with pytest.raises(zyx.UnsupportedError, match="runs step by step"):
+        zyx.jit(lambda x: stepwise(x))(x)
+
+
+def test_inputs_are_checked():
+    model = zyx.onnx.load(perceptron()[0].SerializeToString())
+    x = np.zeros((2, 4), np.float32)
+    for wrong, error, text in (((), TypeError, "input 'x' is missing"), ((x, x), TypeError, "1 inputs, and 2 arguments"),
+                               ((x.astype(np.int64),), TypeError, "elements of float32, not int64"),
+                               ((x[:, :3],), ValueError, r"shape \['n', 4\], not \[2, 3\]")):
+        with pytest.raises(error, match=text):
+            model(*wrong)
+    with pytest.raises(TypeError, match="there is no input 'z'; there are x"):
+        model(x, z=x)
+
+
+def test_errors_name_the_node():
+    model = loaded([helper.make_node("MatMul", ["a", "b"], ["y"], name="product")],
+                   [("a", FLOAT, None), ("b", FLOAT, None)], [("y", FLOAT, None)])
+    with pytest.raises(zyx.InvalidArgumentError, match=r"node 'product' \(MatMul, opset 21\)"):
+        model(np.zeros((2, 3), np.float32), np.zeros((4, 5), np.float32))
+    nodes = [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("ImageDecoder", ["h"], ["y"], name="picture")]
+    with pytest.raises(zyx.UnsupportedError, match=r"ops that zyx.onnx has not: ImageDecoder \(node 'picture'\)"):
+        loaded(nodes, [("x", FLOAT, [2])], [("y", FLOAT, [2])])
+    model = loaded([helper.make_node("Relu", ["nowhere"], ["y"])], [("x", FLOAT, [2])], [("y", FLOAT, [2])])
+    with pytest.raises(zyx.onnx.ModelError, match=r"node of 'y' \(Relu, opset 21\): nothing before it makes 'nowhere'"):
+        model(np.zeros(2, np.float32))
+    with pytest.raises(zyx.UnsupportedError, match="opset 1000 of 'ai.onnx'; the newest one"):
+        loaded([helper.make_node("Relu", ["x"], ["y"])], [("x", FLOAT, [2])], [("y", FLOAT, [2])], opset=1000)
+
+
+def test_cut_files():
+    data = perceptron()[0].SerializeToString()
+    for end in range(len(data)):
+        with pytest.raises(zyx.onnx.ModelError):
+            zyx.onnx.load(data[:end])
+
+
+def test_damaged_files():
+    """Each is loaded and run, or refused."""
+    data, rng = perceptron()[0].SerializeToString(), random.Random(1)
+    outcomes = {True: 0, False: 0}
+    for _ in range(400):
+        damaged = bytearray(data)
+        for _ in range(rng.randrange(1, 4)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        try:
+            zyx.onnx.load(bytes(damaged))(np.zeros((2, 4), np.float32))
+            outcomes[True] += 1
+        except (zyx.Error, ValueError, TypeError):
+            outcomes[False] += 1
+    assert min(outcomes.values()) > 10
+
+
+def test_messages_in_each_other():
+    """A graph in an attribute of a node in a graph, and so on."""
+    inner = b""
+    for _ in range(200):
+        # GraphProto.node, NodeProto.attribute, AttributeProto.g.
+        for field in (6, 5, 1):
+            size, head = len(inner), bytes([field << 3 | 2])
+            while size >= 0x80:
+                head, size = head + bytes([size & 0x7F | 0x80]), size >> 7
+            inner = head + bytes([size]) + inner
+    size, head = len(inner), b"\x3a"
+    while size >= 0x80:
+        head, size = head + bytes([size & 0x7F | 0x80]), size >> 7
+    with pytest.raises(zyx.onnx.ModelError, match="in each other more than"):
+        zyx.onnx.load(head + bytes([size]) + inner)
+
+
+def external(tmp_path, **entries):
+    weight = TensorProto(name="w", dims=[2, 3], data_type=FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        weight.external_data.add(key=key, value=str(value))
+    proto = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", FLOAT, [1, 2])], [("y", FLOAT, [1, 3])])
+    proto.graph.initializer.append(weight)
+    (tmp_path / "model").mkdir(exist_ok=True)
+    path = tmp_path / "model" / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def test_external_data(tmp_path):
+    weight = np.arange(6, dtype=np.float32).reshape(2, 3)
+    path = external(tmp_path, location="weights.bin", offset=8, length=24)
+    (tmp_path / "model" / "weights.bin").write_bytes(bytes(8) + weight.tobytes())
+    assert zyx.onnx.load(path)(np.float32([[1, 2]])).tolist() == [[6, 9, 12]]
+    (tmp_path / "secret.bin").write_bytes(weight.tobytes())
+    (tmp_path / "model" / "link.bin").symlink_to(tmp_path / "secret.bin")
+    for location in ("../secret.bin", str(tmp_path / "secret.bin"), "link.bin", ""):
+        with pytest.raises(zyx.onnx.ModelError, match="outside of the model's folder|no path in the model's folder"):
+            zyx.onnx.load(external(tmp_path, location=location))
+    for entries, text in (({"location": "weights.bin", "offset": 16}, "16 bytes, but 6 elements of float32 are 24"),
+                          ({"location": "weights.bin", "offset": 16, "length": 24}, "has 32"),
+                          ({"location": "weights.bin", "offset": "x"}, "no numbers"),
+                          ({"location": "nothing.bin"}, "No such file")):
+        with pytest.raises(zyx.onnx.ModelError, match=text):
+            zyx.onnx.load(external(tmp_path, **entries))
+    with pytest.raises(zyx.onnx.ModelError, match="a model of bytes has no folder"):
+        zyx.onnx.load(external(tmp_path, location="weights.bin").read_bytes())
+
+
+def test_inputs_that_say_what_is_computed():
+    """A shape is a part of the program, and another one makes another program."""
+    model = loaded([helper.make_node("Reshape", ["x", "shape"], ["y"])], [("x", FLOAT, None), ("shape", INT64, [2])],
+                   [("y", FLOAT, None)])
+    x = np.arange(6, dtype=np.float32)
+    for shape in ((2, 3), (3, -1), (2, 3)):
+        assert model(x, np.int64(shape)).tolist() == x.reshape(shape).tolist()
+    assert model.specialized_inputs == ("shape",) and model.captures == 2 and not model.is_stepwise
+    # What shapes say is no input.
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Gather", ["s", "first"], ["rows"]),
+             helper.make_node("Unsqueeze", ["rows", "axis"], ["column"]),
+             helper.make_node("Concat", ["column", "rest"], ["target"], axis=0),
+             helper.make_node("Reshape", ["x", "target"], ["y"])]
+    weights = {"first": np.int64(0), "axis": np.int64([0]), "rest": np.int64([-1])}
+    model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)], weights)
+    assert model(np.zeros((2, 3, 4), np.float32)).shape == (2, 12)
+    assert model.specialized_inputs == () and not model.is_stepwise
+
+
+def test_extents_of_data():
+    nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Transpose", ["places"], ["t"]),
+             helper.make_node("GatherND", ["x", "t"], ["y"])]
+    model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)])
+    for x in (np.float32([[0, 3], [4, 0]]), np.float32([[1, 2], [0, 5]])):
+        assert model(x).tolist() == x[x != 0].tolist()
+    assert model.is_stepwise
+
+
+def branches(then_shape=(2,)):
+    def graph(name, value, shape):
+        constant = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.full(shape, value, np.float32)))
+        return helper.make_graph([constant, helper.make_node("Mul", [name, "x"], [name + "x"])], name, [],
+                                 [helper.make_tensor_value_info(name + "x", FLOAT, None)])
+
+    node = helper.make_node("If", ["c"], ["y"], then_branch=graph("a", 2, then_shape), else_branch=graph("b", 3, (2,)))
+    return loaded([node], [("x", FLOAT, None), ("c", TensorProto.BOOL, [])], [("y", FLOAT, None)])
+
+
+def test_branches_by_data():
+    """Results of one type are chosen in the program; of two types data decides which program there is."""
+    for model, shape, stepwise in ((branches(), (2,), False), (branches((3, 2)), (3, 2), True)):
+        x = np.float32([1, 2])
+        assert model(x, np.bool_(True)).tolist() == np.broadcast_to(2 * x, shape).tolist()
+        assert model(x, np.bool_(False)).tolist() == [3, 6]
+        assert model.is_stepwise == stepwise and model.specialized_inputs == ()
+
+
+def test_loop_until_a_condition():
+    """Doubles until the sum is above 100."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["w"]), helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
+         helper.make_node("Constant", [], ["limit"], value_float=100.0), helper.make_node("Less", ["s", "limit"], ["on"]),
+         helper.make_node("Identity", ["w"], ["seen"])],
+        "body", [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                 helper.make_tensor_value_info("v", FLOAT, None)],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("w", FLOAT, None),
+         helper.make_tensor_value_info("seen", FLOAT, None)])
+    model = loaded([helper.make_node("Loop", ["", "", "x"], ["last", "all"], body=body)], [("x", FLOAT, None)],
+                   [("last", FLOAT, None), ("all", FLOAT, None)])
+    last, every = model(np.float32([1, 2]))
+    assert last.tolist() == [64, 128] and every.shape == (6, 2) and every.tolist()[0] == [2, 4]
+    assert model(np.float32([30, 30]))[0].tolist() == [60, 60]
+
+
+def test_functions_of_the_model():
+    function = helper.make_function("mine", "Scaled", ["a"], ["b"], [
+        helper.make_node("Constant", [], ["k"], name="k"), helper.make_node("Mul", ["a", "k"], ["b"])],
+        [helper.make_opsetid("", 21)], ["factor"])
+    attribute = helper.make_attribute("value_float", 1.0)
+    attribute.ref_attr_name = "factor"
+    attribute.ClearField("f")
+    function.node[0].attribute.append(attribute)
+    nodes = [helper.make_node("Scaled", ["x"], ["h"], domain="mine", factor=3.0),
+             helper.make_node("Scaled", ["h"], ["y"], domain="mine", factor=0.5)]
+    model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)], functions=[function], domains=["mine"])
+    assert model(np.float32([1, 2])).tolist() == [1.5, 3]
+    # A function that calls itself ends.
+    function.node.append(helper.make_node("Scaled", ["b"], ["c"], domain="mine", factor=1.0))
+    model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)], functions=[function], domains=["mine"])
+    with pytest.raises(zyx.onnx.ModelError, match="in each other more than"):
+        model(np.float32([1, 2]))
+
+
+@pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+def test_long_sequences(op, gates, monkeypatch):
+    """A loop of the program computes what steps that are written out do, and these what the package onnx does."""
+    from zyx.onnx import _network
+    rng = np.random.default_rng(1)
+    steps, batch, inputs, hidden = 12, 2, 3, 4
+    feeds = {"x": (steps, batch, inputs), "w": (1, gates * hidden, inputs), "r": (1, gates * hidden, hidden),
+             "b": (1, 2 * gates * hidden)}
+    feeds = {name: rng.normal(size=shape).astype(np.float32) for name, shape in feeds.items()}
+    names = ["y", "last", "cell"][:3 if op == "LSTM" else 2]
+
+    def results(direction, lengths):
+        own = {name: array if name == "x" or direction != "bidirectional" else np.concatenate([array, -array])
+               for name, array in feeds.items()}
+        node = helper.make_node(op, [*own, "lengths" if lengths is not None else ""], names, hidden_size=hidden,
+                                direction=direction)
+        if lengths is not None:
+            own["lengths"] = lengths
+        proto = model_of([node], [(name, helper.np_dtype_to_tensor_dtype(array.dtype), None) for name, array in own.items()],
+                         [(name, FLOAT, None) for name in names])
+        return proto, own, zyx.onnx.load(proto.SerializeToString()).run(own)
+
+    for direction in ("forward", "reverse", "bidirectional"):
+        for lengths in (None, np.int32([12, 5])):
+            proto, own, looped = results(direction, lengths)
+            with monkeypatch.context() as patch:
+                patch.setattr(_network, "MOST_WRITTEN", 100)
+                written = results(direction, lengths)[2]
+            for name in names:
+                np.testing.assert_allclose(looped[name], written[name], rtol=1e-5, atol=1e-6)
+            if lengths is not None:
+                assert not looped["y"][5:, :, 1].any() and looped["y"][:5, :, 1].any()
+            elif direction == "forward" and op != "LSTM":
+                expected = onnx.reference.ReferenceEvaluator(proto).run(None, own)
+                for name, right in zip(names, expected):
+                    np.testing.assert_allclose(looped[name], right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["INT4", "UINT4", "INT2", "FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ", "FLOAT4E2M1", "FLOAT8E4M3FN",
+                                  "FLOAT8E5M2", "FLOAT8E8M0"])
+def test_small_types(name):
+    """Weights, inputs and results of a type that zyx, or NumPy, has not: as ml_dtypes casts them."""
+    code = getattr(TensorProto, name)
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    values = np.float32([4, 1, 2, 0.5, 1.5, 4, 1, 2])
+    small = values.astype(dtype)
+    weights = {"w": small}
+    nodes = [helper.make_node("Cast", ["x"], ["narrow"], to=code), helper.make_node("Cast", ["narrow"], ["y"], to=FLOAT),
+             helper.make_node("Cast", ["w"], ["z"], to=FLOAT), helper.make_node("Cast", ["s"], ["t"], to=FLOAT)]
+    model = loaded(nodes, [("x", FLOAT, [8]), ("s", code, [8])],
+                   [("narrow", code, [8]), ("y", FLOAT, [8]), ("z", FLOAT, [8]), ("t", FLOAT, [8])], weights, opset=25)
+    found = model.run({"x": values, "s": small})
+    assert found["narrow"].dtype == dtype
+    for key in ("narrow", "y", "z", "t"):
+        np.testing.assert_array_equal(found[key].astype(np.float32), small.astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["FLOAT8E4M3FNUZ", "FLOAT8E5M2FNUZ", "FLOAT4E2M1", "FLOAT8E4M3FN", "FLOAT8E5M2"])
+def test_rounding_to_small_floats(name):
+    """Each number between two neighbours goes to the nearer one, ties to the even one, as ml_dtypes has it."""
+    code = getattr(TensorProto, name)
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    every = np.arange(2**(4 if name == "FLOAT4E2M1" else 8), dtype=np.uint8).astype(np.uint8).view(
+        dtype).astype(np.float32)
+    every = np.unique(every[np.isfinite(every)])
+    between = np.concatenate([every, (every[1:] + every[:-1]) / 2, np.nextafter((every[1:] + every[:-1]) / 2, np.float32(9e9))])
+    model = loaded([helper.make_node("Cast", ["x"], ["y"], to=code)], [("x", FLOAT, None)], [("y", code, None)], opset=25)
+    found = model.run({"x": between})["y"].astype(np.float32)
+    np.testing.assert_array_equal(found, between.astype(dtype).astype(np.float32))
+
+
+def test_texts():
+    nodes = [helper.make_node("StringNormalizer", ["x"], ["y"], case_change_action="UPPER", stopwords=["b"])]
+    model = loaded(nodes, [("x", TensorProto.STRING, [3])], [("y", TensorProto.STRING, None)])
+    assert model(["a", "b", "c"]) == ["A", "C"]
+    assert model.run({"x": np.array(["a", "b", "c"], dtype=object)})["y"].tolist() == ["A", "C"]
+
+
+def test_sample_of_the_suite():
+    """Every 16th case of 2,033; utils/scores.py onnx runs all."""
+    count = refused = 0
+    for place, case in enumerate(onnx_suite.cases()):
+        if place % 16 == 0:
+            result, why, _ = onnx_suite.run(case, onnx_suite.zyx_runtime)
+            assert result in ("right", "rounded") or "UnsupportedError" in why, f"{case[1]}: {result}: {why}"
+            count, refused = count + 1, refused + (result == "refused")
+    assert count > 120 and refused <= 3
+
+
+def test_example(tmp_path):
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / "digits-onnx.py"),
+                           str(ROOT / "examples" / "digits.safetensors"), f"--out={tmp_path}"],
+                          check=True, capture_output=True, text=True)
+    assert done.stdout == "767 of 797 correct\n"
+
+
+def test_docs(tmp_path, monkeypatch):
+    """The blocks of docs/onnx.md are one program, and its list of ops is the registry."""
+    text = (ROOT / "docs" / "onnx.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "docs"}
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 3
+    for block in blocks:
+        exec(compile(block, "docs/onnx.md", "exec"), names)
+    listed = re.search(r"^## Ops\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE).group(1)
+    assert set(re.findall(r"`(\w+)`", listed)) == {name for _, name in zyx.onnx.ops()}
