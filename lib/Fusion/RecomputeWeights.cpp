@@ -66,12 +66,14 @@ private:
   Value findResult(OpBuilder &builder);
   Value makeDelta(Operation *at);
   Status cloneSums(ArrayRef<ReduceOp> sums, const Rows &rows, std::vector<RecomputedSums> &made);
+  Status cloneStored(const Rows &rows);
+  Operation *findFirstReader();
 
   WeightReaders &readers;
   Attention &attention;
   int64_t bits;
-  /// What takes the place of each sum.
-  llvm::MapVector<Value, Value> results;
+  /// What takes the place of each sum, and of what is stored for its other readers.
+  llvm::MapVector<Value, Value> results, stored;
 };
 
 } // namespace
@@ -81,6 +83,18 @@ static Operation *findFirst(ArrayRef<ReduceOp> sums) {
   for (ReduceOp sum : sums)
     if (!first || sum->isBeforeInBlock(first))
       first = sum;
+  return first;
+}
+
+/// The first op that reads what is computed again.
+Operation *Recomputer::findFirstReader() {
+  SmallVector<ReduceOp> sums(readers.sumsOfKeys);
+  llvm::append_range(sums, readers.sumsOfQueries);
+  Operation *first = findFirst(sums);
+  for (const auto &[value, others] : readers.stored)
+    for (Operation *reader : others)
+      if (reader->isBeforeInBlock(first))
+        first = reader;
   return first;
 }
 
@@ -242,21 +256,35 @@ Status Recomputer::cloneSums(ArrayRef<ReduceOp> sums, const Rows &rows, std::vec
   return Status::ok();
 }
 
+/// What others read in memory is computed again, too, by products that are kernels of their own: if it stayed what it
+/// was, the attention would store its weights for it.
+Status Recomputer::cloneStored(const Rows &rows) {
+  if (readers.stored.empty())
+    return Status::ok();
+  SumCloner cloner(readers, rows, findFirstReader());
+  for (const auto &[value, others] : readers.stored)
+    if (!(stored[value] = cloner.clone(value)))
+      return Status::unsupported("what its weights are multiplied with is not known where they are computed again");
+  return Status::ok();
+}
+
 Status Recomputer::run(std::vector<RecomputedSums> &made) {
   ZYX_RETURN_IF_ERROR(check());
-  SmallVector<ReduceOp> all(readers.sumsOfKeys);
-  llvm::append_range(all, readers.sumsOfQueries);
   Rows rows;
   const bool hasGradients =
       llvm::any_of(readers.starts, [&](Value start) { return readers.algebra.getScoreGradient(start).has_value(); });
-  if (hasGradients && !(rows.delta = makeDelta(findFirst(all))))
+  if (hasGradients && !(rows.delta = makeDelta(findFirstReader())))
     return Status::unsupported("what its weights are multiplied with is not known where they are computed again");
   makeLogSum(rows);
   std::vector<RecomputedSums> kernels;
   for (ArrayRef<ReduceOp> sums : {ArrayRef(readers.sumsOfQueries), ArrayRef(readers.sumsOfKeys)})
     ZYX_RETURN_IF_ERROR(cloneSums(sums, rows, kernels));
+  ZYX_RETURN_IF_ERROR(cloneStored(rows));
   for (auto [sum, copy] : results)
     sum.replaceAllUsesWith(copy);
+  for (const auto &[value, others] : readers.stored)
+    for (Operation *reader : others)
+      reader->replaceUsesOfWith(value, stored[value]);
   for (RecomputedSums &kernel : kernels)
     made.push_back(std::move(kernel));
   return Status::ok();

@@ -209,3 +209,9 @@ Value SumCloner::clone(ReduceOp sum) {
   made.sums.push_back(copy);
   return failed ? Value() : multiply(copy, factor);
 }
+
+Value SumCloner::clone(Value behind) {
+  double factor = 1;
+  Value copy = cloneBehind(behind, factor);
+  return failed ? Value() : multiply(copy, factor);
+}

@@ -26,6 +26,8 @@ public:
 
   /// The sum in place of one; null where it reads what stands behind the place of the copies.
   mlir::Value clone(graph::ir::ReduceOp sum);
+  /// The same of what has an element for each weight, which is stored.
+  mlir::Value clone(mlir::Value behind);
   RecomputedSums take() { return std::move(made); }
 
 private:

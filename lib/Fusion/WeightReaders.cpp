@@ -42,7 +42,7 @@ Status WeightReaders::addBehind(Value value, SmallVector<int64_t> dims) {
 Status WeightReaders::followView(Value value, Operation *view) {
   auto dims = getOperandDims(view);
   if (!dims)
-    return Status::unsupported("a view of its weights changes more than their axes");
+    return addStored(value, view);
   // By reference it would move when a value is added.
   const SmallVector<int64_t> from = labels.lookup(value);
   SmallVector<int64_t> to;
@@ -51,10 +51,10 @@ Status WeightReaders::followView(Value value, Operation *view) {
   return addBehind(view->getResult(0), to);
 }
 
-/// A sum of products of weights with something else, along the keys or the queries.
-Status WeightReaders::addSum(ReduceOp reduce) {
+/// A sum of products of weights with something else, along the keys or the queries; false of others.
+bool WeightReaders::addSum(ReduceOp reduce) {
   if (reduce == attention.output)
-    return Status::ok();
+    return true;
   auto product = reduce.getX().getDefiningOp<BinaryOp>();
   const bool isSum = reduce.getKind() == ReduceKind::Add && reduce.getDims().size() == 1 && product &&
                      product.getKind() == BinaryKind::Mul &&
@@ -62,10 +62,18 @@ Status WeightReaders::addSum(ReduceOp reduce) {
   const int64_t along = isSum ? labels.lookup(reduce.getX())[reduce.getDims().front()] : -1;
   const bool isOfKeys = along == attention.max.getDims().front();
   if (along < 0 || (!isOfKeys && queries.value_or(along) != along))
-    return Status::unsupported("another reduction reads its weights than sums of products along keys or queries");
+    return false;
   if (!isOfKeys)
     queries = along;
   (isOfKeys ? sumsOfKeys : sumsOfQueries).push_back(reduce);
+  return true;
+}
+
+/// What others read is stored, which has to be one element for each weight.
+Status WeightReaders::addStored(Value value, Operation *reader) {
+  if (typeOf(value).getNumElements() != typeOf(attention.max.getX()).getNumElements())
+    return Status::unsupported("another reduction reads its weights than sums of products along keys or queries");
+  stored[value].push_back(reader);
   return Status::ok();
 }
 
@@ -73,12 +81,12 @@ Status WeightReaders::follow(Value value, Operation *reader) {
   if (starts.contains(value) && isa<NodeOpInterface>(reader) && algebra.get(reader->getResult(0)))
     return Status::ok();
   if (auto reduce = dyn_cast<ReduceOp>(reader))
-    return addSum(reduce);
+    return addSum(reduce) ? Status::ok() : addStored(value, reader);
   if (isView(reader))
     return followView(value, reader);
   if (isElementwise(reader))
     return addBehind(reader->getResult(0), labels.lookup(value));
-  return Status::unsupported("its weights are a result, or read by an op that is a kernel of its own");
+  return addStored(value, reader);
 }
 
 Status WeightReaders::find() {
@@ -97,5 +105,7 @@ Status WeightReaders::find() {
     for (Operation *reader : readers)
       ZYX_RETURN_IF_ERROR(follow(value, reader));
   }
+  if (sumsOfKeys.empty() && sumsOfQueries.empty() && !stored.empty())
+    return Status::unsupported("its weights are stored, and nobody sums up products of them");
   return Status::ok();
 }

@@ -9,6 +9,7 @@
 
 #include "zyx/Base/Status.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace zyx::fusion {
@@ -30,13 +31,17 @@ public:
   llvm::SetVector<mlir::Value> behind;
   /// Sums along the keys, and along the queries.
   llvm::SmallVector<graph::ir::ReduceOp> sumsOfKeys, sumsOfQueries;
+  /// What has an element for each weight and is read in memory by others than such sums, with these readers: the
+  /// gradient of an added bias is a sum of gradients of scores, and weights may be a result.
+  llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> stored;
 
 private:
   Status findStarts();
   Status follow(mlir::Value value, mlir::Operation *reader);
   Status followView(mlir::Value value, mlir::Operation *view);
   Status addBehind(mlir::Value value, llvm::SmallVector<int64_t> dims);
-  Status addSum(graph::ir::ReduceOp reduce);
+  bool addSum(graph::ir::ReduceOp reduce);
+  Status addStored(mlir::Value value, mlir::Operation *reader);
 
   /// The dimension of the scores that each dimension of a value in `behind` is, -1 for others.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> labels;

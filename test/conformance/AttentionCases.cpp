@@ -132,8 +132,10 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
   }
   case Mask::NarrowCap:
     break;
-  case Mask::Add:
-    return b.add(scores, spread(b, b.cast(given, type.dtype), type.shape));
+  case Mask::Add: {
+    const NodeId bias = b.cast(given, type.dtype);
+    return b.add(scores, b.type(bias).shape == type.shape ? bias : spread(b, bias, type.shape));
+  }
   case Mask::Select: {
     const NodeId open = b.binary(BinaryKind::Gt, given, b.like(given, 0));
     return b.select(spread(b, open, type.shape), scores, b.like(scores, closed));
@@ -555,6 +557,19 @@ static void addGradients(std::vector<Case> &cases) {
                      const NodeId y = attend(b, {.batch = {}, .mask = Mask::Add, .detached = true}, q, k, v, mask);
                      return differentiate(b, y, {q, mask});
                    }});
+  // The gradient of a bias is a sum of gradients of scores, which are stored for it alone.
+  for (const Shape &bias : {Shape{2, 3, 70, 90}, Shape{1, 3, 70, 90}, Shape{2, 1, 1, 90}, Shape{1, 3, 70, 1}})
+    for (DType dtype : {DType::BF16, DType::F16})
+      cases.push_back({"attention.gradient.bias." + std::string(toString(dtype)) + toString(bias), [=](Builder &b) {
+                         const Shape scores = {2, 3, 70, 90};
+                         const NodeId q = b.x(dtype, {2, 3, 70, 64}), k = b.x(dtype, {2, 3, 90, 64}),
+                                      v = b.x(dtype, {2, 3, 90, 64}), mask = b.x(DType::F32, bias);
+                         const Spelling s{.dtype = dtype, .batch = {2, 3}, .mask = Mask::Add, .detached = true};
+                         const NodeId y = attend(b, s, q, k, v, b.expand(mask, scores));
+                         std::vector<NodeId> results = differentiate(b, y, {q, k, v, mask});
+                         results.push_back(y);
+                         return results;
+                       }});
   cases.push_back({"attention.gradient.second", [](Builder &b) {
                      const NodeId q = b.x(DType::F32, {9, 8}), k = b.x(DType::F32, {13, 8}),
                                   v = b.x(DType::F32, {13, 4});

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace zyx::smith {
 
@@ -153,6 +154,32 @@ double toleranceOf(const ModelProgram &program) {
 
 conformance::Program toProgram(const ModelProgram &model) { return {model.graph, drawValues(model)}; }
 
+/// What the largest element of a result would be if the terms that it sums up did not cancel; none where it is no sum.
+/// The gradient of a bias of keys is a sum of gradients of scores, which add up to zero: all that is left of it is what
+/// rounding made of its terms.
+static std::optional<conformance::NodeId> sizeOfTerms(conformance::Builder &b, conformance::NodeId result) {
+  const TensorType type = b.type(result);
+  conformance::NodeId sum = result;
+  const auto isRenamed = [&] {
+    const graph::Op op = b.graph().node(sum).op;
+    return op == graph::Op::Cast || op == graph::Op::Reshape || op == graph::Op::Permute;
+  };
+  while (isRenamed())
+    sum = b.graph().node(sum).operands[0];
+  const graph::Node &node = b.graph().node(sum);
+  if (node.op != graph::Op::Reduce || static_cast<graph::ReduceKind>(node.attributes.kind) != graph::ReduceKind::Add ||
+      !isFloat(type.dtype))
+    return std::nullopt;
+  const conformance::NodeId x = node.operands[0];
+  const std::vector<int64_t> dims = node.attributes.dims;
+  const conformance::NodeId terms = b.unary(graph::UnaryKind::Abs, b.cast(x, DType::F64));
+  const conformance::NodeId sums = b.reduce(graph::ReduceKind::Add, terms, dims);
+  std::vector<int64_t> all(b.type(sums).shape.size());
+  std::iota(all.begin(), all.end(), 0);
+  const conformance::NodeId largest = b.reduce(graph::ReduceKind::Max, sums, all);
+  return b.expand(b.reshape(largest, Shape(type.shape.size(), 1)), type.shape);
+}
+
 static Status addCase(std::vector<conformance::Case> &cases, const ModelProgram &model) {
   ZYX_ASSIGN_OR_RETURN(const graph::Body body, graph::Body::create(model.graph));
   conformance::Case made;
@@ -161,7 +188,11 @@ static Status addCase(std::vector<conformance::Case> &cases, const ModelProgram 
     std::vector<conformance::NodeId> inputs;
     for (const HostTensor &value : values)
       inputs.push_back(b.input(value));
-    return b.inlined(body, inputs);
+    const std::vector<conformance::NodeId> results = b.inlined(body, inputs);
+    for (const conformance::NodeId result : results)
+      if (const std::optional<conformance::NodeId> size = sizeOfTerms(b, result))
+        b.setSize(result, *size);
+    return results;
   };
   made.seed = model.seed + model.index;
   made.tolerance = toleranceOf(model);
