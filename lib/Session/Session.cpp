@@ -8,12 +8,11 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/Hash.h"
-#include "zyx/Base/Processors.h"
 #include "zyx/Graph/Devices.h"
 #include "zyx/Graph/Symbols.h"
-#include "zyx/Reference/Reference.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Runtime/Plugin.h"
+#include "zyx/Session/GraphDevice.h"
 
 #include "KernelCache.h"
 #include "Toolchain.h"
@@ -51,9 +50,9 @@ std::vector<artifact::Argument> inputsOf(const graph::Graph &graph) {
   return inputs;
 }
 
-class ReferenceExecutable : public Executable {
+class GraphExecutable : public Executable {
 public:
-  explicit ReferenceExecutable(graph::Graph of) : graph(std::move(of)) {
+  GraphExecutable(const GraphDevice &device, graph::Graph of) : device(device), graph(std::move(of)) {
     inputArguments = inputsOf(graph);
     for (const graph::Output &output : graph.outputs)
       outputArguments.push_back({output.name, graph.node(output.node).type});
@@ -65,11 +64,11 @@ public:
     return Status::ok();
   }
   Status run() override {
-    ZYX_ASSIGN_OR_RETURN(results, reference::evaluate(graph, given));
+    ZYX_ASSIGN_OR_RETURN(results, device.evaluate(graph, given));
     return Status::ok();
   }
   Status run(Trace &trace) override {
-    ScopedSpan span(&trace, "device reference", "evaluate", graph.name);
+    ScopedSpan span(&trace, "device " + std::string(device.name), device.work, graph.name);
     return run();
   }
   Result<std::vector<HostTensor>> readOutputs() override { return results; }
@@ -81,6 +80,7 @@ public:
   }
 
 private:
+  const GraphDevice &device;
   graph::Graph graph;
   std::vector<HostTensor> given, results;
 };
@@ -388,7 +388,10 @@ Result<std::shared_ptr<runtime::Device>> Session::device(const std::string &give
   options.memoryLimit = config.memoryLimit(name);
   if (cache)
     options.codeCache = std::make_shared<runtime::CodeCache>(codeCacheIn(*cache));
-  options.otherDevices = "reference, the interpreter";
+  std::string others;
+  for (const GraphDevice &other : graphDevices())
+    others += (others.empty() ? "" : ", ") + std::string(other.name) + ", " + std::string(other.kind);
+  options.otherDevices = others;
   ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Device> made, runtime::createDevice(name, options));
   ZYX_DEBUG(Devices, "open '" + name + "' with " + (options.threads ? std::to_string(options.threads) : "all") +
                          " threads and " +
@@ -660,11 +663,12 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph, const s
   ZYX_RETURN_IF_ERROR(checkEnabled(deviceName));
   if (!graph::collectSymbols(graph).empty())
     return std::unique_ptr<Executable>(new SymbolicExecutable(*this, std::move(graph), deviceName, readyBytes));
-  if (deviceName == "reference") {
+  if (const GraphDevice *graphDevice = findGraphDevice(deviceName)) {
     ZYX_RETURN_IF_ERROR(graph::checkDevices(graph, deviceName));
     if (isa != "native")
-      return Status::invalidArgument("device 'reference' has no instruction set '" + isa + "'; only 'cpu' has one");
-    return std::unique_ptr<Executable>(new ReferenceExecutable(std::move(graph)));
+      return Status::invalidArgument("device '" + deviceName + "' has no instruction set '" + isa +
+                                     "'; only 'cpu' has one");
+    return std::unique_ptr<Executable>(new GraphExecutable(*graphDevice, std::move(graph)));
   }
   // A device that is not there is found before the time of a compilation is spent.
   CompileOptions options;
@@ -691,13 +695,9 @@ Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact, c
 }
 
 std::vector<DeviceListing> Session::listDevices() {
-  std::vector<DeviceListing> listings = {
-      {"reference", true, "interprets the graph on this host; the meaning of every op"}};
-  runtime::DeviceFacts &facts = listings.front().facts;
-  facts.target = "reference";
-  facts.identity = processorName();
-  facts.memoryBytes = usableMemory();
-  facts.dtypes = runtime::allDTypes();
+  std::vector<DeviceListing> listings;
+  for (const GraphDevice &device : graphDevices())
+    listings.push_back(device.listing());
   std::ranges::move(runtime::listDevices(), std::back_inserter(listings));
   return listings;
 }

@@ -9,7 +9,7 @@
 #include "RecompileLog.h"
 #include "State.h"
 
-#include "zyx/Reference/Reference.h"
+#include "zyx/Session/GraphDevice.h"
 #include "zyx/Session/Progress.h"
 
 #include <algorithm>
@@ -299,7 +299,8 @@ Status State::interpret(const Program &program, const Buffers &inputs, const Buf
     ZYX_RETURN_IF_ERROR(inputs[i]->read(value.data));
     values.push_back(std::move(value));
   }
-  ZYX_ASSIGN_OR_RETURN(const std::vector<HostTensor> results, reference::evaluate(program.source, values));
+  const session::GraphDevice *device = session::findGraphDevice(homes[program.device].name);
+  ZYX_ASSIGN_OR_RETURN(const std::vector<HostTensor> results, device->evaluate(program.source, values));
   for (size_t i = 0; i < results.size(); ++i)
     ZYX_RETURN_IF_ERROR(outputs[i]->write(results[i].data));
   return Status::ok();
