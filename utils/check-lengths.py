@@ -25,16 +25,10 @@ REASONS = {
         "one class: the kernel of a loop over elements, from its views to its stores",
     "lib/Conversion/KernelToLLVM/Memory.cpp":
         "one pattern for each op that touches memory, over the same addresses and masks",
-    "lib/Dialect/Graph/Analysis/ElementLoop.cpp":
-        "one analysis: what a loop over elements reads, writes and carries",
     "lib/Graph/Infer.cpp":
         "the rules of inference: one short function for each op",
-    "lib/Session/Session.cpp":
-        "the session and its three kinds of executables, which nothing else names",
     "lib/Target/Info/TargetInfo.cpp":
         "one table: a short function for each record of a machine, and their names",
-    "lib/Tensor/Realize.cpp":
-        "one way: from the tensors that are asked for to a program, its flights, and what comes of them",
     "lib/Tensor/State.cpp":
         "one class: what a context holds; State.h says which member is whose",
 }

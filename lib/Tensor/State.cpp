@@ -12,6 +12,7 @@
 #include "zyx/Graph/Dequantise.h"
 #include "zyx/Graph/Gradient.h"
 #include "zyx/Runtime/MemoryPool.h"
+#include "zyx/Session/GraphDevice.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,8 +26,6 @@ using zyx::runtime::Buffer;
 //===----------------------------------------------------------------------===//
 // Contexts and handles
 //===----------------------------------------------------------------------===//
-
-static constexpr std::string_view interpreter = "reference";
 
 State::State(ContextOptions options, Config config)
     : options(std::move(options)), config(std::move(config)), session(session::SessionOptions::from(this->config)),
@@ -170,7 +169,7 @@ Result<uint16_t> State::openDeviceLocked(const std::string &given) {
     // A device of another kind, as one that computes nothing, takes what is compiled for the one in whose place it is.
     if (home.device && kindOf(home.device->name()) == home.target)
       home.target = home.device->target();
-  } else if (name == interpreter) {
+  } else if (session::findGraphDevice(name)) {
     home.pool = runtime::createHostPool(config.memoryLimit(name));
   } else {
     ZYX_ASSIGN_OR_RETURN(home.device, session.device(name));

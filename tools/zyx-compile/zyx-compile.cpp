@@ -8,6 +8,7 @@
 #include "zyx/Base/File.h"
 #include "zyx/IO/TraceFile.h"
 #include "zyx/Runtime/Device.h"
+#include "zyx/Session/GraphDevice.h"
 #include "zyx/Session/Session.h"
 
 #include <chrono>
@@ -107,7 +108,7 @@ std::string artifactName(const std::string &file) {
 /// The device here that runs code for the target.
 Result<std::shared_ptr<runtime::Device>> findDevice(Session &session, const std::string &target) {
   for (const session::DeviceListing &device : Session::listDevices()) {
-    if (!device.present || device.name == "reference" || !session.checkEnabled(device.name).isOk())
+    if (!device.present || session::findGraphDevice(device.name) || !session.checkEnabled(device.name).isOk())
       continue;
     if (Result<std::string> its = session.targetOf(device.name); its && *its == target)
       return session.device(device.name);

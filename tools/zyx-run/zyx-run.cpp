@@ -16,6 +16,7 @@
 #include "zyx/IO/TraceFile.h"
 #include "zyx/Runtime/Device.h"
 #include "zyx/Runtime/Plugin.h"
+#include "zyx/Session/GraphDevice.h"
 #include "zyx/Session/Session.h"
 
 #include <algorithm>
@@ -405,7 +406,7 @@ void printDevices() {
     if (!device.present)
       continue;
     // How much of a card's memory is free, it tells where it is open.
-    if (!device.facts.freeBytes && device.name != "reference")
+    if (!device.facts.freeBytes && !session::findGraphDevice(device.name))
       if (const Result<std::shared_ptr<runtime::Device>> open = runtime::createDevice(device.name))
         device.facts = (*open)->facts();
     printFacts(device.facts);

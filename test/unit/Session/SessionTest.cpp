@@ -5,6 +5,7 @@
 #include "zyx/Session/Session.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
+#include "zyx/Session/GraphDevice.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -117,6 +118,20 @@ TEST(SessionTest, ListsTheReferenceFirst) {
   ASSERT_GE(devices.size(), 3u);
   EXPECT_EQ(devices[0].name, "reference");
   EXPECT_TRUE(devices[0].present);
+}
+
+TEST(SessionTest, DevicesOfGraphsAreThoseThatNothingIsCompiledFor) {
+  ASSERT_FALSE(graphDevices().empty());
+  for (const GraphDevice &device : graphDevices()) {
+    EXPECT_EQ(findGraphDevice(device.name), &device);
+    EXPECT_EQ(device.listing().name, device.name);
+    EXPECT_TRUE(device.listing().present);
+    // What would compile for it is told so, with all that there is.
+    const Status status = Session().device(std::string(device.name)).status();
+    EXPECT_THAT(status.message(), HasSubstr(std::string(device.kind)));
+  }
+  EXPECT_EQ(findGraphDevice("cpu"), nullptr);
+  EXPECT_EQ(findGraphDevice(""), nullptr);
 }
 
 TEST(SessionTest, TakesTheFastestDeviceThatIsOn) {
