@@ -560,7 +560,7 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
     {"cuda", anyCard},  {"sm_75", turing},  {"sm_80", ampere},           {"sm_86", ampereDesktop},
     {"sm_89", ada},     {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3},
-    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL}, {"vulkan", vulkan}};
+    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL},          {"vulkan", vulkan}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

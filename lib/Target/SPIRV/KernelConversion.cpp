@@ -450,8 +450,7 @@ Status KernelConversion::convert(FuncOp func) {
 
   Scalars its = scalars();
   auto block = spirv::StructType::get(
-      {b.getI64Type()}, {0}, {},
-      {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
+      {b.getI64Type()}, {0}, {}, {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
   Value pushed = spirv::AddressOfOp::create(b, loc, global("zyx.arguments", block, StorageClass::PushConstant));
   Value member = spirv::AccessChainOp::create(b, loc, pushed, ValueRange{its.number(b.getI32Type(), 0)});
   arguments = spirv::LoadOp::create(b, loc, member);
