@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
 # suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
-#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl]
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl] [--all-vulkan]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
-# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-opencl all run on OpenCL.
+# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-opencl all run on
+# OpenCL, and with --all-vulkan on Vulkan.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
-preset=release all_amd= all_opencl=
+preset=release all_amd= all_opencl= all_vulkan=
 for option in "$@"; do
   case $option in
     --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
     --preset=*) preset=${option#*=} ;;
     --all-amd) all_amd=yes ;;
     --all-opencl) all_opencl=yes ;;
-    --help | -h) sed -n '2,7s/^# \?//p' "$0"; exit 0 ;;
+    --all-vulkan) all_vulkan=yes ;;
+    --help | -h) sed -n '2,8s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -104,6 +106,10 @@ fi
 
 if [ -n "$all_opencl" ]; then
   check "all conformance cases on OpenCL" "$folder/bin/zyx-conformance" --device=opencl --max-refused=0
+fi
+
+if [ -n "$all_vulkan" ]; then
+  check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0
 fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"

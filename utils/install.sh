@@ -15,6 +15,7 @@ packages=(
   patchelf xz-utils
   qemu-user g++-aarch64-linux-gnu
   pocl-opencl-icd ocl-icd-libopencl1
+  libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 )
 wants_ptxas=yes wants_python=yes
 for option in "$@"; do

@@ -46,9 +46,9 @@ constexpr Key keys[] = {
     {"tune", &Config::tune},
 };
 /// Of the environment only; the last ones are of tests.
-constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",      "ZYX_CUDA_DRIVER",    "ZYX_HIP_DRIVER",
-                                               "ZYX_OPENCL_DRIVER", "ZYX_PEERS",          "ZYX_PTXAS",
-                                               "ZYX_ULP_STRIDE",    "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
+constexpr std::string_view otherVariables[] = {
+    "ZYX_COMPILER", "ZYX_CUDA_DRIVER",   "ZYX_HIP_DRIVER", "ZYX_OPENCL_DRIVER",  "ZYX_PEERS",
+    "ZYX_PTXAS",    "ZYX_VULKAN_DRIVER", "ZYX_ULP_STRIDE", "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";
@@ -250,7 +250,7 @@ const std::vector<RustKey> &rustKeys() {
       {"cuda", "cuda", {"device_ids", "enabled", "cudnn"}, "no library of matrix products is called"},
       {"hip", "hip", {"device_ids", "enabled"}, ""},
       {"opencl", "opencl", {"platform_ids", "enabled"}, "devices are counted over all platforms: see 'devices'"},
-      {"vulkan", "", {"device_ids", "enabled"}, "this build has no Vulkan device"},
+      {"vulkan", "vulkan", {"device_ids", "enabled"}, ""},
       {"wgpu", "", {"enabled"}, "this build has no WebGPU device"},
       {"tenstorrent", "", {"device_ids", "enabled"}, "this build has no Tenstorrent device"},
   };

@@ -8,6 +8,7 @@
 #include "zyx/Target/NVVM/NVVM.h"
 #include "zyx/Target/OpenCL/OpenCL.h"
 #include "zyx/Target/ROCDL/ROCDL.h"
+#include "zyx/Target/SPIRV/SPIRV.h"
 #include "zyx/Target/Text/C.h"
 
 using namespace zyx;
@@ -17,7 +18,7 @@ const target::BackendRegistry &zyx::pipelines::backends() {
   static const target::BackendRegistry &all = []() -> const target::BackendRegistry & {
     auto *registry = new target::BackendRegistry;
     for (auto *add : {target::registerCPUBackend, target::registerCBackend, target::registerNVVMBackend,
-                      target::registerROCDLBackend, target::registerOpenCLBackend}) {
+                      target::registerROCDLBackend, target::registerOpenCLBackend, target::registerSPIRVBackend}) {
       [[maybe_unused]] const Status added = add(*registry);
       ZYX_ASSERT(added.isOk(), "each backend has a name of its own");
     }

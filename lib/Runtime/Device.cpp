@@ -9,6 +9,7 @@
 #include "Devices/Host/Host.h"
 #include "Devices/OpenCL/OpenCL.h"
 #include "Devices/Plugin/Plugin.h"
+#include "Devices/Vulkan/Vulkan.h"
 
 #include <algorithm>
 #include <iterator>
@@ -34,7 +35,7 @@ constexpr Entry entries[] = {
     {"cuda", "", createCudaDevice, listCudaDevices},
     {"hip", "", createHipDevice, listHipDevices},
     {"opencl", "", createOpenCLDevice, listOpenCLDevices},
-    {"vulkan", "this build has no Vulkan device", nullptr},
+    {"vulkan", "", createVulkanDevice, listVulkanDevices},
     {"webgpu", "this build has no WebGPU device", nullptr},
 };
 
@@ -92,7 +93,7 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
 static std::vector<DeviceListing> listEntries(bool onlyDefault) {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
-    if (onlyDefault && entry.list == listOpenCLDevices)
+    if (onlyDefault && (entry.list == listOpenCLDevices || entry.list == listVulkanDevices))
       continue;
     if (!entry.list) {
       listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description),

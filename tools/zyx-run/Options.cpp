@@ -21,7 +21,8 @@ What to run, and where:
   --entry=NAME              the function to run; needed where the file has several
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler), "cuda" or
                             "cuda:N" (a card of NVIDIA's), "hip" or "hip:N" (one of AMD's),
-                            "opencl" or "opencl:N" (one of OpenCL's), or "reference" (an interpreter).
+                            "opencl" or "opencl:N" (one of OpenCL's), "vulkan" or "vulkan:N" (one of
+                            Vulkan's), or "reference" (an interpreter).
                             Default: what an artifact was compiled for; else device of the
                             configuration or ZYX_DEVICE, or else the fastest one that is present
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",

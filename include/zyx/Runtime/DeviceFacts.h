@@ -63,7 +63,8 @@ struct DeviceListing {
 /// All that are known, present or not, in the order in which they are tried. Opens no device: no card's memory is
 /// taken, and how much of it is free is not known.
 std::vector<DeviceListing> listDevices();
-/// Without those that only who names them gets: a driver of OpenCL brings a compiler of its own into the process.
+/// Without those that only who names them gets: drivers of OpenCL and Vulkan bring compilers of their own into the
+/// process.
 std::vector<DeviceListing> listDefaultDevices();
 
 /// The name of the present device with the most flops(), the first of equals; "cpu" where none is present. What

@@ -442,6 +442,14 @@ TargetInfo openCL() {
   return info;
 }
 
+/// Any device of Vulkan 1.2: in these facts as OpenCL's. What a device lacks, it says when it loads a kernel.
+TargetInfo vulkan() {
+  TargetInfo info = openCL();
+  info.name = info.device = "vulkan";
+  info.kind = TargetKind::Vulkan;
+  return info;
+}
+
 /// A field as text.
 std::string textOf(const std::string &field) { return field; }
 std::string textOf(std::integral auto field) { return std::to_string(field); }
@@ -552,7 +560,7 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
     {"cuda", anyCard},  {"sm_75", turing},  {"sm_80", ampere},           {"sm_86", ampereDesktop},
     {"sm_89", ada},     {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3},
-    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL}};
+    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL},          {"vulkan", vulkan}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

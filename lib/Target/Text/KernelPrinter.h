@@ -5,10 +5,9 @@
 #ifndef ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
 #define ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
 
-#include "Uniform.h"
-
 #include "zyx/Base/Status.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Backend/Uniform.h"
 #include "zyx/Target/Info/TargetInfo.h"
 #include "zyx/Target/Text/Language.h"
 

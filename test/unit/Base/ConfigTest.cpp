@@ -276,7 +276,7 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
   // "cuda" is the first card.
   EXPECT_TRUE(config.isEnabled("cuda") && config.isEnabled("cuda:0") && config.isEnabled("cuda:2"));
   EXPECT_FALSE(config.isEnabled("cuda:1"));
-  EXPECT_THAT(loaded->warnings, testing::SizeIs(12));
+  EXPECT_THAT(loaded->warnings, testing::SizeIs(11));
   EXPECT_THAT(loaded->warnings,
               testing::IsSupersetOf(
                   {"config.json:2: key 'autotune': 'n_launches' is not applicable: schedules are listed and measured, "

@@ -64,6 +64,7 @@ protected:
     setenv("ZYX_CUDA_DRIVER", ZYX_FAKE_CUDA, 1);
     setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
     setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
+    setenv("ZYX_VULKAN_DRIVER", "/none/libvulkan.so.1", 1);
     void *library = dlopen(ZYX_FAKE_CUDA, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "zyxFakeCuda"))();

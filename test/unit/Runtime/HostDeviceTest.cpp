@@ -39,14 +39,14 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
   setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
+  setenv("ZYX_VULKAN_DRIVER", "/none/libvulkan.so.1", 1);
   for (const DeviceListing &listing : listDevices()) {
     auto device = createDevice(listing.name, {.threads = 1});
     EXPECT_EQ(device.isOk(), listing.present) << listing.name;
     if (listing.present) {
       EXPECT_EQ((*device)->name(), listing.name);
     } else {
-      EXPECT_EQ(device.status().code(),
-                listing.name == "vulkan" || listing.name == "webgpu" ? ErrorCode::Unsupported : ErrorCode::NotFound);
+      EXPECT_EQ(device.status().code(), listing.name == "webgpu" ? ErrorCode::Unsupported : ErrorCode::NotFound);
       EXPECT_EQ(device.status().message(), listing.description);
     }
   }
@@ -60,15 +60,17 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
                     "No such file or directory\n"
                     "the loader of OpenCL cannot be opened: /none/libOpenCL.so.1: cannot open shared object file: "
                     "No such file or directory\n"
-                    "this build has no Vulkan device\n"
+                    "the loader of Vulkan cannot be opened: /none/libvulkan.so.1: cannot open shared object file: "
+                    "No such file or directory\n"
                     "this build has no WebGPU device\n");
-  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda, hip, opencl");
+  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda, hip, opencl, vulkan");
 }
 
 TEST(DeviceTest, ListsFacts) {
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
   setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
+  setenv("ZYX_VULKAN_DRIVER", "/none/libvulkan.so.1", 1);
   double flops = 0;
   for (const DeviceListing &listing : listDevices()) {
     const DeviceFacts &facts = listing.facts;

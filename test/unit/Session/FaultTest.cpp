@@ -166,8 +166,9 @@ TEST_F(FaultTest, OpenCompileFromTheCacheLoadAndRun) {
       "Session::compile", [&]() -> Status { return session.compile(sample(type), {.target = "cpu"}).status(); }, runs);
   failEach(
       "Session::prepare", [&]() -> Status { return session.prepare(sample(type), "cpu").status(); }, runs, ofLoader);
-  // A driver of OpenCL has a compiler of its own, which ends the process without memory.
+  // Drivers of OpenCL and Vulkan have compilers of their own, which end the process without memory.
   setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
+  setenv("ZYX_VULKAN_DRIVER", "/none/libvulkan.so.1", 1);
   failEach(
       "Session::listDevices",
       [&]() -> Status { return session::Session::listDevices().empty() ? Status::internal("") : Status::ok(); }, runs);

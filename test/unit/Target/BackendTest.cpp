@@ -50,7 +50,7 @@ protected:
 } // namespace
 
 TEST_F(Backends, EveryRecordHasOne) {
-  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL", "OpenCL"));
+  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL", "OpenCL", "SPIRV"));
   for (const std::string &name : targetNames()) {
     Result<const Backend *> backend = pipelines::backends().find(*lookUpTarget(name));
     ASSERT_TRUE(backend) << backend.status().toString();
@@ -59,6 +59,7 @@ TEST_F(Backends, EveryRecordHasOne) {
                      : name == "cuda" || name.starts_with("sm_") ? "NVVM"
                      : name.starts_with("gfx")                   ? "ROCDL"
                      : name == "opencl"                          ? "OpenCL"
+                     : name == "vulkan"                          ? "SPIRV"
                                                                  : "CPU")
         << name;
   }
@@ -91,6 +92,12 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
   EXPECT_THAT(refusal("c", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
   EXPECT_THAT(refusal("gfx942", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, for which AMD's GPUs have no lowering"));
+  EXPECT_THAT(refusal("vulkan", "threads = 32 : i64", roles),
+              HasSubstr("is in the machine form, for which Vulkan has no lowering"));
+  EXPECT_THAT(refusal("vulkan", "threads = 32 : i64, cluster = 2 : i64"),
+              HasSubstr("has workgroups in clusters, which Vulkan has not"));
+  EXPECT_THAT(refusal("vulkan", "threads = 512 : i64"),
+              HasSubstr("needs 512 threads of a workgroup; target 'vulkan' has 256"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, which OpenCL C has no text for"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),

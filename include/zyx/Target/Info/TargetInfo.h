@@ -17,7 +17,7 @@
 namespace zyx::target {
 
 /// Which emitter makes code for the machine.
-enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2, HIP = 3 };
+enum class TargetKind : uint8_t { CPU = 0, C = 1, CUDA = 2, HIP = 3, Vulkan = 4 };
 
 /// Whose code it is, and for whom.
 struct Identity {

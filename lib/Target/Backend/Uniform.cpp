@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Uniform.h"
+#include "zyx/Target/Backend/Uniform.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_TARGET_TEXT_UNIFORM_H
-#define ZYX_LIB_TARGET_TEXT_UNIFORM_H
+#ifndef ZYX_TARGET_BACKEND_UNIFORM_H
+#define ZYX_TARGET_BACKEND_UNIFORM_H
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
@@ -31,4 +31,4 @@ private:
 
 } // namespace zyx::target
 
-#endif // ZYX_LIB_TARGET_TEXT_UNIFORM_H
+#endif // ZYX_TARGET_BACKEND_UNIFORM_H

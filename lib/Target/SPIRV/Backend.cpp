@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "KernelConversion.h"
+
+#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Target/Backend/PieceEmitter.h"
+#include "zyx/Target/SPIRV/SPIRV.h"
+
+#include "mlir/Target/SPIRV/Serialization.h"
+
+#include <span>
+
+using namespace zyx;
+using namespace zyx::target;
+
+namespace {
+
+Result<std::vector<std::byte>> serialize(mlir::ModuleOp lowered) {
+  ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
+  llvm::SmallVector<uint32_t> words;
+  if (failed(mlir::spirv::serialize(*module, words)))
+    return Status::internal("a module of SPIR-V cannot be serialised");
+  const auto bytes = std::as_bytes(std::span(words.data(), words.size()));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+class SPIRVBackend final : public Backend {
+public:
+  std::string_view name() const override { return "SPIRV"; }
+  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::Vulkan; }
+
+  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
+      return refuseKernel(kernel, "is in the machine form, for which Vulkan has no lowering");
+    if (info->cluster > 1)
+      return refuseKernel(kernel, "has workgroups in clusters, which Vulkan has not");
+    return checkWorkgroup(kernel, *info, target);
+  }
+
+  /// The emitter walks over the lowered form by itself.
+  void addLowering(mlir::OpPassManager &, const TargetInfo &) const override {}
+
+  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t most) const override {
+    auto translate = [](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {
+      ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serialize(lowered));
+      return PieceEmitter::Compile([code = std::move(code)] { return Result<PieceEmitter::Code>(code); });
+    };
+    return std::unique_ptr<Emitter>(
+        std::make_unique<PieceEmitter>("spirv", std::move(translate), std::move(options), most));
+  }
+
+  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {
+    ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
+    std::string text;
+    llvm::raw_string_ostream(text) << **module << '\n';
+    return text;
+  }
+};
+
+} // namespace
+
+Status zyx::target::registerSPIRVBackend(BackendRegistry &registry) {
+  return registry.add(std::make_unique<SPIRVBackend>());
+}

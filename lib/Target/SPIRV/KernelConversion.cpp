@@ -1,0 +1,545 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "KernelConversion.h"
+
+#include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
+
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace zyx::target {
+
+using namespace zyx::kernel;
+using spirv::StorageClass;
+
+//===----------------------------------------------------------------------===//
+// Types, globals and variables
+//===----------------------------------------------------------------------===//
+
+Result<Type> KernelConversion::typeOf(Operation *op, Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  Type element = getElementTypeOrSelf(type), made;
+  if (!vector || vector.getRank() == 1)
+    made = scalars().valueType(element);
+  if (made)
+    return made;
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return refuseOp(op, "has the type " + name + ", which SPIR-V has no scalars for");
+}
+
+/// A bool is a byte.
+Type KernelConversion::memoryType(Type element) {
+  return element.isInteger(1) ? b.getI8Type() : scalars().valueType(element);
+}
+
+spirv::GlobalVariableOp KernelConversion::global(const Twine &name, Type type, StorageClass storage,
+                                                 std::optional<spirv::BuiltIn> builtIn) {
+  const std::string text = name.str();
+  auto found = module.lookupSymbol<spirv::GlobalVariableOp>(text);
+  if (!found) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    Type pointer = spirv::PointerType::get(type, storage);
+    found = builtIn ? spirv::GlobalVariableOp::create(b, loc, pointer, text, *builtIn)
+                    : spirv::GlobalVariableOp::create(b, loc, pointer, text, FlatSymbolRefAttr());
+  }
+  Attribute named = FlatSymbolRefAttr::get(b.getContext(), text);
+  if (!llvm::is_contained(interface, named))
+    interface.push_back(named);
+  return found;
+}
+
+Value KernelConversion::builtIn(StringRef name, spirv::BuiltIn builtIn) {
+  auto triple = VectorType::get({3}, b.getI32Type());
+  Value place = spirv::AddressOfOp::create(b, loc, global(name, triple, StorageClass::Input, builtIn));
+  Value all = spirv::LoadOp::create(b, loc, place);
+  Value x = spirv::CompositeExtractOp::create(b, loc, all, ArrayRef<int32_t>{0});
+  return scalars().resize(x, b.getI64Type(), false);
+}
+
+Value KernelConversion::argument(unsigned number) {
+  Place place;
+  place.base = arguments;
+  place.element = b.getI64Type();
+  return readElement(place, scalars().index(number));
+}
+
+Result<KernelConversion::Values> KernelConversion::variables(Operation *op, TypeRange types) {
+  Values all;
+  for (Type type : types) {
+    ZYX_ASSIGN_OR_RETURN(Type element, typeOf(op, type));
+    for (size_t lane = 0; lane < numLanes(type); ++lane)
+      all.push_back(spirv::VariableOp::create(b, loc, spirv::PointerType::get(element, StorageClass::Function),
+                                              StorageClass::Function, Value()));
+  }
+  return all;
+}
+
+void KernelConversion::assign(const Values &variables, const Values &all) {
+  for (auto [variable, value] : llvm::zip_equal(variables, all))
+    spirv::StoreOp::create(b, loc, variable, value);
+}
+
+KernelConversion::Values KernelConversion::read(const Values &variables) {
+  Values all;
+  for (Value variable : variables)
+    all.push_back(spirv::LoadOp::create(b, loc, variable));
+  return all;
+}
+
+/// What the variables hold now, as the lanes of values of the kernel.
+void KernelConversion::bindRead(const Values &variables, ValueRange ours) {
+  const Values all = read(variables);
+  const Value *next = all.begin();
+  for (Value value : ours)
+    for (size_t lane = 0; lane < numLanes(value.getType()); ++lane)
+      bind(value, *next++);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// The header is a block of its own: what the test computes may have control flow.
+Status KernelConversion::loop(llvm::function_ref<Result<Value>()> test, llvm::function_ref<Status()> body,
+                              llvm::function_ref<void()> step) {
+  auto made = spirv::LoopOp::create(b, loc, spirv::LoopControl::None);
+  Region &region = made.getBody();
+  Block *blocks[6];
+  for (Block *&each : blocks)
+    region.push_back(each = new Block);
+  auto [entry, header, tested, inside, next, merge] = blocks;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  spirv::BranchOp::create(b, loc, header);
+  b.setInsertionPointToStart(header);
+  spirv::BranchOp::create(b, loc, tested);
+  b.setInsertionPointToStart(tested);
+  ZYX_ASSIGN_OR_RETURN(Value condition, test());
+  spirv::BranchConditionalOp::create(b, loc, condition, inside, ValueRange(), merge, ValueRange());
+  b.setInsertionPointToStart(inside);
+  ZYX_RETURN_IF_ERROR(body());
+  spirv::BranchOp::create(b, loc, next);
+  b.setInsertionPointToStart(next);
+  step();
+  spirv::BranchOp::create(b, loc, header);
+  b.setInsertionPointToStart(merge);
+  spirv::MergeOp::create(b, loc);
+  return {};
+}
+
+Status KernelConversion::branch(Value condition, llvm::function_ref<Status()> then,
+                                llvm::function_ref<Status()> otherwise) {
+  auto made = spirv::SelectionOp::create(b, loc, spirv::SelectionControl::None);
+  Region &region = made.getBody();
+  Block *blocks[4];
+  for (Block *&each : blocks)
+    region.push_back(each = new Block);
+  auto [entry, first, second, merge] = blocks;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  spirv::BranchConditionalOp::create(b, loc, condition, first, ValueRange(), second, ValueRange());
+  b.setInsertionPointToStart(first);
+  ZYX_RETURN_IF_ERROR(then());
+  spirv::BranchOp::create(b, loc, merge);
+  b.setInsertionPointToStart(second);
+  ZYX_RETURN_IF_ERROR(otherwise());
+  spirv::BranchOp::create(b, loc, merge);
+  b.setInsertionPointToStart(merge);
+  spirv::MergeOp::create(b, loc);
+  return {};
+}
+
+Status KernelConversion::convert(scf::ForOp op) {
+  ZYX_ASSIGN_OR_RETURN(Values carried, variables(op, op.getResultTypes()));
+  ZYX_ASSIGN_OR_RETURN(Values counter, variables(op, op.getInductionVar().getType()));
+  Values inits;
+  flatten(op.getInitArgs(), inits);
+  assign(carried, inits);
+  assign(counter, {valueOf(op.getLowerBound())});
+  auto test = [&]() -> Result<Value> {
+    Value now = read(counter)[0], end = valueOf(op.getUpperBound());
+    return op.getUnsignedCmp() ? scalars().make<spirv::ULessThanOp>(now, end)
+                               : scalars().make<spirv::SLessThanOp>(now, end);
+  };
+  auto body = [&]() -> Status {
+    bindRead(carried, op.getRegionIterArgs());
+    bindRead(counter, op.getInductionVar());
+    ZYX_RETURN_IF_ERROR(convert(*op.getBody()));
+    Values yielded;
+    flatten(op.getYieldedValues(), yielded);
+    assign(carried, yielded);
+    return {};
+  };
+  auto step = [&] { assign(counter, {scalars().make<spirv::IAddOp>(read(counter)[0], valueOf(op.getStep()))}); };
+  ZYX_RETURN_IF_ERROR(loop(test, body, step));
+  bindRead(carried, op.getResults());
+  return {};
+}
+
+Status KernelConversion::convert(scf::IfOp op) {
+  ZYX_ASSIGN_OR_RETURN(Values results, variables(op, op.getResultTypes()));
+  auto side = [&](Block *block) -> Status {
+    if (!block)
+      return {};
+    ZYX_RETURN_IF_ERROR(convert(*block));
+    Values yielded;
+    flatten(block->getTerminator()->getOperands(), yielded);
+    assign(results, yielded);
+    return {};
+  };
+  ZYX_RETURN_IF_ERROR(
+      branch(valueOf(op.getCondition()), [&] { return side(op.thenBlock()); }, [&] { return side(op.elseBlock()); }));
+  bindRead(results, op.getResults());
+  return {};
+}
+
+Status KernelConversion::convert(scf::WhileOp op) {
+  ZYX_ASSIGN_OR_RETURN(Values before, variables(op, op.getInits().getTypes()));
+  ZYX_ASSIGN_OR_RETURN(Values after, variables(op, op.getResultTypes()));
+  Values inits;
+  flatten(op.getInits(), inits);
+  assign(before, inits);
+  auto test = [&]() -> Result<Value> {
+    bindRead(before, op.getBeforeArguments());
+    ZYX_RETURN_IF_ERROR(convert(*op.getBeforeBody()));
+    Values passed;
+    flatten(op.getConditionOp().getArgs(), passed);
+    assign(after, passed);
+    return valueOf(op.getConditionOp().getCondition());
+  };
+  auto body = [&]() -> Status {
+    bindRead(after, op.getAfterArguments());
+    ZYX_RETURN_IF_ERROR(convert(*op.getAfterBody()));
+    Values yielded;
+    flatten(op.getYieldOp().getOperands(), yielded);
+    assign(before, yielded);
+    return {};
+  };
+  ZYX_RETURN_IF_ERROR(loop(test, body, [] {}));
+  bindRead(after, op.getResults());
+  return {};
+}
+
+Status KernelConversion::convert(GridOp grid) {
+  Scalars its = scalars();
+  Values counts;
+  for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
+    if (auto value = getConstantIntValue(extent)) {
+      counts.push_back(its.index(static_cast<int64_t>(llvm::divideCeil(*value, step))));
+      continue;
+    }
+    Value size = valueOf(cast<Value>(extent));
+    counts.push_back(step == 1 ? size : its.make<spirv::UDivOp>(its.add(size, its.index(step - 1)), its.index(step)));
+  }
+  ZYX_ASSIGN_OR_RETURN(Values counter, variables(grid, b.getI64Type()));
+  assign(counter, {first});
+  auto test = [&]() -> Result<Value> { return scalars().make<spirv::ULessThanOp>(read(counter)[0], programs); };
+  auto body = [&]() -> Status {
+    Scalars here = scalars();
+    Value rest = read(counter)[0];
+    for (int64_t dim = static_cast<int64_t>(counts.size()) - 1; dim >= 0; --dim) {
+      Value position = rest;
+      if (dim != 0) {
+        rest = here.make<spirv::UDivOp>(rest, counts[dim]);
+        position = here.make<spirv::ISubOp>(position, here.mul(rest, counts[dim]));
+      }
+      bind(grid.getIndices()[dim], here.mul(position, here.index(grid.getSteps()[dim])));
+    }
+    ZYX_RETURN_IF_ERROR(convert(grid.getBody().front()));
+    // The next program writes what some threads may still read.
+    if (hasShared)
+      barrier();
+    return {};
+  };
+  return loop(test, body, [&] { assign(counter, {scalars().add(read(counter)[0], stride)}); });
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+Status KernelConversion::convert(IdOp id) {
+  if (id.getKind() != IdKind::Thread)
+    return refuseOp(id, "has no form in SPIR-V");
+  bind(id, groupThreads == 1 ? scalars().index(0) : thread);
+  return {};
+}
+
+void KernelConversion::barrier() {
+  using spirv::MemorySemantics;
+  auto semantics = MemorySemantics::AcquireRelease | MemorySemantics::WorkgroupMemory | MemorySemantics::MakeAvailable |
+                   MemorySemantics::MakeVisible;
+  if (!metBuffers.empty())
+    semantics = semantics | MemorySemantics::UniformMemory;
+  spirv::ControlBarrierOp::create(b, loc, spirv::Scope::Workgroup, spirv::Scope::Workgroup, semantics);
+}
+
+Status KernelConversion::convert(BarrierOp op) {
+  if (op.getScope() != kernel::Scope::Workgroup)
+    return refuseOp(op, "has no form in SPIR-V");
+  if (groupThreads == 1)
+    return {};
+  if (!uniform.isReachedByAll(op))
+    return refuseOp(op, "is not reached by all threads of the workgroup, or it is not known");
+  barrier();
+  return {};
+}
+
+Result<bool> KernelConversion::renameLanes(Operation *op) {
+  auto take = [&](Value from, size_t lane) { bind(op->getResult(0), valueOf(from, lane)); };
+  const size_t count = op->getNumResults() == 1 ? numLanes(op->getResult(0).getType()) : 0;
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    if (extract.hasDynamicPosition() || extract.getNumIndices() != 1)
+      return refuseOp(op, "reads a lane that is not known");
+    take(extract.getSource(), extract.getStaticPosition()[0]);
+  } else if (auto insert = dyn_cast<vector::InsertOp>(op)) {
+    if (insert.hasDynamicPosition() || insert.getNumIndices() != 1)
+      return refuseOp(op, "writes a lane that is not known");
+    for (size_t i = 0; i < count; ++i)
+      static_cast<int64_t>(i) == insert.getStaticPosition()[0] ? take(insert.getValueToStore(), 0)
+                                                               : take(insert.getDest(), i);
+  } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    for (size_t i = 0; i < count; ++i)
+      take(broadcast.getSource(), i);
+  } else if (auto shuffle = dyn_cast<vector::ShuffleOp>(op)) {
+    const auto first = static_cast<int64_t>(numLanes(shuffle.getV1().getType()));
+    for (int64_t which : shuffle.getMask())
+      which < first ? take(shuffle.getV1(), std::max<int64_t>(which, 0)) : take(shuffle.getV2(), which - first);
+  } else if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    const int64_t begin = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
+    for (size_t i = 0; i < count; ++i)
+      take(slice.getSource(), begin + i);
+  } else if (auto elements = dyn_cast<vector::FromElementsOp>(op)) {
+    for (Value element : elements.getElements())
+      take(element, 0);
+  } else if (isa<vector::StepOp>(op)) {
+    for (size_t i = 0; i < count; ++i)
+      bind(op->getResult(0), scalars().index(static_cast<int64_t>(i)));
+  } else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op)) {
+    for (size_t i = 0; i < count; ++i)
+      bind(mask, scalars().number(b.getI1Type(), static_cast<int64_t>(i) < mask.getMaskDimSizes()[0]));
+  } else if (auto created = dyn_cast<vector::CreateMaskOp>(op)) {
+    for (size_t i = 0; i < count; ++i)
+      bind(created, scalars().make<spirv::SLessThanOp>(scalars().index(static_cast<int64_t>(i)),
+                                                       valueOf(created.getOperand(0))));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Status KernelConversion::convertLanes(Operation *op) {
+  auto written = dyn_cast<StoreOp>(op);
+  if (!written && op->getNumResults() == 0)
+    return refuseOp(op, "has no form in SPIR-V");
+  const size_t count = numLanes(written ? written.getValue().getType() : op->getResult(0).getType());
+  for (size_t lane = 0; lane < count; ++lane) {
+    if (written) {
+      ZYX_RETURN_IF_ERROR(store(written, lane));
+    } else if (auto read = dyn_cast<LoadOp>(op)) {
+      ZYX_ASSIGN_OR_RETURN(Value value, load(read, lane));
+      bind(read, value);
+    } else if (auto gathered = dyn_cast<GatherOp>(op)) {
+      ZYX_ASSIGN_OR_RETURN(Value value, gather(gathered, lane));
+      bind(gathered, value);
+    } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      Attribute own = constant.getValue();
+      if (auto all = dyn_cast<DenseElementsAttr>(own))
+        own = all.getValues<Attribute>()[lane];
+      ZYX_ASSIGN_OR_RETURN(Value value, scalars().constant(op, own));
+      bind(constant, value);
+    } else {
+      Values operands;
+      for (Value operand : op->getOperands()) {
+        if (!values.contains(operand))
+          return refuseOp(op, "has no form in SPIR-V");
+        operands.push_back(valueOf(operand, lane));
+      }
+      if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op)) {
+        ZYX_ASSIGN_OR_RETURN(auto both, scalars().computeExtended(op, operands[0], operands[1]));
+        bind(op->getResult(0), both.first);
+        bind(op->getResult(1), both.second);
+        continue;
+      }
+      if (op->getNumResults() != 1 || operands.empty())
+        return refuseOp(op, "has no form in SPIR-V");
+      ZYX_ASSIGN_OR_RETURN(Value value, scalars().compute(op, operands));
+      bind(op->getResult(0), value);
+    }
+  }
+  return {};
+}
+
+Status KernelConversion::convert(Operation *op) {
+  if (isOpTriviallyDead(op) || isa<PrefetchOp>(op))
+    return {};
+  loc = op->getLoc();
+  if (auto view = dyn_cast<ViewOp>(op))
+    return convert(view);
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    return convert(alloc);
+  if (auto subview = dyn_cast<SubviewOp>(op))
+    return convert(subview);
+  if (auto id = dyn_cast<IdOp>(op))
+    return convert(id);
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return convert(barrier);
+  if (auto grid = dyn_cast<GridOp>(op))
+    return convert(grid);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return convert(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return convert(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return convert(loop);
+  ZYX_ASSIGN_OR_RETURN(const bool isRenamed, renameLanes(op));
+  return isRenamed ? Status() : convertLanes(op);
+}
+
+Status KernelConversion::convert(Block &block) {
+  for (Operation &op : block.without_terminator())
+    ZYX_RETURN_IF_ERROR(convert(&op));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// Where a kernel is written or read that finds `buffer` by a view.
+static bool isOf(Value view, Value buffer) {
+  while (auto subview = view.getDefiningOp<SubviewOp>())
+    view = subview.getView();
+  auto whole = view.getDefiningOp<ViewOp>();
+  return whole && whole.getBuffer() == buffer;
+}
+
+Status KernelConversion::convert(FuncOp func) {
+  loc = func.getLoc();
+  groupThreads = static_cast<int64_t>(func.getThreads().value_or(1));
+  Block &body = func.getBody().front();
+  if (bytesOf(func, Space::Private) > mostPrivateBytes)
+    scratchBytes = bytesOf(func, Space::Private);
+  hasShared = bytesOf(func, Space::Shared) != 0;
+  for (Value argument : body.getArguments()) {
+    bool isRead = false, isWritten = false;
+    func.walk([&](Operation *op) {
+      if (auto store = dyn_cast<StoreOp>(op))
+        isWritten |= isOf(store.getView(), argument);
+      if (auto load = dyn_cast<LoadOp>(op))
+        isRead |= isOf(load.getView(), argument);
+      if (auto gather = dyn_cast<GatherOp>(op))
+        isRead |= isOf(gather.getView(), argument);
+    });
+    if (isRead && isWritten && groupThreads != 1)
+      metBuffers.insert(argument);
+  }
+  b.setInsertionPointToEnd(module.getBody());
+  auto made = spirv::FuncOp::create(b, loc, func.getName(), b.getFunctionType({}, {}));
+  b.setInsertionPointToStart(made.addEntryBlock());
+
+  Scalars its = scalars();
+  auto block = spirv::StructType::get(
+      {b.getI64Type()}, {0}, {}, {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
+  Value pushed = spirv::AddressOfOp::create(b, loc, global("zyx.arguments", block, StorageClass::PushConstant));
+  Value member = spirv::AccessChainOp::create(b, loc, pushed, ValueRange{its.number(b.getI32Type(), 0)});
+  arguments = spirv::LoadOp::create(b, loc, member);
+  unsigned buffers = 0, scalarsBegin = 0;
+  for (Value argument : body.getArguments())
+    scalarsBegin += isa<BufferType>(argument.getType());
+  unsigned next = scalarsBegin;
+  for (Value each : body.getArguments()) {
+    if (isa<BufferType>(each.getType())) {
+      bind(each, argument(buffers++));
+      continue;
+    }
+    if (!each.getType().isIntOrIndex())
+      return refuseOp(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
+    ZYX_ASSIGN_OR_RETURN(Type type, typeOf(func, each.getType()));
+    Value value = argument(next++);
+    bind(each, type.isInteger(1) ? its.make<spirv::INotEqualOp>(value, its.index(0)) : its.resize(value, type, false));
+  }
+  Value memory = argument(next), end = argument(next + 1);
+  stride = argument(next + 2);
+  const int64_t threads = groupThreads == 1 ? threadsOfLocalSize : groupThreads;
+  Value group = builtIn("zyx.workgroup", spirv::BuiltIn::WorkgroupId);
+  thread = builtIn("zyx.thread", spirv::BuiltIn::LocalInvocationId);
+  Value number = its.add(its.mul(group, its.index(threads)), thread);
+  scratch = its.add(memory, its.mul(number, its.index(scratchBytes)));
+  first = groupThreads == 1 ? number : group;
+  // A launch has whole workgroups, and scratch memory for as many threads as it asks for.
+  programs = groupThreads != 1 ? end : its.select(its.make<spirv::ULessThanOp>(number, stride), end, its.index(0));
+
+  if (!body.getOps<GridOp>().empty()) {
+    ZYX_RETURN_IF_ERROR(convert(body));
+  } else {
+    Value isThere = its.make<spirv::ULessThanOp>(first, programs);
+    ZYX_RETURN_IF_ERROR(branch(isThere, [&] { return convert(body); }, [] { return Status(); }));
+  }
+  spirv::ReturnOp::create(b, loc);
+  b.setInsertionPointToEnd(module.getBody());
+  spirv::EntryPointOp::create(b, loc, spirv::ExecutionModel::GLCompute, made, interface);
+  spirv::ExecutionModeOp::create(b, loc, made, spirv::ExecutionMode::LocalSize, {static_cast<int32_t>(threads), 1, 1});
+  made.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto pointer = dyn_cast<spirv::PointerType>(type);
+      const bool isAddress = pointer && pointer.getStorageClass() == StorageClass::PhysicalStorageBuffer;
+      Type element = pointer ? pointer.getPointeeType() : type;
+      if (auto array = dyn_cast<spirv::ArrayType>(element))
+        element = array.getElementType();
+      if (element.isInteger(8))
+        capabilities.insert(isAddress ? spirv::Capability::StorageBuffer8BitAccess : spirv::Capability::Int8);
+      if (element.isInteger(16))
+        capabilities.insert(isAddress ? spirv::Capability::StorageBuffer16BitAccess : spirv::Capability::Int16);
+      if (element.isF64())
+        capabilities.insert(spirv::Capability::Float64);
+    }
+  });
+  // Drivers may drop signs of zeros, infinities and NaN where nobody forbids it, and convert in another direction.
+  for (int32_t width : {32, 64})
+    if (width == 32 || capabilities.count(spirv::Capability::Float64))
+      for (auto mode : {spirv::ExecutionMode::SignedZeroInfNanPreserve, spirv::ExecutionMode::RoundingModeRTE})
+        spirv::ExecutionModeOp::create(b, loc, made, mode, width);
+  return {};
+}
+
+Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
+  const TargetInfo *machine = findTarget(kernels);
+  ZYX_ASSERT(machine, "a module of kernels names its machine");
+  kernels.getContext()->loadDialect<spirv::SPIRVDialect>();
+  OpBuilder builder(kernels.getContext());
+  OwningOpRef<spirv::ModuleOp> made = spirv::ModuleOp::create(
+      builder, kernels.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64, spirv::MemoryModel::Vulkan);
+  std::set<spirv::Capability> needed = {spirv::Capability::Shader,
+                                        spirv::Capability::Int64,
+                                        spirv::Capability::PhysicalStorageBufferAddresses,
+                                        spirv::Capability::VulkanMemoryModel,
+                                        spirv::Capability::SignedZeroInfNanPreserve,
+                                        spirv::Capability::RoundingModeRTE};
+  for (FuncOp func : kernels.getOps<FuncOp>()) {
+    if (func.getExternal())
+      continue;
+    CrashNote note(func);
+    KernelConversion conversion(*made, machine->memory.privateBytes);
+    ZYX_RETURN_IF_ERROR(conversion.convert(func));
+    needed.insert(conversion.capabilities.begin(), conversion.capabilities.end());
+  }
+  const std::vector<spirv::Capability> all(needed.begin(), needed.end());
+  (*made)->setAttr(spirv::ModuleOp::getVCETripleAttrName(),
+                   spirv::VerCapExtAttr::get(spirv::Version::V_1_5, all, {}, kernels.getContext()));
+  if (failed(verify(*made)))
+    return Status::internal("the compiler made a module of SPIR-V that is not valid");
+  return made;
+}
+
+} // namespace zyx::target

@@ -1,0 +1,172 @@
+// RUN: zyx-translate --kernel-to-target --target=vulkan %s -o %t.mlir
+// RUN: FileCheck %s < %t.mlir
+// RUN: mlir-translate -no-implicit-module -serialize-spirv %t.mlir -o %t.spv
+// RUN: spirv-val --target-env vulkan1.2 %t.spv
+
+// Of what not every device has, modules ask for what they use.
+// CHECK: spirv.module PhysicalStorageBuffer64 Vulkan requires #spirv.vce<v1.5, [Shader, Int64, Int16, Int8, {{.*}}StorageBuffer16BitAccess, StorageBuffer8BitAccess,
+// CHECK-NOT: Float64
+
+#all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
+#rows = #kernel.map<[#kernel.block<[s0, 64] strides [64, 1] offset 3>]>
+#row = #kernel.map<[#kernel.block<[64, 128] strides [128, 1]>]>
+#sums = #kernel.map<[#kernel.block<[64] strides [1]>]>
+#one = #kernel.map<[#kernel.block<[] strides []>]>
+!f32 = !kernel.buffer<f32, global>
+!i1 = !kernel.buffer<i1, global>
+!f16 = !kernel.buffer<f16, global>
+
+// A program is a thread: a workgroup has 64. Arguments lie in memory, whose address is what a launch gives.
+// CHECK-LABEL: spirv.func @scale()
+// CHECK: spirv.mlir.addressof @zyx.arguments
+// CHECK: spirv.mlir.loop
+// CHECK: [[V:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 4] : f32
+// CHECK: [[P:%.*]] = spirv.FMul [[V]], {{.*}} {no_contraction} : f32
+// CHECK: [[G:%.*]] = spirv.FOrdGreaterThanEqual [[P]], {{.*}} : f32
+// CHECK: [[L:%.*]] = spirv.LogicalNot [[G]] : i1
+// CHECK: [[B:%.*]] = spirv.Select [[L]], {{.*}} : i1, i8
+// CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}}, [[B]] ["Aligned", 1] : i8
+// CHECK-NOT: ControlBarrier
+// CHECK: spirv.ExecutionMode @scale "LocalSize", 64, 1, 1
+// CHECK-NEXT: spirv.ExecutionMode @scale "SignedZeroInfNanPreserve", 32
+// CHECK-NEXT: spirv.ExecutionMode @scale "RoundingModeRTE", 32
+kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {
+  %tenth = arith.constant 0.1 : f32
+  %inf = arith.constant 0x7F800000 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %ys = kernel.view %y map #all : !i1 -> !kernel.view<1000xi1, global>
+  kernel.grid (%i) in [1000] step [2] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %p = arith.mulf %v, %tenth : f32
+    %l = arith.cmpf ult, %p, %inf : f32
+    kernel.store %l, %ys[%i] : i1, !kernel.view<1000xi1, global>
+  }
+  kernel.return
+}
+
+// Small floats are bits, computed with in float and rounded after every op.
+// CHECK-LABEL: spirv.func @halves()
+// CHECK: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
+// CHECK: spirv.FAdd {{.*}} {no_contraction} : f32
+// CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
+kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered>} {
+  %one = arith.constant 1.0 : f16
+  %xs = kernel.view %x[%n] map #rows : !f16 -> !kernel.view<?x64xf16, global>
+  kernel.grid (%i, %j) in [%n, 64] step [1, 1] {
+    %v = kernel.load %xs[%i, %j] : !kernel.view<?x64xf16, global> -> f16
+    %s = arith.addf %v, %one : f16
+    kernel.store %s, %xs[%i, %j] : f16, !kernel.view<?x64xf16, global>
+  }
+  kernel.return
+}
+
+// A program is a workgroup: what it shares is declared at the top. The next program waits for this one's readers.
+// CHECK-LABEL: spirv.func @meet()
+// CHECK: spirv.mlir.loop
+// CHECK: spirv.AccessChain {{.*}} : !spirv.ptr<!spirv.array<128 x f32>, Workgroup>
+// CHECK: spirv.Store "Workgroup" {{.*}} ["NonPrivatePointer"] : f32
+// CHECK-NEXT: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+// CHECK: spirv.Load "Workgroup" {{.*}} ["NonPrivatePointer"] : f32
+// CHECK: spirv.Store "PhysicalStorageBuffer"
+// CHECK-NEXT: spirv.ControlBarrier
+// CHECK: spirv.ExecutionMode @meet "LocalSize", 128, 1, 1
+kernel.func @meet(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  %c127 = arith.constant 127 : index
+  %xs = kernel.view %x map #row : !f32 -> !kernel.view<64x128xf32, global>
+  %ys = kernel.view %y map #row : !f32 -> !kernel.view<64x128xf32, global>
+  kernel.grid (%i) in [64] step [1] {
+    %s = kernel.alloc : !kernel.view<128xf32, shared>
+    %t = kernel.id thread
+    %v = kernel.load %xs[%i, %t] : !kernel.view<64x128xf32, global> -> f32
+    kernel.store %v, %s[%t] : f32, !kernel.view<128xf32, shared>
+    kernel.barrier workgroup
+    %r = arith.subi %c127, %t : index
+    %o = kernel.load %s[%r] : !kernel.view<128xf32, shared> -> f32
+    kernel.store %o, %ys[%i, %t] : f32, !kernel.view<64x128xf32, global>
+  }
+  kernel.return
+}
+
+// What threads read of a buffer that others wrote is nobody's own, and barriers show it.
+// CHECK-LABEL: spirv.func @back()
+// CHECK: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned|NonPrivatePointer", 4] : f32
+// CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible>
+kernel.func @back(%x: !f32) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %c63 = arith.constant 63 : index
+  %xs = kernel.view %x map #sums : !f32 -> !kernel.view<64xf32, global>
+  %t = kernel.id thread
+  %v = kernel.load %xs[%t] : !kernel.view<64xf32, global> -> f32
+  kernel.barrier workgroup
+  %r = arith.subi %c63, %t : index
+  kernel.store %v, %xs[%r] : f32, !kernel.view<64xf32, global>
+  kernel.return
+}
+
+// More private memory than a thread has lies in global memory, a part for each thread.
+// CHECK-LABEL: spirv.func @large()
+// CHECK-NOT: spirv.array
+// CHECK-LABEL: spirv.func @small()
+// CHECK: spirv.Variable : !spirv.ptr<!spirv.array<16 x f32>, Function>
+kernel.func @large(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %p = kernel.alloc : !kernel.view<1000xf32, private>
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    kernel.store %v, %p[%i] : f32, !kernel.view<1000xf32, private>
+    %w = kernel.load %p[%i] : !kernel.view<1000xf32, private> -> f32
+    kernel.store %w, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+kernel.func @small(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %p = kernel.alloc : !kernel.view<16xf32, private>
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    kernel.store %v, %p[%c0] : f32, !kernel.view<16xf32, private>
+    %w = kernel.load %p[%c0] : !kernel.view<16xf32, private> -> f32
+    kernel.store %w, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// A vector is its lanes, which are named one by one: a mask guards each, and nothing is read or written outside.
+// CHECK-LABEL: spirv.func @lanes()
+// CHECK-COUNT-2: spirv.SLessThan
+// CHECK-COUNT-2: spirv.Load "PhysicalStorageBuffer"
+// CHECK-COUNT-2: spirv.FAdd
+// CHECK: spirv.mlir.selection
+// CHECK: spirv.Store "PhysicalStorageBuffer"
+kernel.func @lanes(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [2] {
+    %m = vector.create_mask %n : vector<2xi1>
+    %v = kernel.load %xs[%i] mask %m : vector<2xi1> : !kernel.view<1000xf32, global> -> vector<2xf32>
+    %w = vector.shuffle %v, %v [1, 2] : vector<2xf32>, vector<2xf32>
+    %y = arith.addf %w, %v : vector<2xf32>
+    kernel.store %y, %xs[%i] mask %m : vector<2xi1> : vector<2xf32>, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// What SPIR-V leaves open is spelled out: shifts by too many digits, remainders of negative numbers.
+// CHECK-LABEL: spirv.func @integers()
+// CHECK: [[I:%.*]] = spirv.ULessThanEqual {{.*}} : i32
+// CHECK: spirv.Select [[I]], {{.*}} : i1, i32
+// CHECK: spirv.ShiftLeftLogical
+// CHECK: spirv.Select [[I]], {{.*}} : i1, i32
+// CHECK: [[Q:%.*]] = spirv.SDiv
+// CHECK: [[M:%.*]] = spirv.IMul [[Q]]
+// CHECK: spirv.ISub {{.*}}, [[M]]
+// CHECK-NOT: spirv.SRem
+kernel.func @integers(%x: !kernel.buffer<i32, global>) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !kernel.buffer<i32, global> -> !kernel.view<1000xi32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xi32, global> -> i32
+    %s = arith.shli %v, %v : i32
+    %r = arith.remsi %s, %v : i32
+    kernel.store %r, %xs[%i] : i32, !kernel.view<1000xi32, global>
+  }
+  kernel.return
+}

@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H
+#define ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H
+
+#include <cstdint>
+
+/// What the loader of a test has, what is to fail, and what is given out. `zyxFakeVulkan()` gives it.
+struct FakeVulkan {
+  unsigned devices = 2, minorVersion = 2, driverVersion = 7;
+  /// Whether there is a queue that computes, the features that every device needs, those that some have, and rounding.
+  bool computes = true, hasAddresses = true, hasSmallTypes = true, hasDoubles = true, rounds = true;
+  uint32_t groupThreads = 256, sharedBytes = 32 << 10, mostGroups = 65535;
+  uint64_t largestBytes = 1 << 30;
+  /// The call of this name fails with this result, the `after`-th one from now on.
+  const char *failIn = nullptr;
+  int failWith = -13, after = 1;
+  /// Objects that were made, and not destroyed.
+  int objects = 0;
+  int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0;
+};
+
+#endif // ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H
