@@ -276,6 +276,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
   facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
+  facts.rhsRunBytes = rhs.runBytes;
   for (StoreOp store : stores) {
     auto map = store.getView().getDefiningOp<ViewOp>().getMap();
     for (auto [dim, axis] : llvm::enumerate(axes.of(store.getValue())))
@@ -286,6 +287,16 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.matrixBytes = matrixBytesOf(dot);
   facts.lhsPlain = lhs.alongSecond == 1 && !lhs.window && narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>();
   return facts;
+}
+
+/// Cycles for a packed vector of the right factor. Of windows a run that is shorter than a vector takes as long as one,
+/// and is found before.
+static double packCyclesOf(const DotFacts &facts, const target::TargetInfo &target) {
+  constexpr double perRun = 8;
+  const auto plain = static_cast<double>(target.costs.packCycles);
+  if (!facts.rhsWindow || facts.rhsRunBytes == 0)
+    return plain;
+  return plain + perRun * target.vector.bytes / static_cast<double>(facts.rhsRunBytes);
 }
 
 /// With such tiles; `packRhs` stands in for the rule about packing the right factor, where either is possible.
@@ -339,7 +350,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
     if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
       continue;
     double width = share(n, a, plan.columns, lanes), height = share(m, d, plan.rows);
-    double cost = (width * height / 2 + static_cast<double>(target.costs.packCycles) * width) / lanes + height / 2;
+    double cost = (width * height / 2 + packCyclesOf(facts, target) * width) / lanes + height / 2;
     cost *= llvm::divideCeil(a * d, programs);
     if (least == 0 || cost <= least) {
       least = cost;

@@ -27,8 +27,8 @@ struct DotFacts {
   bool lhsConverted, rhsConverted;
   /// The factor is read through several blocks or with padding: not one by one.
   bool lhsWindow, rhsWindow;
-  /// Bytes of such a left factor that are neighbours along k.
-  int64_t lhsRunBytes;
+  /// Bytes of such a factor that are neighbours in memory, of the left one along k, of the right one along n.
+  int64_t lhsRunBytes, rhsRunBytes;
   /// An output has the type of the sums, and its rows lie along n: sums can wait there.
   bool sumsInOutput;
   /// Of a factor before it is widened, where a matrix unit may take both: bf16 for sums of f32, or 8-bit

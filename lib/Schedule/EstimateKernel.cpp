@@ -305,12 +305,12 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
   }
 }
 
-/// Whether neighbours along an axis of whole vectors are neighbours in what is gathered from.
+/// Whether neighbours along an axis of which a program has whole vectors are neighbours in what is gathered from.
 bool Estimator::readsRows(GatherOp gather) const {
   auto view = gather.getView().getDefiningOp<ViewOp>();
   for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
     if (IotaOp iota = countsAlongAxis(index); iota && view)
-      if (axes.extent(axes.of(iota.getResult(), iota.getDim())) >=
+      if (extentInProgram(axes.of(iota.getResult(), iota.getDim())) >=
               static_cast<int64_t>(target.lanes(bytesOf(gather.getResult()))) &&
           zyx::schedule::strideThrough(view.getMap(), dim) == 1)
         return true;

@@ -307,7 +307,11 @@ private:
     Extent count = extentOf(piece.count);
     if (t.contiguousAxis(dot.getRhs(), k, n) == k)
       return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
-    constexpr int64_t rowsAtOnce = 8;
+    // Windows that are written out are cut at both ends.
+    constexpr int64_t fewRows = 8, windowsAtOnce = 8;
+    const PackedBox any{dot.getRhs(), k,     n,       at, piece.start, t.evaluator.constantIndex(0, loc),
+                        count,        count, element, {}, {}};
+    const int64_t window = packer.rowsOfWindow(any, lanes), rowsAtOnce = window == 1 ? fewRows : windowsAtOnce * window;
     if (count.constant && *count.constant <= rowsAtOnce)
       return packPanels(at, piece.start, t.evaluator.constantIndex(0, loc), count);
     return t.emitLoop(0, count, rowsAtOnce, {}, loc, [&](Value row, Accumulators) -> FailureOr<Accumulators> {

@@ -29,6 +29,30 @@ public:
   RunPacker(TileContext &lowering, Location loc, const PackedBox &box, int64_t lanes)
       : t(lowering), b(lowering.builder), loc(loc), box(box), lanes(lanes) {}
 
+  /// Rows that differ in the innermost parts of their dimension alone, as in a channel's window: how many of them are
+  /// written out where runs are shorter than vectors, so that where each one is and what of it exists is known before,
+  /// but for its place among the others. 1 where that does not pay.
+  int64_t countWindow() {
+    constexpr int64_t mostRows = 32;
+    // Without masked loads, what is not whole is better found out by a branch.
+    const int64_t vectorBytes = t.machine.vector.bytes;
+    const unsigned bits = cast<ViewType>(memory.getType()).getElementType().getIntOrFloatBitWidth();
+    const bool hasMasks = vectorBytes >= 64 || (vectorBytes >= 32 && bits >= 32);
+    if (isTransposed || run > lanes || form.bounds.empty() || !hasMasks)
+      return 1;
+    int64_t rows = 1;
+    numInner = 0;
+    ArrayRef<unsigned> parts = form.dims[rowDim];
+    while (numInner + 1 < parts.size()) {
+      const int64_t extent = form.parts[parts[parts.size() - 1 - numInner]].extent;
+      if (rows * extent > mostRows)
+        break;
+      rows *= extent;
+      ++numInner;
+    }
+    return rows;
+  }
+
   /// Whether the box can be packed so.
   bool analyse() {
     load = onlyLoad();
@@ -111,30 +135,6 @@ private:
                    extent > std::numeric_limits<int32_t>::max() / 8
                ? 0
                : extent;
-  }
-
-  /// Rows that differ in the innermost parts of their dimension alone, as in a channel's window: how many of them are
-  /// written out where runs are shorter than vectors, so that where each one is and what of it exists is known before,
-  /// but for its place among the others. 1 where that does not pay.
-  int64_t countWindow() {
-    constexpr int64_t mostRows = 32;
-    // Without masked loads, what is not whole is better found out by a branch.
-    const int64_t vectorBytes = t.machine.vector.bytes;
-    const unsigned bits = cast<ViewType>(memory.getType()).getElementType().getIntOrFloatBitWidth();
-    const bool hasMasks = vectorBytes >= 64 || (vectorBytes >= 32 && bits >= 32);
-    if (isTransposed || run > lanes || form.bounds.empty() || !hasMasks)
-      return 1;
-    int64_t rows = 1;
-    numInner = 0;
-    ArrayRef<unsigned> parts = form.dims[rowDim];
-    while (numInner + 1 < parts.size()) {
-      const int64_t extent = form.parts[parts[parts.size() - 1 - numInner]].extent;
-      if (rows * extent > mostRows)
-        break;
-      rows *= extent;
-      ++numInner;
-    }
-    return rows;
   }
 
   /// All rows of the box, a window of them at a time.
@@ -529,4 +529,9 @@ FailureOr<bool> Packer::packRuns(const PackedBox &box, int64_t lanes) {
   if (failed(packer.emit()))
     return failure();
   return true;
+}
+
+int64_t Packer::rowsOfWindow(const PackedBox &box, int64_t lanes) {
+  RunPacker packer(t, loc, box, lanes);
+  return lanes > 1 && packer.analyse() ? packer.countWindow() : 1;
 }
