@@ -23,6 +23,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <numeric>
+
 namespace zyx::cost {
 #define GEN_PASS_DEF_LAYOUTRESULTSPASS
 #include "zyx/Cost/Passes.h.inc"
@@ -320,15 +322,27 @@ std::vector<Layouter::Set> Layouter::findSets() {
 /// not.
 static std::optional<SmallVector<int64_t>> findReadOrder(OpResult result) {
   auto group = cast<GroupOp>(result.getOwner());
+  auto findDims = [](RankedTensorType type) {
+    return llvm::filter_to_vector(llvm::seq<int64_t>(0, type.getRank()),
+                                  [&](int64_t dim) { return type.getDimSize(dim) != 1; });
+  };
+  // Dimensions of one element, as convolutions have of groups, lie anywhere.
+  const SmallVector<int64_t> own = findDims(typeOf(result));
   for (auto permute : group.getBlock().getOps<PermuteOp>()) {
-    if (!isa<BlockArgument>(permute.getX()) || typeOf(permute).getRank() != typeOf(result).getRank())
+    const SmallVector<int64_t> read = findDims(typeOf(permute));
+    if (!isa<BlockArgument>(permute.getX()) || read.size() != own.size() || own.empty())
       continue;
-    SmallVector<int64_t> order(typeOf(result).getRank());
-    for (auto [to, from] : llvm::enumerate(permute.getOrder()))
-      order[from] = static_cast<int64_t>(to);
-    const int64_t last = order.back();
-    if (last + 1 != typeOf(result).getRank() && typeOf(permute).getDimSize(last) == typeOf(result).getDimSize(last))
-      return order;
+    SmallVector<size_t> places(own.size());
+    std::iota(places.begin(), places.end(), 0);
+    llvm::sort(places, [&](size_t a, size_t b) { return permute.getOrder()[read[a]] < permute.getOrder()[read[b]]; });
+    const size_t last = places.back();
+    if (last + 1 == own.size() || typeOf(permute).getDimSize(read[last]) != typeOf(result).getDimSize(own[last]))
+      continue;
+    SmallVector<int64_t> order = llvm::filter_to_vector(llvm::seq<int64_t>(0, typeOf(result).getRank()),
+                                                        [&](int64_t dim) { return !llvm::is_contained(own, dim); });
+    for (const size_t place : places)
+      order.push_back(own[place]);
+    return order;
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "Machine.h"
+#include "Tables.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
@@ -21,161 +22,6 @@ using namespace zyx::graph::ir;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-namespace {
-
-/// The elements of a value in their order: integers, or floats.
-struct Table {
-  SmallVector<APInt> integers;
-  SmallVector<APFloat> floats;
-};
-
-/// Computes small values that are made of positions and numbers.
-class Evaluator {
-public:
-  /// Null where a value is none, or where an op is not the same whoever computes it.
-  const Table *get(Value value) {
-    auto [known, isNew] = tables.try_emplace(value);
-    if (isNew) {
-      std::optional<Table> made = compute(value);
-      tables[value] = std::move(made);
-    }
-    const std::optional<Table> &table = tables[value];
-    return table ? &*table : nullptr;
-  }
-
-private:
-  std::optional<Table> compute(Value value) {
-    constexpr int64_t mostElements = 4096;
-    RankedTensorType type = typeOf(value);
-    Type element = type.getElementType();
-    Operation *op = value.getDefiningOp();
-    if (!op || type.getNumElements() > mostElements || type.getNumElements() == 0 ||
-        !(element.isF32() || (isa<IntegerType>(element) && element.getIntOrFloatBitWidth() >= 32 &&
-                              !cast<IntegerType>(element).isUnsigned())))
-      return std::nullopt;
-    if (auto reshape = dyn_cast<ReshapeOp>(op))
-      return copy(reshape.getX());
-    Value source = value;
-    while (isIndexMap(source.getDefiningOp()))
-      source = source.getDefiningOp()->getOperand(0);
-    if (auto constant = source.getDefiningOp<ConstantOp>(); constant && constant.getValue().isSplat())
-      return splat(constant, type.getNumElements());
-    if (auto iota = dyn_cast<IotaOp>(op); iota && isa<IntegerType>(element))
-      return count(type, iota.getDim());
-    if (auto binary = dyn_cast<BinaryOp>(op))
-      return compute(binary);
-    if (auto cast = dyn_cast<CastOp>(op))
-      return compute(cast);
-    return std::nullopt;
-  }
-
-  std::optional<Table> copy(Value value) {
-    const Table *table = get(value);
-    return table ? std::optional(*table) : std::nullopt;
-  }
-
-  static Table splat(ConstantOp source, int64_t count) {
-    Table table;
-    if (isa<FloatType>(typeOf(source).getElementType()))
-      table.floats.assign(count, source.getValue().getSplatValue<APFloat>());
-    else
-      table.integers.assign(count, source.getValue().getSplatValue<APInt>());
-    return table;
-  }
-
-  static Table count(RankedTensorType type, int64_t dim) {
-    Table table;
-    int64_t step = 1;
-    for (int64_t extent : type.getShape().drop_front(dim + 1))
-      step *= extent;
-    for (int64_t i = 0; i < type.getNumElements(); ++i)
-      table.integers.push_back(
-          APInt(type.getElementTypeBitWidth(), static_cast<uint64_t>(i / step % type.getDimSize(dim))));
-    return table;
-  }
-
-  std::optional<Table> compute(BinaryOp op) {
-    const Table *a = get(op.getA()), *b = a ? get(op.getB()) : nullptr;
-    a = b ? get(op.getA()) : nullptr;
-    if (!a || typeOf(op.getA()).getElementType() != typeOf(op).getElementType())
-      return std::nullopt;
-    Table table;
-    for (auto [x, y] : llvm::zip(a->integers, b->integers)) {
-      std::optional<APInt> value = compute(op.getKind(), x, y);
-      if (!value)
-        return std::nullopt;
-      table.integers.push_back(*value);
-    }
-    for (auto [x, y] : llvm::zip(a->floats, b->floats)) {
-      APFloat value = x;
-      switch (op.getKind()) {
-      case BinaryKind::Add:
-        value.add(y, APFloat::rmNearestTiesToEven);
-        break;
-      case BinaryKind::Sub:
-        value.subtract(y, APFloat::rmNearestTiesToEven);
-        break;
-      case BinaryKind::Mul:
-        value.multiply(y, APFloat::rmNearestTiesToEven);
-        break;
-      case BinaryKind::Div:
-        value.divide(y, APFloat::rmNearestTiesToEven);
-        break;
-      default:
-        return std::nullopt;
-      }
-      if (!value.isFinite() || value.isDenormal())
-        return std::nullopt;
-      table.floats.push_back(value);
-    }
-    return table;
-  }
-
-  /// Of positions: divisions of what is negative, or by it, are left to whoever computes them.
-  static std::optional<APInt> compute(BinaryKind kind, const APInt &x, const APInt &y) {
-    switch (kind) {
-    case BinaryKind::Add:
-      return x + y;
-    case BinaryKind::Sub:
-      return x - y;
-    case BinaryKind::Mul:
-      return x * y;
-    case BinaryKind::Max:
-      return x.sgt(y) ? x : y;
-    case BinaryKind::Min:
-      return x.slt(y) ? x : y;
-    case BinaryKind::Div:
-      return x.isNonNegative() && y.isStrictlyPositive() ? std::optional(x.udiv(y)) : std::nullopt;
-    case BinaryKind::Rem:
-      return x.isNonNegative() && y.isStrictlyPositive() ? std::optional(x.urem(y)) : std::nullopt;
-    default:
-      return std::nullopt;
-    }
-  }
-
-  std::optional<Table> compute(CastOp op) {
-    auto from = dyn_cast<IntegerType>(typeOf(op.getX()).getElementType());
-    Type to = typeOf(op).getElementType();
-    const Table *x = from && !from.isUnsigned() ? get(op.getX()) : nullptr;
-    if (!x || (isa<IntegerType>(to) && cast<IntegerType>(to).isUnsigned()))
-      return std::nullopt;
-    Table table;
-    for (const APInt &value : x->integers)
-      if (auto format = dyn_cast<FloatType>(to)) {
-        APFloat number(format.getFloatSemantics());
-        number.convertFromAPInt(value, /*IsSigned=*/true, APFloat::rmNearestTiesToEven);
-        table.floats.push_back(number);
-      } else {
-        table.integers.push_back(value.sextOrTrunc(to.getIntOrFloatBitWidth()));
-      }
-    return table;
-  }
-
-  llvm::DenseMap<Value, std::optional<Table>> tables;
-};
-
-} // namespace
-
 /// What computes a value, but for positions, numbers and views of them.
 static llvm::SetVector<Operation *> findOps(Value value) {
   llvm::SetVector<Operation *> all;
@@ -192,7 +38,7 @@ static llvm::SetVector<Operation *> findOps(Value value) {
 
 static void foldTables(Block &block) {
   constexpr size_t fewestOps = 4;
-  Evaluator evaluator;
+  zyx::fusion::TableEvaluator evaluator;
   // Positions that are gathered, and what else is made of them, as the weights of an interpolation.
   llvm::SetVector<Operation *> places;
   for (auto gather : block.getOps<GatherOp>())
@@ -211,12 +57,8 @@ static void foldTables(Block &block) {
     const llvm::SetVector<Operation *> ops = findOps(op.getResult(0));
     if (!isRead || ops.size() < fewestOps || llvm::none_of(ops, [&](Operation *each) { return places.contains(each); }))
       continue;
-    const Table &table = *evaluator.get(op.getResult(0));
-    RankedTensorType type = typeOf(op.getResult(0));
     OpBuilder builder(&op);
-    auto elements = table.floats.empty() ? DenseElementsAttr::get(type, table.integers)
-                                         : DenseElementsAttr::get(type, table.floats);
-    Value made = ConstantOp::create(builder, op.getLoc(), type, elements);
+    Value made = zyx::fusion::makeTable(builder, op.getLoc(), typeOf(op.getResult(0)), *evaluator.get(op.getResult(0)));
     op.getResult(0).replaceUsesWithIf(made, [&](OpOperand &use) {
       Operation *user = use.getOwner();
       return !isa<BinaryOp, CastOp, ReshapeOp>(user) || !evaluator.get(user->getResult(0));

@@ -186,6 +186,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   if (fuse) {
     entry.addPass(fusion::createFoldIndexArithmeticPass());
     entry.addPass(fusion::createFormUpdatesPass());
+    entry.addPass(fusion::createGatherScatteredPass());
     entry.addPass(fusion::createFoldTablesPass());
     entry.addPass(fusion::createSortRunsPass());
     entry.addPass(fusion::createPartScansPass());

@@ -114,8 +114,13 @@ private:
                   groupThreads = zyx::target::columnThreads(target);
     const SmallVector<Axis> parallel = draft.parallelAxes();
     std::optional<Axis> along;
+    // Windows of what is padded overlap in an order of their own, which is not that of memory.
+    const bool isPadded = draft.gathers.empty() && llvm::any_of(draft.loads, [](LoadOp load) {
+                            MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+                            return !map.isSingleBlock() && map.getBlocks().back().hasValid();
+                          });
     for (Axis axis = 0; axis < axes.size(); ++axis) {
-      const bool isRead = axes.extent(axis) > 1 && draft.isContiguous(axis);
+      const bool isRead = axes.extent(axis) > 1 && (isPadded ? draft.liesAlong(axis) : draft.isContiguous(axis));
       if (isRead && !llvm::is_contained(parallel, axis))
         return false;
       if (isRead)

@@ -172,12 +172,47 @@ private:
     });
   }
 
+  /// How far neighbours along an axis are from each other in what is read for each element of a window: the strides
+  /// of all such reads that have the axis.
+  SmallVector<int64_t> readStrides(Axis axis) {
+    SmallVector<int64_t> strides;
+    for (LoadOp load : draft.loads) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *place = llvm::find(own, axis);
+      if (place != own.end() && llvm::any_of(own, [&](Axis each) { return axes.isCombined(each); }))
+        strides.push_back(
+            std::abs(strideThrough(load.getView().getDefiningOp<ViewOp>().getMap(), place - own.begin())));
+    }
+    return strides;
+  }
+
+  /// Axes in the order in which results lie in memory. If each result reads many elements, the last one is that along
+  /// which all of them are side by side: neighbours read neighbours, even if they write results that are apart.
+  SmallVector<Axis> findOrder() {
+    constexpr uint64_t manyReads = 8;
+    constexpr int64_t fewestNeighbours = 8;
+    SmallVector<Axis> parallel = draft.asInMemory(draft.parallelAxes());
+    if (parallel.empty() || draft.countCombined() < manyReads)
+      return parallel;
+    auto isRead = [&](Axis axis) {
+      const SmallVector<int64_t> strides = readStrides(axis);
+      return axes.extent(axis) >= fewestNeighbours && !strides.empty() &&
+             llvm::all_of(strides, [](int64_t stride) { return stride == 1; });
+    };
+    auto *read = llvm::find_if(parallel, isRead);
+    if (read != parallel.end() && !isRead(parallel.back()))
+      std::rotate(read, read + 1, parallel.end());
+    return parallel;
+  }
+
   /// The same for threads: each has a vector of neighbours in what is written, and its neighbours have the next ones.
   /// Of rows whose windows overlap it has several: it reads what these share once, and factors of a channel once for
   /// all of them.
   void chooseThreadWindows() {
-    constexpr int64_t mostSums = 32, mostRows = 8, enoughThreads = 256;
-    const SmallVector<Axis> parallel = draft.asInMemory(draft.parallelAxes());
+    constexpr int64_t mostSums = 32, enoughThreads = 256;
+    constexpr uint64_t largeWindow = 16;
+    const int64_t mostRows = draft.countCombined() >= largeWindow ? 16 : 8;
+    const SmallVector<Axis> parallel = findOrder();
     if (parallel.empty())
       return;
     llvm::DenseMap<Axis, int64_t> tiles;
@@ -187,6 +222,10 @@ private:
       tile /= 2;
     if (2 * tile < lanes)
       tile = llvm::divideCeil(extent, llvm::divideCeil(extent, lanes));
+    // What strides is read one by one: neighbouring threads share lines of memory then.
+    const SmallVector<int64_t> strides = readStrides(parallel.back());
+    if (!strides.empty() && llvm::all_of(strides, [](int64_t stride) { return stride > 1; }))
+      tile = 1;
     tiles[parallel.back()] = tile;
     int64_t threads = llvm::divideCeil(extent, tile);
     for (Axis axis : ArrayRef(parallel).drop_back())

@@ -552,33 +552,72 @@ static void addGroupNorms(std::vector<Case> &cases) {
 }
 
 /// Linear interpolation along both dimensions of images: positions and weights are made of positions of the results.
+static NodeId interpolate(Builder &b, NodeId y, int64_t from, int64_t to) {
+  const NodeId i = b.iota({DType::I64, {to}}, 0);
+  const auto number = [&](double value) { return b.like(i, value); };
+  const NodeId odd = b.add(b.mul(i, number(2)), number(1));
+  const auto twice = static_cast<double>(2 * to);
+  const NodeId place =
+      b.binary(BinaryKind::Max, b.sub(b.mul(odd, number(static_cast<double>(from))), number(static_cast<double>(to))),
+               number(0));
+  const NodeId low = b.div(place, number(twice));
+  const NodeId high = b.binary(BinaryKind::Min, b.add(low, number(1)), number(static_cast<double>(from - 1)));
+  const NodeId rest = b.cast(b.binary(BinaryKind::Rem, place, number(twice)), DType::F32);
+  const NodeId weight = b.div(rest, b.like(rest, twice));
+  for (const int64_t dim : {2, 3}) {
+    const NodeId first = b.gather(y, low, dim), second = b.gather(y, high, dim);
+    const Shape shape = b.type(first).shape;
+    Shape along(4, 1);
+    along[static_cast<size_t>(dim)] = to;
+    const NodeId w = b.expand(b.reshape(weight, along), shape);
+    y = b.add(first, b.mul(w, b.sub(second, first)));
+  }
+  return y;
+}
+
 static void addInterpolations(std::vector<Case> &cases) {
   for (DType dtype : {DType::F32, DType::F16})
-    for (const bool channelsLast : {false, true})
-      cases.push_back(
-          {"interpolation." + std::string(toString(dtype)) + (channelsLast ? ".last" : ""), [=](Builder &b) {
-             constexpr int64_t from = 9, to = 21;
-             NodeId y = channelsLast ? b.permute(b.x(dtype, {2, from, from, 40}), {0, 3, 1, 2})
-                                     : b.x(dtype, {2, 40, from, from});
-             y = b.cast(y, DType::F32);
-             const NodeId i = b.iota({DType::I64, {to}}, 0);
-             const auto number = [&](double value) { return b.like(i, value); };
-             const NodeId odd = b.add(b.mul(i, number(2)), number(1));
-             const NodeId place = b.binary(BinaryKind::Max, b.sub(b.mul(odd, number(from)), number(to)), number(0));
-             const NodeId low = b.div(place, number(2 * to));
-             const NodeId high = b.binary(BinaryKind::Min, b.add(low, number(1)), number(from - 1));
-             const NodeId rest = b.cast(b.binary(BinaryKind::Rem, place, number(2 * to)), DType::F32);
-             const NodeId weight = b.div(rest, b.like(rest, 2 * to));
-             for (const int64_t dim : {2, 3}) {
-               const NodeId first = b.gather(y, low, dim), second = b.gather(y, high, dim);
-               const Shape shape = b.type(first).shape;
-               Shape along(4, 1);
-               along[static_cast<size_t>(dim)] = to;
-               const NodeId w = b.expand(b.reshape(weight, along), shape);
-               y = b.add(first, b.mul(w, b.sub(second, first)));
-             }
-             return std::vector<NodeId>{b.cast(y, dtype)};
-           }});
+    for (const bool channelsLast : {false, true}) {
+      const std::string name = std::string(toString(dtype)) + (channelsLast ? ".last" : "");
+      const auto draw = [=](Builder &b, int64_t size) {
+        return channelsLast ? b.permute(b.x(dtype, {2, size, size, 40}), {0, 3, 1, 2})
+                            : b.x(dtype, {2, 40, size, size});
+      };
+      cases.push_back({"interpolation." + name, [=](Builder &b) {
+                         const NodeId y = interpolate(b, b.cast(draw(b, 9), DType::F32), 9, 21);
+                         return std::vector<NodeId>{b.cast(y, dtype)};
+                       }});
+      // Larger and smaller ones: rows that several results read, and rows that none does.
+      for (auto [from, to] : {std::pair<int64_t, int64_t>{9, 21}, {21, 9}, {30, 7}})
+        cases.push_back({"interpolation.gradient." + name + "." + std::to_string(from) + "-" + std::to_string(to),
+                         [=, from = from, to = to](Builder &b) {
+                           const NodeId x = draw(b, from);
+                           const NodeId y = b.cast(interpolate(b, b.cast(x, DType::F32), from, to), dtype);
+                           const auto gradients = graph::gradient(b.graph(), {{y}}, {{draw(b, to)}}, {{x}});
+                           if (!gradients.isOk() || !gradients->front()) {
+                             std::fprintf(stderr, "an interpolation without gradients: %s\n",
+                                          gradients.status().message().c_str());
+                             std::abort();
+                           }
+                           return std::vector<NodeId>{*gradients->front()};
+                         }});
+    }
+  // Rows are added at positions that are known: some twice, some outside, to what is there or to zeros.
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32})
+    for (const int64_t dim : {0, 1})
+      cases.push_back({"scatter.known." + std::string(toString(dtype)) + "." + std::to_string(dim), [=](Builder &b) {
+                         constexpr int64_t rows = 17, updates = 40;
+                         const NodeId i = b.iota({DType::I64, {updates}}, 0);
+                         const NodeId place = b.sub(b.div(i, b.like(i, 2)), b.like(i, 2));
+                         Shape shape{30, 30}, own = shape;
+                         shape[static_cast<size_t>(dim)] = rows;
+                         own[static_cast<size_t>(dim)] = updates;
+                         const NodeId x = b.x(dtype, shape), u = b.x(dtype, own);
+                         const NodeId twice = b.mul(u, b.like(u, 2));
+                         return std::vector<NodeId>{b.scatter(graph::ScatterKind::Add, x, place, u, dim),
+                                                    b.scatter(graph::ScatterKind::Add, b.like(x, 0), place,
+                                                              b.sub(twice, b.x(dtype, own)), dim)};
+                       }});
 }
 
 /// Rows whose extents no vector divides: short ones, of a warp; long ones, of one workgroup, and of a cluster's; read

@@ -280,6 +280,16 @@ static void addCompositions(std::vector<Case> &cases) {
                        const auto spread = [&](NodeId v) { return b.along(v, {3, 30, 37}, 2); };
                        return std::vector<NodeId>{b.add(b.mul(x, spread(slow)), spread(b.add(slow, z)))};
                      }});
+  // Large windows that stride: threads have several rows of results, and their neighbours the next columns, or
+  // channels.
+  for (DType dtype : {F32, F16})
+    for (const bool channelsLast : {false, true})
+      cases.push_back({named("pool.strided", dtype) + (channelsLast ? ".last" : ""), [=](Builder &b) {
+                         const NodeId x = channelsLast ? b.permute(b.x(dtype, {96, 19, 19, 64}), {0, 3, 1, 2})
+                                                       : b.x(dtype, {96, 64, 19, 19});
+                         const NodeId slid = b.window(b.cast(x, F32), {2, 3}, {7, 7}, {2, 2}, {1, 1});
+                         return std::vector<NodeId>{b.cast(b.reduce(ReduceKind::Add, slid, {4, 5}), dtype)};
+                       }});
   // Few channels of several images are summed up, and what is summed is written with its channels last.
   for (DType dtype : {F32, BF16})
     cases.push_back({named("permute.and-sum", dtype), [=](Builder &b) {

@@ -308,6 +308,17 @@ static void addFilterGradients(std::vector<Case> &cases) {
              return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, dy), {0, 2, 3}),
                                         b.reduce(ReduceKind::Add, b.mul(slid, dy), {2, 3})};
            }});
+  // Of rows whose channels come last in memory, with what is padded in front alone.
+  for (DType dtype : {DType::F32, DType::BF16})
+    cases.push_back({"reduce.filter-gradient.causal." + std::string(toString(dtype)), [=](Builder &b) {
+                       const Shape rows{3, 300, 256};
+                       const NodeId x = b.permute(b.x(dtype, rows), {0, 2, 1});
+                       const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, 3}, {0, 0, 0}, {0, 0, 0});
+                       const NodeId slid = b.cast(b.window(padded, {2}, {4}, {1}, {1}), DType::F32);
+                       const NodeId dy = b.cast(b.permute(b.x(dtype, rows), {0, 2, 1}), DType::F32);
+                       const NodeId spread = b.expand(b.reshape(dy, {3, 256, 300, 1}), {3, 256, 300, 4});
+                       return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, spread), {0, 2})};
+                     }});
 }
 
 void addReduceCases(std::vector<Case> &cases) {

@@ -168,6 +168,32 @@ def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def GatherScatteredPass : Pass<"zyx-fusion-gather-scattered", "::mlir::func::FuncOp"> {
+  let summary = "Gather what is added at positions that are known";
+  let description = [{
+    The gradient of an interpolation adds rows of updates at positions that are made of positions and numbers. A scatter would be a
+    kernel of its own that adds in memory, and one behind the other where there are several. Each row of the result gathers its own
+    updates instead, at most 8, in their order; a position of -1 gives 0. Gathers come in front of sums, products and casts of which zeros
+    make zeros, and weights are constants. The readers of such a value compute it in their kernels. Results have at most 4096 rows, and at
+    most four for each row of updates.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %0 = graph.iota dim = 0 : tensor<4xi64>
+    %1 = graph.binary div %0, %c2 : tensor<4xi64>
+    %2 = graph.scatter add %zeros[%1], %u dim = 0 : (tensor<3x64xf32>, tensor<4xi64>, tensor<4x64xf32>) -> tensor<3x64xf32>
+    // becomes
+    %0 = graph.constant dense<[0, 2, -1]> : tensor<3xi64>
+    %1 = graph.gather %u[%0] dim = 0 : (tensor<4x64xf32>, tensor<3xi64>) -> tensor<3x64xf32>
+    %2 = graph.constant dense<[1, 3, -1]> : tensor<3xi64>
+    %3 = graph.gather %u[%2] dim = 0 : (tensor<4x64xf32>, tensor<3xi64>) -> tensor<3x64xf32>
+    %4 = graph.binary add %1, %3 : tensor<3x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def FoldTablesPass : Pass<"zyx-fusion-fold-tables", "::mlir::func::FuncOp"> {
   let summary = "Compute positions that gathers read, and weights that go with them";
   let description = [{

@@ -1,0 +1,56 @@
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s
+
+// Windows that stride are read one by one: neighbouring threads have neighbouring columns, and a thread has all rows of a column.
+// CHECK-LABEL: kernel.func @pool
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i2", 1>]>
+kernel.func @pool(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.buffer<f16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg0 map <[<[16384, 13, 13, 7, 7] strides [1024, 64, 2, 32, 1]>]> : <f16, global> -> <16384x13x13x7x7xf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "k0", "k1"] in_bounds [true, true, true, true, true] : <16384x13x13x7x7xf16, global> -> tensor<16384x13x13x7x7xf16>
+  %2 = arith.extf %1 : tensor<16384x13x13x7x7xf16> to tensor<16384x13x13x7x7xf32>
+  %3 = kernel.reduce add %2 dims [3, 4] : tensor<16384x13x13x7x7xf32> -> tensor<16384x13x13xf32>
+  %cst = arith.constant dense<4.900000e+01> : tensor<16384x13x13xf32>
+  %4 = arith.divf %3, %cst : tensor<16384x13x13xf32>
+  %5 = arith.truncf %4 : tensor<16384x13x13xf32> to tensor<16384x13x13xf16>
+  %6 = kernel.view %arg1 map <[<[16384, 13, 13] strides [169, 13, 1]>]> : <f16, global> -> <16384x13x13xf16, global>
+  kernel.store %5, %6[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<16384x13x13xf16>, <16384x13x13xf16, global>
+  kernel.return
+}
+
+// Channels come last in what is read, first in what is written: neighbours read neighbours.
+// CHECK-LABEL: kernel.func @channels_last
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i2", 1>, #kernel.grid_step<"i3", 1>, #kernel.grid_step<"i1", 8>
+kernel.func @channels_last(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg0 map <[<[64, 64, 13, 13, 7, 7] strides [65536, 1, 4096, 128, 2048, 64]>]> : <bf16, global> -> <64x64x13x13x7x7xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "i3", "k0", "k1"] in_bounds [true, true, true, true, true, true] : <64x64x13x13x7x7xbf16, global> -> tensor<64x64x13x13x7x7xbf16>
+  %2 = arith.extf %1 : tensor<64x64x13x13x7x7xbf16> to tensor<64x64x13x13x7x7xf32>
+  %3 = kernel.reduce add %2 dims [4, 5] : tensor<64x64x13x13x7x7xf32> -> tensor<64x64x13x13xf32>
+  %cst = arith.constant dense<4.900000e+01> : tensor<64x64x13x13xf32>
+  %4 = arith.divf %3, %cst : tensor<64x64x13x13xf32>
+  %5 = arith.truncf %4 : tensor<64x64x13x13xf32> to tensor<64x64x13x13xbf16>
+  %6 = kernel.view %arg1 map <[<[64, 64, 13, 13] strides [10816, 169, 13, 1]>]> : <bf16, global> -> <64x64x13x13xbf16, global>
+  kernel.store %5, %6[%c0, %c0, %c0, %c0] in_bounds [true, true, true, true] : tensor<64x64x13x13xbf16>, <64x64x13x13xbf16, global>
+  kernel.return
+}
+
+// The gradient of a causal depthwise filter: channels lie side by side in both operands, not places of the window.
+// CHECK-LABEL: kernel.func @causal
+// CHECK-SAME: {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 128>, #kernel.grid_step<"i1", 1>
+// CHECK-SAME: threads = 512
+kernel.func @causal(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf16, global>, %arg2: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg0 map <[<[2, 5120, 4099, 4] strides [21002240, 4102, 1, 1]>, <[2, 5120, 4102] strides [20971520, 1, 5120] offset -15360 valid [0 : 2, 0 : 5120, 3 : 4099]>]> : <bf16, global> -> <2x5120x4099x4xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "i1"] in_bounds [true, true, true, true] : <2x5120x4099x4xbf16, global> -> tensor<2x5120x4099x4xbf16>
+  %2 = arith.extf %1 : tensor<2x5120x4099x4xbf16> to tensor<2x5120x4099x4xf32>
+  %3 = kernel.view %arg1 map <[<[2, 5120, 4099] strides [20971520, 1, 5120] valid [0 : 2, 0 : 5120, 0 : 4096]>]> : <bf16, global> -> <2x5120x4099xbf16, global>
+  %4 = kernel.load %3[%c0, %c0, %c0] axes ["k0", "i0", "k1"] in_bounds [true, true, true] : <2x5120x4099xbf16, global> -> tensor<2x5120x4099xbf16>
+  %5 = arith.extf %4 : tensor<2x5120x4099xbf16> to tensor<2x5120x4099xf32>
+  %6 = kernel.broadcast %5 dims [0, 1, 2] : tensor<2x5120x4099xf32> -> tensor<2x5120x4099x4xf32>
+  %7 = arith.mulf %6, %2 : tensor<2x5120x4099x4xf32>
+  %8 = kernel.reduce add %7 dims [0, 2] : tensor<2x5120x4099x4xf32> -> tensor<5120x4xf32>
+  %9 = arith.truncf %8 : tensor<5120x4xf32> to tensor<5120x4xbf16>
+  %10 = kernel.view %arg2 map <[<[5120, 4] strides [4, 1]>]> : <bf16, global> -> <5120x4xbf16, global>
+  kernel.store %9, %10[%c0, %c0] in_bounds [true, true] : tensor<5120x4xbf16>, <5120x4xbf16, global>
+  kernel.return
+}
