@@ -8,6 +8,7 @@
 #include "zyx/Target/Backend/PieceEmitter.h"
 #include "zyx/Target/SPIRV/SPIRV.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Target/SPIRV/Serialization.h"
 
 #include <span>
@@ -15,15 +16,19 @@
 using namespace zyx;
 using namespace zyx::target;
 
+Result<std::vector<std::byte>> zyx::target::serializeModule(mlir::spirv::ModuleOp module) {
+  llvm::SmallVector<uint32_t> words;
+  if (failed(mlir::verify(module)) || failed(mlir::spirv::serialize(module, words)))
+    return Status::internal("the compiler made a module of SPIR-V that is not valid");
+  const auto bytes = std::as_bytes(std::span(words.data(), words.size()));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
 namespace {
 
 Result<std::vector<std::byte>> serialize(mlir::ModuleOp lowered) {
   ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
-  llvm::SmallVector<uint32_t> words;
-  if (failed(mlir::spirv::serialize(*module, words)))
-    return Status::internal("a module of SPIR-V cannot be serialised");
-  const auto bytes = std::as_bytes(std::span(words.data(), words.size()));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
+  return serializeModule(*module);
 }
 
 class SPIRVBackend final : public Backend {

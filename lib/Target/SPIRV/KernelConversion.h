@@ -18,8 +18,8 @@
 
 namespace zyx::target {
 
-/// All kernels of a module of the lowered form as one module of the spirv dialect, which is verified: an entry point
-/// for each. docs/device-vulkan.md says how one is called. Values are scalars: of a vector each lane is one.
+/// All kernels of a module of the lowered form as one module of the spirv dialect: an entry point for
+/// each. docs/device-vulkan.md says how one is called. Values are scalars: of a vector each lane is one.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
 
 /// Threads of a workgroup whose programs are threads.

@@ -7,6 +7,11 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/threads.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/power.mlir 2>&1 | FileCheck %s --check-prefix=POWER
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/bools.mlir 2>&1 | FileCheck %s --check-prefix=BOOLS
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/extended.mlir 2>&1 | FileCheck %s --check-prefix=EXTENDED
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/narrow.mlir 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/branch-type.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
 
 //--- vector.mlir
 // VECTOR: error: 'vector.extract' reads a lane that is not known at {{.*}}vector.mlir":8:
@@ -100,5 +105,77 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %v = kernel.load %xs[%c0] : !kernel.view<8xf64, global> -> f64
   %e = math.exp2 %v fastmath<afn> : f64
   kernel.store %e, %xs[%c0] : f64, !kernel.view<8xf64, global>
+  kernel.return
+}
+//--- bools.mlir
+// BOOLS: error: 'arith.cmpi' of bools with signs has no form in SPIR-V
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i64, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
+  %b = arith.cmpi eq, %v, %v : i64
+  %c = arith.cmpi slt, %b, %b : i1
+  %r = arith.select %c, %v, %v : i64
+  kernel.store %r, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- extended.mlir
+// EXTENDED: error: 'arith.mulsi_extended' of this type has no form in SPIR-V
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i64, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
+  %l, %h = arith.mulsi_extended %v, %v : i64
+  kernel.store %h, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- constant.mlir
+// CONSTANT: error: 'arith.constant' has a type that SPIR-V has not
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i64, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
+  %c = arith.constant 5 : i24
+  %w = arith.extui %c : i24 to i64
+  kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- narrow.mlir
+// NARROW: error: 'arith.trunci' has a type that SPIR-V has not
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i64, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
+  %n = arith.trunci %v : i64 to i24
+  %w = arith.extui %n : i24 to i64
+  kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- branch-type.mlir
+// TYPE: error: 'scf.if' has the type i24, which SPIR-V has no scalars for
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<i64, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
+  %b = arith.cmpi eq, %v, %v : i64
+  %n = scf.if %b -> i24 {
+    %one = arith.trunci %v : i64 to i24
+    scf.yield %one : i24
+  } else {
+    %two = arith.trunci %v : i64 to i24
+    scf.yield %two : i24
+  }
+  %w = arith.extui %n : i24 to i64
+  kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
   kernel.return
 }

@@ -207,6 +207,22 @@ TEST_F(VulkanDeviceTest, FewGroupsSuffice) {
   EXPECT_TRUE(tryAll().isOk());
 }
 
+TEST_F(VulkanDeviceTest, RefusesTooManyArguments) {
+  Artifact artifact = sample();
+  constexpr uint32_t most = (64 << 10) / sizeof(uint64_t);
+  artifact.kernels[0].numBuffers = most;
+  std::get<Launch>(artifact.commands[0].action).buffers.assign(most, {0, 0});
+  std::get<Launch>(artifact.commands[0].action).buffers.back() = {4, 0};
+  artifact.commands.resize(1);
+  auto device = createDevice("vulkan");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, artifact);
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const std::vector<int32_t> x(count);
+  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  EXPECT_THAT((*executor)->run().toString(), HasSubstr("a kernel has more than 8192 arguments on device 'vulkan'"));
+}
+
 TEST_F(VulkanDeviceTest, EveryCallMayFail) {
   for (const char *call :
        {"vkCreateDevice", "vkCreatePipelineLayout", "vkCreateCommandPool", "vkCreateSemaphore", "vkCreateBuffer",

@@ -6,8 +6,11 @@
 #include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Target/CPU/CPU.h"
+#include "zyx/Target/SPIRV/SPIRV.h"
 #include "zyx/Target/Text/C.h"
 
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Parser/Parser.h"
 
 #include <gmock/gmock.h>
@@ -156,4 +159,19 @@ TEST_F(Backends, KeepCodeOnlyWhereTheySay) {
   ASSERT_TRUE(emitter) << emitter.status().toString();
   EXPECT_EQ((*emitter)->keptFormat(), "");
   EXPECT_THAT((*emitter)->addKept({}).message(), HasSubstr("this emitter keeps no code of a module"));
+}
+
+TEST_F(Backends, ModulesOfSPIRVAreValid) {
+  context.loadDialect<mlir::spirv::SPIRVDialect>();
+  auto serialized = [&](const std::string &requires_) {
+    const std::string text = "spirv.module Logical GLSL450" + requires_ + " {}";
+    auto module = mlir::parseSourceString<mlir::spirv::ModuleOp>(text, &context, "test.mlir");
+    return serializeModule(*module);
+  };
+  // A header, a capability and the memory model.
+  EXPECT_GT(serialized(" requires #spirv.vce<v1.5, [Shader], []>")->size(), 5 * sizeof(uint32_t));
+  // What a module needs is part of it.
+  const auto invalid = serialized("");
+  ASSERT_FALSE(invalid.isOk());
+  EXPECT_THAT(invalid.status().message(), HasSubstr("the compiler made a module of SPIR-V that is not valid"));
 }
