@@ -69,6 +69,29 @@ kernel.func @whole(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.f
   kernel.return
 }
 
+// Read backwards, the sum without its whole divisors would be negative.
+// CHECK-LABEL: kernel.func @backwards
+// CHECK: %[[BACK:.*]] = arith.muli
+// CHECK: %[[SUM:.*]] = arith.addi %[[BACK]], %c184
+// CHECK: arith.divui %[[SUM]], %c5
+// CHECK: arith.remui %[[SUM]], %c5
+kernel.func @backwards(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %c5 = arith.constant 5 : index
+  %c184 = arith.constant 184 : index
+  %minus = arith.constant -1 : index
+  %one = arith.constant 1.0 : f32
+  %v = kernel.view %x map <[<[896] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<896xf32, global>
+  kernel.grid (%i) in [185] step [8] {
+    %0 = arith.muli %i, %minus : index
+    %1 = arith.addi %0, %c184 : index
+    %2 = arith.divui %1, %c5 : index
+    %3 = arith.remui %1, %c5 : index
+    kernel.store %one, %v[%2] : f32, !kernel.view<896xf32, global>
+    kernel.store %one, %v[%3] : f32, !kernel.view<896xf32, global>
+  }
+  kernel.return
+}
+
 // Nothing is known of a step of one, of 113, and of what a difference leaves.
 // CHECK-LABEL: kernel.func @unknown
 // CHECK: arith.addi

@@ -29,7 +29,7 @@ std::optional<int64_t> numberOf(Value value) {
 }
 
 /// The largest number known to divide an index; 0 of zero, which all numbers divide, and 1 where nothing is known.
-/// Indices are never negative, so a sum or product of them does not wrap.
+/// Of what is read backwards a term may be negative; sums and products of indices do not wrap.
 int64_t alignmentOf(Value index, unsigned depth = 6) {
   if (std::optional<int64_t> number = numberOf(index))
     return *number;
@@ -56,6 +56,23 @@ int64_t alignmentOf(Value index, unsigned depth = 6) {
     return isTooLarge ? 1 : product;
   }
   return 1;
+}
+
+/// Whether an index is known not to be negative, as a term of a sum is that is read backwards.
+bool isNotNegative(Value index, unsigned depth = 6) {
+  if (numberOf(index))
+    return true;
+  if (depth == 0)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return isa<GridOp>(parent) ||
+           (loop && loop.getInductionVar() == index && isNotNegative(loop.getLowerBound(), depth - 1));
+  }
+  Operation *op = index.getDefiningOp();
+  return isa<arith::IndexCastOp, arith::AddIOp, arith::MulIOp, arith::DivUIOp, arith::RemUIOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isNotNegative(operand, depth - 1); });
 }
 
 /// `base` plus a number, of the type that the sum has.
@@ -85,9 +102,11 @@ void divideAligned(Operation *op) {
   if (!divisor || *divisor < 2 || !op->getResult(0).getType().isIntOrIndex())
     return;
   const Sum sum = splitSum(dividend);
-  // Whole divisors add to the quotient alone, and what is less than the alignment to the remainder alone.
+  // Whole divisors add to the quotient alone, and what is less than the alignment to the remainder alone. Without its
+  // whole divisors a sum may be negative where the base is, which divides otherwise.
   const int64_t unit = std::gcd(alignmentOf(sum.base), *divisor), rest = sum.number % unit;
-  const int64_t whole = sum.number / *divisor, kept = sum.number - rest - whole * *divisor;
+  const int64_t whole = isNotNegative(sum.base) ? sum.number / *divisor : 0;
+  const int64_t kept = sum.number - rest - whole * *divisor;
   const bool isQuotient = isa<arith::DivUIOp>(op), isKnown = !isQuotient && unit == *divisor;
   if (rest == 0 && whole == 0 && !isKnown)
     return;
