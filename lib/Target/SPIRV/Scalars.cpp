@@ -81,6 +81,13 @@ Value Scalars::resize(Value value, Type type, bool isSigned) {
   const unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)
     return value;
+  // By halves: lavapipe (22.3) finds nothing that OpSConvert makes of 32 bits below zero.
+  if (isSigned && from == 32 && to == 64) {
+    Value low = spirv::UConvertOp::create(b, loc, type, value);
+    Value sign = make<spirv::ShiftRightArithmeticOp>(value, number(value.getType(), 31));
+    Value high = spirv::UConvertOp::create(b, loc, type, sign);
+    return make<spirv::BitwiseOrOp>(low, shl(high, 32));
+  }
   if (isSigned && to > from)
     return spirv::SConvertOp::create(b, loc, type, value).getResult();
   return spirv::UConvertOp::create(b, loc, type, value).getResult();
