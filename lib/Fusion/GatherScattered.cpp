@@ -180,6 +180,16 @@ static std::optional<Rounds> findRounds(const Table &places, int64_t rows) {
   return rounds;
 }
 
+/// Whether no element is -0, to which the 0 of a row without an update would be added. A sum is -0 only if both terms
+/// are.
+static bool hasNoNegativeZero(Value value, int depth = 16) {
+  if (!isa<FloatType>(typeOf(value).getElementType()) || zyx::fusion::isZero(value))
+    return true;
+  auto sum = value.getDefiningOp<BinaryOp>();
+  return depth > 0 && sum && sum.getKind() == BinaryKind::Add &&
+         (hasNoNegativeZero(sum.getA(), depth - 1) || hasNoNegativeZero(sum.getB(), 0));
+}
+
 static void gatherScattered(Block &block) {
   // A scatter in place does not touch rows without updates.
   constexpr int64_t mostUntouched = 4, mostRows = 4096;
@@ -194,15 +204,15 @@ static void gatherScattered(Block &block) {
     std::optional<Rounds> rounds = places ? findRounds(*places, rows) : std::nullopt;
     if (!rounds)
       continue;
+    const bool haveAll = llvm::none_of(*rounds, [](ArrayRef<int64_t> round) { return llvm::is_contained(round, -1); });
+    if (!haveAll && !hasNoNegativeZero(scatter.getX()))
+      continue;
     OpBuilder builder(scatter);
     Picker picker(scatter, evaluator);
+    // A zero is added to as well: -0 becomes +0, as it does where it is scattered.
     Value sum = scatter.getX();
-    for (const SmallVector<int64_t> &round : *rounds) {
-      Value term = picker.pick(round);
-      sum = zyx::fusion::isZero(sum)
-                ? term
-                : BinaryOp::create(builder, scatter.getLoc(), BinaryKind::Add, sum, term).getResult();
-    }
+    for (const SmallVector<int64_t> &round : *rounds)
+      sum = BinaryOp::create(builder, scatter.getLoc(), BinaryKind::Add, sum, picker.pick(round));
     scatter.replaceAllUsesWith(sum);
     scatter.erase();
   }

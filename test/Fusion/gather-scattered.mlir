@@ -1,13 +1,15 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-gather-scattered | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-gather-scattered | FileCheck %s --check-prefix=ALONE
 
-// Two updates of a row are two gathers; the last row has none.
+// Two updates of a row are two gathers; the last row has none. The zero stays: with it no sum is -0.
 // CHECK-LABEL: func.func @pairs
+// CHECK:       %[[ZERO:.*]] = graph.constant dense<0.000000e+00> : tensor<3x64xf32>
 // CHECK:       %[[FIRST:.*]] = graph.constant dense<[0, 2, -1]> : tensor<3xi64>
 // CHECK:       %[[A:.*]] = graph.gather %arg0[%[[FIRST]]] dim = 0
+// CHECK:       %[[S:.*]] = graph.binary add %[[ZERO]], %[[A]] : tensor<3x64xf32>
 // CHECK:       %[[SECOND:.*]] = graph.constant dense<[1, 3, -1]> : tensor<3xi64>
 // CHECK:       %[[B:.*]] = graph.gather %arg0[%[[SECOND]]] dim = 0
-// CHECK:       graph.binary add %[[A]], %[[B]] : tensor<3x64xf32>
+// CHECK:       graph.binary add %[[S]], %[[B]] : tensor<3x64xf32>
 // CHECK-NOT:   graph.scatter
 // ALONE-LABEL: func.func @pairs
 // ALONE:       graph.scatter
@@ -55,6 +57,10 @@ func.func @weighted(%x: tensor<3x64xf32>, %u: tensor<4x64xf32>) -> tensor<3x64xf
 // CHECK:       graph.scatter
 // CHECK-LABEL: func.func @few
 // CHECK:       graph.scatter
+// CHECK-LABEL: func.func @negative_zeros
+// CHECK:       graph.scatter
+// CHECK-LABEL: func.func @sums
+// CHECK-NOT:   graph.scatter
 func.func @exponentials(%u: tensor<4x64xf32>) -> tensor<5x64xf32> {
   %zeros = graph.constant dense<0.0> : tensor<5x64xf32>
   %0 = graph.iota dim = 0 : tensor<4xi64>
@@ -81,4 +87,18 @@ func.func @few(%x: tensor<20x64xf32>, %u: tensor<4x64xf32>) -> tensor<20x64xf32>
   %0 = graph.iota dim = 0 : tensor<4xi64>
   %1 = graph.scatter add %x[%0], %u dim = 0 : (tensor<20x64xf32>, tensor<4xi64>, tensor<4x64xf32>) -> tensor<20x64xf32>
   return %1 : tensor<20x64xf32>
+}
+
+// A row that gets nothing may be -0, and stays. A sum from +0 on is never -0.
+func.func @negative_zeros(%x: tensor<3x64xf32>, %u: tensor<2x64xf32>) -> tensor<3x64xf32> {
+  %0 = graph.iota dim = 0 : tensor<2xi64>
+  %1 = graph.scatter add %x[%0], %u dim = 0 : (tensor<3x64xf32>, tensor<2xi64>, tensor<2x64xf32>) -> tensor<3x64xf32>
+  return %1 : tensor<3x64xf32>
+}
+func.func @sums(%x: tensor<3x64xf32>, %u: tensor<2x64xf32>) -> tensor<3x64xf32> {
+  %zeros = graph.constant dense<0.0> : tensor<3x64xf32>
+  %0 = graph.iota dim = 0 : tensor<2xi64>
+  %1 = graph.binary add %zeros, %x : tensor<3x64xf32>
+  %2 = graph.scatter add %1[%0], %u dim = 0 : (tensor<3x64xf32>, tensor<2xi64>, tensor<2x64xf32>) -> tensor<3x64xf32>
+  return %2 : tensor<3x64xf32>
 }

@@ -175,7 +175,7 @@ def GatherScatteredPass : Pass<"zyx-fusion-gather-scattered", "::mlir::func::Fun
     kernel of its own that adds in memory, and one behind the other where there are several. Each row of the result gathers its own
     updates instead, at most 8, in their order; a position of -1 gives 0. Gathers come in front of sums, products and casts of which zeros
     make zeros, and weights are constants. The readers of such a value compute it in their kernels. Results have at most 4096 rows, and at
-    most four for each row of updates.
+    most four for each row of updates. Where a row gets no update, what it is added to must not be -0, as a sum from +0 on is not.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
@@ -188,7 +188,8 @@ def GatherScatteredPass : Pass<"zyx-fusion-gather-scattered", "::mlir::func::Fun
     %1 = graph.gather %u[%0] dim = 0 : (tensor<4x64xf32>, tensor<3xi64>) -> tensor<3x64xf32>
     %2 = graph.constant dense<[1, 3, -1]> : tensor<3xi64>
     %3 = graph.gather %u[%2] dim = 0 : (tensor<4x64xf32>, tensor<3xi64>) -> tensor<3x64xf32>
-    %4 = graph.binary add %1, %3 : tensor<3x64xf32>
+    %4 = graph.binary add %zeros, %1 : tensor<3x64xf32>
+    %5 = graph.binary add %4, %3 : tensor<3x64xf32>
     ```
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];

@@ -60,17 +60,17 @@ spirv::GlobalVariableOp KernelConversion::global(const Twine &name, Type type, S
 
 Value KernelConversion::builtIn(StringRef name, spirv::BuiltIn builtIn) {
   auto triple = VectorType::get({3}, b.getI32Type());
-  Value place = spirv::AddressOfOp::create(b, loc, global(name, triple, StorageClass::Input, builtIn));
-  Value all = spirv::LoadOp::create(b, loc, place);
+  Value address = spirv::AddressOfOp::create(b, loc, global(name, triple, StorageClass::Input, builtIn));
+  Value all = spirv::LoadOp::create(b, loc, address);
   Value x = spirv::CompositeExtractOp::create(b, loc, all, ArrayRef<int32_t>{0});
   return scalars().resize(x, b.getI64Type(), false);
 }
 
 Value KernelConversion::argument(unsigned number) {
-  Place place;
-  place.base = arguments;
-  place.element = b.getI64Type();
-  return readElement(place, scalars().index(number));
+  ViewDescriptor descriptor;
+  descriptor.base = arguments;
+  descriptor.element = b.getI64Type();
+  return readElement(descriptor, scalars().index(number));
 }
 
 Result<KernelConversion::Values> KernelConversion::variables(Operation *op, TypeRange types) {
@@ -279,7 +279,7 @@ void KernelConversion::barrier() {
   using spirv::MemorySemantics;
   auto semantics = MemorySemantics::AcquireRelease | MemorySemantics::WorkgroupMemory | MemorySemantics::MakeAvailable |
                    MemorySemantics::MakeVisible;
-  if (!metBuffers.empty())
+  if (!nonPrivateBuffers.empty())
     semantics = semantics | MemorySemantics::UniformMemory;
   spirv::ControlBarrierOp::create(b, loc, spirv::Scope::Workgroup, spirv::Scope::Workgroup, semantics);
 }
@@ -442,7 +442,7 @@ Status KernelConversion::convert(FuncOp func) {
         isRead |= isOf(gather.getView(), argument);
     });
     if (isRead && isWritten && groupThreads != 1)
-      metBuffers.insert(argument);
+      nonPrivateBuffers.insert(argument);
   }
   b.setInsertionPointToEnd(module.getBody());
   auto made = spirv::FuncOp::create(b, loc, func.getName(), b.getFunctionType({}, {}));

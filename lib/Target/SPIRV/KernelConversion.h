@@ -38,11 +38,11 @@ public:
 private:
   using Values = llvm::SmallVector<mlir::Value, 1>;
   /// Where the elements of a view lie: at an address of a buffer, or in an array of the thread's or the workgroup's.
-  struct Place {
+  struct ViewDescriptor {
     mlir::Value base;
     bool isAddress = true;
     /// Threads of the workgroup read what others wrote there.
-    bool isMet = false;
+    bool isNonPrivate = false;
     mlir::Type element;
     mlir::Value offset;
     Values strides;
@@ -101,23 +101,23 @@ private:
   void barrier();
 
   mlir::Value zeroOf(mlir::Type type);
-  mlir::Value linear(const Place &place, mlir::ValueRange indices, size_t lane);
+  mlir::Value linear(const ViewDescriptor &descriptor, mlir::ValueRange indices, size_t lane);
   mlir::Value expression(mlir::AffineExpr expr, mlir::ValueRange symbols);
-  mlir::Value pointer(const Place &place, mlir::Value at);
-  mlir::Value readElement(const Place &place, mlir::Value at);
-  void writeElement(const Place &place, mlir::Value at, mlir::Value value);
+  mlir::Value pointer(const ViewDescriptor &descriptor, mlir::Value at);
+  mlir::Value readElement(const ViewDescriptor &descriptor, mlir::Value at);
+  void writeElement(const ViewDescriptor &descriptor, mlir::Value at, mlir::Value value);
   /// Reads only where the condition holds.
-  mlir::Value readOr(mlir::Value condition, const Place &place, mlir::Value at, mlir::Value otherwise);
+  mlir::Value readOr(mlir::Value condition, const ViewDescriptor &descriptor, mlir::Value at, mlir::Value otherwise);
 
   mlir::spirv::ModuleOp module;
   mlir::OpBuilder b;
   mlir::Location loc;
   const int64_t mostPrivateBytes;
   llvm::DenseMap<mlir::Value, Values> values;
-  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, ViewDescriptor> descriptors;
   /// What the entry point names.
   llvm::SmallVector<mlir::Attribute> interface;
-  llvm::DenseSet<mlir::Value> metBuffers;
+  llvm::DenseSet<mlir::Value> nonPrivateBuffers;
   Uniform uniform;
   int64_t groupThreads = 1, privateBytes = 0, scratchBytes = 0;
   bool hasShared = false;

@@ -40,14 +40,14 @@ Value KernelConversion::expression(AffineExpr expr, ValueRange symbols) {
   }
 }
 
-Value KernelConversion::linear(const Place &place, ValueRange indices, size_t lane) {
+Value KernelConversion::linear(const ViewDescriptor &descriptor, ValueRange indices, size_t lane) {
   Scalars its = scalars();
-  Value result = place.offset;
-  for (auto [i, stride] : llvm::zip(indices, place.strides))
+  Value result = descriptor.offset;
+  for (auto [i, stride] : llvm::zip(indices, descriptor.strides))
     result = its.add(result, its.mul(valueOf(i, lane), stride));
   // The lanes of a vector follow each other along the last dimension.
   if (lane != 0)
-    result = its.add(result, its.mul(its.index(static_cast<int64_t>(lane)), place.strides.back()));
+    result = its.add(result, its.mul(its.index(static_cast<int64_t>(lane)), descriptor.strides.back()));
   return result;
 }
 
@@ -55,15 +55,15 @@ Status KernelConversion::convert(ViewOp view) {
   BlockAttr block = view.getMap().front();
   if (!view.getMap().isSingleBlock() || block.hasValid())
     return refuseOp(view, "has a map that is not one whole block");
-  Place place;
-  place.base = valueOf(view.getBuffer());
-  place.isMet = metBuffers.contains(view.getBuffer());
-  place.element = view.getType().getElementType();
-  ZYX_RETURN_IF_ERROR(typeOf(view, place.element).status());
-  place.offset = expression(block.getOffset(), view.getSymbols());
+  ViewDescriptor descriptor;
+  descriptor.base = valueOf(view.getBuffer());
+  descriptor.isNonPrivate = nonPrivateBuffers.contains(view.getBuffer());
+  descriptor.element = view.getType().getElementType();
+  ZYX_RETURN_IF_ERROR(typeOf(view, descriptor.element).status());
+  descriptor.offset = expression(block.getOffset(), view.getSymbols());
   for (AffineExpr stride : block.getStrides())
-    place.strides.push_back(expression(stride, view.getSymbols()));
-  places[view] = std::move(place);
+    descriptor.strides.push_back(expression(stride, view.getSymbols()));
+  descriptors[view] = std::move(descriptor);
   return {};
 }
 
@@ -73,60 +73,63 @@ Status KernelConversion::convert(AllocOp alloc) {
   const bool isShared = type.getSpace() != Space::Private;
   if (isShared && groupThreads == 1)
     return refuseOp(alloc, "asks for shared memory, which one thread does not have");
-  Place place;
-  place.isAddress = !isShared && scratchBytes != 0;
-  place.isMet = isShared;
-  place.element = type.getElementType();
-  ZYX_RETURN_IF_ERROR(typeOf(alloc, place.element).status());
-  place.offset = its.index(0);
+  ViewDescriptor descriptor;
+  descriptor.isAddress = !isShared && scratchBytes != 0;
+  descriptor.isNonPrivate = isShared;
+  descriptor.element = type.getElementType();
+  ZYX_RETURN_IF_ERROR(typeOf(alloc, descriptor.element).status());
+  descriptor.offset = its.index(0);
   int64_t elements = 1;
   for (int64_t extent : llvm::reverse(type.getShape())) {
-    place.strides.insert(place.strides.begin(), its.index(elements));
+    descriptor.strides.insert(descriptor.strides.begin(), its.index(elements));
     elements *= extent;
   }
-  auto array = spirv::ArrayType::get(memoryType(place.element), static_cast<unsigned>(std::max<int64_t>(elements, 1)));
-  if (place.isAddress) {
-    place.base = its.add(scratch, its.index(privateBytes));
+  auto array =
+      spirv::ArrayType::get(memoryType(descriptor.element), static_cast<unsigned>(std::max<int64_t>(elements, 1)));
+  if (descriptor.isAddress) {
+    descriptor.base = its.add(scratch, its.index(privateBytes));
   } else if (isShared) {
     unsigned number = 0;
     std::string name = "zyx.shared";
     while (module.lookupSymbol(name))
       name = "zyx.shared" + std::to_string(number++);
-    place.base = spirv::AddressOfOp::create(b, loc, global(name, array, StorageClass::Workgroup));
+    descriptor.base = spirv::AddressOfOp::create(b, loc, global(name, array, StorageClass::Workgroup));
   } else {
-    place.base = spirv::VariableOp::create(b, loc, spirv::PointerType::get(array, StorageClass::Function),
-                                           StorageClass::Function, Value());
+    descriptor.base = spirv::VariableOp::create(b, loc, spirv::PointerType::get(array, StorageClass::Function),
+                                                StorageClass::Function, Value());
   }
   if (!isShared)
     privateBytes += bytesOf(alloc);
-  places[alloc] = std::move(place);
+  descriptors[alloc] = std::move(descriptor);
   return {};
 }
 
 Status KernelConversion::convert(SubviewOp subview) {
-  Place place = places.find(subview.getView())->second;
-  place.offset = linear(place, subview.getIndices(), 0);
-  place.strides.erase(place.strides.begin(), place.strides.end() - subview.getType().getRank());
-  places[subview] = std::move(place);
+  ViewDescriptor descriptor = descriptors.find(subview.getView())->second;
+  descriptor.offset = linear(descriptor, subview.getIndices(), 0);
+  descriptor.strides.erase(descriptor.strides.begin(), descriptor.strides.end() - subview.getType().getRank());
+  descriptors[subview] = std::move(descriptor);
   return {};
 }
 
-Value KernelConversion::pointer(const Place &place, Value at) {
+Value KernelConversion::pointer(const ViewDescriptor &descriptor, Value at) {
   Scalars its = scalars();
-  if (!place.isAddress)
-    return spirv::AccessChainOp::create(b, loc, place.base, ValueRange{at});
-  Type element = memoryType(place.element);
+  if (!descriptor.isAddress)
+    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{at});
+  Type element = memoryType(descriptor.element);
   Value bytes = its.mul(at, its.index(element.getIntOrFloatBitWidth() / byteBits));
   return spirv::ConvertUToPtrOp::create(b, loc, spirv::PointerType::get(element, StorageClass::PhysicalStorageBuffer),
-                                        its.add(place.base, bytes));
+                                        its.add(descriptor.base, bytes));
 }
 
-/// How memory is reached: addresses say to what they are aligned, and what threads meet in is no thread's own.
-static std::pair<spirv::MemoryAccessAttr, IntegerAttr> accessOf(OpBuilder &b, bool isAddress, bool isMet, Type type) {
+/// Memory operands: accesses by address say their alignment; memory that other threads of the workgroup read is
+/// NonPrivatePointer.
+static std::pair<spirv::MemoryAccessAttr, IntegerAttr> accessOf(OpBuilder &b, bool isAddress, bool isNonPrivate,
+                                                                Type type) {
   auto access = spirv::MemoryAccess::None;
   if (isAddress)
     access = access | spirv::MemoryAccess::Aligned;
-  if (isMet)
+  if (isNonPrivate)
     access = access | spirv::MemoryAccess::NonPrivatePointer;
   return {access == spirv::MemoryAccess::None ? spirv::MemoryAccessAttr()
                                               : spirv::MemoryAccessAttr::get(b.getContext(), access),
@@ -134,28 +137,28 @@ static std::pair<spirv::MemoryAccessAttr, IntegerAttr> accessOf(OpBuilder &b, bo
                     : IntegerAttr()};
 }
 
-Value KernelConversion::readElement(const Place &place, Value at) {
-  Type type = memoryType(place.element);
-  auto [access, alignment] = accessOf(b, place.isAddress, place.isMet, type);
-  Value value = spirv::LoadOp::create(b, loc, pointer(place, at), access, alignment);
-  return place.element.isInteger(1) ? scalars().make<spirv::INotEqualOp>(value, scalars().number(type, 0)) : value;
+Value KernelConversion::readElement(const ViewDescriptor &descriptor, Value at) {
+  Type type = memoryType(descriptor.element);
+  auto [access, alignment] = accessOf(b, descriptor.isAddress, descriptor.isNonPrivate, type);
+  Value value = spirv::LoadOp::create(b, loc, pointer(descriptor, at), access, alignment);
+  return descriptor.element.isInteger(1) ? scalars().make<spirv::INotEqualOp>(value, scalars().number(type, 0)) : value;
 }
 
-void KernelConversion::writeElement(const Place &place, Value at, Value value) {
-  Type type = memoryType(place.element);
-  auto [access, alignment] = accessOf(b, place.isAddress, place.isMet, type);
-  if (place.element.isInteger(1))
+void KernelConversion::writeElement(const ViewDescriptor &descriptor, Value at, Value value) {
+  Type type = memoryType(descriptor.element);
+  auto [access, alignment] = accessOf(b, descriptor.isAddress, descriptor.isNonPrivate, type);
+  if (descriptor.element.isInteger(1))
     value = scalars().select(value, scalars().number(type, 1), scalars().number(type, 0));
-  spirv::StoreOp::create(b, loc, pointer(place, at), value, access, alignment);
+  spirv::StoreOp::create(b, loc, pointer(descriptor, at), value, access, alignment);
 }
 
-Value KernelConversion::readOr(Value condition, const Place &place, Value at, Value otherwise) {
+Value KernelConversion::readOr(Value condition, const ViewDescriptor &descriptor, Value at, Value otherwise) {
   const Values result = {spirv::VariableOp::create(
       b, loc, spirv::PointerType::get(otherwise.getType(), StorageClass::Function), StorageClass::Function, Value())};
   [[maybe_unused]] const Status status = branch(
       condition,
       [&] {
-        assign(result, {readElement(place, at)});
+        assign(result, {readElement(descriptor, at)});
         return Status();
       },
       [&] {
@@ -167,20 +170,20 @@ Value KernelConversion::readOr(Value condition, const Place &place, Value at, Va
 
 Result<Value> KernelConversion::load(LoadOp load, size_t lane) {
   ZYX_ASSIGN_OR_RETURN(Type type, typeOf(load, load.getType()));
-  const Place &place = places.find(load.getView())->second;
-  Value at = linear(place, load.getIndices(), lane);
+  const ViewDescriptor &descriptor = descriptors.find(load.getView())->second;
+  Value at = linear(descriptor, load.getIndices(), lane);
   if (!load.getMask())
-    return readElement(place, at);
+    return readElement(descriptor, at);
   Value other = load.getOther() ? valueOf(load.getOther(), lane) : zeroOf(type);
-  return readOr(valueOf(load.getMask(), lane), place, at, other);
+  return readOr(valueOf(load.getMask(), lane), descriptor, at, other);
 }
 
 Status KernelConversion::store(StoreOp store, size_t lane) {
   ZYX_RETURN_IF_ERROR(typeOf(store, store.getValue().getType()).status());
-  const Place &place = places.find(store.getView())->second;
-  Value at = linear(place, store.getIndices(), lane), value = valueOf(store.getValue(), lane);
+  const ViewDescriptor &descriptor = descriptors.find(store.getView())->second;
+  Value at = linear(descriptor, store.getIndices(), lane), value = valueOf(store.getValue(), lane);
   auto write = [&] {
-    writeElement(place, at, value);
+    writeElement(descriptor, at, value);
     return Status();
   };
   if (store.getMask())
@@ -193,17 +196,17 @@ Result<Value> KernelConversion::gather(GatherOp gather, size_t lane) {
   ZYX_ASSIGN_OR_RETURN(Type type, typeOf(gather, gather.getType()));
   if (!gather.getView().getType().hasStaticShape())
     return refuseOp(gather, "reads a view whose extents are not known");
-  const Place &place = places.find(gather.getView())->second;
+  const ViewDescriptor &descriptor = descriptors.find(gather.getView())->second;
   Scalars its = scalars();
-  Value at = place.offset, inside = its.number(b.getI1Type(), 1);
+  Value at = descriptor.offset, inside = its.number(b.getI1Type(), 1);
   for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
     Value wide = its.resize(valueOf(index, lane), b.getI64Type(), /*isSigned=*/true);
     Value isInside = its.make<spirv::ULessThanOp>(
         wide, its.index(gather.getView().getType().getDimSize(static_cast<unsigned>(dim))));
     inside = dim == 0 ? isInside : its.make<spirv::LogicalAndOp>(inside, isInside);
-    at = its.add(at, its.mul(wide, place.strides[dim]));
+    at = its.add(at, its.mul(wide, descriptor.strides[dim]));
   }
-  return readOr(inside, place, at, zeroOf(type));
+  return readOr(inside, descriptor, at, zeroOf(type));
 }
 
 Value KernelConversion::zeroOf(Type type) {

@@ -81,7 +81,7 @@ Value Scalars::resize(Value value, Type type, bool isSigned) {
   const unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)
     return value;
-  // By halves: lavapipe (22.3) finds nothing that OpSConvert makes of 32 bits below zero.
+  // By halves: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
   if (isSigned && from == 32 && to == 64) {
     Value low = spirv::UConvertOp::create(b, loc, type, value);
     Value sign = make<spirv::ShiftRightArithmeticOp>(value, number(value.getType(), 31));

@@ -58,6 +58,38 @@ inline Artifact sampleForCuda() {
   return a;
 }
 
+/// The input of a sample.
+inline std::vector<int32_t> sampleInput() {
+  std::vector<int32_t> x(count);
+  for (uint64_t i = 0; i < count; ++i)
+    x[i] = static_cast<int32_t>(7 * i) - 100;
+  return x;
+}
+
+/// Compares the outputs of a sample's run.
+inline Status checkSample(Executor &executor) {
+  std::vector<int32_t> y(count), w(count);
+  int64_t z[2];
+  ZYX_RETURN_IF_ERROR(executor.readOutput(0, std::as_writable_bytes(std::span(y))));
+  ZYX_RETURN_IF_ERROR(executor.readOutput(1, std::as_writable_bytes(std::span(z))));
+  ZYX_RETURN_IF_ERROR(executor.readOutput(2, std::as_writable_bytes(std::span(w))));
+  const std::vector<int32_t> x = sampleInput();
+  for (uint64_t i = 0; i < count; ++i)
+    EXPECT_EQ(y[i], x[i] + 2);
+  EXPECT_EQ(w, x);
+  EXPECT_EQ(z[0], 0x100000008);
+  EXPECT_EQ(z[1], 2);
+  return Status::ok();
+}
+
+/// Runs a sample, and compares.
+inline Status runSample(Executor &executor) {
+  const std::vector<int32_t> x = sampleInput();
+  ZYX_RETURN_IF_ERROR(executor.setInput(0, std::as_bytes(std::span(x))));
+  ZYX_RETURN_IF_ERROR(executor.run());
+  return checkSample(executor);
+}
+
 class CudaTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -78,37 +110,16 @@ protected:
   }
   void TearDown() override { unsetenv("ZYX_CUDA_DRIVER"); }
 
-  std::vector<int32_t> input() {
-    std::vector<int32_t> x(count);
-    for (uint64_t i = 0; i < count; ++i)
-      x[i] = static_cast<int32_t>(7 * i) - 100;
-    return x;
-  }
+  std::vector<int32_t> input() { return sampleInput(); }
 
   /// The first failure of a run from beginning to end.
   Status tryAll(Artifact artifact = sampleForCuda()) {
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("cuda"));
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, std::move(artifact)));
-    const std::vector<int32_t> x = input();
-    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
-    ZYX_RETURN_IF_ERROR(executor->run());
-    return check(*executor);
+    return runSample(*executor);
   }
 
-  Status check(Executor &executor) {
-    std::vector<int32_t> y(count), w(count);
-    int64_t z[2];
-    ZYX_RETURN_IF_ERROR(executor.readOutput(0, std::as_writable_bytes(std::span(y))));
-    ZYX_RETURN_IF_ERROR(executor.readOutput(1, std::as_writable_bytes(std::span(z))));
-    ZYX_RETURN_IF_ERROR(executor.readOutput(2, std::as_writable_bytes(std::span(w))));
-    const std::vector<int32_t> x = input();
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(y[i], x[i] + 2);
-    EXPECT_EQ(w, x);
-    EXPECT_EQ(z[0], 0x100000008);
-    EXPECT_EQ(z[1], 2);
-    return Status::ok();
-  }
+  Status check(Executor &executor) { return checkSample(executor); }
 
   /// Until the host waits for a run that is held back: all of it is handed over.
   void waitForRun() {

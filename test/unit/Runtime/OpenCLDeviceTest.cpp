@@ -41,20 +41,7 @@ protected:
   static Status tryAll(const DeviceOptions &options = {}) {
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("opencl", options));
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, sample()));
-    std::vector<int32_t> x(count), y(count), w(count);
-    for (uint64_t i = 0; i < count; ++i)
-      x[i] = static_cast<int32_t>(3 * i) - 50;
-    ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(x))));
-    ZYX_RETURN_IF_ERROR(executor->run());
-    int64_t z[2];
-    ZYX_RETURN_IF_ERROR(executor->readOutput(0, std::as_writable_bytes(std::span(y))));
-    ZYX_RETURN_IF_ERROR(executor->readOutput(1, std::as_writable_bytes(std::span(z))));
-    ZYX_RETURN_IF_ERROR(executor->readOutput(2, std::as_writable_bytes(std::span(w))));
-    for (uint64_t i = 0; i < count; ++i)
-      EXPECT_EQ(y[i], x[i] + 2);
-    EXPECT_EQ(z[0], 0x100000008);
-    EXPECT_EQ(z[1], 2);
-    EXPECT_EQ(w, x);
+    ZYX_RETURN_IF_ERROR(test::runSample(*executor));
     ZYX_ASSIGN_OR_RETURN(const auto times, executor->profile());
     EXPECT_EQ(times[0].nanoseconds, 1000u);
     return Status::ok();
