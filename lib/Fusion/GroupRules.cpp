@@ -19,6 +19,7 @@ bool zyx::fusion::isTranscendental(Operation *op) {
   switch (unary.getKind()) {
   case UnaryKind::Exp:
   case UnaryKind::Exp2:
+  case UnaryKind::Expm1:
   case UnaryKind::Log:
   case UnaryKind::Log2:
   case UnaryKind::Sin:

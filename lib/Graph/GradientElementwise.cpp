@@ -19,6 +19,9 @@ static void differentiateUnary(GradientPass &p, NodeId y, const Node &node, Node
     return give(p.mul(g, y));
   case UnaryKind::Exp2:
     return give(p.scale(p.mul(g, y), std::numbers::ln2));
+  case UnaryKind::Expm1:
+    // Not y + 1, which has lost its digits where y is next to -1.
+    return give(p.mul(g, p.unary(UnaryKind::Exp, x)));
   case UnaryKind::Log:
     return give(p.div(g, x));
   case UnaryKind::Log2:

@@ -302,6 +302,7 @@ Result<TensorType> Inference::unary() const {
     break;
   case UnaryKind::Exp:
   case UnaryKind::Exp2:
+  case UnaryKind::Expm1:
   case UnaryKind::Log:
   case UnaryKind::Log2:
   case UnaryKind::Recip:

@@ -280,6 +280,8 @@ template <typename P> static void floatUnary(UnaryKind kind, const std::byte *x,
     return wide([](Wide v) { return std::exp(v); });
   case UnaryKind::Exp2:
     return wide([](Wide v) { return std::exp2(v); });
+  case UnaryKind::Expm1:
+    return wide([](Wide v) { return std::expm1(v); });
   case UnaryKind::Log:
     return wide([](Wide v) { return std::log(v); });
   case UnaryKind::Log2:

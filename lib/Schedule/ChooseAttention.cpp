@@ -46,7 +46,7 @@ static bool isHeavy(ArrayRef<Value> computed) {
   llvm::SetVector<Value> values(computed.begin(), computed.end());
   for (size_t i = 0; i < values.size(); ++i) {
     Operation *op = values[i].getDefiningOp();
-    if (isa_and_nonnull<math::TanhOp, math::ErfOp, math::LogOp, math::Log2Op>(op))
+    if (isa_and_nonnull<math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp, math::Log2Op>(op))
       return true;
     if (op && !isa<DotOp, ReduceOp, LoadOp>(op))
       values.insert(op->operand_begin(), op->operand_end());

@@ -53,7 +53,7 @@ double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType
 
 /// In simple instructions, for each element.
 double costOf(Operation *op, const zyx::target::CostFacts &costs) {
-  if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
+  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
     return 12;
   if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
     return 30;

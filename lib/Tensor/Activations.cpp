@@ -22,7 +22,7 @@ Tensor zyx::leakyRelu(const Tensor &x, double slope, Place where) {
 static Tensor exponentialUnit(const Tensor &x, double scale, double alpha, const Place &where) {
   const At at{where};
   const Tensor isAbove = at(x) > at(0), below = zyx::where(isAbove, at(0), at(x));
-  const Tensor curve = at(expm1(alpha == 1 ? below : at(below) / at(alpha), where)) * at(scale);
+  const Tensor curve = at((alpha == 1 ? below : at(below) / at(alpha)).expm1(where)) * at(scale);
   return zyx::where(isAbove, at(x), at(curve));
 }
 

@@ -42,13 +42,6 @@ Tensor zyx::log1p(const Tensor &x, Place where) {
   });
 }
 
-/// (e^x + 1) tanh(x / 2).
-Tensor zyx::expm1(const Tensor &x, Place where) {
-  const At at{where};
-  return widely(x, "expm1", where,
-                [&](const Tensor &t) { return at(at(t.exp(where)) + at(1)) * at((at(t) * at(0.5)).tanh(where)); });
-}
-
 /// 2 t / (1 - t t) with t = tanh(x / 2) where x is small; else by the root of e^x, which overflows where the result
 /// does.
 Tensor zyx::sinh(const Tensor &x, Place where) {

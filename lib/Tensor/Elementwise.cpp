@@ -26,6 +26,7 @@ Tensor Tensor::logicalNot(Place where) const { return makeUnary(UnaryKind::Not, 
 Tensor Tensor::abs(Place where) const { return makeUnary(UnaryKind::Abs, *this, where); }
 Tensor Tensor::exp(Place where) const { return makeUnary(UnaryKind::Exp, *this, where); }
 Tensor Tensor::exp2(Place where) const { return makeUnary(UnaryKind::Exp2, *this, where); }
+Tensor Tensor::expm1(Place where) const { return makeUnary(UnaryKind::Expm1, *this, where); }
 Tensor Tensor::log(Place where) const { return makeUnary(UnaryKind::Log, *this, where); }
 Tensor Tensor::log2(Place where) const { return makeUnary(UnaryKind::Log2, *this, where); }
 Tensor Tensor::sqrt(Place where) const { return makeUnary(UnaryKind::Sqrt, *this, where); }

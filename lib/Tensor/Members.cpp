@@ -48,7 +48,6 @@ Tensor Tensor::isInf(Place where) const { return zyx::isInf(*this, where); }
 Tensor Tensor::isFinite(Place where) const { return zyx::isFinite(*this, where); }
 Tensor Tensor::log10(Place where) const { return zyx::log10(*this, where); }
 Tensor Tensor::log1p(Place where) const { return zyx::log1p(*this, where); }
-Tensor Tensor::expm1(Place where) const { return zyx::expm1(*this, where); }
 Tensor Tensor::sinh(Place where) const { return zyx::sinh(*this, where); }
 Tensor Tensor::cosh(Place where) const { return zyx::cosh(*this, where); }
 Tensor Tensor::asin(Place where) const { return zyx::asin(*this, where); }

@@ -223,6 +223,24 @@ func.func @expensive_prologue(%x: tensor<64x16xf32>, %w: tensor<32x16xf32>) -> t
   return %d : tensor<64x32xf32>
 }
 
+// CHECK-LABEL: func.func @exponential_prologue
+// CHECK-NEXT: graph.group
+// CHECK-NEXT: graph.unary expm1
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group
+// CHECK-NOT: graph.unary
+// CHECK: return
+func.func @exponential_prologue(%x: tensor<64x16xf32>, %w: tensor<32x16xf32>) -> tensor<64x32xf32> {
+  %g = graph.unary expm1 %x : tensor<64x16xf32>
+  %x1 = graph.reshape %g : tensor<64x16xf32> -> tensor<64x1x16xf32>
+  %x2 = graph.expand %x1 : tensor<64x1x16xf32> -> tensor<64x32x16xf32>
+  %w1 = graph.reshape %w : tensor<32x16xf32> -> tensor<1x32x16xf32>
+  %w2 = graph.expand %w1 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<64x32x16xf32>
+  %d = graph.reduce add %p dims = [2] : tensor<64x32x16xf32> -> tensor<64x32xf32>
+  return %d : tensor<64x32xf32>
+}
+
 // Norms of two products: each has its own kernel, the sum goes with one of them.
 // CHECK-LABEL: func.func @two_products
 // CHECK-COUNT-2: graph.group

@@ -73,6 +73,7 @@ static bool isTranscendental(UnaryKind kind) {
   switch (kind) {
   case UnaryKind::Exp:
   case UnaryKind::Exp2:
+  case UnaryKind::Expm1:
   case UnaryKind::Log:
   case UnaryKind::Log2:
   case UnaryKind::Rsqrt:
@@ -432,6 +433,11 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
     return b.add(own, grow(scaled(e, 1)));
   case UnaryKind::Exp2:
     return b.add(own, grow(scaled(e, 0.7)));
+  case UnaryKind::Expm1: {
+    // e^x grows; y + 1 is that, infinite where y is, and rounded to nothing where e^x is small.
+    const NodeId power = maximum(b.unary(UnaryKind::Exp, wide(x)), b.add(wide(y), constant(1)));
+    return b.add(own, b.mul(power, b.unary(UnaryKind::Expm1, e)));
+  }
   case UnaryKind::Log:
     return b.add(own, b.div(e, low));
   case UnaryKind::Log2:

@@ -13,10 +13,10 @@ static std::optional<NodeId> drawUnary(Drawer &d, NodeId x) {
     return d.b.unary(UnaryKind::Not, x);
   if (!isFloat(dtype))
     return d.b.unary(d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Not}), x);
-  const UnaryKind kind =
-      d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Exp, UnaryKind::Tanh, UnaryKind::Sin, UnaryKind::Cos,
-               UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt, UnaryKind::Recip, UnaryKind::Log,
-               UnaryKind::Trunc, UnaryKind::Ceil, UnaryKind::Rsqrt, UnaryKind::Exp2, UnaryKind::Log2});
+  const UnaryKind kind = d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Exp, UnaryKind::Tanh, UnaryKind::Sin,
+                                  UnaryKind::Cos, UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt,
+                                  UnaryKind::Recip, UnaryKind::Log, UnaryKind::Trunc, UnaryKind::Ceil, UnaryKind::Rsqrt,
+                                  UnaryKind::Exp2, UnaryKind::Log2, UnaryKind::Expm1});
   const bool positive =
       kind == UnaryKind::Sqrt || kind == UnaryKind::Log || kind == UnaryKind::Log2 || kind == UnaryKind::Rsqrt;
   return d.b.unary(kind, positive ? d.b.unary(UnaryKind::Abs, x) : x);

@@ -41,9 +41,8 @@ Tensor operator~(Operand a);
 
 // Of floats; f16 and bf16 are f32 inside.
 Tensor log10(const Tensor &x, Place where = Place::current());
-/// log(1 + x) and e^x - 1, with all digits near 0.
+/// log(1 + x), with all digits near 0.
 Tensor log1p(const Tensor &x, Place where = Place::current());
-Tensor expm1(const Tensor &x, Place where = Place::current());
 Tensor sinh(const Tensor &x, Place where = Place::current());
 Tensor cosh(const Tensor &x, Place where = Place::current());
 /// NaN where |x| > 1.

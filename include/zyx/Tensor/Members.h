@@ -50,6 +50,7 @@ inline Tensor logicalNot(const Tensor &x, Place where = Place::current()) { retu
 inline Tensor abs(const Tensor &x, Place where = Place::current()) { return x.abs(where); }
 inline Tensor exp(const Tensor &x, Place where = Place::current()) { return x.exp(where); }
 inline Tensor exp2(const Tensor &x, Place where = Place::current()) { return x.exp2(where); }
+inline Tensor expm1(const Tensor &x, Place where = Place::current()) { return x.expm1(where); }
 inline Tensor log(const Tensor &x, Place where = Place::current()) { return x.log(where); }
 inline Tensor log2(const Tensor &x, Place where = Place::current()) { return x.log2(where); }
 inline Tensor sqrt(const Tensor &x, Place where = Place::current()) { return x.sqrt(where); }

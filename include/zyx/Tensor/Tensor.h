@@ -236,6 +236,7 @@ public:
   Tensor abs(Place where = Place::current()) const;
   Tensor exp(Place where = Place::current()) const;
   Tensor exp2(Place where = Place::current()) const;
+  Tensor expm1(Place where = Place::current()) const;
   Tensor log(Place where = Place::current()) const;
   Tensor log2(Place where = Place::current()) const;
   Tensor sqrt(Place where = Place::current()) const;
@@ -302,7 +303,6 @@ public:
   Tensor isFinite(Place where = Place::current()) const;
   Tensor log10(Place where = Place::current()) const;
   Tensor log1p(Place where = Place::current()) const;
-  Tensor expm1(Place where = Place::current()) const;
   Tensor sinh(Place where = Place::current()) const;
   Tensor cosh(Place where = Place::current()) const;
   Tensor asin(Place where = Place::current()) const;

@@ -155,8 +155,8 @@ bool zyx::kernel::isOnRegisters(Operation *op) {
              arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,
              arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp,
              math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
-             math::CopySignOp, math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp,
-             math::RsqrtOp>(op);
+             math::CopySignOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp,
+             math::ErfOp, math::RsqrtOp>(op);
 }
 
 /// Whether what is done behind the dot can be done to registers.

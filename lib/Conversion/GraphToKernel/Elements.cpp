@@ -104,6 +104,8 @@ Value Tiles::unary(UnaryKind kind, Value x, Type graphElement) {
     return make<math::ExpOp>(x);
   case UnaryKind::Exp2:
     return make<math::Exp2Op>(x);
+  case UnaryKind::Expm1:
+    return make<math::ExpM1Op>(x);
   case UnaryKind::Log:
     return make<math::LogOp>(x);
   case UnaryKind::Log2:

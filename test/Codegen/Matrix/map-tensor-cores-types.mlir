@@ -204,3 +204,30 @@ kernel.func @low(%a: !f32, %b: !f32, %c: !f32) attributes {
   kernel.store %4, %7[%c0, %c0] : tensor<256x256xf32>, !result
   kernel.return
 }
+
+// Behind a product e^x - 1 is computed on its registers.
+// CHECK-LABEL: kernel.func @less_one
+// CHECK: kernel.mma_wait
+// CHECK: math.expm1 %{{.*}} : tensor<64x128xf32, #kernel.frag
+// CHECK: kernel.store {{.*}} : tensor<64x16xbf16
+// NVVM-LABEL: llvm.func @less_one
+// NVVM: nvvm.wgmma.mma_async
+// NVVM: llvm.intr.fma
+// NVVM-NOT: expm1
+// NVVM: llvm.return
+!half = !kernel.buffer<bf16, global>
+kernel.func @less_one(%a: !half, %b: !half, %c: !half) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 4, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[256, 512] strides [512, 1]>]> : !half -> !kernel.view<256x512xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !kernel.view<256x512xbf16, global> -> tensor<256x512xbf16>
+  %2 = kernel.view %b map <[<[512, 256] strides [1, 512]>]> : !half -> !kernel.view<512x256xbf16, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !kernel.view<512x256xbf16, global> -> tensor<512x256xbf16>
+  %z = arith.constant dense<0.0> : tensor<256x256xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<256x512xbf16>, tensor<512x256xbf16> -> tensor<256x256xf32>
+  %5 = math.expm1 %4 : tensor<256x256xf32>
+  %6 = arith.truncf %5 : tensor<256x256xf32> to tensor<256x256xbf16>
+  %7 = kernel.view %c map <[<[256, 256] strides [256, 1]>]> : !half -> !kernel.view<256x256xbf16, global>
+  kernel.store %6, %7[%c0, %c0] : tensor<256x256xbf16>, !kernel.view<256x256xbf16, global>
+  kernel.return
+}

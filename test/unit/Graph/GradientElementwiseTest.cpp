@@ -17,12 +17,12 @@ static Program binary(BinaryKind kind) {
 TEST(GradientElementwiseTest, EachUnaryIsTheDifference) {
   using enum UnaryKind;
   Random random(1);
-  for (UnaryKind kind : {Neg, Exp, Exp2, Log, Log2, Recip, Sqrt, Rsqrt, Sin, Cos, Tan, Tanh, Erf, Abs})
+  for (UnaryKind kind : {Neg, Exp, Exp2, Expm1, Log, Log2, Recip, Sqrt, Rsqrt, Sin, Cos, Tan, Tanh, Erf, Abs})
     for (int i = 0; i < 3; ++i) {
       SCOPED_TRACE(toString(kind));
       expectGradient(unary(kind), {random.values(random.shape(), 0.3, 1.2)});
     }
-  for (UnaryKind kind : {Neg, Exp, Exp2, Recip, Sin, Cos, Tan, Tanh, Erf, Abs}) {
+  for (UnaryKind kind : {Neg, Exp, Exp2, Expm1, Recip, Sin, Cos, Tan, Tanh, Erf, Abs}) {
     SCOPED_TRACE(toString(kind));
     expectGradient(unary(kind), {random.values({4}, -1.2, -0.3)});
   }
@@ -93,6 +93,8 @@ TEST(GradientElementwiseTest, CornersOfUnary) {
   expectNumbers(at(UnaryKind::Tanh, {0, 1000, -1000}), {1, 0, 0});
   expectNumbers(at(UnaryKind::Erf, {1000}), {0});
   expectNumbers(at(UnaryKind::Exp, {-inf, 0}), {0, 1});
+  // At -40 the result is -1, and the slope e^-40.
+  expectNumbers(at(UnaryKind::Expm1, {-inf, -0.0, 0, inf, -40}), {0, 1, 1, inf, 4.248354255291589e-18});
 }
 
 TEST(GradientElementwiseTest, CornersOfBinary) {

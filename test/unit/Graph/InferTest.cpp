@@ -79,8 +79,8 @@ TEST(InferTest, Names) {
 }
 
 TEST(InferTest, DTypesOfUnary) {
-  for (UnaryKind kind :
-       {UnaryKind::Exp, UnaryKind::Recip, UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt})
+  for (UnaryKind kind : {UnaryKind::Exp, UnaryKind::Expm1, UnaryKind::Recip, UnaryKind::Erf, UnaryKind::Floor,
+                         UnaryKind::Round, UnaryKind::Sqrt})
     EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(kind)), floats);
   EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(UnaryKind::Neg)), numbers);
   EXPECT_EQ(acceptedDTypes(Op::Unary, kindOf(UnaryKind::Abs)), numbers);

@@ -184,10 +184,12 @@ double rsqrtDouble(double x) { return 1 / std::sqrt(x); }
 long double rsqrtLong(long double x) { return 1 / std::sqrt(x); }
 
 const UnaryCase unaryCases[] = {
-    {"exp", std::exp, std::exp, 1.5}, {"exp", std::exp, std::exp, 1.5, true}, {"exp2", std::exp2, std::exp2, 1.5},
-    {"log", std::log, std::log, 1.5}, {"log2", std::log2, std::log2, 1.5},    {"tanh", std::tanh, std::tanh, 2},
-    {"erf", std::erf, std::erf, 1.5}, {"rsqrt", rsqrtDouble, rsqrtLong, 1.5}, {"sin", std::sin, std::sin, 1},
-    {"cos", std::cos, std::cos, 1},   {"tan", std::tan, std::tan, 1},
+    {"exp", std::exp, std::exp, 1.5},       {"exp", std::exp, std::exp, 1.5, true},
+    {"exp2", std::exp2, std::exp2, 1.5},    {"expm1", std::expm1, std::expm1, 1.5},
+    {"log", std::log, std::log, 1.5},       {"log2", std::log2, std::log2, 1.5},
+    {"tanh", std::tanh, std::tanh, 2},      {"erf", std::erf, std::erf, 1.5},
+    {"rsqrt", rsqrtDouble, rsqrtLong, 1.5}, {"sin", std::sin, std::sin, 1},
+    {"cos", std::cos, std::cos, 1},         {"tan", std::tan, std::tan, 1},
 };
 
 /// With the instructions of every processor that has fma, and without.

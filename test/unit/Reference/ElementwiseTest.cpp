@@ -59,6 +59,10 @@ TEST(ElementwiseTest, FunctionsAtTheirEdges) {
   for (DType dtype : floats) {
     expectUnary(UnaryKind::Exp, dtype, {0, -inf, inf, quietNaN}, {1, 0, inf, quietNaN});
     expectUnary(UnaryKind::Exp2, dtype, {0, 3, -2, -inf}, {1, 8, 0.25, 0});
+    expectUnary(UnaryKind::Expm1, dtype, {0, -0.0, -inf, inf, quietNaN, -100}, {0, -0.0, -1, inf, quietNaN, -1});
+    // x + x^2 / 2 rounds to x.
+    const double tiny = std::ldexp(1.0, dtype == DType::F16 ? -24 : -60);
+    expectUnary(UnaryKind::Expm1, dtype, {tiny, -tiny}, {tiny, -tiny});
     expectUnary(UnaryKind::Log, dtype, {1, 0, -0.0, -1, inf}, {0, -inf, -inf, quietNaN, inf});
     expectUnary(UnaryKind::Log2, dtype, {8, 0.25, 0, -1}, {3, -2, -inf, quietNaN});
     expectUnary(UnaryKind::Recip, dtype, {4, 0, -0.0, inf, -inf}, {0.25, inf, -inf, 0, -0.0});
@@ -73,10 +77,14 @@ TEST(ElementwiseTest, FunctionsAtTheirEdges) {
 }
 
 TEST(ElementwiseTest, FunctionsRoundOnceToTheirDType) {
-  // From tables, not from libm: exp(1), log(2), sin(1), cos(1), tan(1), tanh(1), erf(1), 1/sqrt(2).
+  // From tables, not from libm: exp(1), expm1, log(2), sin(1), cos(1), tan(1), tanh(1), erf(1), 1/sqrt(2).
   expectUnary(UnaryKind::Exp, DType::F32, {1}, {double(2.718281828459045f)});
   expectUnary(UnaryKind::Exp, DType::F16, {1}, {2.71875});
   expectUnary(UnaryKind::Exp, DType::BF16, {1}, {2.71875});
+  expectUnary(UnaryKind::Expm1, DType::F64, {1, 1e-5}, {1.718281828459045, 1.0000050000166668e-5});
+  expectUnary(UnaryKind::Expm1, DType::F32, {1, -1}, {double(1.718281828459045f), double(-0.6321205588285577f)});
+  expectUnary(UnaryKind::Expm1, DType::F16, {1, 12}, {1.71875, inf});
+  expectUnary(UnaryKind::Expm1, DType::BF16, {1, -1}, {1.71875, -0.6328125});
   expectUnary(UnaryKind::Log, DType::F32, {2}, {double(0.6931471805599453f)});
   expectUnary(UnaryKind::Sin, DType::F32, {1}, {double(0.8414709848078965f)});
   expectUnary(UnaryKind::Cos, DType::F32, {1}, {double(0.5403023058681398f)});

@@ -39,6 +39,7 @@ TEST_P(InventoryTest, Unary) {
   };
   EXPECT_THAT(x.exp().toVector<double>(), near(x, std::exp));
   EXPECT_THAT(x.exp2().toVector<double>(), near(x, std::exp2));
+  EXPECT_THAT(x.expm1().toVector<double>(), near(x, std::expm1));
   EXPECT_THAT(positive.log().toVector<double>(), near(positive, std::log));
   EXPECT_THAT(positive.log2().toVector<double>(), near(positive, std::log2));
   EXPECT_THAT(positive.sqrt().toVector<double>(), near(positive, std::sqrt));

@@ -56,6 +56,7 @@ static Expansion findExpansion(Operation *op, Instructions has) {
                              bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(exp2);
       })
+      .Case([](math::ExpM1Op) { return unary(expm1); })
       .Case([](math::LogOp) { return unary(log); })
       .Case([](math::Log2Op) { return unary(log2); })
       .Case([](math::TanhOp) { return unary(tanh); })

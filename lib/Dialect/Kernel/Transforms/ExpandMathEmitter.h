@@ -141,6 +141,8 @@ Num exp(Num x);
 /// The same for an x that is at most 0 or NaN.
 Num expNonpositive(Num x);
 Num exp2(Num x);
+/// e^x - 1 with all digits near 0.
+Num expm1(Num x);
 Num log(Num x);
 Num log2(Num x);
 Num tanh(Num x);

@@ -137,6 +137,37 @@ Num exp2(Num x) {
   });
 }
 
+/// (e^r - 1 - r) / r^2 for |r| <= ln2 / 2; of e^r - 1: 2^-31.1 (f32), 2^-61.6 (f64).
+static Num expm1Polynomial(Num r) {
+  if (r.width() == 64)
+    return polynomial(r, {5.0e-1, 1.66666666666666768e-1, 4.16666666666666852e-2, 8.33333333332177822e-3,
+                          1.38888888888924304e-3, 1.98412698853967856e-4, 2.48015872831886821e-5, 2.755724509740087e-6,
+                          2.75573249757807349e-7, 2.5108704916202073e-8, 2.08955216679425123e-9});
+  return polynomial(r, {5.0e-1, 1.666666567e-1, 4.166649282e-2, 8.333545178e-3, 1.393233077e-3, 1.97625719e-4});
+}
+
+/// a * b + c, where what the product is rounded to does not matter.
+static Num addProduct(Num a, Num b, Num c) { return a.emitter->has.fma ? fma(a, b, c) : a * b + c; }
+
+/// With e^x = 2^n e^r: 2^n (r + r^2 p(r)) + (2^n - 1), where r = high + low and 2^n high is added first, because it is
+/// exact.
+Num expm1(Num x) {
+  Format format(x);
+  // Above, the result is infinite, and n would leave its bits; below, it rounds to -1.
+  Num limited = clampBelow(clampAbove(x, format.is64 ? 710 : 89), format.is64 ? -40 : -20);
+  // Of half of the result: 2^n is beyond the range where the result is not.
+  double magic = format.magic() + format.bias() - 1;
+  Num rounded = fma(limited, format.log2e(), magic);
+  Num n = rounded - magic;
+  Num half = fromBits(toBits(rounded) << format.mantissa());
+  Num high = fma(n, -format.ln2High(), limited), low = n * -format.ln2Low();
+  Num r = high + low;
+  Num rest = addProduct(r * r, expm1Polynomial(r), low);
+  Num result = addProduct(rest, half, addProduct(high, half, half - 0.5)) * 2.0;
+  // Half of a denormal has lost a digit, and the sum of two zeros their sign.
+  return select(abs(x) < (format.is64 ? 0x1p-60 : 0x1p-30), x, result);
+}
+
 /// e^x where the result is known to be normal.
 static Num expNormal(Num x) {
   Format format(x);

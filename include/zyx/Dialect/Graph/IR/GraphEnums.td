@@ -52,6 +52,7 @@ defvar Graph_UnaryKinds = [
   Graph_Unary<"Round", 16, "round", floatTypes, "the nearest whole number, ties to the even one">,
   Graph_Unary<"Trunc", 17, "trunc", floatTypes, "x without its fraction">,
   Graph_Unary<"Abs", 18, "abs", numberTypes, "absolute value; of the smallest signed integer, itself">,
+  Graph_Unary<"Expm1", 19, "expm1", floatTypes, "e to the x, less 1, with all digits near 0; -0 stays -0">,
 ];
 def Graph_UnaryKind : I32Enum<"UnaryKind", "what a unary op computes",
                               !foreach(kind, Graph_UnaryKinds, !cast<EnumCase>(kind))> {
