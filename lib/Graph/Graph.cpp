@@ -249,7 +249,7 @@ Result<NodeId> Graph::add(Op op, std::span<const NodeId> operands, Attributes at
   slot = {id, static_cast<uint32_t>(hash >> 32)};
   hashes.push_back(hash);
   nodes.push_back(Node(op, std::move(attributes), operands, std::move(type)));
-  places.push_back({fileNumber(location.file), location.line, location.column});
+  locations.push_back({fileNumber(location.file), location.line, location.column});
   return id;
 }
 

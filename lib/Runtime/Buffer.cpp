@@ -117,7 +117,7 @@ void Buffer::noteWrite(Point point) {
   ++numWrites;
 }
 
-void Buffer::noteTaking(Point point) {
+void Buffer::noteDonation(Point point) {
   std::lock_guard lock(mutex);
   std::vector<Point> earlier = std::move(before);
   if (lastWrite.isReached())
@@ -130,19 +130,19 @@ void Buffer::noteTaking(Point point) {
   previous = std::move(contents);
 }
 
-void Buffer::noteUntouched(const Point &point) {
+void Buffer::noteNeverBegan(const Point &point) {
   std::lock_guard lock(mutex);
   isUntouched |= isSame(lastWrite, point);
   std::erase_if(before, [&](const Point &write) { return isSame(write, point); });
 }
 
-void Buffer::undoTaking(const Point &point) {
+void Buffer::cancelDonation(const Point &point) {
   std::lock_guard lock(mutex);
   if (isSame(lastWrite, point))
     noteWrite(std::move(previous));
 }
 
-std::shared_ptr<Buffer> Buffer::takeBack() {
+std::shared_ptr<Buffer> Buffer::recoverDonated() {
   std::vector<Point> last;
   beforeRead(last);
   if (last.front().wait().isOk())

@@ -240,7 +240,7 @@ void Executor::note(const Point &run) {
     slot.buffer->noteRead(run);
   for (const InitStep &step : initSteps)
     step.memory->noteRead(run);
-  forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteTaking(run); });
+  forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->noteDonation(run); });
   // Of those once more, which changes nothing.
   for (const Slot &slot : outputs)
     slot.buffer->noteWrite(run);
@@ -314,7 +314,7 @@ Status Executor::runNow(const std::function<Status(Part)> &runPart) {
     return runs->signal(numRuns);
   runs->fail(status);
   if (!hasBegun)
-    forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->undoTaking({runs, numRuns}); });
+    forEachTaken([&](const std::shared_ptr<Buffer> &buffer) { buffer->cancelDonation({runs, numRuns}); });
   runs = nullptr;
   return status;
 }
@@ -407,7 +407,7 @@ Result<Point> Executor::submitOn(void *stream, std::span<const Point> wait) {
   if (!taken.empty())
     skipped = [taken = std::move(taken), run] {
       for (const std::shared_ptr<Buffer> &buffer : taken)
-        buffer->noteUntouched(run);
+        buffer->noteNeverBegan(run);
     };
   Hold hold(*this);
   std::vector<Point> afterRun = after;

@@ -70,7 +70,7 @@ public:
   /// Whether workgroups that share small tiles are estimated to multiply f32 in less time than those of the copy
   /// engine's ring, whose tiles are large: of few results there are few of these. Both multiply by the same lanes.
   bool isFasterByThreads(double cost) {
-    if (draft.dots.size() != 1 || draft.combines || target.matrix.fewDigits ||
+    if (draft.dots.size() != 1 || draft.combines || target.matrix.allowsReducedPrecision ||
         !getElementTypeOrSelf(draft.dots.front().getLhs().getType()).isF32() ||
         !storesFollowTiles(draft.dots.front(), draft.stores, axes))
       return false;

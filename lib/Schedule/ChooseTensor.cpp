@@ -66,7 +66,7 @@ struct Product {
     // As many bytes take as long, whatever they are.
     const double multiply =
         isSimtF32
-            ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.exactProductsPerCycle
+            ? static_cast<double>(tile.rows * tile.columns * depth) / target.costs.simtF32ProductsPerCycle
             : static_cast<double>(tile.rows * tile.columns * sliceBytes / 2) / target.costs.matrixProductsPerCycle;
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
     const double copy = static_cast<double>(rows * linesLeft + tile.columns * linesRight) * sliceBytes /
@@ -75,13 +75,14 @@ struct Product {
     const double slice = std::max({multiply * loss, copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
-    const double meeting = tile.split == 1 ? 0
-                                           : static_cast<double>(target.costs.meetingCycles * tile.split * tile.split +
-                                                                 sent / target.costs.sentBytesPerCycle);
+    const double meeting = tile.split == 1
+                               ? 0
+                               : static_cast<double>(target.costs.clusterBarrierCycles * tile.split * tile.split +
+                                                     sent / target.costs.distributedSharedBytesPerCycle);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work =
         llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
-        (slices * slice + target.costs.tileCycles + meeting + (isSimtF32 ? target.costs.exactTileCycles : 0));
+        (slices * slice + target.costs.tileCycles + meeting + (isSimtF32 ? target.costs.simtF32TileCycles : 0));
     const double memory = (static_cast<double>(elementBytes) * batches * (m * k + n * k) + 2.0 * batches * m * n) /
                           (target.costs.memoryBytesPerCycle * target.cores);
     return overlapped(work, memory);
@@ -160,10 +161,10 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   if (target.hasTensorTiles() && isChain(func))
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
-  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.matrix.fewDigits, reason);
+  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.matrix.allowsReducedPrecision, reason);
   // What cannot be cut to tf32 is multiplied with all digits.
-  if (std::string ignored; !dot && target.matrix.fewDigits)
-    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*fewDigits=*/false, ignored);
+  if (std::string ignored; !dot && target.matrix.allowsReducedPrecision)
+    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*allowsReducedPrecision=*/false, ignored);
         whole && whole->isSimtF32)
       dot = whole;
   auto refuse = [&] {
@@ -204,7 +205,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
-    const bool isCut = dot->elementBytes() == 4 && target.matrix.fewDigits && !dot->isSimtF32;
+    const bool isCut = dot->elementBytes() == 4 && target.matrix.allowsReducedPrecision && !dot->isSimtF32;
     choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, product.depth,
                                            product.stagesOf(tile), group, tile.split, isCut, /*warps=*/0),
                        product.costOf(tile)});

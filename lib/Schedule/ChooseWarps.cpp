@@ -132,10 +132,11 @@ SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, con
   const Product product{axes.extent(dot.m), axes.extent(dot.n), dot.depth, batches, dot.elementBytes(), target};
   SmallVector<TensorChoice> choices;
   for (Tile tile : candidates(product))
-    choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, tile.columns,
-                                           tile.sliceBytes / dot.elementBytes(), product.stagesOf(tile), group,
-                                           /*split=*/1, target.matrix.fewDigits && dot.elementBytes() == 4, tile.warps),
-                       product.costOf(tile)});
+    choices.push_back(
+        {TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, tile.sliceBytes / dot.elementBytes(),
+                             product.stagesOf(tile), group,
+                             /*split=*/1, target.matrix.allowsReducedPrecision && dot.elementBytes() == 4, tile.warps),
+         product.costOf(tile)});
   // Of those that take as long, the first: large ones.
   llvm::stable_sort(choices, [](const TensorChoice &a, const TensorChoice &b) { return a.cost < b.cost; });
   choices.truncate(std::min<size_t>(most, choices.size()));

@@ -530,7 +530,7 @@ Estimate Estimator::run() {
                                                 : onProcessor(work);
   const auto cores = static_cast<double>(target.cores);
   const bool isNarrow =
-      llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.matrix.fewDigits; });
+      llvm::all_of(dots, [&](DotOp dot) { return bytesOf(dot.getLhs()) < 4 || target.matrix.allowsReducedPrecision; });
   const bool hasUnit = !target.hasSubgroups() && !dots.empty() &&
                        llvm::all_of(dots, [&](DotOp dot) { return zyx::schedule::isForMatrixUnit(dot, target); });
   const bool isByMatrix = hasUnit || (isNarrow && target.hasTensorCores());

@@ -228,7 +228,7 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   FailureOr<Axes> axes = Axes::compute(*trial);
   std::optional<TensorDot> match;
   if (succeeded(axes))
-    match = matchTensorDot(*trial, *axes, /*fewDigits=*/false, reason);
+    match = matchTensorDot(*trial, *axes, /*allowsReducedPrecision=*/false, reason);
   if (!match || match->elementBytes() != 2 || !zyx::schedule::isForTarget(*match, target, reason))
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());

@@ -194,8 +194,8 @@ Result<std::vector<graph::Graph>> Compiler::parse(std::string_view text, const s
   return graphs;
 }
 
-Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options, const Observers &observers,
-                                   const KernelStore &kernels) const {
+Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptions &options,
+                                   const CompileCallbacks &callbacks, const KernelStore &kernels) const {
   std::vector<std::byte> bytes = graph.serialize();
   zyx_compiler_compile_args args = {};
   args.struct_size = sizeof(args);
@@ -205,11 +205,11 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   args.verify_roundtrip = options.verifyRoundtrip;
   args.no_optimise = options.noOptimise;
   args.dump_dot = options.dumpDot;
-  args.trace = observers.trace != nullptr;
-  if (observers.progress) {
-    args.progress_context = const_cast<Observers *>(&observers);
+  args.trace = callbacks.trace != nullptr;
+  if (callbacks.progress) {
+    args.progress_context = const_cast<CompileCallbacks *>(&callbacks);
     args.progress = [](void *context, const char *stage, size_t done, size_t total) {
-      static_cast<const Observers *>(context)->progress(stage, done, total);
+      static_cast<const CompileCallbacks *>(context)->progress(stage, done, total);
     };
   }
   args.schedule_seed = options.scheduleSeed;
@@ -259,7 +259,7 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
   for (size_t i = 0; i < functions->zyx_compiler_result_num_spans(result.get()); ++i) {
     zyx_compiler_span span = {sizeof(span), nullptr, nullptr, 0, 0};
     if (functions->zyx_compiler_result_span(result.get(), i, &span))
-      observers.trace->add({"compiler", span.name, span.detail, span.begin, span.nanoseconds});
+      callbacks.trace->add({"compiler", span.name, span.detail, span.begin, span.nanoseconds});
   }
   compiled.remarks = functions->zyx_compiler_result_remarks(result.get());
   for (size_t i = 0; i < functions->zyx_compiler_result_num_choices(result.get()); ++i) {

@@ -165,7 +165,7 @@ Result<std::vector<graph::Graph>> Session::readGraphs(const std::string &path) {
 
 Result<std::vector<graph::Graph>> Session::parseGraphs(std::span<const std::byte> text, const std::string &name) {
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
-  ScopedSpan span(observers.trace, "compiler", "parse", name);
+  ScopedSpan span(callbacks.trace, "compiler", "parse", name);
   const std::string_view characters(reinterpret_cast<const char *>(text.data()), text.size());
   ZYX_ASSIGN_OR_RETURN(std::vector<graph::Graph> graphs, opened->parse(characters, name));
   for (graph::Graph &graph : graphs)
@@ -186,7 +186,7 @@ TuningTable &Session::tableOf(const runtime::Device &device, const CompileOption
 /// Of what is not known yet. Gives remarks.
 Result<std::string> Session::tuneKernels(const graph::Graph &graph, const CompileOptions &options,
                                          const std::shared_ptr<runtime::Device> &on, TuningTable &table,
-                                         const Observers &told) {
+                                         const CompileCallbacks &told) {
   ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
   ScopedSpan span(told.trace, "compiler", "tune", graph.name);
   Tuner tuner(*opened, on, options);
@@ -199,7 +199,7 @@ Result<std::string> Session::tuneKernels(const graph::Graph &graph, const Compil
 }
 
 Result<std::vector<std::string>> Session::tunableKernels(const graph::Graph &graph, const CompileOptions &options,
-                                                         const Observers &told) {
+                                                         const CompileCallbacks &told) {
   const std::string key = "kernels of " + programKey(graph, options);
   if (const auto known = kernelsOf.find(key); known != kernelsOf.end())
     return known->second;
@@ -226,9 +226,9 @@ Result<std::vector<std::string>> Session::tunableKernels(const graph::Graph &gra
 }
 
 Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
-                                  const std::shared_ptr<runtime::Device> &on, const Observers *told) {
+                                  const std::shared_ptr<runtime::Device> &on, const CompileCallbacks *told) {
   ZYX_RETURN_IF_ERROR(mark.check());
-  const Observers &watching = told ? *told : observers;
+  const CompileCallbacks &watching = told ? *told : callbacks;
   graph.bindParameters();
   std::string remarks;
   if (on && !options.noOptimise && options.scheduleSeed == 0) {
@@ -314,7 +314,7 @@ void Session::keep(const std::string &key, const Compiled &compiled) {
 }
 
 Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options,
-                                        const Observers &told) {
+                                        const CompileCallbacks &told) {
   if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 ||
       !options.onlyKernel.empty()) {
     // What is wanted is the compilation itself.
@@ -368,7 +368,7 @@ static void noteHit(const graph::Graph &graph, const CompileOptions &options) {
 }
 
 Result<Compiled> Session::compileOrFind(const graph::Graph &graph, const CompileOptions &options,
-                                        const std::string &programKey, const Observers &told) {
+                                        const std::string &programKey, const CompileCallbacks &told) {
   Clock::time_point begin = Clock::now();
   std::string key;
   const std::string toolchain = cache || kernels->isOn() ? toolchainKey(options.target) : "";
@@ -439,7 +439,7 @@ Result<std::unique_ptr<Executable>> Session::prepare(graph::Graph graph, const s
 
 Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact, const std::string &deviceName) {
   Clock::time_point begin = Clock::now();
-  ScopedSpan span(observers.trace, "host", "load", artifact.entry);
+  ScopedSpan span(callbacks.trace, "host", "load", artifact.entry);
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName.empty() ? artifact.target : deviceName));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor, runtime::Executor::create(on, std::move(artifact)));
   std::unique_ptr<Executable> executable = makeDeviceExecutable(std::move(executor));

@@ -31,8 +31,7 @@ constexpr auto mostWaiting = std::chrono::seconds(10);
 
 } // namespace
 
-TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace)
-    : folder(std::move(of)), place(std::move(itsPlace)) {
+TuningTable::TuningTable(std::optional<std::string> of, Key itsKey) : folder(std::move(of)), key(std::move(itsKey)) {
   if (!folder)
     return;
   Result<PrivateFolder> open = PrivateFolder::open(*folder);
@@ -50,7 +49,7 @@ TuningTable::TuningTable(std::optional<std::string> of, Place itsPlace)
 std::string TuningTable::path() const { return folder ? *folder + "/" + name() : ""; }
 
 std::string TuningTable::name() const {
-  return hashBytes(std::string_view(place.target + "\n" + place.device + "\n" + place.toolchain)).toHex() + suffix;
+  return hashBytes(std::string_view(key.target + "\n" + key.device + "\n" + key.toolchain)).toHex() + suffix;
 }
 
 std::string TuningTable::text() const {
@@ -77,9 +76,9 @@ Result<MeasuredChoices> TuningTable::read(const PrivateFolder &open) const {
   if (opened.state != Envelope::State::Whole)
     return refuse("is damaged");
   ByteReader from(opened.contents);
-  if (from.string("target") != place.target || from.string("device") != place.device)
+  if (from.string("target") != key.target || from.string("device") != key.device)
     return refuse("is of another device");
-  if (from.string("toolchain") != place.toolchain)
+  if (from.string("toolchain") != key.toolchain)
     return refuse("was made with another compiler");
   MeasuredChoices choices;
   for (uint64_t left = from.count("choices", 32); left > 0; --left) {
@@ -96,9 +95,9 @@ Result<MeasuredChoices> TuningTable::read(const PrivateFolder &open) const {
 
 Status TuningTable::write(const PrivateFolder &to) const {
   ByteWriter contents;
-  contents.string(place.target);
-  contents.string(place.device);
-  contents.string(place.toolchain);
+  contents.string(key.target);
+  contents.string(key.device);
+  contents.string(key.toolchain);
   contents.u64(kept.size());
   for (const auto &[key, choice] : kept) {
     contents.string(key);

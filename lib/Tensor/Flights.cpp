@@ -83,7 +83,7 @@ void State::settle(const Flight &flight) {
   for (NodeId node : flight.replacements)
     if (states[node].uses != 0)
       states[node].undone = failure;
-  takeBack(flight, failure->status);
+  recoverDonated(flight, failure->status);
 }
 
 void State::noteReplacement(const PendingUpdate::Contents &pending, const Tensor &next) {
@@ -95,11 +95,11 @@ void State::noteReplacement(const PendingUpdate::Contents &pending, const Tensor
     states[nodeOf(next)].undone = pending.failure;
 }
 
-void State::takeBack(const Flight &flight, const Status &failure) {
+void State::recoverDonated(const Flight &flight, const Status &failure) {
   for (const auto &[node, buffer] : flight.taken) {
     if (states[node].uses == 0)
       continue;
-    if (std::shared_ptr<Buffer> back = buffer->takeBack())
+    if (std::shared_ptr<Buffer> back = buffer->recoverDonated())
       setValue(node, std::move(back), states[node].device);
     else
       giveUp(node, flight.where, failure);

@@ -183,7 +183,7 @@ Result<std::string> State::showProgram(std::span<const Tensor> tensors, const st
   wanted.stopAfter = phase;
   wanted.dumpDot = isDrawing;
   lock.unlock();
-  const session::Observers untold;
+  const session::CompileCallbacks untold;
   ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted, nullptr, &untold));
   return std::string(reinterpret_cast<const char *>(shown.output.data()), shown.output.size());
 }

@@ -178,7 +178,7 @@ Status State::compileMissing(Build &build, std::unique_lock<ContextMutex> &lock)
   lock.unlock();
   {
     session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
-    const session::Observers told{log ? &log->trace : nullptr, line.callback()};
+    const session::CompileCallbacks told{log ? &log->trace : nullptr, line.callback()};
     for (size_t i = 0; i < machines.size(); ++i) {
       const auto &[key, wanted] = build.missing[i];
       ZYX_ASSIGN_OR_RETURN(build.made[key],

@@ -415,7 +415,7 @@ private:
   void settle();
   void settle(const Flight &flight);
   /// Arguments that a failed flight took have their values again where it had not begun.
-  void takeBack(const Flight &flight, const Status &failure);
+  void recoverDonated(const Flight &flight, const Status &failure);
   /// An argument whose memory a call at this place took.
   void giveUp(NodeId node, const Place &where, const Status &ended);
   /// Forgets a value that did not come.

@@ -163,7 +163,7 @@ Status compileFile(const Options &options, const Config &config) {
   }
   Session session(std::move(sessionOptions));
   if (!options.trace.empty())
-    session.observers.trace = &trace;
+    session.callbacks.trace = &trace;
   auto begin = std::chrono::steady_clock::now();
   std::vector<std::byte> text;
   ZYX_RETURN_IF_ERROR(tools::orOutOfMemory("'" + options.file + "'", [&]() -> Status {
@@ -180,7 +180,7 @@ Status compileFile(const Options &options, const Config &config) {
   session::Compiled compiled;
   {
     tools::ProgressLine line(options.progress);
-    session.observers.progress = line.callback();
+    session.callbacks.progress = line.callback();
     std::shared_ptr<runtime::Device> device;
     if (options.tune) {
       ZYX_ASSIGN_OR_RETURN(device, findDevice(session, options.compile.target));

@@ -423,7 +423,7 @@ Status runProgram(const Options &options, const Config &config) {
   Session session(sessionOptions(options, config));
   Trace trace;
   if (!options.trace.empty())
-    session.observers.trace = &trace;
+    session.callbacks.trace = &trace;
   Source source;
   ZYX_RETURN_IF_ERROR(tools::orOutOfMemory("'" + options.file + "'", [&] { return readSource(options, source); }));
   if (options.list)
@@ -431,9 +431,9 @@ Status runProgram(const Options &options, const Config &config) {
   std::unique_ptr<Executable> executable;
   {
     tools::ProgressLine line(options.progress);
-    session.observers.progress = line.callback();
+    session.callbacks.progress = line.callback();
     ZYX_ASSIGN_OR_RETURN(executable, prepare(session, std::move(source), options, config));
-    session.observers.progress = nullptr;
+    session.callbacks.progress = nullptr;
   }
   // What is wrong with the names of outputs is said before anything is read.
   for (const OutputSpec &spec : options.outputs)

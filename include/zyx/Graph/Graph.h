@@ -199,7 +199,7 @@ public:
 
   const Node &node(NodeId id) const { return nodes[id]; }
   Location location(NodeId id) const {
-    const Place &place = places[id];
+    const PackedLocation &place = locations[id];
     return {place.file == 0 ? std::string_view() : files[place.file - 1], place.line, place.column};
   }
   size_t size() const { return nodes.size(); }
@@ -282,10 +282,10 @@ private:
 
   ChunkedVector<Node> nodes;
   /// A location with the number of its file, from 1; 0 is no file.
-  struct Place {
+  struct PackedLocation {
     uint32_t file = 0, line = 0, column = 0;
   };
-  ChunkedVector<Place> places;
+  ChunkedVector<PackedLocation> locations;
   /// A deque, so that names stay where they are.
   std::deque<std::string> files;
   std::unordered_map<std::string, uint32_t> fileNumbers;

@@ -70,14 +70,14 @@ public:
   /// Nothing where it was noted before.
   void noteWrite(Point point);
   /// The same of a run that gets the buffer as an input, too: until it begins, what is there now still is.
-  void noteTaking(Point point);
+  void noteDonation(Point point);
   /// That run has failed, or is about to, and never began.
-  void noteUntouched(const Point &point);
+  void noteNeverBegan(const Point &point);
   /// The same; and what was there is the buffer's value again, which nobody has yet taken for what the run makes.
-  void undoTaking(const Point &point);
+  void cancelDonation(const Point &point);
   /// The value before runs that took the buffer, where none of them has begun and the last has failed, for which this
   /// waits: a buffer that has the memory from now on. This one's value stays what has failed. Else none.
-  std::shared_ptr<Buffer> takeBack();
+  std::shared_ptr<Buffer> recoverDonated();
   /// Waits for the last writer; where `toWrite`, for the readers too, and failed users are no
   /// failure.
   Status wait(bool toWrite) const;

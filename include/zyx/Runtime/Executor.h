@@ -40,8 +40,8 @@ public:
   /// Loads the artifact and allocates its arena. With `shared`, which lies in the device's pool, runs lie in that and
   /// come one behind the other with those of all who have it; it grows when a run needs more. Outputs of `donations`
   /// may be bound to the buffers of their inputs, which a run then overwrites; one that fails after it began leaves
-  /// neither. Where nothing of it began they are what they were, at once or after Buffer::takeBack() where the run was
-  /// submitted.
+  /// neither. Where nothing of it began they are what they were, at once or after Buffer::recoverDonated() where the
+  /// run was submitted.
   static Result<std::unique_ptr<Executor>> create(std::shared_ptr<Device> device, artifact::Artifact artifact,
                                                   std::vector<artifact::Donation> donations = {},
                                                   std::shared_ptr<Arena> shared = nullptr);

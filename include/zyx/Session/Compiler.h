@@ -49,7 +49,7 @@ struct CompileOptions {
 };
 
 /// Whoever watches a compilation; none of it changes what is compiled.
-struct Observers {
+struct CompileCallbacks {
   /// Takes a span per stage and pass.
   Trace *trace = nullptr;
   /// Learns of each stage when it begins, and of how many kernels of all are done; 0 of 0 where they
@@ -126,8 +126,8 @@ public:
 
   /// Every entry of a text, and of MLIR bytecode where calls are isolated. `name` starts the messages.
   Result<std::vector<graph::Graph>> parse(std::string_view text, const std::string &name) const;
-  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options, const Observers &observers = {},
-                           const KernelStore &kernels = {}) const;
+  Result<Compiled> compile(const graph::Graph &graph, const CompileOptions &options,
+                           const CompileCallbacks &callbacks = {}, const KernelStore &kernels = {}) const;
 
 private:
   struct Functions;

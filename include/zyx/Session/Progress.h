@@ -38,7 +38,7 @@ public:
 
   /// Of a stage, how many of `total` kernels are done; 0 of 0 where they are not counted.
   void show(std::string_view stage, size_t done, size_t total);
-  /// show() for Observers::progress; none where nothing would ever be shown. The line outlives it.
+  /// show() for CompileCallbacks::progress; none where nothing would ever be shown. The line outlives it.
   std::function<void(std::string_view, size_t, size_t)> callback();
 
 private:

@@ -124,7 +124,7 @@ class KernelCache;
 class Session {
 public:
   /// Asked and told by every call that reads, compiles or loads, but for those of compile() that bring their own.
-  Observers observers;
+  CompileCallbacks callbacks;
 
   explicit Session(SessionOptions options = {});
   ~Session();
@@ -142,9 +142,10 @@ public:
   /// messages are those of the graph that was compiled first. Where the device is given that is to run it, schedules
   /// that were measured there are used, and are measured before where the session tunes. Who asks for what another
   /// thread compiles waits for that, and learns of its failure; the next one to ask tries again. `told` takes the place
-  /// of `observers`.
+  /// of `callbacks`.
   Result<Compiled> compile(graph::Graph graph, CompileOptions options,
-                           const std::shared_ptr<runtime::Device> &on = nullptr, const Observers *told = nullptr);
+                           const std::shared_ptr<runtime::Device> &on = nullptr,
+                           const CompileCallbacks *told = nullptr);
   /// Makes a graph run on "reference", or on a device of the runtime, for which it is compiled.
   /// A graph with symbols is compiled when its inputs are set, once for each set of values; such an
   /// executable must not outlive the session. Code of an instruction set that this machine lacks is
@@ -172,17 +173,18 @@ public:
 private:
   /// For who debugs: the texts of a program that is about to run.
   void printTexts(const graph::Graph &graph, const CompileOptions &options);
-  Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options, const Observers &told);
+  Result<Compiled> compileOrKeep(const graph::Graph &graph, const CompileOptions &options,
+                                 const CompileCallbacks &told);
   Result<Compiled> compileOrFind(const graph::Graph &graph, const CompileOptions &options,
-                                 const std::string &programKey, const Observers &told);
+                                 const std::string &programKey, const CompileCallbacks &told);
   Result<Compiler *> compiler();
   TuningTable &tableOf(const runtime::Device &device, const CompileOptions &options);
   /// The keys of a program's kernels that have several schedules. Nothing is compiled where they were listed before.
   Result<std::vector<std::string>> tunableKernels(const graph::Graph &graph, const CompileOptions &options,
-                                                  const Observers &told);
+                                                  const CompileCallbacks &told);
   Result<std::string> tuneKernels(const graph::Graph &graph, const CompileOptions &options,
                                   const std::shared_ptr<runtime::Device> &on, TuningTable &table,
-                                  const Observers &told);
+                                  const CompileCallbacks &told);
   class Underway;
   void keep(const std::string &key, const Compiled &compiled);
 

@@ -39,7 +39,7 @@ public:
   static constexpr size_t mostKernels = 10'000;
 
   /// What the choices are good for.
-  struct Place {
+  struct Key {
     /// Of the code, and the identity of the device that ran it.
     std::string target, device;
     /// Who made the code: with another one another choice may be the best.
@@ -47,7 +47,7 @@ public:
   };
 
   /// Reads what is in the folder. Without one it is this process's alone.
-  TuningTable(std::optional<std::string> folder, Place place);
+  TuningTable(std::optional<std::string> folder, Key key);
 
   const MeasuredChoices &choices() const { return kept; }
   /// A line for each, as CompileOptions::measured has them.
@@ -58,7 +58,7 @@ public:
   const std::string &remark() const { return whyIgnored; }
   /// Adds choices, to what other processes have added meanwhile, too. On a failure they are this process's alone.
   Status add(const MeasuredChoices &choices);
-  /// The file of the place, whether it is there or not; empty without a folder.
+  /// The file of the key, whether it is there or not; empty without a folder.
   std::string path() const;
 
 private:
@@ -68,7 +68,7 @@ private:
   Status write(const PrivateFolder &to) const;
 
   const std::optional<std::string> folder;
-  const Place place;
+  const Key key;
   MeasuredChoices kept;
   std::string whyIgnored;
 };

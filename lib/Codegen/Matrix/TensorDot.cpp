@@ -209,7 +209,7 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
   return false;
 }
 
-std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits,
+std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool allowsReducedPrecision,
                                                      std::string &reason) {
   TensorDot result;
   reason.clear();
@@ -234,11 +234,11 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     reason = "factors are not of f32, of one 16-bit type or of f8 with sums in f32, or of i8 with sums in i32";
     return std::nullopt;
   }
-  if (isF8(lhs) && !fewDigits) {
+  if (isF8(lhs) && !allowsReducedPrecision) {
     reason = "tensor cores sum up f8 with few digits";
     return std::nullopt;
   }
-  result.isSimtF32 = lhs.isF32() && !fewDigits;
+  result.isSimtF32 = lhs.isF32() && !allowsReducedPrecision;
   if (!matchPattern(dot.getAcc(), m_AnyZeroFloat()) && !matchPattern(dot.getAcc(), m_Zero())) {
     reason = "sums do not begin with zero";
     return std::nullopt;

@@ -226,13 +226,13 @@ void addCardCosts(TargetInfo &info) {
   CostFacts &costs = info.costs;
   costs.lanesPerCycle = 128;
   costs.sharedBytesPerCycle = 128;
-  costs.sentBytesPerCycle = 1;
+  costs.distributedSharedBytesPerCycle = 1;
   // Each is an approximation with its corrections, and a test whether these are exact; the last one a root and a
   // reciprocal.
   costs.divideOps = 14;
   costs.rootOps = 14;
   costs.inverseRootOps = 28;
-  costs.exactTileCycles = 2700;
+  costs.simtF32TileCycles = 2700;
   costs.opCycles = 4;
   costs.readCycles = 100;
   costs.productCycles = 8;
@@ -333,11 +333,11 @@ TargetInfo hopper() {
   info.costs.cacheBytesPerCycle = 52;
   info.costs.tileCycles = 1800;
   info.costs.memoryBytesPerCycle = 13;
-  info.costs.exactProductsPerCycle = 100;
+  info.costs.simtF32ProductsPerCycle = 100;
   info.costs.threadProductsPerCycle = 17;
   info.costs.sliceCycles = 200;
-  info.costs.meetingCycles = 100;
-  info.costs.sentBytesPerCycle = 2;
+  info.costs.clusterBarrierCycles = 100;
+  info.costs.distributedSharedBytesPerCycle = 2;
   info.costs.launchCycles = 5300;
   info.costs.megahertz = 1755;
   info.ptxVersion = 88;
@@ -349,7 +349,7 @@ TargetInfo hopper() {
 TargetInfo hopperFast() {
   TargetInfo info = hopper();
   info.name = "sm_90a-fast";
-  info.matrix.fewDigits = true;
+  info.matrix.allowsReducedPrecision = true;
   return info;
 }
 

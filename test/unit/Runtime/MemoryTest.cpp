@@ -147,12 +147,12 @@ struct Taken {
   Taken() { EXPECT_TRUE(buffer->write(ones).isOk()); }
   Point take() {
     Point run{std::make_shared<Timeline>(), 1};
-    buffer->noteTaking(run);
+    buffer->noteDonation(run);
     return run;
   }
   void fail(const Point &run, bool hasBegun) {
     if (!hasBegun)
-      buffer->noteUntouched(run);
+      buffer->noteNeverBegan(run);
     run.timeline->fail(Status::internal("it failed"));
   }
   static Status read(const Buffer &from) {
@@ -173,12 +173,12 @@ TEST(TakingTest, WhatNeverBeganIsTakenBackIntoAnotherBuffer) {
       runs.push_back(taken.take());
     for (const Point &run : runs)
       taken.fail(run, false);
-    const std::shared_ptr<Buffer> back = taken.buffer->takeBack();
+    const std::shared_ptr<Buffer> back = taken.buffer->recoverDonated();
     ASSERT_TRUE(back) << count;
     EXPECT_TRUE(Taken::read(*back).isOk());
     // Who holds the old one as a result learns of the failure, and gets nothing once more.
     EXPECT_EQ(Taken::read(*taken.buffer).message(), "it failed");
-    EXPECT_FALSE(taken.buffer->takeBack());
+    EXPECT_FALSE(taken.buffer->recoverDonated());
     taken.buffer = nullptr;
     EXPECT_TRUE(Taken::read(*back).isOk());
     EXPECT_EQ(taken.pool->usage().inUse, 4u);
@@ -191,12 +191,12 @@ TEST(TakingTest, WhatHasBegunIsLost) {
     std::vector<Point> runs = {taken.take(), taken.take(), taken.take()};
     for (size_t i = 0; i < runs.size(); ++i)
       taken.fail(runs[i], i == begun);
-    EXPECT_FALSE(taken.buffer->takeBack()) << begun;
+    EXPECT_FALSE(taken.buffer->recoverDonated()) << begun;
     EXPECT_FALSE(Taken::read(*taken.buffer).isOk());
     // It may be written again.
     EXPECT_TRUE(taken.buffer->write(ones).isOk());
     EXPECT_TRUE(Taken::read(*taken.buffer).isOk());
-    EXPECT_FALSE(taken.buffer->takeBack());
+    EXPECT_FALSE(taken.buffer->recoverDonated());
   }
 }
 
@@ -204,9 +204,9 @@ TEST(TakingTest, ASuccessIsTheValueFromThenOn) {
   Taken taken;
   const Point good = taken.take();
   EXPECT_TRUE(good.timeline->signal(1).isOk());
-  EXPECT_FALSE(taken.buffer->takeBack());
+  EXPECT_FALSE(taken.buffer->recoverDonated());
   taken.fail(taken.take(), false);
-  const std::shared_ptr<Buffer> back = taken.buffer->takeBack();
+  const std::shared_ptr<Buffer> back = taken.buffer->recoverDonated();
   ASSERT_TRUE(back);
   EXPECT_TRUE(back->isReady());
 }
@@ -215,15 +215,15 @@ TEST(TakingTest, IsUndoneWhereItIs) {
   Taken taken;
   const Point run = taken.take();
   run.timeline->fail(Status::internal("it failed"));
-  taken.buffer->undoTaking({std::make_shared<Timeline>(), 1});
+  taken.buffer->cancelDonation({std::make_shared<Timeline>(), 1});
   EXPECT_FALSE(Taken::read(*taken.buffer).isOk());
-  taken.buffer->undoTaking(run);
+  taken.buffer->cancelDonation(run);
   EXPECT_TRUE(Taken::read(*taken.buffer).isOk());
   // Behind another one that failed there is nothing to come back to.
   taken.fail(taken.take(), false);
   const Point second = taken.take();
   second.timeline->fail(Status::internal("this one, too"));
-  taken.buffer->undoTaking(second);
+  taken.buffer->cancelDonation(second);
   EXPECT_EQ(Taken::read(*taken.buffer).message(), "it failed");
 }
 

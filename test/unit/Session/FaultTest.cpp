@@ -264,10 +264,10 @@ TEST_F(FaultTest, ObserversMayRunOutOfMemory) {
       "Session::prepare with a trace",
       [&]() -> Status {
         Trace trace;
-        session.observers.trace = &trace;
+        session.callbacks.trace = &trace;
         struct Reset {
           session::Session &session;
-          ~Reset() { session.observers.trace = nullptr; }
+          ~Reset() { session.callbacks.trace = nullptr; }
         } reset{session};
         return session.prepare(sample(type), "cpu").status();
       },

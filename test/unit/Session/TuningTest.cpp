@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const TuningTable::Place here{"cpu native", "a processor", "a compiler"};
+const TuningTable::Key here{"cpu native", "a processor", "a compiler"};
 
 MeasuredChoices one(const std::string &key, const std::string &text) { return {{key, {text, 10, 20}}}; }
 
@@ -98,7 +98,7 @@ TEST_F(TuningTableTest, WhatIsDamagedForeignOrStaleIsIgnoredAndSaysWhy) {
   }
   writeBytes(table.path(), whole);
   // Each compiler has a file of its own; that of another one may be there under the name.
-  const TuningTable::Place other{here.target, here.device, "another compiler"};
+  const TuningTable::Key other{here.target, here.device, "another compiler"};
   ASSERT_NE(TuningTable(folder, other).path(), table.path());
   EXPECT_EQ(TuningTable(folder, other).remark(), "");
   fs::copy_file(table.path(), TuningTable(folder, other).path());

@@ -79,8 +79,9 @@ struct TensorDot {
 };
 
 /// Reads the product off a kernel whose constants have one use each (unshareConstants); where it is none for
-/// tensor cores, `reason` says why. With `fewDigits`, f32 is cut to tf32 and f8 is for them.
-std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, bool fewDigits, std::string &reason);
+/// tensor cores, `reason` says why. With `allowsReducedPrecision`, f32 is cut to tf32 and f8 is for them.
+std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, bool allowsReducedPrecision,
+                                        std::string &reason);
 
 /// Whether warps by themselves can multiply it, by mma.sync, with copies by all threads; where not, `reason` says why.
 bool isForWarps(const TensorDot &dot, std::string &reason);

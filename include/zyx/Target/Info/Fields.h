@@ -76,7 +76,8 @@ inline constexpr auto fieldsOf<MatrixInstruction> = std::tuple{Field{"name", &Ma
 
 template <>
 inline constexpr auto fieldsOf<MatrixFacts> =
-    std::tuple{Field{"instructions", &MatrixFacts::instructions}, Field{"fewDigits", &MatrixFacts::fewDigits}};
+    std::tuple{Field{"instructions", &MatrixFacts::instructions},
+               Field{"allowsReducedPrecision", &MatrixFacts::allowsReducedPrecision}};
 
 template <>
 inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &MemoryFacts::l1Bytes},
@@ -103,13 +104,13 @@ inline constexpr auto fieldsOf<CostFacts> =
                Field{"streamBytes", &CostFacts::streamBytes},
                Field{"lanesPerCycle", &CostFacts::lanesPerCycle},
                Field{"sharedBytesPerCycle", &CostFacts::sharedBytesPerCycle},
-               Field{"exactProductsPerCycle", &CostFacts::exactProductsPerCycle},
+               Field{"simtF32ProductsPerCycle", &CostFacts::simtF32ProductsPerCycle},
                Field{"threadProductsPerCycle", &CostFacts::threadProductsPerCycle},
                Field{"tileCycles", &CostFacts::tileCycles},
-               Field{"exactTileCycles", &CostFacts::exactTileCycles},
+               Field{"simtF32TileCycles", &CostFacts::simtF32TileCycles},
                Field{"sliceCycles", &CostFacts::sliceCycles},
-               Field{"meetingCycles", &CostFacts::meetingCycles},
-               Field{"sentBytesPerCycle", &CostFacts::sentBytesPerCycle},
+               Field{"clusterBarrierCycles", &CostFacts::clusterBarrierCycles},
+               Field{"distributedSharedBytesPerCycle", &CostFacts::distributedSharedBytesPerCycle},
                Field{"opCycles", &CostFacts::opCycles},
                Field{"readCycles", &CostFacts::readCycles},
                Field{"productCycles", &CostFacts::productCycles},

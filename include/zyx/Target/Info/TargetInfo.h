@@ -119,7 +119,7 @@ struct MatrixFacts {
   std::vector<MatrixInstruction> instructions;
   /// Whether products may have fewer digits than their sums' type: f32 that is cut to tf32, of 10, and f8 whose sums
   /// have some 14. What a user asks for by name.
-  bool fewDigits = false;
+  bool allowsReducedPrecision = false;
 };
 
 /// What copies from global to shared memory while threads go on.
@@ -173,15 +173,15 @@ struct CostFacts {
   int64_t lanesPerCycle = 0, sharedBytesPerCycle = 0;
   /// Products that threads sum up in a cycle out of shared memory, where matrix instructions would lose digits, and in
   /// a kernel of the generic way.
-  int64_t exactProductsPerCycle = 0, threadProductsPerCycle = 0;
+  int64_t simtF32ProductsPerCycle = 0, threadProductsPerCycle = 0;
   /// Cycles in which a tile of matrix instructions neither multiplies nor reads, because its first slices are on their
   /// way, or its results are; more of them where threads multiply it, and write results while nothing is multiplied.
-  int64_t tileCycles = 0, exactTileCycles = 0;
+  int64_t tileCycles = 0, simtF32TileCycles = 0;
   /// Cycles that a slice takes from its arrival to its release, however few products it has; and in which workgroups of
   /// a cluster wait for each other when they meet to add up their parts of a tile, by the square of their number.
-  int64_t sliceCycles = 0, meetingCycles = 0;
+  int64_t sliceCycles = 0, clusterBarrierCycles = 0;
   /// What a workgroup sends to the others of its cluster in a cycle, register by register.
-  int64_t sentBytesPerCycle = 0;
+  int64_t distributedSharedBytesPerCycle = 0;
   /// From one op of a thread to the next that reads it; from a read of memory to the next one of a thread that has
   /// several in flight; and of a product with its two reads of shared or cached factors.
   int64_t opCycles = 0, readCycles = 0, productCycles = 0;
