@@ -136,6 +136,16 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
   return captured;
 }
 
+/// Bytes that tell types and devices of arguments apart; each call makes them, so that they are no text.
+static void appendKey(std::string &key, const Tensor &argument) {
+  const TensorType type = argument.type();
+  key += static_cast<char>(type.dtype);
+  key += static_cast<char>(type.shape.size());
+  key.append(reinterpret_cast<const char *>(type.shape.data()), type.shape.size() * sizeof(int64_t));
+  key += argument.device();
+  key += ';';
+}
+
 std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const PendingUpdate *pending,
                               const Place &where) const {
   if (!contents->function)
@@ -144,7 +154,7 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const PendingUp
   for (const Tensor &argument : arguments) {
     if (!argument.isDefined())
       refuse("jit: there is no tensor in this place", where);
-    types += toString(argument.type()) + " " + argument.device() + ";";
+    appendKey(types, argument);
   }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
   const std::vector<size_t> &donated = contents->options.donated;
