@@ -93,6 +93,20 @@ class Peers:
     def eager(self):
         return self.bound(self.names["program"], self.values)
 
+    def rounded_otherwise(self, seed):
+        """Eager mode with each float of the inputs moved to a neighbour of its dtype, or left. Where a value decides, as in a
+        ReLU, one that is zero but for rounding falls on either side of it."""
+        torch = self.torch
+        generator = torch.Generator(self.values[0].device).manual_seed(seed)
+        moved = []
+        for value in self.values:
+            if value.dtype.is_floating_point:
+                step = torch.randint(-1, 2, value.shape, generator=generator, device=value.device)
+                # Three quarters of eps round to one unit in the last place at both ends of a binade.
+                value = (value.double() * (1 + 0.75 * torch.finfo(value.dtype).eps * step)).to(value.dtype)
+            moved.append(value)
+        return self.bound(self.names["program"], moved)
+
     @functools.cached_property
     def compiled(self):
         torch, forward = self.torch, self.names["forward"]

@@ -77,6 +77,13 @@ def judge(program, kernels, seconds, rates):
 BOUNDS = {"bf16": (2e-2, 0.15), "f16": (4e-3, 0.03), "f32": (1e-4, 2e-3)}
 
 
+def worse_of(error, other):
+    """The larger of two errors, part by part. One that is broken says nothing of the sizes."""
+    if other["broken"]:
+        return error
+    return other if error["broken"] else {name: max(error[name], other[name]) for name in error}
+
+
 def is_wrong(program, error, peer_error=None):
     """Whether an error, as peers.error_of measures it, is larger than the program's dtype explains. What PyTorch is off in
     the same dtype excuses four times as much."""

@@ -93,6 +93,12 @@ class Rooflines(unittest.TestCase):
         self.assertFalse(rooflines.is_wrong(chosen, {**fine, "differing": 0.01, "each": 9, "far": 0.005}))
         self.assertTrue(rooflines.is_wrong(chosen, {**fine, "far": 0.02}))
 
+    def test_worse_of_two_errors(self):
+        fine = {"all": 1e-3, "each": 1e-2, "far": 0.0, "differing": 0.0, "broken": False}
+        self.assertEqual(rooflines.worse_of(fine, {**fine, "each": 0.5, "all": 1e-4}), {**fine, "each": 0.5})
+        self.assertEqual(rooflines.worse_of(fine, {**fine, "each": 9, "broken": True}), fine)
+        self.assertEqual(rooflines.worse_of({**fine, "each": 9, "broken": True}, fine), fine)
+
 
 def row(index, **changes):
     return {"index": index, "family": "norm", "variant": "layer", "dtype": "f32", "gradients": False, "sizes": [["rows", 7]],
