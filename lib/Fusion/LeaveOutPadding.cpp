@@ -10,6 +10,7 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -21,17 +22,12 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+namespace fits = zyx::target::fits::padding;
 
 namespace {
 
-/// Products that a core makes while a kernel is launched, and while an element of a result is put together from its
-/// pieces.
-constexpr double productsPerLaunch = 1 << 18, productsPerElement = 64;
-/// Products that it makes while an element of the factor without windows is read: out of a cache, or from memory where
-/// there are more of them. Each piece reads its own.
-constexpr double productsPerNear = 8, productsPerFar = 32, mostNear = 1 << 19;
-/// Results of a vector: neighbouring positions are computed together.
-constexpr int64_t lanes = 16;
+/// Estimates are of f32.
+constexpr int64_t elementBytes = 4;
 /// Estimates are rough: only what is clearly less is taken.
 constexpr double clearlyLess = 0.9;
 /// Pieces along a dimension, at most.
@@ -99,7 +95,8 @@ std::optional<int64_t> findResultDim(Operation *op, int64_t dim) {
 
 class PaddingCutter {
 public:
-  explicit PaddingCutter(ReduceOp sum) : sum(sum), builder(sum), loc(sum.getLoc()) {}
+  PaddingCutter(ReduceOp sum, const zyx::target::TargetInfo &machine)
+      : sum(sum), machine(machine), builder(sum), loc(sum.getLoc()) {}
   void run();
 
 private:
@@ -115,7 +112,13 @@ private:
                               DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
   }
 
+  /// Products that a core makes in so many cycles.
+  double productsIn(double cycles) const {
+    return cycles * fits::productsPerLane * static_cast<double>(machine.lanes(elementBytes));
+  }
+
   ReduceOp sum;
+  const zyx::target::TargetInfo &machine;
   OpBuilder builder;
   Location loc;
   SmallVector<Cut> cuts;
@@ -244,8 +247,12 @@ double PaddingCutter::estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *>
   }
   // A single position leaves its vectors to the results of other filters.
   if (together > 1)
-    products *= static_cast<double>(llvm::alignTo(together, lanes)) / static_cast<double>(together);
-  return products + read * (read > mostNear ? productsPerFar : productsPerNear);
+    products *=
+        static_cast<double>(llvm::alignTo(together, machine.lanes(elementBytes))) / static_cast<double>(together);
+  // Each piece reads the factor without windows again: out of a cache, or from memory where that is too small.
+  const bool isNear = read * elementBytes <= static_cast<double>(machine.memory.l2Bytes);
+  const int64_t bytesPerCycle = isNear ? machine.costs.cacheBytesPerCycle : machine.costs.memoryBytesPerCycle;
+  return products + productsIn(read * fits::readShare * elementBytes / static_cast<double>(bytesPerCycle));
 }
 
 /// Those that take least by an estimate in products; none where that is not clearly less than to multiply zeros.
@@ -264,7 +271,9 @@ SmallVector<Cut> PaddingCutter::chooseCuts() {
       }
     const bool isJoined = llvm::any_of(own, [](const Cut &cut) { return cut.pieces.size() > 1; });
     const double cost =
-        estimate(own, none) + (isJoined ? pieces * productsPerLaunch + results * productsPerElement : 0);
+        estimate(own, none) +
+        (isJoined ? productsIn(pieces * static_cast<double>(machine.costs.launchCycles) + results * fits::joinCycles)
+                  : 0);
     if (cost < least) {
       least = cost;
       best = std::move(own);
@@ -402,15 +411,18 @@ void PaddingCutter::run() {
 }
 
 static void leaveOutPadding(Block &block) {
+  const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(block.getParentOp());
   for (auto sum : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
-    PaddingCutter(sum).run();
+    PaddingCutter(sum, machine).run();
 }
 
 namespace {
 
 struct LeaveOutPadding : zyx::fusion::impl::LeaveOutPaddingPassBase<LeaveOutPadding> {
   void runOnOperation() override {
-    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
+    // Of a machine that is not known nobody can tell.
+    const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (machine.hasSubgroups() || machine.costs.memoryBytesPerCycle == 0)
       return;
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), leaveOutPadding)))
       signalPassFailure();

@@ -104,6 +104,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
     passes.addPass(kernel::createMapTensorCoresPass());
   if (options.optimise)
     passes.addPass(kernel::createStageReusedPass());
+  passes.addPass(kernel::createSettleMemoryPass());
   passes.addPass(kernel::createLowerTilesPass());
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());

@@ -7,6 +7,8 @@
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Schedule/Estimate.h"
+#include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
@@ -57,7 +59,7 @@ static bool isHeavy(ArrayRef<Value> computed) {
 SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                                unsigned most) {
   std::string reason;
-  std::optional<TensorAttention> found = matchTensorAttention(func, axes, reason);
+  std::optional<TensorAttention> found = matchTensorAttention(func, axes, target, reason);
   if (!found)
     return refuse(func, reason);
   const int64_t depth = llvm::alignTo(found->depth, panel), width = llvm::alignTo(found->width, panel);
@@ -145,15 +147,15 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
-/// Registers that a thread of two groups has.
-static constexpr int64_t mostRegisters = 240;
-
 SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                            unsigned most) {
   std::string reason;
-  std::optional<TensorChain> found = matchTensorChain(func, axes, reason);
+  std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
   if (!found)
     return refuse(func, reason);
+  // Of a thread of two groups.
+  const int64_t mostRegisters =
+      target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
   int64_t sums = 0, own = 0, walked = 0;
   for (auto [i, inner] : llvm::enumerate(found->inner)) {
     const int64_t leaving = i < found->outer.size() ? found->outer[i].width : 0;

@@ -104,7 +104,7 @@ public:
     const int64_t threads =
         llvm::alignTo(llvm::divideCeil(axes.extent(*columns), std::max(own, lanes)), draft.fewestThreads);
     func.setThreads(std::min(threads, draft.mostKeepingThreads));
-    draft.setResidents(draft.residentThreads);
+    draft.setMinResidentThreads(draft.residentThreads);
     return true;
   }
 

@@ -283,7 +283,7 @@ private:
     if (!isOnline && isNear && lanes >= 4 && programs >= nearRows * target.cores &&
         vectors > 2 * ofOne * draft.mostKeepingThreads) {
       func.setThreads(draft.mostKeepingThreads);
-      return draft.setResidents(nearRows * draft.mostKeepingThreads);
+      return draft.setMinResidentThreads(nearRows * draft.mostKeepingThreads);
     }
     while (!isOnline && mayDouble() && vectors > rounds * draft.mostKeepingThreads * cluster)
       cluster *= 2;
@@ -300,7 +300,7 @@ private:
       const int64_t own = divide(vectors, cluster * *func.getThreads()) * lanes;
       if (lanes >= 4 &&
           (isOnline ? target.arithmetic.hasMaximum : own * kept <= keptElements && walks.apart <= mostWalks))
-        draft.setResidents(draft.residentThreads);
+        draft.setMinResidentThreads(draft.residentThreads);
     };
     if (isOnline || (cluster == 1 && vectors <= rounds * mostThreads))
       return stayTogether();

@@ -8,6 +8,9 @@
 
 #include "Overlap.h"
 
+#include "zyx/Codegen/Tile/SharedDotShape.h"
+#include "zyx/Target/Info/Fits.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -19,23 +22,9 @@
 using namespace mlir;
 using namespace zyx::kernel;
 using zyx::schedule::SharedPlan;
+namespace fits = zyx::target::fits::sharedProducts;
 
 namespace {
-
-/// Registers of a thread beside its sums, and what it has on the way of a slice.
-constexpr int64_t otherRegisters = 56;
-/// No loop of products has more than this part of the rate.
-constexpr double productLoss = 1.2;
-/// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory;
-/// for one that is found through several blocks, or by an index; and for a function.
-constexpr double elementCost = 4, windowCost = 10, gatherCost = 14, functionCost = 12;
-/// More of them for an element of a window whose place a thread finds by itself, with divisions and tests.
-constexpr double lonelyWindowCost = 60;
-/// For a conversion, of which a multiprocessor has an eighth of the lanes; an op of 16 bits is rounded by one.
-constexpr double conversionCost = 8;
-/// More of them where neighbouring threads do not read neighbours: each touches a sector of its own.
-constexpr double stridedCost = 40;
-constexpr int64_t sharedPadding = 4;
 
 /// Whether an op converts numbers, or rounds to 16 bits.
 bool isConverted(Operation *op) {
@@ -47,7 +36,7 @@ bool isConverted(Operation *op) {
 /// What an element of a factor takes.
 struct FactorCost {
   /// Instructions that read it, of which a vector has as many as an element, and those that compute it.
-  double access = elementCost, compute = 0;
+  double access = fits::elementOps, compute = 0;
   /// What is read lies apart along the axis that the factor has beside the contraction; something is read through
   /// windows.
   bool isApart = false, isWindow = false;
@@ -58,8 +47,7 @@ struct FactorCost {
   double inVectors() const { return access / static_cast<double>(lanes) + compute; }
 };
 
-FactorCost costOf(Value factor, Axis axis, const Axes &axes) {
-  constexpr int64_t mostLanes = 8;
+FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::CostFacts &costs) {
   FactorCost cost;
   const Axis depth = axes.of(factor).back() == axis ? axes.of(factor).end()[-2] : axes.of(factor).back();
   bool isPlain = true;
@@ -73,19 +61,19 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes) {
     auto load = dyn_cast<LoadOp>(op);
     if (!load) {
       if (isa<GatherOp>(op)) {
-        cost.access += gatherCost;
+        cost.access += fits::gatherOps;
         isPlain = false;
       } else if (isa<math::MathDialect>(op->getDialect())) {
-        cost.compute += functionCost;
+        cost.compute += static_cast<double>(costs.functionOps);
       } else if (isElementwise(op) && !isa<arith::ExtFOp, arith::BitcastOp>(op)) {
-        cost.compute += isConverted(op) ? conversionCost : 1;
+        cost.compute += isConverted(op) ? static_cast<double>(costs.convertOps) : 1;
       }
       llvm::append_range(work, op->getOperands());
       continue;
     }
     auto view = load.getView().getDefiningOp<ViewOp>();
     const bool isWindow = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
-    cost.access += isWindow ? windowCost : 1;
+    cost.access += isWindow ? fits::windowOps : 1;
     isPlain &= view && !isWindow;
     cost.isWindow |= isWindow;
     if (!view)
@@ -101,10 +89,10 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes) {
       isPlain &= !along || *along == own;
       along = own;
     }
-    cost.access += isNear ? 0 : stridedCost;
+    cost.access += isNear ? 0 : fits::stridedOps;
   }
   if (isPlain && along)
-    while (2 * cost.lanes <= mostLanes && axes.extent(*along) % (2 * cost.lanes) == 0)
+    while (2 * cost.lanes <= fits::mostLanes && axes.extent(*along) % (2 * cost.lanes) == 0)
       cost.lanes *= 2;
   return cost;
 }
@@ -118,15 +106,14 @@ public:
     k = axes.extent(axes.of(dot.getLhs()).back());
     for (Axis axis : ArrayRef(all).drop_back(2))
       batches *= axes.extent(axis);
-    left = ::costOf(dot.getLhs(), all[all.size() - 2], axes);
-    right = ::costOf(dot.getRhs(), all.back(), axes);
+    left = ::costOf(dot.getLhs(), all[all.size() - 2], axes, target.costs);
+    right = ::costOf(dot.getRhs(), all.back(), axes, target.costs);
     isInteger = isa<IntegerType>(getElementTypeOrSelf(dot.getType()));
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
     const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-    if ((factor.isBF16() || factor.isF16()) && getElementTypeOrSelf(dot.getRhs().getType()) == factor &&
-        getElementTypeOrSelf(dot.getType()).isF32())
-      product = target.findSubgroupProduct(zyx::target::MatrixType::BF16);
+    if (getElementTypeOrSelf(dot.getRhs().getType()) == factor && getElementTypeOrSelf(dot.getType()).isF32())
+      product = findWarpProduct(target, factor);
   }
 
   SmallVector<SharedPlan> rank(bool cutRows, bool cutColumns, unsigned most) const;
@@ -137,13 +124,19 @@ private:
   double costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const;
   double threadCost() const;
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
-  int64_t sharedBytesOf(const SharedPlan &plan) const;
-  int64_t threadsOfTile(const SharedPlan &plan) const;
-  /// Threads that have the same sums, of different parts of a slice.
-  int64_t groupsOf(const SharedPlan &plan, int64_t depth) const;
-  int64_t sliceDepth(const SharedPlan &plan) const {
-    return plan.byWarps ? std::min<int64_t>(llvm::alignTo(k, product->k), plan.depth) : std::min(k, plan.depth);
+  /// As the threads multiply it.
+  SharedDotShape shapeOf(const SharedPlan &plan) const {
+    return {plan.tileRows,
+            plan.tileColumns,
+            plan.rows,
+            plan.columns,
+            k,
+            plan.depth,
+            plan.threads,
+            sumBytes,
+            plan.byWarps ? product : nullptr};
   }
+  int64_t sharedBytesOf(const SharedPlan &plan) const { return shapeOf(plan).sharedBytes(); }
   void addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const;
 
   const zyx::target::TargetInfo &target;
@@ -154,44 +147,12 @@ private:
   const zyx::target::MatrixInstruction *product = nullptr;
 };
 
-int64_t Planner::threadsOfTile(const SharedPlan &plan) const {
-  return llvm::divideCeil(plan.tileRows, plan.rows) * llvm::divideCeil(plan.tileColumns, plan.columns) *
-         (plan.byWarps ? product->threads : 1);
-}
-
-int64_t Planner::groupsOf(const SharedPlan &plan, int64_t depth) const {
-  int64_t groups = 1;
-  while (2 * groups * threadsOfTile(plan) <= plan.threads &&
-         depth % (2 * groups * (plan.byWarps ? product->k : 1)) == 0)
-    groups *= 2;
-  return groups;
-}
-
-int64_t Planner::sharedBytesOf(const SharedPlan &plan) const {
-  const int64_t stages = k > plan.depth ? 2 : 1, depth = sliceDepth(plan), groups = groupsOf(plan, depth);
-  auto padded = [](int64_t tile, int64_t each) -> int64_t {
-    return llvm::alignTo(llvm::alignTo(tile, each), sharedPadding) + sharedPadding;
-  };
-  if (plan.byWarps) {
-    // Whichever way a slice lies.
-    auto bytesOf = [&](int64_t tile, int64_t each) {
-      const auto all = static_cast<int64_t>(llvm::alignTo(tile, each));
-      return 2 * stages *
-             std::max<int64_t>(all * (depth + product->n), depth * (llvm::alignTo(all, product->m) + product->n));
-    };
-    const int64_t sums = llvm::alignTo(plan.tileRows, plan.rows) * llvm::alignTo(plan.tileColumns, plan.columns);
-    return bytesOf(plan.tileRows, plan.rows) + bytesOf(plan.tileColumns, plan.columns) + (groups - 1) * sums * sumBytes;
-  }
-  const int64_t slices = stages * depth * (padded(plan.tileRows, plan.rows) + padded(plan.tileColumns, plan.columns));
-  const int64_t parts = (groups - 1) * threadsOfTile(plan) * plan.rows * plan.columns;
-  return (slices + parts) * sumBytes;
-}
-
 /// Cycles of all tiles that a multiprocessor has: of those of a slice that it takes to do all, of those in which a
 /// workgroup that is alone does its part, and of registers of a thread.
 double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
-  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth);
+  const SharedDotShape shape = shapeOf(plan);
+  const int64_t depth = shape.sliceDepth(), groups = shape.groups();
   const zyx::target::SimtFacts &simt = target.simt;
   const zyx::target::SharedProductCosts &costs = target.sharedProducts;
   const int64_t resident =
@@ -204,7 +165,8 @@ double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, i
   // While one waits for memory, others have something to do, if there are some; and with much to do it has waited
   // before.
   const double most = real(costs.waitCycles);
-  const double wait = std::clamp(most - 0.5 * (slice * real(together) - real(costs.busyCycles)), 0.0, most);
+  const double wait =
+      std::clamp(most - fits::waitsHidden * (slice * real(together) - real(costs.busyCycles)), 0.0, most);
   const double waits = plan.byWarps ? 0 : wait / real(together);
   const double longest =
       std::max({slice * real(together) + waits, real(costs.sliceCycles), own + real(costs.sliceCycles) / 2});
@@ -213,7 +175,7 @@ double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, i
   const double bytes = real(tiles) * real(plan.tileRows + plan.tileColumns) * real(k) * (isWide ? 4.0 : 2.0);
   const double fetched = bytes / real(target.costs.cacheBytesPerCycle * target.cores);
   return std::max(real(turns) * slices * longest, fetched) +
-         real(turns) * (real(costs.tileCycles) + real(groups) * 100);
+         real(turns) * (real(costs.tileCycles) + real(groups) * fits::groupCycles);
 }
 
 double Planner::costOf(const SharedPlan &plan) const {
@@ -221,10 +183,11 @@ double Planner::costOf(const SharedPlan &plan) const {
     return costOfWarps(plan);
   auto real = [](int64_t value) { return static_cast<double>(value); };
   const zyx::target::SharedProductCosts &costs = target.sharedProducts;
-  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
-  const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
+  const SharedDotShape shape = shapeOf(plan);
+  const int64_t depth = shape.sliceDepth(), groups = shape.groups(), threads = shape.threadsOfTile();
+  const int64_t rows = shape.paddedRows(), columns = shape.paddedColumns();
   const double multiply =
-      real(rows * columns * depth) / lanesPerCycle() * productLoss * (isInteger ? costs.integerLoss : 1);
+      real(rows * columns * depth) / lanesPerCycle() * fits::productLoss * (isInteger ? costs.integerLoss : 1);
   const double warps = std::max(real(threads * groups) / real(target.simt.subgroupSize), 1.0) / real(groups);
   // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
   // 16384 rows of computed factors took half as long again.
@@ -238,9 +201,9 @@ double Planner::costOf(const SharedPlan &plan) const {
   const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle();
   const double slice = zyx::schedule::overlapped(multiply, read) + evaluate;
   const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
-  const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + otherRegisters;
+  const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + fits::otherRegisters;
   // Of few warps each waits for itself.
-  const double own = real(rows * columns * depth) / real(threads * groups) * 2.5 +
+  const double own = real(rows * columns * depth) / real(threads * groups) * fits::lonelyProductCycles +
                      real((rows + columns) * depth) / real(plan.threads) * std::max(left.each(), right.each());
   return costOfSlices(plan, slice, own, registers);
 }
@@ -249,10 +212,11 @@ double Planner::costOf(const SharedPlan &plan) const {
 double Planner::costOfWarps(const SharedPlan &plan) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
   const zyx::target::SharedProductCosts &costs = target.sharedProducts;
-  const int64_t depth = sliceDepth(plan), groups = groupsOf(plan, depth), threads = threadsOfTile(plan);
-  const int64_t rows = llvm::alignTo(plan.tileRows, plan.rows), columns = llvm::alignTo(plan.tileColumns, plan.columns);
+  const SharedDotShape shape = shapeOf(plan);
+  const int64_t depth = shape.sliceDepth(), groups = shape.groups(), threads = shape.threadsOfTile();
+  const int64_t rows = shape.paddedRows(), columns = shape.paddedColumns();
   const double rate = real(target.costs.matrixProductsPerCycle) * (target.hasTensorTiles() ? costs.subgroupShare : 1);
-  const double multiply = real(rows * columns * depth) / rate * productLoss;
+  const double multiply = real(rows * columns * depth) / rate * fits::productLoss;
   const double blocks = real(llvm::divideCeil(plan.rows, product->m) + llvm::divideCeil(plan.columns, product->m));
   const double read =
       real(threads / product->threads * llvm::divideCeil(depth, product->k)) * blocks * real(costs.blockCycles);
@@ -267,7 +231,8 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
   };
   const int64_t pieces = piecesOf(plan.tileRows, left) + piecesOf(plan.tileColumns, right);
   const int64_t registers =
-      (plan.rows * plan.columns + 8 * (plan.rows + plan.columns)) / product->threads + pieces + otherRegisters;
+      (plan.rows * plan.columns + fits::blockRegisters * (plan.rows + plan.columns)) / product->threads + pieces +
+      fits::otherRegisters;
   const double products =
       real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(product->m * product->n * product->k);
   const double own = products * real(costs.instructionCycles) +
@@ -283,13 +248,13 @@ double Planner::threadCost() const {
   const double products = real(m * n) * real(k * batches);
   const double each = real(target.costs.threadProductsPerCycle * (isWide ? 2 : 1));
   // Programs at the edges have as much to do. No two elements share what says where they lie, as they do in a slice.
-  auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? lonelyWindowCost : 0); };
+  auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? fits::lonelyWindowOps : 0); };
   const double eachRows = real(m) / real(llvm::divideCeil(m, rows)),
                eachColumns = real(n) / real(llvm::divideCeil(n, columns));
-  const double own = ownOf(right) + (right.isApart ? stridedCost : 0);
+  const double own = ownOf(right) + (right.isApart ? fits::stridedOps : 0);
   const double evaluate =
       products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle() / real(target.cores);
-  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / 16) *
+  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / fits::stepsInFlight) *
                          std::max(1.0, programs / real(target.cores * target.simt.residentThreads));
   return std::max({products / (each * real(target.cores)), evaluate, latency});
 }
@@ -304,10 +269,11 @@ void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<Sh
     for (int64_t threads : {64, 128, 256})
       for (int64_t depth : {16, 32, 64, 128}) {
         SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, true};
-        if (!fits(rows, tileRows) || !fits(columns, tileColumns) || threadsOfTile(plan) > threads ||
+        const SharedDotShape shape = shapeOf(plan);
+        if (!fits(rows, tileRows) || !fits(columns, tileColumns) || shape.threadsOfTile() > threads ||
             (depth > 16 && depth / 2 >= k))
           continue;
-        const int64_t own = sliceDepth(plan), used = threadsOfTile(plan) * groupsOf(plan, own);
+        const int64_t own = shape.sliceDepth(), used = shape.threadsOfTile() * shape.groups();
         if (2 * used <= threads && threads > 64)
           continue;
         if ((tileRows + tileColumns) * own > 64 * threads || sharedBytesOf(plan) > target.simt.sharedBytes)
@@ -349,10 +315,11 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
         for (int64_t threads : {64, 128, 256})
           for (int64_t depth : {8, 16, 32, 64, 128}) {
             SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, false};
-            if (rows > tileRows || columns > tileColumns || threadsOfTile(plan) > threads ||
+            const SharedDotShape shape = shapeOf(plan);
+            if (rows > tileRows || columns > tileColumns || shape.threadsOfTile() > threads ||
                 (depth > 8 && depth / 2 >= k))
               continue;
-            const int64_t own = std::min(k, depth), used = threadsOfTile(plan) * groupsOf(plan, own);
+            const int64_t own = shape.sliceDepth(), used = shape.threadsOfTile() * shape.groups();
             // Most threads have something to multiply, and none has much to bring.
             if (2 * used <= threads && threads > 64)
               continue;

@@ -10,6 +10,7 @@
 #include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Schedule/Estimate.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,10 +27,7 @@ constexpr int64_t sliceBytes = TensorDot::sliceBytes;
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 16;
-/// One group of warps alone does not keep the tensor cores busy.
-constexpr double oneGroupLoss = 1.15;
-/// Three groups have fewer registers and stages each: they are for sizes that two fit badly.
-constexpr double threeGroupsLoss = 1.08;
+/// Of tiles of three groups.
 constexpr int64_t threeGroupsRows = 192, mostColumnsOfThree = 192;
 
 /// Columns of a tile that threads multiply, and fewest rows: a single one is read as fast elsewhere. Of a shorter
@@ -49,8 +47,8 @@ struct Product {
   int64_t depth, elementBytes;
   /// Each slice has sums of its own; threads multiply.
   bool sumsSlices, isSimtF32;
-  /// Factors of which slices are turned in shared memory, and are there twice.
-  bool turnsLeft, turnsRight;
+  /// Factors of which slices are transposed in shared memory, and are there twice.
+  bool transposesLeft, transposesRight;
   /// Rows of a left factor that do not exist are not fetched.
   bool fetchesFewRows;
   /// Lines of memory that a row of a slice lies in.
@@ -71,7 +69,10 @@ struct Product {
     const int64_t rows = fetchesFewRows ? std::min<int64_t>(tile.rows, llvm::alignTo(m, 8)) : tile.rows;
     const double copy = static_cast<double>(rows * linesLeft + tile.columns * linesRight) * sliceBytes /
                         target.costs.cacheBytesPerCycle;
-    const double loss = tile.rows == 64 ? oneGroupLoss : tile.rows == threeGroupsRows ? threeGroupsLoss : 1.0;
+    namespace fits = target::fits::groupProducts;
+    const double loss = tile.rows == 64                ? fits::oneGroupLoss
+                        : tile.rows == threeGroupsRows ? fits::threeGroupsLoss
+                                                       : 1.0;
     const double slice = std::max({multiply * loss, copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
@@ -99,7 +100,7 @@ struct Product {
   int64_t stagesOf(Tile tile) const {
     const int64_t results = isSimtF32 ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isSimtF32) * 8 * mostStages + 8;
     const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
-    const int64_t stage = (tile.rows * (1 + turnsLeft) + tile.columns * (1 + turnsRight)) * sliceBytes;
+    const int64_t stage = (tile.rows * (1 + transposesLeft) + tile.columns * (1 + transposesRight)) * sliceBytes;
     return std::min(mostStages, (target.simt.sharedBytes - results - exchanged - barriers) / stage);
   }
 };
@@ -161,10 +162,10 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   if (target.hasTensorTiles() && isChain(func))
     return chooseChainSteps(func, axes, target, most);
   std::string reason;
-  std::optional<TensorDot> dot = matchTensorDot(func, axes, target.matrix.allowsReducedPrecision, reason);
+  std::optional<TensorDot> dot = matchTensorDot(func, axes, target, target.matrix.allowsReducedPrecision, reason);
   // What cannot be cut to tf32 is multiplied with all digits.
   if (std::string ignored; !dot && target.matrix.allowsReducedPrecision)
-    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, /*allowsReducedPrecision=*/false, ignored);
+    if (std::optional<TensorDot> whole = matchTensorDot(func, axes, target, /*allowsReducedPrecision=*/false, ignored);
         whole && whole->isSimtF32)
       dot = whole;
   auto refuse = [&] {
@@ -190,8 +191,8 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
                   .elementBytes = dot->elementBytes(),
                   .sumsSlices = dot->sumsSlices(),
                   .isSimtF32 = dot->isSimtF32,
-                  .turnsLeft = dot->isTurned(dot->lhs),
-                  .turnsRight = dot->isTurned(dot->rhs),
+                  .transposesLeft = dot->isTransposed(dot->lhs),
+                  .transposesRight = dot->isTransposed(dot->rhs),
                   .fetchesFewRows = dot->lhs.alongDepth,
                   .linesLeft = 1,
                   .linesRight = 1,
@@ -201,7 +202,7 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   SmallVector<TensorChoice> choices;
   // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along
   // rows.
-  const bool areThreadsNear = product.isSimtF32 && !product.turnsRight;
+  const bool areThreadsNear = product.isSimtF32 && !product.transposesRight;
   for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;

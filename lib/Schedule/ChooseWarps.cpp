@@ -5,6 +5,8 @@
 #include "ChooseTensor.h"
 #include "Overlap.h"
 
+#include "zyx/Target/Info/Fits.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -13,15 +15,11 @@ using namespace zyx::kernel;
 namespace zyx::schedule {
 namespace {
 
+namespace fits = target::fits::warpProducts;
+
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 6;
-/// Of a thread beside its sums.
-constexpr int64_t otherRegisters = 100;
-constexpr double fewWarpsLoss = 1.3;
-/// Reads of shared memory and copies that overlap with the products of a slice still take so much of their time.
-constexpr double notHiddenInSlice = 0.15;
-
 struct Tile {
   int64_t rows, columns, warps, sliceBytes;
 };
@@ -47,7 +45,7 @@ struct Product {
   }
   int64_t groupsByRegisters(Tile tile) const {
     const int64_t threads = tile.warps * target.simt.subgroupSize;
-    return target.simt.registers / (threads * (tile.rows * tile.columns / threads + otherRegisters));
+    return target.simt.registers / (threads * (tile.rows * tile.columns / threads + fits::otherRegisters));
   }
   int64_t groupsPerCore(Tile tile) const {
     const int64_t byMemory = target.simt.sharedBytes / (stageBytes(tile) * stagesOf(tile));
@@ -62,14 +60,14 @@ struct Product {
     const int64_t together = std::min(each, groupsPerCore(tile));
     const double multiply = static_cast<double>(tile.rows * tile.columns) * bytes / 2 /
                             static_cast<double>(target.costs.matrixProductsPerCycle) *
-                            (together * tile.warps < target.costs.busySubgroups ? fewWarpsLoss : 1.0);
+                            (together * tile.warps < target.costs.busySubgroups ? fits::fewWarpsLoss : 1.0);
     const double read = static_cast<double>(tile.warps * (part.rows + part.columns)) * bytes /
                         static_cast<double>(target.costs.sharedBytesPerCycle);
     const double copy =
         static_cast<double>(tile.rows + tile.columns) * bytes / static_cast<double>(target.costs.cacheBytesPerCycle);
     const auto slices = static_cast<double>(llvm::divideCeil(k * elementBytes, tile.sliceBytes));
     const double longest = std::max({multiply, read, copy});
-    const double slice = longest + notHiddenInSlice * (multiply + read + copy - longest);
+    const double slice = longest + fits::notHiddenInSlice * (multiply + read + copy - longest);
     const double work = static_cast<double>(each) * slices * slice +
                         static_cast<double>(llvm::divideCeil(each, together) * target.costs.tileCycles);
     const double moved = static_cast<double>(batches) * static_cast<double>(elementBytes * (m * k + n * k) + 2 * m * n);
@@ -116,7 +114,7 @@ bool isForTarget(const TensorDot &dot, const target::TargetInfo &target, std::st
   }
   for (const TensorFactor *factor : {&dot.lhs, &dot.rhs}) {
     const int64_t columns = *BlockAttr::constant(factor->map.front().getShape().back());
-    if (!target.hasAsyncCopies() && columns * dot.elementBytes() % 16 != 0) {
+    if (!target.hasAsyncCopies() && columns * dot.elementBytes() % target.copies.alignmentBytes != 0) {
       reason = "rows of a factor end inside of 16 bytes";
       return false;
     }

@@ -14,6 +14,7 @@
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Schedule/Estimate.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,25 +27,9 @@ using zyx::schedule::Choice;
 using zyx::schedule::Estimate;
 using zyx::schedule::overlapped;
 using zyx::target::TargetInfo;
+namespace fits = zyx::target::fits::kernels;
 
 namespace {
-
-/// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
-constexpr double attentionRate = 0.6;
-/// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
-constexpr double onlineLoss = 12;
-/// Products of f32 that one core of a processor sums up with vectors outside of blocked dots, of what it could.
-constexpr double plainDotRate = 0.4;
-/// What threads that share an attention reach of their lanes' products out of shared memory.
-constexpr double sharedRate = 0.4;
-/// Registers of a thread of such an attention.
-constexpr int64_t attentionRegisters = 64;
-/// Bytes that elements are taken to lie apart where a stride is not known.
-constexpr double unknownApart = 32;
-/// Simple instructions for an element of a row whose number is data.
-constexpr double gatheredRowOps = 3;
-/// What is summed up inside of another walk has no vectors, but several elements at a time.
-constexpr double nestedRate = 0.5;
 
 int64_t bytesOf(Value tile) {
   return std::max<int64_t>(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 8, 1);
@@ -54,9 +39,9 @@ double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType
 /// In simple instructions, for each element.
 double costOf(Operation *op, const zyx::target::CostFacts &costs) {
   if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
-    return 12;
+    return static_cast<double>(costs.functionOps);
   if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
-    return 30;
+    return static_cast<double>(costs.longFunctionOps);
   if (isa<arith::DivFOp>(op))
     return static_cast<double>(costs.divideOps);
   if (isa<math::SqrtOp>(op))
@@ -64,9 +49,9 @@ double costOf(Operation *op, const zyx::target::CostFacts &costs) {
   if (isa<math::RsqrtOp>(op))
     return static_cast<double>(costs.inverseRootOps);
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
-    return 20;
+    return static_cast<double>(costs.integerDivideOps);
   if (isa<GatherOp>(op))
-    return 60;
+    return fits::gatherOps;
   if (isa<LoadOp, StoreOp>(op))
     return 1;
   if (isa<ViewOp, BroadcastOp, TransposeOp, ReshapeOp, SplatOp, IotaOp, ConvertOp, DotOp>(op) ||
@@ -243,7 +228,7 @@ double Estimator::countWalks(ReduceOp reduce) {
         work.push_back(user->getResult(0));
       }
     }
-  return isInside ? walks * static_cast<double>(target.lanes(4)) * nestedRate : 1;
+  return isInside ? walks * static_cast<double>(target.lanes(4)) * fits::nestedRate : 1;
 }
 
 /// How many reductions read a tile: each walks it anew.
@@ -298,7 +283,7 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
     work.moved += elements * width;
   } else {
     const auto together = static_cast<double>(target.memory.transactionBytes);
-    const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : unknownApart;
+    const double apart = stride ? std::abs(static_cast<double>(*stride)) * width : fits::unknownApart;
     const auto cycles = static_cast<double>(target.costs.strideCycles);
     work.accesses += elements * (target.hasSubgroups() ? 1 : std::max(1.0, cycles * countReaders(tile)));
     work.moved += elements * std::min(std::max(apart, width), together);
@@ -361,7 +346,7 @@ double Estimator::onTensorCores(const Work &work) const {
   }
   const double waves = std::ceil(rows / cores);
   const double multiply =
-      work.products / rows / (attentionRate * static_cast<double>(target.costs.matrixProductsPerCycle)) * waves;
+      work.products / rows / (fits::attentionRate * static_cast<double>(target.costs.matrixProductsPerCycle)) * waves;
   const double memory = work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores);
   return overlapped(overlapped(multiply, lanes), memory) + static_cast<double>(target.costs.tileCycles);
 }
@@ -395,12 +380,12 @@ double Estimator::onSharedKeys(const zyx::schedule::SharedChoice &shared, double
   const auto keys = static_cast<double>(blocks * shape.keys), wide = static_cast<double>(shape.depth + shape.width);
   // Of one workgroup: products, with what they read of shared memory, scores, and what is made of keys and values.
   const double products = keys * static_cast<double>(shape.rows) * wide;
-  const double each = products / (lanesPerCycle() * sharedRate) +
-                      keys * static_cast<double>(shape.rows) * (perScore + 12) / lanesPerCycle() +
-                      keys * wide * (perElement + 4) / lanesPerCycle();
+  const double each = products / (lanesPerCycle() * fits::sharedAttentionRate) +
+                      keys * static_cast<double>(shape.rows) * (perScore + fits::scoreOps) / lanesPerCycle() +
+                      keys * wide * (perElement + fits::keyOps) / lanesPerCycle();
   const double resident = std::clamp<double>(
       static_cast<double>(target.simt.sharedBytes) / static_cast<double>(shape.bytes), 1,
-      static_cast<double>(target.simt.threadsWith(attentionRegisters)) / static_cast<double>(shape.threads));
+      static_cast<double>(target.simt.threadsWith(fits::attentionRegisters)) / static_cast<double>(shape.threads));
   const double alone = static_cast<double>(blocks * target.sharedProducts.attentionBlockCycles);
   const double waves = std::ceil(groups / (cores * std::floor(resident)));
   const double compute = std::max(std::ceil(groups / cores) * each, waves * (each + alone));
@@ -432,7 +417,7 @@ double Estimator::onThreads(const Work &work) const {
     const double each = static_cast<double>(target.costs.threadProductsPerCycle) * (isWide ? 2 : 1);
     multiply = std::max(work.products / (cores * each),
                         work.products / threads * static_cast<double>(target.costs.productCycles)) *
-               (isOnline ? onlineLoss : 1);
+               (isOnline ? fits::onlineLoss : 1);
   }
   const double share = std::min(1.0, threads / (cores * static_cast<double>(target.costs.readingThreads)));
   const double memory = work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores * share);
@@ -448,7 +433,7 @@ double Estimator::onProcessor(const Work &work) const {
   else if (blocking && blocking.getNarrow())
     multiply = work.products / static_cast<double>(target.costs.matrixProductsPerCycle);
   else
-    multiply = work.products / (2 * lanes * plainDotRate);
+    multiply = work.products / (2 * lanes * fits::plainDotRate);
   const double compute = (multiply + work.ops / lanes + work.accesses) / busy;
   // What is small stays in caches from one kernel to the next.
   const bool isNear = work.bytes <= static_cast<double>(target.memory.l2Bytes);
@@ -501,7 +486,7 @@ Estimate Estimator::run() {
     const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
     // Rows whose number is data are read in vectors.
     const bool isRead = isa<GatherOp>(op) && !target.hasSubgroups() && readsRows(cast<GatherOp>(op));
-    const double each = isRead ? gatheredRowOps : costOf(op, target.costs);
+    const double each = isRead ? fits::gatheredRowOps : costOf(op, target.costs);
     work.ops += elementsOf(tile) * each * times;
     least.ops += elementsOf(tile) * each;
     if (auto gather = dyn_cast<GatherOp>(op); gather && !target.hasSubgroups()) {

@@ -14,6 +14,7 @@
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"
+#include "zyx/Target/Info/Fits.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,13 +28,10 @@ namespace zyx::schedule {
 using namespace mlir;
 using namespace zyx::kernel;
 using zyx::target::TargetInfo;
+namespace fits = zyx::target::fits::layouts;
 
 namespace {
 
-/// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns
-/// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
-/// need one: these are small, or filled up with zeros.
-constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
 /// A copy of what tensor cores take anyway must be worth it.
 constexpr double clearlyLess = 0.9;
 /// What a copy reads and writes of an element.
@@ -191,8 +189,8 @@ static double rateOf(const FactorLayout &layout) {
   for (auto [dim, stride] : llvm::enumerate(layout.target.front().getStrides()))
     if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
         zyx::schedule::strideThrough(layout.source, dim) == 1)
-      return copyRate;
-  return layout.source.isSingleBlock() ? transposeRate : lookUpRate;
+      return fits::copyRate;
+  return layout.source.isSingleBlock() ? fits::transposeRate : fits::lookUpRate;
 }
 
 /// What a copy takes, with its launch.
@@ -228,14 +226,14 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   FailureOr<Axes> axes = Axes::compute(*trial);
   std::optional<TensorDot> match;
   if (succeeded(axes))
-    match = matchTensorDot(*trial, *axes, /*allowsReducedPrecision=*/false, reason);
+    match = matchTensorDot(*trial, *axes, target, /*allowsReducedPrecision=*/false, reason);
   if (!match || match->elementBytes() != 2 || !zyx::schedule::isForTarget(*match, target, reason))
     return std::nullopt;
   const auto sums = static_cast<double>(cast<RankedTensorType>(dot.getType()).getNumElements());
   const double threads = cyclesOf(sums * static_cast<double>(axes->extent(match->k)),
                                   static_cast<double>(target.costs.threadProductsPerCycle));
   cost += cyclesOf(sums * static_cast<double>(match->depth),
-                   tensorRate * static_cast<double>(target.costs.matrixProductsPerCycle));
+                   fits::tensorRate * static_cast<double>(target.costs.matrixProductsPerCycle));
   return cost < threads ? std::optional(cost) : std::nullopt;
 }
 
@@ -525,7 +523,7 @@ void Layouter::transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::Laun
         cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.simt.subgroupSize));
     const double copied =
         static_cast<double>(target.costs.launchCycles) +
-        cyclesOf(elements * copiedBytes, lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
+        cyclesOf(elements * copiedBytes, fits::lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
     std::optional<FactorLayout> transposed = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt;
     if (!transposed || !transposed->isCopy())
       continue;

@@ -68,7 +68,7 @@ void ScheduleDraft::grid(Axis axis, int64_t tile) {
 
 StringAttr ScheduleDraft::nameOf(Axis axis) { return StringAttr::get(func.getContext(), *axes.name(axis)); }
 
-void ScheduleDraft::setResidents(int64_t count) { func.setResidents(count); }
+void ScheduleDraft::setMinResidentThreads(int64_t count) { func.setMinResidentThreads(count); }
 
 SmallVector<Axis> ScheduleDraft::parallelAxes() {
   SmallVector<Axis> result;

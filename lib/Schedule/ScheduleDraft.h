@@ -16,8 +16,8 @@ inline constexpr int64_t enoughPrograms = 16;
 /// Where a row is walked again: elements that each thread keeps in registers. Twice as many are possible.
 inline constexpr int64_t keptElements = 32;
 
-/// A kernel, what its schedule is chosen by, and the steps that have been chosen. Threads, workgroups and residents
-/// that go with them stand on the kernel meanwhile.
+/// A kernel, what its schedule is chosen by, and the steps that have been chosen. Threads, workgroups and how many
+/// threads are resident stand on the kernel meanwhile.
 class ScheduleDraft {
 public:
   ScheduleDraft(kernel::FuncOp func, const kernel::Axes &axes, const target::TargetInfo &target);
@@ -28,7 +28,7 @@ public:
   void grid(kernel::Axis axis, int64_t tile);
   mlir::StringAttr nameOf(kernel::Axis axis);
   /// Sets how many threads a multiprocessor should have room for.
-  void setResidents(int64_t count);
+  void setMinResidentThreads(int64_t count);
   /// Axes that every store has and nothing combines, in the order of the first store.
   llvm::SmallVector<kernel::Axis> parallelAxes();
   /// Of what is read along the axis, most lies side by side.

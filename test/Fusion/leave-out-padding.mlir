@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-fusion-leave-out-padding -zyx-fusion-erase-unused | FileCheck %s --check-prefixes=CHECK,ALONE
-// RUN: zyx-opt %s -zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sapphirerapids -zyx-fusion-leave-out-padding -zyx-fusion-erase-unused | FileCheck %s --check-prefixes=CHECK,ALONE
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sapphirerapids -zyx-fuse | FileCheck %s
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s --check-prefix=CARD
 
 // Of a window 6 places apart over 7 rows, all but the middle one see padding at all but one place. There are nine

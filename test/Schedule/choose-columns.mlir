@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v3 -zyx-schedule-choose | FileCheck %s --check-prefix=CPU
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=LOWERED
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=LOWERED
 
 !f = !kernel.buffer<f32, global>
 

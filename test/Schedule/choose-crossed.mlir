@@ -1,11 +1,11 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -cse | FileCheck %s --check-prefix=LOOP
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles -canonicalize -cse \
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   | FileCheck %s --check-prefix=THREADS
 
 // Sums along rows and sums across them: a workgroup has a part of the rows, and walks it row by row.
 // CHECK-LABEL: kernel.func @crossed
-// CHECK-SAME: residents = 1024 : i64
+// CHECK-SAME: min_resident_threads = 1024 : i64
 // CHECK-SAME: [#kernel.grid_step<"p", 1>, #kernel.online_step<"r", 1>]
 // CHECK-SAME: threads = 256
 

@@ -34,9 +34,9 @@ kernel.func @windows(%x: !b, %y: !b) {
 // Of a row that is walked again each thread keeps 32 elements, and at most 64. Longer ones are a cluster's, where there are
 // clusters, and so are few rows; what is longer still is read again. With 32 elements each, a multiprocessor is to have
 // room for 1024 threads.
-// CHECK-LABEL: kernel.func @short({{.*}} attributes {residents = 1024 : i64, {{.*}} threads = 256 : i64}
-// CHECK-LABEL: kernel.func @long({{.*}} attributes {residents = 1024 : i64, {{.*}} threads = 512 : i64}
-// CHECK-LABEL: kernel.func @longer({{.*}} attributes {cluster = 4 : i64, residents = 1024 : i64, {{.*}} threads = 512 : i64}
+// CHECK-LABEL: kernel.func @short({{.*}} attributes {min_resident_threads = 1024 : i64, {{.*}} threads = 256 : i64}
+// CHECK-LABEL: kernel.func @long({{.*}} attributes {min_resident_threads = 1024 : i64, {{.*}} threads = 512 : i64}
+// CHECK-LABEL: kernel.func @longer({{.*}} attributes {cluster = 4 : i64, min_resident_threads = 1024 : i64, {{.*}} threads = 512 : i64}
 // CHECK-LABEL: kernel.func @longest({{.*}} attributes {cluster = 8 : i64, schedule = {{.*}} threads = 512 : i64}
 // CHECK-LABEL: kernel.func @beyond({{.*}} attributes {cluster = 8 : i64, {{.*}} threads = 256 : i64}
 // CHECK-LABEL: kernel.func @few({{.*}} attributes {cluster = 8 : i64, {{.*}} threads = 128 : i64}
@@ -139,7 +139,7 @@ kernel.func @uneven(%x: !f, %y: !f) {
 // A row of which only a maximum and the exponentials of distances to it leave is walked once, by one workgroup, however
 // long it is. A few such rows are shared by more multiprocessors.
 // CHECK-LABEL: kernel.func @log_sum_exp
-// CHECK-SAME: attributes {residents = 1024 : i64, schedule = {{.*}} threads = 256 : i64}
+// CHECK-SAME: attributes {min_resident_threads = 1024 : i64, schedule = {{.*}} threads = 256 : i64}
 // CHECK-LABEL: kernel.func @few_losses
 // CHECK-SAME: attributes {cluster = 8 : i64, {{.*}} threads = 256 : i64}
 !line = !kernel.view<1024xf32, global>
@@ -176,7 +176,7 @@ kernel.func @few_losses(%x: !f, %y: !f) {
 // Rows that come out of the second cache when they are walked again are one workgroup's: two on each multiprocessor. Of two
 // inputs there would be too much, and each has half of a thread's registers.
 // CHECK-LABEL: kernel.func @near
-// CHECK-SAME: attributes {residents = 1024 : i64, schedule = {{.*}} threads = 512 : i64}
+// CHECK-SAME: attributes {min_resident_threads = 1024 : i64, schedule = {{.*}} threads = 512 : i64}
 // CHECK-LABEL: kernel.func @two_of_them
 // CHECK-SAME: attributes {cluster = 8 : i64, {{.*}} threads = 416 : i64}
 !h = !kernel.buffer<bf16, global>

@@ -1,7 +1,7 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-schedule-pack-weights | FileCheck %s
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-schedule-pack-weights --remarks-filter=zyx-schedule -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v4 --zyx-schedule-pack-weights --zyx-kernel-apply-schedule --canonicalize --cse \
-// RUN:   --zyx-kernel-attach-target='target=znver4 facts=arithmetic.hasMaximum=true' --zyx-kernel-lower-tiles --canonicalize --cse \
+// RUN:   --zyx-kernel-attach-target='target=znver4 facts=arithmetic.hasMaximum=true' --zyx-kernel-settle-memory --zyx-kernel-lower-tiles --canonicalize --cse \
 // RUN:   --zyx-kernel-verify-form=form=lowered | FileCheck %s --check-prefix=LOWERED
 
 // Forty columns are a panel of 32 and one of 8, which is filled up; 64 rows are two pieces. Programs of 20 columns

@@ -2,7 +2,6 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "StageCarried.h"
 #include "TileLowering.h"
 
 #include "zyx/Codegen/Loops/Passes.h"
@@ -11,12 +10,12 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Target/Info/UnknownTarget.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Remarks.h"
 
 namespace zyx::kernel {
 #define GEN_PASS_DEF_LOWERTILESPASS
@@ -27,17 +26,6 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 namespace {
-
-/// For what a module without a target is lowered: vectors of 64 bytes, an fma and maxima, and shared memory of any
-/// size.
-zyx::target::TargetInfo unknownMachine() {
-  zyx::target::TargetInfo info;
-  info.vector.bytes = 64;
-  info.vector.registers = 32;
-  info.arithmetic.hasFma = true;
-  info.simt.sharedBytes = std::numeric_limits<int64_t>::max();
-  return info;
-}
 
 struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
   using LowerTilesPassBase::LowerTilesPassBase;
@@ -75,18 +63,15 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     return failure(result.wasInterrupted());
   }
 
-  /// Takes threads from a kernel, or workgroups of a cluster, and says of its staged tiles where they are then.
-  static void restrict(FuncOp func, bool toOneThread) {
-    if (toOneThread) {
-      func.removeThreadsAttr();
-      func.removeResidentsAttr();
-    }
-    func.removeClusterAttr();
-    func.walk([&](ConvertOp convert) {
-      auto type = cast<RankedTensorType>(convert.getType());
-      if (isa_and_nonnull<MemoryAttr>(type.getEncoding()))
-        convert.getResult().setType(type.cloneWithEncoding(MemoryAttr::get(func.getContext(), spaceOfTiles(func))));
-    });
+  /// SettleMemory has seen to both.
+  LogicalResult checkShared(FuncOp func, bool sharesTiles) {
+    if (sharesTiles && func.getCluster().value_or(1) > 1)
+      return func.emitOpError("has tiles that workgroups of a cluster would have to read of each other");
+    const int64_t bytes = bytesOf(func, Space::Shared);
+    if (bytes > target->simt.sharedBytes)
+      return func.emitOpError() << "has threads that share " << bytes << " bytes; there are "
+                                << target->simt.sharedBytes;
+    return success();
   }
 
   /// Exponentials of distances to the maximum of a row, as a softmax has them.
@@ -120,23 +105,11 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     if (failed(checkBuffers(func)) || failed(checkSpaces(func)))
       return failure();
     unshareConstants(func);
-    stageCarried(func);
     markNonpositive(func);
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
     FailureOr<FuncOp> lowered = lowerTiles(func, *axes);
-    // Where its threads would share more than there is, a program is one thread, and what it keeps is its own.
-    if (succeeded(lowered) && func.getThreads().value_or(1) > 1 &&
-        bytesOf(*lowered, Space::Shared) > target->simt.sharedBytes) {
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("ProgramIsOneThread").category("zyx-shared"))
-          << ("threads of " + func.getName() + " would share " + Twine(bytesOf(*lowered, Space::Shared)) +
-              " bytes; there are " + Twine(target->simt.sharedBytes))
-                 .str();
-      lowered->erase();
-      restrict(func, /*toOneThread=*/true);
-      lowered = lowerTiles(func, *axes);
-    }
     if (failed(lowered))
       return failure();
     func.erase();
@@ -150,7 +123,6 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
     return copies;
   }
 
-  /// Where workgroups of a cluster would have to read each other's tiles, the program is one workgroup's.
   FailureOr<FuncOp> lowerTiles(FuncOp func, const Axes &axes) {
     OpBuilder builder(func);
     auto lowered = cast<FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
@@ -166,19 +138,18 @@ struct LowerTiles : zyx::kernel::impl::LowerTilesPassBase<LowerTiles> {
       lowered.erase();
       return failure();
     }
-    if (lowering.wantsOneThread() || lowering.keepsApart()) {
-      lowered.erase();
-      restrict(func, lowering.wantsOneThread());
-      return lowerTiles(func, axes);
-    }
     builder.setInsertionPointToEnd(&entry);
     ReturnOp::create(builder, func.getLoc());
+    if (lowering.threads > 1 && failed(checkShared(lowered, lowering.sharesTiles))) {
+      lowered.erase();
+      return failure();
+    }
     return lowered;
   }
 
   void runOnOperation() override {
     const zyx::target::TargetInfo *known = findTarget(getOperation());
-    const zyx::target::TargetInfo unknown = known ? zyx::target::TargetInfo() : unknownMachine();
+    const zyx::target::TargetInfo unknown = known ? zyx::target::TargetInfo() : zyx::target::unknownTarget();
     target = known ? known : &unknown;
     SmallVector<FuncOp> funcs;
     getOperation()->walk([&](FuncOp func) { funcs.push_back(func); });

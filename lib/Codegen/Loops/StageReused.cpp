@@ -9,6 +9,7 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/UnknownTarget.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,9 +25,10 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Bytes of tiles that a program of one thread keeps for itself, where the machine has caches for them or is not known;
-/// and that threads share, so that several workgroups are on a core.
-constexpr int64_t mostStagedBytes = 256 << 10, mostSharedBytes = 32 << 10;
+/// Bytes of tiles that a program of one thread keeps for itself, where the machine has caches for them or is not known.
+constexpr int64_t mostStagedBytes = 256 << 10;
+/// Elements that a thread reads at once, where the machine is not known.
+constexpr int64_t usualLanes = 4;
 
 /// Ops whose tile is not evaluated element by element where it is used.
 bool endsPhase(Operation *op) { return isa<ReduceOp, DotOp>(op); }
@@ -49,8 +51,8 @@ bool isSlow(Operation *op) {
 class Stager {
 public:
   /// `keepsSpread`: a program is one thread with caches, and where it repeats a row, vectors run along that.
-  Stager(Block &block, int64_t maxBytes, int64_t threads, bool keepsSpread)
-      : block(block), left(maxBytes), threads(threads),
+  Stager(Block &block, int64_t maxBytes, int64_t threads, int64_t lanes, bool keepsSpread)
+      : block(block), left(maxBytes), threads(threads), lanes(lanes),
         // Stores behind a dot are lowered with it, in registers.
         keepsSpread(keepsSpread && block.getOps<DotOp>().empty()) {}
 
@@ -141,7 +143,6 @@ private:
   void keep(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     // Threads keep their parts of a short row in registers, and what there is one of for a row.
-    constexpr int64_t lanes = 4;
     if (staysInRegisters(type.getNumElements(), lanes, threads) || (threads > 1 && type.getNumElements() == 1))
       return;
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
@@ -159,8 +160,8 @@ private:
 
   Block &block;
   int64_t left;
-  /// That compute a program together.
-  const int64_t threads;
+  /// That compute a program together, and elements that one reads at once.
+  const int64_t threads, lanes;
   const bool keepsSpread;
   llvm::DenseMap<Operation *, unsigned> phases;
   llvm::DenseMap<Value, bool> expensive, slow;
@@ -170,8 +171,8 @@ private:
 /// Keeps rows that threads read together and walk more than once, where they are too long for registers.
 class RowKeeper {
 public:
-  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads)
-      : block(block), axes(axes), most(most), threads(threads) {}
+  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads, int64_t lanes)
+      : block(block), axes(axes), most(most), threads(threads), lanes(lanes) {}
 
   /// All that is walked more than once, or nothing: what is read again anyway is near then.
   void run() {
@@ -195,7 +196,6 @@ private:
   /// Whether a program has a row of its own: others read what all have out of the caches.
   bool isOwnRow(LoadOp load) {
     const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
-    constexpr int64_t lanes = 4;
     return isOwn && isTile(load.getResult()) && !staysInRegisters(typeOf(load).getNumElements(), lanes, threads);
   }
 
@@ -243,7 +243,7 @@ private:
 
   Block &block;
   const Axes &axes;
-  const int64_t most, threads;
+  const int64_t most, threads, lanes;
   llvm::MapVector<LoadOp, int64_t> walksOf;
 };
 
@@ -252,26 +252,29 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
 
   void runOnOperation() override {
     const zyx::target::TargetInfo *target = findTarget(getOperation());
+    const zyx::target::TargetInfo machine = target ? *target : zyx::target::unknownTarget();
     // A thread of a subgroup has little memory that is near: it rather computes again.
     const int64_t maxBytes = target && target->hasSubgroups() ? target->memory.privateBytes : mostStagedBytes;
     const int64_t rowBytes = target ? zyx::target::keptRowBytes(*target) : 0;
+    const int64_t lanes = target ? target->lanes(4) : usualLanes;
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
       if (func.getForm() != Form::Tiled)
         return WalkResult::advance();
       // A cluster has no memory that all its threads share.
       const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
-      const int64_t most = cluster > 1 ? 0 : threads > 1 ? mostSharedBytes : maxBytes;
+      const int64_t most = cluster > 1 ? 0 : threads > 1 ? zyx::target::sharedTileBytes(machine) : maxBytes;
       const bool hasCaches = target && target->hasVectors() && !target->hasSubgroups() && threads == 1;
-      func.walk([&](Block *block) { Stager(*block, most, threads, hasCaches).run(); });
-      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success() : keepRows(func, threads, rowBytes));
+      func.walk([&](Block *block) { Stager(*block, most, threads, lanes, hasCaches).run(); });
+      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success()
+                                                                     : keepRows(func, threads, lanes, rowBytes));
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
 
 private:
-  LogicalResult keepRows(FuncOp func, int64_t threads, int64_t rowBytes) {
+  LogicalResult keepRows(FuncOp func, int64_t threads, int64_t lanes, int64_t rowBytes) {
     // Factors of a dot come into shared memory by slices.
     if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return success();
@@ -280,7 +283,7 @@ private:
     FailureOr<Axes> axes = Axes::compute(func);
     if (failed(axes))
       return failure();
-    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads).run(); });
+    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads, lanes).run(); });
     return success();
   }
 };

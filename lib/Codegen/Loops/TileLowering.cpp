@@ -86,10 +86,9 @@ LogicalResult TileLowering::emitDot(DotOp dot) {
     FailureOr<bool> emitted = dot.getBlocking() ? emitSharedDot(*this, dot) : FailureOr<bool>(false);
     if (failed(emitted))
       return failure();
-    refusesThreads |= !*emitted;
-    if (*emitted)
-      return success();
-  } else if (dot.getBlocking()) {
+    return *emitted ? success() : dot.emitOpError("is not one that threads multiply together");
+  }
+  if (dot.getBlocking()) {
     FailureOr<bool> emitted = emitBlockedDot(*this, dot);
     if (failed(emitted))
       return failure();
@@ -166,10 +165,14 @@ LogicalResult TileLowering::lower(Block &block) {
 // Loops that carry tiles
 //===----------------------------------------------------------------------===//
 
-/// The memory of a tile that is kept there.
-MemoryTile TileLowering::memoryOf(Value tile) {
-  while (!evaluator.memory.contains(tile))
-    tile = tile.getDefiningOp<ConvertOp>().getInput();
+/// The memory of a tile that is kept there; none where it is not.
+std::optional<MemoryTile> TileLowering::memoryOf(Value tile) {
+  while (!evaluator.memory.contains(tile)) {
+    auto convert = tile.getDefiningOp<ConvertOp>();
+    if (!convert)
+      return std::nullopt;
+    tile = convert.getInput();
+  }
   return evaluator.memory[tile];
 }
 
@@ -203,17 +206,6 @@ LogicalResult TileLowering::copyMemory(MemoryTile from, MemoryTile to, Location 
   return walk();
 }
 
-/// The tile in memory that a carried one becomes by what is added to it, element by element, in one place: each thread
-/// adds to what it has added to before. Null where more reads it.
-static Value findOwnSum(Value carried, Value yielded) {
-  auto read = yielded.getDefiningOp<ConvertOp>();
-  auto kept = read ? read.getInput().getDefiningOp<ConvertOp>() : ConvertOp();
-  auto sum = kept ? kept.getInput().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
-  const bool isAlone =
-      sum && carried.hasOneUse() && *carried.user_begin() == sum && sum->hasOneUse() && kept->hasOneUse();
-  return isAlone ? kept.getResult() : Value();
-}
-
 /// A loop that carries tiles, in memory: what it begins with becomes what it ends with.
 LogicalResult TileLowering::emitTileLoop(Operation &op) {
   auto loop = dyn_cast<scf::ForOp>(op);
@@ -223,13 +215,15 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
   Operation *yield = loop.getBody()->getTerminator();
   for (auto [init, argument, result, yielded] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults(), yield->getOperands())) {
-    MemoryTile place = memoryOf(init);
-    evaluator.memory.insert({argument, place});
-    evaluator.memory.insert({result, place});
+    std::optional<MemoryTile> place = memoryOf(init);
+    if (!place)
+      return op.emitOpError("begins with a tile that has no memory of its own");
+    evaluator.memory.insert({argument, *place});
+    evaluator.memory.insert({result, *place});
     if (yielded.getDefiningOp<DotOp>())
-      evaluator.memory.insert({yielded, place});
+      evaluator.memory.insert({yielded, *place});
     else if (Value sum = threads > 1 ? findOwnSum(argument, yielded) : Value()) {
-      evaluator.memory.insert({sum, place});
+      evaluator.memory.insert({sum, *place});
       ownSums.insert(sum);
     } else if (threads > 1) {
       return op.emitOpError("carries a tile that threads do more to than to add to it");
@@ -244,9 +238,13 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
   if (failed(lower(*loop.getBody())))
     return failure();
   for (auto [result, yielded] : llvm::zip_equal(loop.getResults(), yield->getOperands()))
-    if (!yielded.getDefiningOp<DotOp>() && threads == 1)
-      if (failed(copyMemory(memoryOf(yielded), evaluator.memory[result], loc)))
+    if (!yielded.getDefiningOp<DotOp>() && threads == 1) {
+      std::optional<MemoryTile> next = memoryOf(yielded);
+      if (!next)
+        return op.emitOpError("yields a tile that has no memory of its own");
+      if (failed(copyMemory(*next, evaluator.memory[result], loc)))
         return failure();
+    }
   // What each has added up others may read now.
   builder.setInsertionPointAfter(copy);
   barrier(loc);

@@ -18,10 +18,6 @@ public:
   mlir::IRMapping &mapping() { return evaluator.mapping; }
   /// See TileEvaluator::sumsByDimension.
   void sumByDimension() { evaluator.sumsByDimension = true; }
-  /// Whether a tile lies in memory that only the threads of one workgroup share, of a cluster of several.
-  bool keepsApart() const { return cluster > 1 && sharesTiles; }
-  /// Whether there is something that several threads do not compute together, whatever they were meant to.
-  bool wantsOneThread() const { return refusesThreads; }
 
 private:
   mlir::LogicalResult lowerOp(mlir::Operation &op);
@@ -30,7 +26,7 @@ private:
 
   // Loops that carry tiles.
   mlir::LogicalResult emitTileLoop(mlir::Operation &loop);
-  MemoryTile memoryOf(mlir::Value tile);
+  std::optional<MemoryTile> memoryOf(mlir::Value tile);
   mlir::LogicalResult copyMemory(MemoryTile from, MemoryTile to, mlir::Location loc);
 
   mlir::LogicalResult emitDot(DotOp dot);
@@ -38,7 +34,6 @@ private:
   /// The same across programs: whoever comes to the next one may write what the last one's threads still read.
   void endProgram(mlir::Location loc);
 
-  bool refusesThreads = false;
   llvm::SmallVector<mlir::Operation *> pending;
 };
 

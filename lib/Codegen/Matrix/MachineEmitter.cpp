@@ -147,20 +147,20 @@ Value MachineEmitter::barriers(int64_t count, int64_t arrivals) {
 // What is elementwise
 //===----------------------------------------------------------------------===//
 
-Type MachineEmitter::heldType(Value tile, const FragmentShape &frame, Type element) {
-  bool hasRows = axes.contains(tile, frame.rows), hasColumns = axes.contains(tile, frame.columns);
+Type MachineEmitter::heldType(Value tile, const FragmentShape &fragment, Type element) {
+  bool hasRows = axes.contains(tile, fragment.rows), hasColumns = axes.contains(tile, fragment.columns);
   if (hasRows && hasColumns)
-    return RankedTensorType::get({frame.height, frame.width}, element, acc);
+    return RankedTensorType::get({fragment.height, fragment.width}, element, acc);
   if (hasRows)
-    return RankedTensorType::get({frame.height}, element, SliceAttr::get(b.getContext(), 1, acc));
+    return RankedTensorType::get({fragment.height}, element, SliceAttr::get(b.getContext(), 1, acc));
   if (hasColumns)
-    return RankedTensorType::get({frame.width}, element, SliceAttr::get(b.getContext(), 0, acc));
+    return RankedTensorType::get({fragment.width}, element, SliceAttr::get(b.getContext(), 0, acc));
   return element;
 }
 
-Type MachineEmitter::heldType(Value tile, const FragmentShape &frame) {
+Type MachineEmitter::heldType(Value tile, const FragmentShape &fragment) {
   Type element = getElementTypeOrSelf(tile.getType());
-  return heldType(tile, frame, is16Bit(element) ? b.getF32Type() : element);
+  return heldType(tile, fragment, is16Bit(element) ? b.getF32Type() : element);
 }
 
 Value MachineEmitter::number(Type type, double value) {
@@ -193,9 +193,9 @@ Value MachineEmitter::spread(Value value, Type held) {
   return BroadcastOp::create(b, loc, held, value, ArrayRef<int64_t>{slice.getDim() == 1 ? 0 : 1});
 }
 
-Value MachineEmitter::compute(Value tile, const FragmentShape &frame, llvm::function_ref<Value(Value)> evaluate) {
+Value MachineEmitter::compute(Value tile, const FragmentShape &fragment, llvm::function_ref<Value(Value)> evaluate) {
   Operation *op = tile.getDefiningOp();
-  Type element = getElementTypeOrSelf(tile.getType()), held = heldType(tile, frame);
+  Type element = getElementTypeOrSelf(tile.getType()), held = heldType(tile, fragment);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto value = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<TypedAttr>();
     if (auto real = dyn_cast<FloatAttr>(value))

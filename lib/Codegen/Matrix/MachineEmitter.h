@@ -6,6 +6,7 @@
 #define ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -22,7 +23,7 @@ protected:
   static constexpr int64_t groupRows = 64, groupThreads = 128, swizzleBytes = 128, panelColumns = 64;
 
   MachineEmitter(FuncOp func, const Axes &axes)
-      : func(func), axes(axes), step(tensorStepOf(func)), b(func), loc(func.getLoc()),
+      : func(func), axes(axes), machine(*findTarget(func)), step(tensorStepOf(func)), b(func), loc(func.getLoc()),
         groups(step.getRows() / groupRows) {}
 
   //===--------------------------------------------------------------------===//
@@ -84,9 +85,9 @@ protected:
   };
   /// A tile without rows, or without columns, is held by the threads that have elements of these; one without both is a
   /// scalar.
-  mlir::Type heldType(mlir::Value tile, const FragmentShape &frame, mlir::Type element);
+  mlir::Type heldType(mlir::Value tile, const FragmentShape &fragment, mlir::Type element);
   /// The same, with 16-bit floats as f32.
-  mlir::Type heldType(mlir::Value tile, const FragmentShape &frame);
+  mlir::Type heldType(mlir::Value tile, const FragmentShape &fragment);
   /// A number in each element of a tile, or a scalar.
   mlir::Value number(mlir::Type type, double value);
   mlir::Value narrow(mlir::Value held, mlir::Type element);
@@ -94,11 +95,13 @@ protected:
   mlir::Value spread(mlir::Value value, mlir::Type held);
   /// An elementwise op, constant or change of shape, whose operands `evaluate` gives; 16-bit floats are rounded after
   /// each.
-  mlir::Value compute(mlir::Value tile, const FragmentShape &frame,
+  mlir::Value compute(mlir::Value tile, const FragmentShape &fragment,
                       llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
 
   FuncOp func;
   const Axes &axes;
+  /// The pass has seen that the module says so.
+  const target::TargetInfo &machine;
   const TensorStepAttr step;
   mlir::OpBuilder b;
   mlir::Location loc;

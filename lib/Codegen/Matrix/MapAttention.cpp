@@ -420,15 +420,15 @@ Value AttentionMapper::compute(Value of, Site &site) {
   Type element = getElementTypeOrSelf(of.getType());
   if (element.isInteger(1))
     if (auto bound = matchBound(of, attention.queries, attention.keys, axes))
-      return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
+      return boundOf(*bound, site.place, site.firstColumn, tile(site.fragment.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
   if (auto iota = of.getDefiningOp<IotaOp>())
     return placesOf(iota, site);
   auto inner = [&](Value operand) { return evaluate(operand, site); };
-  if (Value quotient = divideByVector(of, site.frame, inner))
+  if (Value quotient = divideByVector(of, site.fragment, inner))
     return quotient;
-  return MachineEmitter::compute(of, site.frame, inner);
+  return MachineEmitter::compute(of, site.fragment, inner);
 }
 
 void zyx::kernel::mapAttention(FuncOp func, const TensorAttention &attention, const Axes &axes) {

@@ -208,9 +208,9 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
   Value stage = state.pipe.stage, firstColumn = multiply(number, step.getColumns());
   BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
   WaitOp::create(b, loc, full, stage, state.pipe.parity);
-  auto start = [&](RankedTensorType type, Value left, Value right, Value onto, bool isTurned) {
+  auto start = [&](RankedTensorType type, Value left, Value right, Value onto, bool isTransposed) {
     MmaFenceOp::create(b, loc);
-    block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTurned));
+    block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed));
     MmaCommitOp::create(b, loc);
   };
   auto type = tile(step.getColumns());
@@ -228,7 +228,8 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
   auto begin = begins.begin();
   for (auto [inner, mine] : llvm::zip(chain.inner, myOwn)) {
     block.numbers[inner.dot.getResult()] = block.started.size();
-    start(type, mine, slotOf(inner.other, stage), startOf(inner.dot, masked) ? *begin++ : Value(), /*isTurned=*/true);
+    start(type, mine, slotOf(inner.other, stage), startOf(inner.dot, masked) ? *begin++ : Value(),
+          /*isTransposed=*/true);
   }
   for (auto [outer, sum] : llvm::zip(chain.outer, state.sums)) {
     readColumns(outer.factor, block);
@@ -238,7 +239,7 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
       factor = choose(boundOf({-1, 0, streamed - 1}, place, firstColumn, type), factor, this->number(type, 0));
     auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
     Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
-    start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTurned=*/false);
+    start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTransposed=*/false);
   }
   State after{next(state.pipe), {}};
   await(block, block.started.size() - 1);
@@ -509,7 +510,7 @@ Value ChainMapper::compute(Value of, BlockState &block) {
   Site &site = block.site;
   if (getElementTypeOrSelf(of.getType()).isInteger(1))
     if (auto bound = matchBound(of, rowAxis, streamedAxis, axes))
-      return boundOf(*bound, site.place, site.firstColumn, tile(site.frame.width));
+      return boundOf(*bound, site.place, site.firstColumn, tile(site.fragment.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
   if (auto iota = of.getDefiningOp<IotaOp>())
@@ -527,9 +528,9 @@ Value ChainMapper::compute(Value of, BlockState &block) {
     return inner(select.getTrueValue());
   if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, streamedAxis))
     return emitExp(of, block);
-  if (Value quotient = divideByVector(of, site.frame, inner))
+  if (Value quotient = divideByVector(of, site.fragment, inner))
     return quotient;
-  return MachineEmitter::compute(of, site.frame, inner);
+  return MachineEmitter::compute(of, site.fragment, inner);
 }
 
 void zyx::kernel::mapChain(FuncOp func, const TensorChain &chain, const Axes &axes) {

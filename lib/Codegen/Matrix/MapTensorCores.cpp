@@ -10,6 +10,8 @@
 #include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,6 +24,7 @@ namespace zyx::kernel {
 
 using namespace mlir;
 using namespace zyx::kernel;
+namespace fits = zyx::target::fits::groupProducts;
 
 namespace {
 
@@ -32,12 +35,6 @@ constexpr int64_t simtF32Groups = 2;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
-/// With two groups that multiply: a thread of theirs, and one that copies.
-constexpr int64_t manyRegisters = 232, fewRegisters = 40;
-/// And with three.
-constexpr int64_t registersOfThree = 160, fewBesideThree = 32;
-/// Beside a group that turns slices: its threads, and those of two groups that multiply.
-constexpr int64_t turningRegisters = 56, restRegisters = 200;
 
 /// Makes one kernel.
 class Mapper : ProductEmitter {
@@ -52,12 +49,12 @@ public:
 
   void run() {
     FuncOp mapped = beginKernel(programs());
-    const bool turns = dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs);
-    mapped.setThreads(groupThreads * (workers + 1 + turns));
+    const bool transposes = dot.isTransposed(dot.lhs) || dot.isTransposed(dot.rhs);
+    mapped.setThreads(groupThreads * (workers + 1 + transposes));
     if (sharers > 1)
       mapped.setCluster(sharers);
     acc = FragAttr::get(b.getContext(), dot.isSimtF32 ? FragKind::Block : FragKind::WgmmaAcc);
-    sums = RankedTensorType::get({frame.height, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
+    sums = RankedTensorType::get({fragment.height, step.getColumns()}, getElementTypeOrSelf(dot.dot.getType()), acc);
     allocate();
     first = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
     begin = index(0);
@@ -73,16 +70,13 @@ public:
     }
     auto roles = RolesOp::create(b, loc);
     b.createBlock(&roles.getBody());
-    // One group has as many registers as a thread can have already.
-    const bool areThree = workers > 2;
-    emitRole("producer", 1,
-             areThree      ? fewBesideThree
-             : workers > 1 ? fewRegisters
-                           : 0,
-             /*single=*/true, [&](Value) { emitProducer(); });
-    if (turns)
-      emitRole("turner", 1, turningRegisters, /*single=*/false, [&](Value) { emitTurner(); });
-    const int64_t registers = workers == 1 ? 0 : turns ? restRegisters : areThree ? registersOfThree : manyRegisters;
+    const int64_t copying = fits::copyingRegisters[workers], others = copying + transposes * fits::transposingRegisters;
+    emitRole("producer", 1, copying, /*single=*/true, [&](Value) { emitProducer(); });
+    if (transposes)
+      emitRole("transposer", 1, fits::transposingRegisters, /*single=*/false, [&](Value) { emitTransposer(); });
+    int64_t registers = zyx::target::registersOfGroups(machine, workers, workers + 1 + transposes, others);
+    if (transposes)
+      registers = std::min(registers, fits::transposedRegisters);
     emitRole("consumer", workers, registers, /*single=*/false, [&](Value instance) { emitConsumer(instance); });
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
@@ -96,7 +90,7 @@ private:
 
   struct Ring {
     Value view, memory;
-    /// What the copy engine fills: the same, or where slices wait to be turned.
+    /// What the copy engine fills: the same, or where slices wait to be transposed.
     Value filled;
     /// Elements along the axis that is not contracted, of all groups, of a place in memory, and of one copy.
     int64_t free = 0, box = 0, copied = 0;
@@ -129,7 +123,7 @@ private:
       shape.append({step.getDepth(), ring.box});
     Type element = getElementTypeOrSelf(load.getType());
     ring.filled = ring.memory = allocShared(shape, element);
-    if (dot.isTurned(factor))
+    if (dot.isTransposed(factor))
       ring.filled = allocShared({step.getStages(), free, step.getDepth()}, element);
     return ring;
   }
@@ -147,8 +141,8 @@ private:
     readAhead = findReadAhead();
     full = barriers(step.getStages(), 1);
     empty = barriers(step.getStages(), workers);
-    if (dot.isTurned(dot.lhs) || dot.isTurned(dot.rhs))
-      turned = barriers(step.getStages(), 1);
+    if (dot.isTransposed(dot.lhs) || dot.isTransposed(dot.rhs))
+      transposed = barriers(step.getStages(), 1);
     if (sharers > 1) {
       // What each workgroup of the cluster has of this one's columns.
       parts = AllocOp::create(
@@ -178,7 +172,7 @@ private:
     Value tile = store.getValue();
     AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
     return is16Bit(tile) && finished % panelColumns == 0 && batchesOf(strides).size() <= 3 &&
-           isCopied(strides, dot.n, 2, axes) && (m == 1 || strides.of(dot.m) >= n) &&
+           isCopied(strides, dot.n, 2, axes, machine.copies) && (m == 1 || strides.of(dot.m) >= n) &&
            (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
   }
 
@@ -271,21 +265,22 @@ private:
     });
   }
 
-  /// Turns what has come of factors along the contraction, and says so. A stage is free for that when it is for the
-  /// copy.
-  void emitTurner() {
+  /// Transposes what has come of factors along the contraction, and says so. A stage is free for that when it is for
+  /// the copy.
+  void emitTransposer() {
     overTiles({index(0), bit(false)}, [&](Value, ValueRange carried) {
       return loop(begin, end, index(step.getDepth()), carried, [&](Value, ValueRange ring) -> Carried {
         Value stage = ring[0], parity = ring[1];
         WaitOp::create(b, loc, full, stage, parity);
-        if (dot.isTurned(dot.lhs))
+        if (dot.isTransposed(dot.lhs))
           for (int64_t i = 0; i < left.free / left.box; ++i)
-            TurnOp::create(b, loc, part(left.filled, {stage, index(i * left.box)}, {left.box, step.getDepth()}),
-                           part(left.memory, {stage, index(i)}, {step.getDepth(), left.box}));
-        if (dot.isTurned(dot.rhs))
-          TurnOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
+            TransposeSharedOp::create(b, loc,
+                                      part(left.filled, {stage, index(i * left.box)}, {left.box, step.getDepth()}),
+                                      part(left.memory, {stage, index(i)}, {step.getDepth(), left.box}));
+        if (dot.isTransposed(dot.rhs))
+          TransposeSharedOp::create(b, loc, part(right.filled, {stage}, {right.free, step.getDepth()}), rightOf(stage));
         BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
-        ArriveOp::create(b, loc, turned, stage);
+        ArriveOp::create(b, loc, transposed, stage);
         auto [next, flipped] = advance(stage, parity);
         return {next, flipped};
       });
@@ -297,9 +292,9 @@ private:
     if (isDeep(dot.lhs))
       return part(left.memory, {stage, multiply(instance, groupRows)}, {groupRows, step.getDepth()});
     // Of a box that two groups share each has its own panel.
-    if (frame.height < left.box)
-      return part(left.memory, {stage, index(0), index(0), multiply(instance, frame.height)},
-                  {step.getDepth(), frame.height});
+    if (fragment.height < left.box)
+      return part(left.memory, {stage, index(0), index(0), multiply(instance, fragment.height)},
+                  {step.getDepth(), fragment.height});
     return part(left.memory, {stage, instance}, {step.getDepth(), left.box});
   }
   Value rightOf(Value stage) {
@@ -336,10 +331,10 @@ private:
   /// What every thread has read is given back.
   Carried multiplySlice(Value instance, ValueRange ring) {
     Value stage = ring[0], parity = ring[1];
-    if (!dot.isTurned(dot.lhs) || !dot.isTurned(dot.rhs))
+    if (!dot.isTransposed(dot.lhs) || !dot.isTransposed(dot.rhs))
       WaitOp::create(b, loc, full, stage, parity);
-    if (turned)
-      WaitOp::create(b, loc, turned, stage, parity);
+    if (transposed)
+      WaitOp::create(b, loc, transposed, stage, parity);
     Value sum = OuterProductsOp::create(b, loc, sums, leftOf(stage, instance), rightOf(stage), ring[2]);
     BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
     ArriveOp::create(b, loc, empty, stage);
@@ -391,7 +386,7 @@ private:
 
   /// Where the rows of a group are.
   TileCoordinates ownPlace(TileCoordinates place, Value instance) {
-    place.row = add(place.row, multiply(instance, frame.height));
+    place.row = add(place.row, multiply(instance, fragment.height));
     return place;
   }
 
@@ -493,7 +488,7 @@ private:
   void emitPiece(Value done, const TileCoordinates &place, int64_t column, StoreOp store, const EpilogueAccess &access,
                  Value slot, int64_t inSlot, const Read &read = Read()) {
     Value at = add(place.column, column);
-    auto type = RankedTensorType::get({frame.height, frame.width}, sums.getElementType(), acc);
+    auto type = RankedTensorType::get({fragment.height, fragment.width}, sums.getElementType(), acc);
     Value part = dot.isSimtF32 ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
     Value result = finishPiece(part, place, at, store, read);
     if (slot)
@@ -512,7 +507,7 @@ private:
   SmallVector<EpilogueAccess> accesses;
   /// What is read a panel ahead.
   SmallVector<LoadOp> readAhead;
-  Value out, full, empty, turned, tiles, first, stride;
+  Value out, full, empty, transposed, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;
   /// Of clusters: this workgroup's number, and what it gets of the others.
@@ -520,17 +515,17 @@ private:
 };
 
 /// An attention, or a chain of products.
-LogicalResult mapStreaming(FuncOp func, const Axes &axes) {
+LogicalResult mapStreaming(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine) {
   TensorStepAttr step = tensorStepOf(func);
   if (step.getSplit() != 1 || step.getTf32() || step.getWarps() || step.getDepth() != 64)
     return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
   std::string reason;
   if (isAttention(func)) {
-    if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, reason))
+    if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, machine, reason))
       return mapAttention(func, *attention, axes), success();
     return func.emitOpError() << "is no attention for tensor cores: " << reason;
   }
-  if (std::optional<TensorChain> chain = matchTensorChain(func, axes, reason))
+  if (std::optional<TensorChain> chain = matchTensorChain(func, axes, machine, reason))
     return mapChain(func, *chain, axes), success();
   return func.emitOpError() << "is no chain of products for tensor cores: " << reason;
 }
@@ -544,6 +539,15 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
       if (tensorStepOf(func))
         funcs.push_back(func);
     });
+    if (funcs.empty())
+      return;
+    const zyx::target::TargetInfo *machine = requireTarget(getOperation());
+    if (!machine)
+      return signalPassFailure();
+    if (!machine->hasTensorCores()) {
+      funcs.front().emitOpError() << "has a step for tensor cores, which " << machine->name << " does not have";
+      return signalPassFailure();
+    }
     for (FuncOp func : funcs) {
       CrashNote note(func);
       unshareConstants(func);
@@ -553,11 +557,12 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
       std::string reason;
       TensorStepAttr step = tensorStepOf(func);
       if (isAttention(func) || isChain(func)) {
-        if (failed(mapStreaming(func, *axes)))
+        if (failed(mapStreaming(func, *axes, *machine)))
           return signalPassFailure();
         continue;
       }
-      std::optional<TensorDot> dot = matchTensorDot(func, *axes, step.getTf32() || step.getDepth() == 128, reason);
+      std::optional<TensorDot> dot =
+          matchTensorDot(func, *axes, *machine, step.getTf32() || step.getDepth() == 128, reason);
       if (dot && step.getWarps()) {
         if (failed(mapWarps(func, *dot, *axes, reason))) {
           func.emitOpError() << "is not for tensor cores: " << reason;

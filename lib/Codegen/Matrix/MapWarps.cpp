@@ -19,7 +19,7 @@ namespace {
 
 /// Rows of an accumulator, and columns of it that are finished at a time; bytes along the contraction of one step.
 constexpr int64_t blockRows = 16, pieceColumns = 16, stepBytes = 32;
-constexpr int64_t warpThreads = 32, mostPanelBytes = 128;
+constexpr int64_t mostPanelBytes = 128;
 
 class WarpMapper : ProductEmitter {
 public:
@@ -30,7 +30,7 @@ public:
 
   void run() {
     FuncOp mapped = beginKernel(programs());
-    mapped.setThreads(warpThreads * step.getWarps());
+    mapped.setThreads(machine.simt.subgroupSize * step.getWarps());
     acc = FragAttr::get(b.getContext(), FragKind::MmaAcc);
     sums = RankedTensorType::get({blockRows, part.columns}, getElementTypeOrSelf(dot.dot.getType()), acc);
     left = makeRing(dot.lhs, step.getRows());
@@ -52,7 +52,7 @@ public:
             return {};
           });
         },
-        warpThreads);
+        machine.simt.subgroupSize);
     YieldOp::create(b, loc);
     b.setInsertionPointAfter(roles);
     endKernel();

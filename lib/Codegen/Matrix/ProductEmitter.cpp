@@ -13,7 +13,7 @@ using namespace zyx::kernel;
 ProductEmitter::ProductEmitter(FuncOp func, TensorDot found, const Axes &axes, int64_t pieceRows, int64_t pieceColumns)
     : MachineEmitter(func, axes), dot(std::move(found)), m(axes.extent(dot.m)), n(axes.extent(dot.n)), k(dot.depth),
       tilesDown(llvm::divideCeil(m, step.getRows())), tilesAcross(llvm::divideCeil(n, step.getColumns())),
-      frame{dot.m, dot.n, pieceColumns, pieceRows} {}
+      fragment{dot.m, dot.n, pieceColumns, pieceRows} {}
 
 int64_t ProductEmitter::programs() const {
   int64_t count = tilesDown * tilesAcross;
@@ -157,14 +157,14 @@ Value ProductEmitter::evaluate(Value tile, const TileCoordinates &place, Value c
 Value ProductEmitter::computePart(Value tile, const TileCoordinates &place, Value column) {
   if (auto load = tile.getDefiningOp<LoadOp>())
     return widen(read(load, place, column));
-  return compute(tile, frame, [&](Value operand) { return evaluate(operand, place, column); });
+  return compute(tile, fragment, [&](Value operand) { return evaluate(operand, place, column); });
 }
 
 Value ProductEmitter::read(LoadOp load, const TileCoordinates &place, Value column) {
   Value tile = load.getResult();
   EpilogueAccess access = makeAccessOf(load);
   bool hasRows = axes.contains(tile, dot.m), hasColumns = axes.contains(tile, dot.n);
-  return LoadOp::create(b, loc, heldType(tile, frame, getElementTypeOrSelf(tile.getType())), access.view,
+  return LoadOp::create(b, loc, heldType(tile, fragment, getElementTypeOrSelf(tile.getType())), access.view,
                         indicesOf(access, place, hasRows, hasColumns, column), Value(), Value(), ArrayAttr(),
                         inBounds(access, hasRows, hasColumns));
 }

@@ -59,7 +59,7 @@ protected:
 
   TensorDot dot;
   const int64_t m, n, k, tilesDown, tilesAcross;
-  const FragmentShape frame;
+  const FragmentShape fragment;
   /// Where views that are made behind the roles' beginning are put in front of them.
   mlir::Value firstView;
 

@@ -5,6 +5,8 @@
 #include "StreamingEmitter.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -13,6 +15,7 @@
 
 using namespace mlir;
 using namespace zyx::kernel;
+namespace fits = zyx::target::fits::groupProducts;
 
 StreamingEmitter::StreamingEmitter(FuncOp func, const Axes &axes, Axis rowAxis, Axis streamedAxis,
                                    ArrayRef<Axis> batches)
@@ -111,17 +114,16 @@ StreamingEmitter::PipelineState StreamingEmitter::next(PipelineState state) {
 // Roles
 //===----------------------------------------------------------------------===//
 
-/// Registers of a thread that multiplies, and of one that copies, by the number of groups that multiply.
-static constexpr int64_t manyRegisters[] = {0, 0, 240, 160}, fewRegisters[] = {0, 0, 24, 32};
-
 void StreamingEmitter::emitRoles(llvm::function_ref<void()> producer, llvm::function_ref<void(Value)> consumer) {
   BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
   group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
   numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
   auto roles = RolesOp::create(b, loc);
   b.createBlock(&roles.getBody());
-  emitRole("producer", 1, fewRegisters[groups], /*single=*/true, [&](Value) { producer(); });
-  emitRole("consumer", groups, manyRegisters[groups], /*single=*/false, consumer);
+  const int64_t copying = fits::streamingRegisters[groups];
+  const int64_t multiplying = zyx::target::registersOfGroups(machine, groups, groups + 1, copying);
+  emitRole("producer", 1, copying, /*single=*/true, [&](Value) { producer(); });
+  emitRole("consumer", groups, multiplying, /*single=*/false, consumer);
   YieldOp::create(b, loc);
   b.setInsertionPointAfter(roles);
   endKernel();
@@ -174,7 +176,7 @@ Value StreamingEmitter::boundOf(const TensorBound &bound, const TileCoordinates 
 
 Value StreamingEmitter::placesOf(IotaOp iota, const Site &site) {
   const bool isRow = axes.contains(iota.getResult(), rowAxis);
-  Type type = heldType(iota.getResult(), site.frame, b.getI32Type());
+  Type type = heldType(iota.getResult(), site.fragment, b.getI32Type());
   return IotaOp::create(b, loc, type, isRow ? site.place.row : site.firstColumn, 0, ArrayAttr());
 }
 
@@ -196,8 +198,8 @@ StreamingEmitter::Patch StreamingEmitter::patchOf(Value view, ValueRange at, Val
     take(rowAxis, site.place.row, rows % step.getRows() == 0);
   if (axes.contains(tile, streamedAxis))
     take(streamedAxis, site.firstColumn, streamed % step.getColumns() == 0);
-  else if (const Axis columns = site.frame.columns; columns != streamedAxis && axes.contains(tile, columns))
-    take(columns, index(0), axes.extent(columns) % site.frame.width == 0);
+  else if (const Axis columns = site.fragment.columns; columns != streamedAxis && axes.contains(tile, columns))
+    take(columns, index(0), axes.extent(columns) % site.fragment.width == 0);
   auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
   return {MachineEmitter::viewOf(view, map), indices, b.getDenseBoolArrayAttr(inBounds)};
 }
@@ -205,7 +207,7 @@ StreamingEmitter::Patch StreamingEmitter::patchOf(Value view, ValueRange at, Val
 Value StreamingEmitter::read(LoadOp load, const Site &site) {
   Value of = load.getResult();
   Patch patch = patchOf(load.getView(), load.getIndices(), of, site);
-  Type type = heldType(of, site.frame, getElementTypeOrSelf(of.getType()));
+  Type type = heldType(of, site.fragment, getElementTypeOrSelf(of.getType()));
   return LoadOp::create(b, loc, type, patch.view, patch.indices, Value(), Value(), ArrayAttr(), patch.inBounds);
 }
 
@@ -215,7 +217,7 @@ void StreamingEmitter::write(StoreOp store, Value held, const Site &site) {
   StoreOp::create(b, loc, result, patch.view, patch.indices, Value(), patch.inBounds);
 }
 
-Value StreamingEmitter::divideByVector(Value of, const FragmentShape &frame,
+Value StreamingEmitter::divideByVector(Value of, const FragmentShape &fragment,
                                        llvm::function_ref<Value(Value)> evaluate) {
   auto quotient = of.getDefiningOp<arith::DivFOp>();
   auto divisor = quotient ? quotient.getRhs().getDefiningOp<BroadcastOp>() : BroadcastOp();
@@ -226,5 +228,5 @@ Value StreamingEmitter::divideByVector(Value of, const FragmentShape &frame,
   if (!type || !isa<SliceAttr>(type.getEncoding()))
     return {};
   Value reciprocal = arith::DivFOp::create(b, loc, number(type, 1), factor);
-  return arith::MulFOp::create(b, loc, evaluate(quotient.getLhs()), spread(reciprocal, heldType(of, frame)));
+  return arith::MulFOp::create(b, loc, evaluate(quotient.getLhs()), spread(reciprocal, heldType(of, fragment)));
 }

@@ -57,7 +57,7 @@ protected:
 
   /// Where a tile of the kernel is evaluated. `firstColumn` is the first one's place along the streamed axis.
   struct Site {
-    FragmentShape frame;
+    FragmentShape fragment;
     const TileCoordinates &place;
     mlir::Value firstColumn;
     llvm::DenseMap<mlir::Value, mlir::Value> known = llvm::DenseMap<mlir::Value, mlir::Value>();
@@ -83,7 +83,7 @@ protected:
   void write(StoreOp store, mlir::Value held, const Site &site);
   /// A quotient by what rows or columns have, by the reciprocal of these: what is rounded to 16 bits does not show the
   /// difference. Null where it is none.
-  mlir::Value divideByVector(mlir::Value of, const FragmentShape &frame,
+  mlir::Value divideByVector(mlir::Value of, const FragmentShape &fragment,
                              llvm::function_ref<mlir::Value(mlir::Value)> evaluate);
 
   const Axis rowAxis, streamedAxis;

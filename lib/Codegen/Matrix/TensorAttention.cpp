@@ -103,7 +103,9 @@ bool zyx::kernel::isAttention(FuncOp func) {
   return llvm::range_size(body.getOps<DotOp>()) == 2 && !body.getOps<ReduceOp>().empty();
 }
 
-std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, const Axes &axes, std::string &reason) {
+std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, const Axes &axes,
+                                                                 const target::TargetInfo &machine,
+                                                                 std::string &reason) {
   TensorAttention found;
   reason.clear();
   auto none = [&](const char *why) -> std::optional<TensorAttention> {
@@ -175,14 +177,15 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
     return none("queries, keys or values are computed");
   auto operandOf = [&](Value tile, Axis rows, Axis inner) {
     auto load = tile.getDefiningOp<LoadOp>();
-    return matchOperand(load.getView(), load.getIndices(), tile, rows, inner, axes);
+    return matchOperand(load.getView(), load.getIndices(), tile, rows, inner, axes, machine.copies);
   };
   auto q = operandOf(found.scores.getLhs(), found.queries, features);
   auto k = operandOf(found.scores.getRhs(), found.keys, features);
   auto v = operandOf(found.output.getRhs(), found.keys, columns);
-  auto result = found.store.getMask() ? std::nullopt
-                                      : matchOperand(found.store.getView(), found.store.getIndices(),
-                                                     found.store.getValue(), found.queries, columns, axes);
+  auto result = found.store.getMask()
+                    ? std::nullopt
+                    : matchOperand(found.store.getView(), found.store.getIndices(), found.store.getValue(),
+                                   found.queries, columns, axes, machine.copies);
   if (!q || !k || !v || !result)
     return none("queries, keys, values or results do not lie on multiples of 16 bytes, features side by side");
   // Programs that share a place in the result would all write it.

@@ -115,7 +115,8 @@ private:
 
 class ChainMatcher {
 public:
-  ChainMatcher(FuncOp func, const Axes &axes) : func(func), axes(axes) {}
+  ChainMatcher(FuncOp func, const Axes &axes, const zyx::target::CopyFacts &copies)
+      : func(func), axes(axes), copies(copies) {}
 
   std::optional<TensorChain> match(std::string &reason) {
     const char *why = findDots();
@@ -137,7 +138,7 @@ private:
   size_t countInner(Value factor);
   std::optional<TensorOperand> operandOf(Value tile, Axis rows, Axis features) {
     auto load = tile.getDefiningOp<LoadOp>();
-    return matchOperand(load.getView(), load.getIndices(), tile, rows, features, axes);
+    return matchOperand(load.getView(), load.getIndices(), tile, rows, features, axes, copies);
   }
   SmallVector<Axis> batchesOf(Value tile) {
     SmallVector<Axis> all = axes.of(tile);
@@ -147,6 +148,7 @@ private:
 
   FuncOp func;
   const Axes &axes;
+  const zyx::target::CopyFacts &copies;
   TensorChain found;
   SmallVector<StoreOp> stores;
   Type element;
@@ -172,7 +174,7 @@ const char *ChainMatcher::findDots() {
     else if (isLeft || isRight) {
       TensorChain::Outer &outer = found.outer.emplace_back();
       outer.dot = dot;
-      outer.isTurned = isLeft;
+      outer.isTransposed = isLeft;
     } else
       return "products are not of what is read, or of what is computed with what is read";
   }
@@ -180,13 +182,13 @@ const char *ChainMatcher::findDots() {
       stores.size() != found.outer.size())
     return "there is not a result for each product of what is computed, and an inner product for each of these";
   TensorChain::Outer &first = found.outer.front();
-  SmallVector<Axis> weights = axes.of(first.isTurned ? first.dot.getRhs() : first.dot.getLhs());
+  SmallVector<Axis> weights = axes.of(first.isTransposed ? first.dot.getRhs() : first.dot.getLhs());
   found.rows = weights[weights.size() - 2];
   found.streamed = weights.back();
-  if (first.isTurned)
+  if (first.isTransposed)
     std::swap(found.rows, found.streamed);
   found.batches = batchesOf(found.inner.front().dot.getResult());
-  element = elementOf(first.isTurned ? first.dot.getLhs() : first.dot.getRhs());
+  element = elementOf(first.isTransposed ? first.dot.getLhs() : first.dot.getRhs());
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
   return nullptr;
@@ -195,13 +197,13 @@ const char *ChainMatcher::findDots() {
 const char *ChainMatcher::matchInner() {
   for (TensorChain::Inner &inner : found.inner) {
     SmallVector<Axis> result = axes.of(inner.dot.getResult());
-    const bool isTurned = result.back() == found.rows;
+    const bool isTransposed = result.back() == found.rows;
     Value own = inner.dot.getLhs(), other = inner.dot.getRhs();
     const Axis features = axes.of(own).back();
-    if (isTurned)
+    if (isTransposed)
       std::swap(own, other);
     SmallVector<Axis> wanted = {found.rows, found.streamed};
-    if (isTurned)
+    if (isTransposed)
       std::swap(wanted[0], wanted[1]);
     if (ArrayRef(result).take_back(2) != ArrayRef(wanted) || found.rows == found.streamed ||
         batchesOf(inner.dot.getResult()) != found.batches)
@@ -243,7 +245,7 @@ const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
     }
     auto result = store.getMask() ? std::nullopt
                                   : matchOperand(store.getView(), store.getIndices(), store.getValue(), found.rows,
-                                                 outer.columns, axes);
+                                                 outer.columns, axes, copies);
     int64_t places = 1, programs = 1;
     if (result)
       for (const AxisPart &part : result->batches)
@@ -265,10 +267,10 @@ const char *ChainMatcher::matchOuter() {
   for (TensorChain::Outer &outer : found.outer) {
     outer.factor = outer.dot.getLhs();
     Value read = outer.dot.getRhs();
-    if (outer.isTurned)
+    if (outer.isTransposed)
       std::swap(outer.factor, read);
     SmallVector<Axis> factor = axes.of(outer.factor), result = axes.of(outer.dot.getResult());
-    if (outer.isTurned) {
+    if (outer.isTransposed) {
       std::swap(factor[factor.size() - 2], factor.back());
       std::swap(result[result.size() - 2], result.back());
     }
@@ -372,6 +374,7 @@ const char *ChainMatcher::matchBetween() {
   return nullptr;
 }
 
-std::optional<TensorChain> zyx::kernel::matchTensorChain(FuncOp func, const Axes &axes, std::string &reason) {
-  return ChainMatcher(func, axes).match(reason);
+std::optional<TensorChain> zyx::kernel::matchTensorChain(FuncOp func, const Axes &axes,
+                                                         const target::TargetInfo &machine, std::string &reason) {
+  return ChainMatcher(func, axes, machine.copies).match(reason);
 }

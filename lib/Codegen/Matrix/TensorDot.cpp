@@ -10,12 +10,6 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-/// Bytes of which addresses and strides are multiples for the copy engine; dimensions that it knows.
-static constexpr int64_t copyAlignment = 16;
-static constexpr size_t mostDimensions = 5;
-/// Coordinates and strides are numbers of 31 bits, and of 40.
-static constexpr int64_t mostExtent = (int64_t(1) << 31) - 1, mostStrideBytes = int64_t(1) << 40;
-
 int64_t AxisStrides::of(Axis axis) const {
   for (auto [each, stride] : strides)
     if (each == axis)
@@ -45,16 +39,17 @@ std::optional<AxisStrides> zyx::kernel::stridesOf(Value view, ValueRange indices
   return result;
 }
 
-bool zyx::kernel::isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes) {
+bool zyx::kernel::isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes,
+                           const target::CopyFacts &copies) {
   if (axes.extent(inner) > 1 && strides.of(inner) != 1)
     return false;
-  if (strides.offset * elementBytes % copyAlignment != 0)
+  if (strides.offset * elementBytes % copies.alignmentBytes != 0)
     return false;
   return llvm::all_of(strides.strides, [&](auto each) {
     auto [axis, stride] = each;
     int64_t bytes = stride * elementBytes;
-    return axes.extent(axis) <= mostExtent &&
-           (axis == inner || (bytes % copyAlignment == 0 && bytes < mostStrideBytes));
+    return axes.extent(axis) <= copies.dimensionElements &&
+           (axis == inner || (bytes % copies.alignmentBytes == 0 && bytes < copies.strideBytes));
   });
 }
 
@@ -84,7 +79,8 @@ static bool hasInstruction(Type lhs, Type rhs, Type sums) {
 /// Reads one factor, whose other axis is `free`. Where the other one has windows of `channels` that are no whole
 /// slices, the contraction is cut into these.
 static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, ArrayRef<Axis> batches, const Axes &axes,
-                                               std::string &reason, int64_t channels = 0) {
+                                               const zyx::target::CopyFacts &copies, std::string &reason,
+                                               int64_t channels = 0) {
   TensorFactor factor;
   // Along batches that it does not have it is the same.
   if (auto broadcast = tile.getDefiningOp<BroadcastOp>())
@@ -96,7 +92,7 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
   }
   std::optional<AxisStrides> strides = stridesOf(factor.load.getView(), factor.load.getIndices(), tile, axes);
   if (!strides) {
-    factor.window = matchWindow(factor.load, free, k, axes, reason);
+    factor.window = matchWindow(factor.load, free, k, axes, copies, reason);
     if (!factor.window)
       return std::nullopt;
     factor.alongDepth = true;
@@ -105,8 +101,8 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
     return factor;
   }
   Type element = getElementTypeOrSelf(tile.getType());
-  factor.alongDepth = isCopied(*strides, k, bytesOf(element), axes);
-  if (!factor.alongDepth && !isCopied(*strides, free, bytesOf(element), axes)) {
+  factor.alongDepth = isCopied(*strides, k, bytesOf(element), axes, copies);
+  if (!factor.alongDepth && !isCopied(*strides, free, bytesOf(element), axes, copies)) {
     reason = "a factor does not lie on multiples of 16 bytes";
     return std::nullopt;
   }
@@ -123,20 +119,20 @@ static std::optional<TensorFactor> matchFactor(Value tile, Axis free, Axis k, Ar
   if (channels) {
     shape.push_back(axes.extent(k) / channels);
     places.push_back(channels * strides->of(k));
-    if (places.back() * bytesOf(element) % copyAlignment != 0) {
+    if (places.back() * bytesOf(element) % copies.alignmentBytes != 0) {
       reason = "a factor does not lie on multiples of 16 bytes";
       return std::nullopt;
     }
   }
   shape.append({extentOf(outer), extentOf(inner)});
   // Of a single row nobody knows where the next one would be.
-  int64_t row = strides->of(outer), aligned = llvm::alignTo(axes.extent(inner), copyAlignment);
+  int64_t row = strides->of(outer), aligned = llvm::alignTo(axes.extent(inner), copies.alignmentBytes);
   if (axes.extent(outer) > 1 && row < axes.extent(inner)) {
     reason = "a factor has rows that overlap";
     return std::nullopt;
   }
   places.append({row ? row : aligned, 1});
-  if (shape.size() > mostDimensions) {
+  if (static_cast<int64_t>(shape.size()) > copies.dimensions) {
     reason = "a factor has more than 5 dimensions";
     return std::nullopt;
   }
@@ -209,8 +205,8 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
   return false;
 }
 
-std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, bool allowsReducedPrecision,
-                                                     std::string &reason) {
+std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
+                                                     bool allowsReducedPrecision, std::string &reason) {
   TensorDot result;
   reason.clear();
   for (Operation &op : func.getBody().front()) {
@@ -258,8 +254,9 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     return std::nullopt;
   }
   result.depth = axes.extent(result.k);
-  auto left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason);
-  auto right = left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason) : std::nullopt;
+  auto left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, machine.copies, reason);
+  auto right =
+      left ? matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, machine.copies, reason) : std::nullopt;
   if (!left || !right)
     return std::nullopt;
   const bool runAlong = left->alongDepth && right->alongDepth;
@@ -278,9 +275,9 @@ std::optional<TensorDot> zyx::kernel::matchTensorDot(FuncOp func, const Axes &ax
     const int64_t channels = window->channels;
     result.depth = result.depth / channels * llvm::alignTo(channels, sliceDepth);
     if (left->window)
-      right = matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, reason, channels);
+      right = matchFactor(dot.getRhs(), result.n, result.k, result.batches, axes, machine.copies, reason, channels);
     else
-      left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, reason, channels);
+      left = matchFactor(dot.getLhs(), result.m, result.k, result.batches, axes, machine.copies, reason, channels);
     if (!left || !right)
       return std::nullopt;
   }

@@ -12,11 +12,9 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-/// What the copy engine asks of addresses and strides, and the dimensions that it knows.
-static constexpr int64_t copyBytes = 16, elementBytes = 2;
-static constexpr size_t mostDimensions = 5;
-/// Indices have 31 bits, and strides 40.
-static constexpr int64_t mostExtent = (int64_t(1) << 31) - 1, mostStrideBytes = int64_t(1) << 40;
+static constexpr int64_t elementBytes = 2;
+/// Places, and what is computed of two of them, are numbers of 32 bits.
+static constexpr int64_t mostPlaces = (int64_t(1) << 29) - 1;
 static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType()); }
 static bool is16Bit(Type type) { return type.isBF16() || type.isF16(); }
 
@@ -131,12 +129,13 @@ bool zyx::kernel::isSame(const TensorOperand &a, const TensorOperand &b) {
 }
 
 std::optional<TensorOperand> zyx::kernel::matchOperand(Value view, ValueRange indices, Value tile, Axis rows,
-                                                       Axis features, const Axes &axes) {
+                                                       Axis features, const Axes &axes,
+                                                       const target::CopyFacts &copies) {
   TensorOperand operand;
   operand.view = view;
   SmallVector<AxisPart> parts;
   int64_t offset = 0;
-  if (!partsOf(view, indices, tile, axes, parts, offset) || offset * elementBytes % copyBytes != 0)
+  if (!partsOf(view, indices, tile, axes, parts, offset) || offset * elementBytes % copies.alignmentBytes != 0)
     return std::nullopt;
   std::optional<AxisPart> row, feature;
   for (const AxisPart &part : parts) {
@@ -150,7 +149,7 @@ std::optional<TensorOperand> zyx::kernel::matchOperand(Value view, ValueRange in
     }
   }
   // Of a single row nobody knows where the next one would be.
-  const int64_t columns = axes.extent(features), aligned = llvm::alignTo(columns, copyBytes / elementBytes);
+  const int64_t columns = axes.extent(features), aligned = llvm::alignTo(columns, copies.alignmentBytes / elementBytes);
   if (!feature || feature->stride != 1 || (!row && axes.extent(rows) != 1))
     return std::nullopt;
   if (!row)
@@ -163,9 +162,10 @@ std::optional<TensorOperand> zyx::kernel::matchOperand(Value view, ValueRange in
   shape.append({row->extent, columns});
   strides.append({row->stride, 1});
   for (auto [extent, stride] : llvm::zip(shape, ArrayRef(strides).drop_back()))
-    if (extent > mostExtent || stride * elementBytes % copyBytes != 0 || stride * elementBytes >= mostStrideBytes)
+    if (extent > copies.dimensionElements || stride * elementBytes % copies.alignmentBytes != 0 ||
+        stride * elementBytes >= copies.strideBytes)
       return std::nullopt;
-  if (shape.size() > mostDimensions || row->stride < columns)
+  if (static_cast<int64_t>(shape.size()) > copies.dimensions || row->stride < columns)
     return std::nullopt;
   operand.map = MapAttr::get(tile.getContext(), stridedBlock(tile.getContext(), shape, strides, offset));
   return operand;
@@ -242,9 +242,8 @@ std::optional<TensorBound> zyx::kernel::matchBound(Value condition, Axis queries
   default:
     return std::nullopt;
   }
-  // Places and their difference are numbers of 32 bits.
-  const bool isSmall = axes.extent(queries) < mostExtent / 4 && axes.extent(keys) < mostExtent / 4 &&
-                       std::abs(bound.offset) < mostExtent / 4;
+  const bool isSmall =
+      axes.extent(queries) < mostPlaces && axes.extent(keys) < mostPlaces && std::abs(bound.offset) < mostPlaces;
   const bool isOneOfEach = std::abs(bound.factor) == 1 && (bound.ofQuery == 0 || bound.ofQuery == -bound.factor);
   return isSmall && isOneOfEach ? std::optional(bound) : std::nullopt;
 }
@@ -259,7 +258,7 @@ bool zyx::kernel::isPlaceOf(Value tile, Axis queries, Axis keys, const Axes &axe
       cast<RankedTensorType>(tile.getType()).getRank() != 1)
     return false;
   const Axis axis = axes.of(tile, iota.getDim());
-  return (axis == queries || axis == keys) && axes.extent(axis) < mostExtent / 4;
+  return (axis == queries || axis == keys) && axes.extent(axis) < mostPlaces;
 }
 
 bool ElementwiseSlice::check(Value root) {

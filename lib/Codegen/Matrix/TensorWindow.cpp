@@ -19,9 +19,6 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Bytes of which addresses and strides are multiples for the copy engine.
-constexpr int64_t copyAlignment = 16;
-
 /// One dimension of positions, in elements: windows begin at multiples of `step` pitches, their elements are at
 /// multiples of `apart` from there, and only what is in [low, high) exists.
 struct Position {
@@ -32,7 +29,8 @@ struct Position {
 
 class Matcher {
 public:
-  Matcher(AccessForm form, std::string &reason) : form(std::move(form)), reason(reason) {}
+  Matcher(AccessForm form, const zyx::target::CopyFacts &copies, std::string &reason)
+      : form(std::move(form)), copies(copies), reason(reason) {}
 
   std::optional<TensorWindow> match(unsigned rowDim, unsigned depthDim, std::optional<unsigned> imageDim) {
     rows = form.dims[rowDim];
@@ -169,14 +167,14 @@ private:
       result.counts.push_back(each.count);
     }
     if (!image)
-      strides.front() = llvm::alignTo(span, copyAlignment);
+      strides.front() = llvm::alignTo(span, copies.alignmentBytes);
     for (unsigned tap : taps) {
       auto own = llvm::find_if(positions, [&](const Position &each) { return each.elements == tap; });
       result.elements.push_back({form.parts[tap].extent, own - positions.begin(), own->apart});
     }
     shape.push_back(result.channels);
     strides.push_back(1);
-    const auto isAligned = [](int64_t stride) { return stride * 2 % copyAlignment == 0; };
+    const auto isAligned = [&](int64_t stride) { return stride * 2 % copies.alignmentBytes == 0; };
     if (!isAligned(offset) || !llvm::all_of(ArrayRef(strides).drop_back(), isAligned)) {
       reason = "a factor does not lie on multiples of 16 bytes";
       return std::nullopt;
@@ -192,6 +190,7 @@ private:
   }
 
   AccessForm form;
+  const zyx::target::CopyFacts &copies;
   std::string &reason;
   SmallVector<unsigned> rows, taps;
   SmallVector<Position> positions;
@@ -201,7 +200,7 @@ private:
 } // namespace
 
 std::optional<TensorWindow> zyx::kernel::matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes,
-                                                     std::string &reason) {
+                                                     const target::CopyFacts &copies, std::string &reason) {
   reason = "a factor is read through more than strides";
   auto view = load.getView().getDefiningOp<ViewOp>();
   auto type = cast<RankedTensorType>(load.getType());
@@ -221,7 +220,7 @@ std::optional<TensorWindow> zyx::kernel::matchWindow(LoadOp load, Axis rows, Axi
   }
   if (!rowDim || !depthDim)
     return std::nullopt;
-  std::optional<TensorWindow> window = Matcher(std::move(*form), reason).match(*rowDim, *depthDim, imageDim);
+  std::optional<TensorWindow> window = Matcher(std::move(*form), copies, reason).match(*rowDim, *depthDim, imageDim);
   if (window && imageDim)
     window->image = axes.of(load.getResult())[*imageDim];
   return window;

@@ -9,10 +9,22 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+/// Threads whose first one combines what they have.
+static constexpr int64_t neighbours = 16;
+
+ExchangeMemory ExchangeMemory::of(Type element, int64_t threads) {
+  return {ViewType::get({threads}, element, Space::Shared),
+          ViewType::get({threads / neighbours}, element, Space::Shared)};
+}
+
+ViewType zyx::kernel::clusterExchangeMemory(Type element, int64_t cluster) {
+  return ViewType::get({cluster}, element, Space::Shared);
+}
+
 /// Each workgroup writes what it has into the memory of all, its own included. Every exchange has a place of its own,
 /// so that nobody writes there before all have been at the barrier of another one.
 static Value combineAcrossCluster(TileContext &t, Location loc, Combine kind, Value own) {
-  ViewType type = ViewType::get({t.cluster}, own.getType(), Space::Shared);
+  const ViewType type = clusterExchangeMemory(own.getType(), t.cluster);
   Value places;
   {
     OpBuilder::InsertionGuard guard(t.builder);
@@ -45,12 +57,11 @@ static Value combineAcrossCluster(TileContext &t, Location loc, Combine kind, Va
 /// back to write the first memory only behind the second barrier, when nobody reads it any more, and the second
 /// one behind the next reduction's first barrier: all reductions share them.
 Value zyx::kernel::combineAcrossThreads(TileContext &t, Location loc, Combine kind, Value own) {
-  constexpr int64_t neighbours = 16;
   Type element = own.getType();
-  auto allocate = [&](int64_t count) -> Value {
+  auto allocate = [&](ViewType type) -> Value {
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    return AllocOp::create(t.builder, loc, ViewType::get({count}, element, Space::Shared));
+    return AllocOp::create(t.builder, loc, type);
   };
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   auto load = [&](Value from, Value at) -> Value {
@@ -67,8 +78,10 @@ Value zyx::kernel::combineAcrossThreads(TileContext &t, Location loc, Combine ki
   };
   const int64_t threads = t.threads / t.cluster, groups = threads / neighbours;
   auto [known, isNew] = t.acrossMemory.try_emplace({t.programStart, element});
-  if (isNew)
-    known->second = {allocate(threads), allocate(groups)};
+  if (isNew) {
+    const ExchangeMemory memory = ExchangeMemory::of(element, threads);
+    known->second = {allocate(memory.parts), allocate(memory.sums)};
+  }
   auto [parts, sums] = known->second;
   Value thread = t.threadInGroup();
   store(own, parts, thread);

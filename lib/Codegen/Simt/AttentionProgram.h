@@ -25,9 +25,9 @@ struct AttentionProgram {
 
   AttentionProgram(FuncOp func, const Axes &axes, const target::TargetInfo &machine, const SharedAttention &attention,
                    const SharedAttentionShape &shape)
-      : axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()),
-        evaluator(b, axes, machine.arithmetic.hasFma, machine.hasSubgroups()), f32(b.getF32Type()),
-        numRows(attention.numRows()), numKeys(axes.extent(attention.keys)), perRow(shape.threads / shape.rows) {}
+      : axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()), evaluator(b, axes, machine),
+        f32(b.getF32Type()), numRows(attention.numRows()), numKeys(axes.extent(attention.keys)),
+        perRow(shape.threads / shape.rows) {}
 
   mlir::Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, loc, value); }
   mlir::Value add(mlir::Value x, mlir::Value y) { return b.createOrFold<mlir::arith::AddIOp>(loc, x, y); }

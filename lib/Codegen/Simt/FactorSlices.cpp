@@ -93,16 +93,10 @@ void FactorSlices::chooseReads() {
   readLanes = lanesAtOnce();
 }
 
-void FactorSlices::allocate(int64_t stages) {
-  // Rows begin four banks apart, and on 16 bytes; where warps read eight of them at once, on an odd multiple of that.
-  constexpr int64_t gap = 4, blockGap = 8;
-  SmallVector<int64_t> shape = {stages * d->step, static_cast<int64_t>(llvm::alignTo(padded, gap)) + gap};
-  if (isByElements())
-    shape = {stages * padded, d->step + blockGap};
-  else if (d->byWarps)
-    shape[1] = static_cast<int64_t>(llvm::alignTo(padded, 2 * blockGap)) + blockGap;
+void FactorSlices::allocate() {
+  const auto [rows, columns] = d->shape.sliceMemory(padded, isByElements());
   const Type type = d->byWarps ? getElementTypeOrSelf(factor.getType()) : d->element;
-  memory = AllocOp::create(d->t.builder, d->loc, ViewType::get(shape, type, Space::Shared));
+  memory = AllocOp::create(d->t.builder, d->loc, ViewType::get({rows, columns}, type, Space::Shared));
 }
 
 /// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two

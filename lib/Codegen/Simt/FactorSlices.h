@@ -8,6 +8,7 @@
 #ifndef ZYX_LIB_CODEGEN_SIMT_FACTORSLICES_H
 #define ZYX_LIB_CODEGEN_SIMT_FACTORSLICES_H
 
+#include "zyx/Codegen/Tile/SharedDotShape.h"
 #include "zyx/Codegen/Tile/TileContext.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -52,6 +53,7 @@ struct SharedDot {
   mlir::Location loc;
   mlir::Type element;
   unsigned rank;
+  SharedDotShape shape = {};
   /// The contraction, its extent, and elements of a slice along it.
   Axis k;
   int64_t depth = 0, step = 0;
@@ -70,8 +72,8 @@ public:
   bool isByElements() const { return d->byWarps && readAxis == d->k; }
   /// Sets along which axis slices are read, and how many elements at once.
   void chooseReads();
-  /// Shared memory for so many slices.
-  void allocate(int64_t stages);
+  /// Shared memory for the slices.
+  void allocate();
   /// Sets what this thread brings of each slice.
   void placePieces();
   /// What this thread has of a slice that begins at `start`. Behind the end of the contraction that is zero.

@@ -32,7 +32,7 @@ FactorStaging::FactorStaging(AttentionProgram &program, Value tile, Axis rowAxis
   const Axes &axes = p->axes;
   alongColumns = liesAlong(tile, columnAxis, axes) || !liesAlong(tile, rowAxis, axes);
   const unsigned bits = getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth();
-  lanes = std::min<int64_t>(16 / std::max<int64_t>(bits / 8, 1), 8);
+  lanes = std::min<int64_t>(p->evaluator.laneBytes / std::max<int64_t>(bits / 8, 1), 8);
   auto divides = [&] { return alongColumns ? columns % lanes == 0 : rows % lanes == 0 && all % lanes == 0; };
   while (!divides())
     lanes /= 2;

@@ -313,7 +313,7 @@ LogicalResult AttentionLowering::run() {
   lowered.removeScheduleAttr();
   lowered.setForm(Form::Lowered);
   // Two workgroups of a multiprocessor work in turns: one computes while the other waits.
-  lowered.setResidents(2 * shape.threads);
+  lowered.setMinResidentThreads(2 * shape.threads);
   Block &entry = lowered.getBody().emplaceBlock();
   for (BlockArgument argument : func.getBody().getArguments())
     evaluator.mapping.map(argument, entry.addArgument(argument.getType(), argument.getLoc()));

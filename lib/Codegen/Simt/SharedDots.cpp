@@ -30,7 +30,6 @@ private:
   using Accumulators = TileContext::Accumulators;
 
   FailureOr<bool> analyse();
-  bool isForWarps();
   void chooseSides();
   void placeThreads();
   LogicalResult emitTile(const Point &at);
@@ -55,13 +54,13 @@ private:
     return arith::AddIOp::create(t.builder, loc, a, b);
   }
   /// Rows that a thread has sums of, and vectors of each.
-  int64_t rows() const { return byWarps ? 2 * down.each / blockRows : down.each; }
-  int64_t vectors() const { return across.each / (byWarps ? blockColumns : across.lanes); }
-  int64_t threadsOfTile() const { return down.threads * across.threads * (byWarps ? warpThreads : 1); }
-
-  /// What a warp multiplies at once: rows, columns, and steps of the contraction. Where its threads have their parts of
-  /// these blocks is written out below: other instructions are not taken.
-  static constexpr int64_t warpThreads = 32, blockRows = 16, blockColumns = 8, blockDepth = 16;
+  int64_t rows() const { return byWarps ? 2 * down.each / blockRows() : down.each; }
+  int64_t vectors() const { return across.each / (byWarps ? blockColumns() : across.lanes); }
+  int64_t threadsOfTile() const { return shape.threadsOfTile(); }
+  /// What a warp multiplies at once: rows, columns, and steps of the contraction.
+  int64_t blockRows() const { return shape.product->m; }
+  int64_t blockColumns() const { return shape.product->n; }
+  int64_t blockDepth() const { return shape.product->k; }
 
   /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
   FactorSlices down, across;
@@ -82,51 +81,33 @@ private:
 //===----------------------------------------------------------------------===//
 
 FailureOr<bool> SharedDotEmitter::analyse() {
-  const BlockingAttr blocking = *dot.getBlocking();
-  const Axis m = t.axes.of(dot.getResult(), rank - 2), n = t.axes.of(dot.getResult(), rank - 1);
-  FailureOr<Extent> rows = t.extentOf(m, loc), columns = t.extentOf(n, loc), along = t.extentOf(k, loc);
-  if (failed(rows) || failed(columns) || failed(along))
-    return failure();
-  depth = along->constant.value_or(0);
-  if (t.cluster > 1 || depth == 0 || blocking.getAlongDepth())
-    return false;
-  byWarps = blocking.getNarrow();
-  step = byWarps ? std::min(llvm::alignTo(depth, blockDepth), llvm::alignTo(blocking.getDepth(), blockDepth))
-                 : std::min<uint64_t>(depth, blocking.getDepth());
-  auto setUp = [&](FactorSlices &side, Value factor, Axis axis, Extent extent, int64_t each) {
+  FailureOr<std::optional<SharedDotShape>> found = SharedDotShape::of(dot, t.source, t.axes, t.machine);
+  if (failed(found) || !*found)
+    return failed(found) ? FailureOr<bool>(failure()) : false;
+  shape = **found;
+  depth = shape.depth;
+  step = shape.sliceDepth();
+  groups = shape.groups();
+  byWarps = shape.product;
+  auto setUp = [&](FactorSlices &side, Value factor, Axis axis, int64_t each, int64_t padded) -> LogicalResult {
+    FailureOr<Extent> extent = t.extentOf(axis, loc);
+    if (failed(extent))
+      return failure();
     side.factor = factor;
     side.axis = axis;
-    side.extent = extent;
+    side.extent = *extent;
     side.size = t.axes.extent(axis);
     side.each = each;
-    side.padded = llvm::alignTo(side.size, each);
-    side.threads = side.padded / each;
-    side.brought = byWarps ? side.size : side.padded;
-    // Of a tile that may be empty no element could be read in the place of others.
-    return side.size > 0 && !(extent.value && extent.value.getDefiningOp<arith::MaxSIOp>()) && extent.constant != 0;
+    side.padded = padded;
+    side.threads = padded / each;
+    side.brought = byWarps ? side.size : padded;
+    return success();
   };
-  if (!setUp(down, dot.getLhs(), m, *rows, blocking.getRows()) ||
-      !setUp(across, dot.getRhs(), n, *columns, blocking.getColumns()))
-    return false;
-  // More sums are no registers.
-  constexpr int64_t mostSums = 128, mostPieces = 64;
-  if (down.each * across.each > mostSums * (byWarps ? warpThreads : 1) || threadsOfTile() > t.threads ||
-      step * std::max(down.brought, across.brought) > mostPieces * t.threads)
-    return false;
-  return !byWarps || isForWarps();
-}
-
-bool SharedDotEmitter::isForWarps() {
-  const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
-  if (!factor.isBF16() && !factor.isF16())
-    return false;
-  const zyx::target::MatrixInstruction *instruction =
-      t.machine.findSubgroupProduct(factor.isBF16() ? zyx::target::MatrixType::BF16 : zyx::target::MatrixType::F16);
-  return instruction && instruction->threads == warpThreads && instruction->m == blockRows &&
-         instruction->n == blockColumns && instruction->k == blockDepth &&
-         factor == getElementTypeOrSelf(dot.getRhs().getType()) && element.isF32() && t.threads % warpThreads == 0 &&
-         down.each % blockColumns == 0 && across.each % blockColumns == 0 &&
-         (down.each % blockRows == 0 || across.each % blockRows == 0);
+  const Axis m = t.axes.of(dot.getResult(), rank - 2), n = t.axes.of(dot.getResult(), rank - 1);
+  if (failed(setUp(down, dot.getLhs(), m, shape.ownRows, shape.paddedRows())) ||
+      failed(setUp(across, dot.getRhs(), n, shape.ownColumns, shape.paddedColumns())))
+    return failure();
+  return true;
 }
 
 /// Sums lie along the axis along which more is stored side by side.
@@ -136,8 +117,8 @@ void SharedDotEmitter::chooseSides() {
     for (auto [dim, axis] : llvm::enumerate(t.axes.of(store.getValue())))
       if (strideOf(store.getView(), dim) == 1)
         score += axis == across.axis ? 1 : axis == down.axis ? -1 : 0;
-  const bool mayBeDown = !byWarps || across.each % blockRows == 0;
-  if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows != 0))
+  const bool mayBeDown = !byWarps || across.each % blockRows() == 0;
+  if ((score < 0 && mayBeDown) || (byWarps && down.each % blockRows() != 0))
     std::swap(down, across);
   const int64_t vector = std::max<int64_t>(t.machine.accessBytes() * 8 / element.getIntOrFloatBitWidth(), 1);
   for (FactorSlices *side : {&down, &across}) {
@@ -149,8 +130,6 @@ void SharedDotEmitter::chooseSides() {
   // As a warp's sums lie.
   if (byWarps)
     across.lanes = 2;
-  while (2 * groups * threadsOfTile() <= t.threads && step % (2 * groups * (byWarps ? blockDepth : 1)) == 0)
-    groups *= 2;
 }
 
 void SharedDotEmitter::placeThreads() {
@@ -165,8 +144,8 @@ void SharedDotEmitter::placeThreads() {
   if (groups * each < t.threads)
     isMember = isBelow(thread, index(groups * each));
   if (byWarps) {
-    lane = rest(own, warpThreads);
-    Value warp = over(own, warpThreads);
+    lane = rest(own, shape.product->threads);
+    Value warp = over(own, shape.product->threads);
     across.number = rest(warp, across.threads);
     down.number = over(warp, across.threads);
     return;
@@ -245,14 +224,15 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiplyBlocks(Value stage, Acc
   constexpr int64_t mostUnrolled = 64;
   const int64_t steps = step / groups;
   Value first = group ? times(group, steps) : index(0);
-  int64_t unroll = steps / blockDepth;
-  while (unroll > 1 && (steps / blockDepth % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
+  int64_t unroll = steps / blockDepth();
+  while (unroll > 1 &&
+         (steps / blockDepth() % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
     --unroll;
   const Type factor = getElementTypeOrSelf(dot.getLhs().getType());
   FailureOr<Accumulators> next = t.emitLoop(
-      0, {steps}, unroll * blockDepth, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+      0, {steps}, unroll * blockDepth(), sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
         for (int64_t u = 0; u < unroll; ++u) {
-          Value start = add(add(first, i), index(u * blockDepth));
+          Value start = add(add(first, i), index(u * blockDepth()));
           SmallVector<Value> right = readBlocks(across, stage, start, /*isLeft=*/false),
                              left = readBlocks(down, stage, start, true);
           for (int64_t v = 0; v < vectors(); ++v) {
@@ -316,14 +296,14 @@ SharedDotEmitter::Accumulators SharedDotEmitter::byRows(Accumulators sums) {
 
 Value SharedDotEmitter::rowPosition(int64_t row) {
   if (byWarps)
-    return add(add(times(down.number, down.each), over(lane, 4)), index(row * (blockRows / 2)));
+    return add(add(times(down.number, down.each), over(lane, 4)), index(row * (blockRows() / 2)));
   const int64_t vector = row / down.lanes;
   return add(add(times(down.number, down.lanes), index(vector * down.apart)), index(row % down.lanes));
 }
 
 Value SharedDotEmitter::columnPosition(int64_t vector) {
   if (byWarps)
-    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), index(vector * blockColumns));
+    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), index(vector * blockColumns()));
   return add(times(across.number, across.lanes), index(vector * across.apart));
 }
 
@@ -446,9 +426,8 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
 void SharedDotEmitter::allocateSlices() {
   OpBuilder::InsertionGuard guard(t.builder);
   t.builder.setInsertionPointToStart(t.programStart);
-  const int64_t stages = depth > step ? 2 : 1;
-  down.allocate(stages);
-  across.allocate(stages);
+  down.allocate();
+  across.allocate();
   if (groups > 1)
     parts = AllocOp::create(
         t.builder, loc,

@@ -11,6 +11,18 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+/// As many lanes as divide a row.
+static int64_t ownLanes(int64_t extent, int64_t lanes) {
+  while (lanes > 1 && extent % lanes != 0)
+    lanes /= 2;
+  return lanes;
+}
+
+int64_t ThreadGroups::mostElements(int64_t extent, int64_t lanes, int64_t steps, int64_t threads) {
+  const int64_t vectors = extent / ownLanes(extent, lanes);
+  return vectors == 0 || threads / vectors < 2 ? 0 : std::min(threads / vectors, steps) * extent;
+}
+
 void ThreadGroups::choose(ArrayRef<Axis> outer) {
   const bool isOwnSum = llvm::any_of(
       n.roots, [&](Operation *root) { return !isa<StoreOp>(root) && t.ownSums.contains(root->getResult(0)); });
@@ -18,9 +30,7 @@ void ThreadGroups::choose(ArrayRef<Axis> outer) {
       n.online || isOwnSum || !n.extents[*n.vectorAxis].constant || (!n.reduces.empty() && n.isShort()))
     return;
   const int64_t extent = *n.extents[*n.vectorAxis].constant;
-  int64_t own = n.lanes;
-  while (own > 1 && extent % own != 0)
-    own /= 2;
+  const int64_t own = ownLanes(extent, n.lanes);
   const int64_t vectors = extent / own;
   if (vectors == 0 || t.threads / vectors < 2)
     return;

@@ -9,6 +9,17 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+bool zyx::kernel::comparesBits(ReduceOp reduce, const target::TargetInfo &machine) {
+  Type element = getElementTypeOrSelf(reduce.getType());
+  // Maxima of 16-bit integers are instructions of every processor with vectors, of 32-bit ones where vectors have 256
+  // bits, of 64-bit ones where they have 512. Floats of 16 bits would be converted for each.
+  bool hasIntegers = ((element.isF16() || element.isBF16()) && machine.hasVectors() && !machine.hasSubgroups()) ||
+                     (element.isF32() && machine.accessBytes() >= 32) ||
+                     (element.isF64() && machine.accessBytes() >= 64);
+  return !machine.arithmetic.hasMaximum && hasIntegers &&
+         (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
+}
+
 bool Nest::branches() {
   return slice.branches && llvm::any_of(slice.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);
@@ -78,17 +89,6 @@ int64_t Nest::stepsAtOnce() {
   return !t.machine.hasSubgroups() || slice.branches || slice.size > 64 ? 1
          : slice.size > 8                                               ? loadsAtOnce / 4
                                                                         : loadsAtOnce;
-}
-
-bool Nest::comparesBits(ReduceOp reduce) {
-  Type element = getElementTypeOrSelf(reduce.getType());
-  // Maxima of 16-bit integers are instructions of every processor with vectors, of 32-bit ones where vectors have 256
-  // bits, of 64-bit ones where they have 512. Floats of 16 bits would be converted for each.
-  bool hasIntegers = ((element.isF16() || element.isBF16()) && t.machine.hasVectors() && !t.machine.hasSubgroups()) ||
-                     (element.isF32() && t.machine.accessBytes() >= 32) ||
-                     (element.isF64() && t.machine.accessBytes() >= 64);
-  return !t.machine.arithmetic.hasMaximum && hasIntegers &&
-         (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
 }
 
 Type Nest::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }

@@ -24,6 +24,15 @@ bool zyx::kernel::isTileRoot(Operation *op) {
 
 Value zyx::kernel::domainOf(Operation *root) { return root->getOperand(0); }
 
+Value zyx::kernel::findOwnSum(Value carried, Value yielded) {
+  auto read = yielded.getDefiningOp<ConvertOp>();
+  auto kept = read ? read.getInput().getDefiningOp<ConvertOp>() : ConvertOp();
+  auto sum = kept ? kept.getInput().getDefiningOp<arith::AddFOp>() : arith::AddFOp();
+  const bool isAlone =
+      sum && carried.hasOneUse() && *carried.user_begin() == sum && sum->hasOneUse() && kept->hasOneUse();
+  return isAlone ? kept.getResult() : Value();
+}
+
 static int64_t bytesOf(Type type) {
   return std::max<int64_t>(type.isIndex() ? 8 : type.getIntOrFloatBitWidth() / 8, 1);
 }
@@ -113,20 +122,20 @@ int64_t TileContext::lanesFor(const ProducerSlice &slice, Axis axis) {
   return accessed ? std::clamp<int64_t>(machine.accessBytes() / accessed, lanes, mostWidening * lanes) : lanes;
 }
 
+int64_t TileContext::mostLanesFor(const ProducerSlice &slice, Axis axis) {
+  const bool isAccessed = llvm::any_of(slice.accesses, [&](Operation *access) {
+    return axes.contains(isa<StoreOp>(access) ? cast<StoreOp>(access).getValue() : access->getResult(0), axis);
+  });
+  return lanesFor(slice, axis) * (isAccessed || !machine.hasSubgroups() ? 1 : mostWidening);
+}
+
 //===----------------------------------------------------------------------===//
 // Extents, loops, memory
 //===----------------------------------------------------------------------===//
 
-/// How far an axis goes here. A store that is not in bounds along it sticks out of its view in the
-/// grid's last program; what sticks out is dropped, so no loop goes there, and loads need not either.
-FailureOr<Extent> TileContext::extentOf(Axis axis, Location loc) {
-  int64_t tile = axes.extent(axis);
-  struct End {
-    Operation *op = nullptr;
-    OpFoldResult base;
-    int64_t viewExtent = 0;
-  };
-  End end;
+FailureOr<AxisEnd> zyx::kernel::findEnd(FuncOp source, const Axes &axes, Axis axis) {
+  const int64_t tile = axes.extent(axis);
+  AxisEnd end;
   bool whole = false;
   LogicalResult same = success();
   auto look = [&](auto access, Value value) {
@@ -141,10 +150,10 @@ FailureOr<Extent> TileContext::extentOf(Axis axis, Location loc) {
       bool isStore = isa<StoreOp>(access.getOperation());
       if (inside) {
         whole |= isStore;
-      } else if (!end.op) {
+      } else if (end.isWhole()) {
         end = {access, base, viewExtent};
       } else if (base != end.base ||
-                 (isStore || isa<LoadOp>(end.op) ? viewExtent != end.viewExtent : viewExtent < end.viewExtent)) {
+                 (isStore || isa<LoadOp>(end.access) ? viewExtent != end.viewExtent : viewExtent < end.viewExtent)) {
         access.emitOpError("leaves its view elsewhere than another access along the same axis");
         same = failure();
       }
@@ -160,25 +169,37 @@ FailureOr<Extent> TileContext::extentOf(Axis axis, Location loc) {
   });
   if (failed(same))
     return failure();
-  if (!end.op)
-    return Extent{tile, {}};
+  if (end.isWhole())
+    return end;
   if (axes.isCombined(axis))
-    return end.op->emitOpError("may leave its view along an axis that is combined, which would combine `other`");
+    return end.access->emitOpError("may leave its view along an axis that is combined, which would combine `other`");
   if (whole)
-    return end.op->emitOpError("may leave its view where a store along the same axis does not");
+    return end.access->emitOpError("may leave its view where a store along the same axis does not");
   if (ShapedType::isDynamic(end.viewExtent))
-    return end.op->emitOpError("may leave a view whose extent is not known");
-  Value base = getValueOrCreateConstantIndexOp(builder, loc, end.base);
-  Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end.viewExtent, loc),
+    return end.access->emitOpError("may leave a view whose extent is not known");
+  return end;
+}
+
+/// How far an axis goes here. A store that is not in bounds along it sticks out of its view in the
+/// grid's last program; what sticks out is dropped, so no loop goes there, and loads need not either.
+FailureOr<Extent> TileContext::extentOf(Axis axis, Location loc) {
+  const int64_t tile = axes.extent(axis);
+  FailureOr<AxisEnd> end = findEnd(source, axes, axis);
+  if (failed(end))
+    return failure();
+  if (end->isWhole())
+    return Extent{tile, {}};
+  Value base = getValueOrCreateConstantIndexOp(builder, loc, end->base);
+  Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end->viewExtent, loc),
                                      evaluator.mapping.lookupOrDefault(base));
   left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
   if (mayBeginBeyond(base))
     left = arith::MaxSIOp::create(builder, loc, left, evaluator.constantIndex(0, loc));
   int64_t last = 0;
-  if (auto argument = dyn_cast_or_null<BlockArgument>(dyn_cast<Value>(end.base)))
+  if (auto argument = dyn_cast_or_null<BlockArgument>(dyn_cast<Value>(end->base)))
     if (auto grid = dyn_cast<GridOp>(argument.getOwner()->getParentOp()))
       if (grid.getSteps()[argument.getArgNumber()] == tile)
-        last = end.viewExtent % tile;
+        last = end->viewExtent % tile;
   return Extent{std::nullopt, left, last};
 }
 
@@ -186,22 +207,26 @@ Value TileContext::materialise(Extent extent, Location loc) {
   return extent.constant ? evaluator.constantIndex(*extent.constant, loc) : extent.value;
 }
 
-void TileContext::allocate(Value tile) {
-  if (evaluator.memory.contains(tile))
-    return;
+ViewType TileContext::memoryTypeOf(Value tile) const {
   auto type = cast<RankedTensorType>(tile.getType());
   SmallVector<int64_t> shape(type.getShape());
   if (!shape.empty() && machine.accessBytes())
     shape.back() = llvm::alignTo(shape.back(), (machine.hasSubgroups() ? mostWidening : 1) * machine.accessBytes() /
                                                    bytesOf(type.getElementType()));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(programStart);
   // Who staged the tile has said where; what is not staged lies where it can.
   auto staged = dyn_cast_or_null<MemoryAttr>(type.getEncoding());
   const Space space = staged ? staged.getSpace() : threads > 1 ? Space::Shared : Space::Private;
-  sharesTiles |= space == Space::Shared;
-  evaluator.memory[tile] = {
-      AllocOp::create(builder, tile.getLoc(), ViewType::get(shape, type.getElementType(), space))};
+  return ViewType::get(shape, type.getElementType(), space);
+}
+
+void TileContext::allocate(Value tile) {
+  if (evaluator.memory.contains(tile))
+    return;
+  const ViewType type = memoryTypeOf(tile);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(programStart);
+  sharesTiles |= type.getSpace() == Space::Shared;
+  evaluator.memory[tile] = {AllocOp::create(builder, tile.getLoc(), type)};
 }
 
 Value TileContext::number(Value &known, IdKind kind) {
@@ -354,7 +379,7 @@ LogicalResult TileContext::overBatches(DotOp dot, const Point &at,
   });
 }
 
-SmallVector<StoreOp> TileContext::takeStores(DotOp dot) {
+std::optional<SmallVector<StoreOp>> TileContext::findStores(DotOp dot) {
   llvm::SmallSetVector<Value, 8> values;
   llvm::SmallSetVector<Operation *, 4> stores;
   values.insert(dot.getResult());
@@ -362,26 +387,35 @@ SmallVector<StoreOp> TileContext::takeStores(DotOp dot) {
   for (size_t i = 0; i < values.size(); ++i)
     for (Operation *user : values[i].getUsers()) {
       if (user->getBlock() != dot->getBlock())
-        return {};
+        return std::nullopt;
       if (!isTileRoot(user)) {
         values.insert(user->result_begin(), user->result_end());
         continue;
       }
       auto store = dyn_cast<StoreOp>(user);
       if (!store)
-        return {};
+        return std::nullopt;
       for (Axis axis : axes.of(store.getValue()))
         if (!llvm::is_contained(own, axis) && axes.extent(axis) != 1)
-          return {};
+          return std::nullopt;
       stores.insert(store);
     }
   SmallVector<Operation *> roots = stores.takeVector();
   ProducerSlice slice = sliceOf(roots);
   if (slice.held)
-    return {};
+    return std::nullopt;
+  // What stands in front of the dot has been computed, if it is not in memory.
   for (Value result : slice.results)
-    if (result != dot.getResult())
-      return {};
+    if (Operation *def = result.getDefiningOp();
+        def != dot && def->getBlock() == dot->getBlock() && !def->isBeforeInBlock(dot))
+      return std::nullopt;
+  return llvm::map_to_vector(roots, [](Operation *root) { return cast<StoreOp>(root); });
+}
+
+SmallVector<StoreOp> TileContext::takeStores(DotOp dot) {
+  std::optional<SmallVector<StoreOp>> stores = findStores(dot);
+  if (!stores)
+    return {};
   // Indices of what follows the dot are needed now.
   for (Operation *op = dot->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
     auto touches = [](auto values) { return llvm::any_of(values, [](Value v) { return isTile(v); }); };
@@ -391,5 +425,5 @@ SmallVector<StoreOp> TileContext::takeStores(DotOp dot) {
     builder.clone(*op, evaluator.mapping);
     done.insert(op);
   }
-  return llvm::map_to_vector(roots, [](Operation *root) { return cast<StoreOp>(root); });
+  return *stores;
 }

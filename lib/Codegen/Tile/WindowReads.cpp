@@ -17,9 +17,6 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-/// Bytes of an access at most.
-static constexpr int64_t accessBytes = 16;
-
 void TileEvaluator::shareWindows(bool isShared) {
   sharesWindows = isShared;
   windows.clear();
@@ -149,7 +146,7 @@ Value TileEvaluator::loadOfWindow(LoadOp load, Point &point) {
   const int64_t elementBytes =
       std::max<int64_t>(llvm::divideCeil(view.getType().getElementType().getIntOrFloatBitWidth(), 8), 1);
   const int64_t vector = isDense && !isCut && step >= 0
-                             ? std::min(std::max<int64_t>(accessBytes / elementBytes, 1), knownDivisor(window->place))
+                             ? std::min(std::max<int64_t>(laneBytes / elementBytes, 1), knownDivisor(window->place))
                              : 1;
   auto readElement = [&](int64_t own, ArrayRef<int64_t> ownSums) -> Value {
     if (vector == 1 || rowLength < vector)

@@ -111,7 +111,7 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
   // A padded view counts in extents of its own.
   auto getStep = [&](Value value, Class c) {
     kernel::MapAttr map = getLeaf(value)->map;
-    return isProcessor ? getMemoryStride(value, map, c) : std::abs(getStride(value, map, c));
+    return packedLanes ? getMemoryStride(value, map, c) : std::abs(getStride(value, map, c));
   };
   for (Value factor : {dot.lhs, dot.rhs}) {
     Value value = getMainLeaf(factor);
@@ -137,14 +137,14 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 /// shows lies along the contraction, so that rows are packed as they lie, and columns would be transposed; and a result
 /// is the sum of so much that it may be written by itself.
 bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
-  constexpr int64_t lanes = 16, fewestTerms = 256;
+  constexpr int64_t fewestTerms = 256;
   auto count = [&](ArrayRef<Class> classes) {
     int64_t points = 1;
     for (Class c : classes)
       points *= getClassExtent(c);
     return points;
   };
-  if (!isProcessor || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % lanes != 0)
+  if (!packedLanes || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % packedLanes != 0)
     return false;
   Value value = getMainLeaf(dot.rhs);
   if (!value || getLeaf(value)->map.isSingleBlock())

@@ -46,8 +46,8 @@ struct ContractionAxes {
 /// Axes are numbered outermost first: tiles have their dimensions in this order.
 class GroupAxes {
 public:
-  /// `isProcessor`: for a machine whose cores pack what they multiply.
-  explicit GroupAxes(graph::ir::GroupOp group, bool isProcessor = false) : group(group), isProcessor(isProcessor) {}
+  /// `packedLanes`: elements of a vector of a machine whose cores pack what they multiply; 0 for others.
+  explicit GroupAxes(graph::ir::GroupOp group, int64_t packedLanes = 0) : group(group), packedLanes(packedLanes) {}
 
   /// Fails where the group is no iteration space: refused at the op, or with the op that needs
   /// a value along two axes at once in `conflict`.
@@ -145,7 +145,7 @@ private:
   AxisList toAxes(llvm::ArrayRef<Class> classes) const;
 
   mutable graph::ir::GroupOp group;
-  bool isProcessor;
+  int64_t packedLanes;
   llvm::MapVector<mlir::Value, Leaf> leaves;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> splats;
   llvm::SmallVector<graph::ir::ConstantOp> constants;

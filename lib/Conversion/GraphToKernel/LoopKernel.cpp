@@ -9,12 +9,14 @@
 
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+namespace fits = zyx::target::fits::loops;
 
 namespace zyx::lowering {
 
@@ -372,14 +374,14 @@ void LoopEmitter::markFixed() {
 /// Trips whose elements are asked for at once: as many as there are registers for, since a thread waits for memory once
 /// for all of them.
 int64_t LoopEmitter::chooseTogether() const {
-  constexpr int64_t registers = 96, steps = 1024, most = 32;
+  constexpr int64_t steps = 1024, most = 32;
   int64_t loads = 0, ops = 0;
   for (auto [step, same] : llvm::zip_equal(program.steps, isFixed)) {
     ops += !same;
     if (!same && step.kind == Kind::Load)
       loads += llvm::divideCeil(step.type.getIntOrFloatBitWidth(), 32);
   }
-  const int64_t room = std::max<int64_t>(registers - static_cast<int64_t>(program.carried.size()), 8);
+  const int64_t room = std::max<int64_t>(fits::readRegisters - static_cast<int64_t>(program.carried.size()), 8);
   int64_t together =
       std::min({most, program.trips, room / std::max<int64_t>(loads, 1), steps / std::max<int64_t>(ops, 1)});
   return std::max<int64_t>(together, 1);
@@ -395,12 +397,11 @@ void LoopEmitter::emitThreads() {
   for (const CarriedElement &element : program.carried)
     states.push_back(begin(element.position, element.place, at, Value()));
   // What all trips share is read once where registers have room for it.
-  constexpr int64_t mostShared = 48;
   int64_t shared = 0;
   for (auto [step, same] : llvm::zip_equal(program.steps, isFixed))
     shared += same && step.kind == Kind::Load;
   Made common(program.steps.size());
-  if (shared <= mostShared)
+  if (shared <= fits::sharedRegisters)
     for (unsigned step = 0; step < program.steps.size(); ++step)
       if (isFixed[step])
         evaluate(step, common, {}, at, Value(), Value());

@@ -106,11 +106,11 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
 }
 
 std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, kernel::Refusal &refusal,
-                                        bool isProcessor) {
+                                        int64_t packedLanes) {
   Operation *conflict = nullptr;
   if (isChain(group))
     copy = nameLeaves(group);
-  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, isProcessor);
+  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (!conflict)
@@ -121,7 +121,7 @@ std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &cop
     return nullptr;
   }
   copy = std::move(split);
-  axes = std::make_unique<GroupAxes>(*copy, isProcessor);
+  axes = std::make_unique<GroupAxes>(*copy, packedLanes);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (conflict)

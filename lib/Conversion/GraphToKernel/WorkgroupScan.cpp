@@ -54,9 +54,9 @@ private:
 
 } // namespace
 
-/// Elements of 16 bytes, where rows begin at such and threads have whole ones; else 1.
-static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand &x, Type stored) {
-  const int64_t lanes = 128 / std::max(8u, stored.getIntOrFloatBitWidth());
+/// Elements that a thread reads at once, where rows begin at such and threads have whole ones; else 1.
+static int64_t getLanes(const Rows &rows, const ScanShape &shape, const Operand &x, Type stored, int64_t laneBytes) {
+  const int64_t lanes = std::max<int64_t>(laneBytes / std::max<int64_t>(stored.getIntOrFloatBitWidth() / 8, 1), 1);
   if (rows.inner != 1 || x.splat || stored.isInteger(1) || shape.items % lanes != 0 || rows.extent % lanes != 0 ||
       !x.map.isSingleBlock())
     return 1;
@@ -84,7 +84,7 @@ void WorkgroupScan::emitOp() {
   Value isColumn = hasColumns ? Value() : isLess(column, index(rows.inner));
   Value someColumn = hasColumns ? column : smaller(column, index(rows.inner - 1));
   // Along rows that lie one element behind the other, whole vectors are read and written.
-  const int64_t lanes = getLanes(rows, shape, x, types.stored), end = rows.extent - lanes;
+  const int64_t lanes = getLanes(rows, shape, x, types.stored, machine.laneBytes), end = rows.extent - lanes;
   auto place = [&](Value j) { return scan.getReverse() ? subtract(index(end), j) : j; };
   auto turn = [&](int64_t lane) { return scan.getReverse() ? lanes - 1 - lane : lane; };
 

@@ -229,7 +229,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp, ExpectOp, ArriveOp,
             WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp, ExtractOp, ConvertOp, ReduceOp, AnyOp,
             BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp,
-            TurnOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>([&](auto each) { return lower(each); })
+            TransposeSharedOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>([&](auto each) { return lower(each); })
       .Case([&](ClusterArriveOp each) -> LogicalResult {
         if (threads.barrier || threads.isSingle())
           return each.emitOpError("is run by some threads only");

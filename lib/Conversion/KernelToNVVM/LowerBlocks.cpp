@@ -110,7 +110,7 @@ LogicalResult Lowering::lower(OuterProductsOp op) {
 
 /// Lane l of a warp has four rows and a piece of each. Which ones follows from its bits, so that eight neighbours read
 /// from all banks and write to all banks, though both sides are swizzled.
-LogicalResult Lowering::lower(TurnOp op) {
+LogicalResult Lowering::lower(TransposeSharedOp op) {
   const int64_t rows = op.getFrom().getType().getDimSize(0);
   if (!isSwizzledMatrix(op.getFrom(), rows, panelColumns) || !isSwizzledMatrix(op.getTo(), panelColumns, rows) ||
       rows % blockRows != 0)

@@ -123,7 +123,7 @@ private:
   /// Whether a view is a matrix of f32 in shared memory with a swizzle of 128 bytes.
   bool isSwizzledMatrix(mlir::Value view, int64_t rows, int64_t columns);
   mlir::LogicalResult lower(OuterProductsOp op);
-  mlir::LogicalResult lower(TurnOp op);
+  mlir::LogicalResult lower(TransposeSharedOp op);
 
   // LowerCopies.cpp: copies by all threads of the workgroup.
   /// How a box is divided among them, and where each reads its part.

@@ -232,6 +232,8 @@ void addCardCosts(TargetInfo &info) {
   costs.divideOps = 14;
   costs.rootOps = 14;
   costs.inverseRootOps = 28;
+  // A multiprocessor has an eighth of its lanes for them.
+  costs.convertOps = 8;
   costs.simtF32TileCycles = 2700;
   costs.opCycles = 4;
   costs.readCycles = 100;
@@ -253,6 +255,15 @@ void addCardCosts(TargetInfo &info) {
   shared.attentionBlockCycles = 1500;
 }
 
+/// What Hopper's copy engine asks of a tensor. Kernels of other cards are made of the same views: their threads copy 16
+/// bytes at a time.
+void addTensorCopies(TargetInfo &info) {
+  info.copies.alignmentBytes = 16;
+  info.copies.dimensions = 5;
+  info.copies.dimensionElements = (int64_t(1) << 31) - 1;
+  info.copies.strideBytes = int64_t(1) << 40;
+}
+
 /// What every card since Turing has.
 TargetInfo turing() {
   TargetInfo info;
@@ -269,6 +280,7 @@ TargetInfo turing() {
   addWorkgroups(info);
   info.simt.sharedBytes = 64 << 10;
   info.matrix.instructions = {warpProduct("mma.m16n8k8.f16", 8, MatrixType::F16)};
+  addTensorCopies(info);
   info.memory.l1Bytes = 96 << 10;
   info.memory.l2Bytes = 4 << 20;
   info.memory.privateBytes = info.memory.stackBytes = 1 << 10;
@@ -299,7 +311,7 @@ TargetInfo card(const char *name, int64_t l1Bytes, int64_t l2Bytes, int64_t core
       warpProduct("mma.m16n8k8.tf32", 8, MatrixType::TF32), warpProduct("mma.m16n8k32.s8", 32, MatrixType::I8)};
   info.memory.l1Bytes = l1Bytes;
   info.memory.l2Bytes = l2Bytes;
-  info.memory.copyEngine = CopyEngine::PerThread;
+  info.copies.engine = CopyEngine::PerThread;
   return info;
 }
 
@@ -327,7 +339,8 @@ TargetInfo hopper() {
                                            groupProduct("wgmma.m64n256k32.e5m2", 32, MatrixType::F8E5M2),
                                            groupProduct("wgmma.m64n256k32.s8", 32, MatrixType::I8)})
     info.matrix.instructions.push_back(product);
-  info.memory.copyEngine = CopyEngine::Boxes;
+  info.copies.engine = CopyEngine::Boxes;
+  info.simt.registerStep = 8;
   info.simt.clusterSize = 8;
   info.costs.matrixProductsPerCycle = 2048;
   info.costs.cacheBytesPerCycle = 52;
@@ -521,11 +534,12 @@ bool TargetInfo::hasTileRegisters() const {
   return findInstruction([](const MatrixInstruction &each) { return each.rhs == OperandSource::TileRegisters; });
 }
 
-bool TargetInfo::hasTensorTiles() const {
-  return memory.copyEngine == CopyEngine::Boxes && findInstruction([](const MatrixInstruction &each) {
-           return each.isAsync && each.rhs == OperandSource::Shared;
-         });
+const MatrixInstruction *TargetInfo::findTileProduct() const {
+  return findInstruction(
+      [](const MatrixInstruction &each) { return each.isAsync && each.rhs == OperandSource::Shared; });
 }
+
+bool TargetInfo::hasTensorTiles() const { return copies.engine == CopyEngine::Boxes && findTileProduct(); }
 
 std::string TargetInfo::featureString() const {
   std::string text;

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-lower-tiles \
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-settle-memory -zyx-kernel-lower-tiles \
 // RUN:   --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WALKED --input-file=%t
 

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse | FileCheck %s --check-prefix=APPLIED
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-lower-tiles -canonicalize -cse \
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 !a = !kernel.view<24x64xf32, global>

@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sapphirerapids -zyx-schedule-choose | FileCheck %s --check-prefix=CHOSEN
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sapphirerapids -zyx-schedule-choose -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-attach-target='target=znver4 facts=arithmetic.hasMaximum=true' -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN:   -zyx-kernel-attach-target='target=znver4 facts=arithmetic.hasMaximum=true' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sapphirerapids -zyx-schedule-choose -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=64,simt.sharedBytes=232448' -zyx-kernel-lower-tiles -canonicalize -cse --remarks-filter=zyx-schedule --remark-format=emitRemark \
+// RUN:   -zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=64,simt.sharedBytes=232448' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse --remarks-filter=zyx-schedule --remark-format=emitRemark \
 // RUN:   2>%t.remarks | FileCheck %s --check-prefix=WITHOUT
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 

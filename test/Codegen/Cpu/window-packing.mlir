@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 // A convolution of 3x3, channels last, padded by one. Rows of the left factor are positions; along them
 // are three runs of 3 * 32 elements, one for each row of the window. A run that exists from end to end

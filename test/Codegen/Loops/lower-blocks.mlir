@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=232448' -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target='target=aarch64 facts=arithmetic.hasFma=false,simt.sharedBytes=232448' -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=PLAIN
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=232448' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target='target=aarch64 facts=arithmetic.hasFma=false,simt.sharedBytes=232448' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=PLAIN
 
 // Sums of many columns are kept in memory, and four rows are added to them at once: first pair by pair.
 // CHECK-LABEL: kernel.func @columns

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-lower-tiles | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s
 
 // A window of 7 would leave lanes of a vector empty, and those of each result would be added up: a thread has a vector of results,
 // and walks the window for all of them.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 // A row between five elements that do not exist on either side.
 // CHECK-LABEL: kernel.func @padded

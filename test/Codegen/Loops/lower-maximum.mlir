@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=BITS
+// RUN: zyx-opt %s -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s --check-prefix=BITS
 
 // Without an instruction for the maximum, the bits of a row are compared as integers, with NaN at their end. What
 // a row's maximum was taken from has exponentials that do not overflow.

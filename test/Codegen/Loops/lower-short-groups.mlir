@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-lower-tiles | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s
 
 // A sum of two rows, of fewer columns than threads, beside one of many: each of both rows is read, and who has no columns of
 // its own writes none.

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles -allow-unregistered-dialect -split-input-file -verify-diagnostics
+// RUN: zyx-opt %s -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -allow-unregistered-dialect -split-input-file -verify-diagnostics
 
 // expected-error@+1 {{has a schedule that was not applied}}
 kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>} {

@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=232448' -zyx-kernel-lower-tiles -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=GPU
-// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=33000' -zyx-kernel-lower-tiles \
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=232448' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -zyx-kernel-expand-math -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=GPU
+// RUN: zyx-opt %s -zyx-kernel-stage-reused -zyx-kernel-attach-target='target=aarch64 facts=simt.sharedBytes=33000' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles \
 // RUN:   --remarks-filter=zyx-shared --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=LITTLE
 
 // Threads take the vectors of a row in turn, each as many further as there are threads. Their sums meet in

@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=0,simt.sharedBytes=232448' -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s --check-prefix=SCALAR
+// RUN: zyx-opt %s -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=0,simt.sharedBytes=232448' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse -zyx-kernel-verify-form=form=lowered | FileCheck %s --check-prefix=SCALAR
 
 // Six elements are no vector of sixteen: one vector of eight under a mask.
 // CHECK-LABEL: kernel.func @tail

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v3 --zyx-kernel-lower-tiles --canonicalize --cse --zyx-kernel-verify-form=form=lowered | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=x86-64-v3 --zyx-kernel-settle-memory --zyx-kernel-lower-tiles --canonicalize --cse --zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 // The plane that windows slide over is copied as integers in the order of the floats: an element is turned once, and windows
 // compare integers.

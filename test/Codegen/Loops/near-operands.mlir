@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s --zyx-kernel-lower-tiles --canonicalize --cse --zyx-kernel-verify-form=form=lowered \
+// RUN: zyx-opt %s --zyx-kernel-settle-memory --zyx-kernel-lower-tiles --canonicalize --cse --zyx-kernel-verify-form=form=lowered \
 // RUN:   | FileCheck %s
-// RUN: zyx-opt %s --zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=0,simt.sharedBytes=232448' --zyx-kernel-lower-tiles | FileCheck %s --check-prefix=SCALAR
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=0,simt.sharedBytes=232448' --zyx-kernel-settle-memory --zyx-kernel-lower-tiles | FileCheck %s --check-prefix=SCALAR
 
 // SCALAR-NOT: kernel.alloc : <{{[0-9]*}}xf32, private>
 

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
 
 // Documents of numbers of 64 bits, of which a query sees what is before it. A mask that is more than the diagonal is
 // computed for all scores; blocks behind the diagonal are not loaded.

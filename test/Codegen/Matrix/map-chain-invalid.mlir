@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-map-tensor-cores
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores
 
 !b = !kernel.buffer<bf16, global>
 !f = !kernel.buffer<f32, global>

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-map-tensor-cores
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores
 
 // expected-error @below {{is not for tensor cores: there is no dot}}
 kernel.func @nothing() attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 64, 64, stages 2, group 8>]>} {

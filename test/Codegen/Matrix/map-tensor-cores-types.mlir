@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine -o %t
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine -o %t
 // RUN: FileCheck %s --input-file=%t
 // RUN: zyx-opt %t -zyx-kernel-expand-math -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
 
@@ -102,10 +102,10 @@ kernel.func @cut(%a: !f32, %b: !f32, %c: !f32) attributes {
 // CHECK: %[[TURNED:.*]] = kernel.barriers arrivals 1
 // CHECK: kernel.role "producer"
 // CHECK: kernel.expect %[[FULL]]{{.*}} bytes 32768
-// CHECK: kernel.role "turner"
+// CHECK: kernel.role "transposer"
 // CHECK: kernel.wait %[[FULL]]
-// CHECK-COUNT-3: kernel.turn
-// CHECK-NOT: kernel.turn
+// CHECK-COUNT-3: kernel.transpose_shared
+// CHECK-NOT: kernel.transpose_shared
 // CHECK: kernel.barrier role
 // CHECK: kernel.arrive %[[TURNED]]
 // CHECK: kernel.role "consumer"
@@ -156,7 +156,7 @@ kernel.func @exact(%a: !f32, %b: !f32, %bias: !f32, %c: !f32) attributes {
 // CHECK: kernel.expect {{.*}} bytes 32768
 // CHECK-COUNT-3: kernel.async_load
 // CHECK-NOT: kernel.async_load
-// CHECK-NOT: kernel.turn
+// CHECK-NOT: kernel.transpose_shared
 // CHECK: kernel.wait
 // CHECK: kernel.outer_products {{.*}} -> tensor<64x128xf32, #kernel.frag<block>>
 // NVVM-LABEL: llvm.func @across

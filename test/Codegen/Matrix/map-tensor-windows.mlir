@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
-// RUN: zyx-opt %s -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
+// RUN: zyx-opt %s --verify-roundtrip -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-attach-target=target=sm_90a -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
 
 !b = !kernel.buffer<bf16, global>
 

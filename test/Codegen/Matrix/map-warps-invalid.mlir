@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-map-tensor-cores
+// RUN: zyx-opt %s --split-input-file --verify-diagnostics -zyx-kernel-attach-target=target=sm_80 -zyx-kernel-map-tensor-cores
 
 !f = !kernel.buffer<f32, global>
 !view = !kernel.view<64x64xf32, global>

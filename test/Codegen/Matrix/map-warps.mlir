@@ -1,6 +1,6 @@
-// RUN: zyx-opt %s --split-input-file --verify-roundtrip -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
-// RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-attach-target=target=sm_80 -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
-// RUN: zyx-opt %s --split-input-file -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --split-input-file --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
+// RUN: zyx-opt %s --split-input-file --verify-roundtrip -zyx-kernel-attach-target=target=sm_80 -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-verify-form=form=machine | FileCheck %s
+// RUN: zyx-opt %s --split-input-file -zyx-kernel-attach-target=target=sm_80 -zyx-kernel-map-tensor-cores -canonicalize -cse -zyx-kernel-attach-target=target=sm_80 -zyx-convert-kernel-to-nvvm | FileCheck %s --check-prefix=NVVM
+// RUN: zyx-opt %s --split-input-file -zyx-kernel-attach-target=target=sm_80 -zyx-kernel-map-tensor-cores -canonicalize -cse | zyx-translate --split-input-file --kernel-to-launch-info | FileCheck %s --check-prefix=LAUNCH
 
 // C = A^T x B^T + bias of 136 x 200 and 72 deep, in batches of which B has none: four warps have 64 x 64 each.
 

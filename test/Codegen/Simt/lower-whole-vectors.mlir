@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse | FileCheck %s
 
 // Halves of rows are 64 elements: vectors of 4 are inside or outside as a whole, and read behind one branch.
 // CHECK-LABEL: kernel.func @halves

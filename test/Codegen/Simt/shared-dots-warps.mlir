@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-attach-target='target=sm_90a facts=simt.laneRegisters=64,simt.sharedBytes=100000' -zyx-kernel-lower-tiles -canonicalize -cse \
+// RUN:   -zyx-kernel-attach-target='target=sm_90a facts=simt.laneRegisters=64,simt.sharedBytes=100000' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-attach-target='target=sm_75 facts=simt.laneRegisters=64,simt.sharedBytes=100000,arithmetic.hasMaximum=true' -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=NONE
+// RUN:   -zyx-kernel-attach-target='target=sm_75 facts=simt.laneRegisters=64,simt.sharedBytes=100000,arithmetic.hasMaximum=true' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s --check-prefix=NONE
 
 !h = !kernel.buffer<bf16, global>
 !f = !kernel.buffer<f32, global>

@@ -1,5 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse \
-// RUN:   -zyx-kernel-attach-target='target=sm_90a facts=simt.laneRegisters=64,simt.sharedBytes=100000' -zyx-kernel-lower-tiles -canonicalize -cse \
+// RUN:   -zyx-kernel-attach-target='target=sm_90a facts=simt.laneRegisters=64,simt.sharedBytes=100000' -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   -zyx-kernel-verify-form=form=lowered | FileCheck %s
 
 !f = !kernel.buffer<f32, global>

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-lower-tiles | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-apply-schedule -canonicalize -cse -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s
 
 // The last piece of 64 begins at 64 and sticks out by 28; its own pieces of two begin as far as at 126,
 // where nothing is left, and not less than nothing.

@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel | FileCheck %s
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel --zyx-kernel-verify-form=form=lowered \
-// RUN:   --zyx-kernel-apply-schedule --zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=64,simt.sharedBytes=232448' --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
+// RUN:   --zyx-kernel-apply-schedule --zyx-kernel-attach-target='target=aarch64 facts=vector.bytes=64,simt.sharedBytes=232448' --zyx-kernel-settle-memory --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.sharedBytes=65536' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=SMALL
 // RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-convert-graph-to-kernel --mlir-disable-threading \
 // RUN:   --remarks-filter=zyx-scalar --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK

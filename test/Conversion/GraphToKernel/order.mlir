@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel | FileCheck %s
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel --zyx-kernel-apply-schedule \
-// RUN:   --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
+// RUN:   --zyx-kernel-settle-memory --zyx-kernel-lower-tiles --zyx-kernel-verify-form=form=lowered -o /dev/null
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel --mlir-disable-threading --remarks-filter=zyx-scalar \
 // RUN:   --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 

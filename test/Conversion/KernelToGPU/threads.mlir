@@ -179,7 +179,7 @@ kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<l
 #x = #kernel.map<[#kernel.block<[1024] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 !view = !kernel.view<1024xf32, global>
-kernel.func @columns(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 256 : i64, residents = 1024 : i64} {
+kernel.func @columns(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 256 : i64, min_resident_threads = 1024 : i64} {
   %xs = kernel.view %x map #x : !buffer -> !view
   %ys = kernel.view %y map #x : !buffer -> !view
   kernel.grid (%i) in [1024] step [4] {

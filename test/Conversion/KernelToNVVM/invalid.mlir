@@ -913,7 +913,7 @@ kernel.func @turned_without_swizzle() attributes {form = #kernel.form<machine>, 
   %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
   %t = kernel.alloc : !kernel.view<32x64xf32, shared>
   // expected-error @below {{takes a multiple of 64 rows of 32 f32 from and to shared memory with a swizzle of 128}}
-  kernel.turn %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared>
+  kernel.transpose_shared %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared>
   kernel.return
 }
 
@@ -923,6 +923,6 @@ kernel.func @turned_by_a_warp() attributes {form = #kernel.form<machine>, thread
   %f = kernel.alloc : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>>
   %t = kernel.alloc : !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   // expected-error @below {{needs 128 threads, not 32}}
-  kernel.turn %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
+  kernel.transpose_shared %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   kernel.return
 }

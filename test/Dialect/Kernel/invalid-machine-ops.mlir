@@ -113,6 +113,6 @@ kernel.func @turned_into_the_same() {
   %f = kernel.alloc : !kernel.view<64x32xf32, shared>
   %t = kernel.alloc : !kernel.view<64x32xf32, shared>
   // expected-error @below {{transposes one shared matrix into another, not}}
-  kernel.turn %f to %t : !kernel.view<64x32xf32, shared> to !kernel.view<64x32xf32, shared>
+  kernel.transpose_shared %f to %t : !kernel.view<64x32xf32, shared> to !kernel.view<64x32xf32, shared>
   kernel.return
 }

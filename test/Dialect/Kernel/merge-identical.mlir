@@ -71,7 +71,7 @@ kernel.func @other_programs(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<
   kernel.store %d, %w[%c0] in_bounds [true] : tensor<4xf32>, !kernel.view<4xf32, global>
   kernel.return
 }
-kernel.func @other_residents(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {residents = 1024 : i64} {
+kernel.func @other_residents(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {min_resident_threads = 1024 : i64} {
   %c0 = arith.constant 0 : index
   %one = arith.constant dense<1.0> : tensor<4xf32>
   %v = kernel.view %x map <[<[4] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<4xf32, global>

@@ -114,6 +114,7 @@ protected:
     module.get()->setAttr(targetAttrName, TargetAttr::get(&context, "aarch64", builder.getDictionaryAttr(facts)));
     PassManager second(&context);
     second.addPass(createStageReusedPass());
+    second.addPass(createSettleMemoryPass());
     second.addPass(createLowerTilesPass());
     second.enableVerifier(false);
     if (failed(second.run(*module)))

@@ -177,7 +177,7 @@ TEST(TargetInfo, TextHasALineForEachField) {
   EXPECT_NE(text.find("identity.name: sm_80\n"), std::string::npos) << text;
   EXPECT_NE(text.find("identity.requiredFeatures: [sm_80]\n"), std::string::npos) << text;
   EXPECT_NE(text.find("simt.subgroupSize: 32\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("memory.copyEngine: per thread\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("copies.engine: per thread\n"), std::string::npos) << text;
   EXPECT_NE(text.find("sharedProducts.readCycles: 0.90000000000000002\n"), std::string::npos) << text;
   EXPECT_NE(text.find("name=mma.m16n8k8.tf32 m=16 n=8 k=8 threads=32 factors=tf32 sums=f32 lhs=registers "
                       "rhs=registers isAsync=0"),

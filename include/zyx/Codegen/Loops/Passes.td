@@ -24,6 +24,20 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
   }];
 }
 
+def SettleMemoryPass : Pass<"zyx-kernel-settle-memory"> {
+  let summary = "Where the tiles of a program lie, before it is lowered, and whether its threads have room for them";
+  let description = [{
+    What loops carry gets memory of its own, but for dots that add to what a loop carries.
+
+    How many bytes the threads of a program share follows from its schedule and its staged tiles. Where that is more than
+    there is, or where a dot is not one that threads multiply together, the program becomes one thread, whose tiles are
+    private. Where workgroups of a cluster would have to read each other's tiles, the program becomes one workgroup's. A
+    remark says so. -zyx-kernel-lower-tiles refuses such programs: no kernel is lowered twice.
+
+    Without a target threads share as much as they like.
+  }];
+}
+
 def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
   let summary = "Tiled form to lowered form: loops over native vectors";
   let description = [{
@@ -36,8 +50,10 @@ def LowerTilesPass : Pass<"zyx-kernel-lower-tiles"> {
     The module's target says what vectors, instructions and memory there are; without one vectors have 64 bytes, and there
     are an fma and maxima. Where there is an fma, a sum of products uses it, and a vector divided by one number is multiplied by the
     reciprocal and corrected, which gives the same quotients. Where there is no instruction for the maximum of floats,
-    a reduction with it compares their bits as integers. A kernel whose threads would share more memory than there is
-    is lowered for programs of one thread.
+    a reduction with it compares their bits as integers.
+
+    What -zyx-kernel-settle-memory sees to is refused where it is not so: threads that share more memory than there is,
+    dots that they do not multiply together, tiles of a cluster, and tiles that loops carry outside of memory.
 
     A staged tile lies where its layout says, which is refused where the kernel's threads cannot obey. Kernels of the
     machine and of the lowered form stay.

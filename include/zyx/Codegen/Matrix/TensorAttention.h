@@ -46,7 +46,8 @@ bool isAttention(FuncOp func);
 
 /// Reads the attention off a kernel that may be one, and whose constants have one use each (unshareConstants); where it
 /// is none for tensor cores, `reason` says why.
-std::optional<TensorAttention> matchTensorAttention(FuncOp func, const Axes &axes, std::string &reason);
+std::optional<TensorAttention> matchTensorAttention(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
+                                                    std::string &reason);
 
 /// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of
 /// queries and keys.

@@ -29,7 +29,7 @@ struct TensorChain {
     TensorOperand other, result;
     StoreOp store;
     /// The computed factor is the right one: the product is that of the others, transposed.
-    bool isTurned = false;
+    bool isTransposed = false;
     /// Threads write it in f32, as a gradient has it that is added up over heads; others leave by the copy engine.
     bool isWide = false;
     Axis columns = 0;
@@ -60,7 +60,8 @@ bool isChain(FuncOp func);
 
 /// Reads the chain off a kernel that may be one, and whose constants have one use each (unshareConstants); where it is
 /// none for tensor cores, `reason` says why.
-std::optional<TensorChain> matchTensorChain(FuncOp func, const Axes &axes, std::string &reason);
+std::optional<TensorChain> matchTensorChain(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
+                                            std::string &reason);
 
 /// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of
 /// rows and blocks along the streamed axis.

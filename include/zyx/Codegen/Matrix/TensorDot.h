@@ -6,6 +6,7 @@
 #define ZYX_CODEGEN_MATRIX_TENSORDOT_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::kernel {
 
@@ -30,7 +31,8 @@ struct TensorWindow {
 };
 
 /// Reads a factor's windows; where it has none for the copy engine, `reason` says why.
-std::optional<TensorWindow> matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes, std::string &reason);
+std::optional<TensorWindow> matchWindow(LoadOp load, Axis rows, Axis depth, const Axes &axes,
+                                        const target::CopyFacts &copies, std::string &reason);
 
 /// Elements along the contraction that are fetched together.
 inline constexpr int64_t sliceDepth = 64;
@@ -67,9 +69,9 @@ struct TensorDot {
   llvm::SmallVector<StoreOp> stores;
 
   /// Threads multiply. They read four neighbours along rows or columns at a time, so that factors whose contraction
-  /// runs along their rows are turned in shared memory.
+  /// runs along their rows are transposed in shared memory.
   bool isSimtF32 = false;
-  bool isTurned(const TensorFactor &factor) const { return isSimtF32 && factor.alongDepth; }
+  bool isTransposed(const TensorFactor &factor) const { return isSimtF32 && factor.alongDepth; }
 
   int64_t elementBytes() const;
   /// Elements of a slice along the contraction.
@@ -80,8 +82,8 @@ struct TensorDot {
 
 /// Reads the product off a kernel whose constants have one use each (unshareConstants); where it is none for
 /// tensor cores, `reason` says why. With `allowsReducedPrecision`, f32 is cut to tf32 and f8 is for them.
-std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, bool allowsReducedPrecision,
-                                        std::string &reason);
+std::optional<TensorDot> matchTensorDot(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
+                                        bool allowsReducedPrecision, std::string &reason);
 
 /// Whether warps by themselves can multiply it, by mma.sync, with copies by all threads; where not, `reason` says why.
 bool isForWarps(const TensorDot &dot, std::string &reason);
@@ -105,7 +107,8 @@ bool isOnRegisters(mlir::Operation *op);
 
 /// Whether the copy engine can fetch from or write to memory with these strides: `inner` has neighbours, and
 /// everything else lies on multiples of 16 bytes.
-bool isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes);
+bool isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes,
+              const target::CopyFacts &copies);
 
 } // namespace zyx::kernel
 

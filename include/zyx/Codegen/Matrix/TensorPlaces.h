@@ -6,6 +6,7 @@
 #define ZYX_CODEGEN_MATRIX_TENSORPLACES_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -41,7 +42,7 @@ struct TensorBound {
 
 /// Reads a tile that is loaded or stored as a whole as [batches, rows, features]; none where the copy engine cannot.
 std::optional<TensorOperand> matchOperand(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, Axis rows,
-                                          Axis features, const Axes &axes);
+                                          Axis features, const Axes &axes, const target::CopyFacts &copies);
 
 /// Whether a tile counts the places of queries or keys in i32.
 bool isPlaceOf(mlir::Value tile, Axis queries, Axis keys, const Axes &axes);

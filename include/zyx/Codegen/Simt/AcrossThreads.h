@@ -9,6 +9,14 @@
 
 namespace zyx::kernel {
 
+/// What a program shares while so many threads combine one number of each: the numbers, and those of groups.
+struct ExchangeMemory {
+  ViewType parts, sums;
+  static ExchangeMemory of(mlir::Type element, int64_t threads);
+};
+/// The same for workgroups of a cluster, once for each exchange.
+ViewType clusterExchangeMemory(mlir::Type element, int64_t cluster);
+
 /// What the threads of a program have, combined: the same in all of them.
 mlir::Value combineAcrossThreads(TileContext &t, mlir::Location loc, Combine kind, mlir::Value own);
 

@@ -21,6 +21,9 @@ public:
   /// Forms groups where that takes fewer steps, with vectors that divide a row.
   void choose(llvm::ArrayRef<Axis> outer);
   bool exist() const { return groups > 1; }
+  /// Of sums of `extent` columns, what `finish` has groups hand over at most, where threads have so many lanes and an
+  /// axis that is combined so many steps.
+  static int64_t mostElements(int64_t extent, int64_t lanes, int64_t steps, int64_t threads);
   /// Whether groups walk this axis.
   bool walk(Axis axis) const { return groupAxis == axis; }
   /// Where the thread's vector is, if it has one.

@@ -11,6 +11,9 @@
 
 namespace zyx::kernel {
 
+/// Whether vectors of a maximum or minimum of floats are combined as integers of the same order.
+bool comparesBits(ReduceOp reduce, const target::TargetInfo &machine);
+
 /// Roots that share loops, what is known of these, and the loops themselves. Who emits a part of a nest gets it from
 /// the NestEmitter, and may narrow its vectors.
 class Nest {
@@ -46,8 +49,7 @@ public:
   /// The last vector, of which some lanes do not exist.
   mlir::FailureOr<Accumulators> emitRest(const Pieces &pieces, Accumulators accs, Body body);
 
-  /// Whether vectors of a maximum or minimum of floats are combined as integers of the same order.
-  bool comparesBits(ReduceOp reduce);
+  bool comparesBits(ReduceOp reduce) const { return kernel::comparesBits(reduce, t.machine); }
   mlir::Type bitsOf(mlir::Type element);
   mlir::Value identityOf(Combine kind, mlir::Type element, bool vector);
   void write(mlir::Value result, mlir::Value value, Point &point);

@@ -6,7 +6,6 @@
 #define ZYX_CODEGEN_TILE_TILECONTEXT_H
 
 #include "zyx/Codegen/Tile/TileEvaluator.h"
-#include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::kernel {
 
@@ -18,6 +17,19 @@ struct Extent {
   int64_t last = 0;
 };
 
+/// Where a tile may leave a view along an axis: an access to a view of `viewExtent` elements that begins at `base`.
+struct AxisEnd {
+  mlir::Operation *access = nullptr;
+  mlir::OpFoldResult base;
+  int64_t viewExtent = 0;
+
+  /// Whether no access may leave its view: the axis goes as far as its tile.
+  bool isWhole() const { return !access; }
+};
+/// Finds it for an axis of a kernel; fails where accesses do not agree, or where combining would read what is not
+/// there.
+mlir::FailureOr<AxisEnd> findEnd(FuncOp source, const Axes &axes, Axis axis);
+
 /// What those share who emit code in place of a kernel's tiles: the evaluator, extents, loops, memory and the numbers
 /// of threads. Dots of a processor, dots of threads and nests of loops are emitted by it, and know nothing of each
 /// other.
@@ -26,8 +38,7 @@ public:
   using Accumulators = llvm::SmallVector<mlir::Value>;
 
   TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
-      : source(source), builder(builder), axes(axes), machine(machine),
-        evaluator(builder, axes, machine.arithmetic.hasFma, machine.hasSubgroups()),
+      : source(source), builder(builder), axes(axes), machine(machine), evaluator(builder, axes, machine),
         cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
   TileContext(const TileContext &) = delete;
 
@@ -36,6 +47,8 @@ public:
   mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
   mlir::Value materialise(Extent extent, mlir::Location loc);
   int64_t lanesFor(const ProducerSlice &slice, Axis axis);
+  /// The same at most, whichever roots join the nest.
+  int64_t mostLanesFor(const ProducerSlice &slice, Axis axis);
   /// The one of two axes along which more of a tile's loads are contiguous, if there is one.
   std::optional<Axis> contiguousAxis(mlir::Value tile, Axis a, Axis b);
   /// Memory for a tile, at the start of the program: private, or shared by its threads.
@@ -57,9 +70,13 @@ public:
   /// Loops over the batches of a dot's result, and what `tile` emits for each.
   mlir::LogicalResult overBatches(DotOp dot, const Point &at,
                                   llvm::function_ref<mlir::LogicalResult(const Point &)> tile, unsigned dim = 0);
-  /// Stores of what is computed from a dot's result, element by element and from what is there already, if nothing else
-  /// uses it: they can be done while its sums are in registers. What their indices need is lowered with them.
+  /// Stores of what is computed from a dot's result, element by element and from what is there already: they can be
+  /// done while its sums are in registers. Nothing where something else uses it.
+  std::optional<llvm::SmallVector<StoreOp>> findStores(DotOp dot);
+  /// The same, with what their indices need lowered in front of them.
   llvm::SmallVector<StoreOp> takeStores(DotOp dot);
+  /// The memory that a tile is kept in.
+  ViewType memoryTypeOf(mlir::Value tile) const;
 
   FuncOp source;
   mlir::OpBuilder &builder;
@@ -116,6 +133,9 @@ inline bool staysInRegisters(int64_t extent, int64_t lanes, int64_t threads) {
 }
 
 bool isTileRoot(mlir::Operation *op);
+/// The tile in memory that a carried one becomes by what is added to it, element by element, in one place: each thread
+/// adds to what it has added to before. Null where more reads it.
+mlir::Value findOwnSum(mlir::Value carried, mlir::Value yielded);
 /// The tile whose dimensions a root walks.
 mlir::Value domainOf(mlir::Operation *root);
 

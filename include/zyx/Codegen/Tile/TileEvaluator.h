@@ -8,6 +8,7 @@
 #include "AccessForm.h"
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -65,8 +66,9 @@ struct RegisterTile {
 /// vectors. What roots have computed before is looked up.
 class TileEvaluator {
 public:
-  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, bool hasFma, bool hasSubgroups)
-      : hasFma(hasFma), hasSubgroups(hasSubgroups), builder(builder), axes(axes) {}
+  TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
+      : hasFma(machine.arithmetic.hasFma), hasSubgroups(machine.hasSubgroups()), laneBytes(machine.simt.laneBytes),
+        builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
@@ -93,6 +95,8 @@ public:
   const bool hasFma;
   /// Lanes of a vector are registers.
   const bool hasSubgroups;
+  /// Bytes that a thread of a subgroup reads at once, at most.
+  const int64_t laneBytes;
   /// Whether what a dimension adds to the place of an element is summed up by itself, where elements are read one by
   /// one: many of them share their position along one of two axes. A processor always does so, where all elements
   /// exist.

@@ -38,6 +38,8 @@ struct Workgroups {
   int64_t workgroupThreads = 0, transactionBytes = 0;
   /// Of a program's vectors; 0 where programs have none, or where neighbouring threads are as good as one.
   int64_t vectorBytes = 0;
+  /// Of what a thread of a workgroup reads at once.
+  int64_t laneBytes = 0;
 
   static Workgroups of(const target::TargetInfo &target);
 };

@@ -20,6 +20,27 @@ inline int64_t keptRowBytes(const TargetInfo &target) {
   return std::max<int64_t>(target.simt.sharedBytes / 2 - besideRows, 0);
 }
 
+/// Bytes of tiles that the threads of a program keep for later, so that several workgroups are on a core: no more than
+/// a half of what there is.
+inline int64_t sharedTileBytes(const TargetInfo &target) {
+  constexpr int64_t most = 32 << 10;
+  return std::min(most, target.simt.sharedBytes / 2);
+}
+
+/// Registers that are left for a thread of `multiplying` groups of subgroups, which multiply tiles, of `all` that a
+/// workgroup has: threads of the other groups have `others` together. 0 where all threads have as many: on machines
+/// where none are handed over, and where a single group has as many as a thread can have.
+inline int64_t registersOfGroups(const TargetInfo &target, int64_t multiplying, int64_t all, int64_t others) {
+  const int64_t unit = target.simt.registerStep;
+  const MatrixInstruction *product = target.findTileProduct();
+  if (unit == 0 || !product || multiplying == 1)
+    return 0;
+  auto wholeUnits = [&](int64_t registers) { return registers / unit * unit; };
+  // All threads of a workgroup begin with as many.
+  const int64_t each = wholeUnits(target.simt.registers / (all * product->threads));
+  return wholeUnits((each * all - others) / multiplying);
+}
+
 /// Threads of a workgroup that reduces a row, and of one that adds up a strip of columns.
 inline int64_t rowThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 4; }
 inline int64_t columnThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 2; }

@@ -55,6 +55,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"clusterSize", &SimtFacts::clusterSize},
                                                        Field{"registers", &SimtFacts::registers},
                                                        Field{"threadRegisters", &SimtFacts::threadRegisters},
+                                                       Field{"registerStep", &SimtFacts::registerStep},
                                                        Field{"residentThreads", &SimtFacts::residentThreads},
                                                        Field{"residentWorkgroups", &SimtFacts::residentWorkgroups},
                                                        Field{"busyThreads", &SimtFacts::busyThreads},
@@ -80,13 +81,18 @@ inline constexpr auto fieldsOf<MatrixFacts> =
                Field{"allowsReducedPrecision", &MatrixFacts::allowsReducedPrecision}};
 
 template <>
+inline constexpr auto fieldsOf<CopyFacts> =
+    std::tuple{Field{"engine", &CopyFacts::engine}, Field{"alignmentBytes", &CopyFacts::alignmentBytes},
+               Field{"dimensions", &CopyFacts::dimensions}, Field{"dimensionElements", &CopyFacts::dimensionElements},
+               Field{"strideBytes", &CopyFacts::strideBytes}};
+
+template <>
 inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &MemoryFacts::l1Bytes},
                                                          Field{"l2Bytes", &MemoryFacts::l2Bytes},
                                                          Field{"privateBytes", &MemoryFacts::privateBytes},
                                                          Field{"stackBytes", &MemoryFacts::stackBytes},
                                                          Field{"transactionBytes", &MemoryFacts::transactionBytes},
-                                                         Field{"lineBytes", &MemoryFacts::lineBytes},
-                                                         Field{"copyEngine", &MemoryFacts::copyEngine}};
+                                                         Field{"lineBytes", &MemoryFacts::lineBytes}};
 
 template <>
 inline constexpr auto fieldsOf<CostFacts> =
@@ -98,12 +104,16 @@ inline constexpr auto fieldsOf<CostFacts> =
                Field{"divideOps", &CostFacts::divideOps},
                Field{"rootOps", &CostFacts::rootOps},
                Field{"inverseRootOps", &CostFacts::inverseRootOps},
+               Field{"functionOps", &CostFacts::functionOps},
+               Field{"longFunctionOps", &CostFacts::longFunctionOps},
+               Field{"integerDivideOps", &CostFacts::integerDivideOps},
                Field{"gatherCycles", &CostFacts::gatherCycles},
                Field{"strideCycles", &CostFacts::strideCycles},
                Field{"packCycles", &CostFacts::packCycles},
                Field{"streamBytes", &CostFacts::streamBytes},
                Field{"lanesPerCycle", &CostFacts::lanesPerCycle},
                Field{"sharedBytesPerCycle", &CostFacts::sharedBytesPerCycle},
+               Field{"convertOps", &CostFacts::convertOps},
                Field{"simtF32ProductsPerCycle", &CostFacts::simtF32ProductsPerCycle},
                Field{"threadProductsPerCycle", &CostFacts::threadProductsPerCycle},
                Field{"tileCycles", &CostFacts::tileCycles},
@@ -137,6 +147,7 @@ inline constexpr auto groups = std::tuple{Field{"arithmetic", &TargetInfo::arith
                                           Field{"vector", &TargetInfo::vector},
                                           Field{"simt", &TargetInfo::simt},
                                           Field{"matrix", &TargetInfo::matrix},
+                                          Field{"copies", &TargetInfo::copies},
                                           Field{"memory", &TargetInfo::memory},
                                           Field{"costs", &TargetInfo::costs},
                                           Field{"sharedProducts", &TargetInfo::sharedProducts}};

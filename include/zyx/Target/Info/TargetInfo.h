@@ -78,6 +78,9 @@ struct SimtFacts {
   int64_t clusterSize = 1;
   /// Registers of 32 bits that the threads of a core share, and those that one thread has at most.
   int64_t registers = 0, threadRegisters = 0;
+  /// Where subgroups of a workgroup may hand each other registers, a thread has a multiple of so many; 0 where all of
+  /// them have as many.
+  int64_t registerStep = 0;
   /// Threads and workgroups that a core has room for.
   int64_t residentThreads = 0, residentWorkgroups = 0;
   /// Threads that a core wants, to wait for memory in turn: at least half of those for which it has room.
@@ -131,6 +134,15 @@ enum class CopyEngine : uint8_t {
   Boxes = 2
 };
 
+/// How pieces of tensors get from global to shared memory, and what is asked of the tensors.
+struct CopyFacts {
+  CopyEngine engine = CopyEngine::None;
+  /// Addresses and strides are multiples of so many bytes.
+  int64_t alignmentBytes = 0;
+  /// Dimensions of a tensor, elements of one of them, and bytes from one to the next, at most.
+  int64_t dimensions = 0, dimensionElements = 0, strideBytes = 0;
+};
+
 /// Memory of one core.
 struct MemoryFacts {
   /// Data caches, in bytes; on a GPU those of a multiprocessor and of the device.
@@ -145,7 +157,6 @@ struct MemoryFacts {
   int64_t transactionBytes = 64;
   /// What memory gives at once: rows that begin there are read with the fewest requests.
   int64_t lineBytes = 64;
-  CopyEngine copyEngine = CopyEngine::None;
 };
 
 /// Rates and latencies that estimates are made of: of one core, in its cycles. Each record says its own.
@@ -160,6 +171,9 @@ struct CostFacts {
   int64_t matrixProductsPerCycle = 0;
   /// Simple instructions that a division takes, a square root, and one over it.
   int64_t divideOps = 8, rootOps = 8, inverseRootOps = 8;
+  /// The same of exponentials, logarithms and the like; of sines and powers; and of quotients and remainders of
+  /// integers.
+  int64_t functionOps = 12, longFunctionOps = 30, integerDivideOps = 20;
 
   // Of a CPU.
   /// An element that is gathered by itself; one that a sum reads a line apart, to put it into a vector; and a vector of
@@ -171,6 +185,8 @@ struct CostFacts {
   // Of a GPU.
   /// Simple instructions that the lanes of a core do in a cycle, and bytes that its shared memory gives.
   int64_t lanesPerCycle = 0, sharedBytesPerCycle = 0;
+  /// Simple instructions that a conversion of a number takes.
+  int64_t convertOps = 0;
   /// Products that threads sum up in a cycle out of shared memory, where matrix instructions would lose digits, and in
   /// a kernel of the generic way.
   int64_t simtF32ProductsPerCycle = 0, threadProductsPerCycle = 0;
@@ -217,6 +233,7 @@ struct TargetInfo : Identity {
   VectorFacts vector;
   SimtFacts simt;
   MatrixFacts matrix;
+  CopyFacts copies;
   MemoryFacts memory;
   CostFacts costs;
   SharedProductCosts sharedProducts;
@@ -250,6 +267,8 @@ struct TargetInfo : Identity {
   const MatrixInstruction *findDot(MatrixType factors) const;
   /// What a subgroup multiplies out of its registers, of factors of a type.
   const MatrixInstruction *findSubgroupProduct(MatrixType factors) const;
+  /// What several subgroups multiply together out of shared memory, while they go on; null where nothing does.
+  const MatrixInstruction *findTileProduct() const;
   /// Whether something sums up products of narrow factors faster than it would sum up wide ones, on a CPU.
   bool hasBf16Dots() const { return findDot(MatrixType::BF16); }
   bool hasI8Dots() const { return findDot(MatrixType::I8); }
@@ -260,7 +279,7 @@ struct TargetInfo : Identity {
   /// Groups of subgroups multiply tiles out of shared memory, where an engine copies boxes of tensors.
   bool hasTensorTiles() const;
   /// Threads start copies from global to shared memory, and go on meanwhile.
-  bool hasAsyncCopies() const { return memory.copyEngine != CopyEngine::None; }
+  bool hasAsyncCopies() const { return copies.engine != CopyEngine::None; }
 
   /// "+avx2,+fma", as LLVM takes features.
   std::string featureString() const;

@@ -76,7 +76,7 @@ LogicalResult MmaAsyncOp::verify() {
   return success();
 }
 
-LogicalResult TurnOp::verify() {
+LogicalResult TransposeSharedOp::verify() {
   ViewType from = getFrom().getType(), to = getTo().getType();
   if (from.getSpace() != Space::Shared || to.getSpace() != Space::Shared || from.getRank() != 2 || to.getRank() != 2 ||
       from.getElementType() != to.getElementType() || from.getDimSize(0) != to.getDimSize(1) ||

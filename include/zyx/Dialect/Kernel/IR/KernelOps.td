@@ -42,8 +42,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     `form` is the form of the body, tiled where absent. Who makes a kernel sets it, and so does a pass that takes a kernel
     from one form to another; the verifier refuses what the form does not have.
 
-    For a GPU, `residents` is the number of threads that a multiprocessor is to have room for: they get no more registers
-    than that allows, however many of them are a workgroup. With `row_groups`, threads that are more than a row has vectors
+    For a GPU, `min_resident_threads` is the number of threads that a multiprocessor is to have room for: they get no more
+    registers than that allows, however many of them are a workgroup. With `row_groups`, threads that are more than a row has vectors
     are groups that take rows in turns.
 
     `key`, `choices` and `costs` are there where the schedules of a kernel were listed: by what it is known, the texts of the
@@ -69,7 +69,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$cluster,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$programs,
-    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$residents, UnitAttr:$row_groups,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$min_resident_threads, UnitAttr:$row_groups,
     OptionalAttr<StrAttr>:$key, OptionalAttr<StrArrayAttr>:$choices, OptionalAttr<F64ArrayAttr>:$costs, UnitAttr:$trial,
     OptionalAttr<Kernel_ExternalAttr>:$external);
   let regions = (region AnyRegion:$body);
@@ -656,7 +656,7 @@ def Kernel_OuterProductsOp : Kernel_Op<"outer_products", [AllTypesMatch<["acc", 
   let assemblyFormat = "$lhs `,` $rhs `acc` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
 
-def Kernel_TurnOp : Kernel_Op<"turn"> {
+def Kernel_TransposeSharedOp : Kernel_Op<"transpose_shared"> {
   let summary = "Transpose a matrix from one place in shared memory to another";
   let description = [{
     All threads of a role write the columns of `from` as rows of `to`: 4 x 4 elements of 32 bits each, in turn. What others

@@ -12,12 +12,12 @@
 namespace zyx::kernel {
 
 /// What an allocation takes, in bytes: whole lines of 64.
-inline int64_t bytesOf(AllocOp alloc) {
-  ViewType type = alloc.getType();
-  return llvm::alignTo(mlir::ShapedType::getNumElements(type.getShape()) *
-                           llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8),
-                       64);
+inline int64_t allocatedBytes(int64_t bytes) { return llvm::alignTo(bytes, 64); }
+inline int64_t allocatedBytes(ViewType type) {
+  return allocatedBytes(mlir::ShapedType::getNumElements(type.getShape()) *
+                        llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8));
 }
+inline int64_t bytesOf(AllocOp alloc) { return allocatedBytes(alloc.getType()); }
 
 /// The same of all that a program of the kernel, in the lowered form, allocates in a space.
 inline int64_t bytesOf(FuncOp func, Space space) {

@@ -1,0 +1,114 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_TARGET_INFO_FITS_H
+#define ZYX_TARGET_INFO_FITS_H
+
+#include <cstdint>
+
+/// Numbers of estimates that are no facts of a machine: what remains when the facts of a record are put into a model,
+/// and measured kernels are compared. One namespace for each model. Whoever changes a number measures its kernels
+/// again; what a machine's manual says belongs into its record.
+namespace zyx::target::fits {
+
+/// Of what overlaps, such as arithmetic and memory, the shorter part still takes so much of its time.
+inline constexpr double notHidden = 0.3;
+
+/// Kernels as a whole (EstimateKernel).
+namespace kernels {
+/// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
+inline constexpr double attentionRate = 0.6;
+/// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
+inline constexpr double onlineLoss = 12;
+/// Products of f32 that one core of a processor sums up with vectors outside of blocked dots, of what it could.
+inline constexpr double plainDotRate = 0.4;
+/// What threads that share an attention reach of their lanes' products out of shared memory; registers of such a
+/// thread; and instructions for a score and for an element of keys and values beside those that the kernel has.
+inline constexpr double sharedAttentionRate = 0.4;
+inline constexpr int64_t attentionRegisters = 64;
+inline constexpr double scoreOps = 12, keyOps = 4;
+/// Bytes that elements are taken to lie apart where a stride is not known.
+inline constexpr double unknownApart = 32;
+/// Simple instructions for an element that is gathered, and for one of a row whose number is data.
+inline constexpr double gatherOps = 60, gatheredRowOps = 3;
+/// What is summed up inside of another walk has no vectors, but several elements at a time.
+inline constexpr double nestedRate = 0.5;
+} // namespace kernels
+
+/// Products that a workgroup multiplies out of shared memory, after its threads have evaluated both factors
+/// (ChooseShared).
+namespace sharedProducts {
+/// Registers of a thread beside its sums, and what it has on the way of a slice; and those for a row or column of a
+/// warp's blocks.
+inline constexpr int64_t otherRegisters = 56, blockRegisters = 8;
+/// No loop of products has more than this part of the rate.
+inline constexpr double productLoss = 1.2;
+/// Instructions beside those that the factor itself needs, for an element that is read and written to shared memory;
+/// for one that is found through several blocks, or by an index.
+inline constexpr double elementOps = 4, windowOps = 10, gatherOps = 14;
+/// More of them for an element of a window whose place a thread finds by itself, with divisions and tests; and where
+/// neighbouring threads do not read neighbours: each touches a sector of its own.
+inline constexpr double lonelyWindowOps = 60, stridedOps = 40;
+/// Elements that are evaluated at once where they lie as in memory, at most.
+inline constexpr int64_t mostLanes = 8;
+/// Cycles of a product of a thread that is one of few: each waits for itself.
+inline constexpr double lonelyProductCycles = 2.5;
+/// Of a cycle in which other workgroups have something to do, so much is not waited for.
+inline constexpr double waitsHidden = 0.5;
+/// Cycles of a tile for each group of threads that has the same sums.
+inline constexpr double groupCycles = 100;
+/// Steps of the contraction that a thread has on the way where it reads both factors where they lie.
+inline constexpr double stepsInFlight = 16;
+} // namespace sharedProducts
+
+/// Products by instructions of warps, of slices in a ring (ChooseWarps).
+namespace warpProducts {
+/// Of a thread beside its sums.
+inline constexpr int64_t otherRegisters = 100;
+/// Fewer warps than keep the matrix instructions busy take so much longer.
+inline constexpr double fewWarpsLoss = 1.3;
+/// Reads of shared memory and copies that overlap with the products of a slice still take so much of their time.
+inline constexpr double notHiddenInSlice = 0.15;
+} // namespace warpProducts
+
+/// Products of groups of warps out of shared memory (ChooseTensor), and registers of their threads (room
+/// Codegen/Matrix).
+namespace groupProducts {
+/// One group of warps alone does not keep the tensor cores busy. Three have fewer registers and stages each: they are
+/// for sizes that two fit badly.
+inline constexpr double oneGroupLoss = 1.15, threeGroupsLoss = 1.08;
+/// Registers that a thread needs which starts copies, by the number of groups that multiply: of products, and of
+/// kernels that stream blocks. One group has as many as a thread can have without any being handed over.
+inline constexpr int64_t copyingRegisters[] = {0, 0, 40, 32}, streamingRegisters[] = {0, 0, 24, 32};
+/// Those of a thread that transposes slices of f32, and the most that one needs which multiplies them.
+inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
+} // namespace groupProducts
+
+/// Factors that are copied to lie as tensor cores read them (LayOutFactors).
+namespace layouts {
+/// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns
+/// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
+/// need one: these are small, or filled up with zeros.
+inline constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
+} // namespace layouts
+
+/// Loops of elements, whose threads carry what they compute in registers (LoopKernel).
+namespace loops {
+/// Registers for what a thread has asked for and not read yet, and for what all its trips share.
+inline constexpr int64_t readRegisters = 96, sharedRegisters = 48;
+} // namespace loops
+
+/// Contractions over windows without the padding that most of their elements are, on processors (LeaveOutPadding).
+namespace padding {
+/// Products of f32 that a core makes in a cycle for each lane of its vectors, in a blocked dot.
+inline constexpr double productsPerLane = 4;
+/// Cycles in which an element of a result is put together from its pieces.
+inline constexpr double joinCycles = 1;
+/// Of the time in which an element of the factor without windows is read, so much is not hidden.
+inline constexpr double readShare = 0.5;
+} // namespace padding
+
+} // namespace zyx::target::fits
+
+#endif // ZYX_TARGET_INFO_FITS_H
