@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the kind of a machine is asked nowhere outside Target, and that rooms which decide by its numbers have
-none of their own: they read facts of its record.
+none of their own: they read facts of its record, and fits of models where these are together.
 
   utils/check-targets.py [--root FOLDER]
 
@@ -18,14 +18,21 @@ TOPS = ("lib", "include", "tools")
 # Below these folders a machine is known by its kind.
 OWN = ("lib/Target", "include/zyx/Target")
 KINDS = re.compile(r"\b(isGpu|isGPU|TargetKind)\b")
-# Rooms that choose by estimates, and names of constants that only a machine can give a value.
-DECIDING = ("lib/Schedule", "lib/Cost", "lib/Search", "lib/Fusion", "lib/Conversion/GraphToKernel")
-NUMBERS = re.compile(r"\b(\w*(?:PerCycle|[lL]atency)|[rR]egisterFile|[rR]esident\w*|[sS]ector\w*|"
-                     r"(?:warp|subgroup)(?:Size|Threads|Rows|Columns|Depth)|threadsPer\w+|threadBytes)\s*=\s*[\d.]")
+# Rooms that choose by estimates or make code of threads, and names of constants that only a machine or a measurement can
+# give a value. Those of machines are in records; those of measurements in zyx/Target/Info/Fits.h, which is no such room.
+DECIDING = ("lib/Schedule", "lib/Cost", "lib/Fusion", "lib/Codegen/Loops", "lib/Codegen/Matrix", "lib/Codegen/Simt",
+            "lib/Codegen/Tile", "lib/Conversion/GraphToKernel")
+NAMES = (r"\w*(?:PerCycle|[lL]atency)", r"\w*[rR]egisters\w*", r"[rR]egisterFile", r"[rR]esident\w*", r"[sS]ector\w*",
+         r"(?:warp|subgroup)(?:Size|Threads|Rows|Columns|Depth)", r"threadsPer\w+", r"threadBytes", r"productsPer\w+",
+         r"(?:copy|access|lane|sector|line)(?:Alignment|Bytes)", r"most(?:Dimensions|Extent|StrideBytes|SharedBytes)",
+         r"(?!most|fewest|max)\w+(?:Rate|Loss|Cost|Ops)")
+NUMBERS = re.compile(r"\b(" + "|".join(NAMES) + r")(?:\[\])?\s*=\s*\{?(?:int64_t\()?[\d.]*[1-9.]")
+# Lanes of a vector are a machine's, but for one, which is none.
+LANES = re.compile(r"\bconstexpr int64_t (?:[^;]*, )?(lanes) = (?:[2-9]|\d\d)")
 # Passes that form groups ask the module for the machine: an option would be a second truth.
 OPTIONS = ("include/zyx/Fusion",)
 FACTS = re.compile(r'Option<"\w*", "([\w-]*(?:threads|cluster|cores|workgroups|registers|shared|warp)[\w-]*)"')
-ADVICE = "read a fact of the record instead (zyx/Target/Info/TargetInfo.h)"
+ADVICE = "read a fact of the record instead (zyx/Target/Info/TargetInfo.h), or name a fit (zyx/Target/Info/Fits.h)"
 
 
 def check(root):
@@ -39,7 +46,7 @@ def check(root):
             for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
                 found = KINDS.findall(line)
                 if any(name.startswith(room + "/") for room in DECIDING):
-                    found += NUMBERS.findall(line)
+                    found += NUMBERS.findall(line) + LANES.findall(line)
                 if any(name.startswith(room + "/") for room in OPTIONS):
                     found += FACTS.findall(line)
                 for word in found:

@@ -41,6 +41,23 @@ class CheckTargets(unittest.TestCase):
                       "lib/Target/Info/TargetInfo.cpp": "costs.lanesPerCycle = 128;\n"})
 
         self.refuses({"lib/Fusion/A.cpp": "constexpr int64_t threadsPerRow = 256;\n"}, "lib/Fusion/A.cpp:1: threadsPerRow")
+        for room, line, name in (
+                ("Codegen/Matrix", "constexpr int64_t manyRegisters = 232, few = 40;", "manyRegisters"),
+                ("Codegen/Matrix", "constexpr int64_t manyRegisters[] = {240, 160};", "manyRegisters"),
+                ("Codegen/Matrix", "static constexpr int64_t copyAlignment = 16;", "copyAlignment"),
+                ("Codegen/Matrix", "constexpr int64_t mostExtent = (int64_t(1) << 31) - 1, mostStrideBytes = int64_t(1) << 40;",
+                 "mostStrideBytes"),
+                ("Codegen/Simt", "static constexpr int64_t warpThreads = 32, blockRows = 16;", "warpThreads"),
+                ("Codegen/Tile", "static constexpr int64_t accessBytes = 16;", "accessBytes"),
+                ("Codegen/Loops", "    constexpr int64_t lanes = 4;", "lanes"),
+                ("Fusion", "constexpr double productsPerLaunch = 1 << 18;", "productsPerLaunch"),
+                ("Schedule", "constexpr double windowCost = 10, gatherCost = 14;", "gatherCost"),
+                ("Schedule", "constexpr double fewWarpsLoss = 1.3;", "fewWarpsLoss"),
+                ("Schedule", "constexpr double attentionRate = .6;", "attentionRate")):
+            self.refuses({f"lib/{room}/A.cpp": line + "\n"}, f"lib/{room}/A.cpp:1: {name}")
+        self.accepts({"include/zyx/Target/Info/Fits.h": "inline constexpr double attentionRate = 0.6;\n",
+                      "lib/Fusion/A.cpp": "constexpr int mostOps = 12;\n",
+                      "lib/Codegen/Simt/A.h": "int64_t lanes = 1;\n"})
 
     def test_a_fact_is_no_option_where_groups_are_formed(self):
         self.refuses({"include/zyx/Fusion/Passes.td": 'let options = [Option<"threads", "threads", "int64_t", "0", "">];\n'},
