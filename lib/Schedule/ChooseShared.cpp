@@ -305,7 +305,7 @@ void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<Sh
       for (int64_t depth : {16, 32, 64, 128}) {
         SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, true};
         if (!fits(rows, tileRows) || !fits(columns, tileColumns) || threadsOfTile(plan) > threads ||
-            (depth > 16 && depth / 2 >= k))
+            threads > target.simt.workgroupThreads || (depth > 16 && depth / 2 >= k))
           continue;
         const int64_t own = sliceDepth(plan), used = threadsOfTile(plan) * groupsOf(plan, own);
         if (2 * used <= threads && threads > 64)
@@ -350,7 +350,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
           for (int64_t depth : {8, 16, 32, 64, 128}) {
             SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, false};
             if (rows > tileRows || columns > tileColumns || threadsOfTile(plan) > threads ||
-                (depth > 8 && depth / 2 >= k))
+                threads > target.simt.workgroupThreads || (depth > 8 && depth / 2 >= k))
               continue;
             const int64_t own = std::min(k, depth), used = threadsOfTile(plan) * groupsOf(plan, own);
             // Most threads have something to multiply, and none has much to bring.
