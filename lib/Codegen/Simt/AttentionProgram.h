@@ -26,7 +26,7 @@ struct AttentionProgram {
   AttentionProgram(FuncOp func, const Axes &axes, const target::TargetInfo &machine, const SharedAttention &attention,
                    const SharedAttentionShape &shape)
       : axes(axes), attention(attention), shape(shape), b(func), loc(func.getLoc()),
-        evaluator(b, axes, machine.arithmetic.hasFma, machine.hasSubgroups()), f32(b.getF32Type()),
+        evaluator(b, axes, machine.arithmetic.hasExactFma(), machine.hasSubgroups()), f32(b.getF32Type()),
         numRows(attention.numRows()), numKeys(axes.extent(attention.keys)), perRow(shape.threads / shape.rows) {}
 
   mlir::Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, loc, value); }

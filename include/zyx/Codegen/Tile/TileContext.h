@@ -27,7 +27,7 @@ public:
 
   TileContext(FuncOp source, mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
       : source(source), builder(builder), axes(axes), machine(machine),
-        evaluator(builder, axes, machine.arithmetic.hasFma, machine.hasSubgroups()),
+        evaluator(builder, axes, machine.arithmetic.hasExactFma(), machine.hasSubgroups()),
         cluster(source.getCluster().value_or(1)), threads(source.getThreads().value_or(1) * cluster) {}
   TileContext(const TileContext &) = delete;
 
