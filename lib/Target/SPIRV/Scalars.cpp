@@ -55,6 +55,7 @@ Value Scalars::number(Type type, uint64_t value) {
           : b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, false, /*implicitTrunc=*/true));
   return spirv::ConstantOp::create(b, loc, type, attr).getResult();
 }
+Value Scalars::zero(Type type) { return type.isInteger() ? number(type, 0) : real(type, 0); }
 Value Scalars::real(Type type, double value) {
   return spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value)).getResult();
 }
@@ -240,92 +241,54 @@ Value Scalars::divide(Operation *op, Value x, Value y) {
 }
 
 Result<Value> Scalars::compareIntegers(Operation *op, Value x, Value y) {
-  using Predicate = arith::CmpIPredicate;
-  const Predicate predicate = cast<arith::CmpIOp>(op).getPredicate();
+  // By their predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+  static constexpr Make all[] = {&Scalars::make<spirv::IEqualOp>,       &Scalars::make<spirv::INotEqualOp>,
+                                 &Scalars::make<spirv::SLessThanOp>,    &Scalars::make<spirv::SLessThanEqualOp>,
+                                 &Scalars::make<spirv::SGreaterThanOp>, &Scalars::make<spirv::SGreaterThanEqualOp>,
+                                 &Scalars::make<spirv::ULessThanOp>,    &Scalars::make<spirv::ULessThanEqualOp>,
+                                 &Scalars::make<spirv::UGreaterThanOp>, &Scalars::make<spirv::UGreaterThanEqualOp>};
+  const auto predicate = static_cast<size_t>(cast<arith::CmpIOp>(op).getPredicate());
   if (x.getType().isInteger(1)) {
-    auto both = [&](Value first, Value second) { return make<spirv::LogicalAndOp>(first, second); };
-    auto either = [&](Value first, Value second) { return make<spirv::LogicalOrOp>(first, second); };
-    auto no = [&](Value value) { return make<spirv::LogicalNotOp>(value); };
-    switch (predicate) {
-    case Predicate::eq:
-      return make<spirv::LogicalEqualOp>(x, y);
-    case Predicate::ne:
-      return make<spirv::LogicalNotEqualOp>(x, y);
-    case Predicate::ult:
-      return both(no(x), y);
-    case Predicate::ugt:
-      return both(x, no(y));
-    case Predicate::ule:
-      return either(no(x), y);
-    case Predicate::uge:
-      return either(x, no(y));
-    default:
+    if (predicate >= 2 && predicate <= 5)
       return refuseOp(op, "of bools with signs has no form in SPIR-V");
-    }
+    Value one = number(b.getI32Type(), 1), zero = number(b.getI32Type(), 0);
+    x = select(x, one, zero);
+    y = select(y, one, zero);
   }
-  switch (predicate) {
-  case Predicate::eq:
-    return make<spirv::IEqualOp>(x, y);
-  case Predicate::ne:
-    return make<spirv::INotEqualOp>(x, y);
-  case Predicate::slt:
-    return make<spirv::SLessThanOp>(x, y);
-  case Predicate::sle:
-    return make<spirv::SLessThanEqualOp>(x, y);
-  case Predicate::sgt:
-    return make<spirv::SGreaterThanOp>(x, y);
-  case Predicate::sge:
-    return make<spirv::SGreaterThanEqualOp>(x, y);
-  case Predicate::ult:
-    return make<spirv::ULessThanOp>(x, y);
-  case Predicate::ule:
-    return make<spirv::ULessThanEqualOp>(x, y);
-  case Predicate::ugt:
-    return make<spirv::UGreaterThanOp>(x, y);
-  case Predicate::uge:
-    return make<spirv::UGreaterThanEqualOp>(x, y);
-  }
-  return refuseOp(op, "has no form in SPIR-V");
+  return (this->*all[predicate])(x, y);
 }
 
+/// What holds where either is NaN is the contrary of what does not.
 Value Scalars::compareFloats(Operation *op, Value x, Value y) {
   using Predicate = arith::CmpFPredicate;
-  switch (cast<arith::CmpFOp>(op).getPredicate()) {
-  case Predicate::OEQ:
-    return make<spirv::FOrdEqualOp>(x, y);
-  case Predicate::OGT:
-    return make<spirv::FOrdGreaterThanOp>(x, y);
-  case Predicate::OGE:
-    return make<spirv::FOrdGreaterThanEqualOp>(x, y);
-  case Predicate::OLT:
-    return make<spirv::FOrdLessThanOp>(x, y);
-  case Predicate::OLE:
-    return make<spirv::FOrdLessThanEqualOp>(x, y);
-  case Predicate::ONE:
-    return make<spirv::LogicalOrOp>(make<spirv::FOrdLessThanOp>(x, y), make<spirv::FOrdGreaterThanOp>(x, y));
-  case Predicate::ORD:
-    return make<spirv::LogicalNotOp>(make<spirv::LogicalOrOp>(isNaN(x), isNaN(y)));
-  case Predicate::UEQ:
-    return make<spirv::LogicalNotOp>(
-        make<spirv::LogicalOrOp>(make<spirv::FOrdLessThanOp>(x, y), make<spirv::FOrdGreaterThanOp>(x, y)));
-  case Predicate::UGT:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdLessThanEqualOp>(x, y));
-  case Predicate::UGE:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdLessThanOp>(x, y));
-  case Predicate::ULT:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdGreaterThanEqualOp>(x, y));
-  case Predicate::ULE:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdGreaterThanOp>(x, y));
-  case Predicate::UNE:
-    return make<spirv::FUnordNotEqualOp>(x, y);
-  case Predicate::UNO:
-    return make<spirv::LogicalOrOp>(isNaN(x), isNaN(y));
-  case Predicate::AlwaysFalse:
-    return number(b.getI1Type(), 0);
-  case Predicate::AlwaysTrue:
-    return number(b.getI1Type(), 1);
-  }
-  return {};
+  static constexpr Make equal = &Scalars::make<spirv::FOrdEqualOp>, greater = &Scalars::make<spirv::FOrdGreaterThanOp>,
+                        notLess = &Scalars::make<spirv::FOrdGreaterThanEqualOp>,
+                        less = &Scalars::make<spirv::FOrdLessThanOp>,
+                        notGreater = &Scalars::make<spirv::FOrdLessThanEqualOp>;
+  static constexpr std::pair<Predicate, Make> ordered[] = {{Predicate::OEQ, equal},
+                                                           {Predicate::OGT, greater},
+                                                           {Predicate::OGE, notLess},
+                                                           {Predicate::OLT, less},
+                                                           {Predicate::OLE, notGreater}};
+  static constexpr std::pair<Predicate, Make> unordered[] = {{Predicate::UNE, equal},
+                                                             {Predicate::ULE, greater},
+                                                             {Predicate::ULT, notLess},
+                                                             {Predicate::UGE, less},
+                                                             {Predicate::UGT, notGreater}};
+  const Predicate predicate = cast<arith::CmpFOp>(op).getPredicate();
+  for (auto [its, make] : ordered)
+    if (its == predicate)
+      return (this->*make)(x, y);
+  auto no = [&](Value value) { return make<spirv::LogicalNotOp>(value); };
+  for (auto [its, make] : unordered)
+    if (its == predicate)
+      return no((this->*make)(x, y));
+  if (predicate == Predicate::AlwaysFalse || predicate == Predicate::AlwaysTrue)
+    return number(b.getI1Type(), predicate == Predicate::AlwaysTrue);
+  const bool isOfNaN = predicate == Predicate::ORD || predicate == Predicate::UNO;
+  Value either = isOfNaN ? make<spirv::LogicalOrOp>(isNaN(x), isNaN(y))
+                         : make<spirv::LogicalOrOp>((this->*less)(x, y), (this->*greater)(x, y));
+  return predicate == Predicate::ORD || predicate == Predicate::UEQ ? no(either) : either;
 }
 
 Value Scalars::computeBools(Operation *op, ValueRange x) {
@@ -425,29 +388,6 @@ Result<Value> Scalars::constant(Operation *op, Attribute value) {
   return refuseOp(op, "has a type that SPIR-V has not");
 }
 
-/// Vulkan lets a device round the product, too. Functions whose arguments are reduced by a multiple of a constant do
-/// not bear it: there the product is computed exactly, as a sum of two (Dekker), and so is its sum with the rest
-/// (Knuth).
-Value Scalars::fma(Value x, Value y, Value z) {
-  Type type = x.getType();
-  if (!x.getDefiningOp<spirv::ConstantOp>() && !y.getDefiningOp<spirv::ConstantOp>())
-    return spirv::GLFmaOp::create(b, loc, type, x, y, z).getResult();
-  auto add = [&](Value a, Value c) { return exact<spirv::FAddOp>(a, c); };
-  auto sub = [&](Value a, Value c) { return exact<spirv::FSubOp>(a, c); };
-  auto mul = [&](Value a, Value c) { return exact<spirv::FMulOp>(a, c); };
-  auto upper = [&](Value a) {
-    Value scaled = mul(a, real(type, type.isF64() ? 0x1p27 + 1 : 0x1p12 + 1));
-    return sub(scaled, sub(scaled, a));
-  };
-  Value x1 = upper(x), x0 = sub(x, x1), y1 = upper(y), y0 = sub(y, y1), product = mul(x, y);
-  Value productRest = add(add(add(sub(mul(x1, y1), product), mul(x1, y0)), mul(x0, y1)), mul(x0, y0));
-  Value sum = add(product, z), added = sub(sum, product);
-  Value sumRest = add(sub(product, sub(sum, added)), sub(z, added));
-  Value result = add(sum, add(sumRest, productRest));
-  // Infinite numbers have no rest, nor have those whose parts overflow.
-  return select(isNaN(result), sum, result);
-}
-
 Value Scalars::computeNumbers(Operation *op, ValueRange x) {
   auto lesser = [&](Value isFirst) { return select(isFirst, x[0], x[1]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -474,7 +414,7 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Case([&](arith::MaxNumFOp) { return widest(x[0], x[1], true, true); })
       .Case([&](arith::MinNumFOp) { return widest(x[0], x[1], false, true); })
       .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
-      .Case([&](math::FmaOp) { return fma(x[0], x[1], x[2]); })
+      .Case([&](math::FmaOp) { return spirv::GLFmaOp::create(b, loc, x[0].getType(), x[0], x[1], x[2]).getResult(); })
       .Case([&](math::SqrtOp) { return make<spirv::GLSqrtOp>(x[0]); })
       .Case([&](math::AbsFOp) { return make<spirv::GLFAbsOp>(x[0]); })
       .Case([&](math::FloorOp) { return make<spirv::GLFloorOp>(x[0]); })

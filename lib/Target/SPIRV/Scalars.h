@@ -40,6 +40,7 @@ public:
   Result<mlir::Value> constant(mlir::Operation *op, mlir::Attribute value);
 
   mlir::Value number(mlir::Type type, uint64_t value);
+  mlir::Value zero(mlir::Type type);
   mlir::Value index(int64_t value) { return number(b.getI64Type(), static_cast<uint64_t>(value)); }
   /// An integer of another width.
   mlir::Value resize(mlir::Value value, mlir::Type type, bool isSigned);
@@ -55,6 +56,7 @@ public:
   static std::optional<int64_t> known(mlir::Value value);
 
 private:
+  using Make = mlir::Value (Scalars::*)(mlir::Value, mlir::Value);
   mlir::Value real(mlir::Type type, double value);
   mlir::Value bits(mlir::Value x, mlir::Type type);
   mlir::Value bitAnd(mlir::Value x, uint64_t mask);
@@ -81,7 +83,6 @@ private:
   mlir::Value convert(mlir::Operation *op, mlir::Value x, mlir::Type from, mlir::Type to);
   /// All others, on integers and f32 and f64; null where there is none.
   mlir::Value computeNumbers(mlir::Operation *op, mlir::ValueRange x);
-  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z);
   mlir::Value productHigh(mlir::Value x, mlir::Value y);
 
   mlir::OpBuilder &b;
