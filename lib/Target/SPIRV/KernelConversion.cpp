@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
+#include "zyx/Conversion/KernelToLLVM/Steps.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -404,6 +405,8 @@ Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
+    if (failed(lowerSmallFloats(func, {.half = false, .doubles = false, .denormals = false})))
+      return refuseOp(func, "has an op of small floats that is rounded twice");
     KernelConversion conversion(*made, machine->memory.privateBytes);
     ZYX_RETURN_IF_ERROR(conversion.convert(func));
     needed.insert(conversion.capabilities.begin(), conversion.capabilities.end());

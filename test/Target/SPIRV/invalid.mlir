@@ -12,6 +12,7 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/narrow.mlir 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/branch-type.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/fused.mlir 2>&1 | FileCheck %s --check-prefix=FUSED
 
 //--- vector.mlir
 // VECTOR: error: 'vector.extract' op reads a lane that is not known
@@ -177,5 +178,17 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   }
   %w = arith.extui %n : i24 to i64
   kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- fused.mlir
+// FUSED: error: 'math.fma' op of 'bf16' would be rounded twice
+// FUSED: error: 'kernel.func' has an op of small floats that is rounded twice
+!buffer = !kernel.buffer<bf16, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[8] strides [1]>]> : !buffer -> !kernel.view<8xbf16, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xbf16, global> -> bf16
+  %e = math.fma %v, %v, %v : bf16
+  kernel.store %e, %xs[%c0] : bf16, !kernel.view<8xbf16, global>
   kernel.return
 }
