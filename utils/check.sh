@@ -109,7 +109,7 @@ if [ -n "$all_opencl" ]; then
 fi
 
 if [ -n "$all_vulkan" ]; then
-  check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0
+  check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
 fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"
