@@ -109,7 +109,7 @@ if [ -n "$all_opencl" ]; then
 fi
 
 if [ -n "$all_vulkan" ]; then
-  check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0
+  check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
 fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"
@@ -117,12 +117,13 @@ check "facts of machines" "$zyx_root/utils/check-targets.py"
 check "lengths of files" "$zyx_root/utils/check-lengths.py"
 check "lines for AMD's GPUs alone" "$zyx_root/utils/count-target.py" hip
 check "lines for OpenCL alone" "$zyx_root/utils/count-target.py" opencl
+check "lines for Vulkan alone" "$zyx_root/utils/count-target.py" vulkan
 check "format" "$zyx_root/utils/check-format.py"
 check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
 check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"
 check "diagnostics" "$zyx_root/utils/check-diagnostics.py"
 
-for device in cpu c reference opencl; do
+for device in cpu c reference opencl vulkan; do
   check "digits on $device, training rows 0-999, test rows 1000-1796" \
     digits_count $device 0:1000 1000:1797 "767 of 797"
   check "digits on $device, training rows 797-1796, test rows 0-796" \

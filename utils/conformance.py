@@ -9,6 +9,9 @@
       crash, the largest distance in ULP, and the reason of each refusal
   utils/conformance.py --update [--jobs=N] [--build=FOLDER]
       runs them on cpu, c and reference and writes docs/generated/conformance.md
+  utils/conformance.py --devices=FOLDER
+      writes the tables of docs/devices.md of reports that were kept: FOLDER/DEVICE/*.tsv are those of one device, in
+      parts, and FOLDER/DEVICE/about.md says what ran, where and when
   utils/conformance.py --counts REPORT...
       a line for each report that zyx-conformance --report wrote
 
@@ -83,17 +86,19 @@ class Cell:
 
 
 class Report:
-    """The file that `zyx-conformance --report` writes."""
+    """The files that `zyx-conformance --report` writes of parts of the cases. One that two parts have counts once."""
 
-    def __init__(self, path):
+    def __init__(self, *paths):
         self.rows, self.cells, self.others = {}, {}, collections.defaultdict(collections.Counter)
-        self.counts, self.reasons = collections.Counter(), collections.Counter()
-        for line in path.read_text().splitlines():
-            fields = line.split("\t")
-            if fields[0] == "row":
-                self.rows[fields[1]] = fields[2].split()
-            else:
-                self.add_case(*fields[1:7])
+        self.counts, self.reasons, seen = collections.Counter(), collections.Counter(), set()
+        for path in paths:
+            for line in path.read_text().splitlines():
+                fields = line.split("\t")
+                if fields[0] == "row":
+                    self.rows[fields[1]] = fields[2].split()
+                elif fields[1] not in seen:
+                    seen.add(fields[1])
+                    self.add_case(*fields[1:7])
 
     def cell(self, row, dtype):
         return self.cells.setdefault((row, dtype), Cell())
@@ -226,12 +231,29 @@ def update(options):
     return good
 
 
+def write_devices(folder):
+    """The part of docs/devices.md that follows its own words."""
+    page = ROOT / "docs" / "devices.md"
+    text, good = page.read_text().split("\n## Tables\n")[0] + "\n## Tables\n", True
+    for device in sorted(path for path in folder.iterdir() if path.is_dir()):
+        report, notes = Report(*sorted(device.glob("*.tsv"))), Notes()
+        good &= not report.counts["wrong"] and not report.counts["crash"]
+        about = (device / "about.md").read_text().strip()
+        text += f"\n### {device.name}\n\n{about}\n\n{report.summary()}.\n\n" + "\n".join(report.table(notes, cut=True)) + "\n"
+        if notes.numbers:
+            text += "\nRefused because:\n\n" + "\n".join(notes.lines()) + "\n"
+        print(f"{device.name}: {report.summary()}")
+    page.write_text(text)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--device")
     what.add_argument("--update", action="store_true")
+    what.add_argument("--devices", type=pathlib.Path, metavar="FOLDER")
     what.add_argument("--counts", nargs="+", type=pathlib.Path, metavar="REPORT")
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--isa", default="native")
@@ -243,6 +265,8 @@ def main():
         for path in options.counts:
             print(f"conformance: {path.stem}: {Report(path).summary()}")
         return 0
+    if options.devices:
+        return 0 if write_devices(options.devices) else 1
     if options.update:
         return 0 if update(options) else 1
     report, good = run(options, options.device, quiet=False)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the lines of lib/ and include/ that are there for one family of machines alone, and fails over a limit.
 
-  utils/count-target.py hip|opencl [--most=N] [--root FOLDER]
+  utils/count-target.py hip|opencl|vulkan [--most=N] [--root FOLDER]
 
 Whole files count with all their lines, licence and comments included; of files that serve others, too, the lines of the
 functions, macros and tables that are named here. Tests and documentation do not count.
@@ -51,6 +51,19 @@ TARGETS = {
             "lib/Pipelines/CMakeLists.txt": r"OpenCL",
             "lib/CMakeLists.txt": r"OpenCL",
             "lib/Base/Config.cpp": r"opencl|OPENCL",
+        },
+    },
+    "vulkan": {
+        "most": 2340,
+        "files": ["lib/Target/SPIRV/*", "include/zyx/Target/SPIRV/*", "lib/Runtime/Devices/Vulkan/*"],
+        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo vulkan\("]},
+        "lines": {
+            "lib/Runtime/Device.cpp": r"Vulkan",
+            "lib/Runtime/CMakeLists.txt": r"Devices/Vulkan",
+            "lib/Pipelines/Backends.cpp": r"SPIRV",
+            "lib/Pipelines/CMakeLists.txt": r"SPIRV",
+            "lib/CMakeLists.txt": r"SPIRV",
+            "lib/Base/Config.cpp": r"vulkan|VULKAN",
         },
     },
 }

@@ -353,7 +353,8 @@ void checkDevices(LoadedConfig &loaded) {
   // Those of plug-ins are not known before these are loaded.
   if (!loaded.config.backends.empty())
     return;
-  constexpr std::string_view known[] = {"cpu", "c", "cuda", "reference", "hip", "opencl", "vulkan", "webgpu"};
+  constexpr std::string_view known[] = {"cpu",    "c",      "cuda",   "reference",  "hip",
+                                        "opencl", "vulkan", "webgpu", "tenstorrent"};
   auto check = [&](const char *key, const std::string &name) {
     const std::string_view family = std::string_view(name).substr(0, name.find(':'));
     if (!std::ranges::count(known, family))

@@ -42,8 +42,9 @@ bool zyx::pipelines::addRandomPhase(Phase phase, OpPassManager &passes, const Op
     addRandomKernelPhase(passes, options);
     return true;
   case Phase::Schedule:
-    passes.addPass(
-        schedule::createDrawSchedulePass({options.scheduleSeed, options.target.hasSharedMemory() ? 256 : 1}));
+    passes.addPass(schedule::createDrawSchedulePass(
+        {options.scheduleSeed,
+         options.target.hasSharedMemory() ? std::min<int64_t>(256, options.target.simt.workgroupThreads) : 1}));
     return true;
   default:
     return false;

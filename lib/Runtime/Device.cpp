@@ -37,6 +37,7 @@ constexpr Entry entries[] = {
     {"opencl", "", createOpenCLDevice, listOpenCLDevices},
     {"vulkan", "", createVulkanDevice, listVulkanDevices},
     {"webgpu", "this build has no WebGPU device", nullptr},
+    {"tenstorrent", "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)", nullptr},
 };
 
 /// Of a name that could be any card's.

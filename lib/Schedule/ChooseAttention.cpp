@@ -123,7 +123,8 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   while (rows > fewestRows && programs * static_cast<int64_t>(llvm::divideCeil(all, rows)) < 2 * target.cores)
     rows /= 2;
   int64_t keys = std::clamp(toPower(axes.extent(found->keys)), fewestKeys, mostKeys);
-  const int64_t threads = rows > fewestRows || isWide(found->k) || isWide(found->v) ? 256 : 128;
+  const int64_t threads = std::min<int64_t>(rows > fewestRows || isWide(found->k) || isWide(found->v) ? 256 : 128,
+                                            target.simt.workgroupThreads);
   // Two workgroups of a multiprocessor work in turns.
   for (int64_t share : {2, 1})
     for (int64_t most = rows; most >= 1; most /= 2)

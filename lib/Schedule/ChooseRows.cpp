@@ -195,7 +195,7 @@ private:
         rows = axis;
     if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
       return false;
-    const int64_t groupThreads = combined < manyElements ? 128 : 256;
+    const int64_t groupThreads = std::min<int64_t>(combined < manyElements ? 128 : 256, target.simt.workgroupThreads);
     // All are combined along the same axes, and each result is one number of a program.
     const bool areSame = !func.walk([&](ReduceOp reduce) {
                                 int64_t own = 1;

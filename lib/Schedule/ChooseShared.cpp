@@ -271,7 +271,7 @@ void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<Sh
         SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, true};
         const SharedDotShape shape = shapeOf(plan);
         if (!fits(rows, tileRows) || !fits(columns, tileColumns) || shape.threadsOfTile() > threads ||
-            (depth > 16 && depth / 2 >= k))
+            threads > target.simt.workgroupThreads || (depth > 16 && depth / 2 >= k))
           continue;
         const int64_t own = shape.sliceDepth(), used = shape.threadsOfTile() * shape.groups();
         if (2 * used <= threads && threads > 64)
@@ -317,7 +317,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
             SharedPlan plan{tileRows, tileColumns, rows, columns, depth, threads, 0, false};
             const SharedDotShape shape = shapeOf(plan);
             if (rows > tileRows || columns > tileColumns || shape.threadsOfTile() > threads ||
-                (depth > 8 && depth / 2 >= k))
+                threads > target.simt.workgroupThreads || (depth > 8 && depth / 2 >= k))
               continue;
             const int64_t own = shape.sliceDepth(), used = shape.threadsOfTile() * shape.groups();
             // Most threads have something to multiply, and none has much to bring.

@@ -37,7 +37,7 @@ int64_t zyx::schedule::spanOf(BlockAttr block) {
 
 ScheduleDraft::ScheduleDraft(FuncOp func, const Axes &axes, const TargetInfo &target)
     : func(func), axes(axes), target(target), fewestThreads(target.simt.subgroupSize),
-      mostKeepingThreads(target.simt.threadsWith(4 * keptElements)),
+      mostKeepingThreads(std::min(target.simt.threadsWith(4 * keptElements), target.simt.workgroupThreads)),
       residentThreads(target.simt.threadsWith(2 * keptElements)) {
   func.walk([&](Operation *op) {
     if (auto store = dyn_cast<StoreOp>(op))

@@ -116,11 +116,15 @@ static LogicalResult kernelToCPU(const std::shared_ptr<llvm::SourceMgr> &sources
   return success();
 }
 
-/// Scalar kernels of the lowered form as C11.
+/// Kernels of the lowered form as C11.
 static LogicalResult kernelToC(const std::shared_ptr<llvm::SourceMgr> &sources, llvm::raw_ostream &os,
                                MLIRContext *context) {
   OwningOpRef<ModuleOp> module = readModule(sources, context);
   if (!module)
+    return failure();
+  PassManager passes(context);
+  zyx::target::addScalarLowering(passes);
+  if (failed(passes.run(*module)))
     return failure();
   zyx::Result<std::string> text = zyx::target::printC(*module);
   if (!text)

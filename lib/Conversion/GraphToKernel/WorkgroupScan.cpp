@@ -19,8 +19,8 @@ struct ScanShape {
   int64_t columns = 1, segments = 1, items = 8;
 
   ScanShape(const Rows &rows, int64_t elementBytes, const Workgroups &machine) {
-    constexpr int64_t fewestThreads = 256, wantedThreads = 128;
-    const int64_t mostThreads = machine.workgroupThreads;
+    constexpr int64_t wantedThreads = 128;
+    const int64_t mostThreads = machine.workgroupThreads, fewestThreads = std::min<int64_t>(256, mostThreads);
     columns = std::min(machine.warpSize, ceilPower(rows.inner));
     // Few workgroups have as many threads as there may be, and columns that memory gives at once.
     auto groups = [&] { return rows.outer * divideCeil(rows.inner, columns); };

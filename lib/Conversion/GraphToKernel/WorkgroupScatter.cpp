@@ -15,12 +15,12 @@ namespace {
 /// A workgroup has some rows of the result and a column of them for each of its threads; where columns are few, threads
 /// take its rows in turns.
 struct ScatterShape {
-  int64_t threads = 256, columns, turns, rows;
+  int64_t threads, columns, turns, rows;
   /// Indices that a thread looks at in a round.
   int64_t looks = 4;
 
   ScatterShape(const Rows &all, int64_t numUpdates, const Workgroups &machine)
-      : columns(std::min(threads, ceilPower(all.inner))) {
+      : threads(std::min<int64_t>(256, machine.workgroupThreads)), columns(std::min(threads, ceilPower(all.inner))) {
     constexpr int64_t mostColumns = 8, busyPerGroup = 2048, mostLooks = 16;
     const int64_t mostThreads = machine.workgroupThreads;
     // Each workgroup reads all indices. Where elements are few, it has as many of them as there may be.

@@ -317,8 +317,8 @@ void WorkgroupSort::emitFirst(const FirstShape &shape) {
 /// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand
 /// before it, which is found by bisection. Of equal ones those of earlier runs do.
 void WorkgroupSort::emitRuns(int64_t runs) {
-  constexpr int64_t groupThreads = 256, together = 8;
-  const int64_t length = rows.extent / runs;
+  constexpr int64_t together = 8;
+  const int64_t length = rows.extent / runs, groupThreads = std::min<int64_t>(256, machine.workgroupThreads);
   Operand x = getOperand(sort.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, groupThreads, 1}, groupThreads);
   Value e = add(at[1], thread);

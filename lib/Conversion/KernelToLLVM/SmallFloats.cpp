@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace zyx::kernel {
@@ -52,10 +54,10 @@ public:
     return extendF8E4M3FN(bits(small));
   }
 
-  /// A 64-bit integer that f64 holds, and that rounds to at most 41 digits as `x` does: from 2^53 on
-  /// the last eleven are dropped, and the one before them tells whether there was any.
-  Value dropDigits(Value x, bool isSigned) {
-    constexpr int64_t exact = int64_t(1) << 53, dropped = (1 << 11) - 1;
+  /// An integer that rounds to few digits as `x` does: from 2^`digits` on the last `count` are dropped, and the one
+  /// before them tells whether there was any.
+  Value dropDigits(Value x, bool isSigned, unsigned digits, unsigned count) {
+    const int64_t exact = int64_t(1) << digits, dropped = (int64_t(1) << count) - 1;
     Value isExact = compare(arith::CmpIPredicate::ult, isSigned ? add(x, exact) : x, isSigned ? 2 * exact : exact);
     Value carried = add(conjunction(x, dropped), dropped);
     return select(isExact, x, conjunction(disjunction(carried, x), ~dropped));
@@ -187,13 +189,26 @@ private:
     return LLVM::BitcastOp::create(b, loc, like(wide.getType(), b.getI16Type()), half);
   }
 
+  /// The number of an exponent and a mantissa. Placed behind a float's exponent it is 2^`by` times too small, denormals
+  /// included.
+  Value scale(Value magnitude, int64_t shift, int64_t by) {
+    Value placed = shl(magnitude, shift);
+    auto product = [&](Value x, int64_t power) -> Value {
+      return arith::MulFOp::create(b, loc, x, constantF32(magnitude, std::ldexp(1.0f, static_cast<int>(power))));
+    };
+    if (has.denormals)
+      return product(arith::BitcastOp::create(b, loc, f32(magnitude), placed), by);
+    Value tiny = product(arith::UIToFPOp::create(b, loc, f32(magnitude), magnitude), by + shift - 149);
+    Value normal = arith::BitcastOp::create(b, loc, f32(magnitude), add(placed, by << 23));
+    return select(compare(arith::CmpIPredicate::ult, magnitude, int64_t(1) << (23 - shift)), tiny, normal);
+  }
+
   /// As extendF8E4M3FN, but with infinities: the largest exponent stays the largest.
   Value extendHalfBits(Value bits16) {
     Value bits = extend32(bits16);
     Value sign = shl(conjunction(bits, 0x8000), 16);
     Value magnitude = conjunction(bits, 0x7fff);
-    Value scaled = arith::BitcastOp::create(b, loc, f32(bits16), shl(magnitude, 13));
-    Value value = arith::MulFOp::create(b, loc, scaled, constantF32(bits16, 0x1p112f));
+    Value value = scale(magnitude, 13, 112);
     Value number = arith::BitcastOp::create(b, loc, i32(bits16), value);
     Value special = compare(arith::CmpIPredicate::uge, magnitude, 0x7c00);
     Value full = disjunction(number, constant(number.getType(), 0x7f800000));
@@ -219,9 +234,7 @@ private:
     Value bits = extend32(bits8);
     Value sign = shl(conjunction(bits, 0x80), 24);
     Value magnitude = conjunction(bits, 0x7f);
-    // Placed behind a float's exponent, the value is 2^120 times too small, denormals included.
-    Value scaled = arith::BitcastOp::create(b, loc, f32(bits8), shl(magnitude, 20));
-    Value value = arith::MulFOp::create(b, loc, scaled, constantF32(bits8, 0x1p120f));
+    Value value = scale(magnitude, 20, 120);
     Value number = arith::BitcastOp::create(b, loc, i32(bits8), value);
     Value nan = compare(arith::CmpIPredicate::eq, magnitude, 0x7f);
     Value quiet = constant(number.getType(), 0x7fc00000);
@@ -315,8 +328,7 @@ LogicalResult lower(Operation *op, SmallFloatConversions has) {
   if (isa<arith::SelectOp, arith::BitcastOp>(op))
     return success();
   if (isa<math::FmaOp>(op))
-    return op->emitOpError() << "of " << result.getType()
-                             << " would be rounded twice: a CPU multiplies and adds in f32";
+    return op->emitOpError() << "of " << result.getType() << " would be rounded twice: it is computed in f32";
 
   if (Value computed = small(result) ? floats.computePairs(op) : Value())
     return replace(computed);
@@ -333,13 +345,18 @@ LogicalResult lower(Operation *op, SmallFloatConversions has) {
   }
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
     // f64 holds every i32, so that there is one rounding. What it rounds of an i64 is too large for
-    // all formats but bf16.
+    // all formats but bf16, and so is what f32 rounds.
     bool isSigned = isa<arith::SIToFPOp>(op);
     Value value = op->getOperand(0);
     unsigned width = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-    Type through = like(result.getType(), width > 16 ? b.getF64Type() : b.getF32Type());
-    if (width == 64 && getElementTypeOrSelf(result.getType()).isBF16())
-      value = floats.dropDigits(value, isSigned);
+    Type through = like(result.getType(), width > 16 && has.doubles ? b.getF64Type() : b.getF32Type());
+    using Dropped = std::pair<unsigned, unsigned>;
+    const SmallVector<Dropped> steps =
+        has.doubles ? SmallVector<Dropped>{{53, 11}} : SmallVector<Dropped>{{24, 8}, {32, 20}, {44, 32}, {56, 40}};
+    if (getElementTypeOrSelf(result.getType()).isBF16())
+      for (auto [digits, count] : steps)
+        if (digits < width - 1)
+          value = floats.dropDigits(value, isSigned, digits, count);
     value = isSigned ? arith::SIToFPOp::create(b, loc, through, value).getResult()
                      : arith::UIToFPOp::create(b, loc, through, value).getResult();
     return replace(floats.truncate(value, result.getType()));
@@ -358,9 +375,9 @@ LogicalResult lower(Operation *op, SmallFloatConversions has) {
 
 } // namespace
 
-LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, SmallFloatConversions has) {
+LogicalResult lowerSmallFloats(FunctionOpInterface body, SmallFloatConversions has) {
   SmallVector<Operation *> ops;
-  body.walk([&](Operation *op) {
+  body->walk([&](Operation *op) {
     bool computes = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<vector::ReductionOp>(op);
     if (computes &&
         (llvm::any_of(op->getOperandTypes(), isSmallFloat) || llvm::any_of(op->getResultTypes(), isSmallFloat)))
@@ -372,10 +389,15 @@ LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, SmallFloatConversions has)
 
   // What is left moves values and does not look into them.
   auto retype = [](Value value) {
-    if (isSmallFloat(value.getType()))
-      value.setType(bitsType(value.getType()));
+    Type type = value.getType();
+    if (isSmallFloat(type))
+      value.setType(bitsType(type));
+    else if (auto view = dyn_cast<ViewType>(type); view && isSmallFloat(view.getElementType()))
+      value.setType(ViewType::get(view.getShape(), bitsType(view.getElementType()), view.getSpace(), view.getLayout()));
+    else if (auto buffer = dyn_cast<BufferType>(type); buffer && isSmallFloat(buffer.getElementType()))
+      value.setType(BufferType::get(buffer.getContext(), bitsType(buffer.getElementType()), buffer.getSpace()));
   };
-  body.walk([&](Operation *op) {
+  body->walk([&](Operation *op) {
     // LLVM's half stays where it is converted.
     if (isa<LLVM::LLVMDialect>(op->getDialect()))
       return;
@@ -384,7 +406,9 @@ LogicalResult lowerSmallFloats(LLVM::LLVMFuncOp body, SmallFloatConversions has)
       for (Block &block : region)
         llvm::for_each(block.getArguments(), retype);
   });
-  body.walk([](arith::BitcastOp cast) {
+  if (auto kernel = dyn_cast<FuncOp>(body.getOperation()))
+    kernel.setFunctionType(FunctionType::get(kernel.getContext(), kernel.getBody().getArgumentTypes(), {}));
+  body->walk([](arith::BitcastOp cast) {
     if (cast.getType() == cast.getIn().getType()) {
       cast.replaceAllUsesWith(cast.getIn());
       cast.erase();

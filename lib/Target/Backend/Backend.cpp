@@ -4,6 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Backend/Backend.h"
 
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace zyx;
@@ -48,6 +51,11 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
   if (info.sharedBytes > target.simt.sharedBytes)
     return refuse("bytes of shared memory", info.sharedBytes, target.simt.sharedBytes);
   return Status::ok();
+}
+
+void zyx::target::addScalarLowering(mlir::OpPassManager &passes) {
+  passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass());
+  passes.addPass(mlir::createCSEPass());
 }
 
 Status Emitter::addKept(std::vector<std::byte>) { return Status::internal("this emitter keeps no code of a module"); }

@@ -455,9 +455,10 @@ TargetInfo openCL() {
   return info;
 }
 
-/// Any device of Vulkan 1.2: in these facts as OpenCL's. What a device lacks, it says when it loads a kernel.
+/// Any device of Vulkan 1.2: in most facts as OpenCL's. What a device lacks, it says when it loads a kernel.
 TargetInfo vulkan() {
   TargetInfo info = openCL();
+  info.arithmetic.isFmaExact = false;
   info.name = info.device = "vulkan";
   info.kind = TargetKind::Vulkan;
   return info;

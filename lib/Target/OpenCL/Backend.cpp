@@ -140,8 +140,7 @@ public:
     return checkWorkgroup(kernel, *info, target);
   }
 
-  /// OpenCL C is printed from the lowered form.
-  void addLowering(mlir::OpPassManager &, const TargetInfo &) const override {}
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override { addScalarLowering(passes); }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions, size_t) const override {
     return createTextEmitter("opencl-c", openCL);

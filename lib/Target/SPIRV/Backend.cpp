@@ -45,8 +45,7 @@ public:
     return checkWorkgroup(kernel, *info, target);
   }
 
-  /// The emitter walks over the lowered form by itself.
-  void addLowering(mlir::OpPassManager &, const TargetInfo &) const override {}
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override { addScalarLowering(passes); }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t most) const override {
     auto translate = [](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {

@@ -4,14 +4,17 @@
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
+#include "zyx/Conversion/KernelToLLVM/Steps.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -25,11 +28,7 @@ using spirv::StorageClass;
 //===----------------------------------------------------------------------===//
 
 Result<Type> KernelConversion::typeOf(Operation *op, Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  Type element = getElementTypeOrSelf(type), made;
-  if (!vector || vector.getRank() == 1)
-    made = scalars().valueType(element);
-  if (made)
+  if (Type made = scalars().valueType(type))
     return made;
   std::string name;
   llvm::raw_string_ostream(name) << type;
@@ -67,19 +66,15 @@ Value KernelConversion::builtIn(StringRef name, spirv::BuiltIn builtIn) {
 }
 
 Value KernelConversion::argument(unsigned number) {
-  ViewDescriptor descriptor;
-  descriptor.base = arguments;
-  descriptor.element = b.getI64Type();
-  return readElement(descriptor, scalars().index(number));
+  return readElement({.base = arguments, .element = b.getI64Type()}, scalars().index(number));
 }
 
 Result<KernelConversion::Values> KernelConversion::variables(Operation *op, TypeRange types) {
   Values all;
   for (Type type : types) {
     ZYX_ASSIGN_OR_RETURN(Type element, typeOf(op, type));
-    for (size_t lane = 0; lane < numLanes(type); ++lane)
-      all.push_back(spirv::VariableOp::create(b, loc, spirv::PointerType::get(element, StorageClass::Function),
-                                              StorageClass::Function, Value()));
+    all.push_back(spirv::VariableOp::create(b, loc, spirv::PointerType::get(element, StorageClass::Function),
+                                            StorageClass::Function, Value()));
   }
   return all;
 }
@@ -96,13 +91,10 @@ KernelConversion::Values KernelConversion::read(const Values &variables) {
   return all;
 }
 
-/// What the variables hold now, as the lanes of values of the kernel.
+/// What the variables hold now, as values of the kernel.
 void KernelConversion::bindRead(const Values &variables, ValueRange ours) {
-  const Values all = read(variables);
-  const Value *next = all.begin();
-  for (Value value : ours)
-    for (size_t lane = 0; lane < numLanes(value.getType()); ++lane)
-      bind(value, *next++);
+  for (auto [value, now] : llvm::zip_equal(ours, read(variables)))
+    values[value] = now;
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,12 +154,10 @@ Status KernelConversion::branch(Value condition, llvm::function_ref<Status()> th
 Status KernelConversion::convert(scf::ForOp op) {
   ZYX_ASSIGN_OR_RETURN(Values carried, variables(op, op.getResultTypes()));
   ZYX_ASSIGN_OR_RETURN(Values counter, variables(op, op.getInductionVar().getType()));
-  Values inits;
-  flatten(op.getInitArgs(), inits);
-  assign(carried, inits);
-  assign(counter, {valueOf(op.getLowerBound())});
+  assign(carried, valuesOf(op.getInitArgs()));
+  assign(counter, valuesOf(op.getLowerBound()));
   auto test = [&]() -> Result<Value> {
-    Value now = read(counter)[0], end = valueOf(op.getUpperBound());
+    Value now = read(counter)[0], end = values.at(op.getUpperBound());
     return op.getUnsignedCmp() ? scalars().make<spirv::ULessThanOp>(now, end)
                                : scalars().make<spirv::SLessThanOp>(now, end);
   };
@@ -175,12 +165,10 @@ Status KernelConversion::convert(scf::ForOp op) {
     bindRead(carried, op.getRegionIterArgs());
     bindRead(counter, op.getInductionVar());
     ZYX_RETURN_IF_ERROR(convert(*op.getBody()));
-    Values yielded;
-    flatten(op.getYieldedValues(), yielded);
-    assign(carried, yielded);
+    assign(carried, valuesOf(op.getYieldedValues()));
     return {};
   };
-  auto step = [&] { assign(counter, {scalars().make<spirv::IAddOp>(read(counter)[0], valueOf(op.getStep()))}); };
+  auto step = [&] { assign(counter, {scalars().make<spirv::IAddOp>(read(counter)[0], values.at(op.getStep()))}); };
   ZYX_RETURN_IF_ERROR(loop(test, body, step));
   bindRead(carried, op.getResults());
   return {};
@@ -192,13 +180,11 @@ Status KernelConversion::convert(scf::IfOp op) {
     if (!block)
       return {};
     ZYX_RETURN_IF_ERROR(convert(*block));
-    Values yielded;
-    flatten(block->getTerminator()->getOperands(), yielded);
-    assign(results, yielded);
+    assign(results, valuesOf(block->getTerminator()->getOperands()));
     return {};
   };
   ZYX_RETURN_IF_ERROR(
-      branch(valueOf(op.getCondition()), [&] { return side(op.thenBlock()); }, [&] { return side(op.elseBlock()); }));
+      branch(values.at(op.getCondition()), [&] { return side(op.thenBlock()); }, [&] { return side(op.elseBlock()); }));
   bindRead(results, op.getResults());
   return {};
 }
@@ -206,23 +192,17 @@ Status KernelConversion::convert(scf::IfOp op) {
 Status KernelConversion::convert(scf::WhileOp op) {
   ZYX_ASSIGN_OR_RETURN(Values before, variables(op, op.getInits().getTypes()));
   ZYX_ASSIGN_OR_RETURN(Values after, variables(op, op.getResultTypes()));
-  Values inits;
-  flatten(op.getInits(), inits);
-  assign(before, inits);
+  assign(before, valuesOf(op.getInits()));
   auto test = [&]() -> Result<Value> {
     bindRead(before, op.getBeforeArguments());
     ZYX_RETURN_IF_ERROR(convert(*op.getBeforeBody()));
-    Values passed;
-    flatten(op.getConditionOp().getArgs(), passed);
-    assign(after, passed);
-    return valueOf(op.getConditionOp().getCondition());
+    assign(after, valuesOf(op.getConditionOp().getArgs()));
+    return values.at(op.getConditionOp().getCondition());
   };
   auto body = [&]() -> Status {
     bindRead(after, op.getAfterArguments());
     ZYX_RETURN_IF_ERROR(convert(*op.getAfterBody()));
-    Values yielded;
-    flatten(op.getYieldOp().getOperands(), yielded);
-    assign(before, yielded);
+    assign(before, valuesOf(op.getYieldOp().getOperands()));
     return {};
   };
   ZYX_RETURN_IF_ERROR(loop(test, body, [] {}));
@@ -231,30 +211,11 @@ Status KernelConversion::convert(scf::WhileOp op) {
 }
 
 Status KernelConversion::convert(GridOp grid) {
-  Scalars its = scalars();
-  Values counts;
-  for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
-    if (auto value = getConstantIntValue(extent)) {
-      counts.push_back(its.index(static_cast<int64_t>(llvm::divideCeil(*value, step))));
-      continue;
-    }
-    Value size = valueOf(cast<Value>(extent));
-    counts.push_back(step == 1 ? size : its.make<spirv::UDivOp>(its.add(size, its.index(step - 1)), its.index(step)));
-  }
   ZYX_ASSIGN_OR_RETURN(Values counter, variables(grid, b.getI64Type()));
   assign(counter, {first});
   auto test = [&]() -> Result<Value> { return scalars().make<spirv::ULessThanOp>(read(counter)[0], programs); };
   auto body = [&]() -> Status {
-    Scalars here = scalars();
-    Value rest = read(counter)[0];
-    for (int64_t dim = static_cast<int64_t>(counts.size()) - 1; dim >= 0; --dim) {
-      Value position = rest;
-      if (dim != 0) {
-        rest = here.make<spirv::UDivOp>(rest, counts[dim]);
-        position = here.make<spirv::ISubOp>(position, here.mul(rest, counts[dim]));
-      }
-      bind(grid.getIndices()[dim], here.mul(position, here.index(grid.getSteps()[dim])));
-    }
+    bindRead(counter, grid.getIndices());
     ZYX_RETURN_IF_ERROR(convert(grid.getBody().front()));
     // The next program writes what some threads may still read.
     if (hasShared)
@@ -271,7 +232,7 @@ Status KernelConversion::convert(GridOp grid) {
 Status KernelConversion::convert(IdOp id) {
   if (id.getKind() != IdKind::Thread)
     return refuseOp(id, "has no form in SPIR-V");
-  bind(id, groupThreads == 1 ? scalars().index(0) : thread);
+  values[id] = groupThreads == 1 ? scalars().index(0) : thread;
   return {};
 }
 
@@ -295,115 +256,32 @@ Status KernelConversion::convert(BarrierOp op) {
   return {};
 }
 
-Result<bool> KernelConversion::renameLanes(Operation *op) {
-  auto take = [&](Value from, size_t lane) { bind(op->getResult(0), valueOf(from, lane)); };
-  const size_t count = op->getNumResults() == 1 ? numLanes(op->getResult(0).getType()) : 0;
-  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
-    if (extract.hasDynamicPosition() || extract.getNumIndices() != 1)
-      return refuseOp(op, "reads a lane that is not known");
-    take(extract.getSource(), extract.getStaticPosition()[0]);
-  } else if (auto insert = dyn_cast<vector::InsertOp>(op)) {
-    if (insert.hasDynamicPosition() || insert.getNumIndices() != 1)
-      return refuseOp(op, "writes a lane that is not known");
-    for (size_t i = 0; i < count; ++i)
-      static_cast<int64_t>(i) == insert.getStaticPosition()[0] ? take(insert.getValueToStore(), 0)
-                                                               : take(insert.getDest(), i);
-  } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    for (size_t i = 0; i < count; ++i)
-      take(broadcast.getSource(), i);
-  } else if (auto shuffle = dyn_cast<vector::ShuffleOp>(op)) {
-    const auto first = static_cast<int64_t>(numLanes(shuffle.getV1().getType()));
-    for (int64_t which : shuffle.getMask())
-      which < first ? take(shuffle.getV1(), std::max<int64_t>(which, 0)) : take(shuffle.getV2(), which - first);
-  } else if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
-    const int64_t begin = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
-    for (size_t i = 0; i < count; ++i)
-      take(slice.getSource(), begin + i);
-  } else if (auto elements = dyn_cast<vector::FromElementsOp>(op)) {
-    for (Value element : elements.getElements())
-      take(element, 0);
-  } else if (isa<vector::StepOp>(op)) {
-    for (size_t i = 0; i < count; ++i)
-      bind(op->getResult(0), scalars().index(static_cast<int64_t>(i)));
-  } else if (auto mask = dyn_cast<vector::ConstantMaskOp>(op)) {
-    for (size_t i = 0; i < count; ++i)
-      bind(mask, scalars().number(b.getI1Type(), static_cast<int64_t>(i) < mask.getMaskDimSizes()[0]));
-  } else if (auto created = dyn_cast<vector::CreateMaskOp>(op)) {
-    for (size_t i = 0; i < count; ++i)
-      bind(created, scalars().make<spirv::SLessThanOp>(scalars().index(static_cast<int64_t>(i)),
-                                                       valueOf(created.getOperand(0))));
-  } else {
-    return false;
+Status KernelConversion::compute(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    ZYX_ASSIGN_OR_RETURN(values[constant], scalars().constant(op, constant.getValue()));
+    return {};
   }
-  return true;
-}
-
-Status KernelConversion::convertLanes(Operation *op) {
-  auto written = dyn_cast<StoreOp>(op);
-  if (!written && op->getNumResults() == 0)
+  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return refuseOp(op, "has no form in SPIR-V");
-  const size_t count = numLanes(written ? written.getValue().getType() : op->getResult(0).getType());
-  for (size_t lane = 0; lane < count; ++lane) {
-    if (written) {
-      ZYX_RETURN_IF_ERROR(store(written, lane));
-    } else if (auto read = dyn_cast<LoadOp>(op)) {
-      ZYX_ASSIGN_OR_RETURN(Value value, load(read, lane));
-      bind(read, value);
-    } else if (auto gathered = dyn_cast<GatherOp>(op)) {
-      ZYX_ASSIGN_OR_RETURN(Value value, gather(gathered, lane));
-      bind(gathered, value);
-    } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      Attribute own = constant.getValue();
-      if (auto all = dyn_cast<DenseElementsAttr>(own))
-        own = all.getValues<Attribute>()[lane];
-      ZYX_ASSIGN_OR_RETURN(Value value, scalars().constant(op, own));
-      bind(constant, value);
-    } else {
-      Values operands;
-      for (Value operand : op->getOperands()) {
-        if (!values.contains(operand))
-          return refuseOp(op, "has no form in SPIR-V");
-        operands.push_back(valueOf(operand, lane));
-      }
-      if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op)) {
-        ZYX_ASSIGN_OR_RETURN(auto both, scalars().computeExtended(op, operands[0], operands[1]));
-        bind(op->getResult(0), both.first);
-        bind(op->getResult(1), both.second);
-        continue;
-      }
-      if (op->getNumResults() != 1 || operands.empty())
-        return refuseOp(op, "has no form in SPIR-V");
-      ZYX_ASSIGN_OR_RETURN(Value value, scalars().compute(op, operands));
-      bind(op->getResult(0), value);
-    }
+  const Values operands = valuesOf(op->getOperands());
+  if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op)) {
+    ZYX_ASSIGN_OR_RETURN(auto both, scalars().computeExtended(op, operands[0], operands[1]));
+    values[op->getResult(0)] = both.first;
+    values[op->getResult(1)] = both.second;
+    return {};
   }
+  ZYX_ASSIGN_OR_RETURN(values[op->getResult(0)], scalars().compute(op, operands));
   return {};
 }
 
 Status KernelConversion::convert(Operation *op) {
-  if (isOpTriviallyDead(op) || isa<PrefetchOp>(op))
+  if (isOpTriviallyDead(op))
     return {};
   loc = op->getLoc();
-  if (auto view = dyn_cast<ViewOp>(op))
-    return convert(view);
-  if (auto alloc = dyn_cast<AllocOp>(op))
-    return convert(alloc);
-  if (auto subview = dyn_cast<SubviewOp>(op))
-    return convert(subview);
-  if (auto id = dyn_cast<IdOp>(op))
-    return convert(id);
-  if (auto barrier = dyn_cast<BarrierOp>(op))
-    return convert(barrier);
-  if (auto grid = dyn_cast<GridOp>(op))
-    return convert(grid);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return convert(loop);
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return convert(branch);
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return convert(loop);
-  ZYX_ASSIGN_OR_RETURN(const bool isRenamed, renameLanes(op));
-  return isRenamed ? Status() : convertLanes(op);
+  return llvm::TypeSwitch<Operation *, Status>(op)
+      .Case<ViewOp, AllocOp, IdOp, BarrierOp, GridOp, scf::ForOp, scf::IfOp, scf::WhileOp, LoadOp, StoreOp>(
+          [&](auto each) { return convert(each); })
+      .Default([&](Operation *other) { return compute(other); });
 }
 
 Status KernelConversion::convert(Block &block) {
@@ -418,8 +296,6 @@ Status KernelConversion::convert(Block &block) {
 
 /// Where a kernel is written or read that finds `buffer` by a view.
 static bool isOf(Value view, Value buffer) {
-  while (auto subview = view.getDefiningOp<SubviewOp>())
-    view = subview.getView();
   auto whole = view.getDefiningOp<ViewOp>();
   return whole && whole.getBuffer() == buffer;
 }
@@ -438,8 +314,6 @@ Status KernelConversion::convert(FuncOp func) {
         isWritten |= isOf(store.getView(), argument);
       if (auto load = dyn_cast<LoadOp>(op))
         isRead |= isOf(load.getView(), argument);
-      if (auto gather = dyn_cast<GatherOp>(op))
-        isRead |= isOf(gather.getView(), argument);
     });
     if (isRead && isWritten && groupThreads != 1)
       nonPrivateBuffers.insert(argument);
@@ -460,14 +334,15 @@ Status KernelConversion::convert(FuncOp func) {
   unsigned next = scalarsBegin;
   for (Value each : body.getArguments()) {
     if (isa<BufferType>(each.getType())) {
-      bind(each, argument(buffers++));
+      values[each] = argument(buffers++);
       continue;
     }
     if (!each.getType().isIntOrIndex())
       return refuseOp(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
     ZYX_ASSIGN_OR_RETURN(Type type, typeOf(func, each.getType()));
     Value value = argument(next++);
-    bind(each, type.isInteger(1) ? its.make<spirv::INotEqualOp>(value, its.index(0)) : its.resize(value, type, false));
+    values[each] =
+        type.isInteger(1) ? its.make<spirv::INotEqualOp>(value, its.index(0)) : its.resize(value, type, false);
   }
   Value memory = argument(next), end = argument(next + 1);
   stride = argument(next + 2);
@@ -530,6 +405,8 @@ Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
+    if (failed(lowerSmallFloats(func, {.half = false, .doubles = false, .denormals = false})))
+      return refuseOp(func, "has an op of small floats that is rounded twice");
     KernelConversion conversion(*made, machine->memory.privateBytes);
     ZYX_RETURN_IF_ERROR(conversion.convert(func));
     needed.insert(conversion.capabilities.begin(), conversion.capabilities.end());

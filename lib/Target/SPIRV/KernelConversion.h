@@ -19,7 +19,8 @@
 namespace zyx::target {
 
 /// All kernels of a module of the lowered form as one module of the spirv dialect: an entry point for
-/// each. docs/device-vulkan.md says how one is called. Values are scalars: of a vector each lane is one.
+/// each. docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one
+/// dimension.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
 
 /// Threads of a workgroup whose programs are threads.
@@ -44,8 +45,6 @@ private:
     /// Threads of the workgroup read what others wrote there.
     bool isNonPrivate = false;
     mlir::Type element;
-    mlir::Value offset;
-    Values strides;
   };
 
   Status convert(mlir::Operation *op);
@@ -58,30 +57,15 @@ private:
   Status convert(kernel::AllocOp alloc);
   Status convert(kernel::IdOp id);
   Status convert(kernel::BarrierOp barrier);
-  Status convert(kernel::SubviewOp subview);
-  Status convertLanes(mlir::Operation *op);
-  Result<mlir::Value> load(kernel::LoadOp load, size_t lane);
-  Status store(kernel::StoreOp store, size_t lane);
-  Result<mlir::Value> gather(kernel::GatherOp gather, size_t lane);
-  /// False where the op is none that only names lanes of vectors anew.
-  Result<bool> renameLanes(mlir::Operation *op);
+  Status convert(kernel::LoadOp load);
+  Status convert(kernel::StoreOp store);
+  Status compute(mlir::Operation *op);
 
   Result<mlir::Type> typeOf(mlir::Operation *op, mlir::Type type);
   mlir::Type memoryType(mlir::Type element);
-  static size_t numLanes(mlir::Type type) {
-    auto vector = mlir::dyn_cast<mlir::VectorType>(type);
-    return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
-  }
-  /// Of a vector, which is as many values, one lane.
-  mlir::Value valueOf(mlir::Value value, size_t lane = 0) {
-    const Values &all = values[value];
-    return all[all.size() == 1 ? 0 : lane];
-  }
-  void bind(mlir::Value value, mlir::Value made) { values[value].push_back(made); }
   Scalars scalars() { return Scalars(b, loc); }
-  void flatten(mlir::ValueRange operands, Values &all) {
-    for (mlir::Value operand : operands)
-      all.append(values[operand]);
+  Values valuesOf(mlir::ValueRange operands) {
+    return llvm::map_to_vector<1>(operands, [&](mlir::Value operand) { return values[operand]; });
   }
 
   mlir::spirv::GlobalVariableOp global(const llvm::Twine &name, mlir::Type type, mlir::spirv::StorageClass storage,
@@ -100,20 +84,15 @@ private:
   Status branch(mlir::Value condition, llvm::function_ref<Status()> then, llvm::function_ref<Status()> otherwise);
   void barrier();
 
-  mlir::Value zeroOf(mlir::Type type);
-  mlir::Value linear(const ViewDescriptor &descriptor, mlir::ValueRange indices, size_t lane);
-  mlir::Value expression(mlir::AffineExpr expr, mlir::ValueRange symbols);
   mlir::Value pointer(const ViewDescriptor &descriptor, mlir::Value at);
   mlir::Value readElement(const ViewDescriptor &descriptor, mlir::Value at);
   void writeElement(const ViewDescriptor &descriptor, mlir::Value at, mlir::Value value);
-  /// Reads only where the condition holds.
-  mlir::Value readOr(mlir::Value condition, const ViewDescriptor &descriptor, mlir::Value at, mlir::Value otherwise);
 
   mlir::spirv::ModuleOp module;
   mlir::OpBuilder b;
   mlir::Location loc;
   const int64_t mostPrivateBytes;
-  llvm::DenseMap<mlir::Value, Values> values;
+  llvm::DenseMap<mlir::Value, mlir::Value> values;
   llvm::DenseMap<mlir::Value, ViewDescriptor> descriptors;
   /// What the entry point names.
   llvm::SmallVector<mlir::Attribute> interface;

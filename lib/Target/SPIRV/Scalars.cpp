@@ -22,23 +22,9 @@ Status refuseOp(Operation *op, const llvm::Twine &why) {
   return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
 }
 
-std::optional<SmallFloat> smallFloatOf(Type type) {
-  if (type.isF16())
-    return SmallFloat{5, 10, true};
-  if (type.isBF16())
-    return SmallFloat{8, 7, true};
-  if (isa<Float8E5M2Type>(type))
-    return SmallFloat{5, 2, true};
-  if (isa<Float8E4M3FNType>(type))
-    return SmallFloat{4, 3, false};
-  return std::nullopt;
-}
-
 Type Scalars::valueType(Type type) const {
   if (type.isIndex())
     return b.getI64Type();
-  if (smallFloatOf(type))
-    return b.getIntegerType(type.getIntOrFloatBitWidth());
   const bool isKnown = type.isF32() || type.isF64() || type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
                        type.isInteger(32) || type.isInteger(64);
   return isKnown ? type : Type();
@@ -55,6 +41,7 @@ Value Scalars::number(Type type, uint64_t value) {
           : b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, false, /*implicitTrunc=*/true));
   return spirv::ConstantOp::create(b, loc, type, attr).getResult();
 }
+Value Scalars::zero(Type type) { return type.isInteger() ? number(type, 0) : real(type, 0); }
 Value Scalars::real(Type type, double value) {
   return spirv::ConstantOp::create(b, loc, type, b.getFloatAttr(type, value)).getResult();
 }
@@ -112,98 +99,6 @@ Value Scalars::widest(Value x, Value y, bool isMaximum, bool isNumber) {
 }
 
 //===----------------------------------------------------------------------===//
-// Small floats. No step has a denormal of f32, which a device may take for 0.
-//===----------------------------------------------------------------------===//
-
-Value Scalars::extend(Value small, SmallFloat from) {
-  Type i32 = b.getI32Type(), f32 = b.getF32Type();
-  const unsigned width = from.exponent + from.mantissa;
-  Value wide = resize(small, i32, false);
-  if (from.exponent == 8)
-    return bits(shl(wide, 31 - width), f32);
-  const uint64_t largest = (1u << from.exponent) - 1;
-  const int bias = (1 << (from.exponent - 1)) - 1;
-  Value sign = shl(bitAnd(wide, uint64_t(1) << width), 31 - width);
-  Value exponent = bitAnd(shr(wide, from.mantissa), largest), rest = bitAnd(wide, (1u << from.mantissa) - 1);
-  Value fraction = shl(rest, 23 - from.mantissa);
-  Value tiny = exact<spirv::FMulOp>(spirv::ConvertUToFOp::create(b, loc, f32, rest).getResult(),
-                                    real(f32, std::ldexp(1.0, 1 - bias - static_cast<int>(from.mantissa))));
-  Value normal = make<spirv::BitwiseOrOp>(shl(make<spirv::IAddOp>(exponent, number(i32, 127 - bias)), 23), fraction);
-  Value special =
-      from.hasInfinity ? make<spirv::BitwiseOrOp>(fraction, number(i32, 0x7f800000)) : number(i32, 0x7fc00000);
-  Value isSpecial = from.hasInfinity
-                        ? make<spirv::IEqualOp>(exponent, number(i32, largest))
-                        : make<spirv::IEqualOp>(bitAnd(wide, (1u << width) - 1), number(i32, (1u << width) - 1));
-  Value magnitude =
-      select(make<spirv::IEqualOp>(exponent, number(i32, 0)), bits(tiny, i32), select(isSpecial, special, normal));
-  return bits(make<spirv::BitwiseOrOp>(magnitude, sign), f32);
-}
-
-/// f32 or f64, rounded to nearest even, once.
-Value Scalars::narrow(Value wide, SmallFloat to, Type result) {
-  const bool isDouble = wide.getType().isF64();
-  const unsigned width = isDouble ? 64 : 32, fraction = isDouble ? 52 : 23;
-  const int bias = isDouble ? 1023 : 127;
-  Type type = b.getIntegerType(width);
-  Value all = bits(wide, type);
-  Value magnitude = bitAnd(all, ~uint64_t(0) >> (65 - width));
-  Value sign = shl(shr(all, width - 1), to.exponent + to.mantissa);
-  Value exponent = shr(magnitude, fraction), rest = bitAnd(magnitude, (uint64_t(1) << fraction) - 1);
-  Value isDenormal = make<spirv::IEqualOp>(exponent, number(type, 0));
-  Value significand = select(isDenormal, rest, make<spirv::BitwiseOrOp>(rest, number(type, uint64_t(1) << fraction)));
-  exponent = select(isDenormal, number(type, 1), exponent);
-  // The exponent, by the wide format, of the smallest normal number.
-  Value smallest = number(type, static_cast<uint64_t>(bias + 2 - (1 << (to.exponent - 1))));
-  Value isNormal = make<spirv::UGreaterThanEqualOp>(exponent, smallest);
-  Value below = select(isNormal, number(type, 0), make<spirv::ISubOp>(smallest, exponent));
-  Value shift = make<spirv::IAddOp>(below, number(type, fraction - to.mantissa));
-  // Beyond, nothing is left of any significand.
-  Value mostShift = number(type, fraction + 2);
-  shift = select(make<spirv::ULessThanOp>(shift, mostShift), shift, mostShift);
-  Value one = number(type, 1);
-  Value unit = make<spirv::ShiftLeftLogicalOp>(one, shift), middle = shr(unit, 1);
-  Value dropped = make<spirv::BitwiseAndOp>(significand, make<spirv::ISubOp>(unit, one));
-  Value kept = make<spirv::ShiftRightLogicalOp>(significand, shift);
-  Value isOdd = make<spirv::INotEqualOp>(bitAnd(kept, 1), number(type, 0));
-  Value isUp = make<spirv::LogicalOrOp>(make<spirv::UGreaterThanOp>(dropped, middle),
-                                        make<spirv::LogicalAndOp>(make<spirv::IEqualOp>(dropped, middle), isOdd));
-  kept = select(isUp, make<spirv::IAddOp>(kept, one), kept);
-  Value scaled = make<spirv::IAddOp>(kept, shl(make<spirv::ISubOp>(exponent, smallest), to.mantissa));
-  kept = select(isNormal, scaled, kept);
-  const uint64_t top = (uint64_t(1) << (to.exponent + to.mantissa)) - 1;
-  const uint64_t largest = to.hasInfinity ? top & ~((uint64_t(1) << to.mantissa) - 1) : top;
-  Value beyond = number(type, largest);
-  kept = select(make<spirv::ULessThanOp>(kept, beyond), kept, beyond);
-  const uint64_t quiet = to.hasInfinity ? largest | uint64_t(1) << (to.mantissa - 1) : largest;
-  Value infinity = number(type, uint64_t(2 * bias + 1) << fraction);
-  kept = select(make<spirv::UGreaterThanOp>(magnitude, infinity), number(type, quiet), kept);
-  return resize(make<spirv::BitwiseOrOp>(kept, sign), result, false);
-}
-
-/// An integer: rounded to odd in f32, whose digits are more than enough, and then to nearest even, is rounded once.
-Value Scalars::narrowInteger(Value x, bool isSigned, SmallFloat to, Type result) {
-  Type i32 = b.getI32Type(), i64 = b.getI64Type(), f32 = b.getF32Type();
-  Value wide = resize(x, i64, isSigned), zero = index(0);
-  Value isNegative = isSigned ? make<spirv::SLessThanOp>(wide, zero) : Value();
-  Value size = isSigned ? select(isNegative, make<spirv::ISubOp>(zero, wide), wide) : wide;
-  Value high = resize(shr(size, 32), i32, false), low = resize(size, i32, false);
-  Value isLong = make<spirv::INotEqualOp>(high, number(i32, 0));
-  Value top = make<spirv::GLFindUMsbOp>(select(isLong, high, low));
-  top = select(isLong, make<spirv::IAddOp>(top, number(i32, 32)), top);
-  // All but 23 digits are dropped; of 0, whose first digit is -1, none are.
-  Value most = number(i32, 22);
-  Value dropped = select(make<spirv::SGreaterThanOp>(top, most), make<spirv::ISubOp>(top, most), number(i32, 0));
-  Value by = resize(dropped, i64, false);
-  Value rest =
-      make<spirv::BitwiseAndOp>(size, make<spirv::ISubOp>(make<spirv::ShiftLeftLogicalOp>(index(1), by), index(1)));
-  Value kept = resize(make<spirv::ShiftRightLogicalOp>(size, by), i32, false);
-  kept = make<spirv::BitwiseOrOp>(kept, select(make<spirv::INotEqualOp>(rest, zero), number(i32, 1), number(i32, 0)));
-  Value scale = bits(shl(make<spirv::IAddOp>(dropped, number(i32, 127)), 23), f32);
-  Value value = exact<spirv::FMulOp>(spirv::ConvertUToFOp::create(b, loc, f32, kept).getResult(), scale);
-  return narrow(isSigned ? select(isNegative, make<spirv::FNegateOp>(value), value) : value, to, result);
-}
-
-//===----------------------------------------------------------------------===//
 // Integers
 //===----------------------------------------------------------------------===//
 
@@ -240,92 +135,54 @@ Value Scalars::divide(Operation *op, Value x, Value y) {
 }
 
 Result<Value> Scalars::compareIntegers(Operation *op, Value x, Value y) {
-  using Predicate = arith::CmpIPredicate;
-  const Predicate predicate = cast<arith::CmpIOp>(op).getPredicate();
+  // By their predicates: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+  static constexpr Make all[] = {&Scalars::make<spirv::IEqualOp>,       &Scalars::make<spirv::INotEqualOp>,
+                                 &Scalars::make<spirv::SLessThanOp>,    &Scalars::make<spirv::SLessThanEqualOp>,
+                                 &Scalars::make<spirv::SGreaterThanOp>, &Scalars::make<spirv::SGreaterThanEqualOp>,
+                                 &Scalars::make<spirv::ULessThanOp>,    &Scalars::make<spirv::ULessThanEqualOp>,
+                                 &Scalars::make<spirv::UGreaterThanOp>, &Scalars::make<spirv::UGreaterThanEqualOp>};
+  const auto predicate = static_cast<size_t>(cast<arith::CmpIOp>(op).getPredicate());
   if (x.getType().isInteger(1)) {
-    auto both = [&](Value first, Value second) { return make<spirv::LogicalAndOp>(first, second); };
-    auto either = [&](Value first, Value second) { return make<spirv::LogicalOrOp>(first, second); };
-    auto no = [&](Value value) { return make<spirv::LogicalNotOp>(value); };
-    switch (predicate) {
-    case Predicate::eq:
-      return make<spirv::LogicalEqualOp>(x, y);
-    case Predicate::ne:
-      return make<spirv::LogicalNotEqualOp>(x, y);
-    case Predicate::ult:
-      return both(no(x), y);
-    case Predicate::ugt:
-      return both(x, no(y));
-    case Predicate::ule:
-      return either(no(x), y);
-    case Predicate::uge:
-      return either(x, no(y));
-    default:
+    if (predicate >= 2 && predicate <= 5)
       return refuseOp(op, "of bools with signs has no form in SPIR-V");
-    }
+    Value one = number(b.getI32Type(), 1), zero = number(b.getI32Type(), 0);
+    x = select(x, one, zero);
+    y = select(y, one, zero);
   }
-  switch (predicate) {
-  case Predicate::eq:
-    return make<spirv::IEqualOp>(x, y);
-  case Predicate::ne:
-    return make<spirv::INotEqualOp>(x, y);
-  case Predicate::slt:
-    return make<spirv::SLessThanOp>(x, y);
-  case Predicate::sle:
-    return make<spirv::SLessThanEqualOp>(x, y);
-  case Predicate::sgt:
-    return make<spirv::SGreaterThanOp>(x, y);
-  case Predicate::sge:
-    return make<spirv::SGreaterThanEqualOp>(x, y);
-  case Predicate::ult:
-    return make<spirv::ULessThanOp>(x, y);
-  case Predicate::ule:
-    return make<spirv::ULessThanEqualOp>(x, y);
-  case Predicate::ugt:
-    return make<spirv::UGreaterThanOp>(x, y);
-  case Predicate::uge:
-    return make<spirv::UGreaterThanEqualOp>(x, y);
-  }
-  return refuseOp(op, "has no form in SPIR-V");
+  return (this->*all[predicate])(x, y);
 }
 
+/// What holds where either is NaN is the contrary of what does not.
 Value Scalars::compareFloats(Operation *op, Value x, Value y) {
   using Predicate = arith::CmpFPredicate;
-  switch (cast<arith::CmpFOp>(op).getPredicate()) {
-  case Predicate::OEQ:
-    return make<spirv::FOrdEqualOp>(x, y);
-  case Predicate::OGT:
-    return make<spirv::FOrdGreaterThanOp>(x, y);
-  case Predicate::OGE:
-    return make<spirv::FOrdGreaterThanEqualOp>(x, y);
-  case Predicate::OLT:
-    return make<spirv::FOrdLessThanOp>(x, y);
-  case Predicate::OLE:
-    return make<spirv::FOrdLessThanEqualOp>(x, y);
-  case Predicate::ONE:
-    return make<spirv::LogicalOrOp>(make<spirv::FOrdLessThanOp>(x, y), make<spirv::FOrdGreaterThanOp>(x, y));
-  case Predicate::ORD:
-    return make<spirv::LogicalNotOp>(make<spirv::LogicalOrOp>(isNaN(x), isNaN(y)));
-  case Predicate::UEQ:
-    return make<spirv::LogicalNotOp>(
-        make<spirv::LogicalOrOp>(make<spirv::FOrdLessThanOp>(x, y), make<spirv::FOrdGreaterThanOp>(x, y)));
-  case Predicate::UGT:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdLessThanEqualOp>(x, y));
-  case Predicate::UGE:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdLessThanOp>(x, y));
-  case Predicate::ULT:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdGreaterThanEqualOp>(x, y));
-  case Predicate::ULE:
-    return make<spirv::LogicalNotOp>(make<spirv::FOrdGreaterThanOp>(x, y));
-  case Predicate::UNE:
-    return make<spirv::FUnordNotEqualOp>(x, y);
-  case Predicate::UNO:
-    return make<spirv::LogicalOrOp>(isNaN(x), isNaN(y));
-  case Predicate::AlwaysFalse:
-    return number(b.getI1Type(), 0);
-  case Predicate::AlwaysTrue:
-    return number(b.getI1Type(), 1);
-  }
-  return {};
+  static constexpr Make equal = &Scalars::make<spirv::FOrdEqualOp>, greater = &Scalars::make<spirv::FOrdGreaterThanOp>,
+                        notLess = &Scalars::make<spirv::FOrdGreaterThanEqualOp>,
+                        less = &Scalars::make<spirv::FOrdLessThanOp>,
+                        notGreater = &Scalars::make<spirv::FOrdLessThanEqualOp>;
+  static constexpr std::pair<Predicate, Make> ordered[] = {{Predicate::OEQ, equal},
+                                                           {Predicate::OGT, greater},
+                                                           {Predicate::OGE, notLess},
+                                                           {Predicate::OLT, less},
+                                                           {Predicate::OLE, notGreater}};
+  static constexpr std::pair<Predicate, Make> unordered[] = {{Predicate::UNE, equal},
+                                                             {Predicate::ULE, greater},
+                                                             {Predicate::ULT, notLess},
+                                                             {Predicate::UGE, less},
+                                                             {Predicate::UGT, notGreater}};
+  const Predicate predicate = cast<arith::CmpFOp>(op).getPredicate();
+  for (auto [its, make] : ordered)
+    if (its == predicate)
+      return (this->*make)(x, y);
+  auto no = [&](Value value) { return make<spirv::LogicalNotOp>(value); };
+  for (auto [its, make] : unordered)
+    if (its == predicate)
+      return no((this->*make)(x, y));
+  if (predicate == Predicate::AlwaysFalse || predicate == Predicate::AlwaysTrue)
+    return number(b.getI1Type(), predicate == Predicate::AlwaysTrue);
+  const bool isOfNaN = predicate == Predicate::ORD || predicate == Predicate::UNO;
+  Value either = isOfNaN ? make<spirv::LogicalOrOp>(isNaN(x), isNaN(y))
+                         : make<spirv::LogicalOrOp>((this->*less)(x, y), (this->*greater)(x, y));
+  return predicate == Predicate::ORD || predicate == Predicate::UEQ ? no(either) : either;
 }
 
 Value Scalars::computeBools(Operation *op, ValueRange x) {
@@ -384,26 +241,18 @@ Value Scalars::toInteger(Value x, Type type, bool isSigned) {
   return spirv::ConvertFToSOp::create(b, loc, type, inside).getResult();
 }
 
-Value Scalars::convert(Operation *op, Value x, Type from, Type to) {
-  const std::optional<SmallFloat> smallFrom = smallFloatOf(from), smallTo = smallFloatOf(to);
-  Type result = valueType(to);
-  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
-    const bool isSigned = isa<arith::SIToFPOp>(op);
-    // A bool that is true and signed is -1.
-    if (from.isInteger(1))
-      x = select(x, number(b.getI32Type(), isSigned ? ~uint64_t(0) : 1), number(b.getI32Type(), 0));
-    if (smallTo)
-      return narrowInteger(x, isSigned, *smallTo, result);
-    return isSigned ? spirv::ConvertSToFOp::create(b, loc, result, x).getResult()
-                    : spirv::ConvertUToFOp::create(b, loc, result, x).getResult();
-  }
-  if (smallFrom)
-    x = extend(x, *smallFrom);
+Value Scalars::convert(Operation *op, Value x, Type to) {
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
-    return toInteger(x, result, isa<arith::FPToSIOp>(op));
-  if (smallTo)
-    return narrow(x, *smallTo, result);
-  return x.getType() == result ? x : spirv::FConvertOp::create(b, loc, result, x).getResult();
+    return toInteger(x, to, isa<arith::FPToSIOp>(op));
+  const bool isSigned = isa<arith::SIToFPOp>(op);
+  // A bool that is true and signed is -1.
+  if (x.getType().isInteger(1))
+    x = select(x, number(b.getI32Type(), isSigned ? ~uint64_t(0) : 1), number(b.getI32Type(), 0));
+  if (isSigned)
+    return spirv::ConvertSToFOp::create(b, loc, to, x).getResult();
+  if (isa<arith::UIToFPOp>(op))
+    return spirv::ConvertUToFOp::create(b, loc, to, x).getResult();
+  return spirv::FConvertOp::create(b, loc, to, x).getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,37 +264,10 @@ Result<Value> Scalars::constant(Operation *op, Attribute value) {
     if (Type type = valueType(integer.getType()))
       return number(type, integer.getValue().getZExtValue());
   } else if (auto floating = dyn_cast<FloatAttr>(value)) {
-    const APInt its = floating.getValue().bitcastToAPInt();
-    Type type = valueType(floating.getType());
-    if (type && type.isInteger())
-      return number(type, its.getZExtValue());
-    if (type)
+    if (Type type = valueType(floating.getType()))
       return spirv::ConstantOp::create(b, loc, type, floating).getResult();
   }
   return refuseOp(op, "has a type that SPIR-V has not");
-}
-
-/// Vulkan lets a device round the product, too. Functions whose arguments are reduced by a multiple of a constant do
-/// not bear it: there the product is computed exactly, as a sum of two (Dekker), and so is its sum with the rest
-/// (Knuth).
-Value Scalars::fma(Value x, Value y, Value z) {
-  Type type = x.getType();
-  if (!x.getDefiningOp<spirv::ConstantOp>() && !y.getDefiningOp<spirv::ConstantOp>())
-    return spirv::GLFmaOp::create(b, loc, type, x, y, z).getResult();
-  auto add = [&](Value a, Value c) { return exact<spirv::FAddOp>(a, c); };
-  auto sub = [&](Value a, Value c) { return exact<spirv::FSubOp>(a, c); };
-  auto mul = [&](Value a, Value c) { return exact<spirv::FMulOp>(a, c); };
-  auto upper = [&](Value a) {
-    Value scaled = mul(a, real(type, type.isF64() ? 0x1p27 + 1 : 0x1p12 + 1));
-    return sub(scaled, sub(scaled, a));
-  };
-  Value x1 = upper(x), x0 = sub(x, x1), y1 = upper(y), y0 = sub(y, y1), product = mul(x, y);
-  Value productRest = add(add(add(sub(mul(x1, y1), product), mul(x1, y0)), mul(x0, y1)), mul(x0, y0));
-  Value sum = add(product, z), added = sub(sum, product);
-  Value sumRest = add(sub(product, sub(sum, added)), sub(z, added));
-  Value result = add(sum, add(sumRest, productRest));
-  // Infinite numbers have no rest, nor have those whose parts overflow.
-  return select(isNaN(result), sum, result);
 }
 
 Value Scalars::computeNumbers(Operation *op, ValueRange x) {
@@ -474,7 +296,7 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Case([&](arith::MaxNumFOp) { return widest(x[0], x[1], true, true); })
       .Case([&](arith::MinNumFOp) { return widest(x[0], x[1], false, true); })
       .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
-      .Case([&](math::FmaOp) { return fma(x[0], x[1], x[2]); })
+      .Case([&](math::FmaOp) { return spirv::GLFmaOp::create(b, loc, x[0].getType(), x[0], x[1], x[2]).getResult(); })
       .Case([&](math::SqrtOp) { return make<spirv::GLSqrtOp>(x[0]); })
       .Case([&](math::AbsFOp) { return make<spirv::GLFAbsOp>(x[0]); })
       .Case([&](math::FloorOp) { return make<spirv::GLFloorOp>(x[0]); })
@@ -494,22 +316,16 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Default([](Operation *) { return Value(); });
 }
 
-Result<Value> Scalars::compute(Operation *op, ValueRange operands) {
-  auto scalar = [](Type type) { return getElementTypeOrSelf(type); };
-  Type to = scalar(op->getResult(0).getType()), result = valueType(to);
-  for (Type type : op->getOperandTypes())
-    if (!valueType(scalar(type)))
-      result = {};
-  if (!result)
+Result<Value> Scalars::compute(Operation *op, ValueRange x) {
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType(), result = valueType(to);
+  if (!result || llvm::any_of(op->getOperandTypes(), [&](Type type) { return !valueType(type); }))
     return refuseOp(op, "has a type that SPIR-V has not");
-  Type from = scalar(op->getOperand(0).getType());
-  SmallVector<Value> x(operands);
   if (isa<arith::SelectOp>(op))
     return select(x[0], x[1], x[2]);
   if (isa<arith::BitcastOp>(op))
     return bits(x[0], result);
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op))
-    return convert(op, x[0], from, to);
+    return convert(op, x[0], result);
   if (isa<arith::CmpIOp>(op))
     return compareIntegers(op, x[0], x[1]);
   if (isa<arith::ExtUIOp, arith::ExtSIOp, arith::IndexCastOp, arith::IndexCastUIOp, arith::TruncIOp>(op)) {
@@ -520,20 +336,11 @@ Result<Value> Scalars::compute(Operation *op, ValueRange operands) {
       return make<spirv::INotEqualOp>(bitAnd(x[0], 1), number(x[0].getType(), 0));
     return resize(x[0], result, isSigned);
   }
-  // Arithmetic on small floats is in f32, rounded after each op.
-  const std::optional<SmallFloat> small = smallFloatOf(from);
-  if (small && isa<math::FmaOp>(op))
-    return refuseOp(op, "of a small float would be rounded twice");
-  if (small)
-    for (Value &each : x)
-      each = extend(each, *small);
-  Value value = from.isInteger(1) ? computeBools(op, x) : computeNumbers(op, x);
-  if (!value) {
-    std::string name;
-    llvm::raw_string_ostream(name) << from;
-    return refuseOp(op, "of " + name + " has no form in SPIR-V");
-  }
-  return smallFloatOf(to) ? narrow(value, *smallFloatOf(to), result) : value;
+  if (Value value = from.isInteger(1) ? computeBools(op, x) : computeNumbers(op, x))
+    return value;
+  std::string name;
+  llvm::raw_string_ostream(name) << from;
+  return refuseOp(op, "of " + name + " has no form in SPIR-V");
 }
 
 } // namespace zyx::target

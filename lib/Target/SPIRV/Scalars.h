@@ -17,15 +17,7 @@ namespace zyx::target {
 /// A refusal that names the op and its location.
 Status refuseOp(mlir::Operation *op, const llvm::Twine &why);
 
-/// What small floats are beside their bits: those of the exponent and of the mantissa; without infinity the largest
-/// pattern is NaN.
-struct SmallFloat {
-  unsigned exponent, mantissa;
-  bool hasInfinity;
-};
-std::optional<SmallFloat> smallFloatOf(mlir::Type type);
-
-/// Builds arithmetic on scalars in the spirv dialect. Small floats are their bits. SPIR-V leaves open what shifts by
+/// Builds arithmetic on scalars in the spirv dialect. SPIR-V leaves open what shifts by
 /// too many digits, remainders of negative numbers and conversions of too large numbers are: each is spelled out here.
 class Scalars {
 public:
@@ -40,6 +32,7 @@ public:
   Result<mlir::Value> constant(mlir::Operation *op, mlir::Attribute value);
 
   mlir::Value number(mlir::Type type, uint64_t value);
+  mlir::Value zero(mlir::Type type);
   mlir::Value index(int64_t value) { return number(b.getI64Type(), static_cast<uint64_t>(value)); }
   /// An integer of another width.
   mlir::Value resize(mlir::Value value, mlir::Type type, bool isSigned);
@@ -55,6 +48,7 @@ public:
   static std::optional<int64_t> known(mlir::Value value);
 
 private:
+  using Make = mlir::Value (Scalars::*)(mlir::Value, mlir::Value);
   mlir::Value real(mlir::Type type, double value);
   mlir::Value bits(mlir::Value x, mlir::Type type);
   mlir::Value bitAnd(mlir::Value x, uint64_t mask);
@@ -68,9 +62,6 @@ private:
   }
   mlir::Value isNaN(mlir::Value x) { return make<mlir::spirv::FUnordNotEqualOp>(x, x); }
   mlir::Value widest(mlir::Value x, mlir::Value y, bool isMaximum, bool isNumber);
-  mlir::Value extend(mlir::Value bits, SmallFloat from);
-  mlir::Value narrow(mlir::Value wide, SmallFloat to, mlir::Type result);
-  mlir::Value narrowInteger(mlir::Value x, bool isSigned, SmallFloat to, mlir::Type result);
   mlir::Value shift(mlir::Operation *op, mlir::Value x, mlir::Value by);
   mlir::Value divide(mlir::Operation *op, mlir::Value x, mlir::Value y);
   mlir::Value toInteger(mlir::Value x, mlir::Type type, bool isSigned);
@@ -78,10 +69,9 @@ private:
   mlir::Value compareFloats(mlir::Operation *op, mlir::Value x, mlir::Value y);
   /// Of i1, which is no integer in SPIR-V; null where the op is none of bools.
   mlir::Value computeBools(mlir::Operation *op, mlir::ValueRange x);
-  mlir::Value convert(mlir::Operation *op, mlir::Value x, mlir::Type from, mlir::Type to);
+  mlir::Value convert(mlir::Operation *op, mlir::Value x, mlir::Type to);
   /// All others, on integers and f32 and f64; null where there is none.
   mlir::Value computeNumbers(mlir::Operation *op, mlir::ValueRange x);
-  mlir::Value fma(mlir::Value x, mlir::Value y, mlir::Value z);
   mlir::Value productHigh(mlir::Value x, mlir::Value y);
 
   mlir::OpBuilder &b;

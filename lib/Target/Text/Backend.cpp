@@ -70,8 +70,7 @@ public:
     return Status::ok();
   }
 
-  /// C is printed from the lowered form.
-  void addLowering(mlir::OpPassManager &, const TargetInfo &) const override {}
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override { addScalarLowering(passes); }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t) const override {
     return std::unique_ptr<Emitter>(std::make_unique<CEmitter>(std::move(options)));

@@ -28,15 +28,8 @@ struct Hole {
 /// The text with its holes filled.
 std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 
-/// Where the elements of a view lie.
-struct StridedAddress {
-  std::string array;
-  Element element;
-  std::string offsetText;
-  llvm::SmallVector<std::string> strides;
-};
-
-/// The walk over one kernel: structure in Printer.cpp, memory and values in PrintValues.cpp.
+/// The walk over one kernel, of which -zyx-kernel-scalarize has left scalars and views of one dimension: structure in
+/// Printer.cpp, memory and values in PrintValues.cpp.
 class KernelPrinter {
 public:
   /// `privateBytes` is what a thread may have on its own, of a language of threads.
@@ -55,14 +48,9 @@ private:
   Status print(kernel::AllocOp alloc);
   Status print(kernel::IdOp id);
   Status print(kernel::BarrierOp barrier);
-  Status print(kernel::SubviewOp subview);
   Status print(kernel::LoadOp load);
   Status print(kernel::StoreOp store);
   Status print(mlir::arith::ConstantOp constant);
-  /// False where the op is none that only names lanes of vectors anew.
-  Result<bool> printLanes(mlir::Operation *op);
-  Status printLane(mlir::Operation *op);
-  Status print(kernel::GatherOp gather);
   Status printExtended(mlir::Operation *op);
   Status printConversion(mlir::Operation *op);
   Status printExpression(mlir::Operation *op);
@@ -76,33 +64,20 @@ private:
   /// Declares a value that has this expression.
   void define(mlir::Value value, Element element, const std::string &expression);
   std::string fresh(const char *prefix) { return prefix + std::to_string(counter++); }
-  /// Of a vector, which is as many values, that of the lane at work.
-  const std::string &name(mlir::Value value) {
-    const llvm::SmallVector<std::string, 1> &all = lanes(value);
-    return all[all.size() == 1 ? 0 : lane];
-  }
-  const llvm::SmallVector<std::string, 1> &lanes(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
-  /// Names a scalar, or the next lane of a vector.
+  const std::string &name(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
   const std::string &bind(mlir::Value value, std::string text) {
-    return names[value.getAsOpaquePointer()].emplace_back(std::move(text));
+    return names[value.getAsOpaquePointer()] = std::move(text);
   }
-  static size_t numLanes(mlir::Type type) {
-    auto vector = mlir::dyn_cast<mlir::VectorType>(type);
-    return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
-  }
-  /// Variables for the lanes of a value, which `others` has, too.
+  /// A variable for a value, which `other` has, too.
   void declare(const char *form, mlir::Value value, mlir::Value other, mlir::Value init, Element element,
                llvm::SmallVectorImpl<std::string> &variables);
   const char *valueType(Element element) { return lang.values[static_cast<size_t>(element)]; }
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
   std::string integer(Element element, uint64_t value);
   std::string indexLiteral(int64_t value) { return integer(lang.index, static_cast<uint64_t>(value)); }
-  /// An expression over the symbols of a view.
-  std::string expression(mlir::AffineExpr expr, mlir::ValueRange symbols);
-  std::string sum(const std::string &a, const std::string &b);
-  std::string product(const std::string &a, const std::string &b);
-  std::string linear(const StridedAddress &place, mlir::ValueRange indices);
-  const StridedAddress &addressOf(mlir::Value view);
+  /// The element that a load or a store is about, and what a load gives where nothing is read.
+  std::string elementAt(mlir::Value view, mlir::ValueRange indices);
+  std::string zeroOf(Element element);
   /// variables = values, as if at once.
   void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
               llvm::ArrayRef<Element> elements);
@@ -110,11 +85,9 @@ private:
 
   const Language &lang;
   /// References to its strings stay valid while it grows.
-  std::unordered_map<void *, llvm::SmallVector<std::string, 1>> names;
-  llvm::DenseMap<mlir::Value, StridedAddress> places;
+  std::unordered_map<void *, std::string> names;
   llvm::DenseMap<mlir::Operation *, bool> dead;
   unsigned counter = 0, depth = 0;
-  size_t lane = 0;
   int64_t privateBytes = 0;
   const int64_t mostPrivateBytes;
   /// Of a language of threads: those of a workgroup that has a program together, or 1; bytes of scratch memory that

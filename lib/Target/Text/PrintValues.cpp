@@ -7,7 +7,6 @@
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -50,8 +49,6 @@ string expand(StringRef text, ArrayRef<Hole> holes) {
 }
 
 Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
-  if (auto vector = dyn_cast<VectorType>(type); vector && vector.getRank() == 1 && lang.threads)
-    return elementOf(op, vector.getElementType());
   if (type.isIndex())
     return lang.index;
   if (type.isInteger(1))
@@ -96,7 +93,8 @@ bool KernelPrinter::isDead(Operation *op) {
   if (known != dead.end())
     return known->second;
   bool result = (isa<LoadOp>(op) || isMemoryEffectFree(op)) && !op->hasTrait<OpTrait::IsTerminator>() &&
-                llvm::all_of(op->getUsers(), [&](Operation *user) { return isDead(user); });
+                // How many programs there are, a launch says.
+                llvm::all_of(op->getUsers(), [&](Operation *user) { return isa<GridOp>(user) || isDead(user); });
   return dead[op] = result;
 }
 
@@ -104,67 +102,9 @@ bool KernelPrinter::isDead(Operation *op) {
 // Places in memory
 //===----------------------------------------------------------------------===//
 
-string KernelPrinter::sum(const string &a, const string &b) {
-  string zero = indexLiteral(0);
-  return a == zero ? b : b == zero ? a : "(" + a + " + " + b + ")";
-}
-
-string KernelPrinter::product(const string &a, const string &b) {
-  string zero = indexLiteral(0), one = indexLiteral(1);
-  if (a == zero || b == zero)
-    return zero;
-  return a == one ? b : b == one ? a : a + " * " + b;
-}
-
-string KernelPrinter::expression(AffineExpr expr, ValueRange symbols) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return indexLiteral(constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return name(symbols[symbol.getPosition()]);
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  string a = expression(binary.getLHS(), symbols), b = expression(binary.getRHS(), symbols);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return sum(a, b);
-  case AffineExprKind::Mul:
-    return "(" + product(a, b) + ")";
-  // Sizes are not negative, so that rounding up and down need no signs.
-  case AffineExprKind::FloorDiv:
-    return "(" + a + " / " + b + ")";
-  case AffineExprKind::CeilDiv:
-    return "((" + a + " + " + b + " - " + indexLiteral(1) + ") / " + b + ")";
-  default:
-    return "(" + a + " % " + b + ")";
-  }
-}
-
-string KernelPrinter::linear(const StridedAddress &place, ValueRange indices) {
-  string result = place.offsetText;
-  for (auto [i, stride] : llvm::zip(indices, place.strides))
-    result = sum(result, product(name(i), stride));
-  // The lanes of a vector follow each other along the last dimension.
-  if (lane != 0)
-    result = sum(result, product(indexLiteral(static_cast<int64_t>(lane)), place.strides.back()));
-  return result;
-}
-
-const StridedAddress &KernelPrinter::addressOf(Value view) {
-  auto found = places.find(view);
-  ZYX_ASSERT(found != places.end(), "views are no scalars, so that no control flow yields one");
-  return found->second;
-}
-
 Status KernelPrinter::print(ViewOp view) {
-  BlockAttr block = view.getMap().front();
-  if (!view.getMap().isSingleBlock() || block.hasValid())
-    return refuse(view, "has a map that is not one whole block");
-  StridedAddress place;
-  place.array = name(view.getBuffer());
-  ZYX_ASSIGN_OR_RETURN(place.element, elementOf(view, view.getType().getElementType()));
-  place.offsetText = expression(block.getOffset(), view.getSymbols());
-  for (AffineExpr stride : block.getStrides())
-    place.strides.push_back(expression(stride, view.getSymbols()));
-  places[view] = std::move(place);
+  ZYX_RETURN_IF_ERROR(elementOf(view, view.getType().getElementType()).status());
+  bind(view, string(name(view.getBuffer())));
   return {};
 }
 
@@ -173,15 +113,8 @@ Status KernelPrinter::print(AllocOp alloc) {
   const bool isShared = type.getSpace() != Space::Private;
   if (isShared && groupThreads == 1)
     return refuse(alloc, "asks for shared memory, which one thread does not have");
-  StridedAddress place;
-  ZYX_ASSIGN_OR_RETURN(place.element, elementOf(alloc, type.getElementType()));
-  place.array = fresh("p");
-  place.offsetText = indexLiteral(0);
-  int64_t elements = 1;
-  for (int64_t extent : llvm::reverse(type.getShape())) {
-    place.strides.insert(place.strides.begin(), indexLiteral(elements));
-    elements *= extent;
-  }
+  ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(alloc, type.getElementType()));
+  const string &array = bind(alloc, fresh("p"));
   const int64_t begin = privateBytes;
   if (!isShared)
     privateBytes += bytesOf(alloc);
@@ -191,16 +124,15 @@ Status KernelPrinter::print(AllocOp alloc) {
   const string declaration = expand(isShared       ? lang.threads->sharedArray
                                     : scratchBytes ? lang.threads->scratchArray
                                                    : lang.privateArray,
-                                    {{'T', memoryType(place.element)},
-                                     {'v', place.array},
-                                     {'n', std::to_string(std::max<int64_t>(elements, 1))},
+                                    {{'T', memoryType(element)},
+                                     {'v', array},
+                                     {'n', std::to_string(std::max<int64_t>(type.getDimSize(0), 1))},
                                      {'e', std::to_string(begin)},
                                      {'s', std::to_string(scratchBytes)}});
   if (isShared)
     sharedArrays += "  " + declaration + '\n';
   else
     line(declaration);
-  places[alloc] = std::move(place);
   return {};
 }
 
@@ -224,27 +156,24 @@ Status KernelPrinter::print(BarrierOp barrier) {
   return {};
 }
 
-Status KernelPrinter::print(SubviewOp subview) {
-  StridedAddress place = addressOf(subview.getView());
-  place.offsetText = linear(place, subview.getIndices());
-  place.strides.erase(place.strides.begin(), place.strides.end() - subview.getType().getRank());
-  places[subview] = std::move(place);
-  return {};
+string KernelPrinter::elementAt(Value view, ValueRange indices) {
+  return expand(lang.element, {{'v', name(view)}, {'e', name(indices.front())}});
+}
+
+string KernelPrinter::zeroOf(Element element) {
+  if (element == Element::Bool)
+    return lang.literalBool[0];
+  const bool isFloat = element == Element::F32 || element == Element::F64;
+  return isFloat ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}}) : integer(element, 0);
 }
 
 Status KernelPrinter::print(LoadOp load) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(load, load.getType()));
-  const StridedAddress &place = addressOf(load.getView());
-  string value = expand(lang.element, {{'v', place.array}, {'e', linear(place, load.getIndices())}});
+  string value = elementAt(load.getView(), load.getIndices());
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
-    string other = element == Element::Bool ? lang.literalBool[0]
-                   : element == Element::F32 || element == Element::F64
-                       ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}})
-                       : integer(element, 0);
-    if (load.getOther())
-      other = name(load.getOther());
+    const string other = load.getOther() ? name(load.getOther()) : zeroOf(element);
     value = expand(lang.choice, {{'e', name(load.getMask())}, {'a', value}, {'b', other}});
   }
   define(load.getResult(), element, value);
@@ -253,12 +182,10 @@ Status KernelPrinter::print(LoadOp load) {
 
 Status KernelPrinter::print(StoreOp store) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(store, store.getValue().getType()));
-  const StridedAddress &place = addressOf(store.getView());
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});
-  string target = expand(lang.element, {{'v', place.array}, {'e', linear(place, store.getIndices())}});
-  string assignment = expand(lang.assignment, {{'v', target}, {'e', value}});
+  string assignment = expand(lang.assignment, {{'v', elementAt(store.getView(), store.getIndices())}, {'e', value}});
   if (!store.getMask()) {
     line(assignment);
     return {};
@@ -271,91 +198,6 @@ Status KernelPrinter::print(StoreOp store) {
   return {};
 }
 
-/// An index outside of the view reads zero; indices are signed.
-Status KernelPrinter::print(GatherOp gather) {
-  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(gather, gather.getType()));
-  if (!gather.getView().getType().hasStaticShape())
-    return refuse(gather, "reads a view whose extents are not known");
-  const StridedAddress &place = addressOf(gather.getView());
-  string at = place.offsetText, inside;
-  for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
-    ZYX_ASSIGN_OR_RETURN(Element its, elementOf(gather, index.getType()));
-    const string wide = fresh("v");
-    line(expand(lang.constant, {{'T', valueType(lang.index)},
-                                {'v', wide},
-                                {'e', "(" + string(valueType(lang.index)) + ")(" +
-                                          lang.signedValues[static_cast<size_t>(its)] + ")" + name(index)}}));
-    inside += (dim == 0 ? "" : " && ") + wide + " < " + indexLiteral(gather.getView().getType().getDimSize(dim));
-    at = sum(at, product(wide, place.strides[dim]));
-  }
-  const string zero = element == Element::Bool ? lang.literalBool[0]
-                      : element == Element::F32 || element == Element::F64
-                          ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}})
-                          : integer(element, 0);
-  string value = expand(lang.element, {{'v', place.array}, {'e', at}});
-  if (element == Element::Bool)
-    value = expand(lang.loadBool, {{'e', value}});
-  define(gather.getResult(), element, expand(lang.choice, {{'e', "(" + inside + ")"}, {'a', value}, {'b', zero}}));
-  return {};
-}
-
-Result<bool> KernelPrinter::printLanes(Operation *op) {
-  auto take = [&](Value from, size_t which) { bind(op->getResult(0), string(lanes(from)[which])); };
-  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
-    if (extract.hasDynamicPosition() || extract.getNumIndices() != 1)
-      return refuse(op, "reads a lane that is not known");
-    take(extract.getSource(), extract.getStaticPosition()[0]);
-    return true;
-  }
-  if (auto insert = dyn_cast<vector::InsertOp>(op)) {
-    if (insert.hasDynamicPosition() || insert.getNumIndices() != 1)
-      return refuse(op, "writes a lane that is not known");
-    for (size_t i = 0; i < numLanes(insert.getType()); ++i)
-      static_cast<int64_t>(i) == insert.getStaticPosition()[0] ? take(insert.getValueToStore(), 0)
-                                                               : take(insert.getDest(), i);
-    return true;
-  }
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
-    for (size_t i = 0; i < numLanes(broadcast.getType()); ++i)
-      take(broadcast.getSource(), lanes(broadcast.getSource()).size() == 1 ? 0 : i);
-    return true;
-  }
-  if (auto shuffle = dyn_cast<vector::ShuffleOp>(op)) {
-    const auto first = static_cast<int64_t>(lanes(shuffle.getV1()).size());
-    for (int64_t which : shuffle.getMask())
-      which < first ? take(shuffle.getV1(), std::max<int64_t>(which, 0)) : take(shuffle.getV2(), which - first);
-    return true;
-  }
-  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
-    const int64_t begin = cast<IntegerAttr>(slice.getOffsets()[0]).getInt();
-    for (size_t i = 0; i < numLanes(slice.getType()); ++i)
-      take(slice.getSource(), begin + i);
-    return true;
-  }
-  if (auto elements = dyn_cast<vector::FromElementsOp>(op)) {
-    for (Value element : elements.getElements())
-      take(element, 0);
-    return true;
-  }
-  if (auto step = dyn_cast<vector::StepOp>(op)) {
-    for (size_t i = 0; i < numLanes(step.getType()); ++i)
-      bind(step, indexLiteral(static_cast<int64_t>(i)));
-    return true;
-  }
-  if (auto mask = dyn_cast<vector::ConstantMaskOp>(op)) {
-    for (size_t i = 0; i < numLanes(mask.getType()); ++i)
-      bind(mask, lang.literalBool[static_cast<int64_t>(i) < mask.getMaskDimSizes()[0]]);
-    return true;
-  }
-  if (auto mask = dyn_cast<vector::CreateMaskOp>(op)) {
-    const char *its = lang.signedValues[static_cast<size_t>(lang.index)];
-    for (size_t i = 0; i < numLanes(mask.getType()); ++i)
-      define(mask, Element::Bool, "(" + std::to_string(i) + " < (" + its + ")" + name(mask.getOperand(0)) + ")");
-    return true;
-  }
-  return false;
-}
-
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -365,8 +207,6 @@ Status KernelPrinter::print(arith::ConstantOp constant) {
   string text;
   const char *form = lang.literals[static_cast<size_t>(element)];
   Attribute own = constant.getValue();
-  if (auto all = dyn_cast<DenseElementsAttr>(own))
-    own = all.getValues<Attribute>()[lane];
   if (auto integer = dyn_cast<IntegerAttr>(own)) {
     text = element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
                                     : expand(form, {{'n', std::to_string(integer.getValue().getZExtValue())}});

@@ -28,21 +28,18 @@ using std::string;
 Status KernelPrinter::elementsOf(Operation *op, TypeRange types, SmallVectorImpl<Element> &elements) {
   for (Type type : types) {
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(op, type));
-    elements.append(numLanes(type), element);
+    elements.push_back(element);
   }
   return {};
 }
 
 void KernelPrinter::declare(const char *form, Value value, Value other, Value init, Element element,
                             SmallVectorImpl<string> &variables) {
-  for (lane = 0; lane < numLanes(value.getType()); ++lane) {
-    const string &variable = variables.emplace_back(fresh("a"));
-    line(expand(form, {{'T', valueType(element)}, {'v', variable}, {'e', init ? name(init) : ""}}));
-    bind(value, variable);
-    if (other)
-      bind(other, variable);
-  }
-  lane = 0;
+  const string &variable = variables.emplace_back(fresh("a"));
+  line(expand(form, {{'T', valueType(element)}, {'v', variable}, {'e', init ? name(init) : ""}}));
+  bind(value, variable);
+  if (other)
+    bind(other, variable);
 }
 
 void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, ArrayRef<Element> elements) {
@@ -79,7 +76,7 @@ Status KernelPrinter::print(scf::ForOp loop) {
   ZYX_RETURN_IF_ERROR(print(*loop.getBody()));
   SmallVector<string> values;
   for (Value value : loop.getYieldedValues())
-    llvm::append_range(values, lanes(value));
+    values.push_back(name(value));
   assign(variables, values, elements);
   --depth;
   line(lang.blockEnd);
@@ -97,7 +94,7 @@ Status KernelPrinter::print(scf::IfOp branch) {
     ZYX_RETURN_IF_ERROR(print(block));
     SmallVector<string> values;
     for (Value value : block.getTerminator()->getOperands())
-      llvm::append_range(values, lanes(value));
+      values.push_back(name(value));
     for (auto [variable, value] : llvm::zip(variables, values))
       line(expand(lang.assignment, {{'v', variable}, {'e', value}}));
     --depth;
@@ -126,13 +123,13 @@ Status KernelPrinter::print(scf::WhileOp loop) {
   ++depth;
   ZYX_RETURN_IF_ERROR(print(*loop.getBeforeBody()));
   for (Value value : loop.getConditionOp().getArgs())
-    llvm::append_range(values, lanes(value));
+    values.push_back(name(value));
   assign(after, values, results);
   line(expand(lang.breakUnless, {{'e', name(loop.getConditionOp().getCondition())}}));
   ZYX_RETURN_IF_ERROR(print(*loop.getAfterBody()));
   values.clear();
   for (Value value : loop.getYieldOp().getOperands())
-    llvm::append_range(values, lanes(value));
+    values.push_back(name(value));
   assign(before, values, carried);
   --depth;
   line(lang.blockEnd);
@@ -140,27 +137,9 @@ Status KernelPrinter::print(scf::WhileOp loop) {
 }
 
 Status KernelPrinter::print(GridOp grid) {
-  string program = fresh("g");
-  SmallVector<string> counts;
-  for (auto [extent, step] : llvm::zip(grid.getMixedExtents(), grid.getSteps())) {
-    if (auto value = getConstantIntValue(extent)) {
-      counts.push_back(indexLiteral(llvm::divideCeil(*value, step)));
-      continue;
-    }
-    const string &size = name(cast<Value>(extent));
-    counts.push_back(step == 1 ? size
-                               : "((" + size + " + " + indexLiteral(step - 1) + ") / " + indexLiteral(step) + ")");
-  }
+  const string &program = bind(grid.getIndices().front(), fresh("g"));
   line(expand(lang.programs, {{'T', valueType(lang.index)}, {'v', program}}));
   ++depth;
-  string rest = program;
-  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
-    string position = dim == 0 ? rest : "(" + rest + " % " + counts[dim] + ")";
-    rest = "(" + rest + " / " + counts[dim] + ")";
-    Value index = grid.getIndices()[dim];
-    if (!index.use_empty())
-      define(index, lang.index, product(position, indexLiteral(grid.getSteps()[dim])));
-  }
   ZYX_RETURN_IF_ERROR(print(grid.getBody().front()));
   // The next program writes what some threads may still read.
   if (!sharedArrays.empty())
@@ -177,8 +156,6 @@ Status KernelPrinter::print(Operation *op) {
     return print(view);
   if (auto alloc = dyn_cast<AllocOp>(op))
     return print(alloc);
-  if (auto subview = dyn_cast<SubviewOp>(op))
-    return print(subview);
   if (auto id = dyn_cast<IdOp>(op))
     return print(id);
   if (auto barrier = dyn_cast<BarrierOp>(op))
@@ -191,33 +168,10 @@ Status KernelPrinter::print(Operation *op) {
     return print(branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return print(loop);
-  // Vectors are of languages of threads, whose compilers put their lanes together again.
-  if (lang.threads) {
-    if (isa<PrefetchOp>(op))
-      return {};
-    ZYX_ASSIGN_OR_RETURN(const bool isPrinted, printLanes(op));
-    if (isPrinted)
-      return {};
-  }
-  auto store = dyn_cast<StoreOp>(op);
-  const size_t count = store                      ? numLanes(store.getValue().getType())
-                       : op->getNumResults() == 0 ? 1
-                                                  : numLanes(op->getResult(0).getType());
-  for (size_t each = 0; each < count; ++each) {
-    lane = each;
-    ZYX_RETURN_IF_ERROR(printLane(op));
-  }
-  lane = 0;
-  return {};
-}
-
-Status KernelPrinter::printLane(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
     return print(load);
   if (auto store = dyn_cast<StoreOp>(op))
     return print(store);
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return print(gather);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return print(constant);
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
@@ -250,8 +204,6 @@ static bool mentions(StringRef text, StringRef name) {
 
 /// Where a kernel is written that finds `buffer` by a view.
 static bool isOf(Value view, Value buffer) {
-  while (auto subview = view.getDefiningOp<SubviewOp>())
-    view = subview.getView();
   auto whole = view.getDefiningOp<ViewOp>();
   return whole && whole.getBuffer() == buffer;
 }

@@ -6,6 +6,11 @@
 // RUN:   --remarks-filter=zyx-scalar --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.sharedBytes=8192' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=0' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=128' --zyx-convert-graph-to-kernel \
+// RUN:   | FileCheck %s --check-prefix=LIMIT --implicit-check-not='threads = {{(129|1[3-9][0-9]|[2-9][0-9][0-9])}}'
+
+// No workgroup has more threads than the record's.
+// LIMIT: threads = 128 : i64
 
 // Where there is no room, and where no threads run together, each row is a program's.
 // LITTLE-NOT: threads =

@@ -87,7 +87,7 @@ kernel.func @fma(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #x : !buffer -> !view
   %v = kernel.load %xs[%c0] : !view -> f16
-  // expected-error @below {{of 'f16' would be rounded twice: a CPU multiplies and adds in f32}}
+  // expected-error @below {{of 'f16' would be rounded twice: it is computed in f32}}
   %w = math.fma %v, %v, %v : f16
   kernel.store %w, %xs[%c0] : f16, !view
   kernel.return

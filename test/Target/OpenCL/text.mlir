@@ -134,23 +134,24 @@ kernel.func @small(%x: !f32) attributes {form = #kernel.form<lowered>} {
 
 // A vector is its lanes, which are named one by one: a mask guards each, and nothing is read or written outside.
 // CHECK-LABEL: void k_lanes(
-// CHECK: const bool [[M0:v[0-9]+]] = (0 < (long)[[N:n0]]);
-// CHECK: const bool [[M1:v[0-9]+]] = (1 < (long)[[N]]);
-// CHECK: const float [[X0:v[0-9]+]] = [[M0]] ? b0[{{.*}}] : 0x0p+0f;
-// CHECK: const float [[X1:v[0-9]+]] = [[M1]] ? b0[{{.*}} + 1ul)] : 0x0p+0f;
-// CHECK: const float [[Y0:v[0-9]+]] = [[X1]] + [[X0]];
-// CHECK: const float [[Y1:v[0-9]+]] = [[X0]] + [[X1]];
+// CHECK: const bool [[M0:v[0-9]+]] = ((long)0ul < (long)[[N:n0]]);
+// CHECK: const bool [[M1:v[0-9]+]] = ((long)1ul < (long)[[N]]);
+// CHECK: const float [[X0:v[0-9]+]] = [[M0]] ? b0[[[I0:v[0-9]+]]] : 0x0p+0f;
+// CHECK: const ulong [[I1:v[0-9]+]] = (ulong)([[I0]] + 1ul);
+// CHECK: const float [[X1:v[0-9]+]] = [[M1]] ? b0[[[I1]]] : 0x0p+0f;
+// CHECK: const float [[Y0:v[0-9]+]] = [[X1]] - [[X0]];
+// CHECK: const float [[Y1:v[0-9]+]] = [[X0]] - [[X1]];
 // CHECK: if ([[M0]]) {
-// CHECK-NEXT: b0[{{.*}}] = [[Y0]];
+// CHECK-NEXT: b0[[[I0]]] = [[Y0]];
 // CHECK: if ([[M1]]) {
-// CHECK-NEXT: b0[{{.*}} + 1ul)] = [[Y1]];
+// CHECK-NEXT: b0[[[I1]]] = [[Y1]];
 kernel.func @lanes(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
   kernel.grid (%i) in [1000] step [2] {
     %m = vector.create_mask %n : vector<2xi1>
     %v = kernel.load %xs[%i] mask %m : vector<2xi1> : !kernel.view<1000xf32, global> -> vector<2xf32>
     %w = vector.shuffle %v, %v [1, 2] : vector<2xf32>, vector<2xf32>
-    %y = arith.addf %w, %v : vector<2xf32>
+    %y = arith.subf %w, %v : vector<2xf32>
     kernel.store %y, %xs[%i] mask %m : vector<2xi1> : vector<2xf32>, !kernel.view<1000xf32, global>
   }
   kernel.return

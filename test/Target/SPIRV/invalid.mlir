@@ -12,9 +12,10 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/narrow.mlir 2>&1 | FileCheck %s --check-prefix=NARROW
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/branch-type.mlir 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/fused.mlir 2>&1 | FileCheck %s --check-prefix=FUSED
 
 //--- vector.mlir
-// VECTOR: error: 'vector.extract' reads a lane that is not known at {{.*}}vector.mlir":8:
+// VECTOR: error: 'vector.extract' op reads a lane that is not known
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 kernel.func @k(%x: !buffer, %i: index) attributes {form = #kernel.form<lowered>} {
@@ -26,7 +27,7 @@ kernel.func @k(%x: !buffer, %i: index) attributes {form = #kernel.form<lowered>}
   kernel.return
 }
 //--- insert.mlir
-// INSERT: error: 'vector.insert' writes a lane that is not known
+// INSERT: error: 'vector.insert' op writes a lane that is not known
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<f32, global>
 kernel.func @k(%x: !buffer, %i: index) attributes {form = #kernel.form<lowered>} {
@@ -177,5 +178,17 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   }
   %w = arith.extui %n : i24 to i64
   kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
+  kernel.return
+}
+//--- fused.mlir
+// FUSED: error: 'math.fma' op of 'bf16' would be rounded twice
+// FUSED: error: 'kernel.func' has an op of small floats that is rounded twice
+!buffer = !kernel.buffer<bf16, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[8] strides [1]>]> : !buffer -> !kernel.view<8xbf16, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xbf16, global> -> bf16
+  %e = math.fma %v, %v, %v : bf16
+  kernel.store %e, %xs[%c0] : bf16, !kernel.view<8xbf16, global>
   kernel.return
 }

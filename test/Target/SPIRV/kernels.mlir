@@ -135,7 +135,7 @@ kernel.func @small(%x: !f32) attributes {form = #kernel.form<lowered>} {
 // CHECK-LABEL: spirv.func @lanes()
 // CHECK-COUNT-2: spirv.SLessThan
 // CHECK-COUNT-2: spirv.Load "PhysicalStorageBuffer"
-// CHECK-COUNT-2: spirv.FAdd
+// CHECK-COUNT-2: spirv.FSub
 // CHECK: spirv.mlir.selection
 // CHECK: spirv.Store "PhysicalStorageBuffer"
 kernel.func @lanes(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
@@ -144,7 +144,7 @@ kernel.func @lanes(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>
     %m = vector.create_mask %n : vector<2xi1>
     %v = kernel.load %xs[%i] mask %m : vector<2xi1> : !kernel.view<1000xf32, global> -> vector<2xf32>
     %w = vector.shuffle %v, %v [1, 2] : vector<2xf32>, vector<2xf32>
-    %y = arith.addf %w, %v : vector<2xf32>
+    %y = arith.subf %w, %v : vector<2xf32>
     kernel.store %y, %xs[%i] mask %m : vector<2xi1> : vector<2xf32>, !kernel.view<1000xf32, global>
   }
   kernel.return

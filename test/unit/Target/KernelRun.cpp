@@ -8,6 +8,7 @@
 
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Backend/Backend.h"
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/Text/C.h"
 
@@ -49,6 +50,10 @@ Result<CompiledKernels> CompiledKernels::compile(const std::string &text, const 
   std::vector<std::byte> bytes;
   // What the C compiler warns about fails the test.
   if (target.device == "c") {
+    mlir::PassManager manager(&context);
+    addScalarLowering(manager);
+    if (failed(manager.run(*module)))
+      return Status::compileFailed("the test's kernel does not lower");
     ZYX_ASSIGN_OR_RETURN(std::string source, printC(*module));
     COptions options;
     options.flags = {"-Wall", "-Wextra", "-Werror", "-pedantic"};

@@ -67,7 +67,7 @@ struct RegisterTile {
 class TileEvaluator {
 public:
   TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
-      : hasFma(machine.arithmetic.hasFma), hasSubgroups(machine.hasSubgroups()), laneBytes(machine.simt.laneBytes),
+      : hasFma(machine.arithmetic.hasExactFma()), hasSubgroups(machine.hasSubgroups()), laneBytes(machine.simt.laneBytes),
         builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.

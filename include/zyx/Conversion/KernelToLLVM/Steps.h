@@ -97,9 +97,11 @@ struct SmallFloatConversions {
   /// Instructions of a GPU add, subtract and multiply two f16, or two bf16; whether they know maxima and minima, too.
   bool halfPairs = false, bfloatPairs = false, maximum = false;
   PairIntrinsics pairs = {};
+  /// Elsewhere integers are converted by f32 alone, and no step has a denormal of f32, which a device may take for 0.
+  bool doubles = true, denormals = true;
 };
-/// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions.
-mlir::LogicalResult lowerSmallFloats(mlir::LLVM::LLVMFuncOp body, SmallFloatConversions has);
+/// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions. A kernel's buffers and views have the bits, too.
+mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatConversions has);
 
 /// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
 /// converter that the patterns use.

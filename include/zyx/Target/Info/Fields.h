@@ -37,6 +37,7 @@ inline constexpr auto fieldsOf<Identity> = std::tuple{Field{"name", &Identity::n
 
 template <>
 inline constexpr auto fieldsOf<Arithmetic> = std::tuple{Field{"hasFma", &Arithmetic::hasFma},
+                                                        Field{"isFmaExact", &Arithmetic::isFmaExact},
                                                         Field{"hasRounding", &Arithmetic::hasRounding},
                                                         Field{"hasMaximum", &Arithmetic::hasMaximum},
                                                         Field{"hasHalfConversion", &Arithmetic::hasHalfConversion},

@@ -48,6 +48,8 @@ struct Identity {
 struct Arithmetic {
   /// a * b + c with one rounding.
   bool hasFma = false;
+  /// Where it is not exact its product may be rounded, too: good for sums of products, and nothing else.
+  bool isFmaExact = true;
   /// Rounding to whole numbers: floor, ceil, trunc, roundeven.
   bool hasRounding = true;
   /// The maximum and minimum of floats, with NaN where either is and -0 below 0.
@@ -56,6 +58,8 @@ struct Arithmetic {
   bool hasHalfConversion = true;
   /// Sums, differences and products of two f16, or of two bf16.
   bool hasPackedHalf = false, hasPackedBfloat = false;
+
+  bool hasExactFma() const { return hasFma && isFmaExact; }
 };
 
 /// Vector registers of a core, which a program uses as it likes; none where kernels are scalar.

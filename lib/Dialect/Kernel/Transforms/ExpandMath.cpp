@@ -95,6 +95,7 @@ void ExpandMathPass::runOnOperation() {
   Instructions has;
   if (const zyx::target::TargetInfo *target = findTarget(getOperation())) {
     has.fma = target->arithmetic.hasFma;
+    has.exactFma = target->arithmetic.hasExactFma();
     has.rounding = target->arithmetic.hasRounding;
     // Machines of subgroups have functional units for powers of two: ex2.approx in PTX, v_exp_f32 in AMD's code.
     has.powers = target->hasSubgroups();

@@ -66,14 +66,14 @@ Num operator!=(Num a, Num b) { return compare(a, b, arith::CmpFPredicate::UNE, a
 
 Num select(Num condition, Num a, Num b) { return a.emitter->emit<arith::SelectOp>(condition.value, a.value, b.value); }
 
-/// a as a sum of two numbers of at most 26 bits each.
+/// a as a sum of two numbers that have half of its digits each.
 static std::pair<Num, Num> split(Num a) {
-  Num scaled = a * 0x1.0000002p27;
+  Num scaled = a * (a.width() == 64 ? 0x1p27 + 1 : 0x1p12 + 1);
   Num high = scaled - (scaled - a);
   return {high, a - high};
 }
 
-/// fma of f64 out of products and sums (Dekker's exact product, Knuth's exact sum).
+/// fma out of products and sums (Dekker's exact product, Knuth's exact sum).
 static Num fmaOfPairs(Num a, Num b, Num c) {
   auto [aHigh, aLow] = split(a);
   auto [bHigh, bLow] = split(b);
@@ -88,14 +88,20 @@ static Num fmaOfPairs(Num a, Num b, Num c) {
 }
 
 Num fma(Num a, Num b, Num c) {
-  if (a.emitter->has.fma)
+  if (a.emitter->has.exactFma)
     return a.emitter->emit<math::FmaOp>(a.value, b.value, c.value);
-  if (a.width() == 64)
+  // A device with an fma that is not exact may have no f64.
+  if (a.emitter->has.fma || a.width() == 64)
     return fmaOfPairs(a, b, c);
   // The product of two f32 is exact in f64.
   Type f64 = Float64Type::get(a.type().getContext());
   return toFormat(toFormat(a, f64) * toFormat(b, f64) + toFormat(c, f64), getElementTypeOrSelf(a.type()));
 }
+
+Num addProduct(Num a, Num b, Num c) {
+  return a.emitter->has.fma ? a.emitter->emit<math::FmaOp>(a.value, b.value, c.value) : a * b + c;
+}
+
 Num clampAbove(Num a, double limit) {
   if (a.emitter->has.maximum && a.width() == 32)
     return a.emitter->emit<arith::MinimumFOp>(a.value, a.emitter->constant(a, limit).value);
@@ -171,7 +177,7 @@ Num toFormat(Num a, Type element) {
 Num polynomial(Num x, ArrayRef<double> c) {
   Num sum = x.emitter->constant(x, c.back());
   for (double coefficient : llvm::reverse(c.drop_back()))
-    sum = x.emitter->has.fma ? fma(sum, x, coefficient) : sum * x + coefficient;
+    sum = addProduct(sum, x, x.emitter->constant(x, coefficient));
   return sum;
 }
 

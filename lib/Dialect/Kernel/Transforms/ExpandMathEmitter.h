@@ -30,7 +30,7 @@ struct Num {
 
 /// What the machine has an instruction for.
 struct Instructions {
-  bool fma = true, rounding = true;
+  bool fma = true, exactFma = true, rounding = true;
   /// Powers of two of f32, good to 2 units in the last place, without denormals; maxima and minima in which NaN stays.
   bool powers = false, maximum = false;
 };
@@ -104,6 +104,8 @@ Num fma(Num a, Num b, Num c);
 inline Num fma(Num a, double b, Num c) { return fma(a, a.emitter->constant(a, b), c); }
 inline Num fma(Num a, double b, double c) { return fma(a, a.emitter->constant(a, b), a.emitter->constant(a, c)); }
 inline Num fma(Num a, Num b, double c) { return fma(a, b, a.emitter->constant(a, c)); }
+/// a * b + c, where what the product is rounded to does not matter.
+Num addProduct(Num a, Num b, Num c);
 Num abs(Num a);
 Num negate(Num a);
 Num sqrt(Num a);

@@ -146,9 +146,6 @@ static Num expm1Polynomial(Num r) {
   return polynomial(r, {5.0e-1, 1.666666567e-1, 4.166649282e-2, 8.333545178e-3, 1.393233077e-3, 1.97625719e-4});
 }
 
-/// a * b + c, where what the product is rounded to does not matter.
-static Num addProduct(Num a, Num b, Num c) { return a.emitter->has.fma ? fma(a, b, c) : a * b + c; }
-
 /// With e^x = 2^n e^r: 2^n (r + r^2 p(r)) + (2^n - 1), where r = high + low and 2^n high is added first, because it is
 /// exact.
 Num expm1(Num x) {

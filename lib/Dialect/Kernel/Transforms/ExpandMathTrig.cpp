@@ -195,7 +195,7 @@ Num tan(Num x) {
 /// quotient below 2^52 is at most one off, so that the remainder is exact.
 static Num stepOfDivision(Num rest, Num scaled) {
   Num quotient = truncate(rest / scaled);
-  if (rest.emitter->has.fma) {
+  if (rest.emitter->has.exactFma) {
     rest = fma(negate(quotient), scaled, rest);
   } else {
     // The exact product in pairs has parts that are 2^27 times larger.

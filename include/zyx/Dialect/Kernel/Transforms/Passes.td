@@ -66,6 +66,28 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
+  let summary = "Vectors are their lanes, and views are rows of elements";
+  let description = [{
+    For languages of scalars. In a kernel of the lowered form each vector becomes as many values, also where loops and
+    branches carry it; each view, allocation and subview becomes one dimension with the stride 1, with the place of an
+    element computed in front of its load or store; a gather is loads that are masked where an index is outside; and the
+    grid counts programs, of which each computes its indices.
+    Lanes that are not known, as those of `vector.extract` at an index, are refused.
+
+    ```mlir
+    %v = kernel.load %x[%i, %j] : !kernel.view<64x32xf32, global> -> vector<2xf32>
+    // becomes
+    %0 = arith.muli %i, %c32 : index
+    %1 = arith.addi %0, %j : index
+    %v0 = kernel.load %flat[%1] : !kernel.view<2048xf32, global> -> f32
+    %2 = arith.addi %1, %c1 : index
+    %v1 = kernel.load %flat[%2] : !kernel.view<2048xf32, global> -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DivideAlignedPass : Pass<"zyx-kernel-divide-aligned"> {
   let summary = "Neighbours share divisions";
   let description = [{

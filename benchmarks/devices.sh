@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Measures devices of other vendors' drivers beside the device `cpu`, in turns, and prints a table: what a run takes, how
+# fast that is beside the cpu, what the compiler takes for a program before the driver gets it, and what a launch of one of
+# 100 tiny kernels takes.
+#   benchmarks/devices.sh [--preset=NAME] [--devices=opencl,vulkan] [--rounds=3]
+set -euo pipefail
+source "$(dirname "$0")/../utils/lib.sh"
+
+preset=release devices=opencl,vulkan rounds=3
+for option in "$@"; do
+  case $option in
+    --preset=*) preset=${option#*=} ;;
+    --devices=*) devices=${option#*=} ;;
+    --rounds=*) rounds=${option#*=} ;;
+    *) sed -n '2,6s/^# \?//p' "$0"; exit 2 ;;
+  esac
+done
+bin=$zyx_root/build/$preset/bin
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+cat >"$folder/product.mlir" <<'END'
+func.func @product(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %t = graph.permute %b order = [1, 0] : tensor<1024x1024xf32> -> tensor<1024x1024xf32>
+  %ar = graph.reshape %a : tensor<1024x1024xf32> -> tensor<1024x1x1024xf32>
+  %br = graph.reshape %t : tensor<1024x1024xf32> -> tensor<1x1024x1024xf32>
+  %ae = graph.expand %ar : tensor<1024x1x1024xf32> -> tensor<1024x1024x1024xf32>
+  %be = graph.expand %br : tensor<1x1024x1024xf32> -> tensor<1024x1024x1024xf32>
+  %p = graph.binary mul %ae, %be : tensor<1024x1024x1024xf32>
+  %c = graph.reduce add %p dims = [2] : tensor<1024x1024x1024xf32> -> tensor<1024x1024xf32>
+  return %c : tensor<1024x1024xf32>
+}
+END
+cat >"$folder/softmax.mlir" <<'END'
+func.func @softmax(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+  %m = graph.reduce max %x dims = [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %mr = graph.reshape %m : tensor<1024xf32> -> tensor<1024x1xf32>
+  %me = graph.expand %mr : tensor<1024x1xf32> -> tensor<1024x1024xf32>
+  %d = graph.binary sub %x, %me : tensor<1024x1024xf32>
+  %e = graph.unary exp %d : tensor<1024x1024xf32>
+  %s = graph.reduce add %e dims = [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %sr = graph.reshape %s : tensor<1024xf32> -> tensor<1024x1xf32>
+  %se = graph.expand %sr : tensor<1024x1xf32> -> tensor<1024x1024xf32>
+  %q = graph.binary div %e, %se : tensor<1024x1024xf32>
+  return %q : tensor<1024x1024xf32>
+}
+END
+# Programs whose text has a line for each op: elementwise ops of one size, in turns.
+chain() {
+  local name=$1 extent=$2 count=$3 i kinds=(add mul sub max)
+  echo "func.func @$name(%v0: tensor<${extent}xf32>, %y: tensor<${extent}xf32>) -> tensor<${extent}xf32> {"
+  for ((i = 0; i < count; ++i)); do
+    echo "  %v$((i + 1)) = graph.binary ${kinds[i % 4]} %v$i, %y : tensor<${extent}xf32>"
+  done
+  printf '  return %%v%d : tensor<%sxf32>\n}\n' "$count" "$extent"
+}
+chain ten-ops 1048576 10 >"$folder/ten-ops.mlir"
+sed -i 's/@ten-ops/@ten_ops/' "$folder/ten-ops.mlir"
+chain tiny 16 100 >"$folder/tiny.mlir"
+
+# The median of a run in milliseconds, and of a compilation what comes before the driver.
+measure() {
+  local device=$1 program=$2 repeat=$3 text
+  text=$("$bin/zyx-run" "$folder/$program" --device="$device" --random=1 --repeat="$repeat" --time --no-cache --quiet) || return 1
+  awk '/^compile:/ { gsub(/[(),]/, " "); for (i = 4; i < NF; i += 2) if ($i != "parse" && $i != "load") own += $(i + 1) }
+       /^run:/ { run = $2 } END { printf "%s %.1f\n", run, own }' <<<"$text"
+}
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+echo "$(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date -u +%F)"
+printf '%-10s %-8s %12s %10s %14s\n' program device "run (ms)" "of cpu" "compile (ms)"
+for program in product softmax ten-ops; do
+  for ((round = 0; round < rounds; ++round)); do
+    for device in cpu ${devices//,/ }; do
+      measure "$device" "$program.mlir" 10 >>"$folder/$program.$device" || echo "$program on $device: refused" >&2
+    done
+  done
+  cpu=$(cut -d' ' -f1 "$folder/$program.cpu" | median)
+  for device in cpu ${devices//,/ }; do
+    [ -s "$folder/$program.$device" ] || continue
+    run=$(cut -d' ' -f1 "$folder/$program.$device" | median) own=$(cut -d' ' -f2 "$folder/$program.$device" | median)
+    printf '%-10s %-8s %12.3f %10.2f %14.1f\n' "$program" "$device" "$run" "$(awk "BEGIN { print $cpu / $run }")" "$own"
+  done
+done
+for device in cpu ${devices//,/ }; do
+  "$bin/zyx-compile" "$folder/tiny.mlir" --target="$device" --no-optimise -o "$folder/tiny.zyxa" >/dev/null || continue
+  run=$("$bin/zyx-run" "$folder/tiny.zyxa" --device="$device" --random=1 --repeat=200 --time --quiet | awk '/^run:/ { print $2 }')
+  printf '%-10s %-8s %12.3f, %.2f us a launch\n' "100 tiny" "$device" "$run" "$(awk "BEGIN { print $run * 10 }")"
+done
