@@ -45,7 +45,7 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       for (Operation &op : *block)
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
                                zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
-                               runsAttrName, scatterPartsAttrName})
+                               runsAttrName, scatterPartsAttrName, segmentsAttrName})
           op.removeAttr(note);
   }
 };

@@ -4,11 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "Machine.h"
+#include "ScanParts.h"
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
+
+#include <numeric>
 
 namespace zyx::fusion {
 #define GEN_PASS_DEF_PARTSCANSPASS
@@ -35,49 +38,56 @@ static std::optional<BinaryKind> getCombine(ReduceKind kind) {
   }
 }
 
-/// Into how many parts a row falls; 0 where it does not.
-static int64_t countParts(ScanOp scan, const TargetInfo &machine) {
-  // A workgroup scans a row. Shorter parts are not worth two kernels more.
-  constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, fewestParts = 4;
-  auto type = cast<RankedTensorType>(scan.getX().getType());
-  // What has fewer bits would be rounded twice.
-  if (!machine.hasSubgroups() || scan.getExclusive() || type.getElementTypeBitWidth() < 32 ||
-      !getCombine(scan.getKind()) || static_cast<int64_t>(scan.getDim()) + 1 != type.getRank() ||
-      type.getNumElements() == 0)
-    return 0;
-  const int64_t extent = type.getShape().back(), rows = type.getNumElements() / extent;
-  if (extent < fewestElements || 2 * rows * fewestParts > machine.cores)
-    return 0;
+int64_t zyx::fusion::countScanParts(int64_t outer, int64_t extent, int64_t inner, const TargetInfo &machine) {
+  // A workgroup scans a row, or some columns side by side. Shorter parts are not worth two kernels more.
+  constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, fewestParts = 4, columns = 8;
+  const int64_t groups = outer * static_cast<int64_t>(llvm::divideCeil(inner, columns));
+  if (extent < fewestElements || 2 * groups * fewestParts > machine.cores)
+    return 1;
   // A workgroup for each core.
-  const int64_t most = std::min(machine.cores / rows, extent / shortest);
+  const int64_t most = std::min(machine.cores / groups, extent / shortest);
   for (int64_t parts = most; parts >= fewestParts; --parts)
     if (extent % parts == 0)
       return parts;
-  return 0;
+  return 1;
+}
+
+static int64_t countParts(ScanOp scan, const TargetInfo &machine) {
+  auto type = cast<RankedTensorType>(scan.getX().getType());
+  // What has fewer bits would be rounded twice.
+  if (!machine.hasSubgroups() || scan.getExclusive() || type.getElementTypeBitWidth() < 32 ||
+      !getCombine(scan.getKind()) || type.getNumElements() == 0)
+    return 1;
+  ArrayRef<int64_t> shape = type.getShape();
+  auto count = [](ArrayRef<int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+  };
+  return zyx::fusion::countScanParts(count(shape.take_front(scan.getDim())), shape[scan.getDim()],
+                                     count(shape.drop_front(scan.getDim() + 1)), machine);
 }
 
 static void partScans(Block &block, const TargetInfo &machine) {
   for (auto scan : llvm::make_early_inc_range(block.getOps<ScanOp>())) {
     const int64_t parts = countParts(scan, machine);
-    if (parts == 0)
+    if (parts == 1)
       continue;
     OpBuilder builder(scan);
     Location loc = scan.getLoc();
     auto type = cast<RankedTensorType>(scan.getX().getType());
     Type element = type.getElementType();
-    const int64_t dim = type.getRank() - 1, each = type.getShape().back() / parts;
-    SmallVector<int64_t> apart(type.getShape()), one, none(type.getRank() + 1, 0), low(none), high(none);
-    apart.back() = parts;
-    SmallVector<int64_t> ofParts(apart);
-    apart.push_back(each);
-    one = ofParts;
-    one.push_back(1);
+    const auto dim = static_cast<int64_t>(scan.getDim());
+    const int64_t each = type.getDimSize(scan.getDim()) / parts;
+    SmallVector<int64_t> none(type.getRank() + 1, 0), low(none), high(none), ofParts(type.getShape());
+    ofParts[dim] = parts;
+    SmallVector<int64_t> apart(ofParts), one(ofParts);
+    apart.insert(apart.begin() + dim + 1, each);
+    one.insert(one.begin() + dim + 1, 1);
     auto scanOf = [&](Value x, int64_t along, bool exclusive) -> Value {
       return ScanOp::create(builder, loc, x.getType(), scan.getKind(), x, along, exclusive, scan.getReverse());
     };
     Value own = scanOf(ReshapeOp::create(builder, loc, type.clone(apart), scan.getX()), dim + 1, false);
     // What a part has all together stands at its end, from which the parts behind it begin.
-    (scan.getReverse() ? high : low).back() = 1 - each;
+    (scan.getReverse() ? high : low)[dim + 1] = 1 - each;
     auto scalar = RankedTensorType::get({}, element);
     Value fill = ConstantOp::create(builder, loc, scalar,
                                     DenseElementsAttr::get(scalar, Attribute(builder.getZeroAttr(element))));

@@ -188,6 +188,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createFoldIndexArithmeticPass());
     entry.addPass(fusion::createFormUpdatesPass());
     entry.addPass(fusion::createGatherScatteredPass());
+    entry.addPass(fusion::createSumSegmentsPass());
     entry.addPass(fusion::createFoldTablesPass());
     entry.addPass(fusion::createSortRunsPass());
     entry.addPass(fusion::createPartScansPass());

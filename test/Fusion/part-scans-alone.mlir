@@ -31,16 +31,28 @@ func.func @reverse(%x: tensor<16384xi32>) -> tensor<16384xi32> {
   return %y : tensor<16384xi32>
 }
 
-// Many rows, short ones, of 16 bits, other dimensions, exclusive ones, and no parts of one size.
+// Columns side by side, of which a workgroup scans a few.
+// CHECK-LABEL: func.func @columns
+// CHECK:       %[[APART:.*]] = graph.reshape %arg0 : tensor<2x65536x12xf32> -> tensor<2x64x1024x12xf32>
+// CHECK:       %[[OWN:.*]] = graph.scan add %[[APART]] dim = 2 : tensor<2x64x1024x12xf32>
+// CHECK:       graph.pad %[[OWN]], %{{.*}} low = [0, 0, -1023, 0] high = [0, 0, 0, 0]
+// CHECK:       graph.scan add %{{.*}} dim = 1 exclusive : tensor<2x64x12xf32>
+// CHECK:       graph.iota dim = 1 : tensor<2x64x1024x12xi32>
+func.func @columns(%x: tensor<2x65536x12xf32>) -> tensor<2x65536x12xf32> {
+  %y = graph.scan add %x dim = 1 : tensor<2x65536x12xf32>
+  return %y : tensor<2x65536x12xf32>
+}
+
+// Many rows or columns, short ones, of 16 bits, exclusive ones, and no parts of one size.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:   graph.reshape
 // CHECK:       return
-func.func @others(%a: tensor<64x65536xf32>, %b: tensor<8x8192xf32>, %c: tensor<8x65536xf16>, %d: tensor<65536x8xf32>, %e: tensor<8x65536xf32>, %f: tensor<65537xf32>) -> (tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x8xf32>, tensor<8x65536xf32>, tensor<65537xf32>) {
+func.func @others(%a: tensor<64x65536xf32>, %b: tensor<8x8192xf32>, %c: tensor<8x65536xf16>, %d: tensor<65536x512xf32>, %e: tensor<8x65536xf32>, %f: tensor<65537xf32>) -> (tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x512xf32>, tensor<8x65536xf32>, tensor<65537xf32>) {
   %0 = graph.scan add %a dim = 1 : tensor<64x65536xf32>
   %1 = graph.scan add %b dim = 1 : tensor<8x8192xf32>
   %2 = graph.scan add %c dim = 1 : tensor<8x65536xf16>
-  %3 = graph.scan add %d dim = 0 : tensor<65536x8xf32>
+  %3 = graph.scan add %d dim = 0 : tensor<65536x512xf32>
   %4 = graph.scan add %e dim = 1 exclusive : tensor<8x65536xf32>
   %5 = graph.scan add %f dim = 0 : tensor<65537xf32>
-  return %0, %1, %2, %3, %4, %5 : tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x8xf32>, tensor<8x65536xf32>, tensor<65537xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<64x65536xf32>, tensor<8x8192xf32>, tensor<8x65536xf16>, tensor<65536x512xf32>, tensor<8x65536xf32>, tensor<65537xf32>
 }

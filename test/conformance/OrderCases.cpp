@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include "zyx/Graph/Gradient.h"
+
 #include <limits>
 #include <span>
 
@@ -130,6 +132,28 @@ static void addScanForms(std::vector<Case> &cases) {
                        }
                      return outputs;
                    }});
+  // Updates that go to the last marked place before them, by gradients: rows and columns, whole rounds and others,
+  // parts of long rows, rows and updates that hold NaN and infinities.
+  for (DType dtype : {DType::F64, DType::F32, DType::F16})
+    for (const Shape &shape : {Shape{3, 4096}, Shape{5, 300, 40}, Shape{2, 1000, 3}, Shape{4, 17, 70}, Shape{2, 20000},
+                               Shape{1, 16384, 2}, Shape{7, 64, 256}})
+      cases.push_back({"scan.gradient." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+                         const bool isShort = shape[1] < 20;
+                         const NodeId x = isShort ? hurtingRows(b, dtype, shape) : b.x(dtype, shape);
+                         const NodeId seed = isShort ? hurtingRows(b, dtype, shape) : b.x(dtype, shape);
+                         std::vector<NodeId> outputs;
+                         auto add = [&](ReduceKind kind, NodeId of, bool reverse) {
+                           const NodeId y = b.scan(kind, of, 1, false, reverse);
+                           const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{of}});
+                           outputs.push_back(gradients->front().value());
+                         };
+                         for (const ReduceKind kind : {ReduceKind::Max, ReduceKind::Min})
+                           for (const bool reverse : {false, true})
+                             add(kind, x, reverse);
+                         // Each element is as large as all before it.
+                         add(ReduceKind::Max, b.scan(ReduceKind::Max, x, 1), false);
+                         return outputs;
+                       }});
   // Rows that are neighbours, in vectors and strips of them: whole ones, a rest, more than a strip has.
   for (DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64, DType::I32, DType::U8})
     cases.push_back({"scan.columns." + std::string(toString(dtype)), [=](Builder &b) {

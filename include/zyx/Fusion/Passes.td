@@ -126,7 +126,7 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
 def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
   let summary = "Scan few long rows in parts";
   let description = [{
-    A workgroup walks a row of a scan. Where there are few rows, of 2^14 elements or more, each becomes parts that are scanned by
+    A workgroup walks a row of a scan, or eight columns. Where there are few, of 2^14 elements or more, each becomes parts that are scanned by
     themselves, and each element is combined with what the parts before its own have.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
@@ -141,6 +141,34 @@ def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
     %4 = graph.reshape %3 : tensor<8x32x1xf32> -> tensor<8x32xf32>
     %5 = graph.scan add %4 dim = 1 exclusive : tensor<8x32xf32>
     // repeated along the parts, added where a part is not the first one, and reshaped
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def SumSegmentsPass : Pass<"zyx-fusion-sum-segments", "::mlir::func::FuncOp"> {
+  let summary = "Add updates to the last marked place before them by a scan";
+  let description = [{
+    The gradient of a running maximum adds each update to the last place that is marked, of those up to its own: a scatter into
+    zeros at places of which all but those along one dimension are the updates' own. The updates between two marked places lie one
+    behind the other. It is noted on the scatter (`zyx.segments`: rows, their length, and columns) that it is a scan from the end, which
+    begins again in front of each marked place. Places are counted in 32 bits, and marked ones are compared instead of positions.
+
+    Few long rows become parts, as those of a scan. What a part adds up for a place before it is added by a second scatter.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %0 = graph.select %marks, %position, %zero : tensor<4x512x8xi64>
+    %1 = graph.scan max %0 dim = 1 : tensor<4x512x8xi64>
+    // times 8, and 4096 times the first position and the last one added, reshaped
+    %y = graph.scatter add %zeros[%places], %u dim = 0 : (tensor<16384xf32>, tensor<16384xi64>, tensor<16384xf32>) -> tensor<16384xf32>
+    // becomes
+    %0 = graph.select %marks, %own, %first : tensor<4x1x512x8xi32>
+    %1 = graph.scan max %0 dim = 2 : tensor<4x1x512x8xi32>
+    %2 = graph.reshape %1 : tensor<4x1x512x8xi32> -> tensor<16384xi32>
+    %y = graph.scatter add %zeros[%2], %u dim = 0 {zyx.segments = array<i64: 4, 512, 8>}
+       : (tensor<16384xf32>, tensor<16384xi32>, tensor<16384xf32>) -> tensor<16384xf32>
     ```
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];

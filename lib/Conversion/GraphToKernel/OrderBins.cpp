@@ -7,7 +7,6 @@
 #include "OrderBins.h"
 
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
-#include "zyx/Dialect/Graph/Analysis/Views.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -129,10 +128,7 @@ std::unique_ptr<OrderEmitter> createBinOrder(GroupOp group, Operation *op, OpBui
   if (!scatter || isUpdate || machine.threads == 0 || machine.workgroupThreads == 0 || machine.warpSize == 1)
     return nullptr;
   BinShape shape(scatter, machine);
-  // What is scattered into is zeros, or would have to be added.
-  auto zeros = getViewSource(scatter.getX()).getDefiningOp<ConstantOp>();
-  auto elements = zeros ? dyn_cast<DenseElementsAttr>(zeros.getValue()) : DenseElementsAttr();
-  if (shape.parts == 0 || !elements || !elements.isSplat() || !elements.getSplatValue<APFloat>().isPosZero())
+  if (shape.parts == 0 || !addsToZeros(scatter))
     return nullptr;
   return std::make_unique<BinOrder>(group, scatter, builder, shape);
 }

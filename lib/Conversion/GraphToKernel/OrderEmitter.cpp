@@ -6,6 +6,7 @@
 
 #include "GroupKernel.h"
 
+#include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 
 using namespace mlir;
@@ -157,12 +158,19 @@ Value OrderEmitter::isBefore(Value a, Value b, bool isUnsigned, bool descending)
   return arith::OrIOp::create(builder, loc, inOrder, arith::AndIOp::create(builder, loc, isNumber, isNaN));
 }
 
-ScanTypes::ScanTypes(ScanOp scan)
-    : kind(getCombine(scan.getKind(), getElementTypeOrSelf(scan.getX().getType()))),
-      stored(toSignless(getElementTypeOrSelf(scan.getX().getType()))), carried(stored) {
+ScanTypes::ScanTypes(kernel::Combine kind, Type graphElement)
+    : kind(kind), stored(toSignless(graphElement)), carried(stored) {
   if ((stored.isF16() || stored.isBF16()) && (kind == kernel::Combine::Add || kind == kernel::Combine::Mul))
-    carried = Float32Type::get(scan.getContext());
+    carried = Float32Type::get(graphElement.getContext());
 }
+
+ScanTypes::ScanTypes(ScanOp scan)
+    : ScanTypes(getCombine(scan.getKind(), getElementTypeOrSelf(scan.getX().getType())),
+                getElementTypeOrSelf(scan.getX().getType())) {}
+
+ScanTypes::ScanTypes(ScatterOp scatter)
+    : ScanTypes(getCombine(scatter.getKind(), getElementTypeOrSelf(scatter.getX().getType())),
+                getElementTypeOrSelf(scatter.getX().getType())) {}
 
 /// The type with the shape that a value has: of a vector one as long.
 static Type shapedLike(Value value, Type element) {
@@ -193,6 +201,15 @@ kernel::Combine getCombine(ScatterKind kind, Type graphElement) {
     break;
   }
   llvm_unreachable("an element that is set is combined with nothing");
+}
+
+bool addsToZeros(ScatterOp scatter) {
+  auto constant = getViewSource(scatter.getX()).getDefiningOp<ConstantOp>();
+  if (!constant || !constant.getValue().isSplat() || scatter.getKind() != ScatterKind::Add)
+    return false;
+  if (isa<FloatType>(constant.getValue().getElementType()))
+    return constant.getValue().getSplatValue<APFloat>().isPosZero();
+  return constant.getValue().getSplatValue<APInt>().isZero();
 }
 
 Value OrderEmitter::getPlace(ScatterOp scatter, Value index) {

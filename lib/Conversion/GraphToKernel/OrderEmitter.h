@@ -56,6 +56,8 @@ mlir::Value combineElements(mlir::OpBuilder &builder, mlir::Location loc, kernel
 
 /// How a scatter that combines does.
 kernel::Combine getCombine(graph::ir::ScatterKind kind, mlir::Type graphElement);
+/// Whether nothing but zeros, of floats +0, is added to.
+bool addsToZeros(graph::ir::ScatterOp scatter);
 
 /// Builds the kernel of a scan, sort or scatter in the lowered form. Who walks a row is for those that derive to say.
 class OrderEmitter {
@@ -160,14 +162,18 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
 };
 
-/// A scan's elements as it combines them: sums and products of 16 bits in f32.
+/// The elements of a scan, or of a scatter that combines, as they are combined: sums and products of 16 bits in f32.
 struct ScanTypes {
   kernel::Combine kind;
   mlir::Type stored, carried;
 
   explicit ScanTypes(graph::ir::ScanOp scan);
+  explicit ScanTypes(graph::ir::ScatterOp scatter);
   mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element) const;
   mlir::Value round(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum) const;
+
+private:
+  ScanTypes(kernel::Combine kind, mlir::Type graphElement);
 };
 
 /// Whether elements of that type of a sort are compared as unsigned numbers.

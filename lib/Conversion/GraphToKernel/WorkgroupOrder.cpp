@@ -28,11 +28,13 @@ static constexpr int64_t leastShared = 32 << 10;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
+static bool hasWorkgroups(const Workgroups &machine) {
+  return machine.threads != 0 && machine.workgroupThreads != 0 && machine.warpSize != 1 &&
+         machine.sharedBytes >= leastShared;
+}
+
 /// Whether there is a row, or rows are few, for which that is better.
 static bool isForWorkgroups(Operation *op, const Workgroups &machine, bool isUpdate) {
-  if (machine.threads == 0 || machine.workgroupThreads == 0 || machine.warpSize == 1 ||
-      machine.sharedBytes < leastShared)
-    return false;
   if (auto scatter = dyn_cast<ScatterOp>(op)) {
     Rows rows(shapeOf(scatter.getX()), scatter.getDim());
     const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
@@ -61,6 +63,11 @@ void WorkgroupOrder::explain(StringRef name) {
 
 std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op, OpBuilder &builder,
                                                    const Workgroups &machine, bool isUpdate) {
+  if (!hasWorkgroups(machine))
+    return nullptr;
+  if (auto scatter = dyn_cast<ScatterOp>(op); scatter && !isUpdate)
+    if (auto segments = createSegmentSum(group, scatter, builder, machine))
+      return segments;
   if (!isForWorkgroups(op, machine, isUpdate))
     return nullptr;
   if (auto scan = dyn_cast<ScanOp>(op))

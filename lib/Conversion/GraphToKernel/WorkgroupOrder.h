@@ -59,6 +59,10 @@ std::unique_ptr<OrderEmitter> createWorkgroupSort(graph::ir::GroupOp group, grap
 std::unique_ptr<OrderEmitter> createWorkgroupScatter(graph::ir::GroupOp group, graph::ir::ScatterOp scatter,
                                                      mlir::OpBuilder &builder, const Workgroups &machine);
 
+/// Sums of the segments that a note on the scatter names; null where there is none, or where it does not fit.
+std::unique_ptr<OrderEmitter> createSegmentSum(graph::ir::GroupOp group, graph::ir::ScatterOp scatter,
+                                               mlir::OpBuilder &builder, const Workgroups &machine);
+
 /// Whose rows workgroups of the machine walk; null where single programs do that better.
 std::unique_ptr<OrderEmitter> createWorkgroupOrder(graph::ir::GroupOp group, mlir::Operation *op,
                                                    mlir::OpBuilder &builder, const Workgroups &machine, bool isUpdate);

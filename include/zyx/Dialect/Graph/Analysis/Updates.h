@@ -14,6 +14,9 @@ inline constexpr llvm::StringLiteral apartAttrName = "zyx.apart";
 /// On a scatter that adds along dimension 0: updates fall into so many parts of as many in row-major order, and those
 /// of part p name rows of part p of the result alone, or none.
 inline constexpr llvm::StringLiteral scatterPartsAttrName = "zyx.scatter_parts";
+/// On a scatter along the only dimension of its result, [outer, extent, inner] in row-major order. Along the extent an
+/// update goes to its own place or to one before; these do not decrease, and each of them goes to itself.
+inline constexpr llvm::StringLiteral segmentsAttrName = "zyx.segments";
 
 } // namespace zyx::graph::ir
 
