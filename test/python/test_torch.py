@@ -179,6 +179,49 @@ def test_refusals():
         compiled(lambda x: x + 1, options={"fast": True})(torch.randn(3))
 
 
+def test_systems_of_equations():
+    """Factorizations and what they solve; a singular matrix raises as in eager mode."""
+    def function(a, b):
+        return torch.linalg.solve(a, b), torch.linalg.inv(a), torch.linalg.slogdet(a), torch.linalg.cholesky(a @ a.mT)
+
+    a, b = torch.randn(2, 5, 5) + 3 * torch.eye(5), torch.randn(2, 5, 3)
+    step = compiled(function)
+    for got, expected in zip(step(a, b), function(a, b)):
+        close(got, expected, 1e-4)
+    with pytest.raises(torch.linalg.LinAlgError, match="singular"):
+        step(torch.zeros(2, 5, 5), b)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_gradients_of_systems(is_turned):
+    """PyTorch's derivatives use the factors, which are those of the transposed matrix where that lies in row-major order."""
+    functions = [torch.linalg.solve, lambda a, b: torch.linalg.det(a) * b.sum(), lambda a, b: torch.linalg.slogdet(a)[1] + b.sum(),
+                 lambda a, b: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b), lambda a, b: torch.linalg.inv(a) @ b]
+    a, b = torch.randn(4, 3, 3) + torch.eye(3), torch.randn(4, 3, 2)
+    a = a.mT if is_turned else a
+    for function in functions:
+        slopes = []
+        for each in (function, compiled(function)):
+            x, y = a.detach().requires_grad_(), b.detach().requires_grad_()
+            result = each(x, y)
+            (result * torch.linspace(0.5, 1.5, result.numel()).reshape(result.shape)).sum().backward()
+            slopes += [x.grad, y.grad]
+        close(slopes[2], slopes[0], 1e-3)
+        close(slopes[3], slopes[1], 1e-3)
+
+
+def test_gamma_and_bessel_functions():
+    x = torch.tensor([-7.3, -1.5, -0.2, 1e-3, 0.7, 1.0, 2.0, 5.5, 40.0, 70.0, 300.0], dtype=torch.float64)
+
+    def function(x):
+        return (torch.lgamma(x), torch.digamma(x), torch.polygamma(1, x), torch.polygamma(3, x), torch.special.i0e(x),
+                torch.special.i1e(x), torch.special.bessel_j0(x), torch.special.bessel_j1(x))
+
+    for got, expected in zip(compiled(function)(x), function(x)):
+        # PyTorch's own have six digits at some places.
+        torch.testing.assert_close(got, expected, rtol=1e-6, atol=1e-6)
+
+
 def test_ops_left_to_eager_mode():
     def function(x):
         return torch.linalg.svdvals(torch.sin(x)) * 2, torch.cos(x)

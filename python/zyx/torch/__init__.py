@@ -7,7 +7,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from . import _lower, _movement, _network, _pointwise, _random, _reduction
+from . import _linalg, _movement, _network, _pointwise, _random, _reduction, _special
 from ._compile import compiled
 from ._lower import OPS, Refused
 
@@ -18,9 +18,11 @@ __all__ = ["Refused", "backend", "decompositions", "ops"]
 def decompositions():
     """What ATen ops are made of: PyTorch's core decompositions, and others where zyx has no op of its own."""
     from torch._decomp import core_aten_decompositions, decomposition_table
-    table = {target: function for target, function in core_aten_decompositions().items() if target not in OPS}
+    # These make complex numbers by writing into parts of them, which AOTAutograd does not take.
+    left = {*OPS, torch.ops.aten.complex.default, torch.ops.aten.polar.default}
+    table = {target: function for target, function in core_aten_decompositions().items() if target not in left}
     for target, function in decomposition_table.items():
-        if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten" and target not in OPS:
+        if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten" and target not in left:
             table.setdefault(target, function)
     return table
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What runs in the place of a graph: programs, one for each set of shapes and strides, over the memory of tensors."""
 import collections
+import functools
 import operator
 import threading
 
@@ -9,7 +10,7 @@ import torch
 
 from .. import _zyx
 from . import _random
-from ._lower import Refused, expand, reason, walk, where_of
+from ._lower import Refused, aten, expand, reason, walk, where_of
 
 # Programs of one graph: with open extents each set of them has its own.
 MOST_PROGRAMS = 64
@@ -202,6 +203,36 @@ class Compiled:
         return torch.utils._pytree.tree_unflatten(results, self.spec)
 
 
+def _lift_checks(graph):
+    """Takes out of a graph what raises where a factorization failed. The numbers that it looks at become results behind the
+    others: a list of the functions that look at them there."""
+    checks, infos = [], []
+    for node in list(graph.nodes):
+        if node.target is not torch.ops.higher_order.with_effects or node.args[1] is not aten._linalg_check_errors.default:
+            continue
+        token, _, info, name = node.args
+        checks.append(functools.partial(aten._linalg_check_errors.default, api_name=name, is_matrix=node.kwargs["is_matrix"]))
+        infos.append(info)
+        for user in list(node.users):
+            user.replace_all_uses_with(token)
+            graph.erase_node(user)
+        graph.erase_node(node)
+    if checks:
+        output = next(node for node in graph.nodes if node.op == "output")
+        output.args = ((*output.args[0], *infos),)
+    return checks
+
+
+def _checked(function, checks):
+    def call(*arguments):
+        results = function(*arguments)
+        for check, info in zip(checks, results[-len(checks):]):
+            check(info)
+        return results[:-len(checks)]
+
+    return call
+
+
 def refusals(graph):
     """The nodes that zyx does not compute, with reasons."""
     found = {}
@@ -224,6 +255,7 @@ def compiled(module, example, left):
             if not isinstance(value, torch.Tensor):
                 raise Refused(f"zyx.torch: a part of the graph is a {type(value).__name__}, and no tensor")
             node.meta.setdefault("val", value)
+    checks = _lift_checks(graph)
     bad = refusals(graph)
     refused = {}
     for node, why in bad.items():
@@ -232,9 +264,8 @@ def compiled(module, example, left):
     if refused:
         raise Refused("zyx.torch: " + "; ".join(refused.values()) +
                       ". options={'eager': [names]} leaves ops to eager mode, options={'eager': True} all of these")
-    if not bad:
-        return Compiled(module)
-    return _split(module, bad)
+    function = _split(module, bad) if bad else Compiled(module)
+    return _checked(function, checks) if checks else function
 
 
 def _split(module, bad):

@@ -605,3 +605,33 @@ def _triangular(x, k, upper):
     rows, columns = iota(x.shape, x.ndim - 2), iota(x.shape, x.ndim - 1)
     keeps = expand(columns - rows >= k if upper else columns - rows <= k, x.shape)
     return select_where(keeps, x, full(x.shape, 0, x.dtype))
+
+
+@op(aten.masked_scatter_backward.default)
+def masked_scatter_backward(node, gradient, mask, sizes):
+    count = math.prod(sizes)
+    flat = reshape(cast(expand(mask, gradient.shape), int64), (gradient.size,))
+    places = where(flat != 0, _zyx._cumsum(flat, 0) - flat, full((), -1, int64))
+    made = _zyx._scatter(full((count,), 0, gradient.dtype), places, reshape(gradient, (gradient.size,)), 0, "set")
+    return reshape(made, sizes)
+
+
+@op(aten.nonzero_static.default)
+def nonzero_static(node, x, *, size, fill_value=-1):
+    if x.size == 0 or x.ndim == 0 or size == 0:
+        return full((size, x.ndim), fill_value, int64) if x.ndim else full((size, 0), 0, int64)
+    mask = reshape(cast(x != 0 if x.dtype is not _zyx.bool else x, int64), (x.size,))
+    rank = where(mask != 0, _zyx._cumsum(mask, 0) - mask, full((), -1, int64))
+    own = _zyx._arange(0, x.size, 1, int64)
+    flat = _zyx._scatter(full((size,), -1, int64), rank, own, 0, "set")
+    columns, rest = [], flat
+    for extent in reversed(x.shape):
+        columns.append(_zyx.remainder(rest, extent))
+        rest = _zyx.floor_divide(rest, extent)
+    found = _zyx._stack(columns[::-1], 1)
+    return where(expand(reshape(flat, (size, 1)) >= 0, found.shape), found, full((), fill_value, int64))
+
+
+@op(aten._efficientzerotensor.default)
+def zero_tensor(node, size, **_):
+    return full(size, 0, result_dtype(node))

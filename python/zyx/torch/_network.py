@@ -482,8 +482,7 @@ def upsample_backward(node, gradient, size, shape, corners, *scales):
 def cdist(node, a, b, p, mode):
     if a.shape[-1] == 0:
         return full(shape_of(node), 0, a.dtype)
-    a, b = wide(a), wide(b)
-    return norm_of(_zyx._unsqueeze(a, -2) - _zyx._unsqueeze(b, -3), p, [-1], False)
+    return _distances(wide(a), wide(b), p)
 
 
 @op(aten._pdist_forward.default)
@@ -493,3 +492,122 @@ def pdist(node, x, p=2):
         return full((0,), 0, x.dtype)
     left, right = (asarray([row[i] for row in rows], dtype=int64) for i in (0, 1))
     return norm_of(_zyx._take(x, left, 0) - _zyx._take(x, right, 0), p, [-1], False)
+
+
+def _distances(a, b, p):
+    return norm_of(_zyx._unsqueeze(a, -2) - _zyx._unsqueeze(b, -3), p, [-1], False)
+
+
+def norm_slope(difference, norm, gradient, p):
+    """The gradient of a p-norm along the last axis, 0 where the norm is."""
+    norm, gradient = _zyx._unsqueeze(norm, -1), _zyx._unsqueeze(gradient, -1)
+    size = F.abs(difference)
+    sign = cast(cast(difference > 0, _zyx.int8) - cast(difference < 0, _zyx.int8), difference.dtype)
+    if p == 0:
+        return difference * 0.0
+    if p == 1:
+        return sign * gradient
+    if p == math.inf:
+        return where(size == norm, sign * gradient, 0.0)
+    safe = where(norm == 0, 1.0, norm)
+    if p == 2:
+        slope = difference / safe
+    else:
+        slope = where(size == 0, 0.0, sign * _zyx.pow(where(size == 0, 1.0, size) / safe, float(p - 1)))
+    return where(norm == 0, 0.0, slope * gradient)
+
+
+@op(aten._cdist_backward.default)
+def cdist_backward(node, gradient, a, b, p, distances):
+    if a.size == 0 or gradient.size == 0:
+        return full(a.shape, 0, a.dtype)
+    slope = norm_slope(_zyx._unsqueeze(a, -2) - _zyx._unsqueeze(b, -3), distances, gradient, p)
+    return _zyx._sum(slope, [slope.ndim - 2], False)
+
+
+@op(aten._pdist_backward.default)
+def pdist_backward(node, gradient, x, p, distances):
+    rows = [(i, j) for i in range(x.shape[0]) for j in range(i + 1, x.shape[0])]
+    if not rows or not x.size:
+        return full(x.shape, 0, x.dtype)
+    left, right = (asarray([row[i] for row in rows], dtype=int64) for i in (0, 1))
+    slope = norm_slope(_zyx._take(x, left, 0) - _zyx._take(x, right, 0), distances, gradient, p)
+    found = _zyx._scatter(full(x.shape, 0, x.dtype), left, slope, 0, "add")
+    return _zyx._scatter(found, right, -slope, 0, "add")
+
+
+# Grids
+
+
+def _sampled(x, grid, mode, padding, corners):
+    from ..onnx._sampling import grid_sampled
+    return grid_sampled(x, grid, ("linear", "nearest", "cubic")[mode], ("zeros", "border", "reflection")[padding], corners)
+
+
+def _limit_empty(node):
+    return "samples an array without elements" if any(0 in meta_of(each).shape for each in node.args[:2]) else None
+
+
+# Of two axes PyTorch's decomposition is taken, which has cubic modes as eager mode has them.
+@op(aten.grid_sampler_3d.default, limit=_limit_empty)
+def grid_sampler(node, x, grid, mode, padding, corners):
+    return cast(_sampled(wide(x), wide(grid), mode, padding, corners), x.dtype)
+
+
+def _limit_grids(node):
+    if node.args[3] == 2 and node.args[4] == 1:
+        return "is cubic up to a border, whose gradient zyx.torch has not"
+    if node.args[4] == 2:
+        return "mirrors coordinates, whose gradient zyx.torch has not"
+    return None if meta_of(node.args[1]).numel() else "samples an array without elements"
+
+
+@op(aten.grid_sampler_2d_backward.default, aten.grid_sampler_3d_backward.default, limit=_limit_grids)
+def grid_sampler_backward(node, gradient, x, grid, mode, padding, corners, wanted):
+    made = gradients(lambda x, grid: _sampled(x, grid, mode, padding, corners), [wide(x), wide(grid)], wide(gradient))
+    return made[0] if wanted[0] else None, made[1] if wanted[1] else None
+
+
+# Padding by elements
+
+
+def _edged(x, amounts):
+    for i in range(len(amounts) // 2):
+        axis = x.ndim - 1 - i
+        extent = x.shape[axis]
+        places = [min(max(at, 0), extent - 1) for at in range(-amounts[2 * i], extent + amounts[2 * i + 1])]
+        x = _zyx._take(x, asarray(places, dtype=int64), axis)
+    return x
+
+
+@op(aten.replication_pad1d_backward.default, aten.replication_pad2d_backward.default, aten.replication_pad3d_backward.default)
+def replication_backward(node, gradient, x, amounts):
+    if 0 in x.shape:
+        return full(x.shape, 0, x.dtype)
+    return gradients(lambda x: _edged(x, amounts), [wide(x)], wide(gradient))[0]
+
+
+# Means of the elements that a smaller picture's element covers
+
+
+@op(aten._upsample_bilinear2d_aa.default)
+def upsample_antialiased(node, x, size, corners, *scales):
+    y = wide(x)
+    for i, target in enumerate(size):
+        axis = x.ndim - len(size) + i
+        extent = x.shape[axis]
+        given = scales[i] if i < len(scales) else None
+        if corners:
+            step = (extent - 1) / (target - 1) if target > 1 else 0.0
+        else:
+            step = 1 / given if given else extent / target
+        reach = max(step, 1.0)
+        taps = []
+        for at in range(target):
+            centre = step * (at + 0.5)
+            low, high = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), extent)
+            row = [(place, max(1 - abs((place - centre + 0.5) / reach), 0.0)) for place in range(low, high)]
+            total = sum(weight for _, weight in row)
+            taps.append([(place, weight / total) for place, weight in row])
+        y = _axis_weights(y, axis, taps)
+    return cast(y, x.dtype)
