@@ -4,6 +4,9 @@
   utils/scores.py array-api [--device=DEVICE] [--function=NAME] [--build=build/release]
   utils/scores.py onnx [--device=DEVICE] [--function=TEXT] [--build=build/release] [--log=FILE]
   utils/scores.py onnx --runtime=onnxruntime --python=PYTHON
+  utils/scores.py torch --python=PYTHON [--function=NAME] [--samples=2] [--seconds=S] [--part=1/4] [--log=FILE]
+  utils/scores.py models --python=PYTHON [--function=NAME]
+  utils/scores.py --doors --python=PYTHON
 
 array-api: each function of the array API standard 2024.12, with each of its dtypes, on shapes that hurt, compared with
 array-api-strict. A cell, of a function and a dtype, is right where all of its samples are. Prints what is wrong, a row for
@@ -12,6 +15,11 @@ each function that is not right in all dtypes, and the score; exits with 1 where
 onnx: the 2,033 cases of the backend suite of the package onnx, by zyx.onnx.load(). Prints a line for each case that is not
 right, the score by category, and the reasons of refusals; exits with 1 where an answer is wrong. --function takes cases
 with a text in their name. With --runtime=onnxruntime another Python, which has that package, runs ONNX Runtime instead.
+
+torch: samples of PyTorch's ops (op_db) through the backend of torch.compile, forward in f32, bf16 and i64, and gradients in
+f32 and bf16, by a Python that has torch and expecttest. --samples is how many of each op's first ones, and half as many of
+the others. --part takes every fourth op. models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has
+them, with random weights beside eager mode. --doors is both; they need large downloads, which check.sh does not make.
 """
 import argparse
 import os
@@ -80,9 +88,73 @@ def onnx(options):
     return 1 if whole["wrong"] else 0
 
 
+def torch(options):
+    sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
+    import collections
+    import warnings
+    warnings.simplefilter("ignore")
+    import logging
+    logging.disable(logging.WARNING)
+    import torch
+    import torch_suite
+    from torch.testing._internal.common_methods_invocations import op_db
+    torch.set_num_threads(1)
+    began, table = time.perf_counter(), collections.defaultdict(collections.Counter)
+    part, parts = map(int, options.part.split("/"))
+    log = open(options.log, "w") if options.log else None
+    for number, info in enumerate(op_db):
+        if options.function not in (None, info.name) or number % parts != part - 1:
+            continue
+        for backward in (False, True):
+            for name, dtype in torch_suite.DTYPES.items():
+                if dtype not in info.dtypes or backward and not (info.supports_autograd and dtype.is_floating_point):
+                    continue
+                try:
+                    samples = torch_suite.samples(info, dtype, backward, options.samples)
+                except Exception as error:
+                    print(f"no samples of {info.name}: {error}")
+                    continue
+                for at, sample in enumerate(samples):
+                    result, why = torch_suite.run(info, sample, dtype, backward)
+                    table[backward, name][result] += 1
+                    text = f"{result} {'backward' if backward else 'forward'} {name} {info.name} {info.variant_test_name} {at}: {why[:300]!r}"
+                    if log and result != "right":
+                        print(text, file=log, flush=True)
+                    if result in ("wrong", "failed"):
+                        print(text, flush=True)
+        if options.seconds and time.perf_counter() - began > options.seconds:
+            print(f"ends after {number + 1} of {len(op_db)} ops, as --seconds says")
+            break
+    kinds = ("right", "wrong", "failed", "refused", "untraced", "undefined", "skipped")
+    print(f"| pass | dtype | {' | '.join(kinds)} | right of all that have an answer |\n|{'---|' * (len(kinds) + 3)}")
+    wrong = 0
+    for backward in (False, True):
+        whole = collections.Counter()
+        for name in (*torch_suite.DTYPES, "all"):
+            row = table[backward, name] if name != "all" else whole
+            whole += row if name != "all" else collections.Counter()
+            count = sum(row[kind] for kind in kinds[:5])
+            if count:
+                print(f"| {'backward' if backward else 'forward'} | {name} | {' | '.join(str(row[kind]) for kind in kinds)} | "
+                      f"{100 * row['right'] / count:.1f} % |")
+        wrong += whole["wrong"]
+    print(f"torch {torch.__version__}, part {options.part}; {time.perf_counter() - began:.0f} s")
+    return 1 if wrong else 0
+
+
+def models(options):
+    sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
+    import torch_models
+    return torch_models.main(options.function)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", choices=["array-api", "onnx"])
+    parser.add_argument("suite", nargs="?", choices=["array-api", "onnx", "torch", "models"])
+    parser.add_argument("--doors", action="store_true")
+    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--function")
     parser.add_argument("--runtime", choices=["zyx", "onnxruntime"], default="zyx")
@@ -90,13 +162,17 @@ def main():
     parser.add_argument("--log")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     options = parser.parse_args()
+    if (options.suite is None) != options.doors:
+        parser.error("a suite, or --doors")
     python = options.python or ROOT / "build" / "python" / "bin" / "python"
     # The environment that utils/install.sh makes has array-api-strict and onnx.
     if python.exists() and pathlib.Path(sys.prefix).resolve() != python.parent.parent.resolve():
         os.execv(python, [str(python), "-B", *sys.argv])
     os.environ["ZYX_DEVICE"] = options.device
     os.environ.setdefault("ZYX_CACHE_DIR", "off")
-    return onnx(options) if options.suite == "onnx" else array_api(options)
+    if options.doors:
+        return torch(options) | models(options)
+    return {"onnx": onnx, "array-api": array_api, "torch": torch, "models": models}[options.suite](options)
 
 
 if __name__ == "__main__":

@@ -336,6 +336,9 @@ static void bindNetworks(nb::module_ &module) {
     options.padding = dimsOf(std::move(padding));
     return Array{x.value.avgPool(dimsOf(std::move(window)), options, here())};
   });
+  module.def("_triangular_solve", [](const Array &a, const Array &b, bool upper, bool unitDiagonal) {
+    return Array{triangularSolve(a.value, b.value, {.upper = upper, .unitDiagonal = unitDiagonal}, here())};
+  });
   module.def("_attention", [](const Array &queries, const Array &keys, const Array &values, std::optional<Array> mask,
                               bool causal, std::optional<double> scale) {
     DotProductAttentionOptions options;

@@ -123,7 +123,11 @@ def _from_object(obj, share):
 
 def from_dlpack(x, /, *, device=None, copy=None):
     """An array over the memory of another library, which must not change from then on. Bools are copied, and with
-    copy=True all elements are."""
+    copy=True all elements are.
+
+        >>> zyx.from_dlpack(zyx.asarray([1, 2])).tolist()
+        [1, 2]
+    """
     if isinstance(x, Array):
         return _placed(x, device)
     kind = x.__dlpack_device__()[0]
@@ -137,7 +141,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """An array of one number."""
+    """An array of one number.
+
+        >>> zyx.full((2,), 7).tolist()
+        [7, 7]
+    """
     shape = to_shape(shape)
     if isinstance(fill_value, Array):
         fill_value = fill_value.item()
@@ -152,12 +160,20 @@ def full(shape, fill_value, *, dtype=None, device=None):
 
 
 def zeros(shape, *, dtype=None, device=None):
-    """An array of zeros, of float32 where nothing else is said."""
+    """An array of zeros, of float32 where nothing else is said.
+
+        >>> zyx.zeros((2, 2)).tolist()
+        [[0.0, 0.0], [0.0, 0.0]]
+    """
     return _placed(_zyx._full(to_shape(shape), 0, float32 if dtype is None else to_dtype(dtype)), device)
 
 
 def ones(shape, *, dtype=None, device=None):
-    """An array of ones, of float32 where nothing else is said."""
+    """An array of ones, of float32 where nothing else is said.
+
+        >>> zyx.ones(2, dtype=zyx.int32).tolist()
+        [1, 1]
+    """
     return _placed(_zyx._full(to_shape(shape), 1, float32 if dtype is None else to_dtype(dtype)), device)
 
 
@@ -183,7 +199,11 @@ def empty_like(x, /, *, dtype=None, device=None):
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """start, start + step, ... below stop: of int64, or of float32 where one of them is a float."""
+    """start, start + step, ... below stop: of int64, or of float32 where one of them is a float.
+
+        >>> zyx.arange(2, 10, 3).tolist()
+        [2, 5, 8]
+    """
     if stop is None:
         start, stop = 0, start
     numbers = (start, stop, step)
@@ -199,7 +219,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
-    """`num` numbers with equal distances, the last of which is `stop` where `endpoint` is set."""
+    """`num` numbers with equal distances, the last of which is `stop` where `endpoint` is set.
+
+        >>> zyx.linspace(0, 1, 3).tolist()
+        [0.0, 0.5, 1.0]
+    """
     dtype = float32 if dtype is None else to_dtype(dtype)
     start, stop = float(start), float(stop)
     parts = num - 1 if endpoint else num
@@ -213,23 +237,39 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
-    """1 on a diagonal, 0 elsewhere."""
+    """1 on a diagonal, 0 elsewhere.
+
+        >>> zyx.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     columns = n_rows if n_cols is None else n_cols
     return _placed(_zyx._eye(n_rows, columns, k, float32 if dtype is None else to_dtype(dtype)), device)
 
 
 def tril(x, /, *, k=0):
-    """Matrices with 0 above a diagonal."""
+    """Matrices with 0 above a diagonal.
+
+        >>> zyx.tril(zyx.ones((2, 2))).tolist()
+        [[1.0, 0.0], [1.0, 1.0]]
+    """
     return _zyx._tril(x, k)
 
 
 def triu(x, /, *, k=0):
-    """Matrices with 0 below a diagonal."""
+    """Matrices with 0 below a diagonal.
+
+        >>> zyx.triu(zyx.ones((2, 2))).tolist()
+        [[1.0, 1.0], [0.0, 1.0]]
+    """
     return _zyx._triu(x, k)
 
 
 def meshgrid(*arrays, indexing="xy"):
-    """Coordinates of a grid: an array for each of these of one dimension."""
+    """Coordinates of a grid: an array for each of these of one dimension.
+
+        >>> [x.tolist() for x in zyx.meshgrid(zyx.asarray([1, 2]), zyx.asarray([3]))]
+        [[[1, 2]], [[3, 3]]]
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not '{indexing}'")
     if len({x.dtype for x in arrays}) > 1:

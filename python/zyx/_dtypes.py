@@ -121,7 +121,11 @@ def promote(a, b):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype of an expression of arrays, dtypes and numbers of Python."""
+    """The dtype of an expression of arrays, dtypes and numbers of Python.
+
+        >>> zyx.result_type(zyx.int8, zyx.uint8)
+        zyx.int16
+    """
     numbers = [each for each in arrays_and_dtypes if isinstance(each, (bool, int, float, complex))]
     dtypes = [each.dtype if isinstance(each, Array) else to_dtype(each) for each in arrays_and_dtypes
               if not isinstance(each, (bool, int, float, complex))]
@@ -140,7 +144,11 @@ def result_type(*arrays_and_dtypes):
 
 
 def can_cast(from_, to, /):
-    """Whether every element of one dtype is one of another, by the rules of promotion."""
+    """Whether every element of one dtype is one of another, by the rules of promotion.
+
+        >>> zyx.can_cast(zyx.int8, zyx.int32)
+        True
+    """
     source = from_.dtype if isinstance(from_, Array) else to_dtype(from_)
     target = to_dtype(to)
     try:
@@ -150,7 +158,11 @@ def can_cast(from_, to, /):
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype is of a kind, such as "integral", another dtype, or one of several of these."""
+    """Whether a dtype is of a kind, such as "integral", another dtype, or one of several of these.
+
+        >>> zyx.isdtype(zyx.float32, "real floating")
+        True
+    """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
     if isinstance(kind, str):
@@ -161,7 +173,11 @@ def isdtype(dtype, kind):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements in another dtype. Floats become integers towards 0, and the nearest one that there is."""
+    """The elements in another dtype. Floats become integers towards 0, and the nearest one that there is.
+
+        >>> zyx.astype(zyx.asarray([1.7, -1.7]), zyx.int32).tolist()
+        [1, -1]
+    """
     result = _zyx._cast(x, to_dtype(dtype))
     return result if device is None else _zyx._to_device(result, device)
 

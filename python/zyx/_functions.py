@@ -102,7 +102,11 @@ trunc = _rounding("trunc", "The whole number towards 0.")
 
 
 def abs(x, /):
-    """The size without the sign."""
+    """The size without the sign.
+
+        >>> zyx.abs(zyx.asarray([-2, 3])).tolist()
+        [2, 3]
+    """
     return _array(x, "abs").__abs__()
 
 
@@ -115,7 +119,11 @@ def positive(x, /):
 
 
 def bitwise_invert(x, /):
-    """Every bit the other way round."""
+    """Every bit the other way round.
+
+        >>> zyx.bitwise_invert(zyx.asarray([0, 5])).tolist()
+        [-1, -6]
+    """
     return ~_array(x, "bitwise_invert")
 
 
@@ -146,7 +154,11 @@ def isnan(x, /):
 
 
 def sign(x, /):
-    """-1, 0 or 1; NaN of NaN."""
+    """-1, 0 or 1; NaN of NaN.
+
+        >>> zyx.sign(zyx.asarray([-2.0, 0.0, 3.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
     x = _expect(x, "numbers", "sign")
     result = _zyx._sign(x)
     return _zyx._where(_zyx.not_equal(x, x), x, result) if x.dtype.is_float else result
@@ -157,7 +169,11 @@ def square(x, /):
 
 
 def clip(x, /, min=None, max=None):
-    """min(max(x, min), max), of the dtype of x."""
+    """min(max(x, min), max), of the dtype of x.
+
+        >>> zyx.clip(zyx.asarray([-2, 0, 9]), 0, 5).tolist()
+        [0, 0, 5]
+    """
     x = _expect(x, "numbers", "clip")
     result = x
     for bound, function in ((min, _zyx.maximum), (max, _zyx.minimum)):
@@ -227,14 +243,22 @@ def _sum_dtype(x, dtype):
 
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The sum along an axis, several of them, or all. Of integers and bools it has 64 bits, unless `dtype` says other."""
+    """The sum along an axis, several of them, or all. Of integers and bools it has 64 bits, unless `dtype` says other.
+
+        >>> zyx.sum(zyx.asarray([[1, 2], [3, 4]]), axis=0).tolist()
+        [4, 6]
+    """
     x = _array(x, "sum")
     return _zyx._cast(_reduced(_zyx._sum, _zyx._cast(x, _sum_dtype(x, dtype)), axis, keepdims, "sum"),
                       _sum_dtype(x, dtype))
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The product along an axis, several of them, or all."""
+    """The product along an axis, several of them, or all.
+
+        >>> zyx.prod(zyx.asarray([2, 3, 4])).item()
+        24
+    """
     x = _array(x, "prod")
     return _zyx._cast(_reduced(_zyx._prod, _zyx._cast(x, _sum_dtype(x, dtype)), axis, keepdims, "prod"),
                       _sum_dtype(x, dtype))
@@ -257,46 +281,78 @@ min = _extreme("min", _zyx._min, "The smallest element along an axis, several of
 
 
 def mean(x, /, *, axis=None, keepdims=False):
-    """The mean of floats along an axis, several of them, or all."""
+    """The mean of floats along an axis, several of them, or all.
+
+        >>> zyx.mean(zyx.asarray([[1.0, 3.0], [5.0, 7.0]]), axis=1, keepdims=True).tolist()
+        [[2.0], [6.0]]
+    """
     return _reduced(_zyx._mean, _expect(x, "floats", "mean"), axis, keepdims, "mean")
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The variance: squared distances to the mean, divided by their number less `correction`."""
+    """The variance: squared distances to the mean, divided by their number less `correction`.
+
+        >>> zyx.var(zyx.asarray([1.0, 3.0])).item()
+        1.0
+    """
     x = _expect(x, "floats", "var")
     return _reduced(lambda x, axes, keepdims: _zyx._var(x, axes, keepdims, float(correction)), x, axis, keepdims, "var")
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The root of var()."""
+    """The root of var().
+
+        >>> zyx.std(zyx.asarray([1.0, 5.0])).item()
+        2.0
+    """
     x = _expect(x, "floats", "std")
     wide = _zyx._cast(x, float32) if x.dtype.itemsize < 4 else x
     return _zyx._cast(_zyx._sqrt(var(wide, axis=axis, correction=correction, keepdims=keepdims)), x.dtype)
 
 
 def all(x, /, *, axis=None, keepdims=False):
-    """Whether all elements are not 0."""
+    """Whether all elements are not 0.
+
+        >>> zyx.all(zyx.asarray([[1, 0], [2, 3]]), axis=1).tolist()
+        [False, True]
+    """
     return _reduced(_zyx._all, _array(x, "all"), axis, keepdims, "all")
 
 
 def any(x, /, *, axis=None, keepdims=False):
-    """Whether an element is not 0."""
+    """Whether an element is not 0.
+
+        >>> zyx.any(zyx.asarray([[1, 0], [0, 0]]), axis=1).tolist()
+        [True, False]
+    """
     return _reduced(_zyx._any, _array(x, "any"), axis, keepdims, "any")
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
-    """How many elements are not 0, as int64."""
+    """How many elements are not 0, as int64.
+
+        >>> zyx.count_nonzero(zyx.asarray([0, 5, 7])).item()
+        2
+    """
     x = _array(x, "count_nonzero")
     return sum(_zyx._cast(_zyx._cast(x, boolean), int64), axis=axis, keepdims=keepdims)
 
 
 def logsumexp(x, /, *, axis=None, keepdims=False):
-    """log(sum(exp(x))) without overflow."""
+    """log(sum(exp(x))) without overflow.
+
+        >>> zyx.logsumexp(zyx.asarray([1000.0])).item()
+        1000.0
+    """
     return _reduced(_zyx._logsumexp, _expect(x, "floats", "logsumexp"), axis, keepdims, "logsumexp")
 
 
 def softmax(x, /, *, axis=-1):
-    """exp(x) over its sum along an axis."""
+    """exp(x) over its sum along an axis.
+
+        >>> zyx.softmax(zyx.asarray([1.0, 1.0])).tolist()
+        [0.5, 0.5]
+    """
     return _zyx._softmax(_expect(x, "floats", "softmax"), axis)
 
 
@@ -351,7 +407,11 @@ cumulative_prod.__doc__ = "Products of the elements up to each one along an axis
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
-    """Differences of neighbours along an axis, `n` times."""
+    """Differences of neighbours along an axis, `n` times.
+
+        >>> zyx.diff(zyx.asarray([1, 4, 9])).tolist()
+        [3, 5]
+    """
     x = _expect(x, "numbers", "diff")
     axis = _axis(x, axis, "diff")
     parts = [part for part in (prepend, x, append) if part is not None]
@@ -368,7 +428,11 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
 
 
 def reshape(x, /, shape, *, copy=None):
-    """The elements in row-major order in another shape, of which one extent may be -1."""
+    """The elements in row-major order in another shape, of which one extent may be -1.
+
+        >>> zyx.reshape(zyx.arange(6), (2, -1)).tolist()
+        [[0, 1, 2], [3, 4, 5]]
+    """
     x = _array(x, "reshape")
     shape = to_shape(shape)
     if x.size == 0 and -1 in shape:
@@ -380,7 +444,11 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def permute_dims(x, /, axes):
-    """Axis i of the result is axis axes[i]."""
+    """Axis i of the result is axis axes[i].
+
+        >>> zyx.permute_dims(zyx.zeros((2, 3, 4)), (2, 0, 1)).shape
+        (4, 2, 3)
+    """
     x = _array(x, "permute_dims")
     order = _axes(x, tuple(axes), "permute_dims")
     if len(order) != x.ndim:
@@ -389,7 +457,11 @@ def permute_dims(x, /, axes):
 
 
 def moveaxis(x, source, destination, /):
-    """The axes of `source` at the places of `destination`; the others keep their order."""
+    """The axes of `source` at the places of `destination`; the others keep their order.
+
+        >>> zyx.moveaxis(zyx.zeros((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
     x = _array(x, "moveaxis")
     sources, targets = _axes(x, source, "moveaxis"), _axes(x, destination, "moveaxis")
     if len(sources) != len(targets):
@@ -401,12 +473,20 @@ def moveaxis(x, source, destination, /):
 
 
 def matrix_transpose(x, /):
-    """Matrices in the last two dimensions, transposed."""
+    """Matrices in the last two dimensions, transposed.
+
+        >>> zyx.matrix_transpose(zyx.asarray([[1, 2], [3, 4]])).tolist()
+        [[1, 3], [2, 4]]
+    """
     return _array(x, "matrix_transpose").mT
 
 
 def expand_dims(x, /, axis=0):
-    """A new axis of extent 1, or several."""
+    """A new axis of extent 1, or several.
+
+        >>> zyx.expand_dims(zyx.zeros(3), axis=(0, 2)).shape
+        (1, 3, 1)
+    """
     x = _array(x, "expand_dims")
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     ndim = x.ndim + len(axes)
@@ -423,7 +503,11 @@ def expand_dims(x, /, axis=0):
 
 
 def squeeze(x, /, axis):
-    """Without those axes, which have an extent of 1."""
+    """Without those axes, which have an extent of 1.
+
+        >>> zyx.squeeze(zyx.zeros((1, 3)), axis=0).shape
+        (3,)
+    """
     x = _array(x, "squeeze")
     axes = _axes(x, axis, "squeeze")
     for each in axes:
@@ -433,14 +517,22 @@ def squeeze(x, /, axis):
 
 
 def flip(x, /, *, axis=None):
-    """The elements in the opposite order along an axis, several of them, or all."""
+    """The elements in the opposite order along an axis, several of them, or all.
+
+        >>> zyx.flip(zyx.asarray([1, 2, 3])).tolist()
+        [3, 2, 1]
+    """
     x = _array(x, "flip")
     axes = _axes(x, axis, "flip")
     return _zyx._flip(x, axes) if axes else x
 
 
 def roll(x, /, shift, *, axis=None):
-    """Elements move on by `shift`; what leaves at one end enters at the other."""
+    """Elements move on by `shift`; what leaves at one end enters at the other.
+
+        >>> zyx.roll(zyx.asarray([1, 2, 3]), 1).tolist()
+        [3, 1, 2]
+    """
     x = _array(x, "roll")
     if axis is None:
         if x.size == 0:
@@ -460,7 +552,11 @@ def roll(x, /, shift, *, axis=None):
 
 
 def broadcast_to(x, /, shape):
-    """A shape in which extents of 1 grew and new axes came in front."""
+    """A shape in which extents of 1 grew and new axes came in front.
+
+        >>> zyx.broadcast_to(zyx.asarray([1, 2]), (2, 2)).tolist()
+        [[1, 2], [1, 2]]
+    """
     x = _array(x, "broadcast_to")
     shape = to_shape(shape)
     return x if x.shape == shape else _zyx._expand(x, shape)
@@ -480,7 +576,11 @@ def _broadcast_shape(shapes, function):
 
 
 def broadcast_arrays(*arrays):
-    """All in the shape that they have together."""
+    """All in the shape that they have together.
+
+        >>> [x.shape for x in zyx.broadcast_arrays(zyx.zeros((2, 1)), zyx.zeros(3))]
+        [(2, 3), (2, 3)]
+    """
     arrays = [_array(x, "broadcast_arrays") for x in arrays]
     shape = _broadcast_shape([x.shape for x in arrays], "broadcast_arrays")
     return [broadcast_to(x, shape) for x in arrays]
@@ -495,7 +595,11 @@ def _together(arrays, function):
 
 
 def concat(arrays, /, *, axis=0):
-    """One behind the other along an axis; with axis=None all elements of all of them."""
+    """One behind the other along an axis; with axis=None all elements of all of them.
+
+        >>> zyx.concat([zyx.asarray([1, 2]), zyx.asarray([3])]).tolist()
+        [1, 2, 3]
+    """
     arrays = _together(arrays, "concat")
     if axis is None:
         return _zyx._concat([_zyx._reshape(x, (x.size,)) for x in arrays], 0)
@@ -503,12 +607,20 @@ def concat(arrays, /, *, axis=0):
 
 
 def stack(arrays, /, *, axis=0):
-    """Arrays of one shape along a new axis."""
+    """Arrays of one shape along a new axis.
+
+        >>> zyx.stack([zyx.asarray([1, 2]), zyx.asarray([3, 4])]).tolist()
+        [[1, 2], [3, 4]]
+    """
     return _zyx._stack(_together(arrays, "stack"), axis)
 
 
 def unstack(x, /, *, axis=0):
-    """The arrays that stack() would put together, as a tuple."""
+    """The arrays that stack() would put together, as a tuple.
+
+        >>> [x.tolist() for x in zyx.unstack(zyx.asarray([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
     x = _array(x, "unstack")
     axis = _axis(x, axis, "unstack")
     key = [slice(None)] * x.ndim
@@ -520,7 +632,11 @@ def unstack(x, /, *, axis=0):
 
 
 def tile(x, repetitions, /):
-    """Copies along each axis, one behind the other; with more numbers than axes, new ones in front."""
+    """Copies along each axis, one behind the other; with more numbers than axes, new ones in front.
+
+        >>> zyx.tile(zyx.asarray([1, 2]), (2,)).tolist()
+        [1, 2, 1, 2]
+    """
     x = _array(x, "tile")
     counts = tuple(repetitions)
     shape = (1,) * (len(counts) - x.ndim) + x.shape
@@ -531,7 +647,11 @@ def tile(x, repetitions, /):
 
 
 def repeat(x, repeats, /, *, axis=None):
-    """Each element so many times, copies beside each other. Numbers in an array are read now."""
+    """Each element so many times, copies beside each other. Numbers in an array are read now.
+
+        >>> zyx.repeat(zyx.asarray([1, 2]), 2).tolist()
+        [1, 1, 2, 2]
+    """
     x = _array(x, "repeat")
     if axis is None:
         x, axis = _zyx._reshape(x, (x.size,)), 0
@@ -550,7 +670,11 @@ def repeat(x, repeats, /, *, axis=None):
 
 
 def pad(x, /, widths, *, value=0.0):
-    """Elements of `value` before and behind each axis: a pair of numbers for each. Negative ones remove."""
+    """Elements of `value` before and behind each axis: a pair of numbers for each. Negative ones remove.
+
+        >>> zyx.pad(zyx.asarray([1, 2]), [(1, 2)]).tolist()
+        [0, 1, 2, 0, 0]
+    """
     x = _array(x, "pad")
     return _zyx._pad(x, [low for low, _ in widths], [high for _, high in widths], value)
 
@@ -559,7 +683,11 @@ def pad(x, /, widths, *, value=0.0):
 
 
 def where(condition, x1, x2, /):
-    """Elements of x1 where the condition, of bools, holds, and of x2 elsewhere. All broadcast."""
+    """Elements of x1 where the condition, of bools, holds, and of x2 elsewhere. All broadcast.
+
+        >>> zyx.where(zyx.asarray([True, False]), zyx.asarray([1, 2]), 0).tolist()
+        [1, 0]
+    """
     condition = _expect(condition, "bools", "where")
     if not isinstance(x1, (Array, Parameter)) and not isinstance(x2, (Array, Parameter)):
         x1 = asarray(x1)
@@ -567,7 +695,11 @@ def where(condition, x1, x2, /):
 
 
 def take(x, indices, /, *, axis=None):
-    """The elements at positions along an axis. A position that is none gives 0."""
+    """The elements at positions along an axis. A position that is none gives 0.
+
+        >>> zyx.take(zyx.asarray([5, 6, 7]), zyx.asarray([2, 0, -1])).tolist()
+        [7, 5, 7]
+    """
     x, indices = _array(x, "take"), _array(indices, "take")
     if axis is None:
         if x.ndim != 1:
@@ -578,14 +710,22 @@ def take(x, indices, /, *, axis=None):
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
-    """result[..., i, ...] = x[..., indices[..., i, ...], ...] along an axis."""
+    """result[..., i, ...] = x[..., indices[..., i, ...], ...] along an axis.
+
+        >>> zyx.take_along_axis(zyx.asarray([[5, 6], [7, 8]]), zyx.asarray([[1], [0]]), axis=1).tolist()
+        [[6], [7]]
+    """
     x, indices = _array(x, "take_along_axis"), _array(indices, "take_along_axis")
     axis = _axis(x, axis, "take_along_axis")
     return _zyx._take_along_axis(x, _indexing._from_front(indices, x.shape[axis]), axis)
 
 
 def nonzero(x, /):
-    """Positions of what is not 0: an array of int64 for each axis. Computes x now."""
+    """Positions of what is not 0: an array of int64 for each axis. Computes x now.
+
+        >>> [x.tolist() for x in zyx.nonzero(zyx.asarray([[0, 5], [7, 0]]))]
+        [[0, 1], [1, 0]]
+    """
     x = _array(x, "nonzero")
     if x.ndim == 0:
         raise ValueError("nonzero: the array has no dimensions")
@@ -594,7 +734,11 @@ def nonzero(x, /):
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where elements of x2 would stand in x1, which is sorted and has one dimension. Compares all with all."""
+    """Where elements of x2 would stand in x1, which is sorted and has one dimension. Compares all with all.
+
+        >>> zyx.searchsorted(zyx.asarray([1, 3, 5]), zyx.asarray([0, 3, 9])).tolist()
+        [0, 1, 3]
+    """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', not '{side}'")
     x1, x2 = _expect(x1, "numbers", "searchsorted"), _expect(x2, "numbers", "searchsorted")
@@ -608,24 +752,40 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
 
 
 def sort(x, /, *, axis=-1, descending=False, stable=True):
-    """The elements in order along an axis; equal ones keep theirs, and NaN stands last."""
+    """The elements in order along an axis; equal ones keep theirs, and NaN stands last.
+
+        >>> zyx.sort(zyx.asarray([3, 1, 2]), descending=True).tolist()
+        [3, 2, 1]
+    """
     x = _expect(x, "numbers", "sort")
     return _zyx._sort(x, _axis(x, axis, "sort"), descending)
 
 
 def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    """Where the elements of sort() come from, as int64."""
+    """Where the elements of sort() come from, as int64.
+
+        >>> zyx.argsort(zyx.asarray([3, 1, 2])).tolist()
+        [1, 2, 0]
+    """
     x = _expect(x, "numbers", "argsort")
     return _zyx._argsort(x, _axis(x, axis, "argsort"), descending)
 
 
 def topk(x, k, /, *, axis=-1, largest=True):
-    """The k largest or smallest elements along an axis, the best first, and their positions."""
+    """The k largest or smallest elements along an axis, the best first, and their positions.
+
+        >>> [x.tolist() for x in zyx.topk(zyx.asarray([3, 1, 2]), 2)]
+        [[3, 2], [0, 2]]
+    """
     return topk_result(*_zyx._topk(_expect(x, "numbers", "topk"), k, axis, largest))
 
 
 def unique_all(x, /):
-    """The elements that differ, in order: values, first positions, which of them each element is, and how many are."""
+    """The elements that differ, in order: values, first positions, which of them each element is, and how many are.
+
+        >>> [x.tolist() for x in zyx.unique_all(zyx.asarray([2, 1, 2]))]
+        [[1, 2], [1, 0], [1, 0, 1], [1, 2]]
+    """
     x = _array(x, "unique_all")
     values, inverse, counts = _unique(x)
     count = x.size
@@ -647,19 +807,31 @@ def _unique(x):
 
 
 def unique_counts(x, /):
-    """The elements that differ, in order, and how many of each there are."""
+    """The elements that differ, in order, and how many of each there are.
+
+        >>> [x.tolist() for x in zyx.unique_counts(zyx.asarray([2, 1, 2]))]
+        [[1, 2], [1, 2]]
+    """
     values, _, counts = _unique(_array(x, "unique_counts"))
     return unique_counts_result(values, counts)
 
 
 def unique_inverse(x, /):
-    """The elements that differ, in order, and which of them each element is."""
+    """The elements that differ, in order, and which of them each element is.
+
+        >>> [x.tolist() for x in zyx.unique_inverse(zyx.asarray([2, 1, 2]))]
+        [[1, 2], [1, 0, 1]]
+    """
     values, inverse, _ = _unique(_array(x, "unique_inverse"))
     return unique_inverse_result(values, inverse)
 
 
 def unique_values(x, /):
-    """The elements that differ, in order; each NaN differs from the others."""
+    """The elements that differ, in order; each NaN differs from the others.
+
+        >>> zyx.unique_values(zyx.asarray([2, 1, 2])).tolist()
+        [1, 2]
+    """
     return _unique(_array(x, "unique_values"))[0]
 
 
@@ -667,7 +839,11 @@ def unique_values(x, /):
 
 
 def tensordot(x1, x2, /, *, axes=2):
-    """The sum of products over axes of both: the last ones of x1 and the first ones of x2, or those that are named."""
+    """The sum of products over axes of both: the last ones of x1 and the first ones of x2, or those that are named.
+
+        >>> zyx.tensordot(zyx.asarray([[1, 2]]), zyx.asarray([[3], [4]]), axes=1).tolist()
+        [[11]]
+    """
     x1, x2 = _together((_expect(x1, "numbers", "tensordot"), _expect(x2, "numbers", "tensordot")), "tensordot")
     if isinstance(axes, int):
         if axes > _min(x1.ndim, x2.ndim):
@@ -687,7 +863,11 @@ def tensordot(x1, x2, /, *, axes=2):
 
 
 def vecdot(x1, x2, /, *, axis=-1):
-    """The sum of products along an axis, which counts from the end."""
+    """The sum of products along an axis, which counts from the end.
+
+        >>> zyx.vecdot(zyx.asarray([1, 2]), zyx.asarray([3, 4])).item()
+        11
+    """
     x1, x2 = _together((_expect(x1, "numbers", "vecdot"), _expect(x2, "numbers", "vecdot")), "vecdot")
     if axis >= 0:
         if x1.ndim != x2.ndim:
@@ -702,5 +882,9 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def einsum(notation, /, *operands):
-    """A sum of products in Einstein's notation, such as "ij,jk->ik"."""
+    """A sum of products in Einstein's notation, such as "ij,jk->ik".
+
+        >>> zyx.einsum("ij,ij->i", zyx.asarray([[1, 2]]), zyx.asarray([[3, 4]])).tolist()
+        [11]
+    """
     return _zyx._einsum(notation, _together(operands, "einsum"))

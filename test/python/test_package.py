@@ -43,7 +43,7 @@ def test_docstrings():
             for test in finder.find(sys.modules[name], name, globs=dict(names)):
                 count += len(test.examples)
                 runner.run(test)
-    assert runner.failures == 0 and count >= 8
+    assert runner.failures == 0 and count >= 70
 
 
 def blocks():

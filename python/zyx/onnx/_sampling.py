@@ -249,9 +249,13 @@ def sampled(x, places, mode, padding, borders, a=-0.75):
 @op("GridSample")
 @widely
 def grid_sample(n, x, grid):
-    extents, corners = x.shape[2:], n.attr("align_corners", 0)
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(n.attr("mode", "linear"), n.attr("mode", "linear"))
-    padding = n.attr("padding_mode", "zeros")
+    return grid_sampled(x, grid, mode, n.attr("padding_mode", "zeros"), n.attr("align_corners", 0))
+
+
+def grid_sampled(x, grid, mode, padding, corners):
+    """Elements of [batch, channels, extents...] at [batch, extents..., axes] coordinates from -1 to 1, the last axis first."""
+    extents = x.shape[2:]
     rank, shape = len(extents), grid.shape[1:-1]
     points = _zyx._reshape(cast(grid, x.dtype), (grid.shape[0], math.prod(shape), rank))
     places, borders = [], []

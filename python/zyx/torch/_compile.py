@@ -1,0 +1,300 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What runs in the place of a graph: programs, one for each set of shapes and strides, over the memory of tensors."""
+import collections
+import functools
+import operator
+import threading
+
+import torch
+
+from .. import _zyx
+from . import _random
+from ._lower import Refused, aten, expand, reason, walk, where_of
+
+# Programs of one graph: with open extents each set of them has its own.
+MOST_PROGRAMS = 64
+
+_export, _from_dlpack = _zyx._export, _zyx._from_dlpack
+
+
+def layout_of(shape, stride):
+    """How a tensor lies in memory: axes from the widest step to the smallest, and those along which it repeats.
+
+    None where memory has gaps, so that only a copy is dense.
+    """
+    axes = [axis for axis in range(len(shape)) if shape[axis] != 1 and stride[axis] != 0]
+    repeated = tuple(axis for axis in range(len(shape)) if shape[axis] != 1 and stride[axis] == 0)
+    if 0 in shape:
+        return tuple(range(len(shape))), ()
+    axes.sort(key=lambda axis: -stride[axis])
+    step = 1
+    for axis in reversed(axes):
+        if stride[axis] != step:
+            return None
+        step *= shape[axis]
+    others = [axis for axis in range(len(shape)) if axis not in axes]
+    return tuple(others + axes), repeated
+
+
+class Input:
+    """How a tensor becomes an argument of a program, and back in it."""
+
+    def __init__(self, tensor):
+        self.shape, self.dtype = tuple(tensor.shape), tensor.dtype
+        found = layout_of(self.shape, tensor.stride())
+        self.copies = found is None
+        self.order, self.repeated = found or (tuple(range(len(self.shape))), ())
+        self.is_plain = not self.copies and not self.repeated and self.order == tuple(range(len(self.shape)))
+
+    def array(self, tensor):
+        """Over the tensor's memory."""
+        tensor = tensor.detach()
+        if self.copies:
+            tensor = tensor.contiguous()
+        elif not self.is_plain:
+            for axis in self.repeated:
+                tensor = tensor.narrow(axis, 0, 1)
+            tensor = tensor.permute(self.order)
+        if not tensor.is_contiguous():
+            # Strides of extents of 1 are any number.
+            tensor = tensor.as_strided(tensor.shape, _dense(tensor.shape))
+        if self.dtype is torch.bool:
+            # Other bytes than 0 and 1 are looked for by the program, instead of by a copy.
+            tensor = tensor.view(torch.uint8)
+        return _from_dlpack(tensor)
+
+    def restored(self, array):
+        if self.dtype is torch.bool:
+            array = array != 0
+        if self.is_plain or self.copies:
+            return array
+        back = [0] * len(self.order)
+        for at, axis in enumerate(self.order):
+            back[axis] = at
+        array = _zyx._permute(array, back) if back else array
+        return expand(array, self.shape)
+
+
+def _dense(shape):
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return strides[::-1]
+
+
+class Output:
+    """How a result is laid out, so that it has the strides that the graph promises."""
+
+    def __init__(self, meta):
+        shape, stride = [int(each) if isinstance(each, int) else None for each in meta.shape], meta.stride()
+        found = layout_of(shape, stride) if None not in shape and all(isinstance(each, int) for each in stride) else None
+        self.order, self.repeated = found or (tuple(range(len(shape))), ())
+        self.shape, self.is_plain = shape, self.order == tuple(range(len(shape))) and not self.repeated
+
+    def arranged(self, array):
+        if self.is_plain:
+            return array
+        key = tuple(slice(0, 1) if axis in self.repeated else slice(None) for axis in range(array.ndim))
+        return _zyx._permute(array[key], list(self.order))
+
+    def tensor(self, made):
+        if self.is_plain:
+            return made
+        back = [0] * len(self.order)
+        for at, axis in enumerate(self.order):
+            back[axis] = at
+        made = made.permute(back)
+        return made.expand(self.shape) if self.repeated else made
+
+
+class Program:
+    """A graph for one set of shapes and strides."""
+
+    def __init__(self, graph, arguments, draws):
+        self.inputs = [Input(each) if isinstance(each, torch.Tensor) else each for each in arguments]
+        outputs = next(node for node in graph.nodes if node.op == "output").args[0]
+        self.leaves = torch.utils._pytree.tree_leaves(outputs, is_leaf=lambda each: each is None)
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        # What the graph returns as it is given stays a tensor of PyTorch's.
+        self.passed, self.made, self.outputs = {}, [], []
+        for at, leaf in enumerate(self.leaves):
+            if isinstance(leaf, torch.fx.Node) and leaf.op == "placeholder":
+                self.passed[at] = placeholders.index(leaf)
+            elif isinstance(leaf, torch.fx.Node) and isinstance(leaf.meta["val"], torch.Tensor):
+                self.made.append(at)
+                self.outputs.append(Output(leaf.meta["val"]))
+        self.others = {}
+
+        def flat(arrays):
+            rest = iter(arrays)
+            given = [each.restored(next(rest)) if isinstance(each, Input) else each for each in self.inputs]
+            with _random.seeded(_random.Seeds(next(rest)) if draws else None):
+                results = torch.utils._pytree.tree_leaves(walk(graph, given), is_leaf=lambda each: each is None)
+            self.others = {at: result for at, result in enumerate(results)
+                           if at not in self.passed and at not in self.made}
+            return [output.arranged(results[at]) for at, output in zip(self.made, self.outputs)]
+
+        self.function, self.draws = _zyx._Function(flat, []), draws
+
+    def __call__(self, arguments):
+        arrays = [each.array(argument) for each, argument in zip(self.inputs, arguments) if isinstance(each, Input)]
+        begins = {argument.data_ptr() for argument in arguments if isinstance(argument, torch.Tensor)}
+        if self.draws:
+            # From the generator of the host, so that torch.manual_seed() is obeyed.
+            seeds = torch.randint(-2**63, 2**63 - 1, (self.draws,), dtype=torch.int64)
+            arrays.append(_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64))
+        results = [None] * len(self.leaves)
+        for at, output, array in zip(self.made, self.outputs, self.function(arrays)):
+            tensor = torch.from_dlpack(_export(array, False))
+            begin = tensor.data_ptr()
+            if begin in begins and tensor.numel():
+                # Two results of one value, or an argument as it is: whoever writes one must not change the other.
+                tensor = tensor.clone()
+            begins.add(begin)
+            results[at] = output.tensor(tensor)
+        for at, position in self.passed.items():
+            results[at] = arguments[position]
+        for at, other in self.others.items():
+            results[at] = other
+        return results
+
+
+class Compiled:
+    """A graph whose ops zyx has, as a function of tensors and numbers."""
+
+    def __init__(self, module):
+        self.graph = module.graph
+        # Tensors of the graph itself are arguments, which nobody sees.
+        self.constants = []
+        self.module = module
+        self.draws = _random.count(self.graph)
+        self.programs = collections.OrderedDict()
+        self.lock = threading.Lock()
+        outputs = next(node for node in self.graph.nodes if node.op == "output").args[0]
+        self.spec = torch.utils._pytree.tree_flatten(outputs)[1]
+        self._lift()
+
+    def _lift(self):
+        first = next(iter(self.graph.nodes))
+        for node in [node for node in self.graph.nodes if node.op == "get_attr"]:
+            value = self.module
+            for part in node.target.split("."):
+                value = getattr(value, part)
+            with self.graph.inserting_before(first):
+                placeholder = self.graph.placeholder(f"constant_{len(self.constants)}")
+            placeholder.meta["val"] = value
+            self.constants.append(value)
+            node.replace_all_uses_with(placeholder)
+            self.graph.erase_node(node)
+
+    def __call__(self, *arguments):
+        arguments = [*self.constants, *arguments]
+        key = tuple([(each.shape, each.stride()) if isinstance(each, torch.Tensor) else each for each in arguments])
+        with self.lock:
+            program = self.programs.get(key)
+            if program is None:
+                if len(self.programs) >= MOST_PROGRAMS:
+                    self.programs.popitem(last=False)
+                program = self.programs[key] = Program(self.graph, arguments, self.draws)
+        with _zyx.device_scope("cpu"):
+            results = program(arguments)
+        return torch.utils._pytree.tree_unflatten(results, self.spec)
+
+
+def _lift_checks(graph):
+    """Takes out of a graph what raises where a factorization failed. The numbers that it looks at become results behind the
+    others: a list of the functions that look at them there."""
+    checks, infos = [], []
+    for node in list(graph.nodes):
+        if node.target is not torch.ops.higher_order.with_effects or node.args[1] is not aten._linalg_check_errors.default:
+            continue
+        token, _, info, name = node.args
+        checks.append(functools.partial(aten._linalg_check_errors.default, api_name=name, is_matrix=node.kwargs["is_matrix"]))
+        infos.append(info)
+        for user in list(node.users):
+            user.replace_all_uses_with(token)
+            graph.erase_node(user)
+        graph.erase_node(node)
+    if checks:
+        output = next(node for node in graph.nodes if node.op == "output")
+        output.args = ((*output.args[0], *infos),)
+    return checks
+
+
+def _checked(function, checks):
+    def call(*arguments):
+        results = function(*arguments)
+        for check, info in zip(checks, results[-len(checks):]):
+            check(info)
+        return results[:-len(checks)]
+
+    return call
+
+
+def refusals(graph):
+    """The nodes that zyx does not compute, with reasons."""
+    found = {}
+    for node in graph.nodes:
+        why = reason(node)
+        if why is not None:
+            found[node] = why
+    return found
+
+
+def compiled(module, example, left):
+    """A function for a module of ATen ops. `left` says which of them eager mode may compute: a function of their names."""
+    graph = module.graph
+    graph.eliminate_dead_code()
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            value = module
+            for part in str(node.target).split("."):
+                value = getattr(value, part)
+            if not isinstance(value, torch.Tensor):
+                raise Refused(f"zyx.torch: a part of the graph is a {type(value).__name__}, and no tensor")
+            node.meta.setdefault("val", value)
+    checks = _lift_checks(graph)
+    bad = refusals(graph)
+    refused = {}
+    for node, why in bad.items():
+        if not left(str(node.target)):
+            refused.setdefault(str(node.target), f"{node.target}{where_of(node)} {why}")
+    if refused:
+        raise Refused("zyx.torch: " + "; ".join(refused.values()) +
+                      ". options={'eager': [names]} leaves ops to eager mode, options={'eager': True} all of these")
+    function = _split(module, bad) if bad else Compiled(module)
+    return _checked(function, checks) if checks else function
+
+
+def _split(module, bad):
+    """Parts of ops that zyx has, and between them those that eager mode computes."""
+    from torch.fx.passes.split_module import split_module
+    stage = {}
+    for node in module.graph.nodes:
+        level = max((stage[each] for each in node.all_input_nodes if each in stage), default=0)
+        if node.op in ("placeholder", "output"):
+            stage[node] = 0
+            continue
+        # Stages of eager mode have odd numbers; a list of results is taken apart where it was made.
+        if node.target is operator.getitem:
+            stage[node] = stage[node.args[0]]
+            continue
+        stage[node] = level if level % 2 == (node in bad) else level + 1
+    made = split_module(module, None, lambda node: stage[node], keep_original_order=True)
+    for name, child in list(made.named_children()):
+        is_eager = any(node in bad or str(node.target) in {str(each.target) for each in bad}
+                       for node in child.graph.nodes if node.op == "call_function")
+        if not is_eager:
+            setattr(made, name, _Part(Compiled(child)))
+    return made
+
+
+class _Part(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arguments):
+        return self.function(*arguments)

@@ -1,0 +1,274 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From nodes of an ATen graph to expressions of arrays: the table of ops, types, and the walk."""
+import operator
+import struct
+
+import torch
+from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as KIND
+from torch._prims_common import elementwise_dtypes
+
+from .. import _zyx
+from .._zyx import Array
+
+aten, prims = torch.ops.aten, torch.ops.prims
+
+DTYPES = {
+    torch.bool: _zyx.bool, torch.uint8: _zyx.uint8, torch.uint16: _zyx.uint16, torch.uint32: _zyx.uint32,
+    torch.uint64: _zyx.uint64, torch.int8: _zyx.int8, torch.int16: _zyx.int16, torch.int32: _zyx.int32,
+    torch.int64: _zyx.int64, torch.float16: _zyx.float16, torch.bfloat16: _zyx.bfloat16,
+    torch.float32: _zyx.float32, torch.float64: _zyx.float64,
+}
+
+# What computes a node, by its op: a function of the node and its arguments.
+OPS = {}
+# What says that it does not: a function of the node that returns a reason, or None.
+LIMITS = {}
+
+
+class Refused(_zyx.UnsupportedError):
+    """What zyx.torch has not."""
+
+
+def op(*targets, limit=None):
+    """Registers what a node of these ops becomes. `limit` returns a reason where it becomes nothing."""
+
+    def register(function):
+        for target in targets:
+            OPS[target] = function
+            if limit is not None:
+                LIMITS[target] = limit
+        return function
+
+    return register
+
+
+def packets(*overload_packets):
+    """All overloads of ops."""
+    return [getattr(packet, name) for packet in overload_packets for name in packet.overloads()]
+
+
+def to_dtype(dtype):
+    found = DTYPES.get(dtype)
+    if found is None:
+        raise Refused(f"zyx has no elements of {dtype}")
+    return found
+
+
+# Arrays
+
+where = _zyx._where
+int64, float32, float64 = _zyx.int64, _zyx.float32, _zyx.float64
+
+
+def cast(x, dtype):
+    return x if x.dtype is dtype else _zyx._cast(x, dtype)
+
+
+def wide(x):
+    """Small floats as float32: ops of several steps round once."""
+    return cast(x, float32) if x.dtype.is_float and x.dtype.itemsize < 4 else x
+
+
+def full(shape, number, dtype):
+    """An array of one number."""
+    if dtype.is_float:
+        return _zyx._full(tuple(shape), float(number), dtype) if dtype.itemsize == 8 else cast(
+            _zyx._full(tuple(shape), rounded(number), float32), dtype)
+    if dtype is _zyx.bool:
+        return _zyx._full(tuple(shape), float(bool(number)), dtype)
+    number = wrapped(int(number), dtype)
+    if abs(number) <= 2**53:
+        return _zyx._full(tuple(shape), float(number), dtype)
+    return (_zyx._full_i64 if number < 2**63 else _zyx._full_u64)(tuple(shape), number, dtype)
+
+
+def rounded(number):
+    """The float of 32 bits."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", number))[0]
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+
+
+def wrapped(number, dtype):
+    """The integer of so many bits, as a cast of C++ has it."""
+    bits = 8 * dtype.itemsize
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if dtype.is_signed and number >> (bits - 1) else number
+
+
+def reshape(x, shape):
+    shape = tuple(shape)
+    return x if x.shape == shape else _zyx._reshape(x, shape)
+
+
+def expand(x, shape):
+    shape = tuple(shape)
+    return x if x.shape == shape else _zyx._expand(x, shape)
+
+
+def permute(x, order):
+    return x if list(order) == list(range(x.ndim)) else _zyx._permute(x, list(order))
+
+
+def iota(shape, axis, dtype=int64):
+    """Positions along an axis, which broadcast to a shape."""
+    own = [1] * len(shape)
+    own[axis] = shape[axis]
+    return reshape(_zyx._arange(0, shape[axis], 1, dtype), own)
+
+
+def from_front(positions, extent):
+    """Negative positions count from the end."""
+    positions = cast(positions, int64)
+    return where(_zyx.less(positions, 0), _zyx.add(positions, extent), positions)
+
+
+def pad(x, low, high, value=0.0):
+    if not any(low) and not any(high):
+        return x
+    if x.dtype is _zyx.bool:
+        return cast(_zyx._pad(cast(x, _zyx.uint8), list(low), list(high), float(value)), _zyx.bool)
+    return _zyx._pad(x, list(low), list(high), float(value))
+
+
+def cut(x, axis, start, stop):
+    key = [slice(None)] * x.ndim
+    key[axis] = slice(start, stop)
+    return x[tuple(key)]
+
+
+def axes_of(dims, rank):
+    """Dimensions from the front; all where none is named."""
+    if dims is None or (isinstance(dims, (list, tuple)) and not dims):
+        return list(range(rank))
+    dims = dims if isinstance(dims, (list, tuple)) else [dims]
+    return [dim % rank if rank else 0 for dim in dims]
+
+
+def gradients(function, arrays, seed):
+    """The gradients of the sum of function(*arrays) * seed with respect to these arrays."""
+    sources, seen = [], set()
+    for array in arrays:
+        source = _zyx._as_source(array)
+        if _zyx._id(source) in seen:
+            # Two arguments may be one array: a factor that is data makes another node of it.
+            source = array * cast(_zyx._from_bytes(struct.pack("<f", 1.0), float32, ()), array.dtype)
+        seen.add(_zyx._id(source))
+        sources.append(source)
+    result = function(*sources)
+    return _zyx._gradient(result, sources, cast(seed, result.dtype), True)
+
+
+# Types
+
+
+def meta_of(argument):
+    """What is known of an argument of a node: of a tensor its fake one."""
+    return argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument
+
+
+def result_dtype(node, index=None):
+    found = node.meta["val"]
+    return to_dtype((found if index is None else found[index]).dtype)
+
+
+def computed_in(node, arguments, kind=KIND.DEFAULT):
+    """The dtype in which an op of elements computes, of those of its arguments in the graph."""
+    return to_dtype(elementwise_dtypes(*[meta_of(each) for each in arguments], type_promotion_kind=kind)[0])
+
+
+def operand(x, dtype):
+    """An argument, an array or a number, as an array of a dtype. Of two casts the first rounds."""
+    return cast(x, dtype) if isinstance(x, Array) else full((), x, dtype)
+
+
+# The walk
+
+
+def is_number(node):
+    """Whether a node computes numbers of Python: extents of shapes that are symbols."""
+    return node.op == "call_function" and (getattr(node.target, "__module__", None) in (
+        "_operator", "math", "torch.fx.experimental.sym_node", "torch") and not _has_tensor(node)
+                                           or node.target in (aten.sym_size.int, aten.sym_numel.default,
+                                                              aten.sym_stride.int, aten.sym_storage_offset.default))
+
+
+def _has_tensor(node):
+    return any("val" not in each.meta or isinstance(each.meta["val"], (torch.Tensor, list, tuple))
+               for each in node.all_input_nodes)
+
+
+def reason(node):
+    """Why a node is not computed, or None."""
+    if node.op != "call_function" or node.target is operator.getitem or is_number(node):
+        return None
+    if node.target not in OPS:
+        return "is not one of zyx.torch"
+    for value in [node.meta.get("val")] + [each.meta.get("val") for each in node.all_input_nodes]:
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(each, torch.Tensor):
+                if each.dtype not in DTYPES:
+                    return f"has elements of {each.dtype}, which zyx has not"
+                if each.layout is not torch.strided or each.is_quantized:
+                    return "has a tensor that is not strided"
+                if each.device.type != "cpu":
+                    return f"has a tensor on '{each.device}'; this version computes on the host"
+    limit = LIMITS.get(node.target)
+    return limit(node) if limit is not None else None
+
+
+def where_of(node):
+    """The line of the user's program that a node comes from."""
+    lines = [line.strip() for line in (node.stack_trace or "").splitlines()]
+    files = [line for line in lines if line.startswith("File ")]
+    return f" ({files[-1][5:]})" if files else ""
+
+
+def walk(graph, arguments):
+    """The outputs of a graph for these arrays and numbers, in the order of the output node's leaves."""
+    values, rest = {}, iter(arguments)
+
+    def of(argument):
+        return torch.fx.node.map_arg(argument, values.__getitem__)
+
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            values[node] = next(rest)
+        elif node.op == "output":
+            return of(node.args[0])
+        elif node.target is operator.getitem or is_number(node):
+            values[node] = _number(node, of) if node.target is not operator.getitem else of(node.args[0])[node.args[1]]
+        else:
+            try:
+                found = OPS[node.target](node, *of(node.args), **of(node.kwargs))
+            except (Refused, _zyx.UnsupportedError) as error:
+                raise Refused(f"{node.target}{where_of(node)}: {error}") from error
+            values[node] = _checked(node, found)
+    raise AssertionError("a graph without outputs")
+
+
+def _number(node, of):
+    arguments = of(node.args)
+    if node.target is aten.sym_size.int:
+        return arguments[0].shape[arguments[1]]
+    if node.target is aten.sym_numel.default:
+        return arguments[0].size
+    return node.target(*arguments, **of(node.kwargs))
+
+
+def _checked(node, found):
+    """Results with the dtypes that the graph says; another shape would be a mistake of the table."""
+    meta = node.meta["val"]
+    if isinstance(meta, torch.Tensor):
+        return _as_meta(node, found, meta)
+    return [each if not isinstance(own, torch.Tensor) else None if each is None else _as_meta(node, each, own)
+            for each, own in zip(found, meta)]
+
+
+def _as_meta(node, array, meta):
+    shape = tuple(meta.shape)
+    if len(shape) != array.ndim or any(isinstance(a, int) and a != b for a, b in zip(shape, array.shape)):
+        raise AssertionError(f"zyx.torch: {node.target} of shape {shape} was made with shape {array.shape}")
+    return cast(array, to_dtype(meta.dtype))
