@@ -61,10 +61,13 @@ static int64_t countParts(ScatterOp scatter, const TargetInfo &machine) {
   const int64_t most = std::min<int64_t>(llvm::divideCeil(machine.busyThreads() / perGroup, strips),
                                          updates / std::max(perRow * rows, perThread * segments));
   constexpr int64_t fewest = 4;
-  for (int64_t parts = most; parts >= std::max(fewest, most / 8); --parts)
+  if (most < fewest)
+    return 0;
+  // Without a rest, if that leaves half of them.
+  for (int64_t parts = most; parts >= std::max(fewest, most / 2); --parts)
     if (updates % parts == 0)
       return parts;
-  return 0;
+  return most;
 }
 
 static void partScatters(Block &block, const TargetInfo &machine) {
@@ -76,7 +79,7 @@ static void partScatters(Block &block, const TargetInfo &machine) {
     OpBuilder builder(scatter);
     Location loc = scatter.getLoc();
     RankedTensorType type = typeOf(scatter.getX()), indices = typeOf(scatter.getIndices());
-    const int64_t rows = type.getDimSize(0), each = indices.getNumElements() / parts;
+    const int64_t rows = type.getDimSize(0), updates = indices.getNumElements(), each = updates / parts;
     auto splat = [&](RankedTensorType of, TypedAttr value) -> Value {
       return ConstantOp::create(builder, loc, of, DenseElementsAttr::get(of, Attribute(value)));
     };
@@ -86,10 +89,24 @@ static void partScatters(Block &block, const TargetInfo &machine) {
     // Each part has rows of its own.
     auto apart = RankedTensorType::get({parts, each}, indices.getElementType());
     auto place = apart.clone(builder.getI32Type());
+    // Updates `begin` to `end` of all of them in a row.
+    auto slice = [&](Value x, int64_t rank, int64_t begin, int64_t end) -> Value {
+      if (end - begin == updates)
+        return x;
+      RankedTensorType of = typeOf(x);
+      SmallVector<int64_t> flat{updates};
+      llvm::append_range(flat, of.getShape().drop_front(rank));
+      x = ReshapeOp::create(builder, loc, of.clone(flat), x);
+      SmallVector<int64_t> none(flat.size(), 0), low(none), high(none);
+      low.front() = -begin, high.front() = end - updates, flat.front() = end - begin;
+      Value fill = splat(of.clone(ArrayRef<int64_t>()), builder.getZeroAttr(of.getElementType()));
+      return PadOp::create(builder, loc, of.clone(flat), x, fill, low, high, none);
+    };
+    const int64_t rank = indices.getRank(), inParts = parts * each;
     auto binary = [&](BinaryKind kind, Value a, Value b) -> Value {
       return BinaryOp::create(builder, loc, kind, a, b);
     };
-    Value index = ReshapeOp::create(builder, loc, apart, scatter.getIndices());
+    Value index = ReshapeOp::create(builder, loc, apart, slice(scatter.getIndices(), rank, 0, inParts));
     Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, index, number(apart, 0)),
                             binary(BinaryKind::Lt, index, number(apart, rows)));
     Value first = binary(BinaryKind::Mul, IotaOp::create(builder, loc, place, 0), number(place, rows));
@@ -98,18 +115,24 @@ static void partScatters(Block &block, const TargetInfo &machine) {
       own = CastOp::create(builder, loc, place, index);
     Value chosen = SelectOp::create(builder, loc, isInside, binary(BinaryKind::Add, own, first), number(place, -1));
 
-    SmallVector<int64_t> all(type.getShape()), updated{parts, each}, inParts{parts};
+    SmallVector<int64_t> all(type.getShape()), updated{parts, each}, ofParts{parts};
     all.front() = parts * rows;
     llvm::append_range(updated, type.getShape().drop_front());
-    llvm::append_range(inParts, type.getShape());
-    Value zeros = splat(type.clone(all), builder.getFloatAttr(type.getElementType(), 0.0));
-    Value updates = ReshapeOp::create(builder, loc, type.clone(updated), scatter.getUpdates());
-    auto sums = ScatterOp::create(builder, loc, type.clone(all), ScatterKind::Add, zeros, chosen, updates, 0);
+    llvm::append_range(ofParts, type.getShape());
+    FloatAttr zero = builder.getFloatAttr(type.getElementType(), 0.0);
+    Value terms = ReshapeOp::create(builder, loc, type.clone(updated), slice(scatter.getUpdates(), rank, 0, inParts));
+    auto sums = ScatterOp::create(builder, loc, type.clone(all), ScatterKind::Add, splat(type.clone(all), zero), chosen,
+                                  terms, 0);
     sums->setAttr(scatterPartsAttrName, builder.getI64IntegerAttr(parts));
-    Value terms = ReshapeOp::create(builder, loc, type.clone(inParts), sums);
-    Value result = ReduceOp::create(builder, loc, ReduceKind::Add, terms, ArrayRef<int64_t>{0});
-    if (!zyx::fusion::isZero(scatter.getX()))
-      result = binary(BinaryKind::Add, scatter.getX(), result);
+    Value partSums = ReshapeOp::create(builder, loc, type.clone(ofParts), sums);
+    Value result = ReduceOp::create(builder, loc, ReduceKind::Add, partSums, ArrayRef<int64_t>{0});
+    Value x = scatter.getX();
+    if (inParts != updates)
+      // Fewer than there are parts.
+      x = ScatterOp::create(builder, loc, type, ScatterKind::Add, x, slice(scatter.getIndices(), rank, inParts, updates),
+                            slice(scatter.getUpdates(), rank, inParts, updates), 0);
+    if (!zyx::fusion::isZero(x))
+      result = binary(BinaryKind::Add, x, result);
     scatter.replaceAllUsesWith(result);
     scatter.erase();
   }

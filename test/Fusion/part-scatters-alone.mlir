@@ -58,3 +58,16 @@ func.func @others(%i: tensor<4096xi32>, %u: tensor<4096x300xf32>, %h: tensor<409
   %4 = graph.scatter add %m[%i], %u dim = 0 : (tensor<1000x300xf32>, tensor<4096xi32>, tensor<4096x300xf32>) -> tensor<1000x300xf32>
   return %1, %2, %3, %4 : tensor<5x300xf32>, tensor<5x300xf16>, tensor<5x300xf32>, tensor<1000x300xf32>
 }
+
+// What is left over is added to the operand by a scatter of its own.
+// CHECK-LABEL: func.func @rest
+// CHECK:       graph.pad {{.*}} low = [0] high = [-[[REST:[0-9]+]]] {{.*}} : tensor<332929xi64>
+// CHECK:       graph.scatter add {{.*}} {zyx.scatter_parts = [[PARTS:[0-9]+]] : i64}
+// CHECK:       %[[SUM:.*]] = graph.reduce add
+// CHECK:       %[[OTHERS:.*]] = graph.scatter add %arg0[{{.*}} : (tensor<32x16xf32>, tensor<[[REST]]xi64>, tensor<[[REST]]x16xf32>)
+// CHECK:       graph.binary add %[[OTHERS]], %[[SUM]]
+func.func @rest(%x: tensor<32x16xf32>, %i: tensor<577x577xi64>, %u: tensor<16x577x577xf32>) -> tensor<32x16xf32> {
+  %0 = graph.permute %u order = [1, 2, 0] : tensor<16x577x577xf32> -> tensor<577x577x16xf32>
+  %1 = graph.scatter add %x[%i], %0 dim = 0 : (tensor<32x16xf32>, tensor<577x577xi64>, tensor<577x577x16xf32>) -> tensor<32x16xf32>
+  return %1 : tensor<32x16xf32>
+}
