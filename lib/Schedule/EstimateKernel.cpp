@@ -13,6 +13,7 @@
 
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,16 +54,21 @@ double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType
 
 /// In simple instructions, for each element.
 double costOf(Operation *op, const zyx::target::CostFacts &costs) {
-  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
-    return 12;
-  if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
+  if (isa<math::PowFOp>(op))
     return 30;
   if (isa<arith::DivFOp>(op))
     return static_cast<double>(costs.divideOps);
   if (isa<math::SqrtOp>(op))
     return static_cast<double>(costs.rootOps);
-  if (isa<math::RsqrtOp>(op))
-    return static_cast<double>(costs.inverseRootOps);
+  if (std::optional<FunctionFacts> function = findFunction(op))
+    switch (function->length) {
+    case FunctionLength::Root:
+      return static_cast<double>(costs.inverseRootOps);
+    case FunctionLength::Short:
+      return 12;
+    case FunctionLength::Long:
+      return 30;
+    }
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
     return 20;
   if (isa<GatherOp>(op))
