@@ -9,7 +9,7 @@
 #include "../examples/digits.h"
 #include "Models.h"
 
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <nlohmann/json.hpp>
 

@@ -33,13 +33,14 @@ OUTCOMES = {"P": "pass", "W": "wrong", "R": "refused", "C": "crash"}
 
 def page_errors(root):
     """What is wrong with docs/generated/conformance.md beside the tree it describes."""
-    inc, page = root / "include/zyx/Graph/GraphOps.inc", root / "docs/generated/conformance.md"
-    if not inc.exists():
+    incs = [root / "include/zyx/Graph" / name for name in ("GraphOps.inc", "UnaryKinds.inc")]
+    page = root / "docs/generated/conformance.md"
+    if not incs[0].exists():
         return
     if not page.exists():
         yield "docs/generated/conformance.md: missing; run utils/conformance.py --update"
         return
-    expected = expected_rows(inc.read_text())
+    expected = expected_rows("".join(inc.read_text() for inc in incs if inc.exists()))
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page.read_text(),
                                re.DOTALL | re.MULTILINE))
     for device in DEVICES:
@@ -57,9 +58,9 @@ def page_errors(root):
 
 
 def expected_rows(inc):
-    """The ops of GraphOps.inc, those with kinds once for each kind: "select", "unary exp"."""
+    """The ops of GraphOps.inc and UnaryKinds.inc, those with kinds once for each kind: "select", "unary exp"."""
     ops, kinds = [], collections.defaultdict(list)
-    for family, word in re.findall(r"^ZYX_GRAPH_(?:BODY_)?(\w+)\(\w+, (\w+)", inc, re.MULTILINE):
+    for family, word in re.findall(r"^ZYX_GRAPH_(?:BODY_)?([A-Z]+)\(\w+, (\w+)", inc, re.MULTILINE):
         if family == "OP":
             ops.append(word)
         else:

@@ -7,6 +7,7 @@
 
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"

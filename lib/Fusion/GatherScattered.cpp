@@ -9,6 +9,7 @@
 #include "Machine.h"
 #include "Tables.h"
 
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 namespace zyx::fusion {

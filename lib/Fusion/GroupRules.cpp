@@ -5,6 +5,7 @@
 #include "GroupRules.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -17,30 +18,12 @@ bool zyx::fusion::isTranscendental(Operation *op) {
   if (!unary)
     return false;
   switch (unary.getKind()) {
-  case UnaryKind::Exp:
-  case UnaryKind::Exp2:
-  case UnaryKind::Expm1:
-  case UnaryKind::Log:
-  case UnaryKind::Log2:
-  case UnaryKind::Sin:
-  case UnaryKind::Cos:
-  case UnaryKind::Tan:
-  case UnaryKind::Tanh:
-  case UnaryKind::Erf:
+#define ZYX_GRAPH_UNARY_TRANSCENDENTAL(Name) case UnaryKind::Name:
+#include "zyx/Graph/UnaryKinds.inc"
     return true;
-  case UnaryKind::Neg:
-  case UnaryKind::Not:
-  case UnaryKind::Recip:
-  case UnaryKind::Sqrt:
-  case UnaryKind::Rsqrt:
-  case UnaryKind::Floor:
-  case UnaryKind::Ceil:
-  case UnaryKind::Round:
-  case UnaryKind::Trunc:
-  case UnaryKind::Abs:
+  default:
     return false;
   }
-  llvm_unreachable("all kinds are handled");
 }
 
 /// Whether an op is a cast to a wider float.

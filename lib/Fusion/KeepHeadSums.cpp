@@ -7,6 +7,7 @@
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 namespace zyx::fusion {

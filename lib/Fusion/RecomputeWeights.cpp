@@ -13,6 +13,7 @@
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"

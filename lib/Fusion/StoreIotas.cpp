@@ -6,6 +6,7 @@
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"

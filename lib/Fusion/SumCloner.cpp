@@ -6,6 +6,7 @@
 #include "NormalizeViews.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 #include "mlir/IR/IRMapping.h"
 

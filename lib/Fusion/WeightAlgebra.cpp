@@ -5,6 +5,7 @@
 #include "WeightAlgebra.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 #include <cmath>
 

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 
+#include "zyx/Graph/UnaryKind.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -21,15 +23,7 @@ bool isDifferentiable(const Graph &graph, NodeId id, size_t operand) {
     return false;
   switch (node.op) {
   case Op::Unary:
-    switch (static_cast<UnaryKind>(node.attributes.kind)) {
-    case UnaryKind::Floor:
-    case UnaryKind::Ceil:
-    case UnaryKind::Round:
-    case UnaryKind::Trunc:
-      return false;
-    default:
-      return true;
-    }
+    return !isFlat(static_cast<UnaryKind>(node.attributes.kind));
   case Op::Bitcast:
     return false;
   case Op::Pad:

@@ -4,8 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 
+#include "zyx/Graph/UnaryKind.h"
+
 #include <algorithm>
 #include <numbers>
+
+// A kind without a case does not compile: docs/adding-an-op.md.
+#pragma GCC diagnostic error "-Wswitch"
 
 namespace zyx::graph {
 

@@ -8,6 +8,7 @@
 #define ZYX_LIB_GRAPH_GRADIENTEMITTER_H
 
 #include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <functional>
 

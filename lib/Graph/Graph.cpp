@@ -7,6 +7,7 @@
 #include "AttributeBytes.h"
 
 #include "zyx/Base/Bytes.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,9 +30,19 @@ std::string_view toString(UnaryKind kind) {
 #define ZYX_GRAPH_UNARY(Name, name)                                                                                    \
   case UnaryKind::Name:                                                                                                \
     return #name;
-#include "zyx/Graph/GraphOps.inc"
+#include "zyx/Graph/UnaryKinds.inc"
   }
   return "unknown unary";
+}
+
+bool isFlat(UnaryKind kind) {
+  switch (kind) {
+#define ZYX_GRAPH_UNARY_FLAT(Name) case UnaryKind::Name:
+#include "zyx/Graph/UnaryKinds.inc"
+    return true;
+  default:
+    return false;
+  }
 }
 
 std::string_view toString(BinaryKind kind) {

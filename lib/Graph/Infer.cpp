@@ -7,13 +7,15 @@
 #include "InferBody.h"
 #include "InferOrder.h"
 
+#include "zyx/Graph/UnaryKind.h"
+
 #include <algorithm>
 
 namespace zyx::graph {
 
 #define ZYX_GRAPH_UNARY(Name, name) +1
 static constexpr int numUnaryKinds = 0
-#include "zyx/Graph/GraphOps.inc"
+#include "zyx/Graph/UnaryKinds.inc"
     ;
 #define ZYX_GRAPH_BINARY(Name, name) +1
 static constexpr int numBinaryKinds = 0
@@ -291,32 +293,18 @@ Result<TensorType> Inference::unary() const {
   const auto kind = static_cast<UnaryKind>(attributes.kind);
   const TensorType &x = operand(0);
   switch (kind) {
-  case UnaryKind::Neg:
-  case UnaryKind::Abs:
+#define ZYX_GRAPH_UNARY_NUMBERS(Name) case UnaryKind::Name:
+#include "zyx/Graph/UnaryKinds.inc"
     if (!isNumber(x.dtype))
       return refuseDType(toString(kind), "a number", x);
     break;
-  case UnaryKind::Not:
+#define ZYX_GRAPH_UNARY_BITS(Name) case UnaryKind::Name:
+#include "zyx/Graph/UnaryKinds.inc"
     if (!isBits(x.dtype))
       return refuseDType(toString(kind), "bool or an integer", x);
     break;
-  case UnaryKind::Exp:
-  case UnaryKind::Exp2:
-  case UnaryKind::Expm1:
-  case UnaryKind::Log:
-  case UnaryKind::Log2:
-  case UnaryKind::Recip:
-  case UnaryKind::Sqrt:
-  case UnaryKind::Rsqrt:
-  case UnaryKind::Sin:
-  case UnaryKind::Cos:
-  case UnaryKind::Tan:
-  case UnaryKind::Tanh:
-  case UnaryKind::Erf:
-  case UnaryKind::Floor:
-  case UnaryKind::Ceil:
-  case UnaryKind::Round:
-  case UnaryKind::Trunc:
+#define ZYX_GRAPH_UNARY_FLOATS(Name) case UnaryKind::Name:
+#include "zyx/Graph/UnaryKinds.inc"
     if (!isComputedFloat(x.dtype))
       return refuseDType(toString(kind), "a float", x);
     break;

@@ -6,6 +6,7 @@
 
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorChain.h"
+#include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
 #include "zyx/Target/Info/Budgets.h"
 #include "zyx/Target/Info/Fits.h"
@@ -48,7 +49,8 @@ static bool isHeavy(ArrayRef<Value> computed) {
   llvm::SetVector<Value> values(computed.begin(), computed.end());
   for (size_t i = 0; i < values.size(); ++i) {
     Operation *op = values[i].getDefiningOp();
-    if (isa_and_nonnull<math::ExpM1Op, math::TanhOp, math::ErfOp, math::LogOp, math::Log2Op>(op))
+    std::optional<FunctionFacts> function = op ? findFunction(op) : std::nullopt;
+    if (function && function->isHeavy)
       return true;
     if (op && !isa<DotOp, ReduceOp, LoadOp>(op))
       values.insert(op->operand_begin(), op->operand_end());

@@ -13,6 +13,7 @@
 
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
 #include "zyx/Target/Info/Fits.h"
 
@@ -38,16 +39,21 @@ double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType
 
 /// In simple instructions, for each element.
 double costOf(Operation *op, const zyx::target::CostFacts &costs) {
-  if (isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp>(op))
-    return static_cast<double>(costs.functionOps);
-  if (isa<math::SinOp, math::CosOp, math::TanOp, math::PowFOp>(op))
+  if (isa<math::PowFOp>(op))
     return static_cast<double>(costs.longFunctionOps);
   if (isa<arith::DivFOp>(op))
     return static_cast<double>(costs.divideOps);
   if (isa<math::SqrtOp>(op))
     return static_cast<double>(costs.rootOps);
-  if (isa<math::RsqrtOp>(op))
-    return static_cast<double>(costs.inverseRootOps);
+  if (std::optional<FunctionFacts> function = findFunction(op))
+    switch (function->length) {
+    case FunctionLength::Root:
+      return static_cast<double>(costs.inverseRootOps);
+    case FunctionLength::Short:
+      return static_cast<double>(costs.functionOps);
+    case FunctionLength::Long:
+      return static_cast<double>(costs.longFunctionOps);
+    }
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
     return static_cast<double>(costs.integerDivideOps);
   if (isa<GatherOp>(op))

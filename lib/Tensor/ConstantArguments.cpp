@@ -5,6 +5,7 @@
 #include "ConstantArguments.h"
 
 #include "zyx/Base/Float.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 // it does not choose, so what is not chosen is computed of another number.
 //===----------------------------------------------------------------------===//
 #include "Compose.h"
+#include "zyx/Graph/UnaryKind.h"
 #include "zyx/Tensor/Functions.h"
 
 #include <cmath>

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Compose.h"
 
+#include "zyx/Graph/UnaryKind.h"
+
 #include <numbers>
 
 using namespace zyx;
@@ -21,17 +23,16 @@ Tensor Tensor::cast(DType dtype, Place where) const {
   return makeNode(Op::Cast, {*this}, {}, where, {dtype, shape()});
 }
 
-Tensor Tensor::neg(Place where) const { return makeUnary(UnaryKind::Neg, *this, where); }
 Tensor Tensor::logicalNot(Place where) const { return makeUnary(UnaryKind::Not, cast(DType::Bool, where), where); }
-Tensor Tensor::abs(Place where) const { return makeUnary(UnaryKind::Abs, *this, where); }
+// Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+Tensor Tensor::neg(Place where) const { return makeUnary(UnaryKind::Neg, *this, where); }
 Tensor Tensor::exp(Place where) const { return makeUnary(UnaryKind::Exp, *this, where); }
 Tensor Tensor::exp2(Place where) const { return makeUnary(UnaryKind::Exp2, *this, where); }
-Tensor Tensor::expm1(Place where) const { return makeUnary(UnaryKind::Expm1, *this, where); }
 Tensor Tensor::log(Place where) const { return makeUnary(UnaryKind::Log, *this, where); }
 Tensor Tensor::log2(Place where) const { return makeUnary(UnaryKind::Log2, *this, where); }
+Tensor Tensor::reciprocal(Place where) const { return makeUnary(UnaryKind::Recip, *this, where); }
 Tensor Tensor::sqrt(Place where) const { return makeUnary(UnaryKind::Sqrt, *this, where); }
 Tensor Tensor::rsqrt(Place where) const { return makeUnary(UnaryKind::Rsqrt, *this, where); }
-Tensor Tensor::reciprocal(Place where) const { return makeUnary(UnaryKind::Recip, *this, where); }
 Tensor Tensor::sin(Place where) const { return makeUnary(UnaryKind::Sin, *this, where); }
 Tensor Tensor::cos(Place where) const { return makeUnary(UnaryKind::Cos, *this, where); }
 Tensor Tensor::tan(Place where) const { return makeUnary(UnaryKind::Tan, *this, where); }
@@ -41,6 +42,9 @@ Tensor Tensor::floor(Place where) const { return makeUnary(UnaryKind::Floor, *th
 Tensor Tensor::ceil(Place where) const { return makeUnary(UnaryKind::Ceil, *this, where); }
 Tensor Tensor::round(Place where) const { return makeUnary(UnaryKind::Round, *this, where); }
 Tensor Tensor::trunc(Place where) const { return makeUnary(UnaryKind::Trunc, *this, where); }
+Tensor Tensor::abs(Place where) const { return makeUnary(UnaryKind::Abs, *this, where); }
+Tensor Tensor::expm1(Place where) const { return makeUnary(UnaryKind::Expm1, *this, where); }
+// Written until here.
 
 //===----------------------------------------------------------------------===//
 // Activations

@@ -23,15 +23,18 @@ from ._dtypes import __array_namespace_info__, astype, can_cast, finfo, iinfo, i
 from . import _array as _methods
 from ._creation import (arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones,
                         ones_like, tril, triu, zeros, zeros_like)
+# Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+from ._functions import (ceil, cos, erf, exp, exp2, expm1, floor, log, log2, reciprocal, round, rsqrt, sin, sqrt, tan,
+                         tanh, trunc)
+# Written until here.
 from ._functions import (abs, acos, acosh, all, any, argmax, argmin, argsort, asin, asinh, atan, atanh, bitwise_invert,
-                         broadcast_arrays, broadcast_to, ceil, clip, concat, conj, cos, cosh, count_nonzero,
-                         cumulative_prod, cumulative_sum, diff, einsum, erf, exp, expand_dims, expm1, flip, floor,
-                         imag, isfinite, isinf, isnan, log, log10, log1p, log2, logical_and, logical_not, logical_or,
-                         logical_xor, logsumexp, matrix_transpose, max, mean, min, moveaxis, negative, nonzero, pad,
-                         permute_dims, positive, prod, real, reciprocal, repeat, reshape, roll, round, rsqrt,
-                         searchsorted, sign, signbit, sin, sinh, softmax, sort, sqrt, square, squeeze, stack, std, sum,
-                         take, take_along_axis, tan, tanh, tensordot, tile, topk, trunc, unique_all, unique_counts,
-                         unique_inverse, unique_values, unstack, var, vecdot, where)
+                         broadcast_arrays, broadcast_to, clip, concat, conj, cosh, count_nonzero, cumulative_prod,
+                         cumulative_sum, diff, einsum, expand_dims, flip, imag, isfinite, isinf, isnan, log10, log1p,
+                         logical_and, logical_not, logical_or, logical_xor, logsumexp, matrix_transpose, max, mean, min,
+                         moveaxis, negative, nonzero, pad, permute_dims, positive, prod, real, repeat, reshape, roll,
+                         searchsorted, sign, signbit, sinh, softmax, sort, square, squeeze, stack, std, sum, take,
+                         take_along_axis, tensordot, tile, topk, unique_all, unique_counts, unique_inverse,
+                         unique_values, unstack, var, vecdot, where)
 from ._transforms import (checkpoint, detach, eval, grad, gradient, jit, loop, tree_flatten, tree_map, tree_unflatten,
                           value_and_grad)
 

@@ -58,31 +58,6 @@ def _of_floats(name, text):
     return function
 
 
-acos = _of_floats("acos", "The angle from 0 to pi with this cosine; NaN where |x| > 1.")
-acosh = _of_floats("acosh", "The y >= 0 with cosh(y) = x; NaN below 1.")
-asin = _of_floats("asin", "The angle from -pi/2 to pi/2 with this sine; NaN where |x| > 1.")
-asinh = _of_floats("asinh", "The y with sinh(y) = x.")
-atan = _of_floats("atan", "The angle from -pi/2 to pi/2 with this tangent.")
-atanh = _of_floats("atanh", "The y with tanh(y) = x; infinite at -1 and 1, NaN beyond.")
-cos = _of_floats("cos", "The cosine.")
-cosh = _of_floats("cosh", "The hyperbolic cosine.")
-erf = _of_floats("erf", "The error function.")
-exp = _of_floats("exp", "e to the power of x.")
-expm1 = _of_floats("expm1", "e to the power of x, less 1, with all digits near 0.")
-log = _of_floats("log", "The natural logarithm.")
-log10 = _of_floats("log10", "The logarithm to base 10.")
-log1p = _of_floats("log1p", "log(1 + x), with all digits near 0.")
-log2 = _of_floats("log2", "The logarithm to base 2.")
-reciprocal = _of_floats("reciprocal", "1 / x.")
-rsqrt = _of_floats("rsqrt", "1 / sqrt(x).")
-signbit = _of_floats("signbit", "Whether floats are negative, -0 among them.")
-sin = _of_floats("sin", "The sine.")
-sinh = _of_floats("sinh", "The hyperbolic sine.")
-sqrt = _of_floats("sqrt", "The square root; NaN below 0.")
-tan = _of_floats("tan", "The tangent.")
-tanh = _of_floats("tanh", "The hyperbolic tangent.")
-
-
 def _rounding(name, text):
     core = getattr(_zyx, "_" + name)
 
@@ -95,10 +70,36 @@ def _rounding(name, text):
     return function
 
 
-ceil = _rounding("ceil", "The nearest whole number that is not below.")
-floor = _rounding("floor", "The nearest whole number that is not above.")
-round = _rounding("round", "The nearest whole number, of two the even one.")
-trunc = _rounding("trunc", "The whole number towards 0.")
+# Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+ceil = _rounding("ceil", "The next whole number at or above x.")
+cos = _of_floats("cos", "Cosine, of radians.")
+erf = _of_floats("erf", "Error function.")
+exp = _of_floats("exp", "e to the x.")
+exp2 = _of_floats("exp2", "2 to the x.")
+expm1 = _of_floats("expm1", "e to the x, less 1, with all digits near 0; -0 stays -0.")
+floor = _rounding("floor", "The next whole number at or below x.")
+log = _of_floats("log", "Natural logarithm; NaN below 0, -inf at 0.")
+log2 = _of_floats("log2", "Logarithm to base 2.")
+reciprocal = _of_floats("reciprocal", "1 / x, rounded once.")
+round = _rounding("round", "The nearest whole number, ties to the even one.")
+rsqrt = _of_floats("rsqrt", "1 / sqrt(x).")
+sin = _of_floats("sin", "Sine, of radians.")
+sqrt = _of_floats("sqrt", "Square root, rounded once; NaN below 0.")
+tan = _of_floats("tan", "Tangent, of radians.")
+tanh = _of_floats("tanh", "Hyperbolic tangent.")
+trunc = _rounding("trunc", "x without its fraction.")
+# Written until here.
+acos = _of_floats("acos", "The angle from 0 to pi with this cosine; NaN where |x| > 1.")
+acosh = _of_floats("acosh", "The y >= 0 with cosh(y) = x; NaN below 1.")
+asin = _of_floats("asin", "The angle from -pi/2 to pi/2 with this sine; NaN where |x| > 1.")
+asinh = _of_floats("asinh", "The y with sinh(y) = x.")
+atan = _of_floats("atan", "The angle from -pi/2 to pi/2 with this tangent.")
+atanh = _of_floats("atanh", "The y with tanh(y) = x; infinite at -1 and 1, NaN beyond.")
+cosh = _of_floats("cosh", "The hyperbolic cosine.")
+log10 = _of_floats("log10", "The logarithm to base 10.")
+log1p = _of_floats("log1p", "log(1 + x), with all digits near 0.")
+signbit = _of_floats("signbit", "Whether floats are negative, -0 among them.")
+sinh = _of_floats("sinh", "The hyperbolic sine.")
 
 
 def abs(x, /):

@@ -6,7 +6,7 @@
 #define ZYX_TEST_CONFORMANCE_BUILDER_H
 
 #include "Values.h"
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <functional>
 #include <map>

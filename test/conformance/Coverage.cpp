@@ -32,7 +32,7 @@ struct Row {
 };
 } // namespace
 
-/// Every row that GraphOps.inc has, in its order.
+/// Every row that GraphOps.inc and UnaryKinds.inc have, in its order.
 static const std::vector<Row> &rows() {
   static const std::vector<Row> all = [] {
     static constexpr std::pair<const char *, Op> ops[] = {
@@ -40,12 +40,13 @@ static const std::vector<Row> &rows() {
 #include "zyx/Graph/GraphOps.inc"
     };
     static constexpr std::pair<std::string_view, const char *> kinds[] = {
-#define ZYX_GRAPH_UNARY(Name, name) {"unary", #name},
 #define ZYX_GRAPH_BINARY(Name, name) {"binary", #name},
 #define ZYX_GRAPH_REDUCE(Name, name) {"reduce", #name},
 #define ZYX_GRAPH_SORT(Name, name) {"sort", #name},
 #define ZYX_GRAPH_SCATTER(Name, name) {"scatter", #name},
 #include "zyx/Graph/GraphOps.inc"
+#define ZYX_GRAPH_UNARY(Name, name) {"unary", #name},
+#include "zyx/Graph/UnaryKinds.inc"
     };
     std::vector<Row> result;
     for (const auto &[name, op] : ops) {

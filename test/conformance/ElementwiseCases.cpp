@@ -220,11 +220,11 @@ void addElementwiseCases(std::vector<Case> &cases) {
   for (DType dtype : allDTypes)                                                                                        \
     if (accepts(UnaryKind::Name, dtype))                                                                               \
       addUnary(cases, UnaryKind::Name, dtype);
-#include "zyx/Graph/GraphOps.inc"
+#include "zyx/Graph/UnaryKinds.inc"
 #define ZYX_GRAPH_UNARY(Name, name)                                                                                    \
   if (accepts(UnaryKind::Name, DType::F64))                                                                            \
     addHardPoints(cases, UnaryKind::Name);
-#include "zyx/Graph/GraphOps.inc"
+#include "zyx/Graph/UnaryKinds.inc"
 #define ZYX_GRAPH_BINARY(Name, name)                                                                                   \
   for (DType dtype : allDTypes)                                                                                        \
     if (accepts(BinaryKind::Name, dtype))                                                                              \

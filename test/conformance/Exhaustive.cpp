@@ -142,7 +142,7 @@ bool runExhaustive(const std::function<std::unique_ptr<Device>()> &make, const s
     good &= whole && tally.wrong == 0;
   };
 #define ZYX_GRAPH_UNARY(Name, name) run(UnaryKind::Name, "unary." #name ".f32");
-#include "zyx/Graph/GraphOps.inc"
+#include "zyx/Graph/UnaryKinds.inc"
   if (!any)
     std::fprintf(stderr, "zyx-conformance: no unary function of f32 is named by a filter\n");
   return good && any;

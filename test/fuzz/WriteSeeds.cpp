@@ -5,7 +5,7 @@
 #include "../unit/Runtime/TestArtifact.h"
 
 #include "zyx/Base/File.h"
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 #include "zyx/Session/Cache.h"
 
 #include <cstdio>

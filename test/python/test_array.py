@@ -225,6 +225,7 @@ def test_functions_of_corners(dtype):
             expected = getattr(np, name.replace("a", "arc", 1) if name[0] == "a" else name)(corners)
             found = np.asarray(getattr(zyx, name)(zyx.asarray(corners)))
             np.testing.assert_allclose(found, expected, rtol=4 * digits, err_msg=name)
+        np.testing.assert_allclose(np.asarray(zyx.exp2(zyx.asarray(corners))), np.exp2(corners), rtol=4 * digits)
         same(zyx.signbit(zyx.asarray(corners)), np.signbit(corners))
 
 

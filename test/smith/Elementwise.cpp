@@ -4,7 +4,20 @@
 //===----------------------------------------------------------------------===//
 #include "smith/Drawer.h"
 
+#include <algorithm>
+
 namespace zyx::smith {
+
+/// Of an operand that is not exact, tan may be anything.
+static constexpr UnaryKind ofFloats[] = {
+#define ZYX_GRAPH_UNARY_NUMBERS(Name) UnaryKind::Name,
+#define ZYX_GRAPH_UNARY_FLOATS(Name) UnaryKind::Name == UnaryKind::Tan ? UnaryKind::Neg : UnaryKind::Name,
+#include "zyx/Graph/UnaryKinds.inc"
+};
+static constexpr UnaryKind nanBelowZero[] = {
+#define ZYX_GRAPH_UNARY_NAN_BELOW_ZERO(Name) UnaryKind::Name,
+#include "zyx/Graph/UnaryKinds.inc"
+};
 
 static std::optional<NodeId> drawUnary(Drawer &d, NodeId x) {
   x = d.arithmetic(x);
@@ -13,12 +26,8 @@ static std::optional<NodeId> drawUnary(Drawer &d, NodeId x) {
     return d.b.unary(UnaryKind::Not, x);
   if (!isFloat(dtype))
     return d.b.unary(d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Not}), x);
-  const UnaryKind kind = d.oneOf({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Exp, UnaryKind::Tanh, UnaryKind::Sin,
-                                  UnaryKind::Cos, UnaryKind::Erf, UnaryKind::Floor, UnaryKind::Round, UnaryKind::Sqrt,
-                                  UnaryKind::Recip, UnaryKind::Log, UnaryKind::Trunc, UnaryKind::Ceil, UnaryKind::Rsqrt,
-                                  UnaryKind::Exp2, UnaryKind::Log2, UnaryKind::Expm1});
-  const bool positive =
-      kind == UnaryKind::Sqrt || kind == UnaryKind::Log || kind == UnaryKind::Log2 || kind == UnaryKind::Rsqrt;
+  const UnaryKind kind = d.oneOf(std::span<const UnaryKind>(ofFloats));
+  const bool positive = std::ranges::find(nanBelowZero, kind) != std::end(nanBelowZero);
   return d.b.unary(kind, positive ? d.b.unary(UnaryKind::Abs, x) : x);
 }
 

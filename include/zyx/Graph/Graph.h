@@ -28,10 +28,8 @@ enum class Op : uint8_t {
 #define ZYX_GRAPH_OP(Name, name, arity, number) Name = number,
 #include "zyx/Graph/GraphOps.inc"
 };
-enum class UnaryKind : uint8_t {
-#define ZYX_GRAPH_UNARY(Name, name) Name,
-#include "zyx/Graph/GraphOps.inc"
-};
+/// In UnaryKind.h.
+enum class UnaryKind : uint8_t;
 enum class BinaryKind : uint8_t {
 #define ZYX_GRAPH_BINARY(Name, name) Name,
 #include "zyx/Graph/GraphOps.inc"

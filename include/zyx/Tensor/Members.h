@@ -45,17 +45,16 @@ inline Tensor pad(const Tensor &x, Dims low, Dims high, double value = 0, Place 
   return x.pad(std::move(low), std::move(high), value, where);
 }
 inline Tensor cast(const Tensor &x, DType dtype, Place where = Place::current()) { return x.cast(dtype, where); }
-inline Tensor neg(const Tensor &x, Place where = Place::current()) { return x.neg(where); }
 inline Tensor logicalNot(const Tensor &x, Place where = Place::current()) { return x.logicalNot(where); }
-inline Tensor abs(const Tensor &x, Place where = Place::current()) { return x.abs(where); }
+// Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+inline Tensor neg(const Tensor &x, Place where = Place::current()) { return x.neg(where); }
 inline Tensor exp(const Tensor &x, Place where = Place::current()) { return x.exp(where); }
 inline Tensor exp2(const Tensor &x, Place where = Place::current()) { return x.exp2(where); }
-inline Tensor expm1(const Tensor &x, Place where = Place::current()) { return x.expm1(where); }
 inline Tensor log(const Tensor &x, Place where = Place::current()) { return x.log(where); }
 inline Tensor log2(const Tensor &x, Place where = Place::current()) { return x.log2(where); }
+inline Tensor reciprocal(const Tensor &x, Place where = Place::current()) { return x.reciprocal(where); }
 inline Tensor sqrt(const Tensor &x, Place where = Place::current()) { return x.sqrt(where); }
 inline Tensor rsqrt(const Tensor &x, Place where = Place::current()) { return x.rsqrt(where); }
-inline Tensor reciprocal(const Tensor &x, Place where = Place::current()) { return x.reciprocal(where); }
 inline Tensor sin(const Tensor &x, Place where = Place::current()) { return x.sin(where); }
 inline Tensor cos(const Tensor &x, Place where = Place::current()) { return x.cos(where); }
 inline Tensor tan(const Tensor &x, Place where = Place::current()) { return x.tan(where); }
@@ -65,6 +64,9 @@ inline Tensor floor(const Tensor &x, Place where = Place::current()) { return x.
 inline Tensor ceil(const Tensor &x, Place where = Place::current()) { return x.ceil(where); }
 inline Tensor round(const Tensor &x, Place where = Place::current()) { return x.round(where); }
 inline Tensor trunc(const Tensor &x, Place where = Place::current()) { return x.trunc(where); }
+inline Tensor abs(const Tensor &x, Place where = Place::current()) { return x.abs(where); }
+inline Tensor expm1(const Tensor &x, Place where = Place::current()) { return x.expm1(where); }
+// Written until here.
 inline Tensor sum(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
   return x.sum(std::move(dims), keepDims, where);
 }

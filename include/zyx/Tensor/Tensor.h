@@ -231,27 +231,47 @@ public:
   Tensor cast(DType dtype, Place where = Place::current()) const;
 
   // Elementwise.
-  Tensor neg(Place where = Place::current()) const;
   Tensor logicalNot(Place where = Place::current()) const;
-  Tensor abs(Place where = Place::current()) const;
+  // Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+  /// -x; integers wrap, unsigned ones too.
+  Tensor neg(Place where = Place::current()) const;
+  /// e to the x.
   Tensor exp(Place where = Place::current()) const;
+  /// 2 to the x.
   Tensor exp2(Place where = Place::current()) const;
-  Tensor expm1(Place where = Place::current()) const;
+  /// Natural logarithm; NaN below 0, -inf at 0.
   Tensor log(Place where = Place::current()) const;
+  /// Logarithm to base 2.
   Tensor log2(Place where = Place::current()) const;
-  Tensor sqrt(Place where = Place::current()) const;
-  Tensor rsqrt(Place where = Place::current()) const;
+  /// 1 / x, rounded once.
   Tensor reciprocal(Place where = Place::current()) const;
+  /// Square root, rounded once; NaN below 0.
+  Tensor sqrt(Place where = Place::current()) const;
+  /// 1 / sqrt(x).
+  Tensor rsqrt(Place where = Place::current()) const;
+  /// Sine, of radians.
   Tensor sin(Place where = Place::current()) const;
+  /// Cosine, of radians.
   Tensor cos(Place where = Place::current()) const;
+  /// Tangent, of radians.
   Tensor tan(Place where = Place::current()) const;
+  /// Hyperbolic tangent.
   Tensor tanh(Place where = Place::current()) const;
+  /// Error function.
   Tensor erf(Place where = Place::current()) const;
+  /// The next whole number at or below x.
   Tensor floor(Place where = Place::current()) const;
+  /// The next whole number at or above x.
   Tensor ceil(Place where = Place::current()) const;
-  /// Halves to the even neighbour.
+  /// The nearest whole number, ties to the even one.
   Tensor round(Place where = Place::current()) const;
+  /// x without its fraction.
   Tensor trunc(Place where = Place::current()) const;
+  /// Absolute value; of the smallest signed integer, itself.
+  Tensor abs(Place where = Place::current()) const;
+  /// e to the x, less 1, with all digits near 0; -0 stays -0.
+  Tensor expm1(Place where = Place::current()) const;
+  // Written until here.
 
   // Reductions. Empty `dims` are all; `keepDims` leaves extents of 1.
   /// Sums of integers have at least 32 bits, of bools as well; f16 and bf16 accumulate in f32.

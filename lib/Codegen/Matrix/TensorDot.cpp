@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Dialect/Kernel/IR/Functions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -146,13 +147,14 @@ static bool isElement(Type element) {
 }
 
 bool zyx::kernel::isOnRegisters(Operation *op) {
+  if (std::optional<FunctionFacts> function = findFunction(op))
+    return function->isOnRegisters;
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::MaximumFOp,
              arith::MinimumFOp, arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::TruncFOp, arith::ExtFOp,
              arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MinSIOp,
              arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp,
              math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp,
-             math::CopySignOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::LogOp, math::Log2Op, math::TanhOp,
-             math::ErfOp, math::RsqrtOp>(op);
+             math::CopySignOp>(op);
 }
 
 /// Whether what is done behind the dot can be done to registers.

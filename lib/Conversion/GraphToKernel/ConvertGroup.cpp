@@ -13,6 +13,7 @@
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;

@@ -208,7 +208,7 @@ kernel.func @low(%a: !f32, %b: !f32, %c: !f32) attributes {
 // Behind a product e^x - 1 is computed on its registers.
 // CHECK-LABEL: kernel.func @less_one
 // CHECK: kernel.mma_wait
-// CHECK: math.expm1 %{{.*}} : tensor<64x128xf32, #kernel.frag
+// CHECK: math.expm1 %{{.*}} : tensor<64x16xf32, #kernel.frag
 // CHECK: kernel.store {{.*}} : tensor<64x16xbf16
 // NVVM-LABEL: llvm.func @less_one
 // NVVM: nvvm.wgmma.mma_async

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx-c/Compiler.h"
 
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <cstring>
 #include <gmock/gmock.h>

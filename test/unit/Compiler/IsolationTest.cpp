@@ -8,7 +8,7 @@
 #include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/ChildProcess.h"
 #include "zyx/Base/TempFolder.h"
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 // Forms groups of random programs. A group that is dissolved must give back the program, by its
 // canonical hash; moving views must keep every value, by the interpreter.
 //===----------------------------------------------------------------------===//
-#include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Fusion/Passes.h"
 #include "zyx/Pipelines/Pipelines.h"

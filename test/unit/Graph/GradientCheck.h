@@ -8,6 +8,7 @@
 #include "../Reference/TestGraph.h"
 
 #include "zyx/Graph/Gradient.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <functional>
 #include <random>

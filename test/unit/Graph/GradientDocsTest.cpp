@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include "../TestFiles.h"
 
@@ -38,6 +38,7 @@ TEST(GradientDocsTest, ThePageHasARowForEachOpAndKind) {
 #define ZYX_GRAPH_OP(Name, name, arity, number) expected[#name] = 1;
 #include "zyx/Graph/GraphOps.inc"
 #define ZYX_GRAPH_UNARY(Name, name) family(Op::Unary, #name);
+#include "zyx/Graph/UnaryKinds.inc"
 #define ZYX_GRAPH_BINARY(Name, name) family(Op::Binary, #name);
 #define ZYX_GRAPH_REDUCE(Name, name) family(Op::Reduce, #name), family(Op::Scan, #name);
 #define ZYX_GRAPH_SCATTER(Name, name) family(Op::Scatter, #name);

@@ -4,8 +4,26 @@
 //===----------------------------------------------------------------------===//
 #include "GradientCheck.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::graph;
+
+namespace {
+constexpr UnaryKind ofFloats[] = {
+#define ZYX_GRAPH_UNARY_NUMBERS(Name) UnaryKind::Name,
+#define ZYX_GRAPH_UNARY_FLOATS(Name) UnaryKind::Name,
+#include "zyx/Graph/UnaryKinds.inc"
+};
+constexpr UnaryKind flat[] = {
+#define ZYX_GRAPH_UNARY_FLAT(Name) UnaryKind::Name,
+#include "zyx/Graph/UnaryKinds.inc"
+};
+constexpr UnaryKind nanBelowZero[] = {
+#define ZYX_GRAPH_UNARY_NAN_BELOW_ZERO(Name) UnaryKind::Name,
+#include "zyx/Graph/UnaryKinds.inc"
+};
+} // namespace
 
 static Program unary(UnaryKind kind) {
   return [kind](TestGraph &g, const std::vector<NodeId> &x) { return *g.unary(kind, x[0]); };
@@ -15,16 +33,15 @@ static Program binary(BinaryKind kind) {
 }
 
 TEST(GradientElementwiseTest, EachUnaryIsTheDifference) {
-  using enum UnaryKind;
   Random random(1);
-  for (UnaryKind kind : {Neg, Exp, Exp2, Expm1, Log, Log2, Recip, Sqrt, Rsqrt, Sin, Cos, Tan, Tanh, Erf, Abs})
-    for (int i = 0; i < 3; ++i) {
-      SCOPED_TRACE(toString(kind));
-      expectGradient(unary(kind), {random.values(random.shape(), 0.3, 1.2)});
-    }
-  for (UnaryKind kind : {Neg, Exp, Exp2, Expm1, Recip, Sin, Cos, Tan, Tanh, Erf, Abs}) {
+  for (UnaryKind kind : ofFloats) {
     SCOPED_TRACE(toString(kind));
-    expectGradient(unary(kind), {random.values({4}, -1.2, -0.3)});
+    if (std::ranges::find(flat, kind) != std::end(flat))
+      continue;
+    for (int i = 0; i < 3; ++i)
+      expectGradient(unary(kind), {random.values(random.shape(), 0.3, 1.2)});
+    if (std::ranges::find(nanBelowZero, kind) == std::end(nanBelowZero))
+      expectGradient(unary(kind), {random.values({4}, -1.2, -0.3)});
   }
 }
 
@@ -64,7 +81,7 @@ TEST(GradientElementwiseTest, NothingComesThroughWhatIsConstantNearby) {
     const auto result = gradient(g, y, {{x}});
     return result.isOk() && !(*result)[0];
   };
-  for (UnaryKind kind : {UnaryKind::Floor, UnaryKind::Ceil, UnaryKind::Round, UnaryKind::Trunc})
+  for (UnaryKind kind : flat)
     EXPECT_TRUE(none(*g.unary(kind, x)));
   const NodeId bits = *g.bitcast(x, DType::I64);
   EXPECT_TRUE(none(*g.bitcast(bits, DType::F64)));

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

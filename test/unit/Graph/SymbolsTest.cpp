@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Graph/Symbols.h"
+#include "zyx/Graph/UnaryKind.h"
 
 #include "Graph/InferSymbolic.h"
 

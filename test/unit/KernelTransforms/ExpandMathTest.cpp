@@ -192,6 +192,13 @@ const UnaryCase unaryCases[] = {
     {"cos", std::cos, std::cos, 1},         {"tan", std::tan, std::tan, 1},
 };
 
+TEST(ExpandMathFunctions, EachHasACase) {
+#define ZYX_KERNEL_FUNCTION(Op, name, ...)                                                                             \
+  EXPECT_TRUE(llvm::any_of(unaryCases, [](const UnaryCase &each) { return llvm::StringRef(each.op) == #name; }))       \
+      << "unaryCases of " << __FILE__ << " lacks " #name;
+#include "zyx/Dialect/Kernel/IR/Functions.inc"
+}
+
 /// With the instructions of every processor that has fma, and without.
 class ExpandMath : public testing::TestWithParam<std::tuple<UnaryCase, bool>> {
 protected:

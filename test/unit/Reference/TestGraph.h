@@ -6,6 +6,7 @@
 #define ZYX_TEST_UNIT_REFERENCE_TESTGRAPH_H
 
 #include "zyx/Base/Float.h"
+#include "zyx/Graph/UnaryKind.h"
 #include "zyx/Reference/Reference.h"
 
 #include <gmock/gmock.h>

@@ -10,7 +10,7 @@
 #include "zyx/Base/Exceptions.h"
 #include "zyx/Base/TempFolder.h"
 #include "zyx/Base/Trace.h"
-#include "zyx/Graph/Graph.h"
+#include "zyx/Graph/UnaryKind.h"
 #include "zyx/Runtime/Arena.h"
 #include "zyx/Runtime/DiskPool.h"
 #include "zyx/Runtime/Executor.h"

@@ -5,6 +5,7 @@
 /// Kernels that are kept by themselves: a program compiles those that no other one has.
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
+#include "zyx/Graph/UnaryKind.h"
 #include "zyx/Session/Session.h"
 
 #include <cstdlib>

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Dialect/Strict/StrictOp.h"
 
 #include "mlir/IR/Builders.h"
@@ -14,6 +15,7 @@ using namespace zyx::graph::ir;
 
 #include "zyx/Dialect/Graph/IR/GraphDialect.cpp.inc"
 #include "zyx/Dialect/Graph/IR/GraphEnums.cpp.inc"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.cpp.inc"
 
 void GraphDialect::initialize() {
   registerAttributes();

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -56,19 +56,14 @@ static Expansion findExpansion(Operation *op, Instructions has) {
                              bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(exp2);
       })
-      .Case([](math::ExpM1Op) { return unary(expm1); })
-      .Case([](math::LogOp) { return unary(log); })
-      .Case([](math::Log2Op) { return unary(log2); })
-      .Case([](math::TanhOp) { return unary(tanh); })
-      .Case([](math::ErfOp) { return unary(erf); })
       .Case([](math::RsqrtOp root) {
         bool isInstruction =
             isa<TensorType>(root.getType()) && bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(rsqrt);
       })
-      .Case([](math::SinOp) { return unary(sin); })
-      .Case([](math::CosOp) { return unary(cos); })
-      .Case([](math::TanOp) { return unary(tan); })
+  // Those above are asked first.
+#define ZYX_KERNEL_FUNCTION(Op, name, ...) .Case([](math::Op) { return unary(name); })
+#include "zyx/Dialect/Kernel/IR/Functions.inc"
       .Case([](math::PowFOp) { return binary(pow); })
       .Case([](arith::RemFOp) { return binary(fmod); })
       .Default([](Operation *) { return Expansion(); });

@@ -139,20 +139,11 @@ Num polynomial(Num x, llvm::ArrayRef<double> c);
 // One function per math op: f32 or f64 in, the same out
 //===----------------------------------------------------------------------===//
 
-Num exp(Num x);
-/// The same for an x that is at most 0 or NaN.
+// Of one operand: in ExpandMathExpLog.cpp, those of angles in ExpandMathTrig.cpp.
+#define ZYX_KERNEL_FUNCTION(Op, name, ...) Num name(Num x);
+#include "zyx/Dialect/Kernel/IR/Functions.inc"
+/// exp for an x that is at most 0 or NaN.
 Num expNonpositive(Num x);
-Num exp2(Num x);
-/// e^x - 1 with all digits near 0.
-Num expm1(Num x);
-Num log(Num x);
-Num log2(Num x);
-Num tanh(Num x);
-Num erf(Num x);
-Num rsqrt(Num x);
-Num sin(Num x);
-Num cos(Num x);
-Num tan(Num x);
 Num pow(Num x, Num y);
 /// The remainder of the truncated quotient, exact; NaN where y is 0 or x infinite.
 Num fmod(Num x, Num y);

@@ -5,59 +5,9 @@
 #ifndef ZYX_DIALECT_GRAPH_IR_GRAPHENUMS_TD
 #define ZYX_DIALECT_GRAPH_IR_GRAPHENUMS_TD
 
-include "mlir/IR/EnumAttr.td"
+include "zyx/Dialect/Graph/IR/KindTable.td"
 
-// The kinds of unary, binary and reduce. Numbers are stable, because the byte form of the plain
-// graph holds them; utils/gen-graph-inc.py writes these records into zyx/Graph/GraphOps.inc.
-
-/// A kind, the element types it takes, and its meaning in one sentence.
-class Graph_Kind<string name, int number, string keyword, string types, string text>
-    : I32EnumCase<name, number, keyword> {
-  string takes = types;
-  string meaning = text;
-}
-
-/// Rows of the tables in the op descriptions.
-class Graph_KindTable<list<Graph_Kind> kinds> {
-  string rows = "| kind | takes | meaning |\n|---|---|---|\n" # !interleave(
-      !foreach(kind, kinds, "| `" # kind.str # "` | " # kind.takes # " | " # kind.meaning # " |"),
-      "\n") #
-      "\n\n`float` is f16, bf16, f32 or f64: 8-bit floats are not computed with, but cast first.";
-}
-
-defvar floatTypes = "float";
-defvar numberTypes = "integer, float";
-defvar bitTypes = "bool, integer";
-defvar allTypes = "bool, integer, float";
-
-class Graph_Unary<string name, int number, string keyword, string types, string text>
-    : Graph_Kind<name, number, keyword, types, text>;
-defvar Graph_UnaryKinds = [
-  Graph_Unary<"Neg", 0, "neg", numberTypes, "-x; integers wrap, unsigned ones too">,
-  Graph_Unary<"Not", 1, "not", bitTypes, "every bit inverted; of a bool, the other bool">,
-  Graph_Unary<"Exp", 2, "exp", floatTypes, "e to the x">,
-  Graph_Unary<"Exp2", 3, "exp2", floatTypes, "2 to the x">,
-  Graph_Unary<"Log", 4, "log", floatTypes, "natural logarithm; NaN below 0, -inf at 0">,
-  Graph_Unary<"Log2", 5, "log2", floatTypes, "logarithm to base 2">,
-  Graph_Unary<"Recip", 6, "recip", floatTypes, "1 / x, rounded once">,
-  Graph_Unary<"Sqrt", 7, "sqrt", floatTypes, "square root, rounded once; NaN below 0">,
-  Graph_Unary<"Rsqrt", 8, "rsqrt", floatTypes, "1 / sqrt(x)">,
-  Graph_Unary<"Sin", 9, "sin", floatTypes, "sine, of radians">,
-  Graph_Unary<"Cos", 10, "cos", floatTypes, "cosine, of radians">,
-  Graph_Unary<"Tan", 11, "tan", floatTypes, "tangent, of radians">,
-  Graph_Unary<"Tanh", 12, "tanh", floatTypes, "hyperbolic tangent">,
-  Graph_Unary<"Erf", 13, "erf", floatTypes, "error function">,
-  Graph_Unary<"Floor", 14, "floor", floatTypes, "the next whole number at or below x">,
-  Graph_Unary<"Ceil", 15, "ceil", floatTypes, "the next whole number at or above x">,
-  Graph_Unary<"Round", 16, "round", floatTypes, "the nearest whole number, ties to the even one">,
-  Graph_Unary<"Trunc", 17, "trunc", floatTypes, "x without its fraction">,
-  Graph_Unary<"Abs", 18, "abs", numberTypes, "absolute value; of the smallest signed integer, itself">,
-  Graph_Unary<"Expm1", 19, "expm1", floatTypes, "e to the x, less 1, with all digits near 0; -0 stays -0">,
-];
-def Graph_UnaryKind : I32Enum<"UnaryKind", "what a unary op computes",
-                              !foreach(kind, Graph_UnaryKinds, !cast<EnumCase>(kind))> {
-  let cppNamespace = "::zyx::graph::ir";
-}
+// The kinds of binary, reduce, scatter and sort; those of unary are in UnaryKinds.td.
 
 class Graph_Binary<string name, int number, string keyword, string types, string text>
     : Graph_Kind<name, number, keyword, types, text>;

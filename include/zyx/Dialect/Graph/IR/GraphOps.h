@@ -18,6 +18,11 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace zyx::graph::ir {
+/// In UnaryKinds.h.
+enum class UnaryKind : uint32_t;
+} // namespace zyx::graph::ir
+
 #include "zyx/Dialect/Graph/IR/GraphEnums.h.inc"
 #include "zyx/Dialect/Graph/IR/GraphInterfaces.h.inc"
 

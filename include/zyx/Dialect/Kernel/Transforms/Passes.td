@@ -48,8 +48,8 @@ def VerifyFormPass : Pass<"zyx-kernel-verify-form"> {
 def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let summary = "Replace transcendental functions by arithmetic";
   let description = [{
-    `math.exp exp2 expm1 log log2 tanh erf rsqrt sin cos tan powf` and `arith.remf`, on scalars, vectors and
-    tiles, become `arith`, bit operations and `math.fma sqrt absf trunc roundeven copysign`: no machine
+    Functions such as `math.exp`, those of one operand in `zyx/Dialect/Kernel/IR/Functions.inc`, beside them
+    `math.powf` and `arith.remf`, on scalars, vectors and tiles, become `arith`, bit operations and `math.fma sqrt absf trunc roundeven copysign`: no machine
     has them all, and a call per element is many times slower. f32 and f64 are within 4 units in the
     last place, with NaN, infinities, signs of zeros and denormals as in C; `arith.remf` is exact; f16
     and bf16 are computed in f32 and rounded once. Sine, cosine and tangent reduce every argument
