@@ -8,6 +8,8 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Target/Info/Budgets.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -111,9 +113,55 @@ static int64_t stripsOf(ReduceOp op, const TargetInfo &machine) {
   return std::max<int64_t>(results / std::max<int64_t>(columns, 1), 1) * strips;
 }
 
+/// Dimensions of what is reduced that are those of windows, which slide along reduced ones.
+static void collectTaps(Value value, ArrayRef<std::optional<int64_t>> dims, ArrayRef<int64_t> reduced,
+                        llvm::SmallSetVector<int64_t, 4> &taps, llvm::SmallDenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(value).second)
+    return;
+  if (isElementwise(op)) {
+    for (Value operand : op->getOperands())
+      if (cast<RankedTensorType>(operand.getType()).getRank() == static_cast<int64_t>(dims.size()))
+        collectTaps(operand, dims, reduced, taps, seen);
+    return;
+  }
+  if (auto window = dyn_cast<WindowOp>(op)) {
+    const auto rank = static_cast<size_t>(cast<RankedTensorType>(window.getX().getType()).getRank());
+    for (auto [i, dim] : llvm::enumerate(window.getDims()))
+      if (dims[dim] && dims[rank + i] && llvm::is_contained(reduced, *dims[dim]) &&
+          !llvm::is_contained(reduced, *dims[rank + i]))
+        taps.insert(*dims[rank + i]);
+    return;
+  }
+  const auto inner = isView(op) ? getOperandDims(op) : std::nullopt;
+  if (!inner)
+    return;
+  const int64_t rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank();
+  SmallVector<std::optional<int64_t>> own(rank);
+  for (auto [dim, from] : llvm::zip_equal(dims, *inner))
+    if (from)
+      own[*from] = dim;
+  collectTaps(op->getOperand(0), own, reduced, taps, seen);
+}
+
+/// Results that a workgroup has at once: those of all elements of a window that slides along what is reduced.
+static int64_t countTaps(ReduceOp op, const TargetInfo &machine) {
+  const auto type = cast<RankedTensorType>(op.getX().getType());
+  llvm::SmallSetVector<int64_t, 4> dims;
+  SmallVector<std::optional<int64_t>> own;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    own.emplace_back(dim);
+  llvm::SmallDenseSet<Value> seen;
+  collectTaps(op.getX(), own, op.getDims(), dims, seen);
+  int64_t taps = 1;
+  for (int64_t dim : dims)
+    taps = std::min<int64_t>(taps * type.getDimSize(dim), zyx::target::tapSums(machine) + 1);
+  return taps <= zyx::target::tapSums(machine) ? taps : 1;
+}
+
 int64_t zyx::fusion::threadsOf(ReduceOp op, const TargetInfo &machine) {
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
-  return isAlongRows(op) ? results * zyx::target::rowThreads(machine)
+  return isAlongRows(op) ? results / countTaps(op, machine) * zyx::target::rowThreads(machine)
                          : stripsOf(op, machine) * zyx::target::columnThreads(machine);
 }
 

@@ -7,6 +7,7 @@
 #include "ChooseRows.h"
 
 #include "ChooseWindows.h"
+#include "Strides.h"
 
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
@@ -69,7 +70,7 @@ public:
   /// Several threads walk a long row together, so that neighbours read neighbours. What a row is
   /// combined into must be one element in each program.
   void chooseThreadsOfRows() {
-    if (!target.hasSubgroups() || !draft.dots.empty() || draft.sharesColumns || chooseNestedRows())
+    if (!target.hasSubgroups() || !draft.dots.empty() || draft.sharesColumns || chooseTaps() || chooseNestedRows())
       return;
     std::optional<Axis> row;
     for (Axis axis = 0; axis < axes.size(); ++axis)
@@ -172,6 +173,70 @@ private:
     func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
     func.setRowGroups(true);
     draft.sharesColumns = true;
+    return true;
+  }
+
+  /// Whether neighbours along an axis of results read what neighbours along a combined one do, but for the ends: those
+  /// of a window and of the image that it slides over.
+  bool isTap(Axis axis) {
+    return llvm::any_of(draft.loads, [&](LoadOp load) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *place = llvm::find(own, axis);
+      if (place == own.end())
+        return false;
+      MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+      const int64_t step = std::abs(strideThrough(map, place - own.begin()));
+      return step != 0 && llvm::any_of(llvm::enumerate(own), [&](auto it) {
+               if (!axes.isCombined(it.value()) || axes.extent(it.value()) == 1)
+                 return false;
+               const int64_t inner = std::abs(strideThrough(map, it.index()));
+               return inner != 0 && step * (axes.extent(axis) - 1) >= inner &&
+                      inner * (axes.extent(it.value()) - 1) >= step;
+             });
+    });
+  }
+
+  /// Sums along images for each element of a window (tap), as gradients of depthwise filters are: a workgroup has those
+  /// of all taps, and each thread adds up all of them at once. False where another way is better.
+  bool chooseTaps() {
+    constexpr int64_t fewestElements = 1024;
+    int64_t reductions = 0, combined = 1, taps = 1, programs = 1;
+    bool isAlongRow = false;
+    const SmallVector<Axis> parallel = draft.parallelAxes();
+    func.walk([&](ReduceOp) { ++reductions; });
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis)) {
+        combined *= axes.extent(axis);
+        isAlongRow |= axes.extent(axis) > 1 && draft.isContiguous(axis);
+      } else if (axes.extent(axis) != 1 && !llvm::is_contained(parallel, axis)) {
+        return false;
+      }
+    if (reductions != 1 || !isAlongRow || combined < fewestElements || !draft.gathers.empty())
+      return false;
+    // Of the innermost axes of a window, as many as a thread has sums for.
+    llvm::DenseMap<Axis, int64_t> tiles;
+    for (Axis axis : llvm::reverse(parallel))
+      if (axes.extent(axis) > 1 && taps * axes.extent(axis) <= zyx::target::tapSums(target) && isTap(axis)) {
+        tiles[axis] = axes.extent(axis);
+        taps *= axes.extent(axis);
+      }
+    if (taps < 2)
+      return false;
+    for (Axis axis : parallel)
+      programs *= tiles.contains(axis) ? 1 : axes.extent(axis);
+    // Rows of a window are programs of their own where there would be too few: each reads what all of them do.
+    for (Axis axis : parallel)
+      if (2 * programs < target.cores && tiles.contains(axis) && taps > axes.extent(axis)) {
+        programs *= axes.extent(axis);
+        taps /= axes.extent(axis);
+        tiles.erase(axis);
+      }
+    draft.steps.clear();
+    for (Axis axis : parallel)
+      draft.grid(axis, tiles.contains(axis) ? tiles[axis] : 1);
+    func.setThreads(mostThreads);
+    func.setRowGroups(true);
+    draft.setResidents(2 * mostThreads);
     return true;
   }
 

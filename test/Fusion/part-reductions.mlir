@@ -21,3 +21,15 @@ func.func @short(%x: tensor<1024xf32>) -> tensor<f32> {
   %y = graph.reduce add %x dims = [0] : tensor<1024xf32> -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// The gradient of a depthwise filter along rows: a workgroup has all places of the window, so that images are parts, too.
+// CARD-LABEL: func.func @taps
+// CARD: graph.reduce add %{{.*}} dims = [0, 1, 3, 4] {zyx.parts = array<i64: 0>} : tensor<4x4x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
+func.func @taps(%x: tensor<16x96x70x70xf32>, %dy: tensor<16x96x64x64xf32>) -> tensor<96x7x7xf32> {
+  %0 = graph.window %x dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<16x96x70x70xf32> -> tensor<16x96x64x64x7x7xf32>
+  %1 = graph.reshape %dy : tensor<16x96x64x64xf32> -> tensor<16x96x64x64x1x1xf32>
+  %2 = graph.expand %1 : tensor<16x96x64x64x1x1xf32> -> tensor<16x96x64x64x7x7xf32>
+  %3 = graph.binary mul %0, %2 : tensor<16x96x64x64x7x7xf32>
+  %4 = graph.reduce add %3 dims = [0, 2, 3] : tensor<16x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
+  return %4 : tensor<96x7x7xf32>
+}

@@ -54,3 +54,39 @@ kernel.func @causal(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<b
   kernel.store %9, %10[%c0, %c0] in_bounds [true, true] : tensor<5120x4xbf16>, <5120x4xbf16, global>
   kernel.return
 }
+
+// The gradient of a depthwise filter whose images lie along rows: a workgroup has all places of the window.
+// CHECK-LABEL: kernel.func @taps
+// CHECK-SAME: {residents = 512 : i64, row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>]>, threads = 256 : i64}
+kernel.func @taps(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf16, global>, %arg2: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg1 map <[<[4, 96, 32, 32, 3, 3] strides [130560, 1360, 40, 1, 40, 1]>]> : <bf16, global> -> <4x96x32x32x3x3xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "k2", "i1", "i2"] in_bounds [true, true, true, true, true, true] : <4x96x32x32x3x3xbf16, global> -> tensor<4x96x32x32x3x3xbf16>
+  %2 = arith.extf %1 : tensor<4x96x32x32x3x3xbf16> to tensor<4x96x32x32x3x3xf32>
+  %3 = kernel.view %arg0 map <[<[4, 96, 32, 32] strides [98304, 1024, 32, 1]>]> : <bf16, global> -> <4x96x32x32xbf16, global>
+  %4 = kernel.load %3[%c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "k2"] in_bounds [true, true, true, true] : <4x96x32x32xbf16, global> -> tensor<4x96x32x32xbf16>
+  %5 = arith.extf %4 : tensor<4x96x32x32xbf16> to tensor<4x96x32x32xf32>
+  %6 = kernel.broadcast %5 dims [0, 1, 2, 3] : tensor<4x96x32x32xf32> -> tensor<4x96x32x32x3x3xf32>
+  %7 = arith.mulf %6, %2 : tensor<4x96x32x32x3x3xf32>
+  %8 = kernel.reduce add %7 dims [0, 2, 3] : tensor<4x96x32x32x3x3xf32> -> tensor<96x3x3xf32>
+  %9 = kernel.view %arg2 map <[<[96, 3, 3] strides [9, 3, 1]>]> : <f32, global> -> <96x3x3xf32, global>
+  kernel.store %8, %9[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<96x3x3xf32>, <96x3x3xf32, global>
+  kernel.return
+}
+
+// Of few channels a row of the window is a program's: each reads what all of them do.
+// CHECK-LABEL: kernel.func @few
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>]>, threads = 256 : i64}
+kernel.func @few(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, global>, %arg2: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg1 map <[<[4, 8, 32, 32, 3, 3] strides [10880, 1360, 40, 1, 40, 1]>]> : <f32, global> -> <4x8x32x32x3x3xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "k2", "i1", "i2"] in_bounds [true, true, true, true, true, true] : <4x8x32x32x3x3xf32, global> -> tensor<4x8x32x32x3x3xf32>
+  %2 = kernel.view %arg0 map <[<[4, 8, 32, 32] strides [8192, 1024, 32, 1]>]> : <f32, global> -> <4x8x32x32xf32, global>
+  %3 = kernel.load %2[%c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "k2"] in_bounds [true, true, true, true] : <4x8x32x32xf32, global> -> tensor<4x8x32x32xf32>
+  %4 = kernel.broadcast %3 dims [0, 1, 2, 3] : tensor<4x8x32x32xf32> -> tensor<4x8x32x32x3x3xf32>
+  %5 = arith.mulf %4, %1 : tensor<4x8x32x32x3x3xf32>
+  %6 = kernel.reduce add %5 dims [0, 2, 3] : tensor<4x8x32x32x3x3xf32> -> tensor<8x3x3xf32>
+  %7 = kernel.view %arg2 map <[<[8, 3, 3] strides [9, 3, 1]>]> : <f32, global> -> <8x3x3xf32, global>
+  kernel.store %6, %7[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<8x3x3xf32>, <8x3x3xf32, global>
+  kernel.return
+}

@@ -286,21 +286,30 @@ static void addFilterGradients(std::vector<Case> &cases) {
     Shape images;
     int64_t window;
     bool isChannelsLast;
+    /// How far the places of the window, and its steps, are apart.
+    int64_t stride = 1, dilation = 1;
   };
   const Layer layers[] = {{"3x3", {2, 12, 29, 28}, 3, false},
                           {"7x7", {3, 12, 29, 28}, 7, false},
                           {"7x7-last", {3, 12, 29, 30}, 7, true},
-                          {"5x5-odd", {5, 40, 17, 15}, 5, false}};
+                          {"5x5-odd", {5, 40, 17, 15}, 5, false},
+                          {"7x7-many", {2, 80, 16, 24}, 7, false},
+                          {"3x3-strided", {2, 72, 33, 32}, 3, false, 2},
+                          {"3x3-dilated", {2, 72, 26, 28}, 3, false, 1, 2}};
   for (const Layer &layer : layers)
     for (DType dtype : {DType::F32, DType::BF16})
       cases.push_back(
           {std::string("reduce.filter-gradient.") + layer.name + "." + std::string(toString(dtype)), [=](Builder &b) {
-             const Shape &shape = layer.images;
-             const int64_t pad = layer.window / 2, w = layer.window;
+             Shape shape = layer.images;
+             const int64_t pad = layer.window / 2, w = layer.window, reach = (w - 1) * layer.dilation + 1;
              const Shape last = {shape[0], shape[2], shape[3], shape[1]};
              NodeId x = layer.isChannelsLast ? b.permute(b.x(dtype, last), {0, 3, 1, 2}) : b.x(dtype, shape);
              const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, pad, pad}, {0, 0, pad, pad}, {0, 0, 0, 0});
-             const NodeId slid = b.cast(b.window(padded, {2, 3}, {w, w}, {1, 1}, {1, 1}), DType::F32);
+             const NodeId slid = b.cast(
+                 b.window(padded, {2, 3}, {w, w}, {layer.stride, layer.stride}, {layer.dilation, layer.dilation}),
+                 DType::F32);
+             for (size_t dim : {2, 3})
+               shape[dim] = (shape[dim] + 2 * pad - reach) / layer.stride + 1;
              Shape ones = shape, all = shape;
              ones.insert(ones.end(), {1, 1});
              all.insert(all.end(), {w, w});

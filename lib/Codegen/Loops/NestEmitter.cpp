@@ -9,6 +9,7 @@
 #include "zyx/Codegen/Cpu/NearOperands.h"
 #include "zyx/Codegen/Simt/AcrossThreads.h"
 #include "zyx/Codegen/Simt/RowReductionEmitter.h"
+#include "zyx/Codegen/Simt/TapSums.h"
 #include "zyx/Codegen/Simt/ThreadSteps.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
@@ -56,6 +57,12 @@ LogicalResult NestEmitter::emit() {
   });
   if (writesMemory)
     t.barrier(loc);
+  if (TapSums::apply(*this)) {
+    if (failed(TapSums(*this).emit()))
+      return failure();
+    t.barrier(loc);
+    return success();
+  }
   NearOperands(*this).copy();
   groups.choose(outer);
   writeOut(outer);

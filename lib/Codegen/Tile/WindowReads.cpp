@@ -17,14 +17,15 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-void TileEvaluator::shareWindows(bool isShared) {
+void TileEvaluator::shareWindows(bool isShared, bool areMoving) {
   sharesWindows = isShared;
+  movesWindows = areMoving;
   windows.clear();
 }
 
 /// What the thread's own indices add to the place of each element that a load reads, and to what is compared. Null
 /// where the map has no form.
-TileEvaluator::Window *TileEvaluator::windowOf(LoadOp load, ViewOp view) {
+TileEvaluator::Window *TileEvaluator::windowOf(LoadOp load, ViewOp view, ArrayRef<Value> moved) {
   auto [known, isNew] = forms.try_emplace(view.getMap());
   if (isNew)
     known->second = AccessForm::compute(view.getMap());
@@ -32,16 +33,19 @@ TileEvaluator::Window *TileEvaluator::windowOf(LoadOp load, ViewOp view) {
   if (!form)
     return nullptr;
   Window &window = windows[load.getResult()];
-  if (window.block == builder.getInsertionBlock())
+  if (window.block == builder.getInsertionBlock() && ArrayRef(window.moved) == moved)
     return &window;
   Location loc = load.getLoc();
   window = {};
   window.block = builder.getInsertionBlock();
+  window.moved.assign(moved.begin(), moved.end());
   window.row = viewAsRow(builder, view);
   window.other = load.getOther() ? mapping.lookupOrDefault(load.getOther()) : Value();
   SmallVector<Value> indices;
-  for (Value index : load.getIndices())
-    indices.push_back(mapping.lookupOrDefault(index));
+  for (auto [index, by] : llvm::zip_equal(load.getIndices(), moved)) {
+    Value base = mapping.lookupOrDefault(index);
+    indices.push_back(by ? addIndex(base, by, loc) : base);
+  }
   const SmallVector<Value> positions = splitIndices(*form, indices, loc);
   auto sum = [&](llvm::function_ref<int64_t(size_t)> factor) {
     Value total = constantIndex(0, loc);
@@ -93,23 +97,27 @@ Value TileEvaluator::readOfWindow(Window &window, const AccessForm &form, int64_
   return known = exists ? arith::SelectOp::create(builder, loc, exists, read, other).getResult() : read;
 }
 
-/// What a load has at a point whose positions are numbers. Null where they are not, or where the view has no form.
+/// What a load has at a point whose positions are numbers. Null where they are not and windows do not move, or where
+/// the view has no form.
 Value TileEvaluator::loadOfWindow(LoadOp load, Point &point) {
   Location loc = load.getLoc();
   auto view = mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
   if (!sharesWindows || !view || load.getMask() || point.mask || view.getMap().getNumSymbols() != 0)
     return {};
   SmallVector<int64_t> at;
+  SmallVector<Value> moved;
   std::optional<unsigned> vectorDim;
   for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
-    std::optional<int64_t> number = getConstantIntValue(position(point, axis, loc));
-    if (!number)
+    Value own = position(point, axis, loc);
+    std::optional<int64_t> number = getConstantIntValue(own);
+    if (!number && !movesWindows)
       return {};
-    at.push_back(*number);
+    at.push_back(number.value_or(0));
+    moved.push_back(number ? Value() : own);
     if (point.vectorAxis == axis && point.lanes > 1)
       vectorDim = dim;
   }
-  Window *window = windowOf(load, view);
+  Window *window = windowOf(load, view, moved);
   if (!window)
     return {};
   const AccessForm &form = *forms[view.getMap()];
@@ -142,7 +150,8 @@ Value TileEvaluator::loadOfWindow(LoadOp load, Point &point) {
   // one may reach beyond the row, into bytes of the allocation that no other one has.
   bool isDense = vectorDim && step == 1;
   for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult())))
-    isDense |= axes.isCombined(axis) && form.dims[dim].size() == 1 && form.parts[form.dims[dim].front()].stride == 1;
+    isDense |= (axes.isCombined(axis) || movesWindows) && form.dims[dim].size() == 1 &&
+               form.parts[form.dims[dim].front()].stride == 1;
   const int64_t elementBytes =
       std::max<int64_t>(llvm::divideCeil(view.getType().getElementType().getIntOrFloatBitWidth(), 8), 1);
   const int64_t vector = isDense && !isCut && step >= 0

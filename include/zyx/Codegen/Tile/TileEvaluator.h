@@ -102,8 +102,9 @@ public:
   /// exist.
   bool sumsByDimension = false;
   /// From here on a thread of a GPU reads windows whose positions are numbers, or none: what has been read of them is
-  /// forgotten. Each element is read once for all steps and results of such a nest.
-  void shareWindows(bool isShared);
+  /// forgotten. Each element is read once for all steps and results of such a nest. Of windows that move, positions may
+  /// be no numbers, too, and the same for all that is read at once.
+  void shareWindows(bool isShared, bool areMoving = false);
   /// Whether elements are found by sums of 32 bits.
   bool hasNarrowForm(ViewOp view);
   /// Scalars and structure of the kernel being lowered, by their origin.
@@ -123,13 +124,15 @@ private:
   struct Window {
     mlir::Block *block = nullptr;
     mlir::Value row, other, place;
+    /// Positions that are no numbers, by dimension; null where they are.
+    llvm::SmallVector<mlir::Value> moved;
     llvm::SmallVector<mlir::Value> bounds;
     std::map<llvm::SmallVector<int64_t>, mlir::Value> read;
   };
   /// What indices of a view are along the parts of its form; null for a part that no dimension has.
   llvm::SmallVector<mlir::Value> splitIndices(const AccessForm &form, llvm::ArrayRef<mlir::Value> indices,
                                               mlir::Location loc);
-  Window *windowOf(LoadOp load, ViewOp view);
+  Window *windowOf(LoadOp load, ViewOp view, llvm::ArrayRef<mlir::Value> moved);
   mlir::Value readOfWindow(Window &window, const AccessForm &form, int64_t place, llvm::ArrayRef<int64_t> sums,
                            int64_t lanes, mlir::Location loc);
   mlir::Value loadOfWindow(LoadOp load, Point &point);
@@ -170,7 +173,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> permuted;
   llvm::DenseMap<MapAttr, std::optional<AccessForm>> forms;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, OwnPart> ownParts;
-  bool sharesWindows = false;
+  bool sharesWindows = false, movesWindows = false;
   llvm::DenseMap<mlir::Value, Window> windows;
 };
 

@@ -44,6 +44,13 @@ inline int64_t registersOfGroups(const TargetInfo &target, int64_t multiplying, 
 /// Threads of a workgroup that reduces a row, and of one that adds up a strip of columns.
 inline int64_t rowThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 4; }
 inline int64_t columnThreads(const TargetInfo &target) { return target.simt.workgroupThreads / 2; }
+/// Elements of a window (taps) whose sums a thread of such a workgroup has at once: half of its registers where a core
+/// has two of them, and half of the shared memory where all sums of f32 are combined.
+inline int64_t tapSums(const TargetInfo &target) {
+  const int64_t bytes = 4 * (rowThreads(target) + rowThreads(target) / 8);
+  return bytes == 0 ? 0
+                    : std::min(target.simt.registers / (4 * rowThreads(target)), target.simt.sharedBytes / (2 * bytes));
+}
 /// Bytes of such a strip, side by side: as much as memory gives at once for four requests.
 inline int64_t stripBytes(const TargetInfo &target) { return 4 * target.memory.lineBytes; }
 /// Bytes of column sums that a kernel keeps beside rows and their sums, in the same memory as the rows.
