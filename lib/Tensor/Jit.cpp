@@ -138,7 +138,7 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
 
 /// Bytes that tell types and devices of arguments apart; each call makes them, so that they are no text.
 static void appendKey(std::string &key, const Tensor &argument) {
-  const TensorType type = argument.type();
+  const TensorType &type = argument.type();
   key += static_cast<char>(type.dtype);
   key += static_cast<char>(type.shape.size());
   key.append(reinterpret_cast<const char *>(type.shape.data()), type.shape.size() * sizeof(int64_t));

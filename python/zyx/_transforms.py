@@ -253,7 +253,7 @@ class jit:
                 structures.append((_Static, type(kwargs[name]), (kwargs[name],)))
             else:
                 structures.append(_flatten(kwargs[name], leaves, set()))
-        key = (len(args), names, tuple(structures), tuple([(leaf.dtype, leaf.shape) for leaf in leaves]))
+        key = (len(args), names, tuple(structures), _zyx._types(leaves))
         try:
             found = self._programs.get(key)
         except TypeError as error:

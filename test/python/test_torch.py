@@ -62,6 +62,27 @@ def test_training():
         close(a, b, 1e-4)
 
 
+@pytest.mark.parametrize("heads", [4, 2])
+def test_attention(heads):
+    """Causal, with a mask, and with heads that share keys; forward and backward."""
+    slopes = []
+    q, k, v = torch.randn(2, 4, 6, 8), torch.randn(2, heads, 6, 8), torch.randn(2, heads, 6, 8)
+    mask = torch.rand(2, 1, 6, 6) > 0.3
+    mask[..., 0] = True
+
+    def function(q, k, v):
+        attend = torch.nn.functional.scaled_dot_product_attention
+        return attend(q, k, v, is_causal=True, enable_gqa=True) + attend(q, k, v, attn_mask=mask, enable_gqa=True)
+
+    for each in (function, compiled(function)):
+        own = [x.clone().requires_grad_() for x in (q, k, v)]
+        result = each(*own)
+        (result * torch.linspace(0.5, 1.5, result.numel()).reshape(result.shape)).sum().backward()
+        slopes.append([result.detach()] + [x.grad for x in own])
+    for expected, got in zip(*slopes):
+        close(got, expected, 1e-4)
+
+
 def test_batch_norm_updates_its_moments():
     a, b = torch.nn.BatchNorm1d(4), torch.nn.BatchNorm1d(4)
     function = compiled(b)

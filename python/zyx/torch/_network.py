@@ -82,6 +82,9 @@ def trilinear(node, a, b, c, expand1, expand2, expand3, sumdim, unroll_dim=1):
 def _attended(q, k, v, mask, causal, scale):
     """Sums of values by softmax, and the logarithms of its denominators; in float32 at least."""
     rows, columns = q.shape[-2], k.shape[-2]
+    if q.ndim == 4 and k.shape[1] != q.shape[1]:
+        # Several heads of queries share keys and values.
+        k, v = (_zyx._repeat_interleave(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = _zyx.matmul(q, k.mT) * float(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     if mask is not None:
         scores = where(mask, scores, full((), -math.inf, scores.dtype)) if mask.dtype is _zyx.bool else scores + cast(
