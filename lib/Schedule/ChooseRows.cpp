@@ -236,7 +236,7 @@ private:
       draft.grid(axis, tiles.contains(axis) ? tiles[axis] : 1);
     func.setThreads(mostThreads);
     func.setRowGroups(true);
-    draft.setResidents(2 * mostThreads);
+    draft.setMinResidentThreads(2 * mostThreads);
     return true;
   }
 

@@ -57,7 +57,7 @@ kernel.func @causal(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<b
 
 // The gradient of a depthwise filter whose images lie along rows: a workgroup has all places of the window.
 // CHECK-LABEL: kernel.func @taps
-// CHECK-SAME: {residents = 512 : i64, row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>]>, threads = 256 : i64}
+// CHECK-SAME: {min_resident_threads = 512 : i64, row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>]>, threads = 256 : i64}
 kernel.func @taps(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf16, global>, %arg2: !kernel.buffer<f32, global>) {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %arg1 map <[<[4, 96, 32, 32, 3, 3] strides [130560, 1360, 40, 1, 40, 1]>]> : <bf16, global> -> <4x96x32x32x3x3xbf16, global>

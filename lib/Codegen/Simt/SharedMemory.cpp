@@ -8,9 +8,11 @@
 #include "zyx/Codegen/Simt/SharedMemory.h"
 
 #include "zyx/Codegen/Simt/AcrossThreads.h"
+#include "zyx/Codegen/Simt/TapSums.h"
 #include "zyx/Codegen/Simt/ThreadGroups.h"
 #include "zyx/Codegen/Tile/SharedDotShape.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -105,7 +107,7 @@ private:
     if (llvm::any_of(combined, [&](Axis axis) { return axes.extent(axis) != 1; }))
       addExchange(reduce);
     if (func.getRowGroups() && context.threads > 1 && context.cluster == 1)
-      found.bytes += bytesOfGroups(reduce, combined);
+      found.bytes += std::max(bytesOfGroups(reduce, combined), bytesOfTaps(reduce));
     return success();
   }
 
@@ -136,6 +138,16 @@ private:
         most = std::max(most, ThreadGroups::mostElements(axes.extent(axis), context.mostLanesFor(slice, axis), steps,
                                                          context.threads));
     return allocatedBytes(most * llvm::divideCeil(getElementTypeOrSelf(reduce.getType()).getIntOrFloatBitWidth(), 8));
+  }
+
+  /// Where threads may add up all elements of a window at once.
+  int64_t bytesOfTaps(ReduceOp reduce) {
+    int64_t taps = 1;
+    for (Axis axis : axes.of(reduce.getResult()))
+      taps *= axes.extent(axis);
+    if (taps < 1 || taps > zyx::target::tapSums(machine))
+      return 0;
+    return TapSums::sharedBytes(getElementTypeOrSelf(reduce.getType()), taps, context.threads);
   }
 
   FuncOp func;

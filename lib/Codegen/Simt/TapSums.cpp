@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Simt/TapSums.h"
 
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -96,19 +97,34 @@ FailureOr<TapSums::Accumulators> TapSums::addStep(const Point &point, Accumulato
   return accs;
 }
 
+/// Sums of threads, and of their groups. A row of each group has one element more: threads that combine neighbouring
+/// groups meet in no bank.
+static std::array<ViewType, 2> exchangeTypes(Type element, int64_t numTaps, int64_t threads) {
+  const int64_t groups = threads / neighbours;
+  return {ViewType::get({numTaps, groups, neighbours + 1}, element, Space::Shared),
+          ViewType::get({numTaps, groups}, element, Space::Shared)};
+}
+
+int64_t TapSums::sharedBytes(Type element, int64_t numTaps, int64_t threads) {
+  int64_t bytes = 0;
+  for (ViewType type : exchangeTypes(element, numTaps, threads))
+    bytes += allocatedBytes(type);
+  return bytes;
+}
+
 void TapSums::combine(ArrayRef<Value> own) {
   ReduceOp reduce = n.reduces.front();
   Type element = own.front().getType();
   const auto count = static_cast<int64_t>(own.size());
   const int64_t groups = t.threads / neighbours;
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
-  auto allocate = [&](ArrayRef<int64_t> shape) -> Value {
+  auto allocate = [&](ViewType type) -> Value {
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    return AllocOp::create(t.builder, loc, ViewType::get(shape, element, Space::Shared));
+    return AllocOp::create(t.builder, loc, type);
   };
-  // A row of each group has one element more: threads that combine neighbouring groups meet in no bank.
-  Value parts = allocate({count, groups, neighbours + 1}), sums = allocate({count, groups});
+  const auto [ofThreads, ofGroups] = exchangeTypes(element, count, t.threads);
+  Value parts = allocate(ofThreads), sums = allocate(ofGroups);
   auto div = [&](Value value, int64_t by) -> Value { return arith::DivUIOp::create(t.builder, loc, value, index(by)); };
   auto rem = [&](Value value, int64_t by) -> Value { return arith::RemUIOp::create(t.builder, loc, value, index(by)); };
   auto store = [&](Value value, Value to, ValueRange at) {

@@ -1,4 +1,4 @@
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-apply-schedule -zyx-kernel-lower-tiles | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-apply-schedule -zyx-kernel-settle-memory -zyx-kernel-lower-tiles | FileCheck %s
 
 // The gradient of a depthwise filter of 3 x 3: a thread has all nine sums, reads eight places of a row and three rows of
 // the image in vectors for all of them, and the sums of threads are combined in two rounds.

@@ -18,6 +18,8 @@ public:
   /// Whether threads share the nest, which combines its vectors and has few results for each program.
   static bool apply(Nest &nest);
   mlir::LogicalResult emit();
+  /// What threads combine sums of so many taps in.
+  static int64_t sharedBytes(mlir::Type element, int64_t numTaps, int64_t threads);
 
 private:
   using Accumulators = Nest::Accumulators;
