@@ -15,7 +15,7 @@ using namespace zyx::cost;
 using namespace zyx::graph::ir;
 using zyx::schedule::Estimate;
 
-CostModel::CostModel(const zyx::target::TargetInfo &target) : target(target) {
+CostModel::CostModel(func::FuncOp entry, const zyx::target::TargetInfo &target) : target(target), runsOnce(entry) {
   if (target.hasSubgroups())
     machine = Workgroups::of(target);
 }
@@ -42,13 +42,20 @@ SmallVector<const void *> zyx::cost::keyOf(GroupOp group) {
 }
 
 std::optional<Estimate> CostModel::weigh(GroupOp group) {
-  auto [place, isNew] = known.try_emplace(keyOf(group));
+  // Of a weight what is packed is packed once.
+  SmallVector<bool> isFixed;
+  SmallVector<const void *> key = keyOf(group);
+  for (Value input : group.getInputs()) {
+    isFixed.push_back(runsOnce.isFixed(input));
+    key.push_back(reinterpret_cast<const void *>(static_cast<uintptr_t>(isFixed.back())));
+  }
+  auto [place, isNew] = known.try_emplace(std::move(key));
   if (isNew)
-    place->second = lower(group);
+    place->second = lower(group, isFixed);
   return place->second;
 }
 
-std::optional<Estimate> CostModel::lower(GroupOp group) {
+std::optional<Estimate> CostModel::lower(GroupOp group, ArrayRef<bool> isFixed) {
   // No results are stored that are larger than any memory.
   for (Type type : group.getResultTypes())
     if (!zyx::byteSize(*toPlainType(type)).isOk())
@@ -63,5 +70,5 @@ std::optional<Estimate> CostModel::lower(GroupOp group) {
   if (failed(made))
     return std::nullopt;
   made->kernel.setTrial(true);
-  return zyx::schedule::estimateKernel(made->kernel, target);
+  return zyx::schedule::estimateKernel(made->kernel, target, isFixed);
 }

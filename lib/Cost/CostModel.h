@@ -15,19 +15,31 @@ namespace zyx::cost {
 /// What a group computes, and on what: ops, attributes and types by their place in the context, operands by number.
 llvm::SmallVector<const void *> keyOf(graph::ir::GroupOp group);
 
+/// Whether all that a group reads keeps its value from run to run, so that it runs once.
+class RunsOnceAnalysis {
+public:
+  explicit RunsOnceAnalysis(mlir::func::FuncOp entry) : entry(entry) {}
+  bool holds(graph::ir::GroupOp group);
+  bool isFixed(mlir::Value value);
+
+private:
+  mlir::func::FuncOp entry;
+};
+
 /// What kernels of groups take. Groups that compute the same on the same sizes are lowered once.
 class CostModel {
 public:
-  explicit CostModel(const target::TargetInfo &target);
+  CostModel(mlir::func::FuncOp entry, const target::TargetInfo &target);
 
   /// None where the group is no kernel.
   std::optional<schedule::Estimate> weigh(graph::ir::GroupOp group);
   const target::TargetInfo &getTarget() const { return target; }
 
 private:
-  std::optional<schedule::Estimate> lower(graph::ir::GroupOp group);
+  std::optional<schedule::Estimate> lower(graph::ir::GroupOp group, llvm::ArrayRef<bool> isFixed);
 
   const target::TargetInfo &target;
+  RunsOnceAnalysis runsOnce;
   Workgroups machine;
   std::map<llvm::SmallVector<const void *>, std::optional<schedule::Estimate>> known;
 };

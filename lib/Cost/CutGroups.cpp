@@ -275,7 +275,7 @@ void CutGroups::runOnOperation() {
     return signalPassFailure();
   SmallVector<GroupOp> groups;
   entry.walk([&](GroupOp group) { groups.push_back(group); });
-  CostModel costs(*record);
+  CostModel costs(entry, *record);
   Numbers random{seed};
   Cutter cutter(entry, costs);
   for (GroupOp group : groups)

@@ -12,17 +12,6 @@
 
 namespace zyx::cost {
 
-/// Whether all that a group reads keeps its value from run to run, so that it runs once.
-class RunsOnceAnalysis {
-public:
-  explicit RunsOnceAnalysis(mlir::func::FuncOp entry) : entry(entry) {}
-  bool holds(graph::ir::GroupOp group);
-
-private:
-  bool isFixed(mlir::Value value);
-  mlir::func::FuncOp entry;
-};
-
 /// Makes several kernels of a group where they take less than one.
 class Cutter {
 public:

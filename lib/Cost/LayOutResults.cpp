@@ -9,6 +9,7 @@
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/Random.h"
 #include "zyx/Cost/Passes.h"
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -65,6 +66,8 @@ class Layouter {
 public:
   Layouter(Block &block, Cutter &cutter) : block(block), cutter(cutter) {}
   void run();
+  /// Only what stands beside the scores of attentions, for a processor with such vectors.
+  void turnBiases(int64_t vectorBytes);
   /// In any order, for tests.
   void draw(uint64_t seed);
 
@@ -396,6 +399,76 @@ void Layouter::run() {
     cutter.run(cast<GroupOp>(group));
 }
 
+/// The order of an input that the attention of a group wants, if that stands beside its scores: vectors of a processor
+/// lie along queries, or of few queries along keys.
+static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArgument argument, int64_t vectorBytes) {
+  const Result<IterationSpace> space = IterationSpace::compute(group);
+  if (!space.isOk() || !space->getAttention())
+    return std::nullopt;
+  Attention attention = *space->getAttention();
+  Axis inner = space->getOperandAxes(attention.max)[attention.max.getDims().front()], outer = inner;
+  const Axis keys = inner;
+  for (const Axis axis : space->getAxes(attention.scores))
+    if (axis != -1 && axis != keys)
+      inner = axis;
+  if (2 * space->getExtent(inner) * typeOf(attention.scores).getElementTypeBitWidth() <= 8 * vectorBytes)
+    std::swap(inner, outer);
+  std::optional<SmallVector<int64_t>> found;
+  for (Operation &op : group.getBlock().without_terminator()) {
+    if (!isElementwise(&op))
+      continue;
+    for (Value operand : op.getOperands()) {
+      if (getViewSource(operand) != argument)
+        continue;
+      const ArrayRef<Axis> axes = space->getAxes(op.getResult(0));
+      const auto dims = getSourceDims(operand);
+      if (!dims || !llvm::is_contained(axes, keys))
+        return std::nullopt;
+      SmallVector<int64_t> last;
+      for (const Axis wanted : {outer, inner})
+        for (auto [axis, dim] : llvm::zip_equal(axes, *dims))
+          if (axis == wanted && dim)
+            last.push_back(*dim);
+      SmallVector<int64_t> order = llvm::filter_to_vector(llvm::seq<int64_t>(0, typeOf(argument).getRank()),
+                                                          [&](int64_t dim) { return !llvm::is_contained(last, dim); });
+      order.append(last);
+      if (last.size() != 2 || (found && *found != order))
+        return std::nullopt;
+      found = std::move(order);
+    }
+  }
+  return found;
+}
+
+void Layouter::turnBiases(int64_t vectorBytes) {
+  auto findOrder = [&](OpResult result) -> std::optional<SmallVector<int64_t>> {
+    std::optional<SmallVector<int64_t>> found;
+    for (OpOperand &use : result.getUses()) {
+      auto reader = dyn_cast<GroupOp>(use.getOwner());
+      if (!reader || reader->getBlock() != &block)
+        return std::nullopt;
+      std::optional<SmallVector<int64_t>> own =
+          findBiasOrder(reader, reader.getBlock().getArgument(use.getOperandNumber()), vectorBytes);
+      if (!own || (found && found != own))
+        return std::nullopt;
+      found = std::move(own);
+    }
+    return found;
+  };
+  for (auto group : block.getOps<GroupOp>()) {
+    if (isOfItsOwn(group))
+      continue;
+    for (OpResult result : group->getResults()) {
+      const std::optional<SmallVector<int64_t>> order = findOrder(result);
+      if (!order || llvm::is_sorted(*order))
+        continue;
+      Move(result, *order).apply();
+      remark::passed(result.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
+          << "what stands beside the scores of an attention is stored in the order in which vectors read it";
+    }
+  }
+}
+
 void Layouter::draw(uint64_t seed) {
   findResults();
   for (OpResult value : results) {
@@ -416,7 +489,7 @@ void LayOutResults::runOnOperation() {
   const TargetInfo *record = zyx::kernel::requireTarget(entry);
   if (!record)
     return signalPassFailure();
-  CostModel costs(*record);
+  CostModel costs(entry, *record);
   Cutter cutter(entry, costs);
   llvm::SetVector<Block *> blocks;
   entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
@@ -424,6 +497,8 @@ void LayOutResults::runOnOperation() {
     Layouter layouter(*block, cutter);
     if (seed != 0)
       layouter.draw(seed);
+    else if (record->hasVectors())
+      layouter.turnBiases(record->vector.bytes);
     else
       layouter.run();
   }

@@ -61,7 +61,8 @@ void addKernelPhase(OpPassManager &passes, const Options &options) {
     passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
   if (options.optimise && options.fusion == Fusion::Weighed)
     passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass());
-  if (options.optimise && options.fusion == Fusion::Weighed && options.target.hasTensorTiles())
+  if (options.optimise && options.fusion == Fusion::Weighed &&
+      (options.target.hasTensorTiles() || options.target.hasVectors()))
     passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass());
   addKernelPasses(passes, options);
 }

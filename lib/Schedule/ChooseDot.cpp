@@ -25,8 +25,6 @@ namespace {
 constexpr int64_t enoughRows = 96;
 /// Rows up to which a right factor that lies along k is read so instead of being transposed.
 constexpr int64_t mostRowsAlongDepth = 36;
-/// The same where its elements are computed.
-constexpr int64_t mostRowsComputedAlongDepth = 8;
 /// Longer pieces save little of what sums cost in memory, and leave room for fewer packed columns.
 constexpr int64_t mostDepth = 512;
 /// Pieces of a right factor that is not packed: panels of it stay in the first cache from one tile to the next.
@@ -75,7 +73,19 @@ int64_t runBytesOf(LoadOp load, Axis along, const Axes &axes) {
   return 0;
 }
 
-Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
+/// Whether elements of a load repeat for neighbours along an axis, as scales of groups do: vectors have one each.
+bool isRepeated(LoadOp load, Axis along, const Axes &axes) {
+  constexpr int64_t fewest = 16;
+  std::optional<AccessForm> form = AccessForm::compute(load.getView().getDefiningOp<ViewOp>().getMap());
+  if (!form || !form->bounds.empty())
+    return false;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult())))
+    if (axis == along && form->dims[dim].size() > 1)
+      return form->parts[form->dims[dim].back()].stride == 0 && form->parts[form->dims[dim].back()].extent >= fewest;
+  return false;
+}
+
+Source inspect(Value factor, Axis first, Axis second, Axis depth, const Axes &axes) {
   Source source;
   SmallVector<Value> work = {factor};
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -87,7 +97,7 @@ Source inspect(Value factor, Axis first, Axis second, const Axes &axes) {
     if (auto load = dyn_cast<LoadOp>(def)) {
       auto view = load.getView().getDefiningOp<ViewOp>();
       BlockAttr block = view.getMap().front();
-      source.window |= !view.getMap().isSingleBlock() || block.hasValid();
+      source.window |= (!view.getMap().isSingleBlock() || block.hasValid()) && !isRepeated(load, depth, axes);
       source.computed |= source.window;
       if (source.window)
         source.runBytes = runBytesOf(load, second, axes);
@@ -257,7 +267,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   unsigned rank = type.getRank();
   Axis m = axes.of(dot.getResult(), rank - 2), n = axes.of(dot.getResult(), rank - 1),
        k = axes.of(dot.getLhs(), rank - 1);
-  Source lhs = inspect(dot.getLhs(), m, k, axes), rhs = inspect(dot.getRhs(), k, n, axes);
+  Source lhs = inspect(dot.getLhs(), m, k, k, axes), rhs = inspect(dot.getRhs(), k, n, k, axes);
   DotFacts facts{};
   facts.m = axes.extent(m);
   facts.n = axes.extent(n);
@@ -299,24 +309,29 @@ static double packCyclesOf(const DotFacts &facts, const target::TargetInfo &targ
   return plain + perRun * target.vector.bytes / static_cast<double>(facts.rhsRunBytes);
 }
 
+std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool isComputed,
+                                           const target::TargetInfo &target) {
+  const int64_t registers = std::max<int64_t>(target.vector.registers, 8);
+  // What is computed of a column is so for each tile of rows: of more rows it is computed less often.
+  const int64_t most = (registers >= 32 ? 4 : 2) * (isComputed ? 2 : 1);
+  const int64_t own = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  return {own, std::min({int64_t(8), (registers - 1) / (own + 1), columns})};
+}
+
 /// With such tiles; `packRhs` stands in for the rule about packing the right factor, where either is possible.
 static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const DotFacts &facts,
                         const target::TargetInfo &target) {
   DotPlan plan{};
-  int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vector.registers, 8);
+  const int64_t lanes = target.lanes(facts.elementBytes);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);
 
   plan.rows = tile.rows;
   plan.columns = tile.vectors * lanes;
-  // Both factors along k, and few rows: vectors along k, and no transposition. What is computed is so for each tile's
-  // rows.
-  const bool isComputedSeldom = !facts.rhsWindow && !facts.rhsGathered && m <= mostRowsComputedAlongDepth;
-  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed &&
-                    (!facts.rhsComputed || isComputedSeldom) && m <= mostRowsAlongDepth && k >= 2 * lanes;
-  if (plan.alongDepth) {
-    plan.rows = llvm::divideCeil(m, llvm::divideCeil(m, registers >= 32 ? 4 : 2));
-    plan.columns = std::min({int64_t(8), (registers - 1) / (plan.rows + 1), n});
-  }
+  // Both factors along k, and few rows: vectors along k, and no transposition.
+  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsWindow &&
+                    !facts.rhsGathered && m <= mostRowsAlongDepth && k >= 2 * lanes;
+  if (plan.alongDepth)
+    std::tie(plan.rows, plan.columns) = tileAlongDepth(m, n, facts.rhsComputed, target);
 
   int64_t bytes = facts.elementBytes, tilesDown = llvm::divideCeil(m, plan.rows);
   int64_t tilesAcross = llvm::divideCeil(n, plan.columns);

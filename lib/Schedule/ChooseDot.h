@@ -58,6 +58,10 @@ struct DotChoice {
 /// `most`; docs/codegen-cpu.md has the rules.
 llvm::SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo &target, unsigned most);
 
+/// Rows and columns of a tile whose sums have vectors along the contraction; `isComputed`: the right factor is.
+std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool isComputed,
+                                           const target::TargetInfo &target);
+
 /// Reads the facts off a kernel.
 DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseOnline.h"
 
+#include "ChooseDot.h"
 #include "ChooseRows.h"
 
 #include "zyx/Codegen/Tile/ApplySchedule.h"
@@ -19,8 +20,8 @@ namespace {
 
 /// Scores that an attention has at a time: with them, queries and results stay in the first caches.
 constexpr int64_t attentionQueries = 64, attentionKeys = 64;
-/// The same of a single query.
-constexpr int64_t maxKeys = 4096;
+/// The same of few queries, and of a single one.
+constexpr int64_t fewQueriesKeys = 256, maxKeys = 4096;
 
 /// Chooses an online step, and what goes with it.
 class OnlineRules {
@@ -32,15 +33,18 @@ public:
     std::optional<Axis> keys = findKeys();
     if (!keys || (draft.dots.size() != 2 && !draft.dots.empty()))
       return false;
-    if (draft.dots.size() == 2)
+    int64_t keysAtOnce = target.hasSubgroups() || !draft.dots.empty() ? attentionKeys : maxKeys;
+    if (draft.dots.size() == 2 && chooseFewQueries(*keys))
+      keysAtOnce = fewQueriesKeys;
+    else if (draft.dots.size() == 2)
       chooseQueries(*keys);
     else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.memory.privateBytes / 2)
       // The scores of one query would be too many.
       chooseRows(draft);
     else
       return false;
-    if (attentionKeys < axes.extent(*keys))
-      draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*keys), keysAtOnce()));
+    if (std::min(attentionKeys, keysAtOnce) < axes.extent(*keys))
+      draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*keys), keysAtOnce));
     return checkSchedule(func, draft.steps).isOk();
   }
 
@@ -124,8 +128,38 @@ private:
     return isInside ? found : std::nullopt;
   }
 
-  /// Keys that are looked at together, of one query.
-  int64_t keysAtOnce() { return target.hasSubgroups() || !draft.dots.empty() ? attentionKeys : maxKeys; }
+  /// Queries that would leave half of a vector empty: features lie along vectors, of scores those that are summed up.
+  /// Needs keys and values whose features are neighbours in memory; false where they are not, or queries are more.
+  bool chooseFewQueries(Axis keys) {
+    if (!target.hasVectors())
+      return false;
+    DotOp output = draft.dots[0], scores = draft.dots[1];
+    if (axes.contains(output.getResult(), keys))
+      std::swap(output, scores);
+    SmallVector<Axis> scoreAxes = axes.of(scores.getResult()), outputAxes = axes.of(output.getResult());
+    const Axis queries = outputAxes.end()[-2], features = outputAxes.back();
+    const int64_t numQueries = axes.extent(queries), lanes = target.lanes(bytesOf(scores.getResult()));
+    if (scoreAxes.back() != keys || scoreAxes.end()[-2] != queries || 2 * numQueries > lanes)
+      return false;
+    const DotFacts ofScores = describeDot(scores, {}, axes), ofOutput = describeDot(output, {}, axes);
+    if (!ofScores.lhsAlongDepth || ofScores.rhsAlongColumns || ofScores.k < 2 * lanes || !ofOutput.rhsAlongColumns ||
+        ofOutput.n < lanes)
+      return false;
+    for (Axis axis : draft.parallelAxes())
+      if (axis != features)
+        draft.grid(axis, axis == queries ? numQueries : 1);
+    auto block = [&](int64_t rows, int64_t columns, int64_t depth, bool alongDepth) {
+      draft.steps.push_back(BlockStepAttr::get(
+          func.getContext(),
+          BlockingAttr::get(func.getContext(), rows, columns, llvm::alignTo(numQueries, rows), depth, /*packLhs=*/false,
+                            /*packRhs=*/false, alongDepth, /*narrow=*/false)));
+    };
+    const auto [rows, columns] = tileAlongDepth(numQueries, ofScores.n, ofScores.rhsComputed, target);
+    block(rows, columns, ofScores.k, /*alongDepth=*/true);
+    const DotPlan plan = planDots(ofOutput, target, 1).front().plan;
+    block(plan.rows, plan.columns, ofOutput.k, /*alongDepth=*/false);
+    return true;
+  }
 
   /// A program per block of queries walks the keys in blocks. Queries lie along vectors: then neither
   /// keys nor values need a copy, and no sum crosses lanes.

@@ -68,8 +68,8 @@ double costOf(Operation *op, const zyx::target::CostFacts &costs) {
 
 class Estimator {
 public:
-  Estimator(FuncOp func, const Axes &axes, const Choice &choice, const TargetInfo &target)
-      : func(func), axes(axes), choice(choice), target(target) {}
+  Estimator(FuncOp func, const Axes &axes, const Choice &choice, const TargetInfo &target, ArrayRef<bool> isFixed)
+      : func(func), axes(axes), choice(choice), target(target), isFixed(isFixed) {}
 
   Estimate run();
 
@@ -107,6 +107,8 @@ private:
   const Axes &axes;
   const Choice &choice;
   const TargetInfo &target;
+  /// Of the first arguments.
+  ArrayRef<bool> isFixed;
   SmallVector<DotOp> dots;
   /// Elements of each axis that a program has, of those that programs are cut along.
   llvm::SmallDenseMap<Axis, int64_t> tiles;
@@ -326,6 +328,11 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   std::optional<std::pair<unsigned, unsigned>> dims;
   if (blocking.getPackRhs())
     dims = along(depth, columns);
+  // A right factor that keeps its values is packed once for many runs (PackWeights.cpp).
+  if (auto argument = dyn_cast<BlockArgument>(view.getBuffer());
+      dims && argument && argument.getArgNumber() < isFixed.size() && isFixed[argument.getArgNumber()] &&
+      dot.getRhs() == load.getResult() && result.size() == 2)
+    return false;
   if (!dims && blocking.getPackLhs())
     dims = along(rows, depth);
   if (!dims)
@@ -538,13 +545,13 @@ Estimate Estimator::run() {
   return {secondsOf(cycles + launch), secondsOf(fewest + launch)};
 }
 
-std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetInfo &target) {
+std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetInfo &target, ArrayRef<bool> isFixed) {
   unshareConstants(func);
   FailureOr<Axes> axes = Axes::compute(func);
   if (failed(axes))
     return std::nullopt;
   const SmallVector<Choice> choices = chooseSchedules(func, *axes, target, 1);
-  Estimate own = Estimator(func, *axes, choices.front(), target).run();
+  Estimate own = Estimator(func, *axes, choices.front(), target, isFixed).run();
   // Copies of factors may be what tensor cores take.
   const bool usesTensorCores =
       llvm::any_of(choices.front().schedule.getSteps(), [](Attribute step) { return isa<TensorStepAttr>(step); });

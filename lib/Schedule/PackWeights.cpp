@@ -61,7 +61,8 @@ struct PackWeights : zyx::schedule::impl::PackWeightsPassBase<PackWeights> {
 
 } // namespace
 
-/// A plain matrix in an argument: of the type of the sums, or of a narrow one that a matrix unit takes.
+/// A matrix in an argument, of the type of the sums, or of a narrow one that a matrix unit takes: the filters of a
+/// convolution lie in another order than its windows.
 std::optional<RightFactor> WeightPacker::find() {
   ScheduleAttr schedule = func.getScheduleAttr();
   if (!schedule)
@@ -87,7 +88,7 @@ std::optional<RightFactor> WeightPacker::find() {
   found.view = found.load.getView().getDefiningOp<ViewOp>();
   auto argument = dyn_cast_or_null<BlockArgument>(found.view ? found.view.getBuffer() : Value());
   if (!argument || !argument.hasOneUse() || !found.view->hasOneUse() || !found.view.getSymbols().empty() ||
-      !found.view.getMap().isSingleBlock() || found.view.getMap().front().hasValid() ||
+      found.view.getMap().front().hasValid() ||
       !llvm::all_of(found.load.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); }))
     return std::nullopt;
   BlockAttr block = found.view.getMap().front();
@@ -221,7 +222,9 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
   auto look = [&](Value of, MapAttr map) -> Value {
     return ViewOp::create(builder, loc, ViewType::get(shape, element, Space::Global), of, ValueRange(), map);
   };
-  Value source = look(body.getArgument(0), panels.readFrom(moved(matrix, rows, from * across)));
+  SmallVector<BlockAttr> blocks(panels.readFrom(moved(matrix, rows, from * across)).getBlocks());
+  llvm::append_range(blocks, factor.view.getMap().getBlocks().drop_front());
+  Value source = look(body.getArgument(0), MapAttr::get(func.getContext(), blocks));
   Value target =
       look(body.getArgument(1), MapAttr::get(func.getContext(), {moved(whole.front(), shape, first * panelElements)}));
   SmallVector<Value> zeros(shape.size(), arith::ConstantIndexOp::create(builder, loc, 0));

@@ -1,4 +1,5 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups -zyx-cost-lay-out-results --remarks-filter=zyx-fusion --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=ORDER
 
 // A bias of all heads is gathered by numbers that are data, and each of 32 windows would gather it again, one by one: heads are
 // neighbours in the table, but a program has one of them. So the bias is stored.
@@ -8,6 +9,14 @@
 // CHECK: graph.group({{.*}} = %[[BIAS]] : tensor<64x64x16xf32>{{.*}}) -> tensor<32x16x64x32xf32>
 // CHECK-NOT: graph.gather
 // CHECK: return
+// Vectors lie along queries, which come last then, behind keys.
+// ORDER: what stands beside the scores of an attention is stored in the order in which vectors read it
+// ORDER-LABEL: func.func @gathered_bias
+// ORDER: %[[BIAS:.*]] = graph.group({{.*}}) -> tensor<16x64x64xf32>
+// ORDER: graph.gather
+// ORDER: graph.permute {{.*}} order = [2, 1, 0] : tensor<64x64x16xf32> -> tensor<16x64x64xf32>
+// ORDER: graph.group({{.*}} = %[[BIAS]] : tensor<16x64x64xf32>{{.*}}) -> tensor<32x16x64x32xf32>
+// ORDER-NEXT: graph.permute {{.*}} order = [2, 1, 0] : tensor<16x64x64xf32> -> tensor<64x64x16xf32>
 func.func @gathered_bias(%arg0: tensor<32x16x64x32xf32> {graph.name = "q"}, %arg1: tensor<32x16x64x32xf32> {graph.name = "k"}, %arg2: tensor<32x16x64x32xf32> {graph.name = "v"}, %arg3: tensor<127x16xf32> {graph.name = "table", graph.weight}, %arg4: tensor<64x64xi64> {graph.name = "index", graph.weight}) -> (tensor<32x16x64x32xf32> {graph.name = "result0"}) {
   %0 = graph.group(%arg5 = %arg0 : tensor<32x16x64x32xf32>, %arg6 = %arg1 : tensor<32x16x64x32xf32>, %arg7 = %arg3 : tensor<127x16xf32>, %arg8 = %arg4 : tensor<64x64xi64>, %arg9 = %arg2 : tensor<32x16x64x32xf32>) -> tensor<32x16x64x32xf32> {
     %1 = graph.reshape %arg5 : tensor<32x16x64x32xf32> -> tensor<32x16x64x32x1xf32>

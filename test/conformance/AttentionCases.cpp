@@ -214,6 +214,25 @@ static void add(std::vector<Case> &cases, const std::string &name, const Spellin
   cases.push_back({"attention." + name, [=](Builder &b) { return std::vector<NodeId>{attention(b, s)}; }});
 }
 
+/// A bias of all heads, gathered out of a table in which heads are neighbours.
+static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries) {
+  const std::string name = "attention.gathered-bias." + std::string(toString(dtype)) + "." + std::to_string(queries);
+  cases.push_back({name, [=](Builder &b) {
+                     const int64_t windows = 3, heads = 5, keys = 70, rows = 23, width = 32;
+                     auto input = [&](int64_t count) { return b.x(dtype, {windows, heads, count, width}); };
+                     const NodeId q = input(queries), k = input(keys), v = input(keys);
+                     std::vector<double> places;
+                     for (int64_t i = 0; i < queries * keys; ++i)
+                       places.push_back(static_cast<double>(i * 7 % rows));
+                     const NodeId index = b.input(makeTensor(DType::I64, {queries, keys}, places));
+                     const NodeId bias = b.permute(b.gather(b.x(dtype, {rows, heads}), index, 0), {2, 0, 1});
+                     const NodeId all =
+                         b.expand(b.reshape(bias, {1, heads, queries, keys}), {windows, heads, queries, keys});
+                     const Spelling s{.dtype = dtype, .batch = {windows, heads}, .mask = Mask::Add};
+                     return std::vector<NodeId>{attend(b, s, q, k, v, all)};
+                   }});
+}
+
 static void addSpellings(std::vector<Case> &cases) {
   add(cases, "scale-q", {.scale = Scale::Queries, .division = Division::After});
   add(cases, "scale-k", {.scale = Scale::Keys, .mask = Mask::Causal});
@@ -235,6 +254,9 @@ static void addSpellings(std::vector<Case> &cases) {
   add(cases, "grouped", {.queries = 17, .groups = 3});
   add(cases, "grouped.causal", {.queries = 17, .mask = Mask::Causal, .groups = 3});
   add(cases, "grouped.one-query", {.queries = 1, .groups = 4});
+  for (const DType dtype : {DType::F32, DType::BF16})
+    for (const int64_t queries : {3, 70})
+      addGatheredBias(cases, dtype, queries);
   cases.push_back({"attention.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows, int64_t features) {

@@ -71,6 +71,21 @@ static void addByChannel(std::vector<Case> &cases, int64_t rows, DType dtype) {
                    }});
 }
 
+/// Weights of 8 bits with a scale for each group of neighbours along the sum.
+static void addByGroup(std::vector<Case> &cases, int64_t rows, int64_t group, DType dtype) {
+  cases.push_back(
+      {"product.by-group." + std::to_string(rows) + "x" + std::to_string(group) + "." + std::string(toString(dtype)),
+       [=](Builder &b) {
+         const int64_t columns = 130, groups = 13, depth = groups * group;
+         const Shape shape{columns, groups, group};
+         const NodeId scale = b.expand(b.x(DType::F32, {columns, groups, 1}), shape);
+         const NodeId w = b.mul(b.cast(b.x(DType::I8, shape), DType::F32), scale);
+         const NodeId x = roundTo(b, b.x(dtype, {rows, depth}), DType::F32);
+         const NodeId right = b.permute(b.reshape(w, {columns, depth}), {1, 0});
+         return Nodes{roundTo(b, b.matmul(x, right, DType::F32), dtype)};
+       }});
+}
+
 /// Both factors are computed, one of them of two inputs.
 static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_t n, int64_t k) {
   cases.push_back({"product.computed." + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + "." +
@@ -158,6 +173,9 @@ void addProductCases(std::vector<Case> &cases) {
   for (const int64_t rows : {2, 5, 16})
     for (const DType dtype : {F32, BF16})
       addByChannel(cases, rows, dtype);
+  for (const int64_t rows : {1, 5, 16, 21})
+    for (const int64_t group : {32, 40})
+      addByGroup(cases, rows, group, rows == 5 ? BF16 : F32);
   for (const DType dtype : {F32, F64, F16, BF16}) {
     addComputed(cases, dtype, 37, 75, 650);
     // Few sums of a long contraction.

@@ -19,8 +19,9 @@ struct Estimate {
 };
 
 /// Of a kernel of whole tiles, which gets the form that schedules are chosen for (unshareConstants). None where its
-/// axes cannot be told apart.
-std::optional<Estimate> estimateKernel(kernel::FuncOp func, const target::TargetInfo &target);
+/// axes cannot be told apart. `isFixed` says of the first arguments which keep their values from run to run.
+std::optional<Estimate> estimateKernel(kernel::FuncOp func, const target::TargetInfo &target,
+                                       llvm::ArrayRef<bool> isFixed = {});
 
 } // namespace zyx::schedule
 

@@ -86,18 +86,43 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernel(OpBuilder &builder, L
   return results;
 }
 
-/// The lanes of a vector added up by halves; the last two as scalars (see NestEmitter::acrossLanes).
-static Value sumLanes(OpBuilder &builder, Location loc, Value vector) {
-  int64_t width = cast<VectorType>(vector.getType()).getNumElements();
-  while (width > 2) {
+/// The sums of the lanes of each vector. Halves of two vectors are added up in one: a sum takes three instructions
+/// where there are as many vectors as lanes.
+static SmallVector<Value> sumLanes(OpBuilder &builder, Location loc, ArrayRef<Value> vectors) {
+  const int64_t lanes = cast<VectorType>(vectors.front().getType()).getNumElements();
+  const auto together =
+      static_cast<int64_t>(llvm::bit_floor(std::min<size_t>(vectors.size(), static_cast<size_t>(lanes))));
+  SmallVector<Value> parts(vectors.take_front(together));
+  // Each has so many sums, of so many lanes each.
+  int64_t own = 1, width = lanes;
+  // The last two lanes of one sum are scalars.
+  while (width > (together == 1 ? 2 : 1)) {
+    const bool merges = parts.size() > 1;
+    SmallVector<int64_t> low, high;
+    for (int64_t sum = 0; sum < (merges ? 2 * own : own); ++sum)
+      for (int64_t lane = 0; lane < width / 2; ++lane) {
+        low.push_back(sum * width + lane);
+        high.push_back(sum * width + width / 2 + lane);
+      }
+    SmallVector<Value> next;
+    for (size_t i = 0; i < parts.size(); i += merges ? 2 : 1) {
+      Value other = parts[merges ? i + 1 : i];
+      next.push_back(add(builder, loc, vector::ShuffleOp::create(builder, loc, parts[i], other, low),
+                         vector::ShuffleOp::create(builder, loc, parts[i], other, high)));
+    }
+    parts = std::move(next);
+    own *= merges ? 2 : 1;
     width /= 2;
-    SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width));
-    SmallVector<int64_t> high = llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
-    vector = add(builder, loc, vector::ShuffleOp::create(builder, loc, vector, vector, low),
-                 vector::ShuffleOp::create(builder, loc, vector, vector, high));
   }
-  Value first = vector::ExtractOp::create(builder, loc, vector, int64_t(0));
-  return add(builder, loc, first, vector::ExtractOp::create(builder, loc, vector, int64_t(1)));
+  SmallVector<Value> sums;
+  for (int64_t sum = 0; sum < together; ++sum) {
+    sums.push_back(vector::ExtractOp::create(builder, loc, parts.front(), sum));
+    if (width > 1)
+      sums.back() = add(builder, loc, sums.back(), vector::ExtractOp::create(builder, loc, parts.front(), sum + 1));
+  }
+  if (vectors.size() > static_cast<size_t>(together))
+    llvm::append_range(sums, sumLanes(builder, loc, vectors.drop_front(together)));
+  return sums;
 }
 
 FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernelAlongDepth(OpBuilder &builder, Location loc, MicroTile tile,
@@ -146,7 +171,7 @@ FailureOr<SmallVector<Value>> zyx::kernel::emitMicroKernelAlongDepth(OpBuilder &
     if (failed(loopFrom(whole, depth, true)))
       return failure();
   SmallVector<Value> results;
-  for (auto [sum, vector] : llvm::zip(sums, partial))
-    results.push_back(add(builder, loc, sum, tile.lanes > 1 ? sumLanes(builder, loc, vector) : vector));
+  for (auto [sum, own] : llvm::zip(sums, tile.lanes > 1 ? sumLanes(builder, loc, partial) : partial))
+    results.push_back(add(builder, loc, sum, own));
   return results;
 }

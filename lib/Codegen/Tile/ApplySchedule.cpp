@@ -339,14 +339,17 @@ private:
     return dots.size() == 1 ? dots.front() : DotOp();
   }
 
+  /// Of several dots, as an attention has, each has a step of its own, in their order.
   LogicalResult block(BlockingAttr blocking) {
     for (Block *scope : scopes) {
-      DotOp dot = onlyDot(*scope);
-      if (!dot)
-        return func.emitOpError("walks its dot in blocks, but has none or several");
-      if (dot.getBlocking())
+      SmallVector<DotOp> dots;
+      scope->walk([&](DotOp found) { dots.push_back(found); });
+      if (dots.empty())
+        return func.emitOpError("walks its dot in blocks, but has none");
+      auto *next = llvm::find_if(dots, [](DotOp dot) { return !dot.getBlocking(); });
+      if (next == dots.end())
         return func.emitOpError("walks a dot in blocks that is walked so already");
-      dot.setBlockingAttr(blocking);
+      next->setBlockingAttr(blocking);
     }
     return success();
   }

@@ -198,7 +198,9 @@ void LaneLoader::split(LaneIndex linear, BlockAttr block, SmallVectorImpl<LaneIn
     if (!linear.lanes && (keeps || asRun)) {
       Value rest = arith::RemUIOp::create(builder, loc, linear.first, index(extent));
       at[d] = {rest, keeps ? 0 : linear.step, {}};
-      if (!keeps) {
+      // Vectors that begin at multiples of their length cross no end that is one.
+      const bool isWhole = linear.step == 1 && extent % numLanes == 0 && knownDivisor(linear.first) % numLanes == 0;
+      if (!keeps && !isWhole) {
         Value last = builder.createOrFold<arith::AddIOp>(loc, rest, index((numLanes - 1) * linear.step));
         fits = both(fits, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, last, index(extent)));
       }

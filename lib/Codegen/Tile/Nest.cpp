@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/Nest.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -20,10 +22,26 @@ bool zyx::kernel::comparesBits(ReduceOp reduce, const target::TargetInfo &machin
          (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
 }
 
+/// Whether vectors of a load along an axis have one element each, as scales of groups do, if they begin at multiples of
+/// their length.
+static bool readsOneForAll(LoadOp load, Axis axis, int64_t lanes, const Axes &axes) {
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  const std::optional<AccessForm> form = view ? AccessForm::compute(view.getMap()) : std::nullopt;
+  if (!form || !form->bounds.empty())
+    return false;
+  for (auto [dim, a] : llvm::enumerate(axes.of(load.getResult())))
+    if (a == axis && form->dims[dim].size() > 1) {
+      const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+      return inner.stride == 0 && inner.extent % lanes == 0;
+    }
+  return false;
+}
+
 bool Nest::branches() {
   return slice.branches && llvm::any_of(slice.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);
-           return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis);
+           return load && isComplex(load.getView()) && !t.evaluator.readsNeighbours(load, *vectorAxis) &&
+                  !readsOneForAll(load, *vectorAxis, lanes, t.axes);
          });
 }
 

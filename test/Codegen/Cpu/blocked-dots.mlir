@@ -81,8 +81,8 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32,
   kernel.return
 }
 
-// Both factors lie along k: twelve sums of sixteen lanes each, whose lanes are added up behind the loops; the
-// last six of seventy steps are under a mask, and count for nothing beyond it.
+// Both factors lie along k: twelve sums of sixteen lanes each, whose lanes are added up behind the loops, of eight and of
+// four of them together; the last six of seventy steps are under a mask, and count for nothing beyond it.
 // CHECK-LABEL: kernel.func @along_depth
 // CHECK-NOT:   kernel.alloc
 // CHECK:       %[[SUMS:.*]]:12 = scf.for %{{.*}} = %c0 to %c64 step %c16
@@ -92,8 +92,8 @@ kernel.func @transposed(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32,
 // CHECK-NEXT:  arith.select
 // CHECK-COUNT-12: math.fma {{.*}} : vector<16xf32>
 // CHECK-NOT:   math.fma
-// CHECK:       vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<16xf32>
-// CHECK:       kernel.store {{.*}} : f32
+// CHECK:       vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+// CHECK:       vector.shuffle {{.*}} [0, 2, 4, 6] : vector<8xf32>
 kernel.func @along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
     schedule = #kernel.schedule<[#kernel.block_step<<2 x 6 along depth, rows 2, depth 70>>]>} {
   %c0 = arith.constant 0 : index

@@ -206,7 +206,7 @@ kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
 
 // -----
 
-// expected-error@+1 {{walks its dot in blocks, but has none or several}}
+// expected-error@+1 {{walks its dot in blocks, but has none}}
 kernel.func @f(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {schedule = #kernel.schedule<[#kernel.block_step<<4 x 16, rows 4, depth 8>>]>} {
   %c0 = arith.constant 0 : index
   %v = kernel.view %x map <[<[8, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<8x16xf32, global>

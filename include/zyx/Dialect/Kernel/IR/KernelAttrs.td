@@ -219,7 +219,9 @@ def Kernel_BlockingAttr : Kernel_Attr<"Blocking", "blocking"> {
 }
 def Kernel_BlockStepAttr : Kernel_Attr<"BlockStep", "block_step"> {
   let summary = "Walk the kernel's dot in blocks";
-  let description = "Sets `blocking` of the only dot; what uses its result is done to each block of it where it can be.";
+  let description = [{
+    Sets `blocking` of the first dot that has none; what uses its result is done to each block of it where it can be.
+  }];
   let parameters = (ins "::zyx::kernel::BlockingAttr":$blocking);
   let assemblyFormat = "`<` $blocking `>`";
 }
