@@ -445,7 +445,8 @@ LogicalResult Planner::planBlock(Block &block) {
 
 Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
   return {target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
-          target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes};
+          target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
+          ClusterFacts::of(target)};
 }
 
 LogicalResult Planner::plan() {
