@@ -5,7 +5,7 @@
 #include "ElementLoops.h"
 #include "Machine.h"
 
-#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/RecurrentShape.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
@@ -316,14 +316,31 @@ static LoopOp partSums(LoopOp loop, int64_t threads) {
   return made;
 }
 
+/// A loop whose trips multiply what they carry by weights is one kernel where a cluster has room for these.
+static void markRecurrentLoop(LoopOp loop, func::FuncOp entry, const target::TargetInfo &machine) {
+  std::optional<ElementLoop> program = ElementLoop::analyseRecurrent(loop);
+  std::optional<RecurrentShape> shape =
+      program ? RecurrentShape::choose(*program, ClusterFacts::of(machine)) : std::nullopt;
+  if (!shape)
+    return;
+  useSplats(loop);
+  loop->setAttr(oneKernelAttrName, UnitAttr::get(loop.getContext()));
+  remark::passed(loop.getLoc(), remark::RemarkOpts::name("FormGroups").category("zyx-fusion").function(entry.getName()))
+      << ("a loop of " + Twine(program->trips) + " trips over " + Twine(program->numPoints()) +
+          " points, whose rows clusters of " + Twine(shape->cluster) + " workgroups have, is one kernel")
+             .str();
+}
+
 static void markElementLoops(func::FuncOp entry, const target::TargetInfo &machine) {
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
   for (LoopOp loop : loops) {
     if (machine.hasSubgroups())
       loop = partSums(loop, machine.busyThreads());
-    if (!ElementLoop::analyse(loop))
+    if (!ElementLoop::analyse(loop)) {
+      markRecurrentLoop(loop, entry, machine);
       continue;
+    }
     useSplats(loop);
     loop = pullCasts(loop);
     loop = pullProducers(loop);

@@ -454,21 +454,6 @@ static void addDecode(std::vector<Case> &cases) {
   }
 }
 
-/// Nodes of the gradients of y with respect to some nodes, for random gradients of y.
-static std::vector<NodeId> differentiate(Builder &b, NodeId y, const std::vector<NodeId> &sources) {
-  const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
-  const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, sources);
-  std::vector<NodeId> results;
-  for (size_t i = 0; gradients.isOk() && i < sources.size(); ++i)
-    if ((*gradients)[i])
-      results.push_back(*(*gradients)[i]);
-  if (results.size() != sources.size()) {
-    std::fprintf(stderr, "an attention without gradients: %s\n", gradients.status().message().c_str());
-    std::abort();
-  }
-  return results;
-}
-
 /// An attention with its gradients with respect to those of queries, keys and values that `which` names.
 static std::vector<NodeId> attentionWithGradients(Builder &b, const Spelling &s, std::string_view which) {
   Shape heads = s.batch;

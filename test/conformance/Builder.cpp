@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
 
+#include "zyx/Graph/Gradient.h"
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -134,6 +136,20 @@ std::string printGraph(const graph::Graph &graph) {
   for (const graph::Output &output : graph.outputs)
     text += "  output \"" + output.name + "\" %" + std::to_string(output.node) + "\n";
   return text;
+}
+
+std::vector<NodeId> differentiate(Builder &b, NodeId y, const std::vector<NodeId> &sources) {
+  const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
+  const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, sources);
+  std::vector<NodeId> results;
+  for (size_t i = 0; gradients.isOk() && i < sources.size(); ++i)
+    if ((*gradients)[i])
+      results.push_back(*(*gradients)[i]);
+  if (results.size() != sources.size()) {
+    std::fprintf(stderr, "a case without gradients: %s\n", gradients.status().message().c_str());
+    std::abort();
+  }
+  return results;
 }
 
 } // namespace zyx::conformance

@@ -132,6 +132,9 @@ private:
   int numInputs = 0;
 };
 
+/// Nodes of the gradients of y with respect to some nodes, for random gradients of y.
+std::vector<NodeId> differentiate(Builder &b, NodeId y, const std::vector<NodeId> &sources);
+
 struct Case {
   /// "binary.add.i8": op, kind, dtype, variant.
   std::string name;
@@ -156,6 +159,7 @@ void addMovementCases(std::vector<Case> &cases);
 void addIndexCases(std::vector<Case> &cases);
 void addFoldCases(std::vector<Case> &cases);
 void addBodyCases(std::vector<Case> &cases);
+void addRecurrentCases(std::vector<Case> &cases);
 void addOrderCases(std::vector<Case> &cases);
 void addProductCases(std::vector<Case> &cases);
 void addConvolutionCases(std::vector<Case> &cases);

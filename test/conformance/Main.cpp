@@ -133,6 +133,7 @@ std::vector<Case> collect(const Settings &settings) {
   addIndexCases(all);
   addFoldCases(all);
   addBodyCases(all);
+  addRecurrentCases(all);
   addOrderCases(all);
   addMovementCases(all);
   addConvolutionCases(all);

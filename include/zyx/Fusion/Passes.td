@@ -64,6 +64,9 @@ def MarkElementLoopsPass : Pass<"zyx-fusion-mark-element-loops", "::mlir::func::
     Where points are fewer than threads, and each trip writes a sum of what a point carries, points fall into parts. The
     loop writes the sum of each part, and a reduction behind it adds these up. Machines whose programs are threads of
     subgroups (`#kernel.target` of the module) are meant.
+
+    On machines with clusters a loop whose trips contract carried rows with columns of invariants is marked, too, where
+    the registers of a cluster have room for these columns.
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }

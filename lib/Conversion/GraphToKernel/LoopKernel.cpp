@@ -5,13 +5,11 @@
 #include "LoopKernel.h"
 
 #include "GroupKernel.h"
-#include "OrderEmitter.h"
+#include "LoopEmitter.h"
 
-#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Target/Info/Fits.h"
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -59,92 +57,6 @@ GroupOp wrapLoop(LoopOp loop, OpBuilder &builder) {
   YieldOp::create(builder, loop.getLoc(), results);
   return group;
 }
-
-namespace {
-
-class LoopEmitter {
-public:
-  /// Without a loop, of a group of one trip's elements.
-  LoopEmitter(GroupOp group, LoopOp loop, ElementLoop program, OpBuilder &builder, const Workgroups &machine)
-      : group(group), loopOp(loop), program(std::move(program)), builder(builder),
-        loc(loop ? loop.getLoc() : group.getLoc()), isCard(machine.threads != 0), vectorBytes(machine.vectorBytes) {}
-
-  ConvertedGroup emit(StringRef name);
-
-private:
-  /// What one trip has made, by step.
-  using Made = SmallVector<Value>;
-
-  void emitThreads();
-  void emitStrips();
-  void emitRest(ArrayRef<Value> at, Value mask);
-  int64_t chooseLanes();
-  bool isKept(unsigned step) const;
-  /// Whether what a strip of vectors carries lies apart where it begins and ends.
-  bool isApart(const CarriedElement &element) const {
-    const int64_t factor = innerFactor(element.place);
-    return hasVectors && factor != 0 && factor != 1;
-  }
-  void copyElements(ArrayRef<Value> kept, ArrayRef<Value> carried, ArrayRef<Value> at, Value end);
-  uint64_t countBytes();
-  void markFixed();
-  int64_t chooseTogether() const;
-
-  void evaluate(unsigned number, Made &made, ArrayRef<Value> states, ArrayRef<Value> at, Value trip, Value mask);
-  Value compute(Operation *op, ArrayRef<Value> operands);
-  Value reduce(const ElementStep &step, ArrayRef<Value> operands);
-  Value number(const ElementStep &step, ArrayRef<Value> at, Value trip);
-  void write(const WrittenElement &element, Value update, ArrayRef<Value> at, Value trip, Value mask);
-  void finish(const Made &made, ArrayRef<Value> at, Value trip, Value mask);
-  Value loadTrip();
-  Type typeOf(unsigned position) {
-    Value result = loopOp ? Value(loopOp.getResult(position)) : Value(group.getResult(position));
-    return toSignless(getElementTypeOrSelf(result.getType()));
-  }
-
-  Value begin(unsigned position, const Linear &place, ArrayRef<Value> at, Value mask) {
-    return read(loopOp.getInitial()[position], place, at, Value(), mask);
-  }
-  Value read(Value source, const Linear &place, ArrayRef<Value> at, Value trip, Value mask);
-  Value readFrom(Value view, const Linear &place, ArrayRef<Value> at, Value trip, Value mask);
-  void store(Value value, Value view, const Linear &place, ArrayRef<Value> at, Value trip, Value mask);
-  Value offset(const Linear &place, ArrayRef<Value> at, Value trip);
-  Value view(Value buffer, Type tensor);
-  Value broadcast(Value scalar) {
-    return lanes == 1 ? scalar
-                      : vector::BroadcastOp::create(builder, loc, VectorType::get(lanes, scalar.getType()), scalar)
-                            .getResult();
-  }
-  Type shaped(Type element) const { return lanes == 1 ? element : VectorType::get(lanes, element); }
-  int64_t innerFactor(const Linear &place) const {
-    return program.domain.empty() ? 0 : place.factors[program.domain.size() - 1];
-  }
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value times(Value a, int64_t b) { return builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
-  template <typename Body> Values loop(Value from, Value to, Value step, ValueRange carried, Body body) {
-    return makeLoop(builder, loc, from, to, step, carried, body);
-  }
-  Values openGrid(ArrayRef<int64_t> extents, ArrayRef<int64_t> steps) { return makeGrid(builder, loc, extents, steps); }
-
-  GroupOp group;
-  LoopOp loopOp;
-  ElementLoop program;
-  OpBuilder &builder;
-  Location loc;
-  const bool isCard;
-  const int64_t vectorBytes;
-  int64_t lanes = 1;
-  /// Of a strip, also where single elements are copied.
-  bool hasVectors = false;
-  /// Of what is read, and by result of the loop of what is written; null for results that nobody reads.
-  DenseMap<Value, Value> views;
-  SmallVector<Value> outs;
-  /// Steps that are the same in all trips.
-  SmallVector<bool> isFixed;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -296,6 +208,8 @@ void LoopEmitter::evaluate(unsigned at, Made &made, ArrayRef<Value> states, Arra
   case Kind::Reduce:
     made[at] = reduce(step, operands);
     break;
+  case Kind::Dot:
+    llvm_unreachable("a dot is computed by a cluster");
   }
 }
 
@@ -640,8 +554,9 @@ uint64_t LoopEmitter::countBytes() {
   return bits / 8;
 }
 
-ConvertedGroup LoopEmitter::emit(StringRef name) {
-  program.joinDims();
+ConvertedGroup LoopEmitter::emit(StringRef name, const RecurrentShape *shape) {
+  if (!shape)
+    program.joinDims();
   markFixed();
   ConvertedGroup result;
   OpBuilder::InsertionGuard guard(builder);
@@ -653,15 +568,24 @@ ConvertedGroup LoopEmitter::emit(StringRef name) {
   outs.resize(loopOp ? loopOp.getNumResults() : group.getNumResults());
   for (auto [number, value] : llvm::enumerate(group.getBlock().getTerminator()->getOperands()))
     outs[loopOp ? cast<OpResult>(value).getResultNumber() : number] = view(opened.outputs[number], value.getType());
-  if (isCard)
+  if (shape) {
+    result.kernel.setThreads(shape->threads);
+    if (shape->cluster > 1)
+      result.kernel.setCluster(shape->cluster);
+    emitClusters(*shape);
+  } else if (isCard) {
     emitThreads();
-  else
+  } else {
     emitStrips();
+  }
   builder.setInsertionPointToEnd(&result.kernel.getBody().front());
   kernel::ReturnOp::create(builder, loc);
   uint64_t ops = 0;
   for (const ElementStep &step : program.steps)
-    ops += step.kind == Kind::Compute ? 1 : step.kind == Kind::Reduce ? step.operands.size() : 0;
+    ops += step.kind == Kind::Compute  ? 1
+           : step.kind == Kind::Reduce ? step.operands.size()
+           : step.kind == Kind::Dot    ? 2 * static_cast<uint64_t>(rowLength(program, step))
+                                       : 0;
   if (!loopOp) {
     result.flops = ops * program.numPoints();
     result.bytes = std::max<uint64_t>(countBytes() * program.numPoints(), 1);
@@ -682,7 +606,10 @@ ConvertedGroup LoopEmitter::emit(StringRef name) {
   }
   result.flops = ops * program.numPoints() * program.trips;
   remark::passed(loc, remark::RemarkOpts::name("LoopKernel").category("zyx-kernel"))
-      << (name + ": a loop of " + Twine(program.trips) + " trips over " + Twine(program.numPoints()) + " points").str();
+      << (name + ": a loop of " + Twine(program.trips) + " trips over " + Twine(program.numPoints()) + " points" +
+          (shape ? ", by clusters of " + Twine(shape->cluster) + " workgroups of " + Twine(shape->threads) + " threads"
+                 : ""))
+             .str();
   return result;
 }
 
@@ -690,7 +617,13 @@ FailureOr<ConvertedGroup> convertLoopGroup(GroupOp group, LoopOp loop, StringRef
                                            const Workgroups &machine) {
   std::optional<ElementLoop> program = ElementLoop::analyse(loop);
   if (!program)
+    program = ElementLoop::analyseRecurrent(loop);
+  const bool isRecurrent = program && !groupDots(*program).empty();
+  std::optional<RecurrentShape> shape = isRecurrent ? RecurrentShape::choose(*program, machine.clusters) : std::nullopt;
+  if (!program || (isRecurrent && !shape))
     return loop.emitOpError("is no kernel: its trips need more than each point of it has");
+  if (shape)
+    return LoopEmitter(group, loop, std::move(*program), builder, machine).emit(name, &*shape);
   return LoopEmitter(group, loop, std::move(*program), builder, machine).emit(name);
 }
 

@@ -36,6 +36,7 @@ public:
 protected:
   /// The step that is an argument of the body at these indices.
   virtual std::optional<unsigned> evaluateArgument(mlir::BlockArgument argument, const Indices &at) = 0;
+  virtual std::optional<unsigned> evaluateReduce(ReduceOp reduce, const Indices &at);
 
   std::optional<unsigned> evaluate(mlir::Value value, const Indices &at);
   /// Of a value whose elements are one number of the domain and the trip, that.
@@ -65,15 +66,15 @@ protected:
     return trip;
   }
   Linear linearize(llvm::ArrayRef<int64_t> shape, const Indices &at) const;
+  /// The indices in what a view shows.
+  std::optional<Indices> throughView(mlir::Operation *view, const Indices &at) const;
 
   ElementLoop result;
 
 private:
   std::optional<unsigned> evaluateOp(mlir::Operation *op, const Indices &at);
-  std::optional<unsigned> evaluateReduce(ReduceOp reduce, const Indices &at);
   std::optional<unsigned> evaluatePad(PadOp pad, const Indices &at);
   std::optional<unsigned> evaluateConcat(ConcatOp concat, const Indices &at);
-  std::optional<Indices> throughView(mlir::Operation *view, const Indices &at) const;
   std::optional<Indices> throughReshape(ReshapeOp reshape, const Indices &at) const;
   std::optional<Linear> foldNumbers(mlir::Operation *op, llvm::ArrayRef<unsigned> operands) const;
 

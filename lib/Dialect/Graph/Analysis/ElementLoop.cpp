@@ -37,24 +37,41 @@ public:
 
   std::optional<ElementLoop> run();
 
+protected:
+  virtual bool findDomain();
+  /// Indices of element `own` of a tensor of that shape at a point of the domain; where all points share it, of that.
+  virtual std::optional<Indices> indicesOf(ArrayRef<int64_t> shape, int64_t own) const;
+  virtual std::optional<int64_t> countOwn(ArrayRef<int64_t> shape) const;
+
+  LoopOp loop;
+  /// By position in what is carried.
+  SmallVector<Root> roots;
+
 private:
   std::optional<unsigned> evaluateArgument(BlockArgument argument, const Indices &at) override;
   bool findRoots();
-  bool findDomain();
   bool addCarried(unsigned position, Value next);
-  bool addWritten(unsigned position, ScatterOp scatter) {
-    return addRow(position, scatter, *indicesOf(shapeOf(scatter.getUpdates()), 0));
-  }
-  /// Indices of element `own` of a tensor of that shape at a point of the domain; where all points share it, of that.
-  std::optional<Indices> indicesOf(ArrayRef<int64_t> shape, int64_t own) const;
-  std::optional<int64_t> countOwn(ArrayRef<int64_t> shape) const;
+  bool addWritten(unsigned position, ScatterOp scatter);
 
-  LoopOp loop;
   Block &block;
-  /// By position in what is carried.
-  SmallVector<Root> roots;
   /// First carried element of each position.
   SmallVector<unsigned> firstState;
+};
+
+/// A loop in which the points of a row read what each of them has, as factors of products with invariants. Along the
+/// last dimension tensors may be several times as long as the domain.
+class RecurrentAnalysis : public LoopAnalysis {
+public:
+  using LoopAnalysis::LoopAnalysis;
+
+private:
+  bool findDomain() override;
+  std::optional<Indices> indicesOf(ArrayRef<int64_t> shape, int64_t own) const override;
+  std::optional<int64_t> countOwn(ArrayRef<int64_t> shape) const override;
+  std::optional<unsigned> evaluateReduce(ReduceOp reduce, const Indices &at) override;
+  std::optional<unsigned> evaluateDot(ReduceOp reduce, const Indices &at);
+  std::optional<ElementStep> findColumn(Value factor, Indices at);
+  std::optional<Value> findRow(Value factor, Indices at) const;
 };
 
 /// One trip of a group inside of a loop.
@@ -176,6 +193,14 @@ std::optional<Indices> LoopAnalysis::indicesOf(ArrayRef<int64_t> shape, int64_t 
   return at;
 }
 
+bool LoopAnalysis::addWritten(unsigned position, ScatterOp scatter) {
+  ArrayRef<int64_t> shape = shapeOf(scatter.getUpdates());
+  for (int64_t own = 0, count = *countOwn(shape); own < count; ++own)
+    if (!addRow(position, scatter, *indicesOf(shape, own)))
+      return false;
+  return true;
+}
+
 bool LoopAnalysis::addCarried(unsigned position, Value next) {
   for (unsigned state = firstState[position];
        state < result.carried.size() && result.carried[state].position == position; ++state) {
@@ -213,6 +238,144 @@ std::optional<ElementLoop> LoopAnalysis::run() {
     return std::nullopt;
   dropUnread();
   return std::move(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Recurrent loops
+//===----------------------------------------------------------------------===//
+
+/// The domain is the least of what is carried or written, of which the others are whole multiples.
+bool RecurrentAnalysis::findDomain() {
+  for (Root &root : roots) {
+    const SmallVector<int64_t> shape = dropUnits(root.shape());
+    if (shape.empty() || llvm::is_contained(shape, 0))
+      return false;
+    if (result.domain.empty() || (shape.size() == result.domain.size() && shape.back() < result.domain.back()))
+      result.domain = shape;
+  }
+  return !result.domain.empty() && llvm::all_of(roots, [&](Root &root) { return countOwn(root.shape()).has_value(); });
+}
+
+/// How many times as long as the domain a tensor is along its last dimension, if it is as long along the others.
+static std::optional<int64_t> countTimes(ArrayRef<int64_t> domain, ArrayRef<int64_t> shape) {
+  const SmallVector<int64_t> extents = dropUnits(shape);
+  if (extents.size() != domain.size() || extents.back() % domain.back() != 0 ||
+      extents.back() / domain.back() > mostParts || ArrayRef(extents).drop_back() != domain.drop_back())
+    return std::nullopt;
+  return extents.back() / domain.back();
+}
+
+std::optional<int64_t> RecurrentAnalysis::countOwn(ArrayRef<int64_t> shape) const {
+  return countTimes(result.domain, shape);
+}
+
+std::optional<Indices> RecurrentAnalysis::indicesOf(ArrayRef<int64_t> shape, int64_t own) const {
+  Indices at(shape.size(), constant(0));
+  size_t dim = 0;
+  for (auto [extent, index] : llvm::zip_equal(shape, at)) {
+    if (extent == 1)
+      continue;
+    if (dim + 1 == result.domain.size())
+      index.constant = own * result.domain.back();
+    index.factors[dim++] = 1;
+  }
+  return at;
+}
+
+/// The invariant of which a factor of a contraction is a column for each point of a row, the same in all rows and
+/// trips. The contraction is the last dimension of the domain meanwhile.
+std::optional<ElementStep> RecurrentAnalysis::findColumn(Value factor, Indices at) {
+  while (Operation *op = factor.getDefiningOp()) {
+    auto cast = dyn_cast<CastOp>(op);
+    const bool isWidening = cast && elementOf(cast).isF32() && isa<FloatType>(elementOf(cast.getX())) &&
+                            elementOf(cast.getX()).getIntOrFloatBitWidth() == 16;
+    std::optional<Indices> inside = isWidening ? std::optional(at) : throughView(op, at);
+    if (!inside)
+      return std::nullopt;
+    at = *inside;
+    factor = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(factor);
+  const unsigned numCarried = loop.getInitial().size();
+  if (argument.getOwner() != &loop.getBlock() || argument.getArgNumber() <= numCarried)
+    return std::nullopt;
+  Value source = loop.getInvariants()[argument.getArgNumber() - 1 - numCarried];
+  Linear place = linearize(shapeOf(argument), at);
+  const size_t numRows = result.domain.size() - 2;
+  for (size_t dim = 0; dim < numRows; ++dim)
+    if (place.factors[dim] != 0)
+      return std::nullopt;
+  if (place.factors.back() != 0 || source.getDefiningOp<ConstantOp>())
+    return std::nullopt;
+  const int64_t stride = place.factors[numRows + 1];
+  place.factors.erase(place.factors.begin() + numRows + 1);
+  return ElementStep{ElementStep::Kind::Dot, nullptr, {}, source, std::move(place), 0, {}, stride};
+}
+
+/// The value of which a factor of a contraction is the row of each point.
+std::optional<Value> RecurrentAnalysis::findRow(Value factor, Indices at) const {
+  while (Operation *op = factor.getDefiningOp()) {
+    std::optional<Indices> inside = throughView(op, at);
+    if (!inside)
+      break;
+    at = *inside;
+    factor = op->getOperand(0);
+  }
+  ArrayRef<int64_t> domain = ArrayRef(result.domain).drop_back();
+  std::optional<int64_t> times = countTimes(domain, shapeOf(factor));
+  if (!times || *times * domain.back() != result.domain.back())
+    return std::nullopt;
+  size_t dim = 0;
+  for (auto [extent, index] : llvm::zip_equal(shapeOf(factor), at)) {
+    Linear wanted = constant(0);
+    if (extent != 1) {
+      const bool isLast = ++dim == domain.size();
+      wanted.factors[isLast ? dim : dim - 1] = 1;
+    }
+    if (index != wanted)
+      return std::nullopt;
+  }
+  return factor;
+}
+
+std::optional<unsigned> RecurrentAnalysis::evaluateDot(ReduceOp reduce, const Indices &at) {
+  auto product = reduce.getX().getDefiningOp<BinaryOp>();
+  Type type = elementOf(reduce);
+  if (reduce.getKind() != ReduceKind::Add || reduce.getDims().size() != 1 || !product ||
+      product.getKind() != BinaryKind::Mul || !(type.isF32() || type.isF16() || type.isBF16()))
+    return std::nullopt;
+  const int64_t summed = reduce.getDims().front();
+  const size_t rank = result.domain.size();
+  result.domain.push_back(shapeOf(reduce.getX())[summed]);
+  Indices inside;
+  for (const Linear &index : at) {
+    inside.push_back(index);
+    inside.back().factors.insert(inside.back().factors.end() - 1, 0);
+  }
+  Linear along = constant(0);
+  along.factors[rank] = 1;
+  inside.insert(inside.begin() + summed, along);
+  std::optional<ElementStep> column = findColumn(product.getA(), inside);
+  std::optional<Value> row = findRow(column ? product.getB() : product.getA(), inside);
+  if (!column)
+    column = findColumn(product.getB(), inside);
+  const int64_t length = result.domain.pop_back_val();
+  if (!column || !row)
+    return std::nullopt;
+  for (int64_t own = 0; own < length / result.domain.back(); ++own) {
+    std::optional<unsigned> part = evaluate(*row, *indicesOf(shapeOf(*row), own));
+    if (!part)
+      return std::nullopt;
+    column->operands.push_back(*part);
+  }
+  column->op = reduce;
+  column->type = type;
+  return add(std::move(*column));
+}
+
+std::optional<unsigned> RecurrentAnalysis::evaluateReduce(ReduceOp reduce, const Indices &at) {
+  std::optional<unsigned> dot = evaluateDot(reduce, at);
+  return dot ? dot : LoopAnalysis::evaluateReduce(reduce, at);
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,6 +484,13 @@ std::optional<ElementLoop> GroupAnalysis::run() {
 }
 
 std::optional<ElementLoop> ElementLoop::analyse(LoopOp loop) { return LoopAnalysis(loop).run(); }
+
+std::optional<ElementLoop> ElementLoop::analyseRecurrent(LoopOp loop) {
+  std::optional<ElementLoop> found = RecurrentAnalysis(loop).run();
+  const bool hasDots =
+      found && llvm::any_of(found->steps, [](const ElementStep &step) { return step.kind == ElementStep::Kind::Dot; });
+  return hasDots ? std::move(found) : std::nullopt;
+}
 
 std::optional<ElementLoop> ElementLoop::analyse(GroupOp group) {
   if (std::optional<ElementLoop> whole = GroupAnalysis(group).run())

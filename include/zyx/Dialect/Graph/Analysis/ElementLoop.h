@@ -49,6 +49,9 @@ struct ElementStep {
     Compute,
     /// A reduction of all operands.
     Reduce,
+    /// The sum of products of a row and a column of an invariant. The row is what all points that differ along the last
+    /// dimension of the domain have: element `part * extent + point` of it is operand `part` of a point.
+    Dot,
   };
   Kind kind;
   mlir::Operation *op = nullptr;
@@ -60,6 +63,8 @@ struct ElementStep {
   unsigned state = 0;
   /// The element type of the graph.
   mlir::Type type;
+  /// From one element of a dot's column to the next one; `place` is the first.
+  int64_t stride = 0;
 };
 
 /// An element that is carried in registers, one of those that its point of the domain has.
@@ -101,6 +106,8 @@ struct ElementLoop {
 
   /// Nothing where a trip reads what other points carry, or is too long.
   static std::optional<ElementLoop> analyse(LoopOp loop);
+  /// Of a loop with dots: a trip reads what points of the same row carry, as factors of products with invariants.
+  static std::optional<ElementLoop> analyseRecurrent(LoopOp loop);
   /// Of a group in the body of a loop whose scatters each write the trip's row. A point may have elements of results
   /// that are several times as long as the domain.
   static std::optional<ElementLoop> analyse(GroupOp group);
