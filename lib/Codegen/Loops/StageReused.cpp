@@ -261,6 +261,9 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
       CrashNote note(func);
       if (func.getForm() != Form::Tiled)
         return WalkResult::advance();
+      // An attention that threads share has its blocks in shared memory, and is known by its scores.
+      if (ScheduleAttr schedule = func.getScheduleAttr(); schedule && !schedule.getSteps().empty())
+        return WalkResult::advance();
       // A cluster has no memory that all its threads share.
       const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
       const int64_t most = cluster > 1 ? 0 : threads > 1 ? zyx::target::sharedTileBytes(machine) : maxBytes;
