@@ -129,7 +129,8 @@ static void partScatters(Block &block, const TargetInfo &machine) {
     Value x = scatter.getX();
     if (inParts != updates)
       // Fewer than there are parts.
-      x = ScatterOp::create(builder, loc, type, ScatterKind::Add, x, slice(scatter.getIndices(), rank, inParts, updates),
+      x = ScatterOp::create(builder, loc, type, ScatterKind::Add, x,
+                            slice(scatter.getIndices(), rank, inParts, updates),
                             slice(scatter.getUpdates(), rank, inParts, updates), 0);
     if (!zyx::fusion::isZero(x))
       result = binary(BinaryKind::Add, x, result);

@@ -67,8 +67,8 @@ struct RegisterTile {
 class TileEvaluator {
 public:
   TileEvaluator(mlir::OpBuilder &builder, const Axes &axes, const target::TargetInfo &machine)
-      : hasFma(machine.arithmetic.hasExactFma()), hasSubgroups(machine.hasSubgroups()), laneBytes(machine.simt.laneBytes),
-        builder(builder), axes(axes) {}
+      : hasFma(machine.arithmetic.hasExactFma()), hasSubgroups(machine.hasSubgroups()),
+        laneBytes(machine.simt.laneBytes), builder(builder), axes(axes) {}
 
   /// The value of `tile` at the point: a vector where it depends on the vector axis, else a scalar.
   mlir::FailureOr<mlir::Value> evaluate(mlir::Value tile, Point &point);
