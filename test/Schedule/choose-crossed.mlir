@@ -3,7 +3,7 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-schedule-choose -zyx-kernel-apply-schedule -zyx-kernel-settle-memory -zyx-kernel-lower-tiles -canonicalize -cse \
 // RUN:   | FileCheck %s --check-prefix=THREADS
 // RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=128' -zyx-schedule-choose \
-// RUN:   | FileCheck %s --check-prefix=LIMIT --implicit-check-not='threads = {{(129|1[3-9][0-9]|[2-9][0-9][0-9])}}'
+// RUN:   | FileCheck %s --check-prefix=LIMIT --implicit-check-not=' threads = {{(129|1[3-9][0-9]|[2-9][0-9][0-9])}}'
 
 // No workgroup has more threads than the record's.
 // LIMIT: threads = 128 : i64

@@ -7,7 +7,7 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.sharedBytes=8192' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=0' --zyx-convert-graph-to-kernel | FileCheck %s --check-prefix=LITTLE
 // RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_90a facts=simt.workgroupThreads=128' --zyx-convert-graph-to-kernel \
-// RUN:   | FileCheck %s --check-prefix=LIMIT --implicit-check-not='threads = {{(129|1[3-9][0-9]|[2-9][0-9][0-9])}}'
+// RUN:   | FileCheck %s --check-prefix=LIMIT --implicit-check-not=' threads = {{(129|1[3-9][0-9]|[2-9][0-9][0-9])}}'
 
 // No workgroup has more threads than the record's.
 // LIMIT: threads = 128 : i64
