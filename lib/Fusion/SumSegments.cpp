@@ -228,9 +228,13 @@ static void sumSegments(Block &block, const TargetInfo &machine) {
         !zyx::fusion::isZero(scatter.getX()))
       continue;
     MarkedPlaces places;
-    if (places.match(scatter.getIndices()))
-      SegmentSummer(scatter, places, zyx::fusion::countScanParts(places.outer, places.extent, places.inner, machine))
-          .apply();
+    if (!places.match(scatter.getIndices()))
+      continue;
+    // Sums of parts would be rounded twice.
+    const bool isShort = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    const int64_t parts =
+        isShort ? 1 : zyx::fusion::countScanParts(places.outer, places.extent, places.inner, machine);
+    SegmentSummer(scatter, places, parts).apply();
   }
   zyx::fusion::eraseUnused(block);
 }

@@ -118,3 +118,48 @@ module attributes {kernel.target = #kernel.target<"sm_80">} {
     return %h : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// A sum of products with a constant of the body is none of a row with weights.
+// CHECK-LABEL: func.func @scaled
+// CHECK: graph.loop
+// CHECK-NOT: zyx.one_kernel
+// CHECK: return
+module attributes {kernel.target = #kernel.target<"sm_90a">} {
+  func.func @scaled(%h0: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+    %h = graph.loop(%i to 16) carry(%p = %h0 : tensor<4x8xf32>) with(%v = %w : tensor<8x8xf32>) {
+      %half = graph.constant dense<0.5> : tensor<4x8xf32>
+      %4 = graph.binary mul %p, %half : tensor<4x8xf32>
+      %5 = graph.reduce add %4 dims = [1] : tensor<4x8xf32> -> tensor<4xf32>
+      %6 = graph.reshape %5 : tensor<4xf32> -> tensor<4x1xf32>
+      %7 = graph.expand %6 : tensor<4x1xf32> -> tensor<4x8xf32>
+      graph.yield %7 : tensor<4x8xf32>
+    }
+    return %h : tensor<4x8xf32>
+  }
+}
+
+// -----
+
+// Weights that are a view of a constant become one before there are kernels: their loop stays launches.
+// CHECK-LABEL: func.func @constant_weights
+// CHECK: graph.loop
+// CHECK-NOT: zyx.one_kernel
+// CHECK: return
+module attributes {kernel.target = #kernel.target<"sm_90a">} {
+  func.func @constant_weights(%h0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+    %c = graph.constant dense<0.5> : tensor<64xf32>
+    %w = graph.reshape %c : tensor<64xf32> -> tensor<8x8xf32>
+    %h = graph.loop(%i to 16) carry(%p = %h0 : tensor<4x8xf32>) with(%v = %w : tensor<8x8xf32>) {
+      %0 = graph.reshape %p : tensor<4x8xf32> -> tensor<4x8x1xf32>
+      %1 = graph.expand %0 : tensor<4x8x1xf32> -> tensor<4x8x8xf32>
+      %2 = graph.reshape %v : tensor<8x8xf32> -> tensor<1x8x8xf32>
+      %3 = graph.expand %2 : tensor<1x8x8xf32> -> tensor<4x8x8xf32>
+      %4 = graph.binary mul %1, %3 : tensor<4x8x8xf32>
+      %5 = graph.reduce add %4 dims = [1] : tensor<4x8x8xf32> -> tensor<4x8xf32>
+      graph.yield %5 : tensor<4x8xf32>
+    }
+    return %h : tensor<4x8xf32>
+  }
+}

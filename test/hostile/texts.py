@@ -134,7 +134,7 @@ def generic(t):
     unary, binary = "(tensor<4xf32>) -> tensor<4xf32>", "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
     reduce = "(tensor<4xf32>) -> tensor<f32>"
     ops = {
-        "unary": ('"graph.unary"(%x)', unary, "", 19, "tensor<4xf32>"),
+        "unary": ('"graph.unary"(%x)', unary, "", 20, "tensor<4xf32>"),
         "binary": ('"graph.binary"(%x, %x)', binary, "", 19, "tensor<4xf32>"),
         "reduce": ('"graph.reduce"(%x)', reduce, "dims = array<i64: 0>", 6, "tensor<f32>"),
         "scan": ('"graph.scan"(%x)', unary, "dim = 0 : i64", 6, "tensor<4xf32>"),

@@ -96,6 +96,8 @@ std::optional<Indices> ElementEvaluator::throughReshape(ReshapeOp reshape, const
 }
 
 std::optional<Indices> ElementEvaluator::throughView(Operation *view, const Indices &at) const {
+  if (!isa<ReshapeOp, ExpandOp, PermuteOp, FlipOp>(view))
+    return std::nullopt;
   ArrayRef<int64_t> from = shapeOf(view->getOperand(0));
   Indices result = at;
   if (auto reshape = dyn_cast<ReshapeOp>(view))

@@ -6,6 +6,8 @@
 
 #include "ElementEvaluator.h"
 
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+
 using namespace mlir;
 using namespace zyx::graph::ir;
 
@@ -305,7 +307,11 @@ std::optional<ElementStep> RecurrentAnalysis::findColumn(Value factor, Indices a
   for (size_t dim = 0; dim < numRows; ++dim)
     if (place.factors[dim] != 0)
       return std::nullopt;
-  if (place.factors.back() != 0 || source.getDefiningOp<ConstantOp>())
+  // A view of a constant becomes a constant before kernels are made.
+  Operation *made = source.getDefiningOp();
+  while (isIndexMap(made))
+    made = made->getOperand(0).getDefiningOp();
+  if (place.factors.back() != 0 || isa_and_present<ConstantOp>(made))
     return std::nullopt;
   const int64_t stride = place.factors[numRows + 1];
   place.factors.erase(place.factors.begin() + numRows + 1);
