@@ -232,8 +232,7 @@ static void sumSegments(Block &block, const TargetInfo &machine) {
       continue;
     // Sums of parts would be rounded twice.
     const bool isShort = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
-    const int64_t parts =
-        isShort ? 1 : zyx::fusion::countScanParts(places.outer, places.extent, places.inner, machine);
+    const int64_t parts = isShort ? 1 : zyx::fusion::countScanParts(places.outer, places.extent, places.inner, machine);
     SegmentSummer(scatter, places, parts).apply();
   }
   zyx::fusion::eraseUnused(block);
