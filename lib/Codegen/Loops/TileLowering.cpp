@@ -217,7 +217,7 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults(), yield->getOperands())) {
     std::optional<MemoryTile> place = memoryOf(init);
     if (!place)
-      return op.emitOpError("begins with a tile that has no memory of its own");
+      return op.emitOpError("carries a tile that has no memory of its own");
     evaluator.memory.insert({argument, *place});
     evaluator.memory.insert({result, *place});
     if (yielded.getDefiningOp<DotOp>())
@@ -241,7 +241,7 @@ LogicalResult TileLowering::emitTileLoop(Operation &op) {
     if (!yielded.getDefiningOp<DotOp>() && threads == 1) {
       std::optional<MemoryTile> next = memoryOf(yielded);
       if (!next)
-        return op.emitOpError("yields a tile that has no memory of its own");
+        return op.emitOpError("carries a tile that has no memory of its own");
       if (failed(copyMemory(*next, evaluator.memory[result], loc)))
         return failure();
     }

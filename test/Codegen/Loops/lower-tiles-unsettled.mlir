@@ -72,7 +72,7 @@ kernel.func @carried(%x: !buffer, %y: !buffer) {
   %w = kernel.view %y map <[<[8, 16] strides [16, 1]>]> : !buffer -> !kernel.view<8x16xf32, global>
   %t = kernel.load %v[%c0, %c0] axes ["i", "j"] in_bounds [true, true] : !kernel.view<8x16xf32, global> -> tensor<8x16xf32>
   %z = arith.constant dense<0.0> : tensor<8x16xf32>
-  // expected-error@+1 {{begins with a tile that has no memory of its own}}
+  // expected-error@+1 {{carries a tile that has no memory of its own}}
   %s = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %z) -> (tensor<8x16xf32>) {
     %b = arith.addf %a, %t : tensor<8x16xf32>
     scf.yield %b : tensor<8x16xf32>
