@@ -62,7 +62,7 @@ public:
 protected:
   using Elements = SmallVector<Sum>;
 
-  /// Finds the operands, and says how many elements of 16 bytes are read at once.
+  /// Finds the operands, and says how many elements are read at once.
   virtual int64_t open(const ScanShape &shape) = 0;
   /// The elements from a place on, in the order of memory; `before` is what was read last, or null.
   virtual Elements read(ArrayRef<Value> at, int64_t lanes, const Sum *before) = 0;
