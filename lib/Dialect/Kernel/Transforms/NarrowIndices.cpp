@@ -85,7 +85,10 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
     RewritePatternSet patterns(&getContext());
     arith::populateIntRangeNarrowingPatterns(patterns, solver, {32});
     if (failed(applyPatternsGreedily(func, std::move(patterns),
-                                     GreedyRewriteConfig().setUseTopDownTraversal(false).setListener(&forget))))
+                                     GreedyRewriteConfig()
+                                         .setUseTopDownTraversal(false)
+                                         .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+                                         .setListener(&forget))))
       signalPassFailure();
   }
 };
