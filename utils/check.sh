@@ -84,6 +84,24 @@ digits_count() {
   }
 }
 
+# A sample of the conformance cases on Vulkan under Khronos' validation layer, which must be there and say nothing.
+vulkan_validated() {
+  local output
+  output=$(VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_SETTINGS_PATH="$zyx_root/test/conformance/vulkan" \
+    "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0 --spread=12 2>&1) || {
+    echo "$output"
+    return 1
+  }
+  grep -q createinstance-status-message <<<"$output" || {
+    echo "the validation layer was not there"
+    return 1
+  }
+  if grep -E -A6 "Validation (Error|Warning|Performance Warning)" <<<"$output"; then
+    return 1
+  fi
+  tail -n 1 <<<"$output"
+}
+
 step "install packages" "$zyx_root/utils/install.sh" || exit 1
 step "configure build/$preset" configure "$preset" || exit 1
 step "build everything" build "$preset" all zyx-docs || exit 1
@@ -108,6 +126,7 @@ if [ -n "$all_opencl" ]; then
   check "all conformance cases on OpenCL" "$folder/bin/zyx-conformance" --device=opencl --max-refused=0
 fi
 
+check "Vulkan under its validation layer" vulkan_validated
 if [ -n "$all_vulkan" ]; then
   check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
 fi

@@ -103,6 +103,8 @@ void vkGetPhysicalDeviceProperties2(VkPhysicalDevice which, VkPhysicalDeviceProp
       auto *floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties *>(each);
       floats->shaderSignedZeroInfNanPreserveFloat32 = floats->shaderRoundingModeRTEFloat32 = fake.rounds;
       floats->shaderSignedZeroInfNanPreserveFloat64 = floats->shaderRoundingModeRTEFloat64 = fake.rounds;
+      floats->shaderDenormPreserveFloat32 = fake.keepsDenormals;
+      floats->denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
     } else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
       auto *driver = reinterpret_cast<VkPhysicalDeviceDriverProperties *>(each);
       std::strcpy(driver->driverName, "fake");
@@ -276,7 +278,8 @@ VkResult vkGetQueryPoolResults(VkDevice, VkQueryPool, uint32_t, uint32_t, size_t
 VkResult vkCreateShaderModule(VkDevice, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *,
                               VkShaderModule *into) {
   ZYX_MAY_FAIL;
-  return give(into, new Module{{info->pCode, info->pCode + info->codeSize / 4}});
+  fake.module.assign(info->pCode, info->pCode + info->codeSize / 4);
+  return give(into, new Module{fake.module});
 }
 void vkDestroyShaderModule(VkDevice, VkShaderModule module, const VkAllocationCallbacks *) { take<Module>(module); }
 VkResult vkCreatePipelineLayout(VkDevice, const VkPipelineLayoutCreateInfo *, const VkAllocationCallbacks *,

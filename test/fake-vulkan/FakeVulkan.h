@@ -6,12 +6,15 @@
 #define ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H
 
 #include <cstdint>
+#include <vector>
 
 /// What the loader of a test has, what is to fail, and what is given out. `zyxFakeVulkan()` gives it.
 struct FakeVulkan {
   unsigned devices = 2, minorVersion = 2, driverVersion = 7;
   /// Whether there is a queue that computes, the features that every device needs, those that some have, and rounding.
   bool computes = true, hasAddresses = true, hasSmallTypes = true, hasDoubles = true, rounds = true;
+  /// Whether denormals of floats are kept where a module asks for it.
+  bool keepsDenormals = true;
   uint32_t groupThreads = 256, sharedBytes = 32 << 10, mostGroups = 65535;
   uint64_t largestBytes = 1 << 30;
   /// The call of this name fails with this result, the `after`-th one from now on.
@@ -19,6 +22,8 @@ struct FakeVulkan {
   int failWith = -13, after = 1;
   /// Objects that were made, and not destroyed.
   int objects = 0;
+  /// The last module that was taken.
+  std::vector<uint32_t> module = {};
   int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0;
 };
 

@@ -5,11 +5,14 @@
 #include "KernelConversion.h"
 
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Target/Backend/PieceEmitter.h"
 #include "zyx/Target/SPIRV/SPIRV.h"
 
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/SPIRV/Serialization.h"
+#include "mlir/Transforms/Passes.h"
 
 #include <span>
 
@@ -45,7 +48,11 @@ public:
     return checkWorkgroup(kernel, *info, target);
   }
 
-  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override { addScalarLowering(passes); }
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
+    addScalarLowering(passes);
+    passes.addNestedPass<kernel::FuncOp>(kernel::createNarrowIndicesPass());
+    passes.addPass(mlir::createCSEPass());
+  }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t most) const override {
     auto translate = [](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {

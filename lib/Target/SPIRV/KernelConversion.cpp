@@ -151,24 +151,36 @@ Status KernelConversion::branch(Value condition, llvm::function_ref<Status()> th
   return {};
 }
 
+/// Whether all that a loop counts is from 0 below 2^31.
+static bool countsIn32Bits(scf::ForOp op) {
+  const std::optional<int64_t> begin = getConstantIntValue(op.getLowerBound()),
+                               end = getConstantIntValue(op.getUpperBound()), step = getConstantIntValue(op.getStep());
+  return begin && end && step && *begin >= 0 && *end + *step <= std::numeric_limits<int32_t>::max();
+}
+
 Status KernelConversion::convert(scf::ForOp op) {
+  Scalars its = scalars();
+  Type own = op.getInductionVar().getType();
+  ZYX_ASSIGN_OR_RETURN(Type wide, typeOf(op, own));
+  Type type = countsIn32Bits(op) ? b.getI32Type() : wide;
   ZYX_ASSIGN_OR_RETURN(Values carried, variables(op, op.getResultTypes()));
-  ZYX_ASSIGN_OR_RETURN(Values counter, variables(op, op.getInductionVar().getType()));
+  ZYX_ASSIGN_OR_RETURN(Values counter, variables(op, type));
+  auto bound = [&](Value value) { return its.resize(values.at(value), type, false); };
+  const Value end = bound(op.getUpperBound()), by = bound(op.getStep());
   assign(carried, valuesOf(op.getInitArgs()));
-  assign(counter, valuesOf(op.getLowerBound()));
+  assign(counter, {bound(op.getLowerBound())});
   auto test = [&]() -> Result<Value> {
-    Value now = read(counter)[0], end = values.at(op.getUpperBound());
-    return op.getUnsignedCmp() ? scalars().make<spirv::ULessThanOp>(now, end)
-                               : scalars().make<spirv::SLessThanOp>(now, end);
+    Value now = read(counter)[0];
+    return op.getUnsignedCmp() ? its.make<spirv::ULessThanOp>(now, end) : its.make<spirv::SLessThanOp>(now, end);
   };
   auto body = [&]() -> Status {
     bindRead(carried, op.getRegionIterArgs());
-    bindRead(counter, op.getInductionVar());
+    values[op.getInductionVar()] = its.resize(read(counter)[0], wide, false);
     ZYX_RETURN_IF_ERROR(convert(*op.getBody()));
     assign(carried, valuesOf(op.getYieldedValues()));
     return {};
   };
-  auto step = [&] { assign(counter, {scalars().make<spirv::IAddOp>(read(counter)[0], values.at(op.getStep()))}); };
+  auto step = [&] { assign(counter, {its.make<spirv::IAddOp>(read(counter)[0], by)}); };
   ZYX_RETURN_IF_ERROR(loop(test, body, step));
   bindRead(carried, op.getResults());
   return {};
@@ -261,21 +273,14 @@ Status KernelConversion::compute(Operation *op) {
     ZYX_ASSIGN_OR_RETURN(values[constant], scalars().constant(op, constant.getValue()));
     return {};
   }
-  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1)
     return refuseOp(op, "has no form in SPIR-V");
-  const Values operands = valuesOf(op->getOperands());
-  if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op)) {
-    ZYX_ASSIGN_OR_RETURN(auto both, scalars().computeExtended(op, operands[0], operands[1]));
-    values[op->getResult(0)] = both.first;
-    values[op->getResult(1)] = both.second;
-    return {};
-  }
-  ZYX_ASSIGN_OR_RETURN(values[op->getResult(0)], scalars().compute(op, operands));
+  ZYX_ASSIGN_OR_RETURN(values[op->getResult(0)], scalars().compute(op, valuesOf(op->getOperands())));
   return {};
 }
 
 Status KernelConversion::convert(Operation *op) {
-  if (isOpTriviallyDead(op))
+  if (isOpTriviallyDead(op) || (op->getNumResults() == 1 && values.contains(op->getResult(0))))
     return {};
   loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, Status>(op)
@@ -300,7 +305,36 @@ static bool isOf(Value view, Value buffer) {
   return whole && whole.getBuffer() == buffer;
 }
 
-Status KernelConversion::convert(FuncOp func) {
+/// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever the
+/// module asks for (lavapipe 22.3 does). The result is a zero that comes at run time, of which such zeros are made;
+/// null where there are none.
+static Value hideZeros(FuncOp func) {
+  auto computes = [](OpOperand &use) {
+    return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, math::FmaOp, scf::ForOp, scf::IfOp,
+               scf::WhileOp, scf::YieldOp>(use.getOwner());
+  };
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  Value zero;
+  func.walk([&](arith::ConstantOp op) {
+    auto number = dyn_cast<FloatAttr>(op.getValue());
+    if (!number || !number.getValue().isZero() || llvm::none_of(op->getUses(), computes))
+      return;
+    if (!zero)
+      zero = arith::ConstantIntOp::create(b, func.getLoc(), 0, 64);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(op);
+    const APInt bits = number.getValue().bitcastToAPInt();
+    Type integer = b.getIntegerType(bits.getBitWidth());
+    Value narrow = bits.getBitWidth() == 64 ? zero : arith::TruncIOp::create(b, op.getLoc(), integer, zero).getResult();
+    Value sign = arith::ConstantOp::create(b, op.getLoc(), b.getIntegerAttr(integer, bits));
+    Value hidden = arith::OrIOp::create(b, op.getLoc(), narrow, sign);
+    hidden = arith::BitcastOp::create(b, op.getLoc(), op.getType(), hidden);
+    op.getResult().replaceUsesWithIf(hidden, computes);
+  });
+  return zero;
+}
+
+Status KernelConversion::convert(FuncOp func, Value zero) {
   loc = func.getLoc();
   groupThreads = static_cast<int64_t>(func.getThreads().value_or(1));
   Block &body = func.getBody().front();
@@ -346,6 +380,8 @@ Status KernelConversion::convert(FuncOp func) {
   }
   Value memory = argument(next), end = argument(next + 1);
   stride = argument(next + 2);
+  if (zero)
+    values[zero] = argument(next + 3);
   const int64_t threads = groupThreads == 1 ? threadsOfLocalSize : groupThreads;
   Value group = builtIn("zyx.workgroup", spirv::BuiltIn::WorkgroupId);
   thread = builtIn("zyx.thread", spirv::BuiltIn::LocalInvocationId);
@@ -381,10 +417,15 @@ Status KernelConversion::convert(FuncOp func) {
     }
   });
   // Drivers may drop signs of zeros, infinities and NaN where nobody forbids it, and convert in another direction.
+  auto ask = [&](spirv::ExecutionMode mode, int32_t width) {
+    spirv::ExecutionModeOp::create(b, loc, made, mode, width);
+  };
   for (int32_t width : {32, 64})
     if (width == 32 || capabilities.count(spirv::Capability::Float64))
       for (auto mode : {spirv::ExecutionMode::SignedZeroInfNanPreserve, spirv::ExecutionMode::RoundingModeRTE})
-        spirv::ExecutionModeOp::create(b, loc, made, mode, width);
+        ask(mode, width);
+  // Not every device keeps denormals: the runtime asks those that do.
+  ask(spirv::ExecutionMode::DenormPreserve, 32);
   return {};
 }
 
@@ -399,16 +440,18 @@ Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
                                         spirv::Capability::Int64,
                                         spirv::Capability::PhysicalStorageBufferAddresses,
                                         spirv::Capability::VulkanMemoryModel,
+                                        spirv::Capability::DenormPreserve,
                                         spirv::Capability::SignedZeroInfNanPreserve,
                                         spirv::Capability::RoundingModeRTE};
   for (FuncOp func : kernels.getOps<FuncOp>()) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
+    Value zero = hideZeros(func);
     if (failed(lowerSmallFloats(func, {.half = false, .doubles = false, .denormals = false})))
       return refuseOp(func, "has an op of small floats that is rounded twice");
     KernelConversion conversion(*made, machine->memory.privateBytes);
-    ZYX_RETURN_IF_ERROR(conversion.convert(func));
+    ZYX_RETURN_IF_ERROR(conversion.convert(func, zero));
     needed.insert(conversion.capabilities.begin(), conversion.capabilities.end());
   }
   const std::vector<spirv::Capability> all(needed.begin(), needed.end());

@@ -32,7 +32,8 @@ public:
   /// `privateBytes` is what a thread may have on its own.
   KernelConversion(mlir::spirv::ModuleOp module, int64_t privateBytes)
       : module(module), b(module.getContext()), loc(module.getLoc()), mostPrivateBytes(privateBytes) {}
-  Status convert(kernel::FuncOp func);
+  /// `zero` is a constant of the kernel that is an argument of the launch; null where there is none.
+  Status convert(kernel::FuncOp func, mlir::Value zero);
   /// What the device must have for the kernels that were converted.
   std::set<mlir::spirv::Capability> capabilities;
 

@@ -68,6 +68,12 @@ Value Scalars::resize(Value value, Type type, bool isSigned) {
   const unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)
     return value;
+  // What was widened and is narrowed again, and constants.
+  if (auto wide = value.getDefiningOp<spirv::UConvertOp>(); wide && wide.getOperand().getType() == type)
+    return wide.getOperand();
+  if (std::optional<int64_t> constant = known(value))
+    return number(type,
+                  static_cast<uint64_t>(isSigned ? *constant : *constant & llvm::maskTrailingOnes<uint64_t>(from)));
   // By halves: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
   if (isSigned && from == 32 && to == 64) {
     Value low = spirv::UConvertOp::create(b, loc, type, value);
@@ -86,15 +92,13 @@ Value Scalars::bitAnd(Value x, uint64_t mask) { return make<spirv::BitwiseAndOp>
 Value Scalars::shl(Value x, unsigned by) { return make<spirv::ShiftLeftLogicalOp>(x, number(x.getType(), by)); }
 Value Scalars::shr(Value x, unsigned by) { return make<spirv::ShiftRightLogicalOp>(x, number(x.getType(), by)); }
 
-/// Maximum or minimum of floats: NaN where either is, or, `isNumber`, the other one; -0 is below +0.
-Value Scalars::widest(Value x, Value y, bool isMaximum, bool isNumber) {
+/// Maximum or minimum of floats: NaN where either is; -0 is below +0.
+Value Scalars::widest(Value x, Value y, bool isMaximum) {
   Type type = x.getType(), integer = b.getIntegerType(type.getIntOrFloatBitWidth());
   Value isNegative = make<spirv::SLessThanOp>(bits(x, integer), number(integer, 0));
   Value ofEqual = isMaximum ? select(isNegative, y, x) : select(isNegative, x, y);
   Value isFirst = isMaximum ? make<spirv::FOrdGreaterThanOp>(x, y) : make<spirv::FOrdLessThanOp>(x, y);
   Value result = select(make<spirv::FOrdEqualOp>(x, y), ofEqual, select(isFirst, x, y));
-  if (isNumber)
-    return select(isNaN(x), y, select(isNaN(y), x, result));
   return select(make<spirv::LogicalOrOp>(isNaN(x), isNaN(y)), exact<spirv::FAddOp>(x, y), result);
 }
 
@@ -116,22 +120,16 @@ Value Scalars::shift(Operation *op, Value x, Value by) {
 }
 
 Value Scalars::divide(Operation *op, Value x, Value y) {
-  const bool isUnsigned = isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op);
-  Value quotient = isUnsigned ? make<spirv::UDivOp>(x, y) : make<spirv::SDivOp>(x, y);
+  if (isa<arith::RemUIOp>(op))
+    return make<spirv::UModOp>(x, y);
+  Value quotient = isa<arith::DivUIOp, arith::CeilDivUIOp>(op) ? make<spirv::UDivOp>(x, y) : make<spirv::SDivOp>(x, y);
   if (isa<arith::DivUIOp, arith::DivSIOp>(op))
     return quotient;
   Value rest = make<spirv::ISubOp>(x, make<spirv::IMulOp>(quotient, y));
-  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
+  if (isa<arith::RemSIOp>(op))
     return rest;
-  Value zero = number(x.getType(), 0), one = number(x.getType(), 1);
-  Value isOff = make<spirv::INotEqualOp>(rest, zero);
-  if (isa<arith::CeilDivUIOp>(op))
-    return select(isOff, make<spirv::IAddOp>(quotient, one), quotient);
-  // The quotient was rounded towards 0: up where the signs differ, and down where they do not.
-  const bool isFloor = isa<arith::FloorDivSIOp>(op);
-  Value differs = make<spirv::SLessThanOp>(make<spirv::BitwiseXorOp>(x, y), zero);
-  Value moves = make<spirv::LogicalAndOp>(isOff, isFloor ? differs : make<spirv::LogicalNotOp>(differs));
-  return select(moves, isFloor ? make<spirv::ISubOp>(quotient, one) : make<spirv::IAddOp>(quotient, one), quotient);
+  Value isOff = make<spirv::INotEqualOp>(rest, number(x.getType(), 0));
+  return select(isOff, make<spirv::IAddOp>(quotient, number(x.getType(), 1)), quotient);
 }
 
 Result<Value> Scalars::compareIntegers(Operation *op, Value x, Value y) {
@@ -152,37 +150,31 @@ Result<Value> Scalars::compareIntegers(Operation *op, Value x, Value y) {
   return (this->*all[predicate])(x, y);
 }
 
-/// What holds where either is NaN is the contrary of what does not.
 Value Scalars::compareFloats(Operation *op, Value x, Value y) {
   using Predicate = arith::CmpFPredicate;
-  static constexpr Make equal = &Scalars::make<spirv::FOrdEqualOp>, greater = &Scalars::make<spirv::FOrdGreaterThanOp>,
-                        notLess = &Scalars::make<spirv::FOrdGreaterThanEqualOp>,
-                        less = &Scalars::make<spirv::FOrdLessThanOp>,
-                        notGreater = &Scalars::make<spirv::FOrdLessThanEqualOp>;
-  static constexpr std::pair<Predicate, Make> ordered[] = {{Predicate::OEQ, equal},
-                                                           {Predicate::OGT, greater},
-                                                           {Predicate::OGE, notLess},
-                                                           {Predicate::OLT, less},
-                                                           {Predicate::OLE, notGreater}};
-  static constexpr std::pair<Predicate, Make> unordered[] = {{Predicate::UNE, equal},
-                                                             {Predicate::ULE, greater},
-                                                             {Predicate::ULT, notLess},
-                                                             {Predicate::UGE, less},
-                                                             {Predicate::UGT, notGreater}};
+  // By their predicates: oeq, ogt, oge, olt, ole, one; the same from ueq on.
+  static constexpr Make ordered[] = {&Scalars::make<spirv::FOrdEqualOp>,
+                                     &Scalars::make<spirv::FOrdGreaterThanOp>,
+                                     &Scalars::make<spirv::FOrdGreaterThanEqualOp>,
+                                     &Scalars::make<spirv::FOrdLessThanOp>,
+                                     &Scalars::make<spirv::FOrdLessThanEqualOp>,
+                                     &Scalars::make<spirv::FOrdNotEqualOp>};
+  static constexpr Make unordered[] = {&Scalars::make<spirv::FUnordEqualOp>,
+                                       &Scalars::make<spirv::FUnordGreaterThanOp>,
+                                       &Scalars::make<spirv::FUnordGreaterThanEqualOp>,
+                                       &Scalars::make<spirv::FUnordLessThanOp>,
+                                       &Scalars::make<spirv::FUnordLessThanEqualOp>,
+                                       &Scalars::make<spirv::FUnordNotEqualOp>};
   const Predicate predicate = cast<arith::CmpFOp>(op).getPredicate();
-  for (auto [its, make] : ordered)
-    if (its == predicate)
-      return (this->*make)(x, y);
-  auto no = [&](Value value) { return make<spirv::LogicalNotOp>(value); };
-  for (auto [its, make] : unordered)
-    if (its == predicate)
-      return no((this->*make)(x, y));
   if (predicate == Predicate::AlwaysFalse || predicate == Predicate::AlwaysTrue)
     return number(b.getI1Type(), predicate == Predicate::AlwaysTrue);
-  const bool isOfNaN = predicate == Predicate::ORD || predicate == Predicate::UNO;
-  Value either = isOfNaN ? make<spirv::LogicalOrOp>(isNaN(x), isNaN(y))
-                         : make<spirv::LogicalOrOp>((this->*less)(x, y), (this->*greater)(x, y));
-  return predicate == Predicate::ORD || predicate == Predicate::UEQ ? no(either) : either;
+  if (predicate == Predicate::ORD || predicate == Predicate::UNO) {
+    Value either = make<spirv::LogicalOrOp>(isNaN(x), isNaN(y));
+    return predicate == Predicate::UNO ? either : make<spirv::LogicalNotOp>(either);
+  }
+  const bool isOrdered = predicate < Predicate::ORD;
+  const auto first = static_cast<size_t>(isOrdered ? Predicate::OEQ : Predicate::UEQ);
+  return (this->*(isOrdered ? ordered : unordered)[static_cast<size_t>(predicate) - first])(x, y);
 }
 
 Value Scalars::computeBools(Operation *op, ValueRange x) {
@@ -193,28 +185,6 @@ Value Scalars::computeBools(Operation *op, ValueRange x) {
           [&](Operation *) { return make<spirv::LogicalAndOp>(x[0], x[1]); })
       .Case<arith::OrIOp, arith::MaxUIOp>([&](Operation *) { return make<spirv::LogicalOrOp>(x[0], x[1]); })
       .Default([](Operation *) { return Value(); });
-}
-
-/// The upper half of a product of 64 bits, by halves.
-Value Scalars::productHigh(Value x, Value y) {
-  constexpr uint64_t half = 0xffffffff;
-  Value x0 = bitAnd(x, half), x1 = shr(x, 32), y0 = bitAnd(y, half), y1 = shr(y, 32);
-  Value low = make<spirv::IMulOp>(x0, y0);
-  Value middle = make<spirv::IAddOp>(make<spirv::IMulOp>(x1, y0), shr(low, 32));
-  Value other = make<spirv::IAddOp>(make<spirv::IMulOp>(x0, y1), bitAnd(middle, half));
-  return make<spirv::IAddOp>(make<spirv::IAddOp>(make<spirv::IMulOp>(x1, y1), shr(middle, 32)), shr(other, 32));
-}
-
-Result<std::pair<Value, Value>> Scalars::computeExtended(Operation *op, Value x, Value y) {
-  Type type = x.getType();
-  const unsigned width = type.getIntOrFloatBitWidth();
-  const bool isSigned = isa<arith::MulSIExtendedOp>(op);
-  if (type.isInteger(1) || (width == 64 && isSigned))
-    return refuseOp(op, "of this type has no form in SPIR-V");
-  if (width == 64)
-    return std::pair(make<spirv::IMulOp>(x, y), productHigh(x, y));
-  Value wide = make<spirv::IMulOp>(resize(x, b.getI64Type(), isSigned), resize(y, b.getI64Type(), isSigned));
-  return std::pair(resize(wide, type, false), resize(shr(wide, width), type, false));
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,8 +249,8 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Case([&](arith::AndIOp) { return make<spirv::BitwiseAndOp>(x[0], x[1]); })
       .Case([&](arith::OrIOp) { return make<spirv::BitwiseOrOp>(x[0], x[1]); })
       .Case([&](arith::XOrIOp) { return make<spirv::BitwiseXorOp>(x[0], x[1]); })
-      .Case<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
-            arith::CeilDivUIOp>([&](Operation *) { return divide(op, x[0], x[1]); })
+      .Case<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp, arith::CeilDivUIOp>(
+          [&](Operation *) { return divide(op, x[0], x[1]); })
       .Case<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>([&](Operation *) { return shift(op, x[0], x[1]); })
       .Case([&](arith::MinSIOp) { return lesser(make<spirv::SLessThanOp>(x[0], x[1])); })
       .Case([&](arith::MaxSIOp) { return lesser(make<spirv::SGreaterThanOp>(x[0], x[1])); })
@@ -291,10 +261,8 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Case([&](arith::MulFOp) { return exact<spirv::FMulOp>(x[0], x[1]); })
       .Case([&](arith::DivFOp) { return exact<spirv::FDivOp>(x[0], x[1]); })
       .Case([&](arith::NegFOp) { return make<spirv::FNegateOp>(x[0]); })
-      .Case([&](arith::MaximumFOp) { return widest(x[0], x[1], true, false); })
-      .Case([&](arith::MinimumFOp) { return widest(x[0], x[1], false, false); })
-      .Case([&](arith::MaxNumFOp) { return widest(x[0], x[1], true, true); })
-      .Case([&](arith::MinNumFOp) { return widest(x[0], x[1], false, true); })
+      .Case([&](arith::MaximumFOp) { return widest(x[0], x[1], true); })
+      .Case([&](arith::MinimumFOp) { return widest(x[0], x[1], false); })
       .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
       .Case([&](math::FmaOp) { return spirv::GLFmaOp::create(b, loc, x[0].getType(), x[0], x[1], x[2]).getResult(); })
       .Case([&](math::SqrtOp) { return make<spirv::GLSqrtOp>(x[0]); })

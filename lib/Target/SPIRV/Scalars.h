@@ -27,8 +27,6 @@ public:
   mlir::Type valueType(mlir::Type type) const;
   /// One result of an op whose operands are these values, as `op` has them.
   Result<mlir::Value> compute(mlir::Operation *op, mlir::ValueRange operands);
-  /// Both results of an op that multiplies to twice as many digits.
-  Result<std::pair<mlir::Value, mlir::Value>> computeExtended(mlir::Operation *op, mlir::Value x, mlir::Value y);
   Result<mlir::Value> constant(mlir::Operation *op, mlir::Attribute value);
 
   mlir::Value number(mlir::Type type, uint64_t value);
@@ -61,7 +59,7 @@ private:
     return op.getResult();
   }
   mlir::Value isNaN(mlir::Value x) { return make<mlir::spirv::FUnordNotEqualOp>(x, x); }
-  mlir::Value widest(mlir::Value x, mlir::Value y, bool isMaximum, bool isNumber);
+  mlir::Value widest(mlir::Value x, mlir::Value y, bool isMaximum);
   mlir::Value shift(mlir::Operation *op, mlir::Value x, mlir::Value by);
   mlir::Value divide(mlir::Operation *op, mlir::Value x, mlir::Value y);
   mlir::Value toInteger(mlir::Value x, mlir::Type type, bool isSigned);
@@ -72,7 +70,6 @@ private:
   mlir::Value convert(mlir::Operation *op, mlir::Value x, mlir::Type to);
   /// All others, on integers and f32 and f64; null where there is none.
   mlir::Value computeNumbers(mlir::Operation *op, mlir::ValueRange x);
-  mlir::Value productHigh(mlir::Value x, mlir::Value y);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

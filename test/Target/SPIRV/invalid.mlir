@@ -114,16 +114,19 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
   %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
-  %b = arith.cmpi eq, %v, %v : i64
-  %c = arith.cmpi slt, %b, %b : i1
-  %r = arith.select %c, %v, %v : i64
+  %w = kernel.load %xs[%c1] : !kernel.view<8xi64, global> -> i64
+  %b = arith.cmpi eq, %v, %w : i64
+  %d = arith.cmpi slt, %v, %w : i64
+  %c = arith.cmpi slt, %b, %d : i1
+  %r = arith.select %c, %v, %w : i64
   kernel.store %r, %xs[%c0] : i64, !kernel.view<8xi64, global>
   kernel.return
 }
 //--- extended.mlir
-// EXTENDED: error: 'arith.mulsi_extended' of this type has no form in SPIR-V
+// EXTENDED: error: 'arith.mulsi_extended' has no form in SPIR-V
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
@@ -140,9 +143,13 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
   %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xi64, global>
   %v = kernel.load %xs[%c0] : !kernel.view<8xi64, global> -> i64
-  %c = arith.constant 5 : i24
+  %five = arith.constant 5 : i24
+  %six = arith.constant 6 : i24
+  %b = arith.cmpi eq, %v, %one : i64
+  %c = arith.select %b, %five, %six : i24
   %w = arith.extui %c : i24 to i64
   kernel.store %w, %xs[%c0] : i64, !kernel.view<8xi64, global>
   kernel.return

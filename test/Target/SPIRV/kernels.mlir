@@ -22,14 +22,14 @@
 // CHECK: spirv.mlir.loop
 // CHECK: [[V:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 4] : f32
 // CHECK: [[P:%.*]] = spirv.FMul [[V]], {{.*}} {no_contraction} : f32
-// CHECK: [[G:%.*]] = spirv.FOrdGreaterThanEqual [[P]], {{.*}} : f32
-// CHECK: [[L:%.*]] = spirv.LogicalNot [[G]] : i1
+// CHECK: [[L:%.*]] = spirv.FUnordLessThan [[P]], {{.*}} : f32
 // CHECK: [[B:%.*]] = spirv.Select [[L]], {{.*}} : i1, i8
 // CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}}, [[B]] ["Aligned", 1] : i8
 // CHECK-NOT: ControlBarrier
 // CHECK: spirv.ExecutionMode @scale "LocalSize", 64, 1, 1
 // CHECK-NEXT: spirv.ExecutionMode @scale "SignedZeroInfNanPreserve", 32
 // CHECK-NEXT: spirv.ExecutionMode @scale "RoundingModeRTE", 32
+// CHECK-NEXT: spirv.ExecutionMode @scale "DenormPreserve", 32
 kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {
   %tenth = arith.constant 0.1 : f32
   %inf = arith.constant 0x7F800000 : f32
@@ -133,7 +133,7 @@ kernel.func @small(%x: !f32) attributes {form = #kernel.form<lowered>} {
 
 // A vector is its lanes, which are named one by one: a mask guards each, and nothing is read or written outside.
 // CHECK-LABEL: spirv.func @lanes()
-// CHECK-COUNT-2: spirv.SLessThan
+// CHECK-COUNT-2: spirv.SGreaterThan
 // CHECK-COUNT-2: spirv.Load "PhysicalStorageBuffer"
 // CHECK-COUNT-2: spirv.FSub
 // CHECK: spirv.mlir.selection
@@ -167,6 +167,54 @@ kernel.func @integers(%x: !kernel.buffer<i32, global>) attributes {form = #kerne
     %s = arith.shli %v, %v : i32
     %r = arith.remsi %s, %v : i32
     kernel.store %r, %xs[%i] : i32, !kernel.view<1000xi32, global>
+  }
+  kernel.return
+}
+
+// Indices and counters that fit have 32 bits, and what is left of a division is one op.
+// CHECK-LABEL: spirv.func @turns()
+// CHECK: [[P:%.*]] = spirv.UConvert {{.*}} : i64 to i32
+// CHECK: [[J:%.*]] = spirv.UMod [[P]], %{{.*}} : i32
+// CHECK: [[C:%.*]] = spirv.Variable : !spirv.ptr<i32, Function>
+// CHECK: spirv.SLessThan {{.*}} : i32
+// CHECK: [[I:%.*]] = spirv.Load "Function" [[C]] : i32
+// CHECK: [[S:%.*]] = spirv.IAdd {{.*}}, [[I]] : i32
+// CHECK: spirv.UMod [[S]], %{{.*}} : i32
+// CHECK-NOT: spirv.ISub
+// CHECK-NOT: spirv.UDiv {{.*}} : i64
+// CHECK: spirv.EntryPoint "GLCompute" @turns
+kernel.func @turns(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %xs = kernel.view %x map #row : !f32 -> !kernel.view<64x128xf32, global>
+  %ys = kernel.view %y map #row : !f32 -> !kernel.view<64x128xf32, global>
+  kernel.grid (%i, %j) in [64, 128] step [2, 2] {
+    scf.for %k = %c0 to %c2 step %c1 {
+      %s = arith.addi %i, %k : index
+      %t = arith.remui %s, %c2 : index
+      %v = kernel.load %xs[%t, %j] : !kernel.view<64x128xf32, global> -> f32
+      kernel.store %v, %ys[%s, %j] : f32, !kernel.view<64x128xf32, global>
+    }
+  }
+  kernel.return
+}
+
+// A driver does not see zeros that are added and multiplied with: they are made of an argument.
+// CHECK-LABEL: spirv.func @zeros()
+// CHECK-COUNT-4: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
+// CHECK: [[Z:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
+// CHECK: [[N:%.*]] = spirv.UConvert [[Z]] : i64 to i32
+// CHECK: [[B:%.*]] = spirv.BitwiseOr [[N]], {{.*}} : i32
+// CHECK: [[F:%.*]] = spirv.Bitcast [[B]] : i32 to f32
+// CHECK: spirv.FAdd {{.*}}, [[F]] {no_contraction} : f32
+kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %zero = arith.constant 0.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = arith.addf %v, %zero : f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
   }
   kernel.return
 }

@@ -168,6 +168,20 @@ TEST_F(VulkanDeviceTest, RefusesCode) {
   expectNothingLeft();
 }
 
+TEST_F(VulkanDeviceTest, AsksForDenormalsWhereTheyAreKept) {
+  const std::vector<uint32_t> module = words({2u << 16 | 17, 4464, 4u << 16 | 16, 4, 4459, 32, 2u << 16 | 17, 10});
+  for (const bool keeps : {true, false}) {
+    *fake = {};
+    fake->keepsDenormals = keeps;
+    auto device = createDevice("vulkan");
+    ASSERT_TRUE(device) << device.status().toString();
+    const auto executor = Executor::create(*device, sample(module));
+    ASSERT_TRUE(executor) << executor.status().toString();
+    EXPECT_EQ(fake->module, keeps ? module : words({2u << 16 | 17, 10}));
+  }
+  expectNothingLeft();
+}
+
 TEST_F(VulkanDeviceTest, AllocatesFewAndLarge) {
   auto device = createDevice("vulkan");
   ASSERT_TRUE(device) << device.status().toString();

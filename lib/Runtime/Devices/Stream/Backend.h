@@ -141,11 +141,11 @@ public:
   virtual std::optional<uint64_t> freeMemory() { return std::nullopt; }
   /// Gives memory that was freed and kept back to the system. Nothing is at work.
   virtual Status trim() { return Status::ok(); }
-  /// Memory of the host that copies take no detour for, and that hold() looks at.
+  /// Memory of the host that copies go to and come from, and that hold() looks at.
   virtual Result<void *> allocateHost(uint64_t bytes) = 0;
   /// Waits for what the streams still do with it.
   virtual void freeHost(void *memory) = 0;
-  /// The host's side stays as it is until the stream is behind the copy.
+  /// The host's side is of allocateHost(), and stays as it is until the stream is behind the copy.
   virtual Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) = 0;
   virtual Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) = 0;
   /// Of copies, here and in graphs, both sides are apart.

@@ -102,6 +102,8 @@ public:
     segments.clear();
     if (hasNumbers)
       (void)backend.free(stream, numbers);
+    if (hostWords)
+      backend.freeHost(hostWords);
     if (hasEvents)
       for (EventHandle event : {begin, end})
         backend.destroyEvent(event);
@@ -468,16 +470,24 @@ private:
     return {
         slots[loop.slot + loop.hasCount].memory, {numbers, sizeof(trip) * static_cast<uint64_t>(trip)}, sizeof(trip)};
   }
+  Status makeHostWords(const char *action) {
+    if (hostWords)
+      return Status::ok();
+    const Result<void *> made = backend.allocateHost(sizeof(int64_t) * static_cast<uint64_t>(1 + numNumbers));
+    ZYX_RETURN_IF_ERROR(context->check(made.status(), action));
+    hostWords = static_cast<int64_t *>(*made);
+    std::iota(hostWords, hostWords + 1 + numNumbers, int64_t(-1));
+    return Status::ok();
+  }
   Status makeNumbers() {
     if (hasNumbers)
       return Status::ok();
-    hostNumbers.resize(static_cast<size_t>(numNumbers));
-    std::iota(hostNumbers.begin(), hostNumbers.end(), int64_t(0));
-    const uint64_t size = hostNumbers.size() * sizeof(hostNumbers[0]);
+    ZYX_RETURN_IF_ERROR(makeHostWords(numbering));
+    const uint64_t size = static_cast<uint64_t>(numNumbers) * sizeof(*hostWords);
     const Result<uint64_t> memory = backend.allocate(stream, size);
     ZYX_RETURN_IF_ERROR(context->check(memory.status(), numbering));
     numbers = *memory;
-    Status status = context->check(backend.upload(stream, {numbers, 0}, hostNumbers.data(), size), numbering);
+    Status status = context->check(backend.upload(stream, {numbers, 0}, hostWords + 1, size), numbering);
     hasNumbers = status.isOk();
     if (!hasNumbers)
       (void)backend.free(stream, numbers);
@@ -505,9 +515,11 @@ private:
       const char *action = "read how often a loop runs";
       if (gate)
         gate->open();
+      ZYX_RETURN_IF_ERROR(makeHostWords(action));
       ZYX_RETURN_IF_ERROR(
-          context->check(backend.download(stream, &trips, slots[step.slot].memory, sizeof(trips)), action));
+          context->check(backend.download(stream, hostWords, slots[step.slot].memory, sizeof(trips)), action));
       ZYX_RETURN_IF_ERROR(context->synchronize(stream, action));
+      trips = *hostWords;
     }
     return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
       begun |= step.hasIndex;
@@ -563,12 +575,12 @@ private:
   std::deque<Segment> segments;
   /// Of each step; `none` of loops that are walked, and of those that are too few.
   std::vector<size_t> segmentOf;
-  /// The numbers of trips from 0 on, on the device and where they are copied from, once a graph has a loop that counts
-  /// them.
+  /// The numbers of trips from 0 on, once a graph has a loop that counts them.
   uint64_t numbers = 0;
   bool hasNumbers = false;
   int64_t numNumbers = 0;
-  std::vector<int64_t> hostNumbers;
+  /// For copies: how often a loop runs, and the numbers of trips.
+  int64_t *hostWords = nullptr;
   static constexpr const char *measuring = "measure commands", *numbering = "number the trips of a loop",
                               *making = "make a graph of commands";
   /// Of the run whose commands are measured.

@@ -104,6 +104,8 @@ DeviceFound describe(const Driver &driver, VkPhysicalDevice device) {
   for (const Capability &each : capabilities)
     if (each.feature(features) && (each.number != float64 || hasDoubles))
       found.capabilities.push_back(each.number);
+  found.keepsDenormals = floats.shaderDenormPreserveFloat32 &&
+                         floats.denormBehaviorIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
   auto lacks = [&](uint32_t number) {
     return std::ranges::find(found.capabilities, number) == found.capabilities.end();
   };

@@ -87,6 +87,8 @@ struct DeviceFound {
   uint64_t largestBytes = 0, mostGroups = 0;
   /// Nanoseconds of a tick.
   double period = 1;
+  /// Denormals of f32 are kept where a module asks for it.
+  bool keepsDenormals = false;
   /// Capabilities of SPIR-V that not every device has.
   std::vector<uint32_t> capabilities;
   /// Who wrote what a cache of pipelines keeps.

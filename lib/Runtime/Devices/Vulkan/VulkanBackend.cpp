@@ -120,8 +120,12 @@ public:
     const Blocks::Place place = hostMemory->findMapped(memory);
     hostMemory->free(place.block->address + place.offset);
   }
-  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override;
-  Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override;
+  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
+    return copyPlaces(stream, deviceMemory->find(to.address()), hostMemory->findMapped(from), bytes);
+  }
+  Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
+    return copyPlaces(stream, hostMemory->findMapped(to), deviceMemory->find(from.address()), bytes);
+  }
   Status copy(StreamHandle stream, const CopyCommand &copy) override {
     return copyPlaces(stream, deviceMemory->find(copy.to.address()), deviceMemory->find(copy.from.address()),
                       copy.bytes);
@@ -396,44 +400,6 @@ Status VulkanBackend::record(StreamHandle stream, EventHandle event) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Copies take what lies in memory of the driver's; other memory goes through that of lists of commands.
-Status VulkanBackend::upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) {
-  const auto *bytesFrom = static_cast<const std::byte *>(from);
-  if (const Blocks::Place place = hostMemory->findMapped(from); place.block)
-    return copyPlaces(stream, deviceMemory->find(to.address()), place, bytes);
-  for (uint64_t done = 0; done < bytes; done += argumentBytes) {
-    const uint64_t size = std::min(bytes - done, argumentBytes);
-    const Blocks::Place into = deviceMemory->find(to.address() + done);
-    ZYX_RETURN_IF_ERROR(append(stream, size, [&](Batch &batch) {
-      std::memcpy(batch.mapped + batch.used, bytesFrom + done, size);
-      const Blocks::Place place = hostMemory->find(batch.memory + batch.used);
-      const VkBufferCopy region = {place.offset, into.offset, size};
-      driver.CmdCopyBuffer(batch.commands, place.block->buffer, into.block->buffer, 1, &region);
-    }));
-  }
-  return Status::ok();
-}
-
-Status VulkanBackend::download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) {
-  auto *bytesTo = static_cast<std::byte *>(to);
-  if (const Blocks::Place place = hostMemory->findMapped(to); place.block)
-    return copyPlaces(stream, place, deviceMemory->find(from.address()), bytes);
-  for (uint64_t done = 0; done < bytes; done += argumentBytes) {
-    const uint64_t size = std::min(bytes - done, argumentBytes);
-    const Blocks::Place out = deviceMemory->find(from.address() + done);
-    const std::byte *there = nullptr;
-    ZYX_RETURN_IF_ERROR(append(stream, size, [&](Batch &batch) {
-      there = batch.mapped + batch.used;
-      const Blocks::Place place = hostMemory->find(batch.memory + batch.used);
-      const VkBufferCopy region = {out.offset, place.offset, size};
-      driver.CmdCopyBuffer(batch.commands, out.block->buffer, place.block->buffer, 1, &region);
-    }));
-    ZYX_RETURN_IF_ERROR(synchronize(stream));
-    std::memcpy(bytesTo + done, there, size);
-  }
-  return Status::ok();
-}
-
 /// Vulkan fills words of four bytes; everything else is copied from a piece of it.
 Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
   const Blocks::Place to = deviceMemory->find(fill.to.address());
@@ -465,6 +431,7 @@ Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
 
 Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
   constexpr uint32_t magic = 0x07230203, opExecutionMode = 16, opCapability = 17, localSize = 17, headerWords = 5;
+  constexpr uint32_t modeDenormPreserve = 4459, capabilityDenormPreserve = 4464;
   std::vector<uint32_t> words(code.bytes.size() / sizeof(uint32_t));
   std::memcpy(words.data(), code.bytes.data(), words.size() * sizeof(uint32_t));
   size_t at = headerWords;
@@ -483,7 +450,12 @@ Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
                                      ", which the program computes with");
     if (op == opExecutionMode && length == 6 && words[at + 2] == localSize)
       made->localThreads = words[at + 3];
-    at += length;
+    const bool isOfDenormals = (op == opCapability && length == 2 && words[at + 1] == capabilityDenormPreserve) ||
+                               (op == opExecutionMode && length == 4 && words[at + 2] == modeDenormPreserve);
+    if (isOfDenormals && !found.keepsDenormals)
+      words.erase(words.begin() + static_cast<ptrdiff_t>(at), words.begin() + static_cast<ptrdiff_t>(at + length));
+    else
+      at += length;
   }
   const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                          .codeSize = words.size() * sizeof(uint32_t),
@@ -537,7 +509,8 @@ Status VulkanBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
   groups = std::min(groups, found.mostGroups);
   step = loaded.localThreads != 0 ? std::min(launch.groups * uint64_t(launch.threads), groups * loaded.localThreads)
                                   : groups;
-  const uint64_t bytes = (launch.arguments.size() + 1) * sizeof(uint64_t);
+  // Behind the arguments: the distance to a thread's or workgroup's next program, and a zero that no compiler sees.
+  const uint64_t behind[] = {step, 0}, bytes = launch.arguments.size() * sizeof(uint64_t) + sizeof(behind);
   if (bytes > argumentBytes)
     return Status::unsupported("a kernel has more than " + std::to_string(argumentBytes / sizeof(uint64_t)) +
                                " arguments on device '" + itsFacts.name + "'");
@@ -547,7 +520,7 @@ Status VulkanBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
       std::memcpy(into, &argument.value, sizeof(uint64_t));
       into += sizeof(uint64_t);
     }
-    std::memcpy(into, &step, sizeof(step));
+    std::memcpy(into, behind, sizeof(behind));
     const uint64_t address = batch.memory + batch.used;
     driver.CmdBindPipeline(batch.commands, VK_PIPELINE_BIND_POINT_COMPUTE, loaded.pipeline);
     driver.CmdPushConstants(batch.commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(address), &address);

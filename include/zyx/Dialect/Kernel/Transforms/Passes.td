@@ -88,6 +88,25 @@ def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp"> {
+  let summary = "Indices that fit are computed with in 32 bits";
+  let description = [{
+    For machines whose integers have 32 bits. The extents of grids and loops and the number of threads say how large
+    indices can become: where operands and result of an op fit in 32 bits, the op has 32 bits. Addresses stay as wide as
+    they are.
+
+    ```mlir
+    kernel.grid (%p) in [504] step [1] {
+      %0 = arith.divui %p, %c21 : index
+    // becomes
+      %1 = arith.index_castui %p : index to i32
+      %2 = arith.divui %1, %c21_i32 : i32
+      %0 = arith.index_castui %2 : i32 to index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DivideAlignedPass : Pass<"zyx-kernel-divide-aligned"> {
   let summary = "Neighbours share divisions";
   let description = [{

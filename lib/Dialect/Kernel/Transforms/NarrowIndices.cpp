@@ -1,0 +1,96 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
+#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace zyx::kernel {
+#define GEN_PASS_DEF_NARROWINDICESPASS
+#include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
+} // namespace zyx::kernel
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+namespace {
+
+/// Numbers from 0 on.
+ConstantIntRanges below(int64_t end) {
+  constexpr unsigned bits = IndexType::kInternalStorageBitWidth;
+  return ConstantIntRanges::fromUnsigned(APInt(bits, 0),
+                                         APInt(bits, static_cast<uint64_t>(std::max<int64_t>(end, 1) - 1)));
+}
+
+/// Ranges of integers, with what the indices of programs and the numbers of threads are.
+class Ranges : public dataflow::IntegerRangeAnalysis {
+public:
+  using IntegerRangeAnalysis::IntegerRangeAnalysis;
+
+  LogicalResult visitOperation(Operation *op, ArrayRef<const dataflow::IntegerValueRangeLattice *> operands,
+                               ArrayRef<dataflow::IntegerValueRangeLattice *> results) override {
+    auto id = dyn_cast<IdOp>(op);
+    if (!id || id.getKind() != IdKind::Thread)
+      return IntegerRangeAnalysis::visitOperation(op, operands, results);
+    const auto threads = static_cast<int64_t>(op->getParentOfType<FuncOp>().getThreads().value_or(1));
+    propagateIfChanged(results[0], results[0]->join(IntegerValueRange(below(threads))));
+    return success();
+  }
+
+  void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor,
+                                    ArrayRef<dataflow::IntegerValueRangeLattice *> arguments,
+                                    unsigned firstIndex) override {
+    auto grid = dyn_cast<GridOp>(op);
+    if (!grid)
+      return IntegerRangeAnalysis::visitNonControlFlowArguments(op, successor, arguments, firstIndex);
+    for (auto [extent, argument] : llvm::zip_equal(grid.getStaticExtents(), arguments)) {
+      if (ShapedType::isDynamic(extent))
+        setToEntryState(argument);
+      else
+        propagateIfChanged(argument, argument->join(IntegerValueRange(below(extent))));
+    }
+  }
+};
+
+/// What is known of an op that is gone must not be taken for that of another one at its place in memory.
+class Forget : public RewriterBase::Listener {
+public:
+  explicit Forget(DataFlowSolver &solver) : solver(solver) {}
+
+private:
+  void notifyOperationErased(Operation *op) override {
+    solver.eraseState(solver.getProgramPointAfter(op));
+    for (Value result : op->getResults())
+      solver.eraseState(result);
+  }
+  DataFlowSolver &solver;
+};
+
+struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
+  void runOnOperation() override {
+    FuncOp func = getOperation();
+    if (func.getExternal())
+      return;
+    DataFlowSolver solver;
+    dataflow::loadBaselineAnalyses(solver);
+    solver.load<Ranges>();
+    if (failed(solver.initializeAndRun(func)))
+      return signalPassFailure();
+    Forget forget(solver);
+    RewritePatternSet patterns(&getContext());
+    arith::populateIntRangeNarrowingPatterns(patterns, solver, {32});
+    if (failed(applyPatternsGreedily(func, std::move(patterns),
+                                     GreedyRewriteConfig()
+                                         .setUseTopDownTraversal(false)
+                                         .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
+                                         .setListener(&forget))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
