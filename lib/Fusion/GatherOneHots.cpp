@@ -7,6 +7,7 @@
 #include "Blocks.h"
 #include "Machine.h"
 #include "Notes.h"
+#include "OneHots.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
@@ -23,77 +24,20 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::look;
+using zyx::fusion::matchOneHot;
+using zyx::fusion::Shown;
 using zyx::target::TargetInfo;
 
 namespace {
 
-using Dims = SmallVector<std::optional<int64_t>>;
-
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// A value that another one shows, and for each dimension of that one the dimension of the value that it walks along.
-struct Shown {
-  Value value;
-  Dims dims;
-};
-
-/// Goes through views, and through casts for which that holds. Fails at views that have no dimensions in common with
-/// their operand.
-template <typename Passes> std::optional<Shown> look(Value value, Passes passes) {
-  Shown shown{value, {}};
-  for (int64_t dim = 0, rank = typeOf(value).getRank(); dim < rank; ++dim)
-    shown.dims.push_back(dim);
-  while (Operation *op = shown.value.getDefiningOp()) {
-    if (isView(op)) {
-      const std::optional<Dims> step = getOperandDims(op);
-      if (!step)
-        return std::nullopt;
-      for (std::optional<int64_t> &dim : shown.dims)
-        if (dim)
-          dim = (*step)[*dim];
-    } else if (auto cast = dyn_cast<CastOp>(op); !cast || !passes(cast)) {
-      break;
-    }
-    shown.value = op->getOperand(0);
-  }
-  ArrayRef<int64_t> shape = typeOf(shown.value).getShape();
-  for (std::optional<int64_t> &dim : shown.dims)
-    if (dim && shape[*dim] == 1)
-      dim = std::nullopt;
-  return shown;
-}
 
 /// Whether all numbers of the one type are numbers of the other.
 bool isWidening(CastOp op) {
   auto from = dyn_cast<FloatType>(typeOf(op.getX()).getElementType());
   auto to = dyn_cast<FloatType>(typeOf(op.getResult()).getElementType());
   return from && to && (from == to || (to.isF32() && (from.isF16() || from.isBF16())) || to.isF64());
-}
-
-/// Indices, as a factor of a product compares them with the places along a dimension: dimensions are the product's.
-std::optional<Shown> matchOneHot(Value factor, int64_t along) {
-  // Zero and one are numbers of each type.
-  std::optional<Shown> compared = look(factor, [](CastOp) { return true; });
-  auto equal = compared ? compared->value.getDefiningOp<BinaryOp>() : BinaryOp();
-  if (!equal || equal.getKind() != BinaryKind::Eq || !compared->dims[along])
-    return std::nullopt;
-  for (auto [counted, given] : {std::pair(equal.getA(), equal.getB()), std::pair(equal.getB(), equal.getA())}) {
-    auto none = [](CastOp) { return false; };
-    const std::optional<Shown> places = look(counted, none), indices = look(given, none);
-    auto iota = places ? places->value.getDefiningOp<IotaOp>() : IotaOp();
-    if (!iota || !indices)
-      continue;
-    const int64_t dim = *compared->dims[along];
-    if (!isa<IntegerType>(typeOf(given).getElementType()) || places->dims[dim] != static_cast<int64_t>(iota.getDim()) ||
-        indices->dims[dim])
-      continue;
-    // The iota's other dimensions repeat it.
-    Shown result{indices->value, {}};
-    for (std::optional<int64_t> own : compared->dims)
-      result.dims.push_back(own ? indices->dims[*own] : std::nullopt);
-    return result;
-  }
-  return std::nullopt;
 }
 
 class OneHotProduct {
@@ -110,7 +54,10 @@ public:
     if (typeOf(product).getDimSize(along) < fewestPlaces || typeOf(product).getNumElements() == 0)
       return;
     for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
-      const std::optional<Shown> indices = matchOneHot(one, along), table = look(other, isWidening);
+      // Zero and one are numbers of each type.
+      const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
+      const std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt,
+                                 table = look(other, isWidening);
       if (indices && table && fits(*indices, *table, typeOf(product).getShape()))
         return replace(*indices, *table);
     }

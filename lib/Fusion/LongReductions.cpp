@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "LongReductions.h"
 #include "Notes.h"
+#include "OneHots.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Target/Info/Budgets.h"
@@ -178,7 +179,7 @@ bool zyx::fusion::isLong(ReduceOp op, const TargetInfo &machine) {
   constexpr int64_t fewestOfColumns = int64_t(1) << 17, fewStrips = 4;
   const bool isOfFew =
       machine.hasSubgroups() && elements >= fewestOfColumns && !isAlongRows(op) && stripsOf(op, machine) <= fewStrips;
-  if (!(hasManyElements(op) || isOfFew) || matchContraction(op))
+  if (!(hasManyElements(op) || isOfFew) || matchContraction(op) || (machine.hasSubgroups() && isLookedUp(op)))
     return false;
   // Half of the threads are enough: a second kernel takes its time, too.
   return results <= mostResults || (machine.hasSubgroups() && results > 0 && elements / results >= 64 &&

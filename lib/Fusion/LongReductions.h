@@ -21,7 +21,8 @@ bool isAlongRows(graph::ir::ReduceOp op);
 int64_t threadsOf(graph::ir::ReduceOp op, const target::TargetInfo &machine);
 /// What takes as long as some hundred launches.
 bool hasManyElements(graph::ir::ReduceOp op);
-/// The same, and results that are too few for the machine to share it.
+/// The same, and results that are too few for the machine to share it. On a card what is looked up at one place
+/// (OneHots.h) is not long.
 bool isLong(graph::ir::ReduceOp op, const target::TargetInfo &machine);
 /// Rows that are programs of their own: the first of several dimensions that are reduced.
 bool hasRows(graph::ir::ReduceOp op);

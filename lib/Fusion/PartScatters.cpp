@@ -38,29 +38,32 @@ static bool areUpdatesAlongMemory(Value updates, int64_t numIndexDims) {
 
 /// Into how many parts of as many updates each a scatter falls; 0 where it does not.
 static int64_t countParts(ScatterOp scatter, const TargetInfo &machine) {
-  // Each thread of a workgroup has a number for each row in shared memory. Fewer elements are added up soon anyhow.
-  constexpr int64_t mostRows = 128, fewestElements = int64_t(1) << 20;
-  const int64_t perGroup = zyx::target::rowThreads(machine);
+  // Fewer updates are added up one by one as soon.
+  constexpr int64_t fewestUpdates = 1024;
   RankedTensorType type = typeOf(scatter.getX()), indices = typeOf(scatter.getIndices());
   auto number = dyn_cast<IntegerType>(indices.getElementType());
   if (!machine.hasSubgroups() || scatter.getKind() != ScatterKind::Add || !type.getElementType().isF32() ||
       scatter.getDim() != 0 || !number || number.getWidth() < 32)
     return 0;
   const int64_t rows = type.getDimSize(0), updates = indices.getNumElements();
-  if (rows == 0 || rows > mostRows || typeOf(scatter.getUpdates()).getNumElements() < fewestElements)
-    return 0;
-  const int64_t columns = type.getNumElements() / rows;
+  const int64_t columns = type.getNumElements() / std::max<int64_t>(rows, 1);
   // Results that are many have their workgroups already.
-  if (rows * columns >= machine.busyThreads())
+  if (rows == 0 || updates < fewestUpdates || rows * columns >= machine.busyThreads())
     return 0;
-  const bool isAlong = areUpdatesAlongMemory(scatter.getUpdates(), indices.getRank());
-  const int64_t wide = isAlong ? 1 : std::min<int64_t>(perGroup, llvm::PowerOf2Ceil(columns));
-  const int64_t strips = llvm::divideCeil(columns, wide), segments = perGroup / wide;
+  ScatterThreads shared(rows, columns, areUpdatesAlongMemory(scatter.getUpdates(), indices.getRank()),
+                        machine.simt.subgroupSize, machine.simt.sharedBytes, machine.simt.workgroupThreads);
+  if (shared.threads == 0)
+    return 0;
   // What a part clears, adds up and writes is less than what it reads.
-  constexpr int64_t perRow = 4, perThread = 8;
-  const int64_t most = std::min<int64_t>(llvm::divideCeil(machine.busyThreads() / perGroup, strips),
-                                         updates / std::max(perRow * rows, perThread * segments));
-  constexpr int64_t fewest = 4;
+  constexpr int64_t perRow = 4, perThread = 8, fewest = 4;
+  auto countMost = [&] {
+    const int64_t segments = shared.threads / shared.columns;
+    return std::min<int64_t>(
+        llvm::divideCeil(machine.busyThreads() / zyx::target::rowThreads(machine), shared.countStrips(columns)),
+        updates / std::max(perRow * rows, perThread * segments));
+  };
+  shared.spread(std::max(countMost(), fewest), columns, machine.busyThreads());
+  const int64_t most = countMost();
   if (most < fewest)
     return 0;
   // Without a rest, if that leaves half of them.

@@ -70,7 +70,7 @@ public:
   /// Several threads walk a long row together, so that neighbours read neighbours. What a row is
   /// combined into must be one element in each program.
   void chooseThreadsOfRows() {
-    if (!target.hasSubgroups() || !draft.dots.empty() || draft.sharesColumns || chooseTaps() || chooseNestedRows())
+    if (!target.hasSubgroups() || !draft.dots.empty() || draft.columns || chooseTaps() || chooseNestedRows())
       return;
     std::optional<Axis> row;
     for (Axis axis = 0; axis < axes.size(); ++axis)
@@ -133,6 +133,8 @@ private:
     // thread that has columns, of which there are more than columns here.
     int64_t rows = std::numeric_limits<int64_t>::max();
     const bool areColumns = !func.walk([&](ReduceOp reduce) {
+                                   if (findOneHotIndex(reduce, axes))
+                                     return WalkResult::advance();
                                    int64_t own = 1;
                                    for (int64_t dim : reduce.getDims())
                                      own *= axes.extent(axes.of(reduce.getInput(), dim));
@@ -172,7 +174,7 @@ private:
       draft.grid(axis, axis == *along ? vectors * lanes : 1);
     func.setThreads(llvm::alignTo(vectors * groups, target.simt.subgroupSize));
     func.setRowGroups(true);
-    draft.sharesColumns = true;
+    draft.columns = along;
     return true;
   }
 

@@ -97,7 +97,7 @@ private:
 
   /// Whether threads add up columns: each reads on in another line, and comes back to none.
   bool walksColumns() {
-    return draft.combines && (!func.getThreads() || draft.sharesColumns) && draft.dots.empty() &&
+    return draft.combines && (!func.getThreads() || draft.columns) && draft.dots.empty() &&
            llvm::any_of(draft.parallelAxes(), [&](Axis axis) { return draft.isContiguous(axis); });
   }
 

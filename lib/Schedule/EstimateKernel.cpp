@@ -12,6 +12,7 @@
 #include "Strides.h"
 
 #include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
@@ -93,6 +94,7 @@ private:
   }
   void addAccess(Value view, Value tile, Work &work, double times);
   bool addPacking(LoadOp load, Work &work, double times);
+  double lookedUp(Value tile) const;
   bool readsRows(GatherOp gather) const;
   std::optional<int64_t> strideOf(Value view, Value tile, Axis axis) const;
   Axis findWalked();
@@ -162,8 +164,10 @@ std::optional<int64_t> Estimator::strideOf(Value view, Value tile, Axis axis) co
 }
 
 /// The axis along which most is read and written side by side; on a card the last one that programs are cut along,
-/// unless threads share a row.
+/// unless threads share a row, or that of the columns that they share.
 Axis Estimator::findWalked() {
+  if (choice.columns)
+    return *choice.columns;
   if (target.hasSubgroups() && choice.threads == 0)
     for (Attribute step : llvm::reverse(choice.schedule.getSteps()))
       if (auto grid = dyn_cast<GridStepAttr>(step))
@@ -296,6 +300,14 @@ void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
     work.accesses += elements * (target.hasSubgroups() ? 1 : std::max(1.0, cycles * countReaders(tile)));
     work.moved += elements * std::min(std::max(apart, width), together);
   }
+}
+
+/// The share of a tile that is looked at, where that is one element of each row.
+double Estimator::lookedUp(Value tile) const {
+  if (!target.hasSubgroups() || choice.columns)
+    return 1;
+  const std::optional<Axis> along = zyx::kernel::findLookedUpAxis(tile, axes);
+  return along ? 1 / static_cast<double>(axes.extent(*along)) : 1;
 }
 
 /// Whether neighbours along an axis of which a program has whole vectors are neighbours in what is gathered from.
@@ -471,7 +483,7 @@ Estimate Estimator::run() {
     auto made = view.getDefiningOp<ViewOp>();
     if (!made)
       return;
-    double elements = elementsOf(tile);
+    double elements = elementsOf(tile) * lookedUp(tile);
     const BlockAttr last = made.getMap().getBlocks().back();
     double own = 1;
     for (auto [extent, stride] : llvm::zip(last.getShape(), last.getStrides()))
@@ -496,12 +508,13 @@ Estimate Estimator::run() {
     if (!isTile(tile))
       return;
     auto found = again.find(op);
-    const double times = (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
+    const double share = lookedUp(tile);
+    const double times = share * (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
     // Rows whose number is data are read in vectors.
     const bool isRead = isa<GatherOp>(op) && !target.hasSubgroups() && readsRows(cast<GatherOp>(op));
     const double each = isRead ? fits::gatheredRowOps : costOf(op, target.costs);
     work.ops += elementsOf(tile) * each * times;
-    least.ops += elementsOf(tile) * each;
+    least.ops += elementsOf(tile) * each * share;
     if (auto gather = dyn_cast<GatherOp>(op); gather && !target.hasSubgroups()) {
       const bool isCopied = isRead || (gather->hasOneUse() && isa<StoreOp>(*gather->user_begin()));
       work.accesses +=

@@ -6,6 +6,7 @@
 
 #include "Strides.h"
 
+#include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 using namespace mlir;
@@ -42,7 +43,7 @@ ScheduleDraft::ScheduleDraft(FuncOp func, const Axes &axes, const TargetInfo &ta
   func.walk([&](Operation *op) {
     if (auto store = dyn_cast<StoreOp>(op))
       stores.push_back(store);
-    else if (auto load = dyn_cast<LoadOp>(op))
+    else if (auto load = dyn_cast<LoadOp>(op); load && !(target.hasSubgroups() && findLookedUpAxis(load, axes)))
       loads.push_back(load);
     else if (auto gather = dyn_cast<GatherOp>(op))
       gathers.push_back(gather);
@@ -54,7 +55,7 @@ ScheduleDraft::ScheduleDraft(FuncOp func, const Axes &axes, const TargetInfo &ta
 
 Choice ScheduleDraft::takeSteps() {
   Choice choice{ScheduleAttr::get(func.getContext(), steps), static_cast<int64_t>(func.getThreads().value_or(0)),
-                static_cast<int64_t>(func.getCluster().value_or(0))};
+                static_cast<int64_t>(func.getCluster().value_or(0)), /*cost=*/0, columns};
   steps.clear();
   func.removeThreadsAttr();
   func.removeClusterAttr();

@@ -59,13 +59,14 @@ public:
   /// workgroups wait for a row's sum, others read theirs.
   const int64_t fewestThreads, mostKeepingThreads, residentThreads;
   llvm::SmallVector<kernel::StoreOp> stores;
+  /// On a card without those of which each row looks at one element.
   llvm::SmallVector<kernel::LoadOp> loads;
   llvm::SmallVector<kernel::GatherOp> gathers;
   llvm::SmallVector<kernel::DotOp> dots;
   /// Whether elements are combined by anything but dots.
   bool combines = false;
-  /// Threads have the rows of columns in turns.
-  bool sharesColumns = false;
+  /// Along it a workgroup has a strip of columns, whose rows its threads have in turns.
+  std::optional<kernel::Axis> columns;
   llvm::SmallVector<mlir::Attribute> steps;
 };
 

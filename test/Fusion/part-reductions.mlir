@@ -33,3 +33,25 @@ func.func @taps(%x: tensor<16x96x70x70xf32>, %dy: tensor<16x96x64x64xf32>) -> te
   %4 = graph.reduce add %3 dims = [0, 2, 3] : tensor<16x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
   return %4 : tensor<96x7x7xf32>
 }
+
+// The term of each column that an index names: a card looks it up, and adds up nothing. Of others it adds up parts.
+// CARD-LABEL: func.func @picked
+// CARD: graph.reduce add %{{[0-9]+}} dims = [0] : tensor<4096x512xf32> -> tensor<512xf32>
+// CARD: graph.reduce add %{{.*}} {zyx.parts = {{.*}}} : {{.*}} -> tensor<512xf32>
+func.func @picked(%x: tensor<4096x512xf32>, %at: tensor<512xi64>) -> (tensor<512xf32>, tensor<512xf32>) {
+  %0 = graph.iota dim = 0 : tensor<4096x1xi64>
+  %1 = graph.expand %0 : tensor<4096x1xi64> -> tensor<4096x512xi64>
+  %2 = graph.reshape %at : tensor<512xi64> -> tensor<1x512xi64>
+  %3 = graph.expand %2 : tensor<1x512xi64> -> tensor<4096x512xi64>
+  %4 = graph.binary eq %1, %3 : tensor<4096x512xi64>
+  %5 = graph.constant dense<0.000000e+00> : tensor<f32>
+  %6 = graph.reshape %5 : tensor<f32> -> tensor<1x1xf32>
+  %7 = graph.expand %6 : tensor<1x1xf32> -> tensor<4096x512xf32>
+  %8 = graph.select %4, %x, %7 : tensor<4096x512xf32>
+  %9 = graph.unary neg %8 : tensor<4096x512xf32>
+  %10 = graph.reduce add %9 dims = [0] : tensor<4096x512xf32> -> tensor<512xf32>
+  // Zero where the index is: those of all other places.
+  %11 = graph.select %4, %7, %x : tensor<4096x512xf32>
+  %12 = graph.reduce add %11 dims = [0] : tensor<4096x512xf32> -> tensor<512xf32>
+  return %10, %12 : tensor<512xf32>, tensor<512xf32>
+}

@@ -71,3 +71,13 @@ func.func @rest(%x: tensor<32x16xf32>, %i: tensor<577x577xi64>, %u: tensor<16x57
   %1 = graph.scatter add %x[%i], %0 dim = 0 : (tensor<32x16xf32>, tensor<577x577xi64>, tensor<577x577x16xf32>) -> tensor<32x16xf32>
   return %1 : tensor<32x16xf32>
 }
+
+// Some hundred rows, as tables of relative positions have: workgroups of fewer threads have numbers for them.
+// CHECK-LABEL: func.func @positions
+// CHECK:       graph.scatter add {{.*}} {zyx.scatter_parts = [[PARTS:[0-9]+]] : i64}
+// CHECK:       graph.reduce add
+func.func @positions(%x: tensor<287x4xf32>, %i: tensor<144x144xi64>, %u: tensor<4x144x144xf32>) -> tensor<287x4xf32> {
+  %0 = graph.permute %u order = [1, 2, 0] : tensor<4x144x144xf32> -> tensor<144x144x4xf32>
+  %1 = graph.scatter add %x[%i], %0 dim = 0 : (tensor<287x4xf32>, tensor<144x144xi64>, tensor<144x144x4xf32>) -> tensor<287x4xf32>
+  return %1 : tensor<287x4xf32>
+}

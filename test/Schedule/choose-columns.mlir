@@ -85,3 +85,27 @@ kernel.func @uneven(%x: !f, %y: !f, %z: !f) {
   kernel.store %6, %7[%c0] in_bounds [true] : tensor<256xf32>, !kernel.view<256xf32, global>
   kernel.return
 }
+
+// Rows are added up by threads that share them. Of each column one element is looked at, which does not count: threads
+// do not share columns for it.
+// CHECK-LABEL: kernel.func @picked({{.*}} attributes {schedule = #kernel.schedule<[#kernel.grid_step<"r", 1>]>, threads = 128 : i64}
+kernel.func @picked(%x: !f, %y: !f, %z: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[1024, 1024] strides [1024, 1]>]> : !f -> !kernel.view<1024x1024xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !kernel.view<1024x1024xf32, global> -> tensor<1024x1024xf32>
+  %2 = kernel.reduce add %1 dims [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %3 = kernel.view %x map <[<[1024, 1024] strides [1, 1024]>]> : !f -> !kernel.view<1024x1024xf32, global>
+  %4 = kernel.load %3[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !kernel.view<1024x1024xf32, global> -> tensor<1024x1024xf32>
+  %5 = kernel.iota dim 0 axes ["r"] : tensor<1024xi32>
+  %6 = kernel.iota dim 0 axes ["c"] : tensor<1024xi32>
+  %7 = kernel.broadcast %5 dims [0] : tensor<1024xi32> -> tensor<1024x1024xi32>
+  %8 = kernel.broadcast %6 dims [1] : tensor<1024xi32> -> tensor<1024x1024xi32>
+  %9 = arith.cmpi eq, %7, %8 : tensor<1024x1024xi32>
+  %zero = arith.constant dense<0.0> : tensor<1024x1024xf32>
+  %10 = arith.select %9, %4, %zero : tensor<1024x1024xi1>, tensor<1024x1024xf32>
+  %11 = kernel.reduce add %10 dims [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %12 = arith.addf %2, %11 : tensor<1024xf32>
+  %13 = kernel.view %z map <[<[1024] strides [1]>]> : !f -> !kernel.view<1024xf32, global>
+  kernel.store %12, %13[%c0] in_bounds [true] : tensor<1024xf32>, !kernel.view<1024xf32, global>
+  kernel.return
+}

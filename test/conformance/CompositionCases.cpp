@@ -112,6 +112,21 @@ static void addLosses(std::vector<Case> &cases) {
                          const NodeId target = someTargets(b, shape[0], shape[1]);
                          return std::vector<NodeId>{crossEntropy(b, b.x(dtype, shape), target)};
                        }});
+  // Rows and columns of one matrix, as losses of pairs have them, and what the targets add up of numbers of rows.
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const Shape &shape : {Shape{70, 33}, Shape{520, 512}})
+      cases.push_back({"cross-entropy.both-ways." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+                         const NodeId rows = someTargets(b, shape[0], shape[1]);
+                         const NodeId columns = someTargets(b, shape[1], shape[0]);
+                         const NodeId x = b.x(dtype, shape), turned = b.permute(x, {1, 0});
+                         const NodeId y = b.x(DType::F32, {shape[0]});
+                         const NodeId wanted =
+                             b.binary(BinaryKind::Eq, b.iota({DType::I64, shape}, 1), b.back(rows, 1, shape[1]));
+                         const NodeId all = b.back(y, 1, shape[1]);
+                         const NodeId terms = b.unary(UnaryKind::Neg, b.select(wanted, all, b.like(all, 0)));
+                         return std::vector<NodeId>{crossEntropy(b, x, rows), crossEntropy(b, turned, columns),
+                                                    b.reduce(ReduceKind::Add, terms, {1})};
+                       }});
   for (const Shape &shape : {Shape{6, 5003}, Shape{6, 9216}, Shape{2, 70000}})
     for (DType dtype : {DType::F32, DType::F64, DType::BF16})
       cases.push_back({"log-sum-exp." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {

@@ -476,6 +476,14 @@ static void addScatterForms(std::vector<Case> &cases) {
                                                 b.scatter(ScatterKind::Add, b.splat(DType::F32, {5, 300}, 0), narrow,
                                                           b.x(DType::F32, {4096, 300}), 0)};
                    }});
+  // So many that no number of parts divides them: 519 is 3 times 173. What is left over is added up by itself.
+  cases.push_back({"scatter.few-rows.odd", [](Builder &b) {
+                     const NodeId at = b.input(integers(DType::I64, {519, 519}, -2, 33, b.random));
+                     const NodeId turned = b.permute(b.x(DType::F32, {4, 519, 519}), {1, 2, 0});
+                     return std::vector<NodeId>{b.scatter(ScatterKind::Add, b.x(DType::F32, {32, 4}), at, turned, 0),
+                                                b.scatter(ScatterKind::Add, b.splat(DType::F32, {7, 4}, 0), at,
+                                                          b.x(DType::F32, {519, 519, 4}), 0)};
+                   }});
   // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads.
   for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})
     cases.push_back({named("scatter.long", toString(kind), DType::I32), [=](Builder &b) {

@@ -18,6 +18,8 @@ struct Choice {
   int64_t threads = 0, cluster = 0;
   /// Estimated cycles; 0 where nothing estimates them.
   double cost = 0;
+  /// The axis of the columns where a workgroup has a strip of them, whose rows its threads have in turns.
+  std::optional<unsigned> columns;
 
   /// By which a choice is known outside of the compiler.
   std::string toString() const;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "SquareEmitter.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,13 +22,27 @@ static bool differs(TileContext &t, Value index, Axis axis) {
   return isTile(index) && t.axes.contains(index, axis);
 }
 
+/// The stride of what is read through several blocks, or beside padding. It is 1 where vectors are read at once alone.
+static std::optional<int64_t> strideThroughMap(TileContext &t, LoadOp load, Value view, unsigned dim) {
+  MapAttr map = view.getDefiningOp<ViewOp>().getMap();
+  if (!t.machine.hasSubgroups() || map.getNumSymbols() != 0)
+    return std::nullopt;
+  if (t.evaluator.readsNeighbours(load, t.axes.of(load.getResult(), dim)))
+    return 1;
+  const std::optional<AccessForm> form = AccessForm::compute(map);
+  if (!form)
+    return std::nullopt;
+  const int64_t stride = form->dims[dim].empty() ? 0 : form->parts[form->dims[dim].back()].stride;
+  return stride == 1 ? std::nullopt : std::optional(stride);
+}
+
 /// The stride of what a tile reads along each of its axes; nothing of a stride where that is no number.
 static SmallVector<std::pair<Axis, std::optional<int64_t>>> stridesOf(TileContext &t, Value tile) {
   SmallVector<std::pair<Axis, std::optional<int64_t>>> strides;
   if (auto load = tile.getDefiningOp<LoadOp>()) {
     Value view = t.evaluator.mapping.lookupOrDefault(load.getView());
     for (auto [dim, axis] : llvm::enumerate(t.axes.of(tile)))
-      strides.push_back({axis, isComplex(view) ? std::nullopt : strideOf(view, dim)});
+      strides.push_back({axis, isComplex(view) ? strideThroughMap(t, load, view, dim) : strideOf(view, dim)});
     return strides;
   }
   auto gather = tile.getDefiningOp<GatherOp>();

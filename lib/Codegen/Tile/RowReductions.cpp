@@ -44,7 +44,13 @@ Value zyx::kernel::findOneHotIndex(ReduceOp sum, const Axes &axes) {
   while (isa_and_nonnull<arith::ExtFOp, arith::NegFOp>(input.getDefiningOp()))
     input = input.getDefiningOp()->getOperand(0);
   auto select = input.getDefiningOp<arith::SelectOp>();
-  auto same = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!select)
+    return {};
+  // What is compared may be the same for all of other axes.
+  Value condition = select.getCondition();
+  while (isa_and_nonnull<BroadcastOp, TransposeOp>(condition.getDefiningOp()))
+    condition = condition.getDefiningOp()->getOperand(0);
+  auto same = condition.getDefiningOp<arith::CmpIOp>();
   if (!same || same.getPredicate() != arith::CmpIPredicate::eq || !isZero(select.getFalseValue()))
     return {};
   Axis axis = axes.of(sum.getInput(), sum.getDims()[0]);
@@ -52,6 +58,32 @@ Value zyx::kernel::findOneHotIndex(ReduceOp sum, const Axes &axes) {
   if (!counts(a, axis, axes))
     std::swap(a, b);
   return counts(a, axis, axes) && !varies(b, axis, axes) ? b : Value();
+}
+
+std::optional<Axis> zyx::kernel::findLookedUpAxis(Value tile, const Axes &axes) {
+  std::optional<Axis> along;
+  SmallVector<Value> work{tile};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (value.use_empty())
+      return std::nullopt;
+    for (Operation *user : value.getUsers()) {
+      if (!seen.insert(user).second)
+        continue;
+      if (auto sum = dyn_cast<ReduceOp>(user)) {
+        const Axis axis = axes.of(sum.getInput(), sum.getDims()[0]);
+        if (!findOneHotIndex(sum, axes) || (along && *along != axis))
+          return std::nullopt;
+        along = axis;
+      } else if (user->getNumResults() == 1 && isTile(user->getResult(0)) && !isa<DotOp, GatherOp>(user)) {
+        work.push_back(user->getResult(0));
+      } else {
+        return std::nullopt;
+      }
+    }
+  }
+  return along && axes.contains(tile, *along) ? along : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,11 +16,11 @@ using namespace zyx::graph::ir;
 namespace zyx::lowering {
 namespace {
 
-/// The rows of a part, and threads of a workgroup, which are `segments` by `columns`.
+/// The rows of a part, and threads of a workgroup.
 struct BinShape {
-  int64_t parts = 0, rows = 0, threads = 256;
+  int64_t parts = 0, rows = 0;
 
-  BinShape(ScatterOp scatter, const Workgroups &machine) {
+  BinShape(ScatterOp scatter, const Workgroups &machine) : machine(machine) {
     auto attribute = scatter->getAttrOfType<IntegerAttr>(scatterPartsAttrName);
     auto type = cast<RankedTensorType>(scatter.getX().getType());
     const int64_t updates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
@@ -29,12 +29,17 @@ struct BinShape {
         !type.getElementType().isF32() || type.getDimSize(0) % given != 0 || updates % given != 0)
       return;
     rows = type.getDimSize(0) / given;
-    // Two workgroups or more share a multiprocessor.
-    while (threads > machine.warpSize && (rows + 1) * threads * 4 > machine.sharedBytes / 3)
-      threads /= 2;
-    if (threads <= machine.workgroupThreads && (rows + 1) * threads * 4 <= machine.sharedBytes / 3)
+    if (share(1, /*isAlong=*/true).threads != 0)
       parts = given;
   }
+  ScatterThreads share(int64_t columns, bool isAlong) const {
+    ScatterThreads threads(rows, columns, isAlong, machine.warpSize, machine.sharedBytes, machine.workgroupThreads);
+    threads.spread(std::max<int64_t>(parts, 1), columns, machine.threads);
+    return threads;
+  }
+
+private:
+  Workgroups machine;
 };
 
 class BinOrder : public OrderEmitter {
@@ -46,8 +51,8 @@ private:
   void emitOp() override;
   void explain(StringRef name) override {
     remark::passed(loc, remark::RemarkOpts::name("WorkgroupRows").category("zyx-scalar"))
-        << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " + Twine(shape.threads) +
-            " threads, in " + Twine(shape.parts) + " parts")
+        << (name + ": '" + op->getName().getStringRef() + "' is computed by workgroups of " +
+            Twine(shape.share(1, /*isAlong=*/true).threads) + " threads, in " + Twine(shape.parts) + " parts")
                .str();
   }
   void meet() { kernel::BarrierOp::create(builder, loc, kernel::Scope::Workgroup, /*async=*/false); }
@@ -60,12 +65,12 @@ private:
 
 } // namespace
 
-/// A thread adds up what it reads in numbers of its own, one for each row and one for updates outside. Segments are
-/// added up behind that, by halves.
+/// A thread adds up what it reads in numbers of its own, one for each row and one for updates outside. Behind that each
+/// result is the sum of those that segments have of it.
 void BinOrder::emitOp() {
   const Rows rows(getShape(scatter.getX()), 0);
   const int64_t numUpdates = cast<RankedTensorType>(scatter.getIndices().getType()).getNumElements();
-  const int64_t threads = shape.threads, each = numUpdates / shape.parts;
+  const int64_t each = numUpdates / shape.parts;
   Operand indices = getOperand(scatter.getIndices(), {numUpdates});
   Operand updates = getOperand(scatter.getUpdates(), {1, numUpdates, rows.inner});
   // Neighbouring threads read what lies side by side.
@@ -75,8 +80,7 @@ void BinOrder::emitOp() {
                : kernel::BlockAttr::constant(updates.map.front().getStrides()[dim]);
   };
   const bool isAlong = strideOf(1) == 1 && strideOf(2) != 1;
-  const int64_t columns =
-      isAlong ? 1 : std::min<int64_t>(threads, static_cast<int64_t>(llvm::PowerOf2Ceil(rows.inner)));
+  const auto [threads, columns] = shape.share(rows.inner, isAlong);
   const int64_t segments = threads / columns;
 
   made.setThreads(threads);
@@ -106,19 +110,25 @@ void BinOrder::emitOp() {
       store(combine(kernel::Combine::Add, loadAt(bins, slots[i]), given[i]), bins, slots[i]);
   });
   meet();
-  for (int64_t half = segments / 2; half > 0; half /= 2) {
-    loop(thread, index(shape.rows * half * columns), index(threads), [&](Value item) {
-      Value to = add(multiply(quotient(item, half * columns), threads), remainder(item, half * columns));
-      Value other = loadAt(bins, add(to, index(half * columns)));
-      store(combine(kernel::Combine::Add, loadAt(bins, to), other), bins, to);
-    });
-    meet();
-  }
   loop(thread, index(shape.rows * columns), index(threads), [&](Value item) {
     Value row = quotient(item, columns), own = remainder(item, columns), to = add(at[1], own);
-    when(isLess(to, index(rows.inner)), [&] {
-      store(loadAt(bins, add(multiply(row, threads), own)), out, linear(rows, zero, add(firstRow, row), to));
+    Value firstSlot = add(multiply(row, threads), own);
+    // Rows begin with another segment each: threads of a warp read other banks of shared memory.
+    const int64_t atOnce = std::min(together, segments);
+    Values sums(atOnce, nothing);
+    sums = loop(zero, index(segments), index(atOnce), sums, [&](Value first, ValueRange before) -> Values {
+      Values after;
+      for (int64_t i = 0; i < atOnce; ++i) {
+        Value segment = remainder(add(add(first, row), index(i)), segments);
+        after.push_back(
+            combine(kernel::Combine::Add, before[i], loadAt(bins, add(firstSlot, multiply(segment, columns)))));
+      }
+      return after;
     });
+    Value sum = sums.front();
+    for (Value other : llvm::drop_begin(sums))
+      sum = combine(kernel::Combine::Add, sum, other);
+    when(isLess(to, index(rows.inner)), [&] { store(sum, out, linear(rows, zero, add(firstRow, row), to)); });
   });
 }
 

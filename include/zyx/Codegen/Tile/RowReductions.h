@@ -16,6 +16,9 @@ namespace zyx::kernel {
 /// it is no such sum.
 mlir::Value findOneHotIndex(ReduceOp sum, const Axes &axes);
 
+/// The axis along which one element of a tile is looked at for each row, where nothing but such sums reads it.
+std::optional<Axis> findLookedUpAxis(mlir::Value tile, const Axes &axes);
+
 /// Whether `sum` adds up the exponentials of distances to `max`, along the same dimensions. Both can be had at once:
 /// what was added up shrinks where a larger maximum comes.
 bool addsExponentials(ReduceOp sum, ReduceOp max);

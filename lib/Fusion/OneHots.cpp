@@ -1,0 +1,87 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "OneHots.h"
+
+#include "LoopValues.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+
+using zyx::fusion::Shown;
+using Dims = SmallVector<std::optional<int64_t>>;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+std::optional<Shown> zyx::fusion::look(Value value, llvm::function_ref<bool(CastOp)> passes) {
+  Shown shown{value, {}};
+  for (int64_t dim = 0, rank = typeOf(value).getRank(); dim < rank; ++dim)
+    shown.dims.push_back(dim);
+  while (Operation *op = shown.value.getDefiningOp()) {
+    if (isView(op)) {
+      const std::optional<Dims> step = getOperandDims(op);
+      if (!step)
+        return std::nullopt;
+      for (std::optional<int64_t> &dim : shown.dims)
+        if (dim)
+          dim = (*step)[*dim];
+    } else if (auto cast = dyn_cast<CastOp>(op); !cast || !passes(cast)) {
+      break;
+    }
+    shown.value = op->getOperand(0);
+  }
+  ArrayRef<int64_t> shape = typeOf(shown.value).getShape();
+  for (std::optional<int64_t> &dim : shown.dims)
+    if (dim && shape[*dim] == 1)
+      dim = std::nullopt;
+  return shown;
+}
+
+std::optional<Shown> zyx::fusion::matchOneHot(const Shown &compared, int64_t along) {
+  auto equal = compared.value.getDefiningOp<BinaryOp>();
+  if (!equal || equal.getKind() != BinaryKind::Eq || !compared.dims[along])
+    return std::nullopt;
+  for (auto [counted, given] : {std::pair(equal.getA(), equal.getB()), std::pair(equal.getB(), equal.getA())}) {
+    auto none = [](CastOp) { return false; };
+    const std::optional<Shown> places = look(counted, none), indices = look(given, none);
+    auto iota = places ? places->value.getDefiningOp<IotaOp>() : IotaOp();
+    if (!iota || !indices)
+      continue;
+    const int64_t dim = *compared.dims[along];
+    if (!isa<IntegerType>(typeOf(given).getElementType()) || places->dims[dim] != static_cast<int64_t>(iota.getDim()) ||
+        indices->dims[dim])
+      continue;
+    // The iota's other dimensions repeat it.
+    Shown result{indices->value, {}};
+    for (std::optional<int64_t> own : compared.dims)
+      result.dims.push_back(own ? indices->dims[*own] : std::nullopt);
+    return result;
+  }
+  return std::nullopt;
+}
+
+bool zyx::fusion::isLookedUp(ReduceOp sum) {
+  if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1)
+    return false;
+  Value term = sum.getX();
+  for (Operation *op = term.getDefiningOp(); op; op = term.getDefiningOp()) {
+    auto unary = dyn_cast<UnaryOp>(op);
+    auto widened = dyn_cast<CastOp>(op);
+    const bool isWider = widened && isa<FloatType>(typeOf(widened.getX()).getElementType()) &&
+                         typeOf(widened.getX()).getElementTypeBitWidth() < typeOf(widened).getElementTypeBitWidth();
+    if (!isWider && !(unary && unary.getKind() == UnaryKind::Neg))
+      break;
+    term = op->getOperand(0);
+  }
+  auto select = term.getDefiningOp<SelectOp>();
+  if (!select || !isZero(select.getB()))
+    return false;
+  const std::optional<Shown> compared = look(select.getCondition(), [](CastOp) { return false; });
+  const std::optional<Shown> index = compared ? matchOneHot(*compared, sum.getDims().front()) : std::nullopt;
+  // Narrower numbers may not count all places.
+  return index && typeOf(index->value).getElementTypeBitWidth() >= 32;
+}

@@ -1,0 +1,34 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Values that say for each place along a dimension whether it is the one that an index names.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_ONEHOTS_H
+#define ZYX_LIB_FUSION_ONEHOTS_H
+
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
+namespace zyx::fusion {
+
+/// A value that another one shows, and for each dimension of that one the dimension of the value that it walks along.
+struct Shown {
+  mlir::Value value;
+  llvm::SmallVector<std::optional<int64_t>> dims;
+};
+
+/// Goes through views, and through casts for which `passes` holds. Fails at views that have no dimensions in common
+/// with their operand.
+std::optional<Shown> look(mlir::Value value, llvm::function_ref<bool(graph::ir::CastOp)> passes);
+
+/// Indices, where what is shown compares them with the places along a dimension. Their dimensions are of the value that
+/// shows it.
+std::optional<Shown> matchOneHot(const Shown &compared, int64_t along);
+
+/// Whether a sum has one term that counts, at an index, and zeros beside: a kernel looks it up
+/// (kernel::findOneHotIndex).
+bool isLookedUp(graph::ir::ReduceOp sum);
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_ONEHOTS_H
