@@ -35,6 +35,20 @@ static void addRecurrent(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
+/// Elements of the loop's own, which begin with different constants and read others in each trip.
+static void addConstants(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({named("loop.constants", dtype), [=](Builder &b) {
+                     const NodeId first = b.constant(makeTensor(dtype, {6}, {1, 2, 3, 5, 8, 13}));
+                     const NodeId own = b.constant(makeTensor(dtype, {6}, {3, 1, 2, 5, 4, 6}));
+                     const NodeId x = b.x(dtype, {4, 6}), wide = b.reshape(own, {6});
+                     return b.loop(4, {first, x}, {wide, b.constant(makeTensor(dtype, {1, 6}, {1, 0, 1, 2, 0, 1}))},
+                                   [](Builder &s, Inputs in) {
+                                     const NodeId added = s.add(in[1], in[3]);
+                                     return Nodes{added, s.add(in[2], s.expand(in[4], {4, 6}))};
+                                   });
+                   }});
+}
+
 /// Row i becomes the sum of the rows up to it.
 static void addCumulative(std::vector<Case> &cases, DType dtype) {
   cases.push_back(
@@ -393,8 +407,10 @@ void addBodyCases(std::vector<Case> &cases) {
   }
   for (DType dtype : {DType::F32, DType::I16})
     addUpdates(cases, dtype);
-  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I32})
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I32}) {
+    addConstants(cases, dtype);
     addElements(cases, dtype);
+  }
   addCounts(cases);
   addStructures(cases);
 }
