@@ -35,16 +35,15 @@ static void addRecurrent(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
-/// Elements of the loop's own, which begin with different constants and read others in each trip.
+/// Elements that begin with different constants, and read others in each trip.
 static void addConstants(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("loop.constants", dtype), [=](Builder &b) {
                      const NodeId first = b.constant(makeTensor(dtype, {6}, {1, 2, 3, 5, 8, 13}));
-                     const NodeId own = b.constant(makeTensor(dtype, {6}, {3, 1, 2, 5, 4, 6}));
-                     const NodeId x = b.x(dtype, {4, 6}), wide = b.reshape(own, {6});
-                     return b.loop(4, {first, x}, {wide, b.constant(makeTensor(dtype, {1, 6}, {1, 0, 1, 2, 0, 1}))},
+                     const NodeId factors = b.constant(makeTensor(dtype, {2, 3}, {2, 1, 1, 2, 1, 2}));
+                     const NodeId least = b.constant(makeTensor(dtype, {6}, {-1, 0, 1, 0, 2, 1}));
+                     return b.loop(4, {first, b.x(dtype, {6})}, {b.reshape(factors, {6}), least},
                                    [](Builder &s, Inputs in) {
-                                     const NodeId added = s.add(in[1], in[3]);
-                                     return Nodes{added, s.add(in[2], s.expand(in[4], {4, 6}))};
+                                     return Nodes{s.mul(in[1], in[3]), s.binary(BinaryKind::Max, in[2], in[4])};
                                    });
                    }});
 }
