@@ -20,15 +20,17 @@ OWN = ("lib/Target", "include/zyx/Target")
 KINDS = re.compile(r"\b(isGpu|isGPU|TargetKind)\b")
 # Rooms that choose by estimates or make code of threads, and names of constants that only a machine or a measurement can
 # give a value. Those of machines are in records; those of measurements in zyx/Target/Info/Fits.h, which is no such room.
-DECIDING = ("lib/Schedule", "lib/Cost", "lib/Fusion", "lib/Codegen/Loops", "lib/Codegen/Matrix", "lib/Codegen/Simt",
-            "lib/Codegen/Tile", "lib/Conversion/GraphToKernel")
+DECIDING = ("lib/Schedule", "lib/Cost", "lib/Fusion", "lib/Codegen", "lib/Conversion/GraphToKernel",
+            "lib/Dialect/Graph/Analysis", "lib/Dialect/Kernel/IR")
 NAMES = (r"\w*(?:PerCycle|[lL]atency)", r"\w*[rR]egisters\w*", r"[rR]egisterFile", r"[rR]esident\w*", r"[sS]ector\w*",
          r"(?:warp|subgroup)(?:Size|Threads|Rows|Columns|Depth)", r"threadsPer\w+", r"threadBytes", r"productsPer\w+",
          r"(?:copy|access|lane|sector|line)(?:Alignment|Bytes)", r"most(?:Dimensions|Extent|StrideBytes|SharedBytes)",
-         r"(?!most|fewest|max)\w+(?:Rate|Loss|Cost|Ops)")
+         r"(?:max|most)(?:Box|Pixels)", r"(?:stride|sent)Bytes", r"(?!most|fewest|max)\w+(?:Rate|Loss|Cost|Ops)")
 NUMBERS = re.compile(r"\b(" + "|".join(NAMES) + r")(?:\[\])?\s*=\s*\{?(?:int64_t\()?[\d.]*[1-9.]")
 # Lanes of a vector are a machine's, but for one, which is none.
-LANES = re.compile(r"\bconstexpr int64_t (?:[^;]*, )?(lanes) = (?:[2-9]|\d\d)")
+LANES = re.compile(r"\bconstexpr int64_t (?:[^;]*, )?(lanes|mostLanes) = (?:[2-9]|\d\d)")
+# A real number that a pass decides by is a fit; those that bound what numbers can be are none.
+REALS = re.compile(r"\bconstexpr (?:double|float) (?!minusInfinity|infinity|least\b|mostExponent)(\w+) = ")
 # Passes that form groups ask the module for the machine: an option would be a second truth.
 OPTIONS = ("include/zyx/Fusion",)
 FACTS = re.compile(r'Option<"\w*", "([\w-]*(?:threads|cluster|cores|workgroups|registers|shared|warp)[\w-]*)"')
@@ -46,7 +48,7 @@ def check(root):
             for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
                 found = KINDS.findall(line)
                 if any(name.startswith(room + "/") for room in DECIDING):
-                    found += NUMBERS.findall(line) + LANES.findall(line)
+                    found += NUMBERS.findall(line) + LANES.findall(line) + REALS.findall(line)
                 if any(name.startswith(room + "/") for room in OPTIONS):
                     found += FACTS.findall(line)
                 for word in found:

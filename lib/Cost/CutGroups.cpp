@@ -10,6 +10,7 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,13 +30,10 @@ using namespace zyx::cost;
 using namespace zyx::graph::ir;
 using schedule::Estimate;
 using target::TargetInfo;
+namespace fits = zyx::target::fits::cuts;
 
 namespace {
 
-/// A group that takes at most so many times its least is not looked into, nor one that takes so little more.
-constexpr double nearLeast = 1.5, fewSeconds = 2e-6;
-/// Estimates of parts are as rough as that of the whole: only what is clearly less is taken.
-constexpr double clearlyLess = 0.8;
 /// More ops are not stored one by one.
 constexpr size_t mostSingles = 48;
 
@@ -186,18 +184,18 @@ bool Cutter::mayCut(GroupOp group) {
 }
 
 static bool isFarFromLeast(const Estimate &whole) {
-  return whole.seconds > nearLeast * whole.least && whole.seconds - whole.least >= fewSeconds;
+  return whole.seconds > fits::nearLeast * whole.least && whole.seconds - whole.least >= fits::fewSeconds;
 }
 
 /// Leaves the best cut in `best`, and says of how many.
 size_t Cutter::findBest(GroupOp group, const Estimate &whole) {
   best.clear();
-  least = whole.seconds * clearlyLess;
+  least = whole.seconds * fits::clearlyLess;
   const SmallVector<SmallVector<Value>> cuts = findCuts(group);
   for (ArrayRef<Value> cut : cuts) {
     tryOut(group, cut);
     // There is little left to win.
-    if (!best.empty() && least <= nearLeast * whole.least)
+    if (!best.empty() && least <= fits::nearLeast * whole.least)
       break;
   }
   return cuts.size();

@@ -5,21 +5,17 @@
 #include "CutGroup.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace zyx::cost;
 using namespace zyx::graph::ir;
+namespace fits = zyx::target::fits::cuts;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static unsigned bitsOf(Value value) { return typeOf(value).getElementTypeBitWidth(); }
-
-/// How much smaller than a result a value is that each of its elements would compute again.
-static constexpr int64_t smaller = 4;
-/// More elements than that, in multiples of what the group reads and writes, nobody stores: they are products inside of
-/// contractions. Nor more bytes, because the memory of the machine is not in its record.
-static constexpr int64_t mostGrowth = 64, mostBytes = int64_t(8) << 30;
 
 namespace {
 
@@ -44,7 +40,7 @@ private:
   static Value findNarrow(Value factor);
   bool isStorable(Value value) const {
     const int64_t elements = typeOf(value).getNumElements();
-    return elements <= most && elements <= mostBytes / llvm::divideCeil(bitsOf(value), 8);
+    return elements <= most && elements <= fits::mostBytes / llvm::divideCeil(bitsOf(value), 8);
   }
   void add(llvm::SmallSetVector<Value, 8> &to, Value value) {
     if (isComputing(value.getDefiningOp()) && !products.contains(value.getDefiningOp()) && isStorable(value))
@@ -61,7 +57,7 @@ private:
 } // namespace
 
 bool PlaceFinder::isSpread(Value value) {
-  const int64_t enough = typeOf(value).getNumElements() * smaller;
+  const int64_t enough = typeOf(value).getNumElements() * fits::smaller;
   SmallVector<Value> work{value};
   while (!work.empty())
     for (Operation *user : work.pop_back_val().getUsers()) {
@@ -153,7 +149,7 @@ Places PlaceFinder::find() {
     touched += typeOf(output).getNumElements();
     widest = std::max(widest, typeOf(output).getNumElements());
   }
-  most = touched * mostGrowth;
+  most = touched * fits::mostGrowth;
   SmallVector<std::pair<ReduceOp, Contraction>, 2> contractions;
   for (Operation &op : block.without_terminator())
     if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -225,7 +221,8 @@ Places PlaceFinder::find() {
       if (!isRepeated)
         add(combined, term);
     }
-    if (isRead(&op) && (isa<GatherOp>(op) || (typeOf(result).getNumElements() * smaller <= widest && isSpread(result))))
+    if (isRead(&op) &&
+        (isa<GatherOp>(op) || (typeOf(result).getNumElements() * fits::smaller <= widest && isSpread(result))))
       add(small, result);
     if (isRead(&op))
       add(all, result);

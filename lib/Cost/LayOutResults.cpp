@@ -14,6 +14,7 @@
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -38,9 +39,6 @@ using namespace zyx::graph::ir;
 using target::TargetInfo;
 
 namespace {
-
-/// Estimates are rough: an order that is hardly better is not taken.
-constexpr double clearlyLess = 0.97;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 int64_t bytesOf(Value value) {
@@ -262,7 +260,7 @@ bool Layouter::tryOut(MutableArrayRef<Set> sets) {
   ZYX_DEBUG(Fusion, std::to_string(values.size()) + " results of " + std::to_string(groups.size()) + " groups " +
                         (sets.front().isMoved ? "in another order: " : "in their own order: ") + toMicro(after) +
                         " instead of " + toMicro(before));
-  if (after && (!before || *after < clearlyLess * *before))
+  if (after && (!before || *after < target::fits::orders::clearlyLess * *before))
     return true;
   turn();
   return false;

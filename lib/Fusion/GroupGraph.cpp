@@ -35,9 +35,9 @@ Value zyx::fusion::getStored(Value value) {
   return op && !isLeaf(op) && (!isView(op) || isStored) ? source : value;
 }
 
-/// Constants that a loop begins with are in its kernel, where it is one.
+/// Constants of one element are in the kernel of a loop, where it is one.
 static bool isPartOfKernel(Value value, Operation *reader) {
-  return reader->hasAttr(oneKernelAttrName) && isa_and_nonnull<ConstantOp>(value.getDefiningOp());
+  return reader->hasAttr(oneKernelAttrName) && isInLoopKernel(value);
 }
 
 GroupGraph::GroupGraph(Block &block, int64_t columnSumBytes) : columnSumBytes(columnSumBytes) {

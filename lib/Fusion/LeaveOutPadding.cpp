@@ -28,8 +28,6 @@ namespace {
 
 /// Estimates are of f32.
 constexpr int64_t elementBytes = 4;
-/// Estimates are rough: only what is clearly less is taken.
-constexpr double clearlyLess = 0.9;
 /// Pieces along a dimension, at most.
 constexpr size_t mostPieces = 5;
 
@@ -259,7 +257,7 @@ double PaddingCutter::estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *>
 SmallVector<Cut> PaddingCutter::chooseCuts() {
   const auto results = static_cast<double>(typeOf(sum.getResult()).getNumElements());
   SmallVector<const Piece *> none;
-  double least = estimate({}, none) * clearlyLess;
+  double least = estimate({}, none) * fits::clearlyLess;
   SmallVector<Cut> best;
   for (unsigned chosen = 1; chosen < 1U << cuts.size(); ++chosen) {
     double pieces = 1;

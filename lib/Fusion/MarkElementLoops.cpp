@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "ChooseClusters.h"
 #include "ElementLoops.h"
 #include "Machine.h"
 
-#include "zyx/Dialect/Graph/Analysis/RecurrentShape.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
@@ -319,12 +319,11 @@ static LoopOp partSums(LoopOp loop, int64_t threads) {
 /// A loop whose trips multiply what they carry by weights is one kernel where a cluster has room for these.
 static void markRecurrentLoop(LoopOp loop, func::FuncOp entry, const target::TargetInfo &machine) {
   std::optional<ElementLoop> program = ElementLoop::analyseRecurrent(loop);
-  std::optional<RecurrentShape> shape =
-      program ? RecurrentShape::choose(*program, ClusterFacts::of(machine)) : std::nullopt;
+  std::optional<RecurrentShape> shape = program ? chooseClusters(*program, machine) : std::nullopt;
   if (!shape)
     return;
   useSplats(loop);
-  loop->setAttr(oneKernelAttrName, UnitAttr::get(loop.getContext()));
+  loop->setAttr(oneKernelAttrName, shape->toAttr(loop.getContext()));
   remark::passed(loop.getLoc(), remark::RemarkOpts::name("FormGroups").category("zyx-fusion").function(entry.getName()))
       << ("a loop of " + Twine(program->trips) + " trips over " + Twine(program->numPoints()) +
           " points, whose rows clusters of " + Twine(shape->cluster) + " workgroups have, is one kernel")

@@ -17,7 +17,7 @@ using zyx::fusion::SumCloner;
 
 /// The size from which on a logarithm's lost digits count. Of a row that is masked from end to end by a large number it
 /// is that number, in which the logarithm of the number of keys vanishes.
-static constexpr double fewestLost = 2048;
+static constexpr int64_t fewestLost = 2048;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }

@@ -24,10 +24,10 @@ struct VerifyGroups : zyx::fusion::impl::VerifyGroupsPassBase<VerifyGroups> {
       auto reshape = dyn_cast<ReshapeOp>(op);
       if (reshape && isa_and_nonnull<GroupOp, LoopOp, ExternalOp, ReshapeOp>(reshape.getX().getDefiningOp()))
         return WalkResult::advance();
-      // So are loops that are one kernel, and the constants that they begin with.
+      // So are loops that are one kernel, and the constants of one element that they read.
       if (op->hasAttr(oneKernelAttrName))
         return WalkResult::skip();
-      if (isa<ConstantOp>(op) &&
+      if (isa<ConstantOp>(op) && isInLoopKernel(op->getResult(0)) &&
           llvm::all_of(op->getUsers(), [](Operation *user) { return user->hasAttr(oneKernelAttrName); }))
         return WalkResult::advance();
       if (isa<NodeOpInterface>(op) && !isa<ParameterOp>(op)) {

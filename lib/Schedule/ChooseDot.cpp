@@ -5,6 +5,7 @@
 #include "ChooseDot.h"
 
 #include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -16,6 +17,7 @@
 
 using namespace mlir;
 using namespace zyx::kernel;
+namespace fits = zyx::target::fits::dots;
 
 namespace zyx::schedule {
 namespace {
@@ -35,8 +37,6 @@ constexpr int64_t nearRows = 2048;
 /// Rows of a tile up to which the left factor is read as it lies, however far apart they are: so many lines at
 /// one place of the first cache stay there.
 constexpr int64_t mostRowsInPlace = 8;
-/// A product this small is not worth cutting for another thread.
-constexpr double smallestFlops = 1e6;
 
 /// What a factor is read from.
 struct Source {
@@ -228,7 +228,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
     if (facts.m > mostRows && !facts.cutRows)
       return std::nullopt;
   }
-  int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < smallestFlops
+  int64_t programs = 2.0 * facts.m * facts.n * facts.k * facts.batches < fits::smallestFlops
                          ? 1
                          : llvm::divideCeil(target.cores, facts.batches);
   if (facts.n > mostColumns && !facts.cutColumns)
@@ -302,11 +302,10 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
 /// Cycles for a packed vector of the right factor. Of windows a run that is shorter than a vector takes as long as one,
 /// and is found before.
 static double packCyclesOf(const DotFacts &facts, const target::TargetInfo &target) {
-  constexpr double perRun = 8;
   const auto plain = static_cast<double>(target.costs.packCycles);
   if (!facts.rhsWindow || facts.rhsRunBytes == 0)
     return plain;
-  return plain + perRun * target.vector.bytes / static_cast<double>(facts.rhsRunBytes);
+  return plain + fits::runCycles * target.vector.bytes / static_cast<double>(facts.rhsRunBytes);
 }
 
 std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool isComputed,
@@ -357,7 +356,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   double flops = 2.0 * m * n * k * facts.batches;
   // As many as cores, or a multiple: cut so that the largest one takes the least time, which is that of its
   // products, of its columns of the right factor, packed or not, and of its rows of the left one.
-  int64_t programs = flops < smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
+  int64_t programs = flops < fits::smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
   int64_t across = 1, down = 1;
   double least = 0;
   for (int64_t a = 1; a <= programs; ++a) {

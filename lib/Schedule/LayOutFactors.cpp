@@ -32,11 +32,6 @@ namespace fits = zyx::target::fits::layouts;
 
 namespace {
 
-/// A copy of what tensor cores take anyway must be worth it.
-constexpr double clearlyLess = 0.9;
-/// What a copy reads and writes of an element.
-constexpr double copiedBytes = 4;
-
 DotOp dotOf(FuncOp func) {
   auto dots = func.getBody().getOps<DotOp>();
   return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
@@ -196,7 +191,7 @@ static double rateOf(const FactorLayout &layout) {
 /// What a copy takes, with its launch.
 double Layouter::copyCycles(const FactorLayout &layout) const {
   return static_cast<double>(target.costs.launchCycles) +
-         cyclesOf(static_cast<double>(layout.elements) * copiedBytes,
+         cyclesOf(static_cast<double>(layout.elements) * fits::copiedBytes,
                   rateOf(layout) * static_cast<double>(target.costs.memoryBytesPerCycle));
 }
 
@@ -425,7 +420,7 @@ std::optional<DotLayout> Layouter::findAligned(bool keepsLeft, bool keepsRight) 
   };
   const std::optional<double> asItIs = cyclesOfProduct({});
   std::optional<DotLayout> best;
-  double least = asItIs ? *asItIs * clearlyLess : 0;
+  double least = asItIs ? *asItIs * fits::clearlyLess : 0;
   for (const std::optional<FactorLayout> &lhs : densely(left))
     for (const std::optional<FactorLayout> &rhs : densely(right)) {
       std::optional<double> cost = asItIs && (lhs || rhs) ? cyclesOfProduct({lhs, rhs}) : std::nullopt;
@@ -521,9 +516,9 @@ void Layouter::transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::Laun
     const auto elements = static_cast<double>(cast<RankedTensorType>(load.getType()).getNumElements());
     const double saved =
         cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.simt.subgroupSize));
-    const double copied =
-        static_cast<double>(target.costs.launchCycles) +
-        cyclesOf(elements * copiedBytes, fits::lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
+    const double copied = static_cast<double>(target.costs.launchCycles) +
+                          cyclesOf(elements * fits::copiedBytes,
+                                   fits::lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
     std::optional<FactorLayout> transposed = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt;
     if (!transposed || !transposed->isCopy())
       continue;

@@ -1,8 +1,8 @@
 // RUN: zyx-opt %s --split-input-file --zyx-fusion-mark-element-loops | FileCheck %s
 
-// Clusters have rows of the batch, and the weights are columns for all of them.
+// Clusters have rows of the batch, and the weights are columns for all of them. The loop carries how these are divided.
 // CHECK-LABEL: func.func @rnn
-// CHECK: graph.loop(%{{.*}} to 16) {{.*}} attributes {zyx.one_kernel}
+// CHECK: graph.loop(%{{.*}} to 16) {{.*}} attributes {zyx.one_kernel = {cluster = 1 : i64, columns = 8 : i64, parts = {{[0-9]+}} : i64, row_groups = 1 : i64, rows = 1 : i64, threads = {{[0-9]+}} : i64}}
 module attributes {kernel.target = #kernel.target<"sm_90a">} {
   func.func @rnn(%x: tensor<16x4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
     %h0 = graph.constant dense<0.0> : tensor<4x8xf32>
@@ -27,7 +27,7 @@ module attributes {kernel.target = #kernel.target<"sm_90a">} {
 
 // Gates are columns of one product; rows of 16 bits are multiplied in f32.
 // CHECK-LABEL: func.func @gates
-// CHECK: attributes {zyx.one_kernel}
+// CHECK: attributes {zyx.one_kernel = {cluster
 module attributes {kernel.target = #kernel.target<"sm_90a">} {
   func.func @gates(%x: tensor<16x3x12xbf16>, %w: tensor<12x6xbf16>) -> tensor<3x6xbf16> {
     %h0 = graph.constant dense<0.0> : tensor<3x6xbf16>
@@ -142,11 +142,10 @@ module attributes {kernel.target = #kernel.target<"sm_90a">} {
 
 // -----
 
-// Weights that are a view of a constant become one before there are kernels: their loop stays launches.
+// Weights that are a view of a constant become one before there are kernels, which have it.
 // CHECK-LABEL: func.func @constant_weights
 // CHECK: graph.loop
-// CHECK-NOT: zyx.one_kernel
-// CHECK: return
+// CHECK-SAME: zyx.one_kernel = {cluster
 module attributes {kernel.target = #kernel.target<"sm_90a">} {
   func.func @constant_weights(%h0: tensor<4x8xf32>) -> tensor<4x8xf32> {
     %c = graph.constant dense<0.5> : tensor<64xf32>

@@ -35,6 +35,19 @@ static void addRecurrent(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
+/// Elements that begin with different constants, and read others in each trip.
+static void addConstants(std::vector<Case> &cases, DType dtype) {
+  cases.push_back({named("loop.constants", dtype), [=](Builder &b) {
+                     const NodeId first = b.constant(makeTensor(dtype, {6}, {1, 2, 3, 5, 8, 13}));
+                     const NodeId factors = b.constant(makeTensor(dtype, {2, 3}, {2, 1, 1, 2, 1, 2}));
+                     const NodeId least = b.constant(makeTensor(dtype, {6}, {-1, 0, 1, 0, 2, 1}));
+                     return b.loop(4, {first, b.x(dtype, {6})}, {b.reshape(factors, {6}), least},
+                                   [](Builder &s, Inputs in) {
+                                     return Nodes{s.mul(in[1], in[3]), s.binary(BinaryKind::Max, in[2], in[4])};
+                                   });
+                   }});
+}
+
 /// Row i becomes the sum of the rows up to it.
 static void addCumulative(std::vector<Case> &cases, DType dtype) {
   cases.push_back(
@@ -393,8 +406,10 @@ void addBodyCases(std::vector<Case> &cases) {
   }
   for (DType dtype : {DType::F32, DType::I16})
     addUpdates(cases, dtype);
-  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I32})
+  for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I32}) {
+    addConstants(cases, dtype);
     addElements(cases, dtype);
+  }
   addCounts(cases);
   addStructures(cases);
 }

@@ -104,6 +104,19 @@ void addRecurrentCases(std::vector<Case> &cases) {
                        return Nodes{first, tanh(s, second)};
                      });
                    }});
+  // Weights that are constants: the kernel has those of one element, and reads the others through a view of them.
+  for (bool isSplat : {true, false})
+    cases.push_back({std::string("loop.recurrent.constant") + (isSplat ? ".splat" : ""), [=](Builder &b) {
+                       std::vector<double> values;
+                       for (int64_t i = 0; i < 64; ++i)
+                         values.push_back(isSplat ? 0.0625 : static_cast<double>(i % 7 - 3) / 32);
+                       const NodeId weights = b.constant(makeTensor(DType::F32, {64}, values));
+                       const NodeId x = b.x(DType::F32, {5, 3, 8}), h = b.x(DType::F32, {3, 8});
+                       return b.loop(5, {h}, {x, b.reshape(weights, {8, 8})}, [](Builder &s, Inputs in) {
+                         const NodeId fed = s.matmul(in[1], in[3], DType::F32);
+                         return Nodes{tanh(s, s.add(fed, s.gather(in[2], in[0], 0)))};
+                       });
+                     }});
   // A row of the batch reads another one: no cluster has all that it needs.
   cases.push_back({"loop.recurrent.mixed", [](Builder &b) {
                      const NodeId w = b.x(DType::F32, {16, 16}), h = b.x(DType::F32, {4, 16});

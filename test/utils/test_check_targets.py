@@ -51,12 +51,19 @@ class CheckTargets(unittest.TestCase):
                 ("Codegen/Tile", "static constexpr int64_t accessBytes = 16;", "accessBytes"),
                 ("Codegen/Loops", "    constexpr int64_t lanes = 4;", "lanes"),
                 ("Fusion", "constexpr double productsPerLaunch = 1 << 18;", "productsPerLaunch"),
+                ("Codegen/Cpu", "  static constexpr int64_t lanes = 16;", "lanes"),
+                ("Codegen/Simt", "static constexpr int64_t mostLanes = 8;", "mostLanes"),
+                ("Dialect/Kernel/IR", "static constexpr int64_t maxBox = 256;", "maxBox"),
+                ("Dialect/Kernel/IR", "static constexpr int64_t strideBytes = 16;", "strideBytes"),
+                ("Dialect/Graph/Analysis", "  constexpr double clusterMeeting = 500, latency = 30;", "clusterMeeting"),
+                ("Cost", "constexpr double clearlyLess = 0.8;", "clearlyLess"),
                 ("Schedule", "constexpr double windowCost = 10, gatherCost = 14;", "gatherCost"),
                 ("Schedule", "constexpr double fewWarpsLoss = 1.3;", "fewWarpsLoss"),
                 ("Schedule", "constexpr double attentionRate = .6;", "attentionRate")):
             self.refuses({f"lib/{room}/A.cpp": line + "\n"}, f"lib/{room}/A.cpp:1: {name}")
         self.accepts({"include/zyx/Target/Info/Fits.h": "inline constexpr double attentionRate = 0.6;\n",
                       "lib/Fusion/A.cpp": "constexpr int mostOps = 12;\n",
+                      "lib/Codegen/Matrix/A.cpp": "constexpr double least = 0x1p-60, most = 0x1p60;\n",
                       "lib/Codegen/Simt/A.h": "int64_t lanes = 1;\n"})
 
     def test_a_fact_is_no_option_where_groups_are_formed(self):

@@ -152,8 +152,8 @@ private:
   /// Where the blocking asks for it and all that is needed is there.
   void chooseMatrixUnit() {
     auto fits = [](int64_t extent) { return extent == 16 || extent == 32; };
-    if (!blocking.getNarrow() || lanes != MatrixUnit::lanes || depth % std::min(blocking.getDepth(), depth) != 0 ||
-        !fits(blocking.getRows()) || !fits(blocking.getColumns()))
+    if (!blocking.getNarrow() || lanes != MatrixUnit::lanesOf(t.machine) ||
+        depth % std::min(blocking.getDepth(), depth) != 0 || !fits(blocking.getRows()) || !fits(blocking.getColumns()))
       return;
     MatrixUnit unit(t, dot, m, n, k);
     if (unit.takes())

@@ -32,8 +32,9 @@ MatrixUnit::Factor MatrixUnit::narrow(Value tile) {
 }
 
 MatrixUnit::MatrixUnit(TileContext &lowering, DotOp dot, Axis m, Axis n, Axis k)
-    : t(lowering), b(lowering.builder), loc(dot.getLoc()), m(m), n(n), k(k), lhs(narrow(dot.getLhs())),
-      rhs(narrow(dot.getRhs())), factorType(elementOf(lhs.tile)), sumType(elementOf(dot.getResult())) {}
+    : t(lowering), b(lowering.builder), loc(dot.getLoc()), m(m), n(n), k(k), lanes(lanesOf(t.machine)),
+      lhs(narrow(dot.getLhs())), rhs(narrow(dot.getRhs())), factorType(elementOf(lhs.tile)),
+      sumType(elementOf(dot.getResult())) {}
 
 bool MatrixUnit::takes() const {
   if (factorType != elementOf(rhs.tile))
@@ -354,10 +355,9 @@ LogicalResult MatrixUnit::packLhs(Point at, Value start, Value row0, Extent heig
         return inner;
       };
     };
-    constexpr int64_t registersAtOnce = 4;
-    int64_t whole = depth - depth % unit(), most = depth - depth % (registersAtOnce * unit());
-    FailureOr<Accumulators> next =
-        t.emitLoop(0, {most}, registersAtOnce * unit(), carried, loc, pack(registersAtOnce, false));
+    constexpr int64_t unitsAtOnce = 4;
+    int64_t whole = depth - depth % unit(), most = depth - depth % (unitsAtOnce * unit());
+    FailureOr<Accumulators> next = t.emitLoop(0, {most}, unitsAtOnce * unit(), carried, loc, pack(unitsAtOnce, false));
     if (succeeded(next))
       next = t.emitLoop(most, {whole}, unit(), *next, loc, pack(1, false));
     return failed(next) ? next : t.emitLoop(whole, {depth}, unit(), *next, loc, pack(1, true));

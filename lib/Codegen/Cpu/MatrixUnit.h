@@ -48,7 +48,8 @@ public:
   /// Steps of the contraction in 4 bytes.
   int64_t group() const { return 32 / factorType.getIntOrFloatBitWidth(); }
 
-  static constexpr int64_t lanes = 16;
+  /// Sums of a vector: groups of narrow factors of 4 bytes each.
+  static int64_t lanesOf(const target::TargetInfo &machine) { return machine.lanes(4); }
 
 private:
   using Accumulators = llvm::SmallVector<mlir::Value>;
@@ -61,7 +62,7 @@ private:
   static Factor narrow(mlir::Value tile);
 
   /// Steps of the contraction in one register.
-  int64_t unit() const { return 512 / factorType.getIntOrFloatBitWidth(); }
+  int64_t unit() const { return lanes * group(); }
   bool isFloat() const { return llvm::isa<mlir::FloatType>(factorType); }
 
   mlir::Value number(mlir::Type type, int64_t value);
@@ -91,6 +92,7 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   Axis m, n, k;
+  int64_t lanes;
   Factor lhs, rhs;
   mlir::Type factorType, sumType;
   int64_t depth = 0, columns = 0, rows = 0, panels = 0;

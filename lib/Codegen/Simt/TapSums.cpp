@@ -6,21 +6,18 @@
 
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
-
-/// Positions of a row that a thread has at once: their windows overlap.
-static constexpr int64_t mostLanes = 8;
-/// Threads whose sums one of them combines first.
-static constexpr int64_t neighbours = 16;
+namespace fits = zyx::target::fits::tapSums;
 
 bool TapSums::apply(Nest &nest) {
   TileContext &t = nest.t;
-  if (!t.source.getRowGroups() || t.threads % neighbours != 0 || t.cluster > 1 || !nest.vectorCombined() ||
+  if (!t.source.getRowGroups() || t.threads % fits::neighbours != 0 || t.cluster > 1 || !nest.vectorCombined() ||
       nest.unrolled || nest.oneHot || nest.online || nest.roots.size() != 1 || nest.reduces.size() != 1)
     return false;
   const int64_t most = zyx::target::tapSums(t.machine);
@@ -100,8 +97,8 @@ FailureOr<TapSums::Accumulators> TapSums::addStep(const Point &point, Accumulato
 /// Sums of threads, and of their groups. A row of each group has one element more: threads that combine neighbouring
 /// groups meet in no bank.
 static std::array<ViewType, 2> exchangeTypes(Type element, int64_t numTaps, int64_t threads) {
-  const int64_t groups = threads / neighbours;
-  return {ViewType::get({numTaps, groups, neighbours + 1}, element, Space::Shared),
+  const int64_t groups = threads / fits::neighbours;
+  return {ViewType::get({numTaps, groups, fits::neighbours + 1}, element, Space::Shared),
           ViewType::get({numTaps, groups}, element, Space::Shared)};
 }
 
@@ -116,7 +113,7 @@ void TapSums::combine(ArrayRef<Value> own) {
   ReduceOp reduce = n.reduces.front();
   Type element = own.front().getType();
   const auto count = static_cast<int64_t>(own.size());
-  const int64_t groups = t.threads / neighbours;
+  const int64_t groups = t.threads / fits::neighbours;
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   auto allocate = [&](ViewType type) -> Value {
     OpBuilder::InsertionGuard guard(t.builder);
@@ -140,14 +137,14 @@ void TapSums::combine(ArrayRef<Value> own) {
     }
     return total;
   };
-  Value group = div(t.thread(), neighbours), place = rem(t.thread(), neighbours);
+  Value group = div(t.thread(), fits::neighbours), place = rem(t.thread(), fits::neighbours);
   for (auto [tap, value] : llvm::enumerate(own))
     store(value, parts, {index(static_cast<int64_t>(tap)), group, place});
   t.barrier(loc);
   (void)n.emitFor(t.thread(), index(count * groups), t.threads, {},
                   [&](Value item, Accumulators) -> FailureOr<Accumulators> {
                     Value tap = div(item, groups), from = rem(item, groups);
-                    store(combineRow(parts, {tap, from, Value()}, neighbours), sums, {tap, from});
+                    store(combineRow(parts, {tap, from, Value()}, fits::neighbours), sums, {tap, from});
                     return Accumulators();
                   });
   t.barrier(loc);
@@ -179,7 +176,7 @@ LogicalResult TapSums::emit() {
     }
   }
   const int64_t extent = *n.extents[*n.vectorAxis].constant;
-  int64_t lanes = mostLanes;
+  int64_t lanes = fits::mostLanes;
   while (extent % lanes != 0)
     lanes /= 2;
   const int64_t vectors = extent / lanes;

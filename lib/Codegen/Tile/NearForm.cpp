@@ -5,11 +5,13 @@
 #include "zyx/Codegen/Tile/NearForm.h"
 
 #include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
+namespace fits = zyx::target::fits::dots;
 
 std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCopied) {
   std::optional<AccessForm> form = AccessForm::compute(map);
@@ -108,21 +110,19 @@ bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads,
 }
 
 double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {
-  // Measured on processors with vectors of 512 bits.
-  constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
   std::optional<AccessForm> form = AccessForm::compute(map);
   if (!form)
-    return oneByOne;
+    return fits::oneByOne;
   auto inRuns = [&](unsigned dim) {
     if (form->dims[dim].empty())
-      return oneByOne;
+      return fits::oneByOne;
     form->mergeInnermost(dim);
     const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
     const int64_t step = std::abs(inner.stride);
     if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
-      return oneByOne;
+      return fits::oneByOne;
     const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
-    return (perVector * vectors + perRun) / static_cast<double>(inner.extent);
+    return (fits::perVector * vectors + fits::perRun) / static_cast<double>(inner.extent);
   };
-  return std::min({oneByOne, inRuns(columns), inRuns(rows) + transposed});
+  return std::min({fits::oneByOne, inRuns(columns), inRuns(rows) + fits::transposed});
 }

@@ -8,6 +8,7 @@
 
 #include "zyx/Codegen/Tile/Softmax.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -447,8 +448,7 @@ static int64_t bytesOf(Value factor) { return std::max<int64_t>(elementOf(factor
 
 /// As many elements as a thread reads at once, of a row of so many.
 static int64_t lanesOf(int64_t extent, int64_t bytes, int64_t laneBytes) {
-  constexpr int64_t mostLanes = 8;
-  int64_t lanes = std::clamp<int64_t>(laneBytes / bytes, 1, mostLanes);
+  int64_t lanes = std::clamp<int64_t>(laneBytes / bytes, 1, zyx::target::fits::sharedProducts::mostLanes);
   while (extent % lanes != 0)
     lanes /= 2;
   return lanes;

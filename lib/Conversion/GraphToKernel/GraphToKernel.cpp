@@ -446,7 +446,7 @@ LogicalResult Planner::planBlock(Block &block) {
 Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
   return {target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
           target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
-          target.simt.laneBytes,        ClusterFacts::of(target)};
+          target.simt.laneBytes};
 }
 
 LogicalResult Planner::plan() {

@@ -36,9 +36,8 @@ GroupOp wrapLoop(LoopOp loop, OpBuilder &builder) {
   if (results.empty())
     results.push_back(loop.getResult(0));
   SmallVector<Value> inputs;
-  auto isInside = [](Value value) { return isa_and_nonnull<ConstantOp>(value.getDefiningOp()); };
   for (Value operand : loop->getOperands())
-    if (!isInside(operand) && !llvm::is_contained(inputs, operand))
+    if (!isInLoopKernel(operand) && !llvm::is_contained(inputs, operand))
       inputs.push_back(operand);
   auto group = GroupOp::create(builder, loop.getLoc(), ValueRange(results).getTypes(), inputs);
   Block &block = group.getBody().empty() ? group.getBody().emplaceBlock() : group.getBlock();
@@ -49,8 +48,8 @@ GroupOp wrapLoop(LoopOp loop, OpBuilder &builder) {
   builder.setInsertionPointToEnd(&block);
   for (OpOperand &operand : loop->getOpOperands()) {
     Value value = operand.get();
-    operand.set(isInside(value) ? Value(builder.clone(*value.getDefiningOp())->getResult(0))
-                                : Value(block.getArgument(llvm::find(inputs, value) - inputs.begin())));
+    operand.set(isInLoopKernel(value) ? Value(builder.clone(*value.getDefiningOp())->getResult(0))
+                                      : Value(block.getArgument(llvm::find(inputs, value) - inputs.begin())));
   }
   loop->moveBefore(&block, block.end());
   builder.setInsertionPointToEnd(&block);
@@ -615,16 +614,14 @@ ConvertedGroup LoopEmitter::emit(StringRef name, const RecurrentShape *shape) {
 
 FailureOr<ConvertedGroup> convertLoopGroup(GroupOp group, LoopOp loop, StringRef name, OpBuilder &builder,
                                            const Workgroups &machine) {
-  std::optional<ElementLoop> program = ElementLoop::analyse(loop);
+  // Who marked the loop has decided which of both it is.
+  const std::optional<RecurrentShape> shape = RecurrentShape::of(loop);
+  std::optional<ElementLoop> program = shape ? ElementLoop::analyseRecurrent(loop) : ElementLoop::analyse(loop);
   if (!program)
-    program = ElementLoop::analyseRecurrent(loop);
-  const bool isRecurrent = program && !groupDots(*program).empty();
-  std::optional<RecurrentShape> shape = isRecurrent ? RecurrentShape::choose(*program, machine.clusters) : std::nullopt;
-  if (!program || (isRecurrent && !shape))
     return loop.emitOpError("is no kernel: its trips need more than each point of it has");
-  if (shape)
-    return LoopEmitter(group, loop, std::move(*program), builder, machine).emit(name, &*shape);
-  return LoopEmitter(group, loop, std::move(*program), builder, machine).emit(name);
+  if (shape && !shape->holds(*program))
+    return loop.emitOpError("is no kernel: the clusters that it is marked with have no threads for all of its points");
+  return LoopEmitter(group, loop, std::move(*program), builder, machine).emit(name, shape ? &*shape : nullptr);
 }
 
 FailureOr<ConvertedGroup> convertElementsGroup(GroupOp group, StringRef name, OpBuilder &builder,

@@ -246,9 +246,11 @@ void LoopEmitter::emitClusters(const RecurrentShape &shape) {
     at[dim] = dim == 0 ? rest : builder.createOrFold<arith::RemUIOp>(loc, rest, index(program.domain[dim]));
     rest = builder.createOrFold<arith::DivUIOp>(loc, rest, index(program.domain[dim]));
   }
-  cluster.loadWeights([&](const ElementStep &dot, Value column, Value k) {
+  cluster.loadWeights([&](const ElementStep &dot, Value column, Value k) -> Value {
     Values point(at);
     point.back() = column;
+    if (isInLoopKernel(dot.source))
+      return read(dot.source, dot.place, point, Value(), Value());
     Value place = add(offset(dot.place, point, Value()), times(k, dot.stride));
     Value from = views.lookup(dot.source);
     return kernel::LoadOp::create(builder, loc, cast<kernel::ViewType>(from.getType()).getElementType(), from, place,

@@ -103,14 +103,36 @@ std::optional<int64_t> countPrograms(GridOp grid) {
   return programs;
 }
 
+/// Whether a dimension of a grid is known to have a single program.
+bool hasOneProgram(GridOp grid, int64_t dim) {
+  std::optional<int64_t> extent = getConstantIntValue(grid.getMixedExtents()[dim]);
+  return extent && *extent > 0 && *extent <= grid.getSteps()[dim];
+}
+
+/// The first dimension of a grid with several programs, or else the last one.
+int64_t findOuterDim(GridOp grid) {
+  const auto last = static_cast<int64_t>(grid.getSteps().size()) - 1;
+  int64_t dim = 0;
+  while (dim < last && hasOneProgram(grid, dim))
+    ++dim;
+  return dim;
+}
+
 /// The grid becomes a loop over linear program numbers, in steps of `step`. Threads of a GPU divide numbers of 32 bits
-/// in a fifth of the instructions that 64 bits take.
+/// in a fifth of the instructions that 64 bits take. A number that is divided by nothing stays as wide as addresses,
+/// and LLVM is told its range: that a number which is cut and widened grows by steps it does not see, and a thread
+/// would keep both.
 void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
   OpBuilder builder(grid);
   Location loc = grid.getLoc();
   Type index = builder.getIndexType();
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  const bool isNarrow = step && countPrograms(grid);
+  const int64_t outer = findOuterDim(grid), rank = static_cast<int64_t>(grid.getSteps().size());
+  bool isDivided = false;
+  for (int64_t dim = outer + 1; dim < rank; ++dim)
+    isDivided |= !hasOneProgram(grid, dim);
+  const std::optional<int64_t> programs = step ? countPrograms(grid) : std::nullopt;
+  const bool isNarrow = programs && isDivided;
   const Type number = isNarrow ? builder.getI32Type() : index;
   auto narrow = [&](Value value) -> Value {
     return isNarrow ? arith::IndexCastUIOp::create(builder, loc, number, value).getResult() : value;
@@ -132,12 +154,20 @@ void lowerGrid(GridOp grid, Value begin, Value end, Value step) {
   auto loop = scf::ForOp::create(builder, loc, cast(builder, loc, begin, index), cast(builder, loc, end, index),
                                  step ? cast(builder, loc, step, index) : constant(1));
   builder.setInsertionPointToStart(loop.getBody());
+  if (programs && !isDivided)
+    LLVM::AssumeOp::create(
+        builder, loc,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, loop.getInductionVar(), constant(*programs)));
   Value rest = narrow(loop.getInductionVar());
   Block *body = &grid.getBody().front();
   SmallVector<Value> indices(counts.size());
-  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
+  for (int64_t dim = rank - 1; dim >= 0; --dim) {
+    if (dim < outer) {
+      indices[dim] = constant(0);
+      continue;
+    }
     Value position = rest;
-    if (dim > 0) {
+    if (dim > outer) {
       Value count = narrow(counts[dim]);
       position = arith::RemUIOp::create(builder, loc, rest, count);
       rest = arith::DivUIOp::create(builder, loc, rest, count);

@@ -125,9 +125,8 @@ LogicalResult Lowering::lower(AsyncWaitOp op) {
 //===----------------------------------------------------------------------===//
 // Between workgroups of a cluster
 //===----------------------------------------------------------------------===//
-// Four registers of all threads lie next to each other, then the next four: every access is 16 bytes of neighbours.
-
-static constexpr int64_t sentBytes = 16;
+// Four registers of all threads lie next to each other, then the next four: every access is what a thread reads at
+// once.
 
 FailureOr<Value> Lowering::placeOfSent(Operation *op, Type tile, Value slot) {
   auto type = dyn_cast_or_null<LLVM::LLVMStructType>(convert(tile));
@@ -142,7 +141,7 @@ FailureOr<Value> Lowering::placeOfSent(Operation *op, Type tile, Value slot) {
     return op->emitOpError("moves registers through memory of another size");
   if (failed(requireWarpGroup(op)))
     return failure();
-  return advance(value(slot), LLVM::ShlOp::create(b, loc, threads.thread, constant(4)).getResult());
+  return advance(value(slot), LLVM::MulOp::create(b, loc, threads.thread, constant(target.simt.laneBytes)).getResult());
 }
 
 LogicalResult Lowering::lower(ClusterSendOp op) {
@@ -159,7 +158,8 @@ LogicalResult Lowering::lower(ClusterSendOp op) {
   const std::string text = std::string("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.") +
                            (isF32 ? "f32" : "b32") + " [$0], {$1, $2, $3, $4}, [$5];";
   for (size_t i = 0; i < registers.size(); i += 4) {
-    Value address = i ? LLVM::AddOp::create(b, loc, to, constant(i / 4 * sentBytes * threads.count)).getResult() : to;
+    Value address =
+        i ? LLVM::AddOp::create(b, loc, to, constant(i / 4 * target.simt.laneBytes * threads.count)).getResult() : to;
     SmallVector<Value> operands = {address};
     llvm::append_range(operands, ArrayRef(registers).slice(i, 4));
     operands.push_back(barrier);
@@ -178,8 +178,9 @@ LogicalResult Lowering::lower(ClusterReceiveOp op) {
   auto type = cast<LLVM::LLVMStructType>(convert(op.getType()));
   SmallVector<Value> registers;
   for (size_t i = 0; i < type.getBody().size(); i += 4) {
-    Value four = LLVM::LoadOp::create(b, loc, VectorType::get(4, type.getBody().front()),
-                                      advance(*place, i / 4 * sentBytes * threads.count), sentBytes);
+    Value four =
+        LLVM::LoadOp::create(b, loc, VectorType::get(4, type.getBody().front()),
+                             advance(*place, i / 4 * target.simt.laneBytes * threads.count), target.simt.laneBytes);
     for (int64_t j = 0; j < 4; ++j)
       registers.push_back(LLVM::ExtractElementOp::create(b, loc, four, constant(j)));
   }

@@ -262,6 +262,8 @@ void addTensorCopies(TargetInfo &info) {
   info.copies.dimensions = 5;
   info.copies.dimensionElements = (int64_t(1) << 31) - 1;
   info.copies.strideBytes = int64_t(1) << 40;
+  info.copies.boxElements = 256;
+  info.copies.boxPixels = 1024;
 }
 
 /// What every card since Turing has.

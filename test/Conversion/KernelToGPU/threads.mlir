@@ -16,6 +16,9 @@
 // CHECK: llvm.br ^[[HEAD:.*]](%[[THREAD]] : i64)
 // CHECK: ^[[HEAD]](%[[P:.*]]: i64)
 // CHECK: llvm.icmp "slt" %[[P]], %[[PROGRAMS]]
+// CHECK: %[[COUNT:.*]] = llvm.mlir.constant(250 : index) : i64
+// CHECK-NEXT: %[[ISONE:.*]] = llvm.icmp "ult" %[[P]], %[[COUNT]]
+// CHECK-NEXT: llvm.intr.assume %[[ISONE]]
 // CHECK: %[[AT:.*]] = llvm.getelementptr inbounds %[[FROM]]
 // CHECK: llvm.load %[[AT]] {{.*}} -> vector<4xf32>
 // CHECK: llvm.store
@@ -30,6 +33,43 @@ kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lo
     %v = kernel.load %xs[%i] : !x -> vector<4xf32>
     %d = arith.addf %v, %v : vector<4xf32>
     kernel.store %d, %ys[%i] : vector<4xf32>, !x
+  }
+  kernel.return
+}
+
+// -----
+
+// Numbers that are divided have 32 bits; dimensions of one program divide nothing.
+
+// CHECK-LABEL: llvm.func @rows
+// CHECK-NOT: llvm.intr.assume
+// CHECK: %[[NUMBER:.*]] = llvm.trunc %{{.*}} : i64 to i32
+// CHECK: llvm.urem %[[NUMBER]], %{{.*}} : i32
+// CHECK: llvm.udiv %[[NUMBER]], %{{.*}} : i32
+// CHECK-LABEL: llvm.func @single
+// CHECK: llvm.icmp "slt" %[[P:.*]], %{{.*}} : i64
+// CHECK: llvm.intr.assume
+// CHECK-NOT: llvm.trunc
+// CHECK-NOT: llvm.urem
+// CHECK: llvm.mul %[[P]], %{{.*}} overflow<nsw> : i64
+#x = #kernel.map<[#kernel.block<[64, 1000] strides [1000, 1]>]>
+!buffer = !kernel.buffer<f32, global>
+!x = !kernel.view<64x1000xf32, global>
+kernel.func @rows(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #x : !buffer -> !x
+  %ys = kernel.view %y map #x : !buffer -> !x
+  kernel.grid (%i, %j) in [64, 1000] step [1, 4] {
+    %v = kernel.load %xs[%i, %j] : !x -> vector<4xf32>
+    kernel.store %v, %ys[%i, %j] : vector<4xf32>, !x
+  }
+  kernel.return
+}
+kernel.func @single(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #x : !buffer -> !x
+  %ys = kernel.view %y map #x : !buffer -> !x
+  kernel.grid (%i, %j) in [1, 64] step [1, 1] {
+    %v = kernel.load %xs[%j, %i] : !x -> f32
+    kernel.store %v, %ys[%j, %i] : f32, !x
   }
   kernel.return
 }

@@ -6,7 +6,6 @@
 #define ZYX_CONVERSION_GRAPHTOKERNEL_GRAPHTOKERNEL_H
 
 #include "zyx/Base/Shape.h"
-#include "zyx/Dialect/Graph/Analysis/RecurrentShape.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -41,8 +40,6 @@ struct Workgroups {
   int64_t vectorBytes = 0;
   /// Of what a thread of a workgroup reads at once.
   int64_t laneBytes = 0;
-  /// Of loops whose trips read what others carry.
-  graph::ir::ClusterFacts clusters;
 
   static Workgroups of(const target::TargetInfo &target);
 };

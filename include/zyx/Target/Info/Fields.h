@@ -83,9 +83,10 @@ inline constexpr auto fieldsOf<MatrixFacts> =
 
 template <>
 inline constexpr auto fieldsOf<CopyFacts> =
-    std::tuple{Field{"engine", &CopyFacts::engine}, Field{"alignmentBytes", &CopyFacts::alignmentBytes},
-               Field{"dimensions", &CopyFacts::dimensions}, Field{"dimensionElements", &CopyFacts::dimensionElements},
-               Field{"strideBytes", &CopyFacts::strideBytes}};
+    std::tuple{Field{"engine", &CopyFacts::engine},           Field{"alignmentBytes", &CopyFacts::alignmentBytes},
+               Field{"dimensions", &CopyFacts::dimensions},   Field{"dimensionElements", &CopyFacts::dimensionElements},
+               Field{"strideBytes", &CopyFacts::strideBytes}, Field{"boxElements", &CopyFacts::boxElements},
+               Field{"boxPixels", &CopyFacts::boxPixels}};
 
 template <>
 inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &MemoryFacts::l1Bytes},

@@ -91,6 +91,10 @@ namespace layouts {
 /// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
 /// need one: these are small, or filled up with zeros.
 inline constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
+/// Bytes that a copy reads and writes of an element.
+inline constexpr double copiedBytes = 4;
+/// A copy of what tensor cores take anyway must be worth it.
+inline constexpr double clearlyLess = 0.9;
 } // namespace layouts
 
 /// Loops of elements, whose threads carry what they compute in registers (LoopKernel).
@@ -107,7 +111,64 @@ inline constexpr double productsPerLane = 4;
 inline constexpr double joinCycles = 1;
 /// Of the time in which an element of the factor without windows is read, so much is not hidden.
 inline constexpr double readShare = 0.5;
+/// Estimates are rough: only what is clearly less is taken.
+inline constexpr double clearlyLess = 0.9;
 } // namespace padding
+
+/// Recurrent loops whose rows clusters have for all trips (ChooseClusters).
+namespace clusters {
+/// Registers of a thread beside weights, sums and what is carried: addresses, indices and what ops make in between.
+inline constexpr int64_t otherRegisters = 40;
+/// Cycles to the other workgroups of a cluster and back, and to the other threads of a workgroup; from a load of shared
+/// memory to the next one that depends on it; and of what a point computes.
+inline constexpr double clusterMeeting = 500, workgroupMeeting = 60, sharedLatency = 30, pointCycles = 150;
+/// Of the rate of products, what threads reach.
+inline constexpr double productRate = 0.6;
+/// Clusters do not fill the machine: their workgroups are neighbours.
+inline constexpr double filled = 0.875;
+/// Kernels of a trip that is no cluster's, and what they reach of the rate of products.
+inline constexpr double launches = 2, launchedRate = 0.4;
+/// Threads that share a column, at most.
+inline constexpr int64_t mostParts = 32;
+} // namespace clusters
+
+/// Groups that are cut where their parts take less time, and values that are stored for it (CutGroups, FindPlaces).
+namespace cuts {
+/// A group that takes at most so many times its least is not looked into, nor one that takes so few seconds more.
+inline constexpr double nearLeast = 1.5, fewSeconds = 2e-6;
+/// Estimates of parts are as rough as that of the whole: only what is clearly less is taken.
+inline constexpr double clearlyLess = 0.8;
+/// How much smaller than a result a value is that each of its elements would compute again.
+inline constexpr int64_t smaller = 4;
+/// More elements than that, in multiples of what the group reads and writes, nobody stores: they are products inside of
+/// contractions. Nor more bytes, because the memory of the machine is not in its record.
+inline constexpr int64_t mostGrowth = 64, mostBytes = int64_t(8) << 30;
+} // namespace cuts
+
+/// Orders of the dimensions of results in memory (LayOutResults).
+namespace orders {
+/// Estimates are rough: an order that is hardly better is not taken.
+inline constexpr double clearlyLess = 0.97;
+} // namespace orders
+
+/// Sums of all elements of a window at once (TapSums).
+namespace tapSums {
+/// Positions of a row that a thread has at once: their windows overlap.
+inline constexpr int64_t mostLanes = 8;
+/// Threads whose sums one of them combines first.
+inline constexpr int64_t neighbours = 16;
+} // namespace tapSums
+
+/// Dots of processors (ChooseDot, NearForm).
+namespace dots {
+/// Products of a dot that is not worth cutting for another thread.
+inline constexpr double smallestFlops = 1e6;
+/// Cycles of a run of a window that is packed: it is found before it is read.
+inline constexpr double runCycles = 8;
+/// Cycles that an element of a packed factor takes which is copied by itself; those of a run that is found, and of a
+/// vector that is copied; and for an element of what is turned. Measured on processors with vectors of 512 bits.
+inline constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
+} // namespace dots
 
 } // namespace zyx::target::fits
 

@@ -145,6 +145,8 @@ struct CopyFacts {
   int64_t alignmentBytes = 0;
   /// Dimensions of a tensor, elements of one of them, and bytes from one to the next, at most.
   int64_t dimensions = 0, dimensionElements = 0, strideBytes = 0;
+  /// Elements of a dimension of a box, and pixels of a window, that go at once at most.
+  int64_t boxElements = 0, boxPixels = 0;
 };
 
 /// Memory of one core.

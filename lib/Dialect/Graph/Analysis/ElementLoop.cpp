@@ -11,6 +11,11 @@
 using namespace mlir;
 using namespace zyx::graph::ir;
 
+bool zyx::graph::ir::isInLoopKernel(Value operand) {
+  auto constant = operand.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isSplat();
+}
+
 namespace {
 
 /// Parts of a group's result that one point has.
@@ -307,11 +312,7 @@ std::optional<ElementStep> RecurrentAnalysis::findColumn(Value factor, Indices a
   for (size_t dim = 0; dim < numRows; ++dim)
     if (place.factors[dim] != 0)
       return std::nullopt;
-  // A view of a constant becomes a constant before kernels are made.
-  Operation *made = source.getDefiningOp();
-  while (isIndexMap(made))
-    made = made->getOperand(0).getDefiningOp();
-  if (place.factors.back() != 0 || isa_and_present<ConstantOp>(made))
+  if (place.factors.back() != 0)
     return std::nullopt;
   const int64_t stride = place.factors[numRows + 1];
   place.factors.erase(place.factors.begin() + numRows + 1);

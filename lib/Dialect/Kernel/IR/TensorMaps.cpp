@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/IR/TensorMaps.h"
 
+#include "zyx/Dialect/Kernel/IR/Target.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -16,18 +18,14 @@ AllocOp zyx::kernel::allocationOf(Value view) {
   return view.getDefiningOp<AllocOp>();
 }
 
-/// Most elements of a dimension of a box.
-static constexpr int64_t maxBox = 256;
-/// Most pixels of a copy.
-static constexpr int64_t maxPixels = 1024;
-/// Strides in global memory are multiples of this many bytes.
-static constexpr int64_t strideBytes = 16;
-
 FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value slot, PixelsAttr pixels) {
   auto made = view.getDefiningOp<ViewOp>();
   AllocOp alloc = allocationOf(slot);
   if (!made || !alloc)
     return op->emitOpError("needs views whose kernel.view and kernel.alloc are in sight");
+  // Of a kernel's text alone, which is for no machine yet, the shape is known and no limit.
+  const zyx::target::TargetInfo *machine = findTarget(op);
+  const zyx::target::CopyFacts copies = machine ? machine->copies : zyx::target::CopyFacts{};
   auto argumentOf = [&](Value v) -> std::optional<int64_t> {
     auto argument = dyn_cast<BlockArgument>(v);
     if (!argument || !isa<FuncOp>(argument.getOwner()->getParentOp()))
@@ -47,15 +45,16 @@ FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value s
 
   BlockAttr block = result.map.front();
   int64_t rank = made.getType().getRank();
-  if (!result.map.isSingleBlock() || block.hasValid() || rank < 1 || rank > 5)
-    return op->emitOpError("copies through a map that is not one whole block of 1 to 5 dimensions");
+  if (!result.map.isSingleBlock() || block.hasValid() || rank < 1 || (machine && rank > copies.dimensions))
+    return op->emitOpError() << "copies through a map that is not one whole block of 1 to "
+                             << (machine ? copies.dimensions : rank) << " dimensions";
   if (BlockAttr::constant(block.getStrides().back()) != 1)
     return op->emitOpError("copies through a view whose rows are not contiguous");
   int64_t bits = result.element.getIntOrFloatBitWidth();
   for (AffineExpr stride : block.getStrides().drop_back())
-    if (auto known = BlockAttr::constant(stride); known && *known * bits % (8 * strideBytes) != 0)
+    if (auto known = BlockAttr::constant(stride); known && machine && *known * bits % (8 * copies.alignmentBytes) != 0)
       return op->emitOpError() << "copies through a view with a stride of " << *known
-                               << " elements; strides are multiples of " << strideBytes << " bytes";
+                               << " elements; strides are multiples of " << copies.alignmentBytes << " bytes";
 
   ViewType box = cast<ViewType>(slot.getType());
   auto layout = dyn_cast_or_null<SharedAttr>(box.getLayout());
@@ -68,7 +67,7 @@ FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value s
   // One copy for each panel.
   result.box.back() = result.swizzle * 8 / bits;
   for (int64_t extent : result.box)
-    if (const int64_t most = pixels ? maxPixels : maxBox; extent > most)
+    if (const int64_t most = pixels ? copies.boxPixels : copies.boxElements; machine && extent > most)
       return op->emitOpError() << "copies a box of " << extent << " elements; at most " << most
                                << " in a dimension go at once";
   return result;

@@ -15,8 +15,11 @@
 
 namespace zyx::graph::ir {
 
-/// What marks a loop that becomes one kernel: its body is in no groups.
+/// What marks a loop that becomes one kernel: its body is in no groups. The value is the RecurrentShape of a loop whose
+/// rows clusters have, and a unit where each point is for itself.
 inline constexpr llvm::StringLiteral oneKernelAttrName = "zyx.one_kernel";
+/// Whether an operand of such a loop is part of its kernel: a constant of one element, repeated. Others are in memory.
+bool isInLoopKernel(mlir::Value operand);
 /// What marks a group of one trip's elements, whose scatters update what they begin with.
 inline constexpr llvm::StringLiteral elementsAttrName = "zyx.elements";
 

@@ -11,31 +11,6 @@
 
 namespace zyx::graph::ir {
 
-/// What such a loop asks of a machine.
-struct ClusterFacts {
-  /// Cores, and workgroups of a cluster at most.
-  int64_t cores = 0, clusterSize = 1;
-  /// Threads of a warp, and of a workgroup at most, and its shared memory.
-  int64_t warpSize = 1, workgroupThreads = 0, sharedBytes = 0;
-  /// Registers of 32 bits of a core, and of one thread at most.
-  int64_t registers = 0, threadRegisters = 0;
-  /// Elements that a core computes in a cycle, and cycles that a launch takes.
-  double lanesPerCycle = 1, launchCycles = 0;
-
-  /// Of a machine's record, which this room does not know.
-  template <typename Record> static ClusterFacts of(const Record &record) {
-    return {record.cores,
-            record.simt.clusterSize,
-            record.simt.subgroupSize,
-            record.simt.workgroupThreads,
-            record.simt.sharedBytes,
-            record.simt.registers,
-            record.simt.threadRegisters,
-            static_cast<double>(record.costs.lanesPerCycle),
-            static_cast<double>(record.costs.launchCycles)};
-  }
-};
-
 /// A cluster has all columns of some rows: points that differ along the last dimension of the domain. Each of its
 /// workgroups has some of the columns, with the weights of these in registers. The dots of a column are summed up by
 /// several threads, each of which has a part of it.
@@ -47,8 +22,6 @@ struct RecurrentShape {
   /// Threads that share the dots of one column, and groups of such that take rows in turns.
   int64_t parts = 1, rowGroups = 1;
   int64_t threads = 0;
-  /// Of one trip of all rows.
-  double cycles = 0;
 
   /// Elements that a thread reads at once, and of a row in memory.
   static constexpr int64_t lanes = 4;
@@ -56,8 +29,12 @@ struct RecurrentShape {
   int64_t pieces(int64_t length) const { return static_cast<int64_t>(llvm::divideCeil(length, lanes * parts)); }
   int64_t padded(int64_t length) const { return pieces(length) * lanes * parts; }
 
-  /// The fastest one; nothing where weights, rows or threads do not fit, or where launches in each trip are faster.
-  static std::optional<RecurrentShape> choose(const ElementLoop &loop, const ClusterFacts &machine);
+  /// Whether the points and dots of a loop have threads in it.
+  bool holds(const ElementLoop &loop) const;
+
+  /// What a loop is marked with under `oneKernelAttrName`; and what it is marked with, nothing where that is no shape.
+  mlir::Attribute toAttr(mlir::MLIRContext *context) const;
+  static std::optional<RecurrentShape> of(LoopOp loop);
 };
 
 /// The dots that share each row of a trip, in the order of the steps.
