@@ -53,7 +53,8 @@ def main():
         info = stage / f"zyx-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(metadata(version))
-        (info / "entry_points.txt").write_text("[torch_dynamo_backends]\nzyx = zyx.torch:backend\n")
+        (info / "entry_points.txt").write_text("[console_scripts]\nzyx-import = zyx.importer:main\n\n"
+                                                "[torch_dynamo_backends]\nzyx = zyx.torch:backend\n")
         (info / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: utils/wheel.py\nRoot-Is-Purelib: false\n"
                                     f"Tag: {tag}-{tag}-linux_{platform.machine()}\n")
         (info / "LICENSE").write_bytes((ROOT / "LICENSE").read_bytes())

@@ -126,6 +126,13 @@ typedef struct zyx_compiler_compile_args {
                        void *taker);
   void (*store_kernel)(void *context, const char *key, zyx_compiler_bytes bytes);
   void *kernels_context;
+  /* Unless 0, the code of the artifact is the text of its kernels in C, in format "c", which no runtime loads. The
+   * target is "c", and no C compiler is needed. */
+  int c_source;
+  /* Unless NULL, is asked by the thread of the call, at each phase and each kernel, whether nobody wants the program
+   * any more: the call then fails with ZYX_CANCELLED. A call in a child process asks nobody. */
+  int (*is_cancelled)(void *context);
+  void *cancelled_context;
 } zyx_compiler_compile_args;
 
 /* Compiles one graph to an artifact, or to the text of the phase at which it stops. */

@@ -21,6 +21,7 @@
 #include "zyx/Tensor/Convolution.h"
 #include "zyx/Tensor/Creation.h"
 #include "zyx/Tensor/Custom.h"
+#include "zyx/Tensor/Export.h"
 #include "zyx/Tensor/Factorizations.h"
 #include "zyx/Tensor/Files.h"
 #include "zyx/Tensor/Functions.h"

@@ -224,6 +224,11 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
     options.progress = [&args](std::string_view stage, size_t done, size_t total) {
       args.progress(args.progress_context, std::string(stage).c_str(), done, total);
     };
+  if (args.is_cancelled)
+    options.isCancelled = [&args] { return args.is_cancelled(args.cancelled_context) != 0; };
+  options.wantsSource = args.c_source != 0;
+  if (options.wantsSource && target.device != "c")
+    return Status::invalidArgument("a C source is of the target 'c', not '" + target.name + "'");
   Trace trace;
   if (args.trace)
     options.trace = &trace;

@@ -29,7 +29,7 @@ namespace {
 // An answer: "ZYXR", u32 version, u64 XXH3 of all that follows, u32 code, message, the result, kernels to keep.
 // In front of it may come questions for kernels that are kept: "ZYXK", the key as a string. Each gets a u8 whether
 // there is one, and its bytes as a blob.
-constexpr uint32_t requestMagic = 0x5158595a, questionMagic = 0x4b58595a, protocolVersion = 4;
+constexpr uint32_t requestMagic = 0x5158595a, questionMagic = 0x4b58595a, protocolVersion = 5;
 constexpr Envelope answerEnvelope{"ZYXR", protocolVersion, Envelope::Checksum::Bits64};
 enum class Kind : uint8_t { Parse = 0, Compile = 1 };
 
@@ -44,7 +44,7 @@ std::span<const std::byte> bytesOf(zyx_compiler_bytes bytes) {
   return {static_cast<const std::byte *>(bytes.data), bytes.size};
 }
 
-static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 176,
+static_assert(sizeof(zyx_compiler_parse_args) == 40 && sizeof(zyx_compiler_compile_args) == 200,
               "a new argument has to be in the request");
 
 //===----------------------------------------------------------------------===//
@@ -324,6 +324,7 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind, ChildKernels &kernels) 
   args.measured = measured.c_str();
   args.only_kernel = onlyKernel.c_str();
   args.list_choices = from.u64("list_choices");
+  args.c_source = from.u8("c_source");
   std::string debug = from.string("debug"), fusion = from.string("fusion");
   args.debug = debug.c_str();
   args.fusion = fusion.c_str();
@@ -410,6 +411,7 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.string(args.measured ? args.measured : "");
   arguments.string(args.only_kernel ? args.only_kernel : "");
   arguments.u64(args.list_choices);
+  arguments.u8(args.c_source != 0);
   arguments.string(args.debug ? args.debug : "");
   arguments.string(args.fusion ? args.fusion : "");
   const bool keepsKernels = args.lookup_kernel && args.store_kernel;

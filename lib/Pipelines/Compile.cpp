@@ -129,6 +129,8 @@ public:
   }
 
   Status run(ModuleOp module) {
+    if (options.isCancelled && options.isCancelled())
+      return target::cancelled();
     Errors errors(module.getContext());
     if (phase == Phase::Target)
       ZYX_RETURN_IF_ERROR(checkSupport(module));
@@ -272,6 +274,8 @@ private:
   }
 
   Status addExternal(kernel::FuncOp func, const Hash128 &identity) {
+    if (options.wantsSource)
+      return Status::unsupported("kernel '" + func.getName().str() + "' is the user's own, and no C source has it");
     ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
     ZYX_RETURN_IF_ERROR(backend->supports(func, options.target));
     ZYX_ASSIGN_OR_RETURN(target::ExternalCode made, backend->emitExternal(func, options.target));
@@ -310,7 +314,10 @@ Result<Emitted> emit(ModuleOp module, const Options &options, std::vector<Stage>
   const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>());
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<target::Emitter> emitter,
-      backend->createEmitter(options.target, {.progress = options.progress}, std::max<size_t>(numKernels, 1)));
+      backend->createEmitter(
+          options.target,
+          {.progress = options.progress, .isCancelled = options.isCancelled, .wantsSource = options.wantsSource},
+          std::max<size_t>(numKernels, 1)));
   Emitted made;
   KernelCompiler compiler(module, options, stages, *emitter, made);
   ZYX_RETURN_IF_ERROR(compiler.lowerEach());

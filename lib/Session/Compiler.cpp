@@ -212,6 +212,13 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
       static_cast<const CompileCallbacks *>(context)->progress(stage, done, total);
     };
   }
+  if (callbacks.isCancelled) {
+    args.cancelled_context = const_cast<CompileCallbacks *>(&callbacks);
+    args.is_cancelled = [](void *context) {
+      return static_cast<const CompileCallbacks *>(context)->isCancelled() ? 1 : 0;
+    };
+  }
+  args.c_source = options.cSource;
   args.schedule_seed = options.scheduleSeed;
   const zyx_compiler_isolation isolated = toC(isolation);
   args.isolation = isolation ? &isolated : nullptr;

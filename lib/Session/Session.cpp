@@ -258,7 +258,7 @@ Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
 }
 
 void Session::printTexts(const graph::Graph &graph, const CompileOptions &options) {
-  if (!options.stopAfter.empty() || options.listChoices != 0)
+  if (!options.stopAfter.empty() || options.listChoices != 0 || options.cSource)
     return;
   for (const auto &[topic, phase] : {std::pair(DebugTopic::Ir, "lowered"), std::pair(DebugTopic::Assembly, "target")}) {
     if (!isDebugged(topic))
@@ -315,7 +315,7 @@ void Session::keep(const std::string &key, const Compiled &compiled) {
 
 Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const CompileOptions &options,
                                         const CompileCallbacks &told) {
-  if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 ||
+  if (!options.stopAfter.empty() || options.verifyRoundtrip || options.listChoices != 0 || options.cSource ||
       !options.onlyKernel.empty()) {
     // What is wanted is the compilation itself.
     ZYX_ASSIGN_OR_RETURN(Compiler * opened, compiler());
@@ -344,7 +344,14 @@ Result<Compiled> Session::compileOrKeep(const graph::Graph &graph, const Compile
       mine.emplace(*this, key);
   }
   if (!mine) {
+    constexpr auto patience = std::chrono::milliseconds(50);
+    while (told.isCancelled && others.wait_for(patience) != std::future_status::ready)
+      if (told.isCancelled())
+        return Status(ErrorCode::Cancelled, "the compilation was cancelled");
     Result<Compiled> made = others.get();
+    // Who compiled it wants it no more; who waits does.
+    if (!made && made.status().code() == ErrorCode::Cancelled)
+      return compileOrKeep(graph, options, told);
     if (made)
       made->stages.clear();
     return made;

@@ -137,12 +137,13 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
 }
 
 /// Bytes that tell types and devices of arguments apart; each call makes them, so that they are no text.
-static void appendKey(std::string &key, const Tensor &argument) {
+static void appendKey(std::string &key, const Tensor &argument, bool isOfOneDevice) {
   const TensorType &type = argument.type();
   key += static_cast<char>(type.dtype);
   key += static_cast<char>(type.shape.size());
   key.append(reinterpret_cast<const char *>(type.shape.data()), type.shape.size() * sizeof(int64_t));
-  key += argument.device();
+  if (!isOfOneDevice)
+    key += argument.device();
   key += ';';
 }
 
@@ -150,13 +151,14 @@ std::vector<Tensor> Jit::call(std::span<const Tensor> arguments, const PendingUp
                               const Place &where) const {
   if (!contents->function)
     refuse("jit: there is no function", where);
-  std::string types;
-  for (const Tensor &argument : arguments) {
+  for (const Tensor &argument : arguments)
     if (!argument.isDefined())
       refuse("jit: there is no tensor in this place", where);
-    appendKey(types, argument);
-  }
   const std::shared_ptr<State> state = arguments.empty() ? State::current(where) : State::handleOf(arguments[0])->state;
+  const bool isOfOneDevice = state->isOfOneDevice();
+  std::string types;
+  for (const Tensor &argument : arguments)
+    appendKey(types, argument, isOfOneDevice);
   const std::vector<size_t> &donated = contents->options.donated;
   for (auto number = donated.begin(); number != donated.end(); ++number) {
     if (*number >= arguments.size())

@@ -5,6 +5,7 @@
 #include "zyx/Tensor/Plot.h"
 
 #include "Detail.h"
+#include "WatchedCompilation.h"
 
 #include "zyx/Base/ChildProcess.h"
 #include "zyx/Base/File.h"
@@ -183,8 +184,8 @@ Result<std::string> State::showProgram(std::span<const Tensor> tensors, const st
   wanted.stopAfter = phase;
   wanted.dumpDot = isDrawing;
   lock.unlock();
-  const session::CompileCallbacks untold;
-  ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted, nullptr, &untold));
+  const WatchedCompilation watched(/*isShown=*/false);
+  ZYX_ASSIGN_OR_RETURN(const session::Compiled shown, session.compile(captured, wanted, nullptr, &watched.callbacks()));
   return std::string(reinterpret_cast<const char *>(shown.output.data()), shown.output.size());
 }
 

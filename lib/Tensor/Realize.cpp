@@ -8,9 +8,9 @@
 #include "ProfileLog.h"
 #include "RecompileLog.h"
 #include "State.h"
+#include "WatchedCompilation.h"
 
 #include "zyx/Session/GraphDevice.h"
-#include "zyx/Session/Progress.h"
 
 #include <algorithm>
 
@@ -177,12 +177,11 @@ Status State::compileMissing(Build &build, std::unique_lock<ContextMutex> &lock)
   }
   lock.unlock();
   {
-    session::ProgressLine line(options.progress ? session::ProgressMode::Auto : session::ProgressMode::Never);
-    const session::CompileCallbacks told{log ? &log->trace : nullptr, line.callback()};
+    const WatchedCompilation watched(options.progress, log ? &log->trace : nullptr);
     for (size_t i = 0; i < machines.size(); ++i) {
       const auto &[key, wanted] = build.missing[i];
-      ZYX_ASSIGN_OR_RETURN(build.made[key],
-                           session.compile(wanted, {.target = machines[i].first}, machines[i].second, &told));
+      ZYX_ASSIGN_OR_RETURN(build.made[key], session.compile(wanted, {.target = machines[i].first}, machines[i].second,
+                                                            &watched.callbacks()));
     }
   }
   lock.lock();

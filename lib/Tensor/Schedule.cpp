@@ -140,52 +140,24 @@ private:
     Schedule::Step step{nullptr, device, {}, {}, {}, {}};
     graph::Graph graph;
     std::unordered_map<NodeId, NodeId> copies;
-    std::vector<std::pair<NodeId, bool>> work;
     std::vector<NodeId> wanted;
     for (NodeId target : all)
       if (!valueOn(target, device) && std::find(wanted.begin(), wanted.end(), target) == wanted.end())
         wanted.push_back(target);
     if (wanted.empty())
       return Status::ok();
+    const auto leafOf = [&](NodeId id) -> Result<std::optional<NodeId>> {
+      const std::optional<uint32_t> value = valueOn(id, device);
+      if (!value)
+        return std::optional<NodeId>();
+      ZYX_ASSIGN_OR_RETURN(const NodeId leaf,
+                           graph.parameter("in" + std::to_string(step.inputs.size()), state.graph.node(id).type));
+      graph.inputs.push_back(leaf);
+      step.inputs.push_back(*value);
+      return std::optional(leaf);
+    };
     for (NodeId target : wanted) {
-      work.emplace_back(target, false);
-      while (!work.empty()) {
-        const auto [id, isReady] = work.back();
-        work.pop_back();
-        if (copies.contains(id))
-          continue;
-        const graph::Node &node = state.graph.node(id);
-        if (const std::optional<uint32_t> value = valueOn(id, device)) {
-          ZYX_ASSIGN_OR_RETURN(const NodeId leaf,
-                               graph.parameter("in" + std::to_string(step.inputs.size()), node.type));
-          graph.inputs.push_back(leaf);
-          step.inputs.push_back(*value);
-          copies.emplace(id, leaf);
-          continue;
-        }
-        if (node.op == Op::Parameter && state.states[id].failure)
-          return state.states[id].failure->tell();
-        if (node.op == Op::Parameter)
-          return Status::invalidArgument("a value is read that depends on the arguments of a function which is "
-                                         "captured; it has none yet");
-        if (!isReady && !node.operands.empty()) {
-          work.emplace_back(id, true);
-          for (auto operand = node.operands.rbegin(); operand != node.operands.rend(); ++operand)
-            work.emplace_back(*operand, false);
-          continue;
-        }
-        if (node.op == Op::Transfer) {
-          // Its operand is made of constants, or lies there.
-          copies.emplace(id, copies.at(node.operands[0]));
-          continue;
-        }
-        std::vector<NodeId> operands;
-        for (NodeId operand : node.operands)
-          operands.push_back(copies.at(operand));
-        ZYX_ASSIGN_OR_RETURN(const NodeId copy,
-                             graph.add(node.op, operands, node.attributes, node.type, state.graph.location(id)));
-        copies.emplace(id, copy);
-      }
+      ZYX_RETURN_IF_ERROR(state.copyInto(graph, copies, target, leafOf));
       graph.outputs.push_back({"out" + std::to_string(graph.outputs.size()), copies.at(target)});
     }
     if (isForManyRuns)
@@ -249,6 +221,46 @@ private:
   std::unordered_map<uint64_t, uint32_t> numbers;
   Schedule made;
 };
+
+Status State::copyInto(graph::Graph &into, std::unordered_map<NodeId, NodeId> &copies, NodeId target,
+                       const std::function<Result<std::optional<NodeId>>(NodeId)> &leafOf) const {
+  std::vector<std::pair<NodeId, bool>> work = {{target, false}};
+  while (!work.empty()) {
+    const auto [id, isReady] = work.back();
+    work.pop_back();
+    if (copies.contains(id))
+      continue;
+    const graph::Node &node = graph.node(id);
+    ZYX_ASSIGN_OR_RETURN(const std::optional<NodeId> leaf, leafOf(id));
+    if (leaf) {
+      copies.emplace(id, *leaf);
+      continue;
+    }
+    if (node.op == Op::Parameter && states[id].failure)
+      return states[id].failure->tell();
+    if (node.op == Op::Parameter)
+      return Status::invalidArgument("a value is read that depends on the arguments of a function which is "
+                                     "captured; it has none yet");
+    if (!isReady && !node.operands.empty()) {
+      work.emplace_back(id, true);
+      for (auto operand = node.operands.rbegin(); operand != node.operands.rend(); ++operand)
+        work.emplace_back(*operand, false);
+      continue;
+    }
+    if (node.op == Op::Transfer) {
+      // Its operand is made of constants, or lies there.
+      copies.emplace(id, copies.at(node.operands[0]));
+      continue;
+    }
+    std::vector<NodeId> operands;
+    for (NodeId operand : node.operands)
+      operands.push_back(copies.at(operand));
+    ZYX_ASSIGN_OR_RETURN(const NodeId copy,
+                         into.add(node.op, operands, node.attributes, node.type, graph.location(id)));
+    copies.emplace(id, copy);
+  }
+  return Status::ok();
+}
 
 Result<State::Schedule> State::schedule(std::span<const NodeId> targets, Build &build,
                                         const std::optional<std::span<const NodeId>> &open, const Compile &compiles,

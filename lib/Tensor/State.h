@@ -168,6 +168,19 @@ public:
   Result<std::string> draw(std::span<const Tensor> tensors);
   /// The program behind tensors after a phase: a drawing, or the text itself.
   Result<std::string> showProgram(std::span<const Tensor> tensors, const std::string &phase, bool isDrawing);
+  /// A program outside of this context: of `results` as functions of `arguments`. What else has a value is a constant.
+  struct Exporting {
+    std::span<const Tensor> arguments, results;
+    /// Placeholders of parameters, by their values of now.
+    std::vector<std::pair<Tensor, Tensor>> bound = {};
+    std::vector<std::string> inputNames, outputNames;
+    std::string entry;
+  };
+  /// Values that are too large for constants are inputs behind the arguments. Where no target is said it becomes that
+  /// of the device.
+  Result<graph::Graph> exportGraph(const Exporting &wanted, std::vector<std::pair<std::string, Tensor>> &values,
+                                   std::string &target);
+  Result<std::vector<std::byte>> compileAlone(const graph::Graph &wanted, const session::CompileOptions &how);
 
   using Buffers = std::vector<std::shared_ptr<runtime::Buffer>>;
   struct Program;
@@ -329,6 +342,10 @@ private:
   Result<Tensor> addLeaf(TensorType type, std::shared_ptr<runtime::Buffer> value, uint16_t device, const Place &where,
                          std::optional<uint16_t> at = std::nullopt);
   void setValue(NodeId node, std::shared_ptr<runtime::Buffer> value, uint16_t at = anywhere);
+  /// Copies into a graph what a node is made of, operands before users, each node once. `leafOf` gives the copies of
+  /// nodes behind which nobody looks, and nothing for others.
+  Status copyInto(graph::Graph &into, std::unordered_map<NodeId, NodeId> &copies, NodeId target,
+                  const std::function<Result<std::optional<NodeId>>(NodeId)> &leafOf) const;
   /// What makes a program of a graph for a device.
   using Compile = std::function<Result<std::shared_ptr<Program>>(const graph::Graph &, uint16_t)>;
   /// By the hash of what they compute, and the device.

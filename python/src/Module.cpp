@@ -193,6 +193,8 @@ static void bindExceptions(nb::module_ &module) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error &error) {
+      if (error.code() == ErrorCode::Cancelled && raiseInterruption())
+        return;
       PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
                        : error.code() == ErrorCode::Unsupported   ? unsupportedClass
                        : error.code() == ErrorCode::OutOfMemory   ? memoryClass
@@ -349,4 +351,5 @@ NB_MODULE(_zyx, module) {
   bindTransforms(module);
   bindModules(module);
   bindContext(module);
+  bindPrograms(module);
 }

@@ -70,6 +70,10 @@ void bindFunctions(nb::module_ &module);
 void bindMemory(nb::module_ &module);
 void bindTransforms(nb::module_ &module);
 void bindModules(nb::module_ &module);
+void bindPrograms(nb::module_ &module);
+
+/// Where a handler of a signal has ended a compilation of this thread: its exception is raised again.
+bool raiseInterruption();
 
 /// While it lives, other threads of Python run: for calls that compile, run or wait.
 using Released = nb::gil_scoped_release;

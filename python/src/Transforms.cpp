@@ -16,16 +16,27 @@ struct PythonTape {
   std::unique_ptr<Tape> tape = {};
 };
 
+/// None where it is something else. Calls look at all of their arguments, so that the class is looked up once.
+const Array *arrayOf(nb::handle object) {
+  static const PyObject *type = nb::type<Array>().ptr();
+  return reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) == type ? nb::inst_ptr<Array>(object) : nullptr;
+}
+
 /// A Jit for lists of arrays. One thread calls it at a time, and one that waits for its turn has no GIL.
 class Function {
 public:
   Function(nb::object function, std::vector<size_t> donated)
       : jit(toFunction(std::move(function)), JitOptions{std::move(donated), std::nullopt}) {}
 
-  std::vector<Array> operator()(const std::vector<Array> &arguments) {
+  /// Of a list or a tuple.
+  std::vector<Array> operator()(nb::sequence arguments) {
     const Place where = here();
-    const std::vector<Tensor> tensors = tensorsOf(arguments);
-    std::vector<Tensor> results;
+    std::vector<Tensor> tensors, results;
+    tensors.reserve(nb::len(arguments));
+    for (nb::handle argument : arguments) {
+      const Array *array = arrayOf(argument);
+      tensors.push_back(array ? array->value : nb::cast<const Array &>(argument).value);
+    }
     {
       const Released released;
       const std::lock_guard lock(mutex);
@@ -65,14 +76,18 @@ void zyx::python::bindTransforms(nb::module_ &module) {
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
   nb::class_<Function>(module, "_Function")
       .def(nb::init<nb::object, std::vector<size_t>>(), nb::arg("function"), nb::arg("donated"))
-      .def("__call__", [](Function &self, const std::vector<Array> &arguments) { return self(arguments); })
+      .def("__call__", [](Function &self, nb::sequence arguments) { return self(arguments); })
       .def_prop_ro("captures", &Function::numCaptures);
   module.def("_is_capturing", &Jit::isCapturing);
-  // Dtypes and shapes of a list in one object that is soon compared; other devices are told apart by Jit.
-  module.def("_types", [](nb::list arrays) {
+  // Dtypes and shapes of a list or a tuple in one object that is soon compared; other devices are told apart by Jit.
+  // None where something else is among the arrays.
+  module.def("_types", [](nb::sequence arrays) -> nb::object {
     std::string key;
     for (nb::handle object : arrays) {
-      const TensorType &type = nb::cast<const Array &>(object).value.type();
+      const Array *array = arrayOf(object);
+      if (!array)
+        return nb::none();
+      const TensorType &type = array->value.type();
       key += static_cast<char>(type.dtype);
       key += static_cast<char>(type.shape.size());
       key.append(reinterpret_cast<const char *>(type.shape.data()), type.shape.size() * sizeof(int64_t));

@@ -6,6 +6,7 @@ The namespace is that of the Python array API standard, 2024.12. docs/python.md 
 """
 import math as _math
 import os as _os
+import sys as _sys
 
 from . import _zyx
 
@@ -35,8 +36,14 @@ from ._functions import (abs, acos, acosh, all, any, argmax, argmin, argsort, as
                          searchsorted, sign, signbit, sinh, softmax, sort, square, squeeze, stack, std, sum, take,
                          take_along_axis, tensordot, tile, topk, unique_all, unique_counts, unique_inverse,
                          unique_values, unstack, var, vecdot, where)
+from ._export import compile_to
+from ._picture import plot
 from ._transforms import (checkpoint, detach, eval, grad, gradient, jit, loop, tree_flatten, tree_map, tree_unflatten,
                           value_and_grad)
+
+if "ipykernel" in _sys.modules:
+    from ._notebook import Progress as _Progress
+    _zyx._set_progress(_Progress())
 
 __array_api_version__ = "2024.12"
 e = _math.e

@@ -83,6 +83,12 @@ def _repr(self):
     return f"zyx.Array({text.replace(chr(10), chr(10) + ' ' * 10)}, dtype={self.dtype!r})"
 
 
+def _html(self):
+    # Of notebooks, which most programs are none of.
+    from ._picture import array_html
+    return array_html(self)
+
+
 def _str(self):
     return self._text().split("\n", 1)[1]
 
@@ -93,12 +99,18 @@ def _iter(self):
     return (self[i] for i in range(self.shape[0]))
 
 
-def _unpickled(data, dtype, shape):
+# Of what a pickle of an array holds.
+PICKLED = 1
+
+
+def _unpickled(version, data, dtype, shape):
+    if version != PICKLED:
+        raise ValueError(f"a pickle of an array is of format {version!r}; this version of zyx reads {PICKLED}")
     return _zyx._from_bytes(data, dtype, shape)
 
 
 copyreg.pickle(DType, lambda dtype: (_dtypes.to_dtype, (dtype.name,)))
-copyreg.pickle(Array, lambda x: (_unpickled, (_zyx._bytes(x), x.dtype, x.shape)))
+copyreg.pickle(Array, lambda x: (_unpickled, (PICKLED, _zyx._bytes(x), x.dtype, x.shape)))
 
 
 def _in_place(name, operator):
@@ -125,6 +137,7 @@ Array.__dlpack__ = _dlpack
 Array.__dlpack_device__ = _dlpack_device
 Array.__iter__ = _iter
 Array.__repr__ = _repr
+Array._repr_html_ = _html
 Array.__str__ = _str
 # Operators of NumPy's arrays leave the choice to zyx, which refuses to mix.
 Array.__array_ufunc__ = None

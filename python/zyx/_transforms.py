@@ -212,6 +212,8 @@ class jit:
         self._static_names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
         self._donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
         self._programs = {}
+        # The same programs for calls of arrays alone, by their types.
+        self._plain = None if self._static_positions or self._donated else {}
 
     def __get__(self, instance, owner=None):
         # As a method: the object is a part of the program, and so is kept with it.
@@ -232,6 +234,13 @@ class jit:
         return sum(program.captures for program, _ in self._programs.values())
 
     def __call__(self, *args, **kwargs):
+        if self._plain and not kwargs:
+            found = self._plain.get(_zyx._types(args))
+            if found is not None:
+                program, structure_of = found
+                results = program(args)
+                structure = structure_of()
+                return results[0] if structure is LEAF else tree_unflatten(structure, results)
         leaves, structures, donated = [], [], []
         for position, arg in enumerate(args):
             if position in self._static_positions:
@@ -263,6 +272,8 @@ class jit:
         program, structure_of = found
         results = program(leaves)
         structure = structure_of()
+        if self._plain is not None and not kwargs and all(type(arg) is Array for arg in args):
+            self._plain[key[3]] = found
         return results[0] if structure is LEAF else tree_unflatten(structure, results)
 
     def _program(self, count, names, structures, donated):
@@ -278,7 +289,7 @@ class jit:
 
         def structure_of():
             # One function for each structure and types; a mode of a module may make it another one.
-            if any(structure != made[0] for structure in made):
+            if len(made) > 1 and any(structure != made[0] for structure in made):
                 raise ValueError("jit: the function returned different structures for the same arguments")
             return made[0]
 

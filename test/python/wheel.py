@@ -34,6 +34,10 @@ def main():
         environment = {"PATH": "/nonexistent", "HOME": str(folder), "ZYX_CACHE_DIR": "off", "ZYX_DEVICE": "cpu",
                        "LANG": os.environ.get("LANG", "C")}
         ran = subprocess.run([python, "-c", PROGRAM], cwd=folder, env=environment, check=True, capture_output=True, text=True)
+        # The program of the package, in a folder for programs.
+        asked = subprocess.run([folder / "empty" / "bin" / "zyx-import", "--help"], cwd=folder, env=environment, check=True,
+                               capture_output=True, text=True).stdout
+        assert "zyx-import" in asked and "--weights" in asked, asked
         size = pathlib.Path(packed).stat().st_size / 2**20
         print(f"{pathlib.Path(packed).name}: {size:.1f} MiB, version {ran.stdout.strip()}")
 

@@ -5,6 +5,7 @@
 #include "Common/Files.h"
 #include "Common/Tool.h"
 
+#include "zyx/Artifact/CSource.h"
 #include "zyx/Base/File.h"
 #include "zyx/IO/TraceFile.h"
 #include "zyx/Runtime/Device.h"
@@ -41,11 +42,12 @@ of '='.
                        "sapphirerapids" or "aarch64"
   -o FILE, --output=FILE
                        where to write, "-" for the standard output; by default beside the input
-                       with the suffix .zyxa, and texts to the standard output
+                       with the suffix .zyxa or .c, and texts to the standard output
   --stop-after=PHASE   write the program's text after a phase instead: graph, groups, kernel,
                        schedule, lowered, plan or target
   --dump-dot=PHASE     write a drawing of the program in the language of Graphviz instead, after
                        graph, groups or plan
+  --source             write one C source of the whole program instead, for the target c
   --verify-roundtrip   print and parse the program behind every phase, and fail where that changes it
   --no-optimise        each op a kernel of its own, with no schedule
   --fusion=HOW         which ops share kernels: weighed (where that is estimated to pay; default), all
@@ -82,6 +84,7 @@ Result<Options> parseOptions(int argc, char **argv) {
                                         tools::text("--output", options.output, "-o"),
                                         tools::text("--stop-after", options.compile.stopAfter),
                                         tools::text("--dump-dot", options.dumpDot),
+                                        tools::flag("--source", options.compile.cSource),
                                         tools::flag("--verify-roundtrip", options.compile.verifyRoundtrip),
                                         tools::flag("--no-optimise", options.compile.noOptimise),
                                         tools::text("--fusion", options.compile.fusion),
@@ -90,6 +93,8 @@ Result<Options> parseOptions(int argc, char **argv) {
     return options;
   if (options.file.empty())
     return Status::invalidArgument("no file is given; see --help");
+  if (options.compile.cSource && (!options.compile.stopAfter.empty() || !options.dumpDot.empty()))
+    return Status::invalidArgument("--source is of the whole program, and excludes --stop-after and --dump-dot");
   if (!options.dumpDot.empty()) {
     if (!options.compile.stopAfter.empty())
       return Status::invalidArgument("--dump-dot and --stop-after exclude each other");
@@ -100,10 +105,10 @@ Result<Options> parseOptions(int argc, char **argv) {
 }
 
 /// "dir/name.mlir" -> "dir/name.zyxa".
-std::string artifactName(const std::string &file) {
+std::string besideName(const std::string &file, const char *suffix) {
   size_t slash = file.rfind('/'), dot = file.rfind('.');
   bool hasSuffix = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  return file.substr(0, hasSuffix ? dot : file.size()) + ".zyxa";
+  return file.substr(0, hasSuffix ? dot : file.size()) + suffix;
 }
 
 /// The device here that runs code for the target.
@@ -125,7 +130,7 @@ Result<std::string> outputName(const Options &options) {
     return "-";
   if (tools::isStream(options.file))
     return Status::invalidArgument(options.file + ": needs --output=FILE, or '--output=-' for the standard output");
-  return artifactName(options.file);
+  return besideName(options.file, options.compile.cSource ? ".c" : ".zyxa");
 }
 
 /// A file that is written, open before anything is compiled; none for "-" and "".
@@ -188,6 +193,12 @@ Status compileFile(const Options &options, const Config &config) {
     ZYX_ASSIGN_OR_RETURN(compiled, session.compile(std::move(graph), options.compile, device));
   }
   compiled.stages.insert(compiled.stages.begin(), {"parse", static_cast<uint64_t>(parsing.count())});
+  if (options.compile.cSource) {
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact program, compiled.readArtifact());
+    ZYX_ASSIGN_OR_RETURN(const std::string source, artifact::printCSource(program));
+    const auto bytes = std::as_bytes(std::span(source));
+    compiled.output.assign(bytes.begin(), bytes.end());
+  }
   ZYX_RETURN_IF_ERROR(writeOutput(compiled.output, outputFile));
   if (traceFile) {
     const std::string events = io::encodeTrace(trace);

@@ -79,6 +79,11 @@ struct Options {
   /// Learns of each stage when it begins, and how many of all kernels are done where they are taken
   /// one by one; else 0 of 0.
   std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
+  /// Asked at each phase, and at each kernel where they are taken one by one: whether nobody wants the program any
+  /// more. Called by the thread that compiles.
+  std::function<bool()> isCancelled = nullptr;
+  /// Of C: whether the code of the artifact is the text of its kernels, which nothing loads.
+  bool wantsSource = false;
   /// Unless 0, every kernel gets a random legal schedule of this seed instead of a chosen one.
   uint64_t scheduleSeed = 0;
   /// Schedules that were measured to be the best, as -zyx-schedule-choose takes them.

@@ -46,6 +46,8 @@ struct CompileOptions {
   unsigned listChoices = 0;
   /// The key of a kernel, of which alone an artifact is made; empty for the whole graph.
   std::string onlyKernel = {};
+  /// Of target "c": whether the artifact has the text of its kernels, of which artifact::printCSource makes a source.
+  bool cSource = false;
 };
 
 /// Whoever watches a compilation; none of it changes what is compiled.
@@ -55,6 +57,9 @@ struct CompileCallbacks {
   /// Learns of each stage when it begins, and of how many kernels of all are done; 0 of 0 where they
   /// are not counted.
   std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
+  /// Asked at each phase and each kernel, and while another thread compiles the same: whether nobody wants the program
+  /// any more. The compilation then fails with ErrorCode::Cancelled. Where it runs in a child process nobody is asked.
+  std::function<bool()> isCancelled = nullptr;
 };
 
 /// Calls of the compiler run in a child process each, whose death is a Status that says how it died

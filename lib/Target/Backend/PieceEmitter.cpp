@@ -29,10 +29,12 @@ Status PieceEmitter::add(mlir::ModuleOp lowered) {
 
 Result<std::vector<artifact::CodeBlob>> PieceEmitter::finish() {
   const auto begin = std::chrono::steady_clock::now();
-  pool.finish([this](size_t done, size_t total) {
+  const auto tell = [this](size_t done, size_t total) {
     if (options.progress)
       options.progress("generate", done, total);
-  });
+  };
+  if (!pool.finish(tell, options.isCancelled))
+    return cancelled();
   milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   std::vector<artifact::CodeBlob> code;
   for (const Job &job : jobs) {

@@ -78,9 +78,11 @@ void WorkerPool::add(Job job) {
   startWorker();
 }
 
-void WorkerPool::finish(const Progress &progress) {
+bool WorkerPool::finish(const Progress &progress, const std::function<bool()> &isCancelled) {
   size_t told = 0;
   for (bool isOver = false; !isOver;) {
+    if (isCancelled && isCancelled())
+      return false;
     size_t number = 0, total = 0, known = 0;
     {
       std::unique_lock lock(mutex);
@@ -99,4 +101,5 @@ void WorkerPool::finish(const Progress &progress) {
     if (number != total)
       run(number, Runner::Caller);
   }
+  return true;
 }

@@ -90,10 +90,12 @@ void ObjectEmitter::compile(Job &job, WorkerPool::Runner runner) {
 
 Result<std::vector<artifact::CodeBlob>> ObjectEmitter::finish() {
   StopWatch watch;
-  pool.finish([this](size_t done, size_t total) {
+  const auto tell = [this](size_t done, size_t total) {
     if (options.progress)
       options.progress("generate", done, total);
-  });
+  };
+  if (!pool.finish(tell, options.isCancelled))
+    return cancelled();
   // Waiting for the workers is part of it.
   spent.generate = watch.lap() - spent.optimise;
   std::vector<llvm::StringRef> objects;

@@ -10,6 +10,7 @@
 #include "zyx/Target/Backend/Backend.h"
 
 #include <chrono>
+#include <span>
 #include <type_traits>
 
 using namespace zyx;
@@ -34,6 +35,10 @@ public:
   Result<std::vector<artifact::CodeBlob>> finish() override {
     ZYX_ASSERT(kernels, "a program has a module, though no kernel may be in it");
     ZYX_ASSIGN_OR_RETURN(const std::string text, timed("print", [&] { return printC(*kernels); }));
+    if (options.wantsSource) {
+      const auto bytes = std::as_bytes(std::span(text));
+      return std::vector<artifact::CodeBlob>{{"c", {bytes.begin(), bytes.end()}}};
+    }
     ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, timed("cc", [&] { return compileC(text); }));
     return std::vector<artifact::CodeBlob>{{"elf-so", std::move(code)}};
   }

@@ -3,10 +3,11 @@
 """Models of ONNX as programs of zyx. docs/onnx.md has the list of ops, and says what is refused."""
 from .. import _zyx
 from . import _control, _elementwise, _file, _movement, _network, _other, _quantized, _sampling, _texts
+from ._export import program_text
 from ._file import ModelError
 from ._model import NEWEST, OPS, Model, TensorInfo
 
-__all__ = ["Model", "ModelError", "TensorInfo", "load", "ops"]
+__all__ = ["Model", "ModelError", "TensorInfo", "load", "ops", "program_text"]
 
 
 def load(source, *, device=None):

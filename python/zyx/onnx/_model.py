@@ -45,6 +45,8 @@ class NeedsValue(Exception):
     def __init__(self, inputs, is_data):
         super().__init__("this value has to be read while the graph is made")
         self.inputs, self.is_data = inputs, is_data
+        # The innermost node, as errors name it.
+        self.where = ""
 
 
 class Value:
@@ -261,7 +263,8 @@ class Trace:
                 results = self.evaluate(node)
                 if len(results) < len([name for name in proto.output if name]):
                     raise ModelError(f"it has {len(proto.output)} outputs, and the op makes {len(results)}")
-            except NeedsValue:
+            except NeedsValue as needed:
+                needed.where = needed.where or node.where
                 raise
             except (_zyx.Error, ModelError, TypeError, ValueError, IndexError, OverflowError) as error:
                 raise _at(node, error) from error

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Artifact/Artifact.h"
 #include "../TestFiles.h"
+#include "zyx/Artifact/Bake.h"
+#include "zyx/Artifact/CSource.h"
 #include "zyx/Artifact/File.h"
 #include "zyx/Base/Bytes.h"
 #include "zyx/Base/File.h"
@@ -493,3 +495,44 @@ TEST(ArtifactTest, AFileIsNotReadWhereThereIsNoMemoryForIt) {
 }
 
 } // namespace
+
+TEST(ArtifactTest, BakesInputs) {
+  const Artifact before = sample();
+  const std::vector<std::vector<std::byte>> values(1, std::vector<std::byte>(24, std::byte{7}));
+  const Artifact baked = *bake(before, values);
+  EXPECT_TRUE(baked.inputs.empty());
+  EXPECT_EQ(baked.buffers[0].kind, BufferKind::Constant);
+  EXPECT_EQ(baked.buffers[0].position, alignment);
+  EXPECT_EQ(baked.constants.size(), alignment + 24);
+  EXPECT_EQ(baked.constants[7], std::byte{5});
+  EXPECT_EQ(baked.constants[alignment], std::byte{7});
+  EXPECT_TRUE(baked.verify().isOk());
+  EXPECT_EQ(*bake(before, {}), before);
+  const std::vector<std::vector<std::byte>> small(1), many(2);
+  EXPECT_EQ(bake(before, small).status().message(), "bake: the value of input 'x' has 0 bytes");
+  EXPECT_EQ(bake(before, many).status().message(), "bake: 2 values, and 1 inputs");
+}
+
+TEST(ArtifactTest, PrintsC) {
+  Artifact program = sample();
+  EXPECT_THAT(printCSource(program).status().message(),
+              HasSubstr("a program with code in format 'elf-so' is no C source"));
+  program.code[0].format = "c";
+  const std::string text = *printCSource(program);
+  for (const char *part :
+       {"unsigned char zyx_constants[8] =\n  \"\\005\\005\\005\\005\\005\\005\\005\\005\";",
+        "memmove(b[2] + 8, b[0] + 0, 24);", "zyx_fill(b[1] + 8, 16, UINT64_C(1065353216), 4);",
+        "void *const buffers[] = {b[0] + 0, b[3] + 0, b[2] + 0, b[1] + 0};", "const int64_t scalars[] = {INT64_C(-7)};",
+        "k(&args, 0, INT64_C(6));", "int64_t passes1 = INT64_C(5);", "memcpy(b[2] + 0, &pass1, sizeof(pass1));",
+        "memcpy(&passes3, b[3] + 0, sizeof(passes3));", "int zyx_main(const float *x, float *y) {"})
+    EXPECT_THAT(text, HasSubstr(part));
+  for (const char *name : {"while", "zyx_run", "two words", "_name", "1st", ""}) {
+    program.entry = name;
+    EXPECT_THAT(printCSource(program).status().message(), HasSubstr("is no name that a function of C may have"));
+  }
+  // Names that C has not are those of places.
+  program.entry = "f";
+  program.inputs[0].name = "while";
+  program.outputs[0].name = "f";
+  EXPECT_THAT(*printCSource(program), HasSubstr("int f(const float *in0, float *out0) {"));
+}

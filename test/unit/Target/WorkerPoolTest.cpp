@@ -64,3 +64,15 @@ TEST(WorkerPool, EndsWithoutJobsThatHaveNotBegun) {
   }
   EXPECT_EQ(begun, ended);
 }
+
+TEST(WorkerPool, EndsBetweenTwoJobs) {
+  std::atomic<int> run = 0, asked = 0;
+  {
+    WorkerPool pool(1);
+    for (int i = 0; i < 8; ++i)
+      pool.add([&](WorkerPool::Runner) { ++run; });
+    EXPECT_FALSE(pool.finish(nullptr, [&] { return ++asked == 4; }));
+  }
+  // Jobs that had not begun never do.
+  EXPECT_EQ(run, 3);
+}

@@ -27,7 +27,13 @@ namespace zyx::target {
 struct EmitOptions {
   /// Learns of each stage of an emitter when it begins, and how many of all modules have their code; else 0 of 0.
   std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
+  /// Asked between two modules by the thread that calls the emitter; then it fails with ErrorCode::Cancelled.
+  std::function<bool()> isCancelled = nullptr;
+  /// Of C: whether the code is the text itself, in format "c".
+  bool wantsSource = false;
 };
+/// The failure of a compilation whose caller wants it no more.
+inline Status cancelled() { return {ErrorCode::Cancelled, "the compilation was cancelled"}; }
 
 /// Where the time of the thread that calls an emitter went.
 struct EmitStage {

@@ -35,8 +35,9 @@ public:
 
   /// A worker begins the job as soon as one is free.
   void add(Job job);
-  /// Runs jobs until none is left, and waits for the workers. What jobs have written can be read behind it.
-  void finish(const Progress &progress = nullptr);
+  /// Runs jobs until none is left, and waits for the workers. What jobs have written can be read behind it. Ends with
+  /// false where `isCancelled`, which is asked between two jobs, says so: workers may still run jobs then.
+  bool finish(const Progress &progress = nullptr, const std::function<bool()> &isCancelled = nullptr);
 
 private:
   /// The number of the first job that nobody has begun; `jobs.size()` where there is none. Holds the mutex.

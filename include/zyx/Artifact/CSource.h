@@ -1,0 +1,21 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_ARTIFACT_CSOURCE_H
+#define ZYX_ARTIFACT_CSOURCE_H
+
+#include "zyx/Artifact/Artifact.h"
+
+#include <string>
+
+namespace zyx::artifact {
+
+/// One C11 source of a whole program whose code is in format "c", the text of its kernels: a function of the name of
+/// the entry, zyx_main for "main", that takes the inputs and then the outputs. Refuses an entry that is no name in C,
+/// and code in another format.
+Result<std::string> printCSource(const Artifact &program);
+
+} // namespace zyx::artifact
+
+#endif // ZYX_ARTIFACT_CSOURCE_H

@@ -1,0 +1,32 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+/// Who is told of compilations that take long, and may end them: the host of another language, such as Python.
+#ifndef ZYX_TENSOR_WATCH_H
+#define ZYX_TENSOR_WATCH_H
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace zyx {
+
+/// Its functions are called by the threads that compile, which hold no lock of a context.
+struct CompileWatcher {
+  /// Learns of a stage, and how many of `total` kernels are done (0 of 0 where they are not counted), in place of the
+  /// line on the standard error; without it that line is shown.
+  std::function<void(std::string_view stage, size_t done, size_t total)> progress = nullptr;
+  /// A compilation is over, however it ended.
+  std::function<void()> end = nullptr;
+  /// Asked at each phase and each kernel. Where it says so the call fails with ErrorCode::Cancelled, and every tensor
+  /// is what it was.
+  std::function<bool()> isCancelled = nullptr;
+};
+
+/// Of all contexts of the process, from the next compilation on.
+void setCompileWatcher(CompileWatcher watcher);
+
+} // namespace zyx
+
+#endif // ZYX_TENSOR_WATCH_H

@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Compilations as Python sees them: Ctrl-C ends them, notebooks show them, and programs leave the process.
+//===----------------------------------------------------------------------===//
+#include "Python.h"
+
+#include "zyx/Base/Trace.h"
+#include "zyx/Tensor/Export.h"
+#include "zyx/Tensor/Plot.h"
+#include "zyx/Tensor/Watch.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace zyx;
+using namespace zyx::python;
+
+namespace {
+
+/// Handlers of signals run in the main thread alone, and others must not wait for the GIL at the end of the
+/// interpreter.
+bool isMainThread() { return syscall(SYS_gettid) == getpid(); }
+
+/// What a handler of a signal has raised while this thread compiled. Only the main thread has some.
+struct Raised {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+};
+Raised &raised() {
+  static Raised one;
+  return one;
+}
+
+/// Whether as much time has passed since it was last so. A program has many kernels, and the GIL takes others' time.
+class Pace {
+public:
+  explicit Pace(uint64_t nanoseconds) : nanoseconds(nanoseconds) {}
+  bool isDue() {
+    const uint64_t time = Trace::now();
+    if (time - latest < nanoseconds)
+      return false;
+    latest = time;
+    return true;
+  }
+
+private:
+  const uint64_t nanoseconds;
+  uint64_t latest = 0;
+};
+
+/// Looks for signals as the interpreter does between two lines of Python.
+bool isInterrupted() {
+  static Pace pace(20'000'000);
+  if (!isMainThread() || !Py_IsInitialized())
+    return false;
+  if (raised().type)
+    return true;
+  if (!pace.isDue())
+    return false;
+  const nb::gil_scoped_acquire acquired;
+  if (PyErr_CheckSignals() == 0)
+    return false;
+  PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
+  return true;
+}
+
+/// A function of Python that is told of compilations, or none. Kept for ever.
+PyObject *&shower() {
+  static PyObject *one = nullptr;
+  return one;
+}
+
+/// What it raises is nobody's: it only shows.
+void show(std::string_view stage, size_t done, size_t total) {
+  if (!isMainThread() || !Py_IsInitialized())
+    return;
+  const nb::gil_scoped_acquire acquired;
+  try {
+    const nb::handle function = shower();
+    function(nb::str(stage.data(), stage.size()), done, total);
+  } catch (const nb::python_error &) {
+  }
+}
+
+void setWatcher() {
+  CompileWatcher watcher;
+  watcher.isCancelled = &isInterrupted;
+  if (shower()) {
+    watcher.progress = &show;
+    watcher.end = [] { show("", 0, 0); };
+  }
+  setCompileWatcher(std::move(watcher));
+}
+
+std::string plotOf(const std::vector<Array> &arrays, const std::string &stage) {
+  const Place where = here();
+  const std::vector<Tensor> tensors = tensorsOf(arrays);
+  const Released released;
+  if (stage == "text")
+    return programText(tensors, where);
+  return plotDot(tensors,
+                 stage == "kernels"  ? PlotStage::Kernels
+                 : stage == "groups" ? PlotStage::Groups
+                                     : PlotStage::Tensors,
+                 where);
+}
+
+nb::object exported(nb::object function, const std::vector<Array> &arguments, const std::string &form,
+                    const std::string &entry, std::vector<std::string> inputs, std::vector<std::string> outputs,
+                    const std::string &target, const std::string &isa) {
+  const Place where = here();
+  const std::vector<Tensor> tensors = tensorsOf(arguments);
+  const Jit::Function traced = toFunction(std::move(function));
+  const ExportForm how = form == "c"          ? ExportForm::CSource
+                         : form == "artifact" ? ExportForm::Artifact
+                                              : ExportForm::Text;
+  Exported made;
+  {
+    const Released released;
+    made = exportProgram(traced, tensors, how, {entry, std::move(inputs), std::move(outputs), target, isa}, where);
+  }
+  nb::dict values;
+  for (auto &[name, value] : made.values)
+    values[name.c_str()] = wrap(std::move(value));
+  return nb::make_tuple(nb::bytes(made.bytes.data(), made.bytes.size()), values);
+}
+
+} // namespace
+
+bool zyx::python::raiseInterruption() {
+  Raised &mine = raised();
+  if (!mine.type || !isMainThread())
+    return false;
+  PyErr_Restore(mine.type, mine.value, mine.traceback);
+  mine = {};
+  return true;
+}
+
+void zyx::python::bindPrograms(nb::module_ &module) {
+  setWatcher();
+  module.def(
+      "_set_progress",
+      [](nb::object function) {
+        // The one before may be running in this thread.
+        shower() = function.is_none() ? nullptr : function.release().ptr();
+        setWatcher();
+      },
+      nb::arg("function").none());
+  module.def("_plot", &plotOf, nb::arg("arrays"), nb::arg("stage"));
+  module.def("_export_program", &exported, nb::arg("function"), nb::arg("arguments"), nb::arg("form"), nb::arg("entry"),
+             nb::arg("inputs"), nb::arg("outputs"), nb::arg("target"), nb::arg("isa"));
+}

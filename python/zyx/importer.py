@@ -1,0 +1,110 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""zyx-import: models of other formats as text of graph ops, for programs of C++ and the tools."""
+import argparse
+import pathlib
+import sys
+
+
+def _pair(text):
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE")
+    return name, value
+
+
+def _number(text):
+    return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+
+
+def _numbers(text, kind):
+    try:
+        return [kind(each) for each in text.split(",") if each.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers") from None
+
+
+def _shape(text):
+    name, value = _pair(text)
+    return name, _numbers(value, int)
+
+
+def _bound(text):
+    name, value = _pair(text)
+    if not value.isdigit():
+        raise argparse.ArgumentTypeError(f"'{value}' is no extent")
+    return name, int(value)
+
+
+def _value(text):
+    name, value = _pair(text)
+    # "5" is a number, "5," a list of one.
+    numbers = _numbers(value, _number)
+    return name, numbers if "," in value or len(numbers) != 1 else numbers[0]
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="zyx-import", description="Reads a model of ONNX and writes it as text of graph ops, which zyx-compile and "
+        "zyx-run take. A text is of one set of shapes. docs/onnx.md of zyx has the ops, and says what is refused.")
+    parser.add_argument("model", help="a file that ends in .onnx")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write, '-' for the standard output; by default "
+                        "beside the model with the suffix .mlir")
+    parser.add_argument("--weights", choices=("constants", "inputs"), default="inputs",
+                        help="weights of more than 4,096 bytes are inputs (default), and are written beside the text with "
+                        "the suffix .safetensors; 'constants' refuses such a model, so that the text is all there is")
+    parser.add_argument("--bind", metavar="EXTENT=NUMBER", type=_bound, action="append", default=[],
+                        help="the value of an extent that the model names, 'batch' say; once for each")
+    parser.add_argument("--shape", metavar="INPUT=N,N,...", type=_shape, action="append", default=[],
+                        help="the shape of an input; once for each")
+    parser.add_argument("--value", metavar="INPUT=N,N,...", type=_value, action="append", default=[],
+                        help="the value of an input that says what is computed, a shape or axes, which then is no input; "
+                        "'5' is a number, '5,' a list of one")
+    parser.add_argument("--entry", metavar="NAME", default="main", help="the name of the function (default: main)")
+    return parser
+
+
+def run(options):
+    """Writes what the options say. Raises what is wrong with the model or the files."""
+    import zyx
+    from zyx import _export, onnx
+    source = pathlib.Path(options.model)
+    if source.suffix != ".onnx":
+        raise ValueError(f"{source}: no format is known by this name; models of ONNX end in .onnx")
+    output = options.output or str(source.with_suffix(".mlir"))
+    # Nothing is computed that a program could compute, so no device is needed.
+    model = onnx.load(source, device="reference")
+    text, weights = onnx.program_text(model, shapes=dict(options.shape), bind=dict(options.bind), values=dict(options.value),
+                                      weights=options.weights, entry=options.entry)
+    text = f"// {source.name}, by zyx-import {zyx.__version__}.\n{text.rstrip()}\n"
+    if output == "-":
+        if weights:
+            raise ValueError(f"{source}: weights are written beside the text, so that --output names a file")
+        sys.stdout.write(text)
+        return
+    # The text last: who sees it has the weights.
+    if weights:
+        zyx.save(str(pathlib.Path(output).with_suffix(".safetensors")), weights)
+    _export.write(pathlib.Path(output), text.encode())
+
+
+def main(arguments=None):
+    options = _parser().parse_args(arguments)
+    try:
+        run(options)
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, TypeError, OSError, NotImplementedError, MemoryError, RuntimeError) as error:
+        print(f"zyx-import: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        from . import Error
+        if not isinstance(error, Error):
+            raise
+        print(f"zyx-import: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
