@@ -81,7 +81,8 @@ private:
     const std::string &whole = names[value.getAsOpaquePointer()];
     return width != 1 || lanesOf(value.getType()) == 1 ? whole : laneText(value, lane);
   }
-  std::string laneText(mlir::Value value, size_t which);
+  /// A lane of bools is an integer, which is tested where a bool is asked for.
+  std::string laneText(mlir::Value value, size_t which, bool isTested = true);
   static size_t lanesOf(mlir::Type type) {
     auto vector = mlir::dyn_cast<mlir::VectorType>(type);
     return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
@@ -102,8 +103,8 @@ private:
   /// The element that a load or a store is about, and what a load gives where nothing is read.
   std::string elementAt(mlir::Value view, mlir::ValueRange indices);
   std::string zeroOf(Element element);
-  /// A vector of these lanes.
-  std::string make(Element element, llvm::ArrayRef<std::string> lanes);
+  /// A vector of these lanes, of which bools have been tested.
+  std::string make(Element element, llvm::ArrayRef<std::string> lanes, bool isTested = true);
   /// variables = values, as if at once.
   void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
               llvm::ArrayRef<std::string> types);

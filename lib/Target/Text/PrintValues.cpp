@@ -100,15 +100,15 @@ string KernelPrinter::typeOf(const std::array<const char *, numElements> &names,
                                      {'n', std::to_string(lanes)}});
 }
 
-string KernelPrinter::laneText(Value value, size_t which) {
+string KernelPrinter::laneText(Value value, size_t which, bool isTested) {
   const string text = expand(lang.vectors->lane, {{'v', names[value.getAsOpaquePointer()]},
                                                   {'n', llvm::utohexstr(which, /*LowerCase=*/true)}});
-  return getElementTypeOrSelf(value).isInteger(1) ? expand(lang.vectors->laneOfBools, {{'e', text}}) : text;
+  return isTested && getElementTypeOrSelf(value).isInteger(1) ? expand(lang.vectors->laneOfBools, {{'e', text}}) : text;
 }
 
-string KernelPrinter::make(Element element, ArrayRef<string> lanes) {
+string KernelPrinter::make(Element element, ArrayRef<string> lanes, bool isTested) {
   SmallVector<string> all(lanes);
-  if (element == Element::Bool)
+  if (element == Element::Bool && isTested)
     for (string &each : all)
       each = expand(lang.vectors->makeBool, {{'e', each}});
   const string type = valueType(element, lanes.size());
@@ -478,14 +478,21 @@ Status KernelPrinter::printLanes(Operation *op) {
     return {};
   }
   SmallVector<string> lanes;
-  for (Value operand : op->getOperands())
-    lanes.push_back(name(operand));
+  // Lanes of other vectors stay what they are there: bools are not tested to be made again.
+  const bool isPermuted =
+      llvm::all_of(op->getOperands(), [](Value each) { return each.getDefiningOp<vector::ExtractOp>(); });
+  for (Value operand : op->getOperands()) {
+    auto extract = operand.getDefiningOp<vector::ExtractOp>();
+    lanes.push_back(isPermuted ? laneText(extract.getSource(), static_cast<size_t>(extract.getStaticPosition()[0]),
+                                          /*isTested=*/false)
+                               : name(operand));
+  }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     lanes.append(lanesOf(broadcast.getType()) - 1, string(lanes[0]));
   else if (!isa<vector::FromElementsOp>(op))
     return refuse(op, Twine("has no text in ") + lang.name);
   ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(op, op->getResult(0).getType()));
-  define(op->getResult(0), element, make(element, lanes));
+  define(op->getResult(0), element, make(element, lanes, !isPermuted));
   return {};
 }
 

@@ -114,3 +114,23 @@ kernel.func @parts(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
   kernel.store %s#0, %ys[%c24] : vector<24xf32>, !kernel.view<1024xf32, global>
   kernel.return
 }
+
+// Whether one of several holds, is asked by halves, and lanes are tested at the end.
+// CHECK-LABEL: void k_some(
+// CHECK: const int4 [[B:v[0-9]+]] = ({{.*}} < {{.*}});
+// CHECK: const int2 [[L:v[0-9]+]] = (int2)([[B]].s0, [[B]].s1);
+// CHECK: const int2 [[H:v[0-9]+]] = (int2)([[B]].s2, [[B]].s3);
+// CHECK: const int2 [[A:v[0-9]+]] = ([[L]] || [[H]]);
+// CHECK: const bool [[S:v[0-9]+]] = (([[A]].s0 != 0) || ([[A]].s1 != 0));
+// CHECK: b1[{{.*}}] = [[S]];
+kernel.func @some(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1024xf32, global>
+  %ys = kernel.view %y map #all : !i1 -> !kernel.view<1024xi1, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<1024xf32, global> -> vector<4xf32>
+  %b = arith.cmpf olt, %v, %zero : vector<4xf32>
+  %s = vector.reduction <or>, %b : vector<4xi1> into i1
+  kernel.store %s, %ys[%c0] : i1, !kernel.view<1024xi1, global>
+  kernel.return
+}
