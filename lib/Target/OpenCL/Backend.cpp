@@ -27,8 +27,8 @@ constexpr OpText ops[] = {
     {"arith.maxui", 0, "max($0, $1)", ints},
     {"arith.mului_extended", 0, "$0 * $1|mul_hi($0, $1)", ints},
     // Of equal numbers those of zeros differ, in their signs.
-    {"arith.maximumf", 0, "($0 == $1 ? as_$T(as_$I($0) & as_$I($1)) : $0 > $1 || $0 != $0 ? $0 : $1)", floats},
-    {"arith.minimumf", 0, "($0 == $1 ? as_$T(as_$I($0) | as_$I($1)) : $0 < $1 || $0 != $0 ? $0 : $1)", floats},
+    {"arith.maximumf", 0, "($0 == $1 ? as_$F(as_$I($0) & as_$I($1)) : $0 > $1 || $0 != $0 ? $0 : $1)", floats},
+    {"arith.minimumf", 0, "($0 == $1 ? as_$F(as_$I($0) | as_$I($1)) : $0 < $1 || $0 != $0 ? $0 : $1)", floats},
     {"math.exp2", floats, "exp2($0)", floats},
 };
 

@@ -67,6 +67,7 @@ kernel.func @choose(%x: !f64, %y: !i1, %z: !i8) attributes {form = #kernel.form<
 // CHECK-LABEL: void k_halves(
 // CHECK: const ushort4 [[B:v[0-9]+]] = zyx_bf16_from_f32_v4(as_float4(convert_uint4([[X:v[0-9]+]]) << 16) + as_float4(convert_uint4([[X]]) << 16));
 // CHECK: const ushort4 [[H:v[0-9]+]] = (ushort4)(zyx_f16_from_f32(zyx_f16_to_f32([[Y:v[0-9]+]].s0) + zyx_f16_to_f32([[Y]].s0)), {{.*}}[[Y]].s3)));
+// CHECK: zyx_bf16_from_f32_v4(({{.*}} ? as_float4(as_int4(as_float4(
 kernel.func @halves(%x: !bf16, %y: !f16) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #all : !bf16 -> !kernel.view<1024xbf16, global>
   %ys = kernel.view %y map #all : !f16 -> !kernel.view<1024xf16, global>
@@ -75,6 +76,8 @@ kernel.func @halves(%x: !bf16, %y: !f16) attributes {form = #kernel.form<lowered
     %w = kernel.load %ys[%i] : !kernel.view<1024xf16, global> -> vector<4xf16>
     %a = arith.addf %v, %v : vector<4xbf16>
     %b = arith.addf %w, %w : vector<4xf16>
+    %m = arith.maximumf %v, %a : vector<4xbf16>
+    kernel.store %m, %xs[%i] : vector<4xbf16>, !kernel.view<1024xbf16, global>
     kernel.store %a, %xs[%i] : vector<4xbf16>, !kernel.view<1024xbf16, global>
     kernel.store %b, %ys[%i] : vector<4xf16>, !kernel.view<1024xf16, global>
   }
