@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures devices of other vendors' drivers beside the device `cpu`, in turns, and prints a table: what a run takes, how
 # fast that is beside the cpu, what the compiler takes for a program before the driver gets it, and what a launch of one of
-# 100 tiny kernels takes.
+# 100 tiny kernels takes, and an epoch of a network that learns.
 #   benchmarks/devices.sh [--preset=NAME] [--devices=opencl,vulkan] [--rounds=3]
 set -euo pipefail
 source "$(dirname "$0")/../utils/lib.sh"
@@ -45,6 +45,32 @@ func.func @softmax(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   return %q : tensor<1024x1024xf32>
 }
 END
+cat >"$folder/layer-norm.mlir" <<'END'
+func.func @layer_norm(%x: tensor<1024x1024xf32>, %g: tensor<1024xf32>, %b: tensor<1024xf32>) -> tensor<1024x1024xf32> {
+  %scale = graph.constant dense<9.765625e-04> : tensor<1024xf32>
+  %eps = graph.constant dense<1.0e-05> : tensor<1024xf32>
+  %s = graph.reduce add %x dims = [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %m = graph.binary mul %s, %scale : tensor<1024xf32>
+  %mr = graph.reshape %m : tensor<1024xf32> -> tensor<1024x1xf32>
+  %me = graph.expand %mr : tensor<1024x1xf32> -> tensor<1024x1024xf32>
+  %d = graph.binary sub %x, %me : tensor<1024x1024xf32>
+  %d2 = graph.binary mul %d, %d : tensor<1024x1024xf32>
+  %v = graph.reduce add %d2 dims = [1] : tensor<1024x1024xf32> -> tensor<1024xf32>
+  %vs = graph.binary mul %v, %scale : tensor<1024xf32>
+  %ve = graph.binary add %vs, %eps : tensor<1024xf32>
+  %r = graph.unary rsqrt %ve : tensor<1024xf32>
+  %rr = graph.reshape %r : tensor<1024xf32> -> tensor<1024x1xf32>
+  %re = graph.expand %rr : tensor<1024x1xf32> -> tensor<1024x1024xf32>
+  %n = graph.binary mul %d, %re : tensor<1024x1024xf32>
+  %gr = graph.reshape %g : tensor<1024xf32> -> tensor<1x1024xf32>
+  %ge = graph.expand %gr : tensor<1x1024xf32> -> tensor<1024x1024xf32>
+  %ng = graph.binary mul %n, %ge : tensor<1024x1024xf32>
+  %br = graph.reshape %b : tensor<1024xf32> -> tensor<1x1024xf32>
+  %be = graph.expand %br : tensor<1x1024xf32> -> tensor<1024x1024xf32>
+  %y = graph.binary add %ng, %be : tensor<1024x1024xf32>
+  return %y : tensor<1024x1024xf32>
+}
+END
 # Programs whose text has a line for each op: elementwise ops of one size, in turns.
 chain() {
   local name=$1 extent=$2 count=$3 i kinds=(add mul sub max)
@@ -69,7 +95,7 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 echo "$(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date -u +%F)"
 printf '%-10s %-8s %12s %10s %14s\n' program device "run (ms)" "of cpu" "compile (ms)"
-for program in product softmax ten-ops; do
+for program in product softmax layer-norm ten-ops; do
   for ((round = 0; round < rounds; ++round)); do
     for device in cpu ${devices//,/ }; do
       measure "$device" "$program.mlir" 10 >>"$folder/$program.$device" || echo "$program on $device: refused" >&2
@@ -83,7 +109,16 @@ for program in product softmax ten-ops; do
   done
 done
 for device in cpu ${devices//,/ }; do
-  "$bin/zyx-compile" "$folder/tiny.mlir" --target="$device" --no-optimise -o "$folder/tiny.zyxa" >/dev/null || continue
+  target=$("$bin/zyx-run" --list-devices | awk -v name="$device" '$2 == "present" { its = $1 == name } its && $1 == "target" { sub(/,/, ""); print $2 }')
+  "$bin/zyx-compile" "$folder/tiny.mlir" --target="$target" --no-optimise -o "$folder/tiny.zyxa" >/dev/null || continue
   run=$("$bin/zyx-run" "$folder/tiny.zyxa" --device="$device" --random=1 --repeat=200 --time --quiet | awk '/^run:/ { print $2 }')
   printf '%-10s %-8s %12.3f, %.2f us a launch\n' "100 tiny" "$device" "$run" "$(awk "BEGIN { print $run * 10 }")"
+done
+# A convolutional network learns digits: an epoch, by how much longer nine take than one, when drivers have compiled.
+for device in cpu ${devices//,/ }; do
+  for epochs in 1 1 9; do
+    text=$("$bin/digits-train" "$zyx_root/examples/digits.safetensors" --epochs=$epochs --device="$device" --out="$folder" | tail -1) || continue 2
+    [[ $text =~ \;\ ([0-9.]+)\ s, ]] && eval "after_$epochs=${BASH_REMATCH[1]}"
+  done
+  printf '%-10s %-8s %12.0f ms an epoch; %s\n' digits "$device" "$(awk "BEGIN { print ($after_9 - $after_1) * 125 }")" "$text"
 done

@@ -43,7 +43,7 @@ TARGETS = {
     "opencl": {
         "most": 800,
         "files": ["lib/Target/OpenCL/*", "include/zyx/Target/OpenCL/*", "lib/Runtime/Devices/OpenCL/*"],
-        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo openCL\("]},
+        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo openCL(Processor)?\("]},
         "lines": {
             "lib/Runtime/Device.cpp": r"OpenCL",
             "lib/Runtime/CMakeLists.txt": r"Devices/OpenCL",

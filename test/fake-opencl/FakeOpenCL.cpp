@@ -97,7 +97,7 @@ Code clGetDeviceInfo(void *device, unsigned what, size_t room, void *into, size_
   case 0x102d:
     return giveText(fake.driver, room, into, size);
   case 0x1000:
-    return giveNumber<uint64_t>(4, room, into, size);
+    return giveNumber<uint64_t>(fake.type, room, into, size);
   case 0x1002:
     return giveNumber<uint32_t>(4, room, into, size);
   case 0x100c:
@@ -245,6 +245,7 @@ Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, co
     return -54;
   ++fake.launches;
   fake.launchedThreads = std::max<uint64_t>(fake.launchedThreads, *threads);
+  fake.launchedAll = std::max<uint64_t>(fake.launchedAll, *all);
   const auto number = [&](size_t index) {
     uint64_t value;
     std::memcpy(&value, kernel->arguments[index].data(), sizeof(value));

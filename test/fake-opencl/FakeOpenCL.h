@@ -12,6 +12,8 @@ struct FakeOpenCL {
   int platforms = 1, devices = 2;
   /// As the specification numbers them: 63 is all that there is of f32 but division, 191 that, too.
   uint64_t floats = 191, doubles = 63, groupThreads = 256, sharedBytes = 32 << 10, largestBytes = 1 << 20;
+  /// 2 is a processor, 4 a card.
+  uint64_t type = 4;
   uint32_t compiler = 1;
   const char *version = "OpenCL 1.2 fake", *driver = "7";
   /// The call of this name fails with this code, the `after`-th one from now on.
@@ -21,6 +23,8 @@ struct FakeOpenCL {
   int builds = 0, binaryBuilds = 0, launches = 0;
   /// The largest number of threads of a workgroup that was launched.
   uint64_t launchedThreads = 0;
+  /// And of all threads of a launch.
+  uint64_t launchedAll = 0;
 };
 
 #endif // ZYX_TEST_FAKE_OPENCL_FAKEOPENCL_H

@@ -53,8 +53,8 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
   return Status::ok();
 }
 
-void zyx::target::addScalarLowering(mlir::OpPassManager &passes) {
-  passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass());
+void zyx::target::addScalarLowering(mlir::OpPassManager &passes, unsigned lanes) {
+  passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass({lanes}));
   passes.addPass(mlir::createCSEPass());
 }
 

@@ -457,6 +457,18 @@ TargetInfo openCL() {
   return info;
 }
 
+/// A processor as a device of OpenCL, whose compiler takes vectors: a program is a work item by itself. What C has no
+/// words for is left out.
+TargetInfo openCLProcessor(TargetInfo info) {
+  Identity identity{.name = "opencl-" + info.name, .kind = TargetKind::C, .device = "opencl", .cores = info.cores};
+  static_cast<Identity &>(info) = std::move(identity);
+  info.matrix = {};
+  info.vector.hasMaskedOps = info.arithmetic.hasHalfConversion = info.arithmetic.hasMaximum = false;
+  // The threads that run work items are the driver's, and so are their stacks.
+  info.memory.stackBytes = 64 << 10;
+  return info;
+}
+
 /// Any device of Vulkan 1.2: in most facts as OpenCL's. What a device lacks, it says when it loads a kernel.
 TargetInfo vulkan() {
   TargetInfo info = openCL();
@@ -603,6 +615,7 @@ const std::vector<std::string> &targetNames() {
     all.emplace_back("c");
     for (const auto &[name, make] : otherRecords)
       all.emplace_back(name);
+    all.emplace_back("opencl-cpu");
     return all;
   }();
   return names;
@@ -635,6 +648,10 @@ Result<TargetInfo> lookUpTarget(std::string_view name, std::string_view isa) {
   for (const auto &[record, make] : otherRecords)
     if (name == record)
       return make();
+  // "opencl-cpu", or another processor's: "opencl-x86-64-v3".
+  if (constexpr std::string_view prefix = "opencl-"; name.starts_with(prefix))
+    if (Result<TargetInfo> info = lookUpTarget(name.substr(prefix.size())); info && info->kind == TargetKind::CPU)
+      return openCLProcessor(std::move(*info));
   return Status::notFound("no target is named '" + std::string(name) + "'; there are " + join(targetNames()));
 }
 

@@ -15,46 +15,25 @@ using namespace zyx::target;
 
 namespace {
 
-constexpr Elements f32 = just(Element::F32);
-
-// f64 is an option of a device: what converts f32 does without.
+// A shift of vectors takes the low bits of its distance alone.
 constexpr OpText ops[] = {
-    {"arith.fptosi", f32, "zyx_f32_to_$R($0)"},
-    {"arith.fptoui", f32, "zyx_f32_to_u$R($0)"},
-    {"arith.bitcast", f32, "as_uint($0)"},
-    {"arith.bitcast", just(Element::F64), "as_ulong($0)"},
-    {"arith.bitcast", just(Element::I32), "as_float($0)"},
-    {"arith.bitcast", just(Element::I64), "as_double($0)"},
-    {"arith.maxnumf", floats, "fmax($0, $1)"},
-    {"arith.minnumf", floats, "fmin($0, $1)"},
-    {"math.fma", floats, "fma($0, $1, $2)"},
-    {"math.exp2", floats, "exp2($0)"},
-    {"math.sqrt", floats, "sqrt($0)"},
-    {"math.absf", floats, "fabs($0)"},
-    {"math.floor", floats, "floor($0)"},
-    {"math.ceil", floats, "ceil($0)"},
-    {"math.trunc", floats, "trunc($0)"},
-    {"math.roundeven", floats, "rint($0)"},
-    {"math.copysign", floats, "copysign($0, $1)"},
+    {"arith.bitcast", floats | wideInts, "as_$T($0)", allElements},
+    {"arith.shli", 0, "($0 << $1) & as_$T($1 < ($T)$W)", ints},
+    {"arith.shrui", 0, "($0 >> $1) & as_$T($1 < ($T)$W)", ints},
+    {"arith.shrsi", 0, "as_$T($a >> as_$S(min($1, ($T)($W - 1))))", ints},
+    {"arith.minsi", 0, "as_$T(min($a, $b))", ints},
+    {"arith.maxsi", 0, "as_$T(max($a, $b))", ints},
+    {"arith.minui", 0, "min($0, $1)", ints},
+    {"arith.maxui", 0, "max($0, $1)", ints},
+    {"arith.mului_extended", 0, "$0 * $1|mul_hi($0, $1)", ints},
+    // Of equal numbers those of zeros differ, in their signs.
+    {"arith.maximumf", 0, "($0 == $1 ? as_$F(as_$I($0) & as_$I($1)) : $0 > $1 || $0 != $0 ? $0 : $1)", floats},
+    {"arith.minimumf", 0, "($0 == $1 ? as_$F(as_$I($0) | as_$I($1)) : $0 < $1 || $0 != $0 ? $0 : $1)", floats},
+    {"math.exp2", floats, "exp2($0)", floats},
 };
 
-/// f32 to an integer of this type; 0 where it has no such number. Both limits are excluded, and are numbers of f32.
-#define ZYX_TO_INTEGER(name, type, through, low, high)                                                                 \
-  {"zyx_f32_to_" name "(", "static inline " type " zyx_f32_to_" name "(float x) {\n  return x " low " && x < " high    \
-                           " ? (" type ")(" through ")x : 0;\n}\n"}
-
-// Each in front of those that use it.
-constexpr Helper helpers[] = {
-    {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
-    ZYX_TO_INTEGER("i8", "uchar", "char", "> -129.0f", "128.0f"),
-    ZYX_TO_INTEGER("i16", "ushort", "short", "> -32769.0f", "32768.0f"),
-    ZYX_TO_INTEGER("i32", "uint", "int", ">= -0x1p31f", "0x1p31f"),
-    ZYX_TO_INTEGER("i64", "ulong", "long", ">= -0x1p63f", "0x1p63f"),
-    ZYX_TO_INTEGER("ui8", "uchar", "uchar", "> -1.0f", "0x1p8f"),
-    ZYX_TO_INTEGER("ui16", "ushort", "ushort", "> -1.0f", "0x1p16f"),
-    ZYX_TO_INTEGER("ui32", "uint", "uint", "> -1.0f", "0x1p32f"),
-    ZYX_TO_INTEGER("ui64", "ulong", "ulong", "> -1.0f", "0x1p64f"),
-};
+// f64 is an option of a device.
+constexpr Helper helpers[] = {{"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"}};
 
 /// A buffer is an object of the driver's and an offset in it.
 const ThreadLanguage threads = {
@@ -71,84 +50,95 @@ void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
     .scratchArray = "__global $T *$v = (__global $T *)(scratch + scratch_begin + get_global_id(0) * $s + $e);",
 };
 
-/// A kernel is named `k_` and what it is called, so that no function of OpenCL has its name.
-const Language openCL = {
-    .name = "OpenCL C",
-    .values = {"bool", "uchar", "ushort", "uint", "ulong", "ushort", "ushort", "float", "double", "uchar", "uchar"},
-    .memory = {"uchar", "uchar", "ushort", "uint", "ulong", "ushort", "ushort", "float", "double", "uchar", "uchar"},
-    .signedValues = {nullptr, "char", "short", "int", "long"},
-    .index = Element::I64,
-    .constant = "const $T $v = $e;",
-    .variable = "$T $v = $e;",
-    .uninitialised = "$T $v;",
-    .assignment = "$v = $e;",
-    .privateArray = "$T $v[$n];",
-    .ifBegin = "if ($e) {",
-    .elseBegin = "} else {",
-    .forBegin = "for ($T $v = $a; ($S)$v < ($S)$b; $v += $c) {",
-    .foreverBegin = "for (;;) {",
-    .breakUnless = "if (!$e) break;",
-    .blockEnd = "}",
-    .element = "$v[$e]",
-    .loadBool = "$e != 0",
-    .storeBool = "$e",
-    .choice = "$e ? $a : $b",
-    .extend = "zyx_$N_to_f32($0)",
-    .truncateF32 = "zyx_$N_from_f32($0)",
-    .truncateF64 = "zyx_$N_from_f64($0)",
-    .oddFromI64 = nullptr,
-    .oddFromU64 = nullptr,
-    .smallFromI64 = "zyx_$N_from_i64($0)",
-    .smallFromU64 = "zyx_$N_from_u64($0)",
-    .literalBool = {"false", "true"},
-    .literals = {"", "(uchar)$nu", "(ushort)$nu", "$nu", "$nul", "(ushort)$nu", "(ushort)$nu", "$nf", "$n",
-                 "(uchar)$nu", "(uchar)$nu"},
-    .bitsF32 = "as_float($nu)",
-    .bitsF64 = "as_double($nul)",
-    .ops = {ops, opsOfC},
-    .helpers = {helpers, helpersOfSmallFloats, helpersOfC},
-    .head = R"(/* Kernels printed by zyx: OpenCL C 1.2. */
+const VectorLanguage vectors = {
+    .type = "$T$n",
+    .bools = "int",
+    .lane = "$v.s$n",
+    .laneOfBools = "($e != 0)",
+    .make = "($T)($e)",
+    .makeBool = "-(int)($e)",
+    .load = "vload$n(0, $v + $e)",
+    .store = "vstore$n($x, 0, $v + $e);",
+    .loadBools = "convert_$T($e != (uchar)0)",
+    .storeBools = "convert_uchar$n($e & 1)",
+    .convert = "convert_$T($0)",
+    .reinterpret = "as_$T($0)",
+    .number = "convert_$T($0 & 1)",
+    .extend = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, "as_float$n(convert_uint$n($0) << 16)"},
+    .truncateF32 = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, "zyx_bf16_from_f32_v$n($0)"},
+};
+
+/// C, but for its types, its memory, and what a kernel has. It is named `k_` and what it is called, so that no function
+/// of OpenCL has its name. On processors a program is a work item, alone in its group; each has its part of them.
+Language makeLanguage(bool isOfProcessors) {
+  Language made = languageOfC;
+  made.name = "OpenCL C";
+  made.values = {"bool", "uchar", "ushort", "uint", "ulong", "ushort", "ushort", "float", "double", "uchar", "uchar"};
+  made.memory = made.values;
+  made.memory[0] = "uchar";
+  made.signedValues = {nullptr, "char", "short", "int", "long"};
+  made.suffixF32 = "";
+  made.privateArray = "$T $v[$n];";
+  made.truncateF32 = "zyx_$N_from_f32($0)";
+  made.smallFromI64 = "zyx_$N_from_i64($0)";
+  made.smallFromU64 = "zyx_$N_from_u64($0)";
+  made.bitsF32 = "as_float($nu)";
+  made.bitsF64 = "as_double($nul)";
+  made.ops = {ops, languageOfC.ops[0]};
+  made.helpers = {helpers, helpersOfSmallFloats, languageOfC.helpers[0]};
+  made.head = R"(/* Kernels printed by zyx: OpenCL C 1.2. */
 #pragma OPENCL FP_CONTRACT OFF
 typedef uchar uint8_t; typedef ushort uint16_t; typedef uint uint32_t; typedef ulong uint64_t;
 typedef char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
 #define UINT64_C(number) number##ul
-)",
-    .kernelBegin = R"(__kernel void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
-  const ulong begin = get_global_id(0), stride = get_global_size(0);)",
-    .bufferRead = "__global const $T *restrict $v = (__global const $T *)(m$n + o$n);",
-    .bufferWritten = "__global $T *restrict $v = (__global $T *)(m$n + o$n);",
-    .scalar = "const $T $v = ($T)s$n;",
-    .programs = "for ($T $v = begin; $v < programs; $v += stride) {",
-    .oneProgram = "if (begin < programs) {",
-    .threads = &threads,
-};
+)";
+  made.kernelBegin = isOfProcessors
+                         ? R"(__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
+  const ulong begin = get_global_id(0) * programs / get_global_size(0), stride = 1;
+  programs = (get_global_id(0) + 1) * programs / get_global_size(0);)"
+                         : R"(__kernel void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
+  const ulong begin = get_global_id(0), stride = get_global_size(0);)";
+  made.bufferRead = "__global const $T *restrict $v = (__global const $T *)(m$n + o$n);";
+  made.bufferWritten = "__global $T *restrict $v = (__global $T *)(m$n + o$n);";
+  made.scalar = "const $T $v = ($T)s$n;";
+  made.programs = "for ($T $v = begin; $v < programs; $v += stride) {";
+  made.oneProgram = "if (begin < programs) {";
+  made.reserved = {};
+  made.threads = &threads;
+  made.vectors = isOfProcessors ? &vectors : nullptr;
+  return made;
+}
+const Language languages[] = {makeLanguage(false), makeLanguage(true)};
+const Language &languageOf(const TargetInfo &target) { return languages[target.hasVectors()]; }
 
 class OpenCLBackend final : public Backend {
 public:
   std::string_view name() const override { return "OpenCL"; }
-  /// Both print C's family of languages, of which the device's is one.
   bool makesCodeFor(const TargetInfo &target) const override {
     return target.kind == TargetKind::C && target.device == "opencl";
   }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    if (target.hasVectors())
+      return checkOneThread(kernel, "a processor").status();
     mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
     if (failed(info) || kernel.getForm() == kernel::Form::Machine)
       return refuseKernel(kernel, "is in the machine form, which OpenCL C has no text for");
-    if (info->cluster > 1)
-      return refuseKernel(kernel, "has workgroups in clusters, which OpenCL has not");
     return checkWorkgroup(kernel, *info, target);
   }
 
-  void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override { addScalarLowering(passes); }
-
-  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions, size_t) const override {
-    return createTextEmitter("opencl-c", openCL);
+  void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
+    addScalarLowering(passes, target.hasVectors() ? /*lanes=*/16 : 1);
   }
 
-  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {
-    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, openCL));
-    return completeText(std::move(text), openCL);
+  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions, size_t) const override {
+    return createTextEmitter("opencl-c", languageOf(target));
+  }
+
+  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const override {
+    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, languageOf(target)));
+    return completeText(std::move(text), languageOf(target));
   }
 };
 

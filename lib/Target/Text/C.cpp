@@ -14,26 +14,26 @@ constexpr Elements bits = ints | just(Element::Bool);
 // Integers are unsigned, so that they wrap; ops with a sign convert. Narrow ones are promoted to int
 // by C, whose product could overflow.
 constexpr OpText cOps[] = {
-    {"arith.addi", ints, "($T)($0 + $1)"},
-    {"arith.addi", just(Element::Bool), "($0 != $1)"},
-    {"arith.subi", ints, "($T)($0 - $1)"},
-    {"arith.subi", just(Element::Bool), "($0 != $1)"},
+    {"arith.addi", ints, "($T)($0 + $1)", ints},
+    {"arith.addi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
+    {"arith.subi", ints, "($T)($0 - $1)", ints},
+    {"arith.subi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
     {"arith.muli", narrowInts, "($T)((uint32_t)$0 * $1)"},
-    {"arith.muli", wideInts, "$0 * $1"},
-    {"arith.muli", just(Element::Bool), "($0 && $1)"},
+    {"arith.muli", wideInts, "$0 * $1", ints},
+    {"arith.muli", just(Element::Bool), "($0 && $1)", just(Element::Bool)},
     {"arith.divui", ints, "($T)($0 / $1)"},
     {"arith.remui", ints, "($T)($0 % $1)"},
-    {"arith.divsi", ints, "($T)(($S)$0 / ($S)$1)"},
-    {"arith.remsi", ints, "($T)(($S)$0 % ($S)$1)"},
+    {"arith.divsi", ints, "($T)($a / $b)"},
+    {"arith.remsi", ints, "($T)($a % $b)"},
     {"arith.floordivsi", ints, "($T)zyx_floordiv(($S)$0, ($S)$1)"},
     {"arith.ceildivsi", ints, "($T)-zyx_floordiv(-(int64_t)($S)$0, ($S)$1)"},
     {"arith.ceildivui", ints, "($T)($0 / $1 + ($0 % $1 != 0))"},
-    {"arith.andi", just(Element::Bool), "($0 && $1)"},
-    {"arith.ori", just(Element::Bool), "($0 || $1)"},
-    {"arith.xori", just(Element::Bool), "($0 != $1)"},
-    {"arith.andi", ints, "($T)($0 & $1)"},
-    {"arith.ori", ints, "($T)($0 | $1)"},
-    {"arith.xori", ints, "($T)($0 ^ $1)"},
+    {"arith.andi", just(Element::Bool), "($0 && $1)", just(Element::Bool)},
+    {"arith.ori", just(Element::Bool), "($0 || $1)", just(Element::Bool)},
+    {"arith.xori", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
+    {"arith.andi", ints, "($T)($0 & $1)", ints},
+    {"arith.ori", ints, "($T)($0 | $1)", ints},
+    {"arith.xori", ints, "($T)($0 ^ $1)", ints},
     {"arith.shli", ints, "($T)zyx_shl($0, $1, $W)"},
     {"arith.shrui", ints, "($T)zyx_shru($0, $1, $W)"},
     {"arith.shrsi", ints, "($T)zyx_shrs(($S)$0, $1, $W)"},
@@ -47,79 +47,84 @@ constexpr OpText cOps[] = {
     {"arith.mului_extended", just(Element::I64), "$0 * $1|zyx_mulhu($0, $1)"},
     {"arith.mulsi_extended", narrowInts | just(Element::I32),
      "($T)((uint64_t)($S)$0 * (uint64_t)($S)$1)|($T)((uint64_t)($S)$0 * (uint64_t)($S)$1 >> $W)"},
-    {"arith.cmpi eq", bits, "($0 == $1)"},
-    {"arith.cmpi ne", bits, "($0 != $1)"},
-    {"arith.cmpi ult", bits, "($0 < $1)"},
-    {"arith.cmpi ule", bits, "($0 <= $1)"},
-    {"arith.cmpi ugt", bits, "($0 > $1)"},
-    {"arith.cmpi uge", bits, "($0 >= $1)"},
-    {"arith.cmpi slt", ints, "(($S)$0 < ($S)$1)"},
-    {"arith.cmpi sle", ints, "(($S)$0 <= ($S)$1)"},
-    {"arith.cmpi sgt", ints, "(($S)$0 > ($S)$1)"},
-    {"arith.cmpi sge", ints, "(($S)$0 >= ($S)$1)"},
-    {"arith.select", allElements, "($0 ? $1 : $2)"},
-    {"arith.extui", bits, "($T)$0"},
+    {"arith.cmpi eq", bits, "($0 == $1)", bits},
+    {"arith.cmpi ne", bits, "($0 != $1)", bits},
+    {"arith.cmpi ult", bits, "($0 < $1)", ints},
+    {"arith.cmpi ule", bits, "($0 <= $1)", ints},
+    {"arith.cmpi ugt", bits, "($0 > $1)", ints},
+    {"arith.cmpi uge", bits, "($0 >= $1)", ints},
+    {"arith.cmpi slt", ints, "($a < $b)", ints},
+    {"arith.cmpi sle", ints, "($a <= $b)", ints},
+    {"arith.cmpi sgt", ints, "($a > $b)", ints},
+    {"arith.cmpi sge", ints, "($a >= $b)", ints},
+    {"arith.select", allElements, "($0 ? $1 : $2)", allElements},
+    {"arith.extui", bits, "$u", bits},
     {"arith.extsi", just(Element::Bool), "($T)(0u - $0)"},
-    {"arith.extsi", ints, "($T)($S)$0"},
+    {"arith.extsi", ints, "$s", ints},
     {"arith.trunci bool", ints, "($0 & 1u) != 0"},
-    {"arith.trunci", ints, "($T)$0"},
-    {"arith.index_cast", ints, "($T)($S)$0"},
+    {"arith.trunci", ints, "$u", ints},
+    {"arith.index_cast", ints, "$s", ints},
     {"arith.index_cast", just(Element::Bool), "($T)(0u - $0)"},
-    {"arith.index_castui", bits, "($T)$0"},
-    {"arith.sitofp", ints, "($T)($S)$0"},
+    {"arith.index_castui", bits, "$u", bits},
+    {"arith.sitofp", ints, "$s", ints},
     {"arith.sitofp", just(Element::Bool), "(-($T)$0)"},
-    {"arith.uitofp", bits, "($T)$0"},
-    {"arith.fptosi", floats, "zyx_to_$R($0)"},
-    {"arith.fptoui", floats, "zyx_to_u$R($0)"},
-    {"arith.extf", just(Element::F32), "($T)$0"},
-    {"arith.truncf", just(Element::F64), "($T)$0"},
+    {"arith.uitofp", bits, "$u", bits},
+    {"arith.fptosi", floats, "zyx_$N_to_$R($0)"},
+    {"arith.fptoui", floats, "zyx_$N_to_u$R($0)"},
+    {"arith.extf", just(Element::F32), "$u", just(Element::F32)},
+    {"arith.truncf", just(Element::F64), "$u", just(Element::F64)},
     {"arith.bitcast", just(Element::F32), "zyx_bits_f32($0)"},
     {"arith.bitcast", just(Element::F64), "zyx_bits_f64($0)"},
     {"arith.bitcast", just(Element::I32), "zyx_f32($0)"},
     {"arith.bitcast", just(Element::I64), "zyx_f64($0)"},
     {"arith.bitcast", allElements, "$0"},
-    {"arith.addf", floats, "$0 + $1"},
-    {"arith.subf", floats, "$0 - $1"},
-    {"arith.mulf", floats, "$0 * $1"},
-    {"arith.divf", floats, "$0 / $1"},
-    {"arith.negf", floats, "-$0"},
+    {"arith.addf", floats, "$0 + $1", floats},
+    {"arith.subf", floats, "$0 - $1", floats},
+    {"arith.mulf", floats, "$0 * $1", floats},
+    {"arith.divf", floats, "$0 / $1", floats},
+    {"arith.negf", floats, "-$0", floats},
     {"arith.maximumf", floats, "zyx_maximum_$N($0, $1)"},
     {"arith.minimumf", floats, "zyx_minimum_$N($0, $1)"},
-    {"arith.maxnumf", just(Element::F32), "fmaxf($0, $1)"},
-    {"arith.maxnumf", just(Element::F64), "fmax($0, $1)"},
-    {"arith.minnumf", just(Element::F32), "fminf($0, $1)"},
-    {"arith.minnumf", just(Element::F64), "fmin($0, $1)"},
-    {"arith.cmpf oeq", floats, "($0 == $1)"},
-    {"arith.cmpf ogt", floats, "($0 > $1)"},
-    {"arith.cmpf oge", floats, "($0 >= $1)"},
-    {"arith.cmpf olt", floats, "($0 < $1)"},
-    {"arith.cmpf ole", floats, "($0 <= $1)"},
-    {"arith.cmpf one", floats, "($0 < $1 || $0 > $1)"},
-    {"arith.cmpf ord", floats, "($0 == $0 && $1 == $1)"},
-    {"arith.cmpf ueq", floats, "!($0 < $1 || $0 > $1)"},
-    {"arith.cmpf ugt", floats, "!($0 <= $1)"},
-    {"arith.cmpf uge", floats, "!($0 < $1)"},
-    {"arith.cmpf ult", floats, "!($0 >= $1)"},
-    {"arith.cmpf ule", floats, "!($0 > $1)"},
-    {"arith.cmpf une", floats, "($0 != $1)"},
-    {"arith.cmpf uno", floats, "($0 != $0 || $1 != $1)"},
-    {"math.fma", just(Element::F32), "fmaf($0, $1, $2)"},
-    {"math.fma", just(Element::F64), "fma($0, $1, $2)"},
-    {"math.sqrt", just(Element::F32), "sqrtf($0)"},
-    {"math.sqrt", just(Element::F64), "sqrt($0)"},
-    {"math.absf", just(Element::F32), "fabsf($0)"},
-    {"math.absf", just(Element::F64), "fabs($0)"},
-    {"math.floor", just(Element::F32), "floorf($0)"},
-    {"math.floor", just(Element::F64), "floor($0)"},
-    {"math.ceil", just(Element::F32), "ceilf($0)"},
-    {"math.ceil", just(Element::F64), "ceil($0)"},
-    {"math.trunc", just(Element::F32), "truncf($0)"},
-    {"math.trunc", just(Element::F64), "trunc($0)"},
-    {"math.roundeven", just(Element::F32), "rintf($0)"},
-    {"math.roundeven", just(Element::F64), "rint($0)"},
-    {"math.copysign", just(Element::F32), "copysignf($0, $1)"},
-    {"math.copysign", just(Element::F64), "copysign($0, $1)"},
+    {"arith.maxnumf", floats, "fmax$f($0, $1)", floats},
+    {"arith.minnumf", floats, "fmin$f($0, $1)", floats},
+    {"arith.cmpf oeq", floats, "($0 == $1)", floats},
+    {"arith.cmpf ogt", floats, "($0 > $1)", floats},
+    {"arith.cmpf oge", floats, "($0 >= $1)", floats},
+    {"arith.cmpf olt", floats, "($0 < $1)", floats},
+    {"arith.cmpf ole", floats, "($0 <= $1)", floats},
+    {"arith.cmpf one", floats, "($0 < $1 || $0 > $1)", floats},
+    {"arith.cmpf ord", floats, "($0 == $0 && $1 == $1)", floats},
+    {"arith.cmpf ueq", floats, "!($0 < $1 || $0 > $1)", floats},
+    {"arith.cmpf ugt", floats, "!($0 <= $1)", floats},
+    {"arith.cmpf uge", floats, "!($0 < $1)", floats},
+    {"arith.cmpf ult", floats, "!($0 >= $1)", floats},
+    {"arith.cmpf ule", floats, "!($0 > $1)", floats},
+    {"arith.cmpf une", floats, "($0 != $1)", floats},
+    {"arith.cmpf uno", floats, "($0 != $0 || $1 != $1)", floats},
+    {"math.fma", floats, "fma$f($0, $1, $2)", floats},
+    {"math.sqrt", floats, "sqrt$f($0)", floats},
+    {"math.absf", floats, "fabs$f($0)", floats},
+    {"math.floor", floats, "floor$f($0)", floats},
+    {"math.ceil", floats, "ceil$f($0)", floats},
+    {"math.trunc", floats, "trunc$f($0)", floats},
+    {"math.roundeven", floats, "rint$f($0)", floats},
+    {"math.copysign", floats, "copysign$f($0, $1)", floats},
 };
+
+/// A float to an integer of this type; 0 where it has no such number. Limits that are excluded are numbers of the
+/// float: `most32` is one, since f32 has no -2^31 - 1.
+#define ZYX_TO_INTEGER(name, real, type, through, low, high)                                                           \
+  {"zyx_" name "(", "static inline " type " zyx_" name "(" real " x) {\n  return x " low " && x < " high " ? (" type   \
+                    ")(" through ")x : 0;\n}\n"}
+#define ZYX_TO_INTEGERS(name, real, f, most32)                                                                         \
+  ZYX_TO_INTEGER(name "_to_i8", real, "uint8_t", "int8_t", "> -129.0" f, "128.0" f),                                   \
+      ZYX_TO_INTEGER(name "_to_i16", real, "uint16_t", "int16_t", "> -32769.0" f, "32768.0" f),                        \
+      ZYX_TO_INTEGER(name "_to_i32", real, "uint32_t", "int32_t", most32, "0x1p31" f),                                 \
+      ZYX_TO_INTEGER(name "_to_i64", real, "uint64_t", "int64_t", ">= -0x1p63" f, "0x1p63" f),                         \
+      ZYX_TO_INTEGER(name "_to_ui8", real, "uint8_t", "uint8_t", "> -1.0" f, "0x1p8" f),                               \
+      ZYX_TO_INTEGER(name "_to_ui16", real, "uint16_t", "uint16_t", "> -1.0" f, "0x1p16" f),                           \
+      ZYX_TO_INTEGER(name "_to_ui32", real, "uint32_t", "uint32_t", "> -1.0" f, "0x1p32" f),                           \
+      ZYX_TO_INTEGER(name "_to_ui64", real, "uint64_t", "uint64_t", "> -1.0" f, "0x1p64" f)
 
 // Each in front of those that use it.
 constexpr Helper cHelpers[] = {
@@ -176,38 +181,8 @@ constexpr Helper cHelpers[] = {
   return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
 }
 )"},
-    {"zyx_to_i8(", R"(static inline uint8_t zyx_to_i8(double x) {
-  return x > -129.0 && x < 128.0 ? (uint8_t)(int8_t)x : 0;
-}
-)"},
-    {"zyx_to_i16(", R"(static inline uint16_t zyx_to_i16(double x) {
-  return x > -32769.0 && x < 32768.0 ? (uint16_t)(int16_t)x : 0;
-}
-)"},
-    {"zyx_to_i32(", R"(static inline uint32_t zyx_to_i32(double x) {
-  return x > -2147483649.0 && x < 2147483648.0 ? (uint32_t)(int32_t)x : 0;
-}
-)"},
-    {"zyx_to_i64(", R"(static inline uint64_t zyx_to_i64(double x) {
-  return x >= -0x1p63 && x < 0x1p63 ? (uint64_t)(int64_t)x : 0;
-}
-)"},
-    {"zyx_to_ui8(", R"(static inline uint8_t zyx_to_ui8(double x) {
-  return x > -1.0 && x < 0x1p8 ? (uint8_t)x : 0;
-}
-)"},
-    {"zyx_to_ui16(", R"(static inline uint16_t zyx_to_ui16(double x) {
-  return x > -1.0 && x < 0x1p16 ? (uint16_t)x : 0;
-}
-)"},
-    {"zyx_to_ui32(", R"(static inline uint32_t zyx_to_ui32(double x) {
-  return x > -1.0 && x < 0x1p32 ? (uint32_t)x : 0;
-}
-)"},
-    {"zyx_to_ui64(", R"(static inline uint64_t zyx_to_ui64(double x) {
-  return x > -1.0 && x < 0x1p64 ? (uint64_t)x : 0;
-}
-)"},
+    ZYX_TO_INTEGERS("f32", "float", "f", ">= -0x1p31f"),
+    ZYX_TO_INTEGERS("f64", "double", "", "> -2147483649.0"),
     {"zyx_maximum_f32(", R"(static inline float zyx_maximum_f32(float a, float b) {
   if (a != a || b != b)
     return a + b;
@@ -327,8 +302,10 @@ constexpr const char *cReserved[] = {
     "register", "restrict", "return", "short",    "signed", "sizeof",   "static",  "struct", "switch", "typedef",
     "union",    "unsigned", "void",   "volatile", "while",  "bool",     "true",    "false"};
 
+} // namespace
+
 // "$S" of a narrow type is its own sign; what has no integers has none.
-const Language c11 = {
+constinit const Language languageOfC = {
     .name = "C",
     .values = {"bool", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint16_t", "uint16_t", "float", "double",
                "uint8_t", "uint8_t"},
@@ -336,6 +313,7 @@ const Language c11 = {
                "uint8_t", "uint8_t"},
     .signedValues = {nullptr, "int8_t", "int16_t", "int32_t", "int64_t"},
     .index = Element::I64,
+    .suffixF32 = "f",
     .constant = "const $T $v = $e;",
     .variable = "$T $v = $e;",
     .uninitialised = "$T $v;",
@@ -383,14 +361,11 @@ typedef struct {
     .reserved = cReserved,
 };
 
-} // namespace
-
-constinit const llvm::ArrayRef<OpText> opsOfC = cOps;
 constinit const llvm::ArrayRef<Helper> helpersOfC = cHelpers;
 
 Result<std::string> printC(mlir::ModuleOp kernels) {
-  ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(kernels, c11));
-  return completeText(std::move(text), c11);
+  ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(kernels, languageOfC));
+  return completeText(std::move(text), languageOfC);
 }
 
 } // namespace zyx::target

@@ -28,12 +28,12 @@ struct Hole {
 /// The text with its holes filled.
 std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 
-/// The walk over one kernel, of which -zyx-kernel-scalarize has left scalars and views of one dimension: structure in
-/// Printer.cpp, memory and values in PrintValues.cpp.
+/// The walk over one kernel, of which -zyx-kernel-scalarize has left scalars, vectors that the language has, and views
+/// of one dimension: structure in Printer.cpp, memory and values in PrintValues.cpp.
 class KernelPrinter {
 public:
-  /// `privateBytes` is what a thread may have on its own, of a language of threads.
-  KernelPrinter(const Language &language, int64_t privateBytes) : lang(language), mostPrivateBytes(privateBytes) {}
+  /// `stackBytes` is what a thread may have on its own, of a language of threads.
+  KernelPrinter(const Language &language, int64_t stackBytes) : lang(language), mostPrivateBytes(stackBytes) {}
   Status print(kernel::FuncOp func);
   std::string text;
 
@@ -51,43 +51,72 @@ private:
   Status print(kernel::LoadOp load);
   Status print(kernel::StoreOp store);
   Status print(mlir::arith::ConstantOp constant);
-  Status printExtended(mlir::Operation *op);
-  Status printConversion(mlir::Operation *op);
-  Status printExpression(mlir::Operation *op);
+  /// The results of an op, each by its expression; of vectors by that of each lane where they have none together.
+  Status printResults(mlir::Operation *op);
+  /// The lanes of the result, which are named anew.
+  Status printLanes(mlir::Operation *op);
+  /// Expressions by results, of the lanes that `width` and `lane` say.
+  using Texts = llvm::SmallVector<std::string, 2>;
+  Result<Texts> textsOf(mlir::Operation *op);
+  Result<Texts> conversionOf(mlir::Operation *op);
+  /// The double-width product as two values.
+  Result<Texts> extendedOf(mlir::Operation *op);
+  std::string literal(Element element, mlir::Attribute attribute);
 
   static Status refuse(mlir::Operation *op, const llvm::Twine &why);
   Result<Element> elementOf(mlir::Operation *op, mlir::Type type);
   Result<const OpText *> textOf(mlir::Operation *op, Element element);
+  /// What templates say of the types of an op and of its operands, which come as these texts.
+  llvm::SmallVector<Hole> holesOf(Element operand, Element result, llvm::ArrayRef<std::string> operands);
+  Result<std::string> extended(mlir::Operation *op, Element element, const std::string &value);
+  Result<std::string> truncated(mlir::Operation *op, Element element, const std::string &value);
   bool isDead(mlir::Operation *op);
 
   void line(const llvm::Twine &content) { text += std::string(2 * depth, ' ') + content.str() + '\n'; }
   /// Declares a value that has this expression.
   void define(mlir::Value value, Element element, const std::string &expression);
   std::string fresh(const char *prefix) { return prefix + std::to_string(counter++); }
-  const std::string &name(mlir::Value value) { return names[value.getAsOpaquePointer()]; }
+  /// A value, or of a vector the lane at work.
+  std::string name(mlir::Value value) {
+    const std::string &whole = names[value.getAsOpaquePointer()];
+    return width != 1 || lanesOf(value.getType()) == 1 ? whole : laneText(value, lane);
+  }
+  /// A lane of bools is an integer, which is tested where a bool is asked for.
+  std::string laneText(mlir::Value value, size_t which, bool isTested = true);
+  static size_t lanesOf(mlir::Type type) {
+    auto vector = mlir::dyn_cast<mlir::VectorType>(type);
+    return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
+  }
   const std::string &bind(mlir::Value value, std::string text) {
     return names[value.getAsOpaquePointer()] = std::move(text);
   }
   /// A variable for a value, which `other` has, too.
-  void declare(const char *form, mlir::Value value, mlir::Value other, mlir::Value init, Element element,
+  void declare(const char *form, mlir::Value value, mlir::Value other, mlir::Value init, const std::string &type,
                llvm::SmallVectorImpl<std::string> &variables);
-  const char *valueType(Element element) { return lang.values[static_cast<size_t>(element)]; }
+  /// The type of so many elements, and that of signed integers; empty where there is none.
+  std::string valueType(Element element, size_t lanes = 1) { return typeOf(lang.values, element, lanes); }
+  std::string signedType(Element element, size_t lanes) { return typeOf(lang.signedValues, element, lanes); }
+  std::string typeOf(const std::array<const char *, numElements> &names, Element element, size_t lanes);
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
   std::string integer(Element element, uint64_t value);
   std::string indexLiteral(int64_t value) { return integer(lang.index, static_cast<uint64_t>(value)); }
   /// The element that a load or a store is about, and what a load gives where nothing is read.
   std::string elementAt(mlir::Value view, mlir::ValueRange indices);
   std::string zeroOf(Element element);
+  /// A vector of these lanes, of which bools have been tested.
+  std::string make(Element element, llvm::ArrayRef<std::string> lanes, bool isTested = true);
   /// variables = values, as if at once.
   void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
-              llvm::ArrayRef<Element> elements);
-  Status elementsOf(mlir::Operation *op, mlir::TypeRange types, llvm::SmallVectorImpl<Element> &elements);
+              llvm::ArrayRef<std::string> types);
+  Status typesOf(mlir::Operation *op, mlir::TypeRange types, llvm::SmallVectorImpl<std::string> &names);
 
   const Language &lang;
   /// References to its strings stay valid while it grows.
   std::unordered_map<void *, std::string> names;
   llvm::DenseMap<mlir::Operation *, bool> dead;
   unsigned counter = 0, depth = 0;
+  /// How many lanes of vectors a text is about, all of them or one, and which.
+  size_t width = 1, lane = 0;
   int64_t privateBytes = 0;
   const int64_t mostPrivateBytes;
   /// Of a language of threads: those of a workgroup that has a program together, or 1; bytes of scratch memory that

@@ -7,6 +7,7 @@
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -49,6 +50,8 @@ string expand(StringRef text, ArrayRef<Hole> holes) {
 }
 
 Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
+  if (lang.vectors)
+    type = getElementTypeOrSelf(type);
   if (type.isIndex())
     return lang.index;
   if (type.isInteger(1))
@@ -84,7 +87,33 @@ string KernelPrinter::integer(Element element, uint64_t value) {
 
 void KernelPrinter::define(Value value, Element element, const string &expression) {
   const string &made = bind(value, fresh("v"));
-  line(expand(lang.constant, {{'T', valueType(element)}, {'v', made}, {'e', expression}}));
+  line(expand(lang.constant, {{'T', valueType(element, lanesOf(value.getType()))}, {'v', made}, {'e', expression}}));
+}
+
+string KernelPrinter::typeOf(const std::array<const char *, numElements> &names, Element element, size_t lanes) {
+  const char *own = names[static_cast<size_t>(element)];
+  if (lanes == 1 || !lang.vectors)
+    return own ? own : "";
+  return expand(lang.vectors->type, {{'T', element == Element::Bool ? lang.vectors->bools
+                                           : own                    ? own
+                                                                    : ""},
+                                     {'n', std::to_string(lanes)}});
+}
+
+string KernelPrinter::laneText(Value value, size_t which, bool isTested) {
+  const string text = expand(lang.vectors->lane, {{'v', names[value.getAsOpaquePointer()]},
+                                                  {'n', llvm::utohexstr(which, /*LowerCase=*/true)}});
+  return isTested && getElementTypeOrSelf(value).isInteger(1) ? expand(lang.vectors->laneOfBools, {{'e', text}}) : text;
+}
+
+string KernelPrinter::make(Element element, ArrayRef<string> lanes, bool isTested) {
+  SmallVector<string> all(lanes);
+  if (element == Element::Bool && isTested)
+    for (string &each : all)
+      each = expand(lang.vectors->makeBool, {{'e', each}});
+  const string type = valueType(element, lanes.size());
+  // Of one number all lanes are made.
+  return expand(lang.vectors->make, {{'T', type}, {'e', llvm::all_equal(all) ? all[0] : llvm::join(all, ", ")}});
 }
 
 /// True where no printed op needs what this one computes.
@@ -169,6 +198,16 @@ string KernelPrinter::zeroOf(Element element) {
 
 Status KernelPrinter::print(LoadOp load) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(load, load.getType()));
+  const size_t lanes = lanesOf(load.getType());
+  if (lanes != 1) {
+    const string value =
+        expand(lang.vectors->load,
+               {{'v', name(load.getView())}, {'e', name(load.getIndices().front())}, {'n', std::to_string(lanes)}});
+    define(load.getResult(), element,
+           element == Element::Bool ? expand(lang.vectors->loadBools, {{'e', value}, {'T', valueType(element, lanes)}})
+                                    : value);
+    return {};
+  }
   string value = elementAt(load.getView(), load.getIndices());
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
@@ -182,6 +221,16 @@ Status KernelPrinter::print(LoadOp load) {
 
 Status KernelPrinter::print(StoreOp store) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(store, store.getValue().getType()));
+  if (const size_t lanes = lanesOf(store.getValue().getType()); lanes != 1) {
+    const string count = std::to_string(lanes), &value = names[store.getValue().getAsOpaquePointer()];
+    line(expand(
+        lang.vectors->store,
+        {{'v', name(store.getView())},
+         {'e', name(store.getIndices().front())},
+         {'x', element == Element::Bool ? expand(lang.vectors->storeBools, {{'e', value}, {'n', count}}) : value},
+         {'n', count}}));
+    return {};
+  }
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});
@@ -202,32 +251,34 @@ Status KernelPrinter::print(StoreOp store) {
 // Values
 //===----------------------------------------------------------------------===//
 
-Status KernelPrinter::print(arith::ConstantOp constant) {
-  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(constant, constant.getType()));
-  string text;
+string KernelPrinter::literal(Element element, Attribute attribute) {
   const char *form = lang.literals[static_cast<size_t>(element)];
-  Attribute own = constant.getValue();
-  if (auto integer = dyn_cast<IntegerAttr>(own)) {
-    text = element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    return element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
                                     : expand(form, {{'n', std::to_string(integer.getValue().getZExtValue())}});
-    bind(constant, text);
-    return {};
-  }
-  APFloat value = cast<FloatAttr>(own).getValue();
+  APFloat value = cast<FloatAttr>(attribute).getValue();
   APInt bits = value.bitcastToAPInt();
   string hexadecimal = "0x" + llvm::utohexstr(bits.getZExtValue(), /*LowerCase=*/true);
-  if (isSmallFloat(element)) {
-    text = expand(form, {{'n', std::to_string(bits.getZExtValue())}});
-  } else if (!value.isFinite()) {
-    text = expand(element == Element::F32 ? lang.bitsF32 : lang.bitsF64, {{'n', hexadecimal}});
+  if (isSmallFloat(element))
+    return expand(form, {{'n', std::to_string(bits.getZExtValue())}});
+  if (!value.isFinite())
+    return expand(element == Element::F32 ? lang.bitsF32 : lang.bitsF64, {{'n', hexadecimal}});
+  char digits[64];
+  value.convertToHexString(digits, 0, /*UpperCase=*/false, APFloat::rmNearestTiesToEven);
+  string text = expand(form, {{'n', digits}});
+  return value.isNegative() ? "(" + text + ")" : text;
+}
+
+Status KernelPrinter::print(arith::ConstantOp constant) {
+  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(constant, constant.getType()));
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
+    SmallVector<string> lanes;
+    for (Attribute each : dense.getValues<Attribute>())
+      lanes.push_back(literal(element, each));
+    define(constant, element, make(element, lanes));
   } else {
-    char digits[64];
-    value.convertToHexString(digits, 0, /*UpperCase=*/false, APFloat::rmNearestTiesToEven);
-    text = expand(form, {{'n', digits}});
-    if (value.isNegative())
-      text = "(" + text + ")";
+    bind(constant, literal(element, constant.getValue()));
   }
-  bind(constant, text);
   return {};
 }
 
@@ -238,7 +289,7 @@ static string tableName(Operation *op) {
     name += " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     name += " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  if (isa<arith::TruncIOp>(op) && op->getResult(0).getType().isInteger(1))
+  if (isa<arith::TruncIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
     name += " bool";
   return name;
 }
@@ -247,16 +298,66 @@ Result<const OpText *> KernelPrinter::textOf(Operation *op, Element element) {
   string wanted = tableName(op);
   for (ArrayRef<OpText> table : lang.ops)
     for (const OpText &entry : table)
-      if (wanted == entry.op && (entry.elements & just(element)))
+      if (wanted == entry.op && ((width == 1 ? entry.elements : entry.together) & just(element)))
         return &entry;
   return refuse(op, Twine("of ") + shortNames[static_cast<size_t>(element)] + " has no text in " + lang.name);
 }
 
-Status KernelPrinter::printExpression(Operation *op) {
+SmallVector<Hole> KernelPrinter::holesOf(Element operand, Element result, ArrayRef<string> operands) {
+  const auto from = static_cast<size_t>(operand), to = static_cast<size_t>(result);
+  const string type = valueType(result, width), signedOperand = signedType(operand, width);
+  constexpr Element sameWidth[] = {Element::I32, Element::I8,  Element::I16, Element::I32, Element::I64, Element::I16,
+                                   Element::I16, Element::I32, Element::I64, Element::I8,  Element::I8};
+  SmallVector<Hole> holes = {{'T', type},
+                             {'S', signedOperand},
+                             {'F', valueType(operand, width)},
+                             {'I', signedType(sameWidth[from], width)},
+                             {'N', shortNames[from]},
+                             {'R', shortNames[to]},
+                             {'W', widths[from]},
+                             {'f', operand == Element::F32 ? lang.suffixF32 : ""}};
+  // C's casts, or functions of vectors.
+  const auto as = [&](const char *ofVectors, const string &itsType, const string &value) {
+    return width == 1 ? "(" + itsType + ")" + value : expand(ofVectors, {{'T', itsType}, {'0', value}});
+  };
+  for (auto [i, value] : llvm::enumerate(operands)) {
+    holes.push_back({static_cast<char>('0' + i), value});
+    if (i < 2 && !signedOperand.empty())
+      holes.push_back(
+          {static_cast<char>('a' + i), as(lang.vectors ? lang.vectors->reinterpret : "", signedOperand, value)});
+  }
+  const char *convert = !lang.vectors ? "" : operand == Element::Bool ? lang.vectors->number : lang.vectors->convert;
+  holes.push_back({'u', as(convert, type, operands[0])});
+  if (!signedOperand.empty())
+    holes.push_back(
+        {'s', as(convert, type, as(lang.vectors ? lang.vectors->reinterpret : "", signedOperand, operands[0]))});
+  return holes;
+}
+
+Result<string> KernelPrinter::extended(Operation *op, Element element, const string &value) {
+  const char *text = width == 1 ? lang.extend : lang.vectors->extend[static_cast<size_t>(element)];
+  if (!text)
+    return refuse(op, "has no text for vectors");
+  return expand(text, {{'0', value}, {'N', shortNames[static_cast<size_t>(element)]}, {'n', std::to_string(width)}});
+}
+
+Result<string> KernelPrinter::truncated(Operation *op, Element element, const string &value) {
+  const char *text = width == 1 ? lang.truncateF32 : lang.vectors->truncateF32[static_cast<size_t>(element)];
+  if (!text)
+    return refuse(op, "has no text for vectors");
+  return expand(text, {{'0', value}, {'N', shortNames[static_cast<size_t>(element)]}, {'n', std::to_string(width)}});
+}
+
+Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
+  if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
+    return extendedOf(op);
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+    return conversionOf(op);
   if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return refuse(op, Twine("has no text in ") + lang.name);
   // A select is chosen by what it selects.
-  Value decisive = isa<arith::SelectOp>(op) ? op->getOperand(1) : op->getOperand(0);
+  auto select = dyn_cast<arith::SelectOp>(op);
+  Value decisive = op->getOperand(select ? 1 : 0);
   ZYX_ASSIGN_OR_RETURN(Element operand, elementOf(op, decisive.getType()));
   ZYX_ASSIGN_OR_RETURN(Element result, elementOf(op, op->getResult(0).getType()));
   // Arithmetic on small floats is in f32, rounded after each op.
@@ -265,87 +366,133 @@ Status KernelPrinter::printExpression(Operation *op) {
     return refuse(op, "of a small float would be rounded twice");
   Element computed = widened ? Element::F32 : operand;
   ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, computed));
-  const char *signedType = lang.signedValues[static_cast<size_t>(computed)];
-  SmallVector<Hole> holes = {{'T', valueType(result)},
-                             {'S', signedType ? signedType : ""},
-                             {'N', shortNames[static_cast<size_t>(computed)]},
-                             {'R', shortNames[static_cast<size_t>(result)]},
-                             {'W', widths[static_cast<size_t>(computed)]}};
-  for (auto [i, value] : llvm::enumerate(op->getOperands())) {
-    string text = name(value);
-    if (widened)
-      text = expand(lang.extend, {{'0', text}, {'N', shortNames[static_cast<size_t>(operand)]}});
-    holes.push_back({static_cast<char>('0' + i), text});
+  SmallVector<string> operands;
+  for (Value value : op->getOperands()) {
+    operands.push_back(name(value));
+    if (widened) {
+      ZYX_ASSIGN_OR_RETURN(operands.back(), extended(op, operand, operands.back()));
+    }
   }
+  SmallVector<Hole> holes = holesOf(computed, result, operands);
+  // Vectors of bools are as wide as the language has them, and not as what is compared or selected.
+  const auto converted = [&](const string &type, const string &value) {
+    return expand(lang.vectors->convert, {{'T', type}, {'0', value}});
+  };
+  const bool isWide =
+      width != 1 && StringRef(widths[static_cast<size_t>(computed)]) != "32" && computed != Element::Bool;
+  if (isWide && select && isa<VectorType>(select.getCondition().getType()))
+    llvm::find_if(holes, [](const Hole &hole) { return hole.name == '0'; })->text =
+        converted(expand("$I", holes), operands[0]);
   string expression = expand(entry->text, holes);
-  if (widened && isSmallFloat(result))
-    expression = expand(lang.truncateF32, {{'0', expression}, {'N', shortNames[static_cast<size_t>(result)]}});
-  define(op->getResult(0), result, expression);
-  return {};
+  if (isWide && isa<arith::CmpIOp, arith::CmpFOp>(op))
+    expression = converted(valueType(Element::Bool, width), expression);
+  if (widened && isSmallFloat(result)) {
+    ZYX_ASSIGN_OR_RETURN(expression, truncated(op, result, expression));
+  }
+  return Texts{expression};
 }
 
-/// Conversions between types of floats, and of integers to small floats.
-Status KernelPrinter::printConversion(Operation *op) {
+/// Conversions between types of floats, and of integers to floats.
+Result<KernelPrinter::Texts> KernelPrinter::conversionOf(Operation *op) {
   ZYX_ASSIGN_OR_RETURN(Element from, elementOf(op, op->getOperand(0).getType()));
   ZYX_ASSIGN_OR_RETURN(Element to, elementOf(op, op->getResult(0).getType()));
   string value = name(op->getOperand(0));
   bool integers = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
+  if (integers && isSmallFloat(to) && width != 1)
+    return refuse(op, "has no text for vectors");
   if (integers && isSmallFloat(to) && lang.smallFromI64) {
     const bool isSigned = isa<arith::SIToFPOp>(op);
     ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, from));
-    const char *signedType = lang.signedValues[static_cast<size_t>(from)];
     // A bool that is true and signed is -1, by the table.
     const string wide = expand(from == Element::Bool ? entry->text
-                               : isSigned            ? "($T)($S)$0"
-                                                     : "($T)$0",
-                               {{'0', value}, {'T', valueType(Element::I64)}, {'S', signedType ? signedType : ""}});
-    define(op->getResult(0), to,
-           expand(isSigned ? lang.smallFromI64 : lang.smallFromU64,
-                  {{'0', wide}, {'N', shortNames[static_cast<size_t>(to)]}}));
-    return {};
+                               : isSigned            ? "$s"
+                                                     : "$u",
+                               holesOf(from, Element::I64, value));
+    return Texts{expand(isSigned ? lang.smallFromI64 : lang.smallFromU64,
+                        {{'0', wide}, {'N', shortNames[static_cast<size_t>(to)]}})};
   }
   if (integers) {
     // f64 holds every i32, so that rounding is once. What it rounds of an i64 is too large for all
     // small floats but bf16.
     ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, from));
-    const char *signedType = lang.signedValues[static_cast<size_t>(from)];
     Element through = isSmallFloat(to) ? Element::F64 : to;
     const char *text = entry->text;
     if (from == Element::I64 && to == Element::BF16)
       text = isa<arith::SIToFPOp>(op) ? lang.oddFromI64 : lang.oddFromU64;
-    value = expand(text, {{'0', value}, {'T', valueType(through)}, {'S', signedType ? signedType : ""}});
+    value = expand(text, holesOf(from, through, value));
     from = through;
   }
   if (isSmallFloat(from)) {
-    value = expand(lang.extend, {{'0', value}, {'N', shortNames[static_cast<size_t>(from)]}});
+    ZYX_ASSIGN_OR_RETURN(value, extended(op, from, value));
     from = Element::F32;
   }
-  if (isSmallFloat(to)) {
-    const char *form = from == Element::F64 ? lang.truncateF64 : lang.truncateF32;
-    value = expand(form, {{'0', value}, {'N', shortNames[static_cast<size_t>(to)]}});
+  if (isSmallFloat(to) && from != Element::F64) {
+    ZYX_ASSIGN_OR_RETURN(value, truncated(op, to, value));
+  } else if (isSmallFloat(to)) {
+    if (width != 1)
+      return refuse(op, "has no text for vectors");
+    value = expand(lang.truncateF64, {{'0', value}, {'N', shortNames[static_cast<size_t>(to)]}});
   } else if (from != to) {
     ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, from));
-    value = expand(entry->text, {{'0', value}, {'T', valueType(to)}});
+    value = expand(entry->text, holesOf(from, to, value));
   }
-  define(op->getResult(0), to, value);
+  return Texts{value};
+}
+
+Result<KernelPrinter::Texts> KernelPrinter::extendedOf(Operation *op) {
+  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(op, op->getOperand(0).getType()));
+  ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, element));
+  SmallVector<Hole> holes = holesOf(element, element, {name(op->getOperand(0)), name(op->getOperand(1))});
+  // "low part | high part"
+  auto [low, high] = StringRef(entry->text).split('|');
+  return Texts{expand(low, holes), expand(high, holes)};
+}
+
+Status KernelPrinter::printResults(Operation *op) {
+  width = op->getNumResults() == 0 ? 1 : lanesOf(op->getResult(0).getType());
+  const size_t lanes = width;
+  Result<Texts> texts = textsOf(op);
+  width = 1;
+  SmallVector<SmallVector<string>, 2> all(op->getNumResults());
+  for (lane = 0; !texts.isOk() && lane < lanes && lanes != 1; ++lane) {
+    ZYX_ASSIGN_OR_RETURN(const Texts each, textsOf(op));
+    for (auto [own, text] : llvm::zip(all, each))
+      own.push_back(text);
+  }
+  lane = 0;
+  if (lanes == 1)
+    ZYX_RETURN_IF_ERROR(texts.status());
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(op, result.getType()));
+    if (!result.use_empty())
+      define(result, element, texts.isOk() ? (*texts)[i] : make(element, all[i]));
+  }
   return {};
 }
 
-/// The double-width product as two values.
-Status KernelPrinter::printExtended(Operation *op) {
-  ZYX_ASSIGN_OR_RETURN(Element element, elementOf(op, op->getOperand(0).getType()));
-  ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, element));
-  SmallVector<Hole> holes = {{'0', name(op->getOperand(0))},
-                             {'1', name(op->getOperand(1))},
-                             {'T', valueType(element)},
-                             {'S', lang.signedValues[static_cast<size_t>(element)]},
-                             {'W', widths[static_cast<size_t>(element)]}};
-  // "low part | high part"
-  auto [low, high] = StringRef(entry->text).split('|');
-  if (!op->getResult(0).use_empty())
-    define(op->getResult(0), element, expand(low, holes));
-  if (!op->getResult(1).use_empty())
-    define(op->getResult(1), element, expand(high, holes));
+Status KernelPrinter::printLanes(Operation *op) {
+  if (!lang.vectors)
+    return refuse(op, Twine("has no text in ") + lang.name);
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    bind(extract, laneText(extract.getSource(), static_cast<size_t>(extract.getStaticPosition()[0])));
+    return {};
+  }
+  SmallVector<string> lanes;
+  // Lanes of other vectors stay what they are there: bools are not tested to be made again.
+  const bool isPermuted =
+      llvm::all_of(op->getOperands(), [](Value each) { return each.getDefiningOp<vector::ExtractOp>(); });
+  for (Value operand : op->getOperands()) {
+    auto extract = operand.getDefiningOp<vector::ExtractOp>();
+    lanes.push_back(isPermuted ? laneText(extract.getSource(), static_cast<size_t>(extract.getStaticPosition()[0]),
+                                          /*isTested=*/false)
+                               : name(operand));
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    lanes.append(lanesOf(broadcast.getType()) - 1, string(lanes[0]));
+  else if (!isa<vector::FromElementsOp>(op))
+    return refuse(op, Twine("has no text in ") + lang.name);
+  ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(op, op->getResult(0).getType()));
+  define(op->getResult(0), element, make(element, lanes, !isPermuted));
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetOperations.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,31 +26,43 @@ using std::string;
 // Structure
 //===----------------------------------------------------------------------===//
 
-Status KernelPrinter::elementsOf(Operation *op, TypeRange types, SmallVectorImpl<Element> &elements) {
+Status KernelPrinter::typesOf(Operation *op, TypeRange types, SmallVectorImpl<string> &names) {
   for (Type type : types) {
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(op, type));
-    elements.push_back(element);
+    names.push_back(valueType(element, lanesOf(type)));
   }
   return {};
 }
 
-void KernelPrinter::declare(const char *form, Value value, Value other, Value init, Element element,
+void KernelPrinter::declare(const char *form, Value value, Value other, Value init, const string &type,
                             SmallVectorImpl<string> &variables) {
   const string &variable = variables.emplace_back(fresh("a"));
-  line(expand(form, {{'T', valueType(element)}, {'v', variable}, {'e', init ? name(init) : ""}}));
+  width = lanesOf(value.getType());
+  line(expand(form, {{'T', type}, {'v', variable}, {'e', init ? name(init) : ""}}));
+  width = 1;
   bind(value, variable);
   if (other)
     bind(other, variable);
 }
 
-void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, ArrayRef<Element> elements) {
+/// True where the text has the name as a word.
+static bool mentions(StringRef text, StringRef name) {
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if ((at == 0 || !llvm::isAlnum(text[at - 1])) && (end == text.size() || !llvm::isAlnum(text[end])))
+      return true;
+  }
+  return false;
+}
+
+void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, ArrayRef<string> types) {
   SmallVector<string> sources(values);
   for (size_t i = 0; i < variables.size(); ++i)
     // A variable that is read after it is written needs its old value.
     for (size_t j = i + 1; j < variables.size(); ++j)
-      if (sources[j] == variables[i]) {
+      if (mentions(sources[j], variables[i])) {
         string old = fresh("t");
-        line(expand(lang.constant, {{'T', valueType(elements[j])}, {'v', old}, {'e', sources[j]}}));
+        line(expand(lang.constant, {{'T', types[j]}, {'v', old}, {'e', sources[j]}}));
         sources[j] = old;
       }
   for (auto [variable, source] : llvm::zip(variables, sources))
@@ -58,11 +71,11 @@ void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, 
 }
 
 Status KernelPrinter::print(scf::ForOp loop) {
-  SmallVector<Element> elements;
-  ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getResultTypes(), elements));
+  SmallVector<string> types;
+  ZYX_RETURN_IF_ERROR(typesOf(loop, loop.getResultTypes(), types));
   SmallVector<string> variables;
   for (auto [argument, result, init] : llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs()))
-    declare(lang.variable, argument, result, init, elements[variables.size()], variables);
+    declare(lang.variable, argument, result, init, types[variables.size()], variables);
   ZYX_ASSIGN_OR_RETURN(Element counter, elementOf(loop, loop.getInductionVar().getType()));
   string induction = bind(loop.getInductionVar(), fresh("i"));
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
@@ -76,25 +89,25 @@ Status KernelPrinter::print(scf::ForOp loop) {
   ZYX_RETURN_IF_ERROR(print(*loop.getBody()));
   SmallVector<string> values;
   for (Value value : loop.getYieldedValues())
-    values.push_back(name(value));
-  assign(variables, values, elements);
+    values.push_back(names[value.getAsOpaquePointer()]);
+  assign(variables, values, types);
   --depth;
   line(lang.blockEnd);
   return {};
 }
 
 Status KernelPrinter::print(scf::IfOp branch) {
-  SmallVector<Element> elements;
-  ZYX_RETURN_IF_ERROR(elementsOf(branch, branch.getResultTypes(), elements));
+  SmallVector<string> types;
+  ZYX_RETURN_IF_ERROR(typesOf(branch, branch.getResultTypes(), types));
   SmallVector<string> variables;
   for (Value result : branch.getResults())
-    declare(lang.uninitialised, result, {}, {}, elements[variables.size()], variables);
+    declare(lang.uninitialised, result, {}, {}, types[variables.size()], variables);
   auto side = [&](Block &block) -> Status {
     ++depth;
     ZYX_RETURN_IF_ERROR(print(block));
     SmallVector<string> values;
     for (Value value : block.getTerminator()->getOperands())
-      values.push_back(name(value));
+      values.push_back(names[value.getAsOpaquePointer()]);
     for (auto [variable, value] : llvm::zip(variables, values))
       line(expand(lang.assignment, {{'v', variable}, {'e', value}}));
     --depth;
@@ -111,9 +124,9 @@ Status KernelPrinter::print(scf::IfOp branch) {
 }
 
 Status KernelPrinter::print(scf::WhileOp loop) {
-  SmallVector<Element> carried, results;
-  ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getInits().getTypes(), carried));
-  ZYX_RETURN_IF_ERROR(elementsOf(loop, loop.getResultTypes(), results));
+  SmallVector<string> carried, results;
+  ZYX_RETURN_IF_ERROR(typesOf(loop, loop.getInits().getTypes(), carried));
+  ZYX_RETURN_IF_ERROR(typesOf(loop, loop.getResultTypes(), results));
   SmallVector<string> before, after, values;
   for (auto [argument, init] : llvm::zip(loop.getBeforeArguments(), loop.getInits()))
     declare(lang.variable, argument, {}, init, carried[before.size()], before);
@@ -123,13 +136,13 @@ Status KernelPrinter::print(scf::WhileOp loop) {
   ++depth;
   ZYX_RETURN_IF_ERROR(print(*loop.getBeforeBody()));
   for (Value value : loop.getConditionOp().getArgs())
-    values.push_back(name(value));
+    values.push_back(names[value.getAsOpaquePointer()]);
   assign(after, values, results);
   line(expand(lang.breakUnless, {{'e', name(loop.getConditionOp().getCondition())}}));
   ZYX_RETURN_IF_ERROR(print(*loop.getAfterBody()));
   values.clear();
   for (Value value : loop.getYieldOp().getOperands())
-    values.push_back(name(value));
+    values.push_back(names[value.getAsOpaquePointer()]);
   assign(before, values, carried);
   --depth;
   line(lang.blockEnd);
@@ -174,11 +187,9 @@ Status KernelPrinter::print(Operation *op) {
     return print(store);
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return print(constant);
-  if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
-    return printExtended(op);
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
-    return printConversion(op);
-  return printExpression(op);
+  if (isa<vector::VectorDialect>(op->getDialect()))
+    return printLanes(op);
+  return printResults(op);
 }
 
 Status KernelPrinter::print(Block &block) {
@@ -190,16 +201,6 @@ Status KernelPrinter::print(Block &block) {
 static bool isIdentifier(StringRef name) {
   return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') &&
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
-/// True where the text has the name as a word.
-static bool mentions(StringRef text, StringRef name) {
-  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
-    size_t end = at + name.size();
-    if ((at == 0 || !llvm::isAlnum(text[at - 1])) && (end == text.size() || !llvm::isAlnum(text[end])))
-      return true;
-  }
-  return false;
 }
 
 /// Where a kernel is written that finds `buffer` by a view.
@@ -286,7 +287,7 @@ Result<std::string> printKernels(ModuleOp module, const Language &language) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
-    KernelPrinter printer(language, machine ? machine->memory.privateBytes : 0);
+    KernelPrinter printer(language, machine ? machine->memory.stackBytes : 0);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;
   }

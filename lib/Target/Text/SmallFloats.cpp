@@ -24,6 +24,13 @@ namespace {
       {"zyx_" name "_from_u64(",                                                                                       \
        "static inline " type " zyx_" name "_from_u64(ulong x) { return (" type ")zyx_round(x, 0, 0, " shape "); }\n"}
 
+/// The same of a vector with so many lanes.
+#define ZYX_VECTOR_TO_BF16(n)                                                                                          \
+  {"zyx_bf16_from_f32_v" n "(",                                                                                        \
+   "static inline ushort" n " zyx_bf16_from_f32_v" n "(float" n " x) {\n"                                              \
+   "  const uint" n " bits = as_uint" n "(x), quiet = (bits >> 16 & 0x8000u) | 0x7fc0u;\n"                             \
+   "  return convert_ushort" n "(x == x ? (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16 : quiet);\n}\n"}
+
 // Each in front of those that use it.
 constexpr Helper helpers[] = {
     // No step has a denormal of f32, which a device may take for 0.
@@ -36,6 +43,10 @@ constexpr Helper helpers[] = {
 )"},
     {"zyx_bf16_to_f32(", R"(static inline float zyx_bf16_to_f32(ushort x) { return as_float((uint)x << 16); }
 )"},
+    ZYX_VECTOR_TO_BF16("2"),
+    ZYX_VECTOR_TO_BF16("4"),
+    ZYX_VECTOR_TO_BF16("8"),
+    ZYX_VECTOR_TO_BF16("16"),
     {"zyx_f8e4m3fn_to_f32(", R"(static inline float zyx_f8e4m3fn_to_f32(uchar x) {
   const uint exponent = x >> 3 & 15u, rest = x & 7u, sign = (uint)(x & 0x80u) << 24;
   if (exponent == 0)

@@ -1,5 +1,7 @@
 // RUN: split-file %s %t
 // RUN: zyx-opt %t/lanes.mlir -zyx-kernel-scalarize -cse | FileCheck %t/lanes.mlir
+// RUN: zyx-opt %t/parts.mlir -zyx-kernel-scalarize=lanes=4 -cse | FileCheck %t/parts.mlir
+// RUN: not zyx-opt %t/parts.mlir -zyx-kernel-scalarize=lanes=6 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not zyx-opt %t/extract.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/extract.mlir
 // RUN: not zyx-opt %t/insert.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/insert.mlir
 // RUN: not zyx-opt %t/extents.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/extents.mlir
@@ -7,6 +9,56 @@
 // RUN: not zyx-opt %t/reduction.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/reduction.mlir
 // RUN: not zyx-opt %t/peer.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/peer.mlir
 
+// LANES: error: vectors have a power of two of lanes, not 6
+
+//--- parts.mlir
+#all = #kernel.map<[#kernel.block<[64] strides [1]>]>
+#apart = #kernel.map<[#kernel.block<[64] strides [2]>]>
+!f32 = !kernel.buffer<f32, global>
+
+// A vector is as many of four lanes as it takes. A permutation is of lanes, a vector that stays whole is taken as it is,
+// and what lies apart, or may not be there, is read one by one.
+// CHECK-LABEL: kernel.func @together
+// CHECK: %[[V0:.*]] = kernel.load %[[FLAT:.*]][%[[AT:.*]]] : <64xf32, global> -> vector<4xf32>
+// CHECK: %[[NEXT:.*]] = arith.addi %[[AT]], %c4{{.*}} : index
+// CHECK: %[[V1:.*]] = kernel.load %[[FLAT]][%[[NEXT]]] : <64xf32, global> -> vector<4xf32>
+// CHECK: %[[L7:.*]] = vector.extract %[[V1]][3] : f32 from vector<4xf32>
+// CHECK: %[[R0:.*]] = vector.from_elements %[[L7]], {{.*}} : vector<4xf32>
+// CHECK-COUNT-4: kernel.load %{{.*}} : <127xf32, global> -> f32
+// CHECK: %[[W0:.*]] = vector.from_elements {{.*}} : vector<4xf32>
+// CHECK-COUNT-4: kernel.load %{{.*}} : <127xf32, global> -> f32
+// CHECK: arith.addf %[[R0]], %[[W0]] : vector<4xf32>
+// CHECK: %[[B:.*]] = arith.cmpf olt, %[[V0]], %{{.*}} : vector<4xf32>
+// CHECK: %[[ALL:.*]] = arith.ori %[[B]], %{{.*}} : vector<4xi1>
+// CHECK: vector.extract %[[ALL]][0] : i1 from vector<4xi1>
+// CHECK: arith.ori %{{.*}}, %{{.*}} : vector<2xi1>
+// CHECK: %[[SOME:.*]] = arith.ori %{{.*}}, %{{.*}} : i1
+// CHECK: scf.if %[[SOME]] -> (vector<4xf32>, vector<4xf32>) {
+// CHECK: kernel.store %{{.*}} : vector<4xf32>, <64xf32, global>
+// CHECK: vector.extract %{{.*}}[0] : f32 from vector<4xf32>
+// CHECK: kernel.store %{{.*}} mask %{{.*}} : i1 : f32, <64xf32, global>
+// CHECK: kernel.store %[[V0]], %{{.*}} : vector<4xf32>, <64xf32, global>
+kernel.func @together(%x: !f32, %y: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<64xf32, global>
+  %ys = kernel.view %y map #apart : !f32 -> !kernel.view<64xf32, global>
+  %v = kernel.load %xs[%n] : !kernel.view<64xf32, global> -> vector<8xf32>
+  %r = vector.shuffle %v, %v [7, 6, 5, 4, 3, 2, 1, 0] : vector<8xf32>, vector<8xf32>
+  %w = kernel.load %ys[%n] : !kernel.view<64xf32, global> -> vector<8xf32>
+  %s = arith.addf %r, %w : vector<8xf32>
+  %b = arith.cmpf olt, %v, %s : vector<8xf32>
+  %some = vector.reduction <or>, %b : vector<8xi1> into i1
+  %c = scf.if %some -> vector<8xf32> {
+    scf.yield %v : vector<8xf32>
+  } else {
+    scf.yield %s : vector<8xf32>
+  }
+  kernel.store %c, %xs[%c0] : vector<8xf32>, !kernel.view<64xf32, global>
+  kernel.store %c, %xs[%n] mask %b : vector<8xi1> : vector<8xf32>, !kernel.view<64xf32, global>
+  %low = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+  kernel.store %low, %xs[%c0] : vector<4xf32>, !kernel.view<64xf32, global>
+  kernel.return
+}
 //--- lanes.mlir
 #rows = #kernel.map<[#kernel.block<[s0, 64] strides [64, 1] offset 3>]>
 #back = #kernel.map<[#kernel.block<[8, 16] strides [16, -1] offset 15>]>

@@ -47,7 +47,7 @@ kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} 
 // Small floats are bits, computed with in float and rounded after every op.
 // CHECK-LABEL: __kernel void k_halves(__global uchar *m0, ulong o0, ulong s0,
 // CHECK: const ushort [[H:v[0-9]+]] = b0[
-// CHECK: const ushort [[S:v[0-9]+]] = zyx_f16_from_f32(zyx_f16_to_f32([[H]]) + zyx_f16_to_f32((ushort)15360u));
+// CHECK: const ushort [[S:v[0-9]+]] = zyx_f16_from_f32(zyx_f16_to_f32([[H]]) + zyx_f16_to_f32((uint16_t)15360u));
 kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered>} {
   %one = arith.constant 1.0 : f16
   %xs = kernel.view %x[%n] map #rows : !f16 -> !kernel.view<?x64xf16, global>
@@ -134,10 +134,10 @@ kernel.func @small(%x: !f32) attributes {form = #kernel.form<lowered>} {
 
 // A vector is its lanes, which are named one by one: a mask guards each, and nothing is read or written outside.
 // CHECK-LABEL: void k_lanes(
-// CHECK: const bool [[M0:v[0-9]+]] = ((long)0ul < (long)[[N:n0]]);
-// CHECK: const bool [[M1:v[0-9]+]] = ((long)1ul < (long)[[N]]);
+// CHECK: const bool [[M0:v[0-9]+]] = ((long)UINT64_C(0) < (long)[[N:n0]]);
+// CHECK: const bool [[M1:v[0-9]+]] = ((long)UINT64_C(1) < (long)[[N]]);
 // CHECK: const float [[X0:v[0-9]+]] = [[M0]] ? b0[[[I0:v[0-9]+]]] : 0x0p+0f;
-// CHECK: const ulong [[I1:v[0-9]+]] = (ulong)([[I0]] + 1ul);
+// CHECK: const ulong [[I1:v[0-9]+]] = (ulong)([[I0]] + UINT64_C(1));
 // CHECK: const float [[X1:v[0-9]+]] = [[M1]] ? b0[[[I1]]] : 0x0p+0f;
 // CHECK: const float [[Y0:v[0-9]+]] = [[X1]] - [[X0]];
 // CHECK: const float [[Y1:v[0-9]+]] = [[X0]] - [[X1]];

@@ -160,6 +160,15 @@ TEST_F(OpenCLDeviceTest, FewThreadsSuffice) {
   EXPECT_EQ(fake->launchedThreads, 16u);
 }
 
+TEST_F(OpenCLDeviceTest, AProcessorHasARecordOfItsOwn) {
+  fake->type = 2;
+  EXPECT_EQ((*createDevice("opencl"))->target(), "opencl-cpu");
+  // Programs are work items by themselves: a few for each of the four processors.
+  EXPECT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->launchedThreads, 1u);
+  EXPECT_LE(fake->launchedAll, 32u);
+}
+
 TEST_F(OpenCLDeviceTest, EveryCallMayFail) {
   for (const char *call : {"clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clEnqueueMigrateMemObjects",
                            "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clSetKernelArg",

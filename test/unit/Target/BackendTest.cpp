@@ -61,7 +61,7 @@ TEST_F(Backends, EveryRecordHasOne) {
     EXPECT_EQ(found, name == "c"                                 ? "Text/C"
                      : name == "cuda" || name.starts_with("sm_") ? "NVVM"
                      : name.starts_with("gfx")                   ? "ROCDL"
-                     : name == "opencl"                          ? "OpenCL"
+                     : name.starts_with("opencl")                ? "OpenCL"
                      : name == "vulkan"                          ? "SPIRV"
                                                                  : "CPU")
         << name;
@@ -104,7 +104,7 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, which OpenCL C has no text for"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),
-              HasSubstr("has workgroups in clusters, which OpenCL has not"));
+              HasSubstr("needs 2 workgroups of a cluster; target 'opencl' has 1"));
   EXPECT_EQ(refusal("sm_90a", "threads = 32 : i64", roles), "");
 }
 

@@ -43,7 +43,20 @@ TEST(TargetInfo, UnknownNameListsTheRecords) {
   EXPECT_EQ(failure.message(),
             "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64, c, cuda, sm_75, sm_80, sm_86, sm_89, sm_90a, "
-            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, vulkan");
+            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, vulkan, opencl-cpu");
+}
+
+TEST(TargetInfo, OpenCLHasProcessors) {
+  const TargetInfo info = *lookUpTarget("opencl-x86-64-v4"), its = *lookUpTarget("x86-64-v4");
+  EXPECT_EQ(info.name, "opencl-x86-64-v4");
+  EXPECT_EQ(info.device, "opencl");
+  EXPECT_EQ(info.vector.bytes, its.vector.bytes);
+  EXPECT_EQ(info.vector.registers, its.vector.registers);
+  EXPECT_TRUE(info.requiredFeatures.empty());
+  EXPECT_TRUE(lookUpTarget("opencl-sapphirerapids")->matrix.instructions.empty());
+  EXPECT_EQ(lookUpTarget("opencl-cpu")->cores, lookUpTarget("cpu")->cores);
+  for (const char *name : {"opencl-", "opencl-c", "opencl-sm_80", "opencl-opencl", "opencl-z80"})
+    EXPECT_EQ(lookUpTarget(name).status().code(), ErrorCode::NotFound) << name;
 }
 
 TEST(TargetInfo, InstructionSetsAreRecordsOfTheCpu) {

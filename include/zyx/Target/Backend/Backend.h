@@ -101,8 +101,9 @@ Status refuseExternal(kernel::FuncOp kernel, const std::string &reason);
 /// Refuses a kernel whose workgroups are larger than the record's.
 Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
 
-/// The lowering to languages of scalars, where each value is computed once: the emitter takes what is left.
-void addScalarLowering(mlir::OpPassManager &passes);
+/// The lowering to languages of scalars, or of vectors with so many lanes at most, where each value is computed once:
+/// the emitter takes what is left.
+void addScalarLowering(mlir::OpPassManager &passes, unsigned lanes = 1);
 
 /// Refuses a kernel that needs more than one thread a program, or the machine form. `who` runs a program by one.
 Result<kernel::LaunchInfo> checkOneThread(kernel::FuncOp kernel, const std::string &who);

@@ -33,9 +33,13 @@ struct OpText {
   /// "arith.addi"; with the predicate for comparisons: "arith.cmpi slt"; "arith.trunci bool".
   const char *op;
   Elements elements;
-  /// $0, $1, ... are the operands, `$T` is the result's type and `$R` its short name ("i32"); `$S` is
-  /// the signed type of the first operand's element, `$N` its short name and `$W` its width in bits.
+  /// $0, $1, ... are the operands, `$T` is the result's type and `$R` its short name ("i32"); `$F` is the first
+  /// operand's type, `$S` its signed one, `$I` that of signed integers as wide, `$N` its short name, `$W` its width in
+  /// bits and `$f` what ends the names of its functions. `$a` and `$b` are the operands with a sign; `$u` is the first
+  /// one as the result's type, and `$s` that of the first one with a sign.
   const char *text;
+  /// The elements of which vectors are written so, too, in a language that has them.
+  Elements together = 0;
 };
 
 /// A helper of the language's prelude; printed where something printed mentions its name.
@@ -62,6 +66,22 @@ struct ThreadLanguage {
   const char *sharedArray, *scratchArray;
 };
 
+/// What a language of C's family has beside that has vectors of 2, 4 and so on elements. A vector of bools is one of
+/// integers of 32 bits, -1 or 0, and so is a comparison, of integers as wide as what it compares. What has no text for
+/// vectors is written lane by lane.
+struct VectorLanguage {
+  /// The type of `$n` elements of type `$T`; those that bools are.
+  const char *type, *bools;
+  /// Lane `$n` of a vector `$v`, and whether it holds; a vector of type `$T` with lanes `$e`; the lane of a bool `$e`.
+  const char *lane, *laneOfBools, *make, *makeBool;
+  /// `$n` elements of an array `$v` from `$e` on, read, and set to `$x`; bools of such bytes, and bytes of bools `$e`.
+  const char *load, *store, *loadBools, *storeBools;
+  /// A vector `$0` as type `$T` by value, and by bits; bools as numbers of that type.
+  const char *convert, *reinterpret, *number;
+  /// Small floats to f32 and back; null where there is no text.
+  std::array<const char *, numElements> extend, truncateF32;
+};
+
 struct Language {
   const char *name;
   /// Names of types by Element: of values, of elements in memory, and of signed integers (null for
@@ -69,6 +89,8 @@ struct Language {
   std::array<const char *, numElements> values, memory, signedValues;
   /// The element that stands for `index`.
   Element index;
+  /// What ends the names of functions of f32.
+  const char *suffixF32;
 
   /// Statements, one per line. `$T` is a type, `$v` a variable, `$e` an expression, `$n` a number.
   const char *constant;      // a value that never changes
@@ -118,10 +140,11 @@ struct Language {
   llvm::ArrayRef<const char *> reserved;
   /// Of a language whose programs are threads, or are shared by a workgroup's.
   const ThreadLanguage *threads = nullptr;
+  const VectorLanguage *vectors = nullptr;
 };
 
-/// Those of C, for languages that have them from it: with `uint64_t` and `UINT64_C`.
-extern const llvm::ArrayRef<OpText> opsOfC;
+/// C, of which other languages take what they write as C does: with `uint64_t` and `UINT64_C`.
+extern const Language languageOfC;
 extern const llvm::ArrayRef<Helper> helpersOfC;
 /// Conversions of small floats by integers alone: from f32, f64 and integers of 64 bits, and to f32.
 extern const llvm::ArrayRef<Helper> helpersOfSmallFloats;

@@ -23,7 +23,8 @@ bool isVector(Type type) { return isa<VectorType>(type); }
 
 class Scalarizer {
 public:
-  explicit Scalarizer(FuncOp func) : func(func), builder(func.getContext()), loc(func.getLoc()) {}
+  Scalarizer(FuncOp func, size_t mostLanes)
+      : func(func), mostLanes(mostLanes), builder(func.getContext()), loc(func.getLoc()) {}
 
   LogicalResult run() {
     if (failed(rewrite(func.getBody().front())))
@@ -61,18 +62,47 @@ private:
   LogicalResult rewrite(LoadOp load);
   LogicalResult rewrite(StoreOp store);
   LogicalResult rewrite(GatherOp gather);
+  LogicalResult rewrite(vector::ReductionOp reduction);
 
   static size_t numLanes(Type type) {
     return isVector(type) ? static_cast<size_t>(cast<VectorType>(type).getNumElements()) : 1;
   }
+  /// Lanes of a part of a vector: all parts have as many.
+  size_t partLanes(Type type) const {
+    size_t each = mostLanes;
+    while (numLanes(type) % each != 0)
+      each /= 2;
+    return each;
+  }
+  size_t numParts(Type type) const { return numLanes(type) / partLanes(type); }
+  Type partType(Type type) const {
+    const auto each = static_cast<int64_t>(partLanes(type));
+    return each == 1 ? getElementTypeOrSelf(type) : VectorType::get({each}, getElementTypeOrSelf(type));
+  }
   /// Of what is the same for all lanes, the one value.
-  Value laneOf(Value value, size_t lane) { return isVector(value.getType()) ? lanes[value][lane] : value; }
-  void bind(Value value, Value lane) { lanes[value].push_back(lane); }
+  Value partOf(Value value, size_t part) { return isVector(value.getType()) ? parts[value][part] : value; }
+  /// Nothing is folded here: a permutation in steps stays one.
+  Value laneOf(Value value, size_t lane) {
+    const size_t each = partLanes(value.getType());
+    Value part = partOf(value, lane / each);
+    return each == 1 ? part : vector::ExtractOp::create(builder, loc, part, static_cast<int64_t>(lane % each));
+  }
+  void bindPart(Value value, Value part) { parts[value].push_back(part); }
+  /// The next lane of a value, which becomes a part with those around it.
+  void bind(Value value, Value lane) {
+    Values &lanes = waiting[value];
+    lanes.push_back(lane);
+    if (lanes.size() < partLanes(value.getType()))
+      return;
+    bindPart(value, join(lanes));
+    lanes.clear();
+  }
+  Value join(ValueRange lanes);
   Values flatten(ValueRange operands) {
     Values all;
     for (Value operand : operands)
-      for (size_t lane = 0; lane < numLanes(operand.getType()); ++lane)
-        all.push_back(laneOf(operand, lane));
+      for (size_t part = 0; part < numParts(operand.getType()); ++part)
+        all.push_back(partOf(operand, part));
     return all;
   }
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
@@ -87,15 +117,44 @@ private:
   Value ceilDiv(Value x, Value y) { return builder.createOrFold<arith::DivUIOp>(loc, add(x, add(y, index(-1))), y); }
   Value expand(AffineExpr expr, ValueRange symbols);
   Value linear(const Place &place, ValueRange indices, size_t lane);
+  /// Lanes of a load or a store that are one access: those of a part that lie together, and all are there.
+  size_t lanesAtOnce(Type type, const Place &place, Value mask) const {
+    return !mask && !place.strides.empty() && isConstantIntValue(place.strides.back(), 1) ? partLanes(type) : 1;
+  }
 
   FuncOp func;
+  const size_t mostLanes;
   OpBuilder builder;
   Location loc;
-  DenseMap<Value, Values> lanes;
+  /// What a vector is now, and lanes that are no part yet.
+  DenseMap<Value, Values> parts, waiting;
   DenseMap<Value, Place> places;
   SmallVector<Operation *> replaced;
   SmallVector<BlockArgument> replacedArguments;
 };
+
+Value Scalarizer::join(ValueRange lanes) {
+  if (lanes.size() == 1)
+    return lanes.front();
+  const auto type = VectorType::get({static_cast<int64_t>(lanes.size())}, lanes.front().getType());
+  auto first = lanes.front().getDefiningOp<vector::ExtractOp>();
+  SmallVector<Attribute> constants;
+  bool isOne = first && first.getSource().getType() == type;
+  for (auto [i, lane] : llvm::enumerate(lanes)) {
+    auto extract = lane.getDefiningOp<vector::ExtractOp>();
+    isOne = isOne && extract && extract.getSource() == first.getSource() &&
+            extract.getStaticPosition()[0] == static_cast<int64_t>(i);
+    if (auto constant = lane.getDefiningOp<arith::ConstantOp>())
+      constants.push_back(constant.getValue());
+  }
+  if (isOne)
+    return first.getSource();
+  if (constants.size() == lanes.size())
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, constants));
+  if (llvm::all_equal(lanes))
+    return vector::BroadcastOp::create(builder, loc, type, lanes.front());
+  return vector::FromElementsOp::create(builder, loc, type, lanes);
+}
 
 Value Scalarizer::expand(AffineExpr expr, ValueRange symbols) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -173,25 +232,32 @@ LogicalResult Scalarizer::rewrite(SubviewOp subview) {
 
 LogicalResult Scalarizer::rewrite(LoadOp load) {
   const Place &place = places.at(load.getView());
-  for (size_t lane = 0; lane < numLanes(load.getType()); ++lane) {
+  const size_t each = lanesAtOnce(load.getType(), place, load.getMask());
+  for (size_t lane = 0; lane < numLanes(load.getType()); lane += each) {
     Value at = linear(place, load.getIndices(), lane);
-    Value made = LoadOp::create(builder, loc, getElementTypeOrSelf(load.getType()), place.flat, ValueRange(at),
-                                load.getMask() ? laneOf(load.getMask(), lane) : Value(), load.getOther(),
-                                /*axes=*/nullptr, /*in_bounds=*/nullptr, load.getStream());
-    if (isVector(load.getType()))
+    Value made = LoadOp::create(
+        builder, loc, each == 1 ? getElementTypeOrSelf(load.getType()) : partType(load.getType()), place.flat,
+        ValueRange(at), load.getMask() ? laneOf(load.getMask(), lane) : Value(), load.getOther(),
+        /*axes=*/nullptr, /*in_bounds=*/nullptr, load.getStream());
+    if (!isVector(load.getType()))
+      load.replaceAllUsesWith(made);
+    else if (each == 1)
       bind(load, made);
     else
-      load.replaceAllUsesWith(made);
+      bindPart(load, made);
   }
   return success();
 }
 
 LogicalResult Scalarizer::rewrite(StoreOp store) {
   const Place &place = places.at(store.getView());
-  for (size_t lane = 0; lane < numLanes(store.getValue().getType()); ++lane)
-    StoreOp::create(
-        builder, loc, laneOf(store.getValue(), lane), place.flat, ValueRange(linear(place, store.getIndices(), lane)),
-        store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr, store.getStream());
+  const Type type = store.getValue().getType();
+  const size_t each = lanesAtOnce(type, place, store.getMask());
+  for (size_t lane = 0; lane < numLanes(type); lane += each)
+    StoreOp::create(builder, loc, each == 1 ? laneOf(store.getValue(), lane) : partOf(store.getValue(), lane / each),
+                    place.flat, ValueRange(linear(place, store.getIndices(), lane)),
+                    store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr,
+                    store.getStream());
   return success();
 }
 
@@ -273,29 +339,48 @@ FailureOr<bool> Scalarizer::renameLanes(Operation *op) {
   return true;
 }
 
+/// Of integers, whose order does not matter: parts first, then the halves of what is left.
+LogicalResult Scalarizer::rewrite(vector::ReductionOp reduction) {
+  auto combine = [&](Value x, Value y) { return vector::makeArithReduction(builder, loc, reduction.getKind(), x, y); };
+  Value left;
+  for (Value part : flatten(reduction.getVector()))
+    left = left ? combine(left, part) : part;
+  while (isVector(left.getType())) {
+    Values lanes;
+    for (size_t lane = 0; lane < numLanes(left.getType()); ++lane)
+      lanes.push_back(vector::ExtractOp::create(builder, loc, left, static_cast<int64_t>(lane)));
+    const ArrayRef<Value> all = lanes;
+    left = combine(join(all.take_front(all.size() / 2)), join(all.drop_front(all.size() / 2)));
+  }
+  reduction.getResult().replaceAllUsesWith(left);
+  return success();
+}
+
 LogicalResult Scalarizer::rewriteLanes(Operation *op) {
   FailureOr<bool> isRenamed = renameLanes(op);
   if (failed(isRenamed) || *isRenamed)
     return isRenamed;
+  if (auto reduction = dyn_cast<vector::ReductionOp>(op);
+      reduction && reduction.getType().isInteger() && !reduction.getAcc())
+    return rewrite(reduction);
   if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(), isVector))
     return op->emitOpError("has a vector, and is no op on each of its lanes");
-  const size_t count = numLanes(op->getResult(0).getType());
-  for (size_t lane = 0; lane < count; ++lane) {
+  for (size_t part = 0; part < numParts(op->getResult(0).getType()); ++part) {
     OperationState state(loc, op->getName());
     for (Value operand : op->getOperands())
-      state.operands.push_back(laneOf(operand, lane));
+      state.operands.push_back(partOf(operand, part));
     for (Type type : op->getResultTypes())
-      state.types.push_back(getElementTypeOrSelf(type));
+      state.types.push_back(partType(type));
     state.addAttributes(op->getAttrDictionary().getValue());
     Operation *made = builder.create(state);
     for (auto [ours, its] : llvm::zip(op->getResults(), made->getResults()))
-      bind(ours, its);
+      bindPart(ours, its);
   }
   return success();
 }
 
-/// A loop or a branch carries lanes in the place of vectors.
+/// A loop or a branch carries parts in the place of vectors.
 LogicalResult Scalarizer::rewriteRegions(Operation *op) {
   auto hasVectors = [](TypeRange types) { return llvm::any_of(types, isVector); };
   if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ViewType>))
@@ -307,7 +392,7 @@ LogicalResult Scalarizer::rewriteRegions(Operation *op) {
     OperationState state(op->getLoc(), op->getName());
     state.operands = flatten(op->getOperands());
     for (Type type : op->getResultTypes())
-      state.types.append(numLanes(type), getElementTypeOrSelf(type));
+      state.types.append(numParts(type), partType(type));
     state.addAttributes(op->getAttrDictionary().getValue());
     for (Region &region : op->getRegions())
       state.addRegion()->takeBody(region);
@@ -317,8 +402,8 @@ LogicalResult Scalarizer::rewriteRegions(Operation *op) {
       if (!isVector(result.getType()))
         result.replaceAllUsesWith(*next++);
       else
-        for (size_t lane = 0; lane < numLanes(result.getType()); ++lane)
-          bind(result, *next++);
+        for (size_t part = 0; part < numParts(result.getType()); ++part)
+          bindPart(result, *next++);
     }
     replaced.push_back(op);
     op = made;
@@ -330,9 +415,9 @@ LogicalResult Scalarizer::rewriteRegions(Operation *op) {
     for (BlockArgument argument : llvm::to_vector(block.getArguments())) {
       if (!isVector(argument.getType()))
         continue;
-      for (size_t lane = 0; lane < numLanes(argument.getType()); ++lane)
-        bind(argument, block.insertArgument(argument.getArgNumber() + 1 + static_cast<unsigned>(lane),
-                                            getElementTypeOrSelf(argument.getType()), argument.getLoc()));
+      for (size_t part = 0; part < numParts(argument.getType()); ++part)
+        bindPart(argument, block.insertArgument(argument.getArgNumber() + 1 + static_cast<unsigned>(part),
+                                                partType(argument.getType()), argument.getLoc()));
       replacedArguments.push_back(argument);
     }
     if (failed(rewrite(block)))
@@ -391,9 +476,14 @@ LogicalResult Scalarizer::rewrite(Operation *op) {
 }
 
 struct Scalarize : zyx::kernel::impl::ScalarizePassBase<Scalarize> {
+  using ScalarizePassBase::ScalarizePassBase;
   void runOnOperation() override {
     FuncOp func = getOperation();
-    if (!func.getExternal() && failed(Scalarizer(func).run()))
+    if (lanes == 0 || !llvm::isPowerOf2_64(lanes)) {
+      func.emitError("vectors have a power of two of lanes, not ") << lanes.getValue();
+      return signalPassFailure();
+    }
+    if (!func.getExternal() && failed(Scalarizer(func, lanes).run()))
       signalPassFailure();
   }
 };

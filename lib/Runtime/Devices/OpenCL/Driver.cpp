@@ -64,7 +64,6 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   DeviceFound found{platform, ordinal};
   DeviceFacts &facts = found.facts;
   const std::string version = asker.text(deviceVersion);
-  facts.target = "opencl";
   facts.memoryBytes = asker.number(deviceMemory);
   facts.identity = asker.text(deviceName) + ", " + version + ", driver " + asker.text(deviceDriver) + ", " +
                    std::to_string(facts.memoryBytes >> 20) + " MiB";
@@ -75,6 +74,7 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   facts.sharedBytes = asker.number(deviceShared);
   found.largestBytes = asker.number(deviceLargest);
   found.isCPU = asker.number(deviceType) == typeCPU;
+  facts.target = found.isCPU ? "opencl-cpu" : "opencl";
   found.refusal = refusalOf(asker, version);
   if (asker.code != 0)
     found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();

@@ -24,9 +24,8 @@ namespace {
 constexpr const char *buildOptions = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
 /// Longer messages of the driver's compiler are cut.
 constexpr size_t maxLog = 4000;
-/// What a processor runs one after the other, of kernels whose programs are threads. Its compiler makes code for each
-/// number of threads anew.
-constexpr size_t threadsOnCPU = 32;
+/// Work items that share a kernel's programs, for each core of a processor: the last to end is waited for.
+constexpr size_t itemsOfCore = 8;
 
 /// A kernel's arguments are part of the kernel: one launch at a time sets them.
 struct LoadedKernel {
@@ -263,10 +262,12 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
     ZYX_RETURN_IF_ERROR(check(driver.kernelSet(loaded.kernel, index++, sizeof(value), &value)));
   }
   size_t threads = launch.threads;
-  const size_t all = threads * launch.groups;
+  size_t all = threads * launch.groups;
   // Programs that are threads count all of them, however they are grouped.
   if (!loaded.isByGroup)
-    threads = std::min({threads, std::bit_floor(loaded.mostThreads), found.isCPU ? threadsOnCPU : threads});
+    threads = std::min(threads, found.isCPU ? 1 : std::bit_floor(loaded.mostThreads));
+  if (!loaded.isByGroup && found.isCPU)
+    all = std::min(all, itemsOfCore * found.facts.processors);
   return check(driver.launch(native(stream), loaded.kernel, 1, nullptr, &all, &threads, 0, nullptr, nullptr));
 }
 

@@ -69,8 +69,8 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
 def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
   let summary = "Vectors are their lanes, and views are rows of elements";
   let description = [{
-    For languages of scalars. In a kernel of the lowered form each vector becomes as many values, also where loops and
-    branches carry it; each view, allocation and subview becomes one dimension with the stride 1, with the place of an
+    For languages of scalars, or of vectors with few `lanes`. In a kernel of the lowered form each vector becomes as many
+    values, also where loops and branches carry it, or as many vectors of equal length as it takes; each view, allocation and subview becomes one dimension with the stride 1, with the place of an
     element computed in front of its load or store; a gather is loads that are masked where an index is outside; and the
     grid counts programs, of which each computes its indices.
     Lanes that are not known, as those of `vector.extract` at an index, are refused.
@@ -85,7 +85,8 @@ def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
     %v1 = kernel.load %flat[%2] : !kernel.view<2048xf32, global> -> f32
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"lanes", "lanes", "unsigned", "1", "Lanes that a vector may have: a power of two">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
 }
 
 def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp"> {
