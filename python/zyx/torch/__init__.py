@@ -7,7 +7,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from . import _linalg, _movement, _network, _pointwise, _random, _reduction, _special
+from . import _complex, _fourier, _gamma, _linalg, _movement, _network, _pointwise, _polynomials, _random, _reduction, _special, _spectral
 from ._compile import compiled
 from ._lower import OPS, Refused
 

@@ -10,7 +10,8 @@ import torch
 
 from .. import _zyx
 from . import _random
-from ._lower import Refused, aten, expand, reason, walk, where_of
+from ._complex import from_last, to_last
+from ._lower import Refused, aten, conditions, expand, reason, walk, where_of
 
 # Programs of one graph: with open extents each set of them has its own.
 MOST_PROGRAMS = 64
@@ -41,7 +42,9 @@ class Input:
     """How a tensor becomes an argument of a program, and back in it."""
 
     def __init__(self, tensor):
-        self.shape, self.dtype = tuple(tensor.shape), tensor.dtype
+        self.dtype = tensor.dtype
+        tensor = torch.view_as_real(tensor) if self.dtype.is_complex else tensor
+        self.shape = tuple(tensor.shape)
         found = layout_of(self.shape, tensor.stride())
         self.copies = found is None
         self.order, self.repeated = found or (tuple(range(len(self.shape))), ())
@@ -50,6 +53,8 @@ class Input:
     def array(self, tensor):
         """Over the tensor's memory."""
         tensor = tensor.detach()
+        if self.dtype.is_complex:
+            tensor = torch.view_as_real(tensor)
         if self.copies:
             tensor = tensor.contiguous()
         elif not self.is_plain:
@@ -65,6 +70,10 @@ class Input:
         return _from_dlpack(tensor)
 
     def restored(self, array):
+        array = self._ordered(array)
+        return from_last(array) if self.dtype.is_complex else array
+
+    def _ordered(self, array):
         if self.dtype is torch.bool:
             array = array != 0
         if self.is_plain or self.copies:
@@ -89,17 +98,25 @@ class Output:
 
     def __init__(self, meta):
         shape, stride = [int(each) if isinstance(each, int) else None for each in meta.shape], meta.stride()
+        self.is_complex = meta.dtype.is_complex
+        if self.is_complex:
+            shape, stride = [*shape, 2], [*(2 * each for each in stride), 1]
         found = layout_of(shape, stride) if None not in shape and all(isinstance(each, int) for each in stride) else None
         self.order, self.repeated = found or (tuple(range(len(shape))), ())
         self.shape, self.is_plain = shape, self.order == tuple(range(len(shape))) and not self.repeated
 
     def arranged(self, array):
+        array = to_last(array) if self.is_complex else array
         if self.is_plain:
             return array
         key = tuple(slice(0, 1) if axis in self.repeated else slice(None) for axis in range(array.ndim))
         return _zyx._permute(array[key], list(self.order))
 
     def tensor(self, made):
+        made = self._ordered(made)
+        return torch.view_as_complex(made) if self.is_complex else made
+
+    def _ordered(self, made):
         if self.is_plain:
             return made
         back = [0] * len(self.order)
@@ -125,16 +142,18 @@ class Program:
             elif isinstance(leaf, torch.fx.Node) and isinstance(leaf.meta["val"], torch.Tensor):
                 self.made.append(at)
                 self.outputs.append(Output(leaf.meta["val"]))
-        self.others = {}
+        self.others, self.required = {}, []
 
         def flat(arrays):
             rest = iter(arrays)
             given = [each.restored(next(rest)) if isinstance(each, Input) else each for each in self.inputs]
-            with _random.seeded(_random.Seeds(next(rest)) if draws else None):
+            with _random.seeded(_random.Seeds(next(rest)) if draws else None), conditions() as required:
                 results = torch.utils._pytree.tree_leaves(walk(graph, given), is_leaf=lambda each: each is None)
             self.others = {at: result for at, result in enumerate(results)
                            if at not in self.passed and at not in self.made}
-            return [output.arranged(results[at]) for at, output in zip(self.made, self.outputs)]
+            self.required = [refused for _, refused in required]
+            return [output.arranged(results[at]) for at, output in zip(self.made, self.outputs)] + [
+                condition for condition, _ in required]
 
         self.function, self.draws = _zyx._Function(flat, []), draws
 
@@ -146,7 +165,11 @@ class Program:
             seeds = torch.randint(-2**63, 2**63 - 1, (self.draws,), dtype=torch.int64)
             arrays.append(_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64))
         results = [None] * len(self.leaves)
-        for at, output, array in zip(self.made, self.outputs, self.function(arrays)):
+        found = self.function(arrays)
+        for holds, refused in zip(found[len(self.made):], self.required):
+            if not holds:
+                raise Refused(f"zyx.torch: {refused}, which this program has not")
+        for at, output, array in zip(self.made, self.outputs, found):
             tensor = torch.from_dlpack(_export(array, False))
             begin = tensor.data_ptr()
             if begin in begins and tensor.numel():
@@ -159,6 +182,13 @@ class Program:
         for at, other in self.others.items():
             results[at] = other
         return results
+
+
+def _settled(tensor):
+    """With the elements in memory that it has: PyTorch leaves conjugates and negatives to whoever reads them."""
+    if tensor.is_neg():
+        tensor = tensor.resolve_neg()
+    return tensor.resolve_conj() if tensor.is_conj() else tensor
 
 
 class Compiled:
@@ -190,7 +220,7 @@ class Compiled:
             self.graph.erase_node(node)
 
     def __call__(self, *arguments):
-        arguments = [*self.constants, *arguments]
+        arguments = [_settled(each) if isinstance(each, torch.Tensor) else each for each in (*self.constants, *arguments)]
         key = tuple([(each.shape, each.stride()) if isinstance(each, torch.Tensor) else each for each in arguments])
         with self.lock:
             program = self.programs.get(key)

@@ -1,6 +1,7 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From nodes of an ATen graph to expressions of arrays: the table of ops, types, and the walk."""
+import contextlib
 import operator
 import struct
 
@@ -20,8 +21,13 @@ DTYPES = {
     torch.float32: _zyx.float32, torch.float64: _zyx.float64,
 }
 
+# Of complex elements each part is an array (_complex.py).
+PARTS = {torch.complex64: _zyx.float32, torch.complex128: _zyx.float64}
+
 # What computes a node, by its op: a function of the node and its arguments.
 OPS = {}
+# The same where an element is complex.
+COMPLEX = {}
 # What says that it does not: a function of the node that returns a reason, or None.
 LIMITS = {}
 
@@ -30,12 +36,12 @@ class Refused(_zyx.UnsupportedError):
     """What zyx.torch has not."""
 
 
-def op(*targets, limit=None):
+def op(*targets, limit=None, table=OPS):
     """Registers what a node of these ops becomes. `limit` returns a reason where it becomes nothing."""
 
     def register(function):
         for target in targets:
-            OPS[target] = function
+            table[target] = function
             if limit is not None:
                 LIMITS[target] = limit
         return function
@@ -49,7 +55,8 @@ def packets(*overload_packets):
 
 
 def to_dtype(dtype):
-    found = DTYPES.get(dtype)
+    """Of a complex one that of its parts."""
+    found = DTYPES.get(dtype) or PARTS.get(dtype)
     if found is None:
         raise Refused(f"zyx has no elements of {dtype}")
     return found
@@ -179,9 +186,35 @@ def computed_in(node, arguments, kind=KIND.DEFAULT):
     return to_dtype(elementwise_dtypes(*[meta_of(each) for each in arguments], type_promotion_kind=kind)[0])
 
 
+def component_of(node, arguments):
+    """The same of complex numbers: the dtype of their parts."""
+    return to_dtype(elementwise_dtypes(*[meta_of(each) for each in arguments], type_promotion_kind=KIND.DEFAULT)[0])
+
+
 def operand(x, dtype):
     """An argument, an array or a number, as an array of a dtype. Of two casts the first rounds."""
     return cast(x, dtype) if isinstance(x, Array) else full((), x, dtype)
+
+
+# What data may break
+
+_conditions = None
+
+
+@contextlib.contextmanager
+def conditions():
+    """Collects what must be true at run time: pairs of an array of bools and what is refused where one is false."""
+    global _conditions
+    before, _conditions = _conditions, []
+    try:
+        yield _conditions
+    finally:
+        _conditions = before
+
+
+def require(condition, refused):
+    """A program is for some data alone: a call with other data raises, and gives no wrong answer."""
+    _conditions.append((_zyx._all(reshape(condition, (condition.size,)), [0], False), refused))
 
 
 # The walk
@@ -200,21 +233,35 @@ def _has_tensor(node):
                for each in node.all_input_nodes)
 
 
+def tensors_of(node):
+    """What is known of the tensors that a node takes and makes."""
+    for value in [node.meta.get("val")] + [each.meta.get("val") for each in node.all_input_nodes]:
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(each, torch.Tensor):
+                yield each
+
+
+def is_complex(node):
+    return any(each.dtype.is_complex for each in tensors_of(node))
+
+
+def table_of(node):
+    return COMPLEX if is_complex(node) else OPS
+
+
 def reason(node):
     """Why a node is not computed, or None."""
     if node.op != "call_function" or node.target is operator.getitem or is_number(node):
         return None
-    if node.target not in OPS:
-        return "is not one of zyx.torch"
-    for value in [node.meta.get("val")] + [each.meta.get("val") for each in node.all_input_nodes]:
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(each, torch.Tensor):
-                if each.dtype not in DTYPES:
-                    return f"has elements of {each.dtype}, which zyx has not"
-                if each.layout is not torch.strided or each.is_quantized:
-                    return "has a tensor that is not strided"
-                if each.device.type != "cpu":
-                    return f"has a tensor on '{each.device}'; this version computes on the host"
+    if node.target not in table_of(node):
+        return "is not one of zyx.torch" + (" for complex elements" if node.target in OPS else "")
+    for each in tensors_of(node):
+        if each.dtype not in DTYPES and each.dtype not in PARTS:
+            return f"has elements of {each.dtype}, which zyx has not"
+        if each.layout is not torch.strided or each.is_quantized:
+            return "has a tensor that is not strided"
+        if each.device.type != "cpu":
+            return f"has a tensor on '{each.device}'; this version computes on the host"
     limit = LIMITS.get(node.target)
     return limit(node) if limit is not None else None
 
@@ -242,7 +289,7 @@ def walk(graph, arguments):
             values[node] = _number(node, of) if node.target is not operator.getitem else of(node.args[0])[node.args[1]]
         else:
             try:
-                found = OPS[node.target](node, *of(node.args), **of(node.kwargs))
+                found = table_of(node)[node.target](node, *of(node.args), **of(node.kwargs))
             except (Refused, _zyx.UnsupportedError) as error:
                 raise Refused(f"{node.target}{where_of(node)}: {error}") from error
             values[node] = _checked(node, found)
@@ -271,4 +318,7 @@ def _as_meta(node, array, meta):
     shape = tuple(meta.shape)
     if len(shape) != array.ndim or any(isinstance(a, int) and a != b for a, b in zip(shape, array.shape)):
         raise AssertionError(f"zyx.torch: {node.target} of shape {shape} was made with shape {array.shape}")
-    return cast(array, to_dtype(meta.dtype))
+    dtype = to_dtype(meta.dtype)
+    if isinstance(array, Array) == meta.dtype.is_complex:
+        raise AssertionError(f"zyx.torch: {node.target} was made of {'real' if meta.dtype.is_complex else 'complex'} elements")
+    return array.map(lambda part: cast(part, dtype)) if meta.dtype.is_complex else cast(array, dtype)

@@ -104,12 +104,6 @@ def round_decimals(node, x, *, decimals):
     return cast(F.round(y * scale) / scale if decimals > 0 else F.round(y / scale) * scale, x.dtype)
 
 
-@op(aten.erfc.default)
-def erfc(node, x):
-    x = cast(x, computed_in(node, node.args[:1], KIND.INT_TO_FLOAT))
-    return 1.0 - F.erf(x)
-
-
 # Two operands
 
 

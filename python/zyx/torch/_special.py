@@ -139,10 +139,10 @@ def _angles(function):
     return mean
 
 
-def _series(order, x, signs):
+def _series(order, x, signs, count=14):
     """Sums of the even and the odd terms of a series in 1 / 8x."""
     sums, term = [full((), 1, float64), full((), 0, float64)], full((), 1, float64)
-    for k in range(1, 14):
+    for k in range(1, count):
         term = term * ((4 * order * order - (2 * k - 1)**2) / (8 * k)) / x
         sums[k % 2] = sums[k % 2] + term * float(signs(k))
     return sums
@@ -189,3 +189,142 @@ def spherical(x):
     y = where(x == 0, 1.0, x)
     found = where(F.abs(x) == math.inf, 0.0, F.sin(y) / y)
     return where(x == 0, 1.0, found)
+
+
+# Bessel functions of the second kind: power series with harmonic numbers up to NEAR, where terms do not cancel yet
+
+NEAR, NEAR_K = 12.0, 2.0
+EULER = 0.57721566490153286
+
+
+def _power_series(order, x, sign, weights):
+    """Sums of (sign * (x / 2)^2)^k / (k! (k + order)!) by each of the lists of weights."""
+    square, term = x * x * (0.25 * sign), full(x.shape, 1, float64)
+    sums = [full(x.shape, 0, float64) for _ in weights]
+    for k in range(max(map(len, weights))):
+        if k:
+            term = term * square * (1 / (k * (k + order)))
+        sums = [total + term * each[k] for total, each in zip(sums, weights)]
+    return sums if order == 0 else [total * x * 0.5 for total in sums]
+
+
+def _harmonic(order, count):
+    """psi(k + 1) + psi(k + 1 + order), halved."""
+    harmonic = [sum(1 / i for i in range(1, k + 1)) for k in range(count + 1)]
+    return [(harmonic[k] + harmonic[k + order]) / 2 - EULER for k in range(count)]
+
+
+def _second(order, x, sign, count):
+    """log(x / 2) times the function of the first kind, less a sum with harmonic numbers."""
+    plain, weighted = _power_series(order, x, sign, [[1.0] * count, _harmonic(order, count)])
+    return F.log(x * 0.5) * plain - weighted
+
+
+def _y(order, x):
+    near = where((x > 0) & (x < NEAR), x, 1.0)
+    close = _second(order, near, -1.0, 40) * (2 / math.pi)
+    close = close - 2 / math.pi / near if order else close
+    far = _zyx.maximum(x, NEAR)
+    even, odd = _series(order, far, lambda k: (-1)**(k // 2), 20)
+    phase = far - (order / 2 + 0.25) * math.pi
+    found = where(x < NEAR, close, (F.sin(phase) * even + F.cos(phase) * odd) * F.sqrt(2 / math.pi / far))
+    return where(x == 0, -math.inf, where(x < 0, math.nan, where(x == x, found, x)))
+
+
+def _scaled_k(order, x):
+    """exp(x) K(x)."""
+    near = where((x > 0) & (x < NEAR_K), x, 1.0)
+    close = _second(order, near, 1.0, 24)
+    close = (1.0 / near + close if order else -close) * F.exp(near)
+    # The integral of exp(-x (cosh(t) - 1)) cosh(order t), whose trapezoids have all digits.
+    middle, step = _zyx.minimum(_zyx.maximum(x, NEAR_K), LARGE), 0.08
+    t = cast(_zyx._arange(0, 50, 1, _zyx.int64), float64) * step
+    part = F.exp(_zyx._unsqueeze(middle, -1) * (1.0 - F.cosh(t))) * (F.cosh(t) if order else 1.0)
+    mean = (_zyx._sum(part, [x.ndim], False) - 0.5) * step
+    far = _zyx.maximum(x, LARGE)
+    even, odd = _series(order, far, lambda k: 1)
+    found = where(x < NEAR_K, close, where(x < LARGE, mean, (even + odd) * F.sqrt(math.pi / 2 / far)))
+    return where(x == 0, math.inf, where(x < 0, math.nan, where(x == x, found, x)))
+
+
+special(aten.special_bessel_y0.default)(lambda x: _y(0, x))
+special(aten.special_bessel_y1.default)(lambda x: _y(1, x))
+special(aten.special_scaled_modified_bessel_k0.default)(lambda x: _scaled_k(0, x))
+special(aten.special_scaled_modified_bessel_k1.default)(lambda x: _scaled_k(1, x))
+special(aten.special_modified_bessel_k0.default)(lambda x: _scaled_k(0, x) * F.exp(-x))
+special(aten.special_modified_bessel_k1.default)(lambda x: _scaled_k(1, x) * F.exp(-x))
+
+
+@special(aten.special_airy_ai.default)
+def airy(x):
+    """By its power series between two bounds, and by its asymptotic ones outside."""
+    low, high = -8.0, 5.5
+    near = _zyx.minimum(_zyx.maximum(x, low), high)
+    cube, f, g = near * near * near, full(x.shape, 1, float64), near
+    even, odd = f, g
+    for k in range(1, 60):
+        f, g = f * cube * (1 / ((3 * k - 1) * (3 * k))), g * cube * (1 / ((3 * k) * (3 * k + 1)))
+        even, odd = even + f, odd + g
+    close = even * (1 / (3**(2 / 3) * math.gamma(2 / 3))) - odd * (1 / (3**(1 / 3) * math.gamma(1 / 3)))
+    size = _zyx.maximum(where(x > 0, x, -x), high)
+    zeta = _zyx.pow(size, 1.5) * (2 / 3)
+    scale = 1.0 / (math.sqrt(math.pi) * _zyx.pow(size, 0.25))
+    coefficients = [1.0]
+    for k in range(1, 16):
+        coefficients.append(coefficients[-1] * (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / (216 * k * (2 * k - 1)))
+    inverse = 1.0 / zeta
+    right = 0.5 * scale * F.exp(-zeta) * polynomial([(-1)**k * c for k, c in enumerate(coefficients)], inverse)
+    square = inverse * inverse
+    p = polynomial([(-1)**k * c for k, c in enumerate(coefficients[0::2])], square)
+    q = polynomial([(-1)**k * c for k, c in enumerate(coefficients[1::2])], square) * inverse
+    phase = zeta - math.pi / 4
+    left = scale * (F.cos(phase) * p + F.sin(phase) * q)
+    return where(x != x, x, where(x > high, right, where(x < low, left, close)))
+
+
+# What is made of the error function
+
+
+def scaled_erfc(x):
+    """exp(x^2) erfc(x): trapezoids of an integral, with what its pole adds to them."""
+    size, step = F.abs(x), 0.5
+    far = _zyx.maximum(size, 0.5)
+    square = far * far
+    total = 0.5 / square
+    for k in range(1, 14):
+        total = total + math.exp(-(k * step)**2) / (square + (k * step)**2)
+    below = _zyx.minimum(far, math.pi / step)
+    pole = where(far < math.pi / step, 2.0 * F.exp(below * below) / F.expm1(below * (2 * math.pi / step)), 0.0)
+    found = far * (2 * step / math.pi) * total - pole
+    near = _zyx.minimum(size, 0.5)
+    found = where(size < 0.5, F.exp(near * near) * (1.0 - F.erf(near)), found)
+    found = where(size > 1e100, 1 / math.sqrt(math.pi) / far, found)
+    return where(x < 0, 2.0 * F.exp(x * x) - found, found)
+
+
+special(prims.erfcx.default, aten.special_erfcx.default)(scaled_erfc)
+
+
+@special(aten.erfc.default)
+def erfc(x):
+    # From 1 - erf() small ones would have no digits.
+    size = F.abs(x)
+    far = scaled_erfc(_zyx.maximum(size, 0.5)) * F.exp(-(size * size))
+    far = where(size == math.inf, 0.0, far)
+    return where(size < 0.5, 1.0 - F.erf(x), where(x < 0, 2.0 - far, far))
+
+
+@special(prims.ndtri.default, aten.special_ndtri.default)
+def ndtri(p):
+    """Newton's steps for the logarithm of the smaller tail, from a bound on."""
+    tail = _zyx.minimum(p, 1.0 - p)
+    inside = tail > 0
+    safe = where(inside, tail, 0.25)
+    logarithm = F.log(safe)
+    y = F.sqrt(_zyx.maximum(-2.0 * (logarithm + math.log(2)), 0.0))
+    for _ in range(8):
+        scaled = scaled_erfc(y * math.sqrt(0.5))
+        y = y + (F.log(scaled * 0.5) - y * y * 0.5 - logarithm) * scaled * math.sqrt(math.pi / 2)
+    found = where(p < 0.5, -y, y)
+    found = where(p == 0, -math.inf, where(p == 1, math.inf, found))
+    return where((p < 0) | (p > 1) | (p != p), math.nan, found)
