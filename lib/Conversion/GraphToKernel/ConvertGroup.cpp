@@ -12,6 +12,7 @@
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/InsideGathers.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
@@ -258,6 +259,11 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
   AxisList viewAxes = ordered.sort(axes.getGatherAxes(op));
   kernel::MapAttr map = axes.getGatherMap(leaf->map, op.getX(), op.getDim(), viewAxes);
   Value view = createView(loc, buffers.lookup(leaf->root), map, element);
+  // Lowerings see a bound, and emit no test.
+  if (op->hasAttr(insideAttrName) && extent > 0) {
+    Value last = createSplat(builder, loc, type.clone(i64), builder.getI64IntegerAttr(extent - 1));
+    chosen = arith::MinUIOp::create(builder, loc, chosen, last);
+  }
   SmallVector<Value> indices = {chosen};
   for (unsigned axis : viewAxes) {
     Value own = emitIota(loc, axis, i64).value;
