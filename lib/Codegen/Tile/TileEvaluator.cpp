@@ -388,11 +388,12 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value 
   return branch.getResult(0);
 }
 
-/// Whether an index is at most a number below `extent`, by the op that makes it.
-static bool isBelow(Value index, int64_t extent) {
-  while (index.getDefiningOp<arith::IndexCastOp>())
-    index = index.getDefiningOp()->getOperand(0);
-  auto least = index.getDefiningOp<arith::MinUIOp>();
+/// Whether a tile of indices is at most a number below `extent`, by the op that makes it. The tile tells it even where
+/// its elements are kept in memory.
+static bool isBelow(Value tile, int64_t extent) {
+  while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(tile.getDefiningOp()))
+    tile = tile.getDefiningOp()->getOperand(0);
+  auto least = tile.getDefiningOp<arith::MinUIOp>();
   APInt limit;
   return least && extent > 0 &&
          (matchPattern(least.getRhs(), m_ConstantInt(&limit)) || matchPattern(least.getLhs(), m_ConstantInt(&limit))) &&
@@ -439,7 +440,7 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
     Value inside;
     for (auto [dim, index] : llvm::enumerate(indices)) {
       Value i = index;
-      const bool isKnown = isBelow(index, type.getDimSize(dim));
+      const bool isKnown = isBelow(gather.getIndices()[dim], type.getDimSize(dim));
       if (isa<VectorType>(i.getType()))
         i = vector::ExtractOp::create(builder, loc, i, OpFoldResult(lane));
       if (!i.getType().isIndex())
@@ -501,7 +502,7 @@ Value TileEvaluator::gatherLanes(GatherOp gather, ArrayRef<Value> indices, Point
   for (auto [dim, index] : llvm::enumerate(indices)) {
     int64_t extent = view.getType().getDimSize(dim);
     LaneIndex lane;
-    bool isKnown = isBelow(index, extent);
+    bool isKnown = isBelow(gather.getIndices()[dim], extent);
     if (std::optional<LaneIndex> counted = countedIndex(gather.getIndices()[dim], point)) {
       lane = *counted;
       IotaOp iota = countsAlongAxis(gather.getIndices()[dim]);
