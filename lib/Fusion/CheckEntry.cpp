@@ -7,6 +7,7 @@
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
+#include "zyx/Dialect/Graph/Analysis/InsideGathers.h"
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
@@ -45,7 +46,7 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       for (Operation &op : *block)
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
                                zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
-                               runsAttrName, scatterPartsAttrName, segmentsAttrName})
+                               runsAttrName, scatterPartsAttrName, segmentsAttrName, insideAttrName})
           op.removeAttr(note);
   }
 };

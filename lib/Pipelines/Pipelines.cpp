@@ -212,6 +212,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createPartReductionsPass({turn}));
     entry.addPass(fusion::createNormalizeViewsPass());
     entry.addPass(fusion::createOrderGatheredPass());
+    if (join)
+      entry.addPass(fusion::createJoinGathersPass());
     entry.addPass(fusion::createSinkJoinedReshapesPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));

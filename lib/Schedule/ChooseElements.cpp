@@ -42,8 +42,10 @@ public:
     int64_t left = draft.elementsPerProgram(target.hasSubgroups() && !parallel.empty() ? std::optional(parallel.back())
                                                                                        : std::nullopt);
     if (auto square = transposedAxes(parallel)) {
+      auto [read, written, isGathered] = *square;
+      if (isGathered)
+        return chooseGathered(parallel, read, written);
       // The next program reads on where the last one ended.
-      auto [read, written] = *square;
       for (Axis axis : parallel)
         if (axis != read && axis != written)
           draft.grid(axis, 1);
@@ -165,8 +167,36 @@ private:
     return isFound && written != parallel.back() ? written : std::nullopt;
   }
 
-  /// The axes along which a load and the first store are contiguous, where those are two.
-  std::optional<std::pair<Axis, Axis>> transposedAxes(ArrayRef<Axis> parallel) {
+  /// What is gathered is found in caches, in whatever order it is read. A program writes runs of a page or more, few of
+  /// them at once: each write of a line waits until the line is there, and lines that follow each other are fetched
+  /// ahead.
+  void chooseGathered(ArrayRef<Axis> parallel, Axis read, Axis written) {
+    constexpr int64_t pageBytes = 4096;
+    StoreOp store = draft.stores.front();
+    auto view = store.getView().getDefiningOp<ViewOp>();
+    const auto width =
+        static_cast<int64_t>(llvm::divideCeil(view.getType().getElementType().getIntOrFloatBitWidth(), 8));
+    // What stands behind a row that is written: the next one.
+    std::optional<Axis> next;
+    for (auto [stride, axis] : llvm::zip(view.getMap().front().getStrides(), axes.of(store.getValue())))
+      if (BlockAttr::constant(stride) == axes.extent(written) && axis != read && axes.extent(axis) > 1)
+        next = axis;
+    const int64_t columns = std::min(axes.extent(written), pageBytes / width);
+    for (Axis axis : parallel)
+      if (axis != read && axis != written)
+        draft.grid(axis,
+                   axis == next ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1)) : 1);
+    draft.grid(read, static_cast<int64_t>(target.lanes(4)));
+    draft.grid(written, columns);
+  }
+
+  struct Transposed {
+    Axis read, written;
+    bool isGathered = false;
+  };
+
+  /// The axes along which a load or a gather and the first store are contiguous, where those are two.
+  std::optional<Transposed> transposedAxes(ArrayRef<Axis> parallel) {
     auto contiguous = [&](Value view, Value tile, int64_t apart, int64_t fewest) -> std::optional<Axis> {
       auto op = view.getDefiningOp<ViewOp>();
       if (!op || !op.getMap().isSingleBlock())
@@ -185,13 +215,13 @@ private:
       if (std::optional<Axis> rows =
               contiguous(load.getView(), load.getResult(), 1, target.hasSubgroups() ? fewestOfSubgroup : readTile);
           rows && *rows != *columns && axes.contains(load.getResult(), *columns))
-        return std::pair(*rows, *columns);
+        return Transposed{*rows, *columns};
     if (!target.hasSubgroups())
       for (GatherOp gather : draft.gathers)
         for (Axis axis : parallel)
           if (axis != *columns && axes.extent(axis) >= readTile && draft.gathersAlong(gather, axis) &&
               axes.contains(gather.getResult(), *columns))
-            return std::pair(axis, *columns);
+            return Transposed{axis, *columns, /*isGathered=*/true};
     // Of a copy of every second element, as a convolution with stride reads, a thread reads whole sectors, too.
     constexpr int64_t every = 2, fewest = 14;
     if (target.hasSubgroups() && draft.loads.size() == 1 && draft.stores.size() == 1 &&
@@ -199,7 +229,7 @@ private:
       if (std::optional<Axis> rows =
               contiguous(draft.loads.front().getView(), draft.loads.front().getResult(), every, fewest);
           rows && *rows != *columns)
-        return std::pair(*rows, *columns);
+        return Transposed{*rows, *columns};
     return std::nullopt;
   }
 

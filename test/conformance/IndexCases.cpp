@@ -136,6 +136,40 @@ static void addGatherForms(std::vector<Case> &cases) {
              }
              return std::vector<NodeId>{b.cast(y, dtype)};
            }});
+  // All places are known and exist: rows and columns are gathered at once where channels come last in memory. Nearest
+  // and linear, one to three dimensions.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64})
+    for (const int64_t channels : {20, 70, 96})
+      for (const int64_t dims : {2, 3})
+        for (const bool isLinear : {false, true})
+          cases.push_back({"gather.joined." + std::to_string(dims) + (isLinear ? ".linear." : ".nearest.") +
+                               std::to_string(channels) + "." + std::string(toString(dtype)),
+                           [=](Builder &b) {
+                             const DType wide = accumulatorType(dtype);
+                             const Shape shape = dims == 2 ? Shape{2, 9, 7, channels} : Shape{2, 4, 5, 6, channels};
+                             const Shape large = dims == 2 ? Shape{18, 23} : Shape{7, 5, 12};
+                             NodeId y = b.x(dtype, shape);
+                             y = b.permute(y, dims == 2 ? Shape{0, 3, 1, 2} : Shape{0, 4, 1, 2, 3});
+                             y = b.cast(y, wide);
+                             for (int64_t each = 0; each < dims; ++each) {
+                               const int64_t dim = 2 + each, extent = large[static_cast<size_t>(each)];
+                               const int64_t old = b.type(y).shape[static_cast<size_t>(dim)];
+                               const NodeId at = b.iota({DType::I64, {extent}}, 0);
+                               const NodeId low = b.div(b.mul(at, b.like(at, static_cast<double>(old))),
+                                                        b.like(at, static_cast<double>(extent)));
+                               const NodeId first = b.gather(y, low, dim);
+                               if (!isLinear) {
+                                 y = first;
+                                 continue;
+                               }
+                               const NodeId high = b.binary(BinaryKind::Min, b.add(low, b.like(low, 1)),
+                                                            b.like(low, static_cast<double>(old - 1)));
+                               const NodeId second = b.gather(y, high, dim);
+                               const NodeId weight = b.along(b.x(wide, {extent}), b.type(first).shape, dim);
+                               y = b.add(first, b.mul(weight, b.sub(second, first)));
+                             }
+                             return std::vector<NodeId>{b.cast(y, dtype)};
+                           }});
   // Few elements of what is computed: of a row's log-softmax, and of what lies along several dimensions; outside, too.
   cases.push_back({"gather.of-computed", [](Builder &b) {
                      const NodeId x = b.x(DType::BF16, {9, 130}), y = b.x(DType::F32, {4, 3, 50});

@@ -497,6 +497,25 @@ def OrderGatheredPass : Pass<"zyx-fusion-order-gathered", "::mlir::func::FuncOp"
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def JoinGathersPass : Pass<"zyx-fusion-join-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Gather rows and columns at once";
+  let description = [{
+    On a processor, what is gathered along one dimension, and then perhaps computed element by element, and gathered along the next one is not
+    stored in between, if places are known and what is contiguous in memory is not gathered: both dimensions are one, in which a
+    gather picks. At most 8 additions and multiplications are computed again for each place. All gathers whose places are known to exist are noted
+    (`zyx.inside`): their kernels need not look.
+
+    ```mlir
+    %1 = graph.gather %x[%i] dim = 1 : (tensor<2x14x14x64xf32>, tensor<28xi64>) -> tensor<2x28x14x64xf32>
+    %2 = graph.gather %1[%j] dim = 2 : (tensor<2x28x14x64xf32>, tensor<28xi64>) -> tensor<2x28x28x64xf32>
+    // becomes
+    %1 = graph.reshape %x : tensor<2x14x14x64xf32> -> tensor<2x196x64xf32>
+    %2 = graph.gather %1[%ij] dim = 1 {zyx.inside} : (tensor<2x196x64xf32>, tensor<28x28xi64>) -> tensor<2x28x28x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def PartRowsPass : Pass<"zyx-fusion-part-rows", "::mlir::func::FuncOp"> {
   let summary = "Part rows that are summed up both along and across";
   let description = [{

@@ -388,6 +388,29 @@ Value TileEvaluator::loadThroughMap(ViewOp view, ArrayRef<Value> indices, Value 
   return branch.getResult(0);
 }
 
+/// Whether a tile of indices is at most a number below `extent`, by the op that makes it. The tile tells it even where
+/// its elements are kept in memory.
+static bool isBelow(Value tile, int64_t extent) {
+  while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(tile.getDefiningOp()))
+    tile = tile.getDefiningOp()->getOperand(0);
+  auto least = tile.getDefiningOp<arith::MinUIOp>();
+  APInt limit;
+  return least && extent > 0 &&
+         (matchPattern(least.getRhs(), m_ConstantInt(&limit)) || matchPattern(least.getLhs(), m_ConstantInt(&limit))) &&
+         limit.ult(static_cast<uint64_t>(extent));
+}
+
+/// Whether all numbers that an iota counts are below `extent`: on their own, or behind where a program of the grid
+/// begins.
+static bool countsBelow(IotaOp iota, const Axes &axes, Axis axis, Value base, int64_t extent) {
+  if (!iota.getBase())
+    return axes.extent(axis) <= extent;
+  auto begin = dyn_cast<BlockArgument>(base);
+  auto grid = begin ? dyn_cast<GridOp>(begin.getOwner()->getParentOp()) : GridOp();
+  std::optional<int64_t> all = grid ? getConstantIntValue(grid.getMixedExtents()[begin.getArgNumber()]) : std::nullopt;
+  return all && *all <= extent;
+}
+
 FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
   if (failed(checkMap(gather, gather.getView())))
     return failure();
@@ -417,10 +440,15 @@ FailureOr<Value> TileEvaluator::evaluateGather(GatherOp gather, Point &point) {
     Value inside;
     for (auto [dim, index] : llvm::enumerate(indices)) {
       Value i = index;
+      const bool isKnown = isBelow(gather.getIndices()[dim], type.getDimSize(dim));
       if (isa<VectorType>(i.getType()))
         i = vector::ExtractOp::create(builder, loc, i, OpFoldResult(lane));
       if (!i.getType().isIndex())
         i = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), i);
+      if (isKnown) {
+        at.push_back(i);
+        continue;
+      }
       Value extent = constantIndex(type.getDimSize(dim), loc);
       // Negative indices are large when read as unsigned.
       Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, i, extent);
@@ -474,25 +502,31 @@ Value TileEvaluator::gatherLanes(GatherOp gather, ArrayRef<Value> indices, Point
   for (auto [dim, index] : llvm::enumerate(indices)) {
     int64_t extent = view.getType().getDimSize(dim);
     LaneIndex lane;
+    bool isKnown = isBelow(gather.getIndices()[dim], extent);
     if (std::optional<LaneIndex> counted = countedIndex(gather.getIndices()[dim], point)) {
       lane = *counted;
+      IotaOp iota = countsAlongAxis(gather.getIndices()[dim]);
+      isKnown = !hasSubgroups && countsBelow(iota, axes, axes.of(iota.getResult(), iota.getDim()),
+                                             mapping.lookupOrDefault(iota.getBase()), extent);
     } else if (auto type = dyn_cast<VectorType>(index.getType())) {
       // Compared as it is: in fewer bits an index far outside could come back in.
       unsigned width = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
       APInt beyond = APInt::getSignedMinValue(width);
       if (beyond.ugt(extent))
         beyond = APInt(width, extent);
-      auto limit = DenseElementsAttr::get(type, beyond);
-      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index,
-                                           arith::ConstantOp::create(builder, loc, limit));
-      mask.each = mask.each ? arith::AndIOp::create(builder, loc, mask.each, inside).getResult() : inside;
+      if (!isKnown) {
+        auto limit = DenseElementsAttr::get(type, beyond);
+        Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index,
+                                             arith::ConstantOp::create(builder, loc, limit));
+        mask.each = mask.each ? arith::AndIOp::create(builder, loc, mask.each, inside).getResult() : inside;
+      }
       lane.lanes = loader.toLaneType(index);
     } else {
       lane.first = index.getType().isIndex()
                        ? index
                        : arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index).getResult();
     }
-    if (!lane.lanes)
+    if (!lane.lanes && !isKnown)
       loader.require(mask, lane, 0, extent);
     differ |= lane.lanes || lane.step != 0;
     at.push_back(lane);

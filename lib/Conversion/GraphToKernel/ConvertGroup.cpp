@@ -12,6 +12,7 @@
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/InsideGathers.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
@@ -235,10 +236,25 @@ Tile Emitter::emitGather(GatherOp op, Ordered &ordered) {
   Type i64 = builder.getI64Type(), element = getElement(op.getX());
   RankedTensorType type = getTileType(all, element);
   // u64 beyond the range of i64 turns negative, which is as far outside.
-  Value chosen = createElementCast(builder, loc, getAs(op.getIndices(), all, ordered, loc),
-                                   getElementTypeOrSelf(op.getIndices().getType()), i64);
   int64_t extent = op.getX().getType().getDimSize(op.getDim());
   const Leaf *leaf = axes.getLeaf(op.getX());
+  Type given = getElementTypeOrSelf(op.getIndices().getType());
+  Value chosen;
+  if (leaf && extent > 0 && op->hasAttr(insideAttrName) && !axes.getSplat(op.getIndices())) {
+    // Lowerings see a bound, and emit no test. It stands before the index is repeated: an i64 of each element would
+    // halve the vectors.
+    const Tile tile = get(op.getIndices(), ordered, loc);
+    Value index = createElementCast(builder, loc, tile.value, given, i64);
+    Value last = createSplat(builder, loc, getTileType(tile.axes, i64), builder.getI64IntegerAttr(extent - 1));
+    chosen = arith::MinUIOp::create(builder, loc, index, last);
+    SmallVector<int64_t> dims;
+    for (unsigned axis : tile.axes)
+      dims.push_back(llvm::find(all, axis) - all.begin());
+    if (ArrayRef<unsigned>(tile.axes) != ArrayRef<unsigned>(all))
+      chosen = kernel::BroadcastOp::create(builder, loc, type.clone(i64), chosen, builder.getDenseI64ArrayAttr(dims));
+  } else {
+    chosen = createElementCast(builder, loc, getAs(op.getIndices(), all, ordered, loc), given, i64);
+  }
   if (!leaf) {
     // Of an iota, or of what is the same for each index: nothing to read, but the range counts.
     Value inside;
