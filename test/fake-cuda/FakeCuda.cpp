@@ -119,8 +119,26 @@ State &state() {
   return state;
 }
 
-/// The devices of the calling thread's contexts; the last one is current.
-thread_local std::vector<int> contexts;
+/// The devices of the calling thread's contexts; the last one is current. Without a destructor: a program's statics
+/// free their buffers when those of its main thread are gone.
+class ContextStack {
+public:
+  bool push(int device) {
+    if (count == devices.size())
+      return false;
+    devices[count++] = device;
+    return true;
+  }
+  void pop() { --count; }
+  bool empty() const { return count == 0; }
+  size_t size() const { return count; }
+  int back() const { return devices[count - 1]; }
+
+private:
+  std::array<int, 64> devices{};
+  size_t count = 0;
+};
+thread_local ContextStack contexts;
 struct Current {
   operator int() const { return contexts.empty() ? -1 : contexts.back(); }
 } current;
@@ -379,15 +397,12 @@ int cuDevicePrimaryCtxRetain(Context *context, int device) {
 int cuDevicePrimaryCtxRelease_v2(int) {
   return always([] { --state().facts.contexts; });
 }
-int cuCtxPushCurrent_v2(Context context) {
-  contexts.push_back(context->device);
-  return success;
-}
+int cuCtxPushCurrent_v2(Context context) { return contexts.push(context->device) ? success : outOfMemory; }
 int cuCtxPopCurrent_v2(Context *context) {
   if (contexts.empty())
     return invalidContext;
   *context = &state().cards.at(contexts.back()).context;
-  contexts.pop_back();
+  contexts.pop();
   return success;
 }
 int zyxFakeCudaCurrent() { return current; }
