@@ -6,6 +6,7 @@
 #include "Blocks.h"
 #include "Notes.h"
 
+#include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
 #include "zyx/Dialect/Graph/Analysis/InsideGathers.h"
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
@@ -46,7 +47,7 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       for (Operation &op : *block)
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
                                zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
-                               runsAttrName, scatterPartsAttrName, segmentsAttrName, insideAttrName})
+                               runsAttrName, scatterPartsAttrName, segmentsAttrName, insideAttrName, oneKernelAttrName})
           op.removeAttr(note);
   }
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Python.h"
 
+#include "zyx/Artifact/CSource.h"
 #include "zyx/Base/Trace.h"
 #include "zyx/Tensor/Export.h"
 #include "zyx/Tensor/Plot.h"
@@ -78,8 +79,17 @@ void show(std::string_view stage, size_t done, size_t total) {
   const nb::gil_scoped_acquire acquired;
   try {
     const nb::handle function = shower();
+    // A compilation that runs is not told that its watcher is gone.
+    if (!function)
+      return;
     function(nb::str(stage.data(), stage.size()), done, total);
-  } catch (const nb::python_error &) {
+  } catch (nb::python_error &error) {
+    // But the handler of a signal is called in it, too, and what that raises ends the compilation, or where this one is
+    // over, the next.
+    if (!error.matches(PyExc_Exception) && !raised().type) {
+      error.restore();
+      PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
+    }
   }
 }
 
@@ -148,6 +158,7 @@ void zyx::python::bindPrograms(nb::module_ &module) {
       },
       nb::arg("function").none());
   module.def("_plot", &plotOf, nb::arg("arrays"), nb::arg("stage"));
+  module.def("_is_name_of_c_function", &artifact::isNameOfCFunction, nb::arg("name"));
   module.def("_export_program", &exported, nb::arg("function"), nb::arg("arguments"), nb::arg("form"), nb::arg("entry"),
              nb::arg("inputs"), nb::arg("outputs"), nb::arg("target"), nb::arg("isa"));
 }

@@ -27,10 +27,12 @@ def write(path, data):
         raise
 
 
-def _entry_of(function):
-    """A name that C has for it, too."""
+def _entry_of(function, form):
+    """Its name, with a line behind it where C or its library has that one."""
     name = re.sub(r"\W", "_", getattr(function, "__name__", "") or "", flags=re.ASCII).strip("_")
-    return name if re.match(r"[a-zA-Z]", name) and name != "lambda" else "main"
+    if not re.match(r"[a-zA-Z]", name) or name in ("lambda", "main"):
+        return "main"
+    return name if form != "c" or _zyx._is_name_of_c_function(name) else f"{name}_"
 
 
 def _paths(structure, name):
@@ -102,7 +104,7 @@ def compile_to(function, arguments, path, /, *, target=None, isa="native", entry
         rest = iter(arrays)
         return _transforms.tree_flatten(function(*[_transforms._unflatten(structure, rest) for structure in structures]))[0]
 
-    data, values = export(flat, leaves, form, entry=entry or _entry_of(function), inputs=_unique(names), target=target or "", isa=isa)
+    data, values = export(flat, leaves, form, entry=entry or _entry_of(function, form), inputs=_unique(names), target=target or "", isa=isa)
     # The text last: who sees it has the values.
     if values:
         _zyx.save(str(path.with_suffix(".safetensors")), values)

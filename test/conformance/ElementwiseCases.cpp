@@ -172,6 +172,24 @@ static void addCastsInSteps(std::vector<Case> &cases) {
                      }});
 }
 
+/// Numbers of few digits, widened, where an op asks for the sign or the highest digits: machines may compute in fewer
+/// digits.
+static void addOpsOfWidened(std::vector<Case> &cases, DType from) {
+  for (DType to : {DType::I64, DType::U64})
+    cases.push_back({"cast.op." + std::string(toString(from)) + "." + std::string(toString(to)), [=](Builder &b) {
+                       const NodeId x = b.cast(b.input(hurting(from, 103, b.random)), to);
+                       std::vector<NodeId> outputs;
+                       for (int64_t number : {1, 5, 7}) {
+                         const NodeId y = b.like(x, number);
+                         for (BinaryKind kind : {BinaryKind::Max, BinaryKind::Min, BinaryKind::Lt, BinaryKind::Ge,
+                                                 BinaryKind::Div, BinaryKind::Rem, BinaryKind::Shr, BinaryKind::Mul})
+                           outputs.push_back(b.binary(kind, x, y));
+                       }
+                       outputs.push_back(b.binary(BinaryKind::Shr, x, b.like(x, 40)));
+                       return outputs;
+                     }});
+}
+
 static void addSelect(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"select." + std::string(toString(dtype)), [=](Builder &b) {
                      auto [left, right] = hurtingPairs(dtype, 33, b.random);
@@ -236,6 +254,8 @@ void addElementwiseCases(std::vector<Case> &cases) {
     addCasts(cases, dtype);
   addCastsOfTies(cases);
   addCastsInSteps(cases);
+  for (DType dtype : {DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32})
+    addOpsOfWidened(cases, dtype);
   for (DType dtype : allDTypes)
     addSelect(cases, dtype);
   for (DType dtype : allDTypes)

@@ -266,6 +266,27 @@ sys.modules["IPython.display"].display, sys.modules["IPython.display"].HTML = di
 """
 
 
+def test_control_c_in_a_notebook():
+    """The signal may come while progress is shown."""
+    out = run("""
+import time
+kept = shown.append
+def slowly(what):
+    kept(what)
+    time.sleep(0.2)
+shown = type("Shown", (), {"append": staticmethod(slowly)})
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 1)
+try:
+    long(5).item()
+    print("not ended")
+except KeyboardInterrupt:
+    print("ended")
+assert zyx.ones(3).tolist() == [1.0, 1.0, 1.0]
+""", prelude="import sys\n" + NOTEBOOK + LONG)
+    assert out == "ended\n"
+
+
 def test_progress_in_a_notebook():
     out = run("""
 long(4).item()

@@ -302,3 +302,21 @@ def test_the_example(tmp_path):
                            f"--out={tmp_path}"], check=True, capture_output=True, text=True).stdout
     found = re.search(r"(\d+) of 797 correct", done)
     assert found and int(found[1]) >= 700, done
+
+
+def test_names_of_c(tmp_path):
+    """What C or its library has keeps its name there."""
+    def log(x):
+        return x + 1
+
+    def double(x):
+        return x * 2
+
+    for function, name in ((log, "log_"), (double, "double_")):
+        zyx.compile_to(function, (A,), tmp_path / f"{name}.c")
+        (found,) = call_c(getattr(compile_c(tmp_path / f"{name}.c"), name), (A,), (np.empty_like(A),))
+        np.testing.assert_array_equal(found, np.asarray(function(zyx.asarray(A))))
+        zyx.compile_to(function, (A,), tmp_path / "names.mlir")
+        assert f"@{function.__name__}(" in (tmp_path / "names.mlir").read_text()
+    with pytest.raises(ValueError, match="is no name that a function of C may have"):
+        zyx.compile_to(log, (A,), tmp_path / "names.c", entry="log")

@@ -274,6 +274,25 @@ def wide(function, *arguments, tolerance=1e-9):
         torch.testing.assert_close(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+def test_complex_digits():
+    """Of small numbers, and of those on the side of the plane where sums would cancel."""
+    z = torch.tensor([-1e4 + 0j, 1e4 - 1j, 1e-9 + 1e-9j, -100 + 0.5j, 0.3 - 0.2j, -0.9 + 0.1j, 3 + 4j, 0j, -1e-5j],
+                     dtype=torch.complex64)
+    for function in (torch.asinh, torch.asin, torch.acos, torch.atanh, torch.atan, torch.log1p, torch.acosh, torch.expm1):
+        x = z[2:] if function is torch.expm1 else z
+        torch.testing.assert_close(compiled(function)(x), function(x.to(torch.complex128)).to(torch.complex64),
+                                   rtol=1e-6, atol=0)
+
+
+def test_complex_scatter():
+    x, at = torch.randn(2, 3, dtype=torch.complex64), torch.tensor([[0, 2]])
+    for source in (3.0, 1 - 2j, x + 1):
+        close(compiled(lambda x, at, source=source: torch.scatter(x, 1, at, source))(x, at), torch.scatter(x, 1, at, source))
+    with pytest.raises(Exception, match="is not one of zyx.torch for complex elements"):
+        compiled(lambda x, at: torch.scatter(x, 1, at, x, reduce="multiply"))(x, at)
+
+
+
 def test_complex_numbers():
     """Arguments, results, constants and gradients; conjugates that PyTorch has not written into memory."""
     def function(z, w, x):

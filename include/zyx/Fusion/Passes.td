@@ -502,8 +502,8 @@ def JoinGathersPass : Pass<"zyx-fusion-join-gathers", "::mlir::func::FuncOp"> {
   let description = [{
     On a processor, what is gathered along one dimension, and then perhaps computed element by element, and gathered along the next one is not
     stored in between, if places are known and what is contiguous in memory is not gathered: both dimensions are one, in which a
-    gather picks. At most 8 additions and multiplications are computed again for each place. All gathers whose places are known to exist are noted
-    (`zyx.inside`): their kernels need not look.
+    gather picks. At most 8 ops are computed again for each place. All gathers whose places are known to exist are noted
+    (`zyx.inside`): their kernels bound such places without a test.
 
     ```mlir
     %1 = graph.gather %x[%i] dim = 1 : (tensor<2x14x14x64xf32>, tensor<28xi64>) -> tensor<2x28x14x64xf32>

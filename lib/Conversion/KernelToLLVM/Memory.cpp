@@ -45,6 +45,7 @@ private:
   LogicalResult lower(WarpReadOp read);
   void fetchAhead(Value from);
   void storePastCaches(Value bits, Value to, unsigned alignment);
+  void storeInPieces(Value bits, Value to, unsigned alignment);
   void lower(vector::CreateMaskOp mask);
   void lower(vector::ConstantMaskOp mask);
   void lower(vector::StepOp step);
@@ -463,6 +464,8 @@ LogicalResult MemoryLowering::lower(StoreOp store) {
     Value to = address(*place, store.getIndices(), type);
     if (facts.streams && store.getStream() && vector && llvm::isPowerOf2_64(vector.getNumElements()))
       storePastCaches(bits, to, alignment);
+    else if (facts.threads && vector && !llvm::isPowerOf2_64(vector.getNumElements()))
+      storeInPieces(bits, to, alignmentOf(to, type));
     else
       LLVM::StoreOp::create(builder, loc, bits, to, alignmentOf(to, type));
   } else {
@@ -534,6 +537,23 @@ void MemoryLowering::fetchAhead(Value from) {
   Value ahead =
       LLVM::GEPOp::create(builder, loc, from.getType(), builder.getI8Type(), from, ArrayRef<LLVM::GEPArg>{4096});
   LLVM::Prefetch::create(builder, loc, ahead, /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+/// No GPU writes other than powers of two at once, and LLVM 22.1 selects no instruction of AMD's for five f16 that are
+/// rounded where they are written.
+void MemoryLowering::storeInPieces(Value bits, Value to, unsigned alignment) {
+  auto type = cast<VectorType>(bits.getType());
+  const unsigned bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t lane = 0, lanes = type.getNumElements(); lane < lanes;) {
+    const auto size = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(lanes - lane)));
+    auto numbers = llvm::to_vector(llvm::seq(lane, lane + size));
+    Value piece = size == 1 ? vector::ExtractOp::create(builder, loc, bits, lane).getResult()
+                            : vector::ShuffleOp::create(builder, loc, bits, bits, numbers).getResult();
+    Value at = LLVM::GEPOp::create(builder, loc, to.getType(), type.getElementType(), to,
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(lane)});
+    LLVM::StoreOp::create(builder, loc, piece, at, llvm::MinAlign(alignment, lane * bytes));
+    lane += size;
+  }
 }
 
 /// Such a store must be aligned, which depends on the caller's buffer.

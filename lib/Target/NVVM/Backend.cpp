@@ -26,7 +26,7 @@ public:
   bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::CUDA; }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel, &target);
     if (failed(info))
       return refuseKernel(kernel, "copies what no tensor map describes");
     return checkWorkgroup(kernel, *info, target);

@@ -155,7 +155,8 @@ Status KernelConversion::branch(Value condition, llvm::function_ref<Status()> th
 static bool countsIn32Bits(scf::ForOp op) {
   const std::optional<int64_t> begin = getConstantIntValue(op.getLowerBound()),
                                end = getConstantIntValue(op.getUpperBound()), step = getConstantIntValue(op.getStep());
-  return begin && end && step && *begin >= 0 && *end + *step <= std::numeric_limits<int32_t>::max();
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  return begin && end && step && *begin >= 0 && *end >= 0 && *step >= 0 && *step <= most && *end <= most - *step;
 }
 
 Status KernelConversion::convert(scf::ForOp op) {

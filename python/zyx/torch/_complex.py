@@ -92,8 +92,8 @@ for _target in (
         aten.split_with_sizes.default, aten.split_with_sizes_copy.default, aten.split.Tensor, aten.split_copy.Tensor,
         aten.unbind.int, aten.unbind_copy.int, aten.diagonal.default, aten.diagonal_copy.default, aten.diagonal_scatter.default,
         aten.unfold.default, aten.unfold_copy.default, aten.index_select.default, aten.gather.default, aten.index.Tensor,
-        aten._unsafe_index.Tensor, aten.index_put.default, aten._unsafe_index_put.default, *packets(aten.scatter),
-        aten.scatter_add.default, aten.slice_scatter.default, aten.select_scatter.default, aten.masked_scatter.default,
+        aten._unsafe_index.Tensor, aten.index_put.default, aten._unsafe_index_put.default, aten.scatter.src,
+        aten.scatter.value, aten.scatter_add.default, aten.slice_scatter.default, aten.select_scatter.default, aten.masked_scatter.default,
         aten.as_strided.default, aten.as_strided_copy.default, aten.as_strided_scatter.default, aten.tril.default,
         aten.triu.default, aten.clone.default, aten.alias.default, aten.lift_fresh_copy.default, aten.detach.default,
         aten.lift_fresh.default, aten.contiguous.default, prims.clone.default, aten.sum.default, aten.sum.dim_IntList,
@@ -102,10 +102,13 @@ for _target in (
     _others = {aten.where.self: (0,), aten.index.Tensor: (1,), aten._unsafe_index.Tensor: (1,), aten.index_put.default: (1,),
                aten._unsafe_index_put.default: (1,), aten.gather.default: (2,), aten.index_select.default: (2,),
                aten.masked_scatter.default: (1,), aten.put.default: (1,), aten.scatter_add.default: (2,)}.get(_target, ())
-    if _target in packets(aten.scatter):
+    if _target in (aten.scatter.src, aten.scatter.value):
         _others = (2,)
 
     def _moved(node, *arguments, _others=_others, **named):
+        if node.target is aten.scatter.value:
+            arguments = (*arguments[:3], complex(arguments[3]))
+
         def part(argument, name):
             if isinstance(argument, (list, tuple)):
                 return type(argument)(part(each, name) for each in argument)
@@ -294,13 +297,32 @@ def turned(function):
     return made
 
 
-def atanh(x):
+def expm1(x):
+    # e^a cos(b) - 1 = (e^a - 1) cos(b) - 2 sin(b / 2)^2, where neither cancels for small numbers.
+    half = F.sin(x.imag * 0.5)
+    return Complex(F.expm1(x.real) * F.cos(x.imag) - 2.0 * half * half, exp(x).imag)
+
+
+def log1p(x):
     one = of(1, x.dtype)
-    return (log(one + x) - log(one - x)) * 0.5
+    y, small = log(x + one), _zyx.maximum(F.abs(x.real), F.abs(x.imag)) < 0.5
+    a, b = where(small, x.real, full((), 0, x.dtype)), where(small, x.imag, full((), 0, x.dtype))
+    return Complex(where(small, F.log1p(a * (a + 2.0) + b * b) * 0.5, y.real), y.imag)
+
+
+def atanh(x):
+    return (log1p(x) - log1p(-x)) * 0.5
 
 
 def asinh(x):
-    return log(x + sqrt(x * x + of(1, x.dtype)))
+    """log(x + w) of w = sqrt(x^2 + 1), or -log(w - x) where x and w would cancel: (w + x) (w - x) is 1. Less 1, w is
+    x^2 / (w + 1)."""
+    one = of(1, x.dtype)
+    w = sqrt(x * x + one)
+    is_opposite = x.real * w.real + x.imag * w.imag < 0
+    x = joined(is_opposite, -x, x)
+    y = log1p(x + x * x / (w + one))
+    return joined(is_opposite, -y, y)
 
 
 def acosh(x):
@@ -328,8 +350,8 @@ for _target, _function in {
         aten.exp: exp, aten.log: log, aten.sqrt: sqrt, aten.sin: sin, aten.cos: cos, aten.tanh: tanh, aten.tan: turned(tanh),
         aten.sinh: turned(sin), aten.cosh: lambda x: cos(Complex(-x.imag, x.real)), aten.atanh: atanh, aten.asinh: asinh,
         aten.acosh: acosh, aten.acos: acos, aten.asin: turned(asinh), aten.atan: turned(atanh), aten.sgn: sgn,
-        aten.sigmoid: sigmoid, aten.rsqrt: lambda x: of(1, x.dtype) / sqrt(x), aten.expm1: lambda x: exp(x) - of(1, x.dtype),
-        aten.log1p: lambda x: log(x + of(1, x.dtype)), aten.log2: lambda x: log(x) * (1 / math.log(2)),
+        aten.sigmoid: sigmoid, aten.rsqrt: lambda x: of(1, x.dtype) / sqrt(x), aten.expm1: expm1,
+        aten.log1p: log1p, aten.log2: lambda x: log(x) * (1 / math.log(2)),
         aten.log10: lambda x: log(x) * (1 / math.log(10)), aten.square: lambda x: x * x,
         aten.exp2: lambda x: exp(x * math.log(2))}.items():
     complexes(_target.default)(lambda node, x, _function=_function: _function(x))

@@ -30,6 +30,29 @@ kernel.func @double(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lo
 
 // -----
 
+// Five numbers are written as four and one: LLVM selects nothing for five that are rounded there.
+
+// CHECK-LABEL: llvm.func @five
+// CHECK: %[[FOUR:.*]] = llvm.shufflevector %{{.*}} [0, 1, 2, 3] : vector<5xi16>
+// CHECK: llvm.store %[[FOUR]], %{{.*}} {alignment = 16 : i64} : vector<4xi16>
+// CHECK: %[[ONE:.*]] = llvm.extractelement
+// CHECK: llvm.store %[[ONE]], %{{.*}} {alignment = 8 : i64} : i16
+#x = #kernel.map<[#kernel.block<[5] strides [1]>]>
+!buffer = !kernel.buffer<f16, global>
+!x = !kernel.view<5xf16, global>
+kernel.func @five(%y: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant dense<1.000000e+00> : vector<5xf32>
+  %ys = kernel.view %y map #x : !buffer -> !x
+  kernel.grid (%i) in [1] step [1] {
+    %d = arith.truncf %v : vector<5xf32> to vector<5xf16>
+    kernel.store %d, %ys[%c0] : vector<5xf16>, !x
+  }
+  kernel.return
+}
+
+// -----
+
 // The stack is in an address space of its own.
 
 // CHECK-LABEL: llvm.func @small

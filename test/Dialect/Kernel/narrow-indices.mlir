@@ -53,3 +53,39 @@ kernel.func @stays(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>
   }
   kernel.return
 }
+
+// Users' numbers, too, but none of whose sign in 32 bits would be another one.
+// CHECK-LABEL: kernel.func @signs
+// CHECK: arith.maxsi %{{.*}}, %{{.*}} : i64
+// CHECK: arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+// CHECK: arith.remui %{{.*}}, %{{.*}} : i64
+// CHECK: arith.shrui %{{.*}}, %{{.*}} : i64
+// CHECK: arith.addi %{{.*}}, %{{.*}} : i32
+kernel.func @signs(%x: !kernel.buffer<i32, global>, %y: !kernel.buffer<i8, global>, %z: !kernel.buffer<i64, global>, %f: !kernel.buffer<i1, global>) attributes {form = #kernel.form<lowered>} {
+  %c1 = arith.constant 1 : i64
+  %c5 = arith.constant 5 : i64
+  %c7 = arith.constant 7 : i64
+  %c40 = arith.constant 40 : i64
+  %xs = kernel.view %x map #all : !kernel.buffer<i32, global> -> !kernel.view<504xi32, global>
+  %ys = kernel.view %y map #all : !kernel.buffer<i8, global> -> !kernel.view<504xi8, global>
+  %zs = kernel.view %z map #all : !kernel.buffer<i64, global> -> !kernel.view<504xi64, global>
+  %fs = kernel.view %f map #all : !kernel.buffer<i1, global> -> !kernel.view<504xi1, global>
+  kernel.grid (%p) in [100] step [1] {
+    %a = kernel.load %xs[%p] : !kernel.view<504xi32, global> -> i32
+    %large = arith.extui %a : i32 to i64
+    %max = arith.maxsi %large, %c1 : i64
+    kernel.store %max, %zs[%p] : i64, !kernel.view<504xi64, global>
+    %less = arith.cmpi slt, %large, %c5 : i64
+    kernel.store %less, %fs[%p] : i1, !kernel.view<504xi1, global>
+    %b = kernel.load %ys[%p] : !kernel.view<504xi8, global> -> i8
+    %small = arith.extsi %b : i8 to i64
+    %rest = arith.remui %small, %c7 : i64
+    kernel.store %rest, %zs[%p] : i64, !kernel.view<504xi64, global>
+    %high = arith.shrui %small, %c40 : i64
+    kernel.store %high, %zs[%p] : i64, !kernel.view<504xi64, global>
+    %byte = arith.extui %b : i8 to i64
+    %sum = arith.addi %byte, %c5 : i64
+    kernel.store %sum, %zs[%p] : i64, !kernel.view<504xi64, global>
+  }
+  kernel.return
+}

@@ -21,7 +21,7 @@ static GridDimension dimensionOf(FuncOp func, OpFoldResult extent, int64_t step)
   return dimension;
 }
 
-FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func) {
+FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func, const zyx::target::TargetInfo *machine) {
   LaunchInfo info;
   info.programs = func.getPrograms();
   info.threads = static_cast<int64_t>(func.getThreads().value_or(1));
@@ -35,7 +35,7 @@ FailureOr<LaunchInfo> zyx::kernel::launchInfoOf(FuncOp func) {
   // Threads of the machine form that only start copies have no use for addresses.
   bool hasAddresses = true;
   if (func.getForm() == Form::Machine) {
-    FailureOr<SmallVector<TensorMap>> maps = tensorMapsOf(func);
+    FailureOr<SmallVector<TensorMap>> maps = tensorMapsOf(func, machine);
     if (failed(maps))
       return failure();
     info.tensorMaps = std::move(*maps);

@@ -18,13 +18,14 @@ AllocOp zyx::kernel::allocationOf(Value view) {
   return view.getDefiningOp<AllocOp>();
 }
 
-FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value slot, PixelsAttr pixels) {
+FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value slot, PixelsAttr pixels,
+                                              const zyx::target::TargetInfo *machine) {
   auto made = view.getDefiningOp<ViewOp>();
   AllocOp alloc = allocationOf(slot);
   if (!made || !alloc)
     return op->emitOpError("needs views whose kernel.view and kernel.alloc are in sight");
-  // Of a kernel's text alone, which is for no machine yet, the shape is known and no limit.
-  const zyx::target::TargetInfo *machine = findTarget(op);
+  if (!machine)
+    machine = findTarget(op);
   const zyx::target::CopyFacts copies = machine ? machine->copies : zyx::target::CopyFacts{};
   auto argumentOf = [&](Value v) -> std::optional<int64_t> {
     auto argument = dyn_cast<BlockArgument>(v);
@@ -73,7 +74,7 @@ FailureOr<TensorMap> zyx::kernel::tensorMapOf(Operation *op, Value view, Value s
   return result;
 }
 
-FailureOr<SmallVector<TensorMap>> zyx::kernel::tensorMapsOf(FuncOp func) {
+FailureOr<SmallVector<TensorMap>> zyx::kernel::tensorMapsOf(FuncOp func, const zyx::target::TargetInfo *machine) {
   SmallVector<TensorMap> maps;
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     Value view, slot;
@@ -84,7 +85,7 @@ FailureOr<SmallVector<TensorMap>> zyx::kernel::tensorMapsOf(FuncOp func) {
       view = store.getView(), slot = store.getSlot();
     if (!view)
       return WalkResult::advance();
-    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels);
+    FailureOr<TensorMap> wanted = tensorMapOf(op, view, slot, pixels, machine);
     if (failed(wanted))
       return WalkResult::interrupt();
     if (!llvm::is_contained(maps, *wanted))

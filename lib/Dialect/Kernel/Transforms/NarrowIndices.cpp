@@ -57,6 +57,29 @@ public:
   }
 };
 
+/// Of numbers from 0 below 2^31 every op is the same in 32 bits, whatever sign it sees: the patterns do not ask for it.
+bool isSameIn32Bits(const IntegerValueRange &range) {
+  if (range.isUninitialized())
+    return false;
+  const ConstantIntRanges &of = range.getValue();
+  return of.smin().getBitWidth() <= 32 || (of.smin().isNonNegative() && of.umax().isIntN(31));
+}
+
+/// Makes the patterns leave alone what has other values.
+void forgetOthers(FuncOp func, DataFlowSolver &solver) {
+  auto forget = [&](Value value) {
+    const auto *state = solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
+    if (state && !isSameIn32Bits(state->getValue()))
+      solver.eraseState(value);
+  };
+  func.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), forget);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), forget);
+  });
+}
+
 /// What is known of an op that is gone must not be taken for that of another one at its place in memory.
 class Forget : public RewriterBase::Listener {
 public:
@@ -81,6 +104,7 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
     solver.load<Ranges>();
     if (failed(solver.initializeAndRun(func)))
       return signalPassFailure();
+    forgetOthers(func, solver);
     Forget forget(solver);
     RewritePatternSet patterns(&getContext());
     arith::populateIntRangeNarrowingPatterns(patterns, solver, {32});

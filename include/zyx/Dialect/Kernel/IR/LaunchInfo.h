@@ -49,8 +49,8 @@ struct LaunchInfo {
   std::optional<std::array<int64_t, 3>> countPrograms() const;
 };
 
-/// Fails, with an error at the op, where a copy of the kernel has no tensor map.
-mlir::FailureOr<LaunchInfo> launchInfoOf(FuncOp func);
+/// Fails, with an error at the op, where a copy of the kernel has no tensor map on `machine`, as tensorMapOf().
+mlir::FailureOr<LaunchInfo> launchInfoOf(FuncOp func, const target::TargetInfo *machine = nullptr);
 
 /// The facts as lines of text, for tools and tests.
 void print(const LaunchInfo &info, llvm::raw_ostream &os);

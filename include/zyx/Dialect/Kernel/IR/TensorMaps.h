@@ -7,6 +7,10 @@
 
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
+namespace zyx::target {
+struct TargetInfo;
+}
+
 namespace zyx::kernel {
 
 /// What a tensor map must describe: a kernel of the machine form has one parameter for each.
@@ -22,10 +26,12 @@ struct TensorMap {
   bool operator==(const TensorMap &) const = default;
 };
 
-/// Of one asynchronous copy; an error at `op` where there can be none.
-mlir::FailureOr<TensorMap> tensorMapOf(mlir::Operation *op, mlir::Value view, mlir::Value slot, PixelsAttr pixels = {});
+/// Of one asynchronous copy; an error at `op` where there can be none. The limits are those of `machine`; where it is
+/// null those of the machine that the module is for, and of a text that is for none there are none.
+mlir::FailureOr<TensorMap> tensorMapOf(mlir::Operation *op, mlir::Value view, mlir::Value slot, PixelsAttr pixels = {},
+                                       const target::TargetInfo *machine = nullptr);
 /// Of all copies of a kernel, each once, in the order of its parameters.
-mlir::FailureOr<llvm::SmallVector<TensorMap>> tensorMapsOf(FuncOp func);
+mlir::FailureOr<llvm::SmallVector<TensorMap>> tensorMapsOf(FuncOp func, const target::TargetInfo *machine = nullptr);
 
 /// The allocation that a view of shared memory is a part of; null behind anything else.
 AllocOp allocationOf(mlir::Value view);

@@ -93,8 +93,8 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
   let summary = "Indices that fit are computed with in 32 bits";
   let description = [{
     For machines whose integers have 32 bits. The extents of grids and loops and the number of threads say how large
-    indices can become: where operands and result of an op fit in 32 bits, the op has 32 bits. Addresses stay as wide as
-    they are.
+    indices can become: where operands and result of an op are from 0 below 2^31, the op has 32 bits, be it of an index or
+    of a user's number. Addresses stay as wide as they are.
 
     ```mlir
     kernel.grid (%p) in [504] step [1] {
