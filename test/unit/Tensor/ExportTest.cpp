@@ -38,9 +38,14 @@ HostTensor host(const Tensor &x) {
   return {x.type(), bytes};
 }
 
+class ExportTest : public testing::Test {
+protected:
+  static void SetUpTestSuite() { setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1); }
+};
+
 } // namespace
 
-TEST(ExportTest, TextHasArgumentsConstantsAndResults) {
+TEST_F(ExportTest, TextHasArgumentsConstantsAndResults) {
   const Tensor x = Tensor::from({1.f, 2.f, 3.f}), read = Tensor::from({10.f, 20.f, 30.f});
   const Parameter parameter(Tensor::from({0.5f, 0.25f, 2.f}) * 2);
   const Jit::Function function = [&](std::span<const Tensor> given) {
@@ -60,7 +65,7 @@ TEST(ExportTest, TextHasArgumentsConstantsAndResults) {
   EXPECT_EQ(results[2], results[3]);
 }
 
-TEST(ExportTest, SourcesAndArtifacts) {
+TEST_F(ExportTest, SourcesAndArtifacts) {
   const Tensor x = Tensor::from({1.f, 2.f, 3.f});
   const Jit::Function twice = [](std::span<const Tensor> given) { return std::vector<Tensor>{given[0] * 2}; };
   const std::string source = text(exportProgram(twice, {{x}}, ExportForm::CSource, {.entry = "twice"}).bytes);
@@ -72,7 +77,7 @@ TEST(ExportTest, SourcesAndArtifacts) {
   EXPECT_EQ(program.inputs.at(0).name, "in0");
 }
 
-TEST(ExportTest, LargeValuesAreInputsOfATextAndConstantsOfAnArtifact) {
+TEST_F(ExportTest, LargeValuesAreInputsOfATextAndConstantsOfAnArtifact) {
   const Tensor x = Tensor::from(std::vector<float>(32, 1), {1, 32});
   std::vector<float> elements(32 * 40);
   for (size_t i = 0; i < elements.size(); ++i)
@@ -99,7 +104,7 @@ TEST(ExportTest, LargeValuesAreInputsOfATextAndConstantsOfAnArtifact) {
   EXPECT_EQ((*ready->readOutputs())[0], right);
 }
 
-TEST(ExportTest, Refusals) {
+TEST_F(ExportTest, Refusals) {
   const Tensor x = Tensor::from({1.f, 2.f});
   const auto exported = [&](const Jit::Function &function, ExportOptions options = {},
                             ExportForm form = ExportForm::Text) {
@@ -153,7 +158,7 @@ TEST(ExportTest, Refusals) {
               HasSubstr("export: the tensors lie on several devices, and a program is of one"));
 }
 
-TEST(ExportTest, AWatcherIsToldAndEndsCompilations) {
+TEST_F(ExportTest, AWatcherIsToldAndEndsCompilations) {
   const Context context({.device = "cpu", .cacheFolder = ""});
   const ContextScope scope(context);
   std::atomic<int> asked = 0, told = 0, ended = 0;
