@@ -36,9 +36,11 @@ llvm::SmallVector<llvm::SmallVector<unsigned>> zyx::graph::ir::groupDots(const E
 }
 
 bool RecurrentShape::holds(const ElementLoop &loop) const {
-  return llvm::none_of(members, [&](const auto &member) { return this->*member.second < 1; }) && !loop.domain.empty() &&
-         cluster * columns >= loop.domain.back() && rowGroups <= rows &&
-         threads >= std::max(rows * columns, parts * columns * rowGroups);
+  // A mark may be a text's. Below this no product overflows.
+  constexpr int64_t most = int64_t(1) << 20;
+  const auto isOutside = [&](const auto &member) { return this->*member.second < 1 || this->*member.second > most; };
+  return llvm::none_of(members, isOutside) && !loop.domain.empty() && cluster * columns >= loop.domain.back() &&
+         rowGroups <= rows && threads >= std::max(rows * columns, parts * columns * rowGroups);
 }
 
 mlir::Attribute RecurrentShape::toAttr(mlir::MLIRContext *context) const {
