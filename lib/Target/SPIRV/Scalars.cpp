@@ -68,8 +68,8 @@ Value Scalars::resize(Value value, Type type, bool isSigned) {
   const unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)
     return value;
-  // What was widened and is narrowed again, and constants.
-  if (auto wide = value.getDefiningOp<spirv::UConvertOp>(); wide && wide.getOperand().getType() == type)
+  // What was widened and is narrowed again, and constants. What was narrowed and is widened again has lost digits.
+  if (auto wide = value.getDefiningOp<spirv::UConvertOp>(); to < from && wide && wide.getOperand().getType() == type)
     return wide.getOperand();
   if (std::optional<int64_t> constant = known(value))
     return number(type,
