@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "WatchedCompilation.h"
 
+#include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 using namespace zyx;
@@ -14,7 +16,11 @@ namespace {
 
 struct Current {
   std::mutex mutex;
+  std::condition_variable isOver;
   std::shared_ptr<const CompileWatcher> watcher = std::make_shared<CompileWatcher>();
+  /// Compilations that run.
+  int count = 0;
+  std::atomic<bool> isEnding = false;
 };
 /// Threads may compile while the process ends.
 Current &current() {
@@ -22,8 +28,9 @@ Current &current() {
   return *one;
 }
 
-std::shared_ptr<const CompileWatcher> currentWatcher() {
+std::shared_ptr<const CompileWatcher> begin() {
   const std::lock_guard lock(current().mutex);
+  ++current().count;
   return current().watcher;
 }
 
@@ -35,11 +42,22 @@ void zyx::setCompileWatcher(CompileWatcher watcher) {
   current().watcher = std::move(next);
 }
 
+void zyx::endCompilations(std::chrono::milliseconds most) {
+  Current &all = current();
+  all.isEnding = true;
+  std::unique_lock lock(all.mutex);
+  all.isOver.wait_for(lock, most, [&] { return all.count == 0; });
+}
+
 WatchedCompilation::WatchedCompilation(bool isShown, Trace *trace)
-    : watcher(currentWatcher()), line(isShown && !watcher->progress ? ProgressMode::Auto : ProgressMode::Never),
-      told{trace, isShown && watcher->progress ? watcher->progress : line.callback(), watcher->isCancelled} {}
+    : watcher(begin()), line(isShown && !watcher->progress ? ProgressMode::Auto : ProgressMode::Never),
+      told{trace, isShown && watcher->progress ? watcher->progress : line.callback(),
+           [watcher = watcher] { return current().isEnding || (watcher->isCancelled && watcher->isCancelled()); }} {}
 
 WatchedCompilation::~WatchedCompilation() {
   if (watcher->end)
     watcher->end();
+  const std::lock_guard lock(current().mutex);
+  --current().count;
+  current().isOver.notify_all();
 }

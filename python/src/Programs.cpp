@@ -12,6 +12,8 @@
 #include "zyx/Tensor/Plot.h"
 #include "zyx/Tensor/Watch.h"
 
+#include <atomic>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,6 +25,11 @@ namespace {
 /// Handlers of signals run in the main thread alone, and others must not wait for the GIL at the end of the
 /// interpreter.
 bool isMainThread() { return syscall(SYS_gettid) == getpid(); }
+
+std::atomic<bool> &isEnding() {
+  static std::atomic<bool> one = false;
+  return one;
+}
 
 /// What a handler of a signal has raised while this thread compiled. Only the main thread has some.
 struct Raised {
@@ -138,6 +145,11 @@ nb::object exported(nb::object function, const std::vector<Array> &arguments, co
 
 } // namespace
 
+void zyx::python::stayAtEnd() {
+  while (isEnding() && !isMainThread())
+    pause();
+}
+
 bool zyx::python::raiseInterruption() {
   Raised &mine = raised();
   if (!mine.type || !isMainThread())
@@ -157,6 +169,14 @@ void zyx::python::bindPrograms(nb::module_ &module) {
         setWatcher();
       },
       nb::arg("function").none());
+  // Threads that nobody waits for may compile when the process ends. Of a child that was forked they are the parent's.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([process = getpid()] {
+    const nb::gil_scoped_release released;
+    if (getpid() != process)
+      return;
+    isEnding() = true;
+    endCompilations(std::chrono::seconds(20));
+  }));
   module.def("_plot", &plotOf, nb::arg("arrays"), nb::arg("stage"));
   module.def("_is_name_of_c_function", &artifact::isNameOfCFunction, nb::arg("name"));
   module.def("_export_program", &exported, nb::arg("function"), nb::arg("arguments"), nb::arg("form"), nb::arg("entry"),

@@ -75,8 +75,18 @@ void bindPrograms(nb::module_ &module);
 /// Where a handler of a signal has ended a compilation of this thread: its exception is raised again.
 bool raiseInterruption();
 
+/// Does not return where the process ends, but in the main thread: the interpreter ends threads that ask for the GIL
+/// then, which no frame of C++ lives through.
+void stayAtEnd();
+
 /// While it lives, other threads of Python run: for calls that compile, run or wait.
-using Released = nb::gil_scoped_release;
+class Released {
+public:
+  ~Released() { stayAtEnd(); }
+
+private:
+  nb::gil_scoped_release released;
+};
 
 } // namespace zyx::python
 

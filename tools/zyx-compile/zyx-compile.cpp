@@ -35,7 +35,8 @@ of '='.
                        card of NVIDIA's, whose driver assembles the code), or a card's architecture,
                        for which ptxas does: "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", or
                        "sm_90a-fast" (f32 as tf32); or an architecture of AMD's cards: "gfx942", "gfx1100"
-                       or "gfx1201"; or "opencl" (OpenCL C, which a device's driver compiles)
+                       or "gfx1201"; or "opencl" (OpenCL C, which a device's driver compiles), or
+                       "opencl-cpu" (the same for a processor)
                        or "vulkan" (SPIR-V)
   --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
                        "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4",

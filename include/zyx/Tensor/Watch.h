@@ -6,6 +6,7 @@
 #ifndef ZYX_TENSOR_WATCH_H
 #define ZYX_TENSOR_WATCH_H
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string_view>
@@ -26,6 +27,10 @@ struct CompileWatcher {
 
 /// Of all contexts of the process, from the next compilation on.
 void setCompileWatcher(CompileWatcher watcher);
+
+/// For the end of a process, before static objects are destroyed, of which compilers have many: those that run in other
+/// threads are cancelled, and so is each later one. Waits for them, at most so long.
+void endCompilations(std::chrono::milliseconds most);
 
 } // namespace zyx
 

@@ -123,7 +123,7 @@ kernel.func @parts(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
 // CHECK: const int4 [[B:v[0-9]+]] = ({{.*}} < {{.*}});
 // CHECK: const int2 [[L:v[0-9]+]] = (int2)([[B]].s0, [[B]].s1);
 // CHECK: const int2 [[H:v[0-9]+]] = (int2)([[B]].s2, [[B]].s3);
-// CHECK: const int2 [[A:v[0-9]+]] = ([[L]] || [[H]]);
+// CHECK: const int2 [[A:v[0-9]+]] = ([[L]] | [[H]]);
 // CHECK: const bool [[S:v[0-9]+]] = (([[A]].s0 != 0) || ([[A]].s1 != 0));
 // CHECK: b1[{{.*}}] = [[S]];
 kernel.func @some(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {
