@@ -75,8 +75,8 @@ void bindPrograms(nb::module_ &module);
 /// Where a handler of a signal has ended a compilation of this thread: its exception is raised again.
 bool raiseInterruption();
 
-/// Does not return where the process ends, but in the main thread: the interpreter ends threads that ask for the GIL
-/// then, which no frame of C++ lives through.
+/// Stops this thread for ever if the process ends and this is not the main thread. At its end the interpreter exits
+/// each thread that asks for the GIL, and such an exit cannot unwind frames of C++.
 void stayAtEnd();
 
 /// While it lives, other threads of Python run: for calls that compile, run or wait.

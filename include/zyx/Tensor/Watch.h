@@ -28,8 +28,9 @@ struct CompileWatcher {
 /// Of all contexts of the process, from the next compilation on.
 void setCompileWatcher(CompileWatcher watcher);
 
-/// For the end of a process, before static objects are destroyed, of which compilers have many: those that run in other
-/// threads are cancelled, and so is each later one. Waits for them, at most so long.
+/// Call it before the static objects of a process are destroyed, which compilers use. Compilations that run in other
+/// threads are cancelled, and so is each later one. Waits until none runs, at most for `most`; then it returns all the
+/// same.
 void endCompilations(std::chrono::milliseconds most);
 
 } // namespace zyx

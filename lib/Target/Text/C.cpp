@@ -30,7 +30,7 @@ constexpr OpText cOps[] = {
     {"arith.ceildivui", ints, "($T)($0 / $1 + ($0 % $1 != 0))"},
     {"arith.andi", just(Element::Bool), "($0 && $1)"},
     {"arith.ori", just(Element::Bool), "($0 || $1)"},
-    // PoCL 3.1 makes 1 of `&&` of vectors, where OpenCL C says -1, and takes that for false in a choice.
+    // Lanes of bools are 0 or -1. With `&&` of vectors PoCL 3.1 chose the wrong operand behind it.
     {"arith.muli", 0, "($0 & $1)", just(Element::Bool)},
     {"arith.andi", 0, "($0 & $1)", just(Element::Bool)},
     {"arith.ori", 0, "($0 | $1)", just(Element::Bool)},
