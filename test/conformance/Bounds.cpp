@@ -428,6 +428,9 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
   // A ULP is at most 2 u |y|; one more rounding on either side.
   const NodeId own = rounding(y, 2.0 * static_cast<double>(allowedUlps(node.type.dtype)) + 2);
   const auto constant = [&](double value) { return b.like(e, value); };
+  // The machine's powers are 0 below the smallest normal number, and weights are powers of sums of products.
+  const bool mayFlush = roundings.ofWeights && known && node.type.dtype == DType::F32;
+  const NodeId flushed = mayFlush ? b.add(own, constant(0x1p-126)) : own;
   const auto grow = [&](NodeId argument) { // exp(argument) - 1, relative to y
     return b.mul(magnitude(y), b.sub(b.unary(UnaryKind::Exp, argument), constant(1)));
   };
@@ -443,9 +446,9 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
   case UnaryKind::Trunc:
     return b.select(b.binary(BinaryKind::Eq, e, constant(0)), e, b.add(e, constant(1)));
   case UnaryKind::Exp:
-    return b.add(own, grow(scaled(e, 1)));
+    return b.add(flushed, grow(scaled(e, 1)));
   case UnaryKind::Exp2:
-    return b.add(own, grow(scaled(e, 0.7)));
+    return b.add(flushed, grow(scaled(e, 0.7)));
   case UnaryKind::Expm1: {
     // e^x grows; y + 1 is that, infinite where y is, and rounded to nothing where e^x is small.
     const NodeId power = maximum(b.unary(UnaryKind::Exp, wide(x)), b.add(wide(y), constant(1)));

@@ -15,7 +15,7 @@ namespace zyx::conformance {
 /// What machines of some kinds round besides, which others must not.
 struct Roundings {
   /// Weights of a softmax, and gradients of its scores, that multiply values of 16 bits, to their type: tensor cores
-  /// take two factors of one.
+  /// take two factors of one. Their powers are 0 below the smallest normal f32.
   bool ofWeights = false;
   /// The results of which the sum of weights times their gradients is made, to the 16 bits that they are stored with:
   /// who computes weights again reads them.

@@ -112,6 +112,23 @@ TEST(BoundsTest, WeightsAreRoundedWhereTheDeviceSaysSo) {
   EXPECT_EQ(judgeAttention(false, exact.result * 1.02, {.ofWeights = true}), Outcome::Wrong);
 }
 
+TEST(BoundsTest, WeightsBelowTheNormalNumbersAreZeroWhereTheDeviceSaysSo) {
+  const auto judgeWeight = [](double weight, Roundings allowed) {
+    Program program;
+    Builder b(program, "weights");
+    const NodeId x = b.reduce(ReduceKind::Add, b.input(makeTensor(DType::F32, {1, 2, 2}, {0, 0, -80, -8})), {2});
+    const NodeId least = b.sub(x, b.back(b.reduce(ReduceKind::Max, x, {1}), 1, 2));
+    program.graph.outputs.push_back({"y", b.unary(UnaryKind::Exp, least)});
+    FixedDevice device(makeTensor(DType::F32, {1, 2}, {1, weight}), allowed);
+    return runProgram(program, true, device).outcome;
+  };
+  // exp(-88) is 6.05e-39.
+  EXPECT_EQ(judgeWeight(6.05460149e-39, {}), Outcome::Pass);
+  EXPECT_EQ(judgeWeight(0, {}), Outcome::Wrong);
+  EXPECT_EQ(judgeWeight(0, {.ofWeights = true}), Outcome::Pass);
+  EXPECT_EQ(judgeWeight(3e-38, {.ofWeights = true}), Outcome::Wrong);
+}
+
 TEST(BoundsTest, ResultsAreRoundedWhereTheDeviceSaysSo) {
   const Attention exact(false);
   const double ofResult = narrow(exact.result) * seed;
