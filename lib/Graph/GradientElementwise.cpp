@@ -37,6 +37,8 @@ static void differentiateUnary(GradientPass &p, NodeId y, const Node &node, Node
     return give(p.div(p.scale(g, 0.5), y));
   case UnaryKind::Rsqrt:
     return give(p.mul(p.scale(g, -0.5), p.mul(p.mul(y, y), y)));
+  case UnaryKind::Cbrt:
+    return give(p.div(p.scale(g, 1.0 / 3), p.mul(y, y)));
   case UnaryKind::Sin:
     return give(p.mul(g, p.unary(UnaryKind::Cos, x)));
   case UnaryKind::Cos:

@@ -280,6 +280,8 @@ template <typename P> static void floatUnary(UnaryKind kind, const std::byte *x,
     return basic([](Basic v) { return std::sqrt(v); });
   case UnaryKind::Rsqrt:
     return wide([](Wide v) { return 1 / std::sqrt(v); });
+  case UnaryKind::Cbrt:
+    return wide([](Wide v) { return std::cbrt(v); });
   case UnaryKind::Exp:
     return wide([](Wide v) { return std::exp(v); });
   case UnaryKind::Exp2:

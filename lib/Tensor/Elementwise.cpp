@@ -44,6 +44,7 @@ Tensor Tensor::round(Place where) const { return makeUnary(UnaryKind::Round, *th
 Tensor Tensor::trunc(Place where) const { return makeUnary(UnaryKind::Trunc, *this, where); }
 Tensor Tensor::abs(Place where) const { return makeUnary(UnaryKind::Abs, *this, where); }
 Tensor Tensor::expm1(Place where) const { return makeUnary(UnaryKind::Expm1, *this, where); }
+Tensor Tensor::cbrt(Place where) const { return makeUnary(UnaryKind::Cbrt, *this, where); }
 // Written until here.
 
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,7 @@ struct UnaryRow {
 
 const UnaryRow unaryRows[] = {
     // Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+    {"_cbrt", &zyx::cbrt},
     {"_ceil", &zyx::ceil},
     {"_cos", &zyx::cos},
     {"_erf", &zyx::erf},

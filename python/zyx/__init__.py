@@ -25,8 +25,8 @@ from . import _array as _methods
 from ._creation import (arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, meshgrid, ones,
                         ones_like, tril, triu, zeros, zeros_like)
 # Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
-from ._functions import (ceil, cos, erf, exp, exp2, expm1, floor, log, log2, reciprocal, round, rsqrt, sin, sqrt, tan,
-                         tanh, trunc)
+from ._functions import (cbrt, ceil, cos, erf, exp, exp2, expm1, floor, log, log2, reciprocal, round, rsqrt, sin, sqrt,
+                         tan, tanh, trunc)
 # Written until here.
 from ._functions import (abs, acos, acosh, all, any, argmax, argmin, argsort, asin, asinh, atan, atanh, bitwise_invert,
                          broadcast_arrays, broadcast_to, clip, concat, conj, cosh, count_nonzero, cumulative_prod,

@@ -71,6 +71,7 @@ def _rounding(name, text):
 
 
 # Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
+cbrt = _of_floats("cbrt", "Cube root; of -x that of x, negated.")
 ceil = _rounding("ceil", "The next whole number at or above x.")
 cos = _of_floats("cos", "Cosine, of radians.")
 erf = _of_floats("erf", "Error function.")

@@ -81,6 +81,7 @@ static bool isTranscendental(UnaryKind kind) {
   case UnaryKind::Log:
   case UnaryKind::Log2:
   case UnaryKind::Rsqrt:
+  case UnaryKind::Cbrt:
   case UnaryKind::Sin:
   case UnaryKind::Cos:
   case UnaryKind::Tan:
@@ -464,6 +465,12 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
     return b.add(own, b.sub(b.unary(UnaryKind::Sqrt, high), b.unary(UnaryKind::Sqrt, low)));
   case UnaryKind::Rsqrt:
     return b.add(own, b.sub(b.unary(UnaryKind::Rsqrt, low), b.unary(UnaryKind::Rsqrt, high)));
+  case UnaryKind::Cbrt: {
+    // Where x may have the other sign, the result may be as far below 0 as the cube root of what e is more than |x|.
+    const NodeId beyond = maximum(b.sub(e, magnitude(x)), constant(0));
+    const NodeId above = b.sub(b.unary(UnaryKind::Cbrt, high), b.unary(UnaryKind::Cbrt, low));
+    return b.add(own, b.add(above, b.unary(UnaryKind::Cbrt, beyond)));
+  }
   case UnaryKind::Sin:
   case UnaryKind::Cos:
   case UnaryKind::Tanh:

@@ -66,6 +66,7 @@ inline Tensor round(const Tensor &x, Place where = Place::current()) { return x.
 inline Tensor trunc(const Tensor &x, Place where = Place::current()) { return x.trunc(where); }
 inline Tensor abs(const Tensor &x, Place where = Place::current()) { return x.abs(where); }
 inline Tensor expm1(const Tensor &x, Place where = Place::current()) { return x.expm1(where); }
+inline Tensor cbrt(const Tensor &x, Place where = Place::current()) { return x.cbrt(where); }
 // Written until here.
 inline Tensor sum(const Tensor &x, Dims dims = {}, bool keepDims = false, Place where = Place::current()) {
   return x.sum(std::move(dims), keepDims, where);

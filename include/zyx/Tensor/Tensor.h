@@ -271,6 +271,8 @@ public:
   Tensor abs(Place where = Place::current()) const;
   /// e to the x, less 1, with all digits near 0; -0 stays -0.
   Tensor expm1(Place where = Place::current()) const;
+  /// Cube root; of -x that of x, negated.
+  Tensor cbrt(Place where = Place::current()) const;
   // Written until here.
 
   // Reductions. Empty `dims` are all; `keepDims` leaves extents of 1.

@@ -56,7 +56,7 @@ func.func @half_is_computed_in_f32_and_rounded_once(%x: vector<16xbf16>) -> vect
 // -----
 
 // CHECK-LABEL: @every_function_of_scalars
-// CHECK-NOT: math.{{exp|exp2|expm1|log|log2|tanh|erf|rsqrt|sin|cos|tan|powf}} {{.*}}
+// CHECK-NOT: math.{{exp|exp2|expm1|log|log2|tanh|erf|rsqrt|sin|cos|tan|cbrt|powf}} {{.*}}
 // CHECK-NOT: arith.remf
 // CHECK: return
 func.func @every_function_of_scalars(%x: f32, %y: f32) -> f32 {
@@ -73,7 +73,8 @@ func.func @every_function_of_scalars(%x: f32, %y: f32) -> f32 {
   %10 = math.powf %9, %y : f32
   %11 = arith.remf %10, %y : f32
   %12 = math.expm1 %11 : f32
-  return %12 : f32
+  %13 = math.cbrt %12 : f32
+  return %13 : f32
 }
 
 // -----

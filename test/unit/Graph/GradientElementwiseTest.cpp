@@ -107,6 +107,7 @@ TEST(GradientElementwiseTest, CornersOfUnary) {
   expectNumbers(at(UnaryKind::Log, {0, 2, -1}), {inf, 0.5, -1});
   expectNumbers(at(UnaryKind::Recip, {0, 2, inf}), {-inf, -0.25, -0.0});
   expectNumbers(at(UnaryKind::Rsqrt, {0, 4}), {-inf, -0.0625});
+  expectNumbers(at(UnaryKind::Cbrt, {0, -0.0, 8, -8, inf, -inf}), {inf, inf, 1.0 / 12, 1.0 / 12, 0, 0});
   expectNumbers(at(UnaryKind::Tanh, {0, 1000, -1000}), {1, 0, 0});
   expectNumbers(at(UnaryKind::Erf, {1000}), {0});
   expectNumbers(at(UnaryKind::Exp, {-inf, 0}), {0, 1});

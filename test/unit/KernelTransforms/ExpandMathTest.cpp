@@ -190,6 +190,7 @@ const UnaryCase unaryCases[] = {
     {"tanh", std::tanh, std::tanh, 2},      {"erf", std::erf, std::erf, 1.5},
     {"rsqrt", rsqrtDouble, rsqrtLong, 1.5}, {"sin", std::sin, std::sin, 1},
     {"cos", std::cos, std::cos, 1},         {"tan", std::tan, std::tan, 1},
+    {"cbrt", std::cbrt, std::cbrt, 1},
 };
 
 TEST(ExpandMathFunctions, EachHasACase) {

@@ -84,6 +84,8 @@ static void expectEdges(UnaryKind kind, DType dtype) {
     return expect({4, 0, -0.0, -1, inf}, {2, 0, -0.0, quietNaN, inf});
   case UnaryKind::Rsqrt:
     return expect({4, 0, -1, inf}, {0.5, inf, quietNaN, 0});
+  case UnaryKind::Cbrt:
+    return expect({8, -27, 0.125, 0, -0.0, inf, -inf, quietNaN}, {2, -3, 0.5, 0, -0.0, inf, -inf, quietNaN});
   case UnaryKind::Sin:
     return expect({0, -0.0, inf}, {0, -0.0, quietNaN});
   case UnaryKind::Cos:
@@ -114,7 +116,8 @@ TEST(ElementwiseTest, FunctionsAtTheirEdges) {
 }
 
 TEST(ElementwiseTest, FunctionsRoundOnceToTheirDType) {
-  // From tables, not from libm: exp(1), expm1, log(2), sin(1), cos(1), tan(1), tanh(1), erf(1), 1/sqrt(2).
+  // From tables, not from libm: exp(1), expm1, log(2), sin(1), cos(1), tan(1), tanh(1), erf(1), 1/sqrt(2),
+  // cbrt(2).
   expectUnary(UnaryKind::Exp, DType::F32, {1}, {double(2.718281828459045f)});
   expectUnary(UnaryKind::Exp, DType::F16, {1}, {2.71875});
   expectUnary(UnaryKind::Exp, DType::BF16, {1}, {2.71875});
@@ -129,6 +132,11 @@ TEST(ElementwiseTest, FunctionsRoundOnceToTheirDType) {
   expectUnary(UnaryKind::Tanh, DType::F32, {1}, {double(0.7615941559557649f)});
   expectUnary(UnaryKind::Erf, DType::F32, {1}, {double(0.8427007929497149f)});
   expectUnary(UnaryKind::Rsqrt, DType::F32, {2}, {double(0.7071067811865476f)});
+  expectUnary(UnaryKind::Cbrt, DType::F64, {2, -2}, {1.25992104989487316477, -1.25992104989487316477});
+  expectUnary(UnaryKind::Cbrt, DType::F32, {2, std::ldexp(1.0, -149)},
+              {double(1.2599210498948732f), std::ldexp(double(1.2599210498948732f), -50)});
+  expectUnary(UnaryKind::Cbrt, DType::F16, {2}, {1.259765625});
+  expectUnary(UnaryKind::Cbrt, DType::BF16, {-2}, {-1.2578125});
   expectUnary(UnaryKind::Exp, DType::F16, {12}, {inf}); // beyond 65504
   expectUnary(UnaryKind::Recip, DType::BF16, {3}, {0.333984375});
   expectUnary(UnaryKind::Sqrt, DType::F16, {2}, {1.4140625});

@@ -52,6 +52,7 @@ TEST_P(ElementsTest, PowersAndLogarithms) {
   const Tensor above = Tensor::from({-0.999, -0.5, -1e-3, -1e-12, -1., -2.});
   expectFunction(log1p(above), above, [](double v) { return std::log1p(v); });
   expectFunction(expm1(x), x, [](double v) { return std::expm1(v); });
+  expectFunction(cbrt(x), x, [](double v) { return std::cbrt(v); });
   expectFunction(sinh(x), x, [](double v) { return std::sinh(v); }, 1e-13);
   expectFunction(cosh(x), x, [](double v) { return std::cosh(v); }, 1e-13);
   EXPECT_EQ(expm1(Tensor::from({1e-3f}).cast(DType::BF16)).dtype(), DType::BF16);

@@ -297,6 +297,13 @@ Num log2(Num x) {
 
 Num rsqrt(Num x) { return 1.0 / sqrt(x); }
 
+Num cbrt(Num x) {
+  Num size = abs(x), y = exp2(log2(size) * (1.0 / 3));
+  // A step of Newton, which is NaN of 0 and of infinity. Nothing in it leaves the range of normal numbers.
+  Num better = y - (y - size / (y * y)) * (1.0 / 3);
+  return copySign(select(better == better, better, y), x);
+}
+
 //===----------------------------------------------------------------------===//
 // Powers
 //===----------------------------------------------------------------------===//

@@ -76,6 +76,8 @@ defvar Graph_UnaryKinds = [
   Graph_Unary<"Abs", 18, "abs", numberTypes, "absolute value; of the smallest signed integer, itself", byHand>,
   Graph_Unary<"Expm1", 19, "expm1", floatTypes, "e to the x, less 1, with all digits near 0; -0 stays -0",
               Graph_Function<"ExpM1", "Short", 1, 1>>,
+  Graph_Unary<"Cbrt", 20, "cbrt", floatTypes, "cube root; of -x that of x, negated",
+              Graph_Function<"Cbrt", "Short", 1, 1>>,
 ];
 def Graph_UnaryKind : I32Enum<"UnaryKind", "what a unary op computes",
                               !foreach(kind, Graph_UnaryKinds, !cast<EnumCase>(kind))> {
