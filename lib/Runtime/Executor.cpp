@@ -168,7 +168,8 @@ Status Executor::runNow(const std::function<Status(Part)> &runPart) {
   over.clear();
   bool hasBegun = false;
   if (status.isOk()) {
-    status = withoutExceptions([&] { return runPart({artifact().numInitCommands, artifact().commands.size()}); });
+    status = withoutExceptions(
+        [&] { return runPart({artifact().numInitCommands, artifact().commands.size(), hostInputs}); });
     hasBegun = status.isOk() || replay->hasBegun();
   }
   if (status.isOk())

@@ -108,7 +108,7 @@ Status Executor::makeNow(InitStep &step, const std::function<Status(Part)> &runP
     if (status.isOk())
       status = point.wait();
   if (status.isOk())
-    status = withoutExceptions([&] { return runPart(step.part); });
+    status = withoutExceptions([&] { return runPart({step.part.from, step.part.to, hostInputs}); });
   if (status.isOk())
     status = step.made.timeline->signal(step.made.value);
   else
@@ -178,14 +178,19 @@ Result<Point> Executor::submitBehind(std::span<const Point> wait, const std::sha
     after.push_back({std::make_shared<Timeline>(), 1});
     after.back().timeline->announce(1, fence);
   }
-  auto held = std::make_shared<std::vector<std::shared_ptr<Buffer>>>();
+  struct Held {
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    std::vector<HostInput> hostInputs;
+  };
+  auto held = std::make_shared<Held>(Held{{}, hostInputs});
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
     for (const Slot &slot : *slots)
-      held->push_back(slot.buffer);
+      held->buffers.push_back(slot.buffer);
   if (shared)
-    held->push_back(arena);
+    held->buffers.push_back(arena);
   for (const InitStep &step : initSteps)
-    held->push_back(step.memory);
+    held->buffers.push_back(step.memory);
+  const std::span<const HostInput> ofHost = held->hostInputs;
   // Each has a timeline of its own, because one that failed stays failed: later runs have nothing to do
   // with this one, but with the steps of the init that it had.
   const Point run{std::make_shared<Timeline>(), 1};
@@ -222,7 +227,8 @@ Result<Point> Executor::submitBehind(std::span<const Point> wait, const std::sha
     if (shared)
       arena->noteRead(step.made);
     const Status handed = withoutExceptions([&] {
-      replay->submit(step.part, std::move(step.wait), std::move(step.after), step.made, held);
+      replay->submit({step.part.from, step.part.to, ofHost}, std::move(step.wait), std::move(step.after), step.made,
+                     held);
       return Status::ok();
     });
     // Behind it are those that were handed over before.
@@ -233,8 +239,8 @@ Result<Point> Executor::submitBehind(std::span<const Point> wait, const std::sha
     step.made = {};
   }
   const Status handed = withoutExceptions([&] {
-    replay->submit({artifact().numInitCommands, artifact().commands.size()}, std::move(points), std::move(afterRun),
-                   last, std::move(held), skipped);
+    replay->submit({artifact().numInitCommands, artifact().commands.size(), ofHost}, std::move(points),
+                   std::move(afterRun), last, std::move(held), skipped);
     return Status::ok();
   });
   if (!handed.isOk()) {
