@@ -7,10 +7,12 @@
 // A step multiplies KERNELS tensors by the number, each by a kernel of its own and where it lies, as an optimizer does.
 // From 2 kernels on a step is a graph of CUDA, with 1 it is a launch. The number is
 //   kept     one tensor, the same in all steps
-//   in turns one of two tensors: each kernel's argument changes, and nothing goes up
-//   new      a new tensor: it goes up, and each kernel's argument changes
-// Microseconds of a step, medians of rounds in turns with the quartiles: of steps that follow each other, and of steps
-// whose end the host waits for.
+//   in turns one of two tensors: a run takes another value along than the one before, as a fill
+//   new      a new tensor: the same, and the tensor is made
+// So "in turns" less "kept" is what it takes to bring a value to the device, and "new" less "in turns" what the host
+// does to make a tensor. Devices that share the host's memory bind other memory instead. Microseconds of a step,
+// medians of rounds in turns with the quartiles: of steps that follow each other, and of steps whose end the host waits
+// for.
 //===----------------------------------------------------------------------===//
 #include "zyx/Tensor/Context.h"
 #include "zyx/Tensor/Jit.h"

@@ -255,7 +255,8 @@ ZYX_C_API zyx_error *zyx_executor_get_output(const zyx_executor *executor, size_
 ZYX_C_API zyx_error *zyx_executor_find_input(const zyx_executor *executor, const char *name, size_t *index);
 ZYX_C_API zyx_error *zyx_executor_find_output(const zyx_executor *executor, const char *name, size_t *index);
 
-/* Copies an input; `size` is that of the tensor. */
+/* Copies an input; `size` is that of the tensor. On GPUs and plug-ins one of at most 8 bytes waits for no run in
+ * flight, which keeps its own value. */
 ZYX_C_API zyx_error *zyx_executor_set_input(zyx_executor *executor, size_t index, const void *data, size_t size);
 /* Uses the caller's memory, aligned to the element, until another is given or the executor is
  * released. A run is refused where an output shares memory with an input or another output. Of weights,
@@ -369,7 +370,8 @@ ZYX_C_API zyx_error *zyx_buffer_read(const zyx_buffer *buffer, size_t offset, vo
 ZYX_C_API zyx_error *zyx_buffer_copy(zyx_buffer *to, const zyx_buffer *from, zyx_event **event);
 
 /* The buffer is of the executor's device, or both are the host's, and has the size of the tensor. It stays bound until
- * another is given. Nothing is copied. */
+ * another is given. Nothing is copied. An input of at most 8 bytes may be the host's for GPUs and plug-ins, too: each
+ * run takes its value along. */
 ZYX_C_API zyx_error *zyx_executor_bind_input(zyx_executor *executor, size_t index, zyx_buffer *buffer);
 ZYX_C_API zyx_error *zyx_executor_bind_output(zyx_executor *executor, size_t index, zyx_buffer *buffer);
 

@@ -59,7 +59,7 @@ Buffer::~Buffer() {
 }
 
 bool Buffer::isUsableIn(const MemoryPool &other) const {
-  return pool.get() == &other || ((!pool || pool->isHostMemory()) && other.isHostMemory());
+  return pool.get() == &other || (isOnHost() && other.isHostMemory());
 }
 
 bool Buffer::isReady() const {

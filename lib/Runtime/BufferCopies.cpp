@@ -15,6 +15,11 @@
 using namespace zyx;
 using namespace zyx::runtime;
 
+std::shared_ptr<Buffer> Buffer::onHost(uint64_t size) {
+  const auto data = std::make_shared<std::byte[]>(size);
+  return borrow(data.get(), size, data);
+}
+
 Status Buffer::checkSize(size_t given) const {
   if (given == memory.size)
     return Status::ok();
@@ -102,7 +107,7 @@ Status Buffer::write(std::span<const std::byte> from) {
 
 Status Buffer::update(std::span<const std::byte> from) {
   ZYX_RETURN_IF_ERROR(checkSize(from.size()));
-  if (!from.empty() && (!pool || pool->isHostMemory())) {
+  if (!from.empty() && isOnHost()) {
     bool isSame = false;
     const Status status = HostUse(this, nullptr).run([&] {
       isSame = std::memcmp(reinterpret_cast<const void *>(memory.handle), from.data(), from.size()) == 0;

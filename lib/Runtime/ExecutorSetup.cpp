@@ -128,34 +128,43 @@ static Status checkSize(bool isInput, const Argument &argument, uint64_t given) 
                                  std::to_string(size) + " bytes; " + std::to_string(given) + " were given");
 }
 
+bool Executor::takes(uint64_t size) const { return size != 0 && size <= device->largestHostInput(); }
+bool Executor::takes(const Buffer &input) const {
+  return takes(input.size()) && input.isOnHost() && !input.isUsableIn(*device->pool());
+}
+
 Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned) {
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(isInput, index));
   if (!buffer)
     return Status::invalidArgument(describe(isInput, *target) + " is bound to no buffer");
   ZYX_RETURN_IF_ERROR(checkSize(isInput, *target, buffer->size()));
-  if (!buffer->isUsableIn(*device->pool()))
+  const bool isOnHost = isInput && takes(*buffer);
+  if (!isOnHost && !buffer->isUsableIn(*device->pool()))
     return Status::invalidArgument(describe(isInput, *target) + " lies in memory that device '" + device->name() +
                                    "' does not reach");
   const auto elementSize = static_cast<uint64_t>(byteSize(target->type.dtype));
   if (buffer->handle() % elementSize != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to its " +
                                    std::to_string(elementSize) + " byte elements");
-  if (buffer->size() != 0 && buffer->handle() % device->alignment() != 0)
+  if (!isOnHost && buffer->size() != 0 && buffer->handle() % device->alignment() != 0)
     return Status::invalidArgument(describe(isInput, *target) + " is not aligned to " +
                                    std::to_string(device->alignment()) + " bytes, as device '" + device->name() +
                                    "' needs it");
-  finishAll();
-  const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
-  const auto &buffers = artifact().buffers;
-  for (uint32_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].kind == kind && buffers[i].position == index)
-      replay->bind(i, buffer->handle(), 0);
+  if (!isOnHost) {
+    finishAll();
+    const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
+    const auto &buffers = artifact().buffers;
+    for (uint32_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].kind == kind && buffers[i].position == index)
+        replay->bind(i, buffer->handle(), 0);
+  }
   // Who has lent the memory may have changed it.
   if (target->isWeight && !buffer->ownsMemory())
     buffer->countWrite();
   Slot &slot = (isInput ? inputs : outputs)[index];
   slot.buffer = std::move(buffer);
   slot.owned = owned;
+  slot.isOnHost = isOnHost;
   slot.others.reset();
   isApart = false;
   return Status::ok();
@@ -180,12 +189,21 @@ Status Executor::checkApart() {
                return donation.input == input && donation.output == i;
              });
     };
+    // Handles of a device may look like addresses of the host.
     for (size_t k = 0; k < inputs.size(); ++k)
-      if (overlap(outputs[i], inputs[k]) && !isGivenUp(k))
+      if (!inputs[k].isOnHost && overlap(outputs[i], inputs[k]) && !isGivenUp(k))
         return refuse(true, artifact().inputs[k]);
     for (size_t k = 0; k < i; ++k)
       if (overlap(outputs[i], outputs[k]))
         return refuse(false, artifact().outputs[k]);
+  }
+  hostInputs.clear();
+  if (std::ranges::any_of(inputs, &Slot::isOnHost)) {
+    const auto &buffers = artifact().buffers;
+    for (uint32_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].kind == BufferKind::Input)
+        if (const Slot &slot = inputs[buffers[i].position]; slot.isOnHost)
+          hostInputs.push_back({i, slot.buffer->size(), reinterpret_cast<const void *>(slot.buffer->handle())});
   }
   bound.clear();
   for (const std::vector<Slot> *slots : {&inputs, &outputs})
@@ -218,11 +236,18 @@ Status Executor::setInput(size_t index, std::span<const std::byte> bytes) {
   ZYX_RETURN_IF_ERROR(use.status);
   ZYX_ASSIGN_OR_RETURN(const Argument *target, argument(true, index));
   ZYX_RETURN_IF_ERROR(checkSize(true, *target, bytes.size()));
-  if (!inputs[index].owned) {
-    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, Buffer::allocate(device->pool(), bytes.size()));
+  const bool isOnHost = takes(bytes.size());
+  // A run in flight may not have read the last value yet.
+  const bool isInFlight = isOnHost && !target->isWeight && !isIdle();
+  if (!inputs[index].owned || isInFlight) {
+    std::shared_ptr<Buffer> buffer = isOnHost ? Buffer::onHost(bytes.size()) : nullptr;
+    if (!buffer) {
+      ZYX_ASSIGN_OR_RETURN(buffer, Buffer::allocate(device->pool(), bytes.size()));
+    }
     ZYX_RETURN_IF_ERROR(bind(true, index, std::move(buffer), true));
   }
-  finishAll();
+  if (!isInFlight)
+    finishAll();
   Buffer &buffer = *inputs[index].buffer;
   return target->isWeight ? buffer.update(bytes) : buffer.write(bytes);
 }

@@ -195,8 +195,7 @@ Result<std::shared_ptr<Buffer>> State::numberBuffer(const std::vector<std::byte>
     return known->second;
   if (numberBuffers.size() >= most)
     numberBuffers.clear();
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
-                       withMemory(device, [&] { return Buffer::allocate(homes[device].pool, number.size()); }));
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, allocateForHost(number.size(), device));
   ZYX_RETURN_IF_ERROR(buffer->write(number));
   return numberBuffers[{device, number}] = std::move(buffer);
 }
@@ -204,6 +203,13 @@ Result<std::shared_ptr<Buffer>> State::numberBuffer(const std::vector<std::byte>
 Result<std::shared_ptr<Buffer>> State::allocate(const TensorType &type, uint16_t device) {
   ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
   return withMemory(device, [&] { return Buffer::allocate(homes[device].pool, static_cast<uint64_t>(size)); });
+}
+
+Result<std::shared_ptr<Buffer>> State::allocateForHost(uint64_t size, uint16_t device) {
+  const Home &home = homes[device];
+  if (size != 0 && home.device && size <= home.device->largestHostInput())
+    return Buffer::onHost(size);
+  return withMemory(device, [&] { return Buffer::allocate(home.pool, size); });
 }
 
 Status State::run(const Schedule &schedule, Buffers &values, std::vector<Point> &points,

@@ -416,7 +416,7 @@ Result<Tensor> State::addData(TensorType type, std::span<const std::byte> bytes,
   {
     std::lock_guard lock(mutex);
     device = currentDevice();
-    ZYX_ASSIGN_OR_RETURN(value, allocate(type, device));
+    ZYX_ASSIGN_OR_RETURN(value, allocateForHost(bytes.size(), device));
   }
   ZYX_RETURN_IF_ERROR(value->write(bytes));
   std::lock_guard lock(mutex);

@@ -411,6 +411,8 @@ private:
   /// Reads the files of values, without the lock.
   Status readFiles(Build &build, std::unique_lock<ContextMutex> &lock);
   Result<std::shared_ptr<runtime::Buffer>> allocate(const TensorType &type, uint16_t device);
+  /// For what the host has. A few bytes stay with the host where runs of the device take them with them.
+  Result<std::shared_ptr<runtime::Buffer>> allocateForHost(uint64_t size, uint16_t device);
   /// `values` has those of the leaves; gets the others, and `points` the ends of what is in flight. Of leaves that
   /// `isTaken` results take the memory.
   Status run(const Schedule &schedule, Buffers &values, std::vector<runtime::Point> &points,

@@ -230,6 +230,7 @@ template <typename T> int fill(uint64_t to, T value, size_t count, Stream stream
   return onStream(stream, [=] {
     if (!isAlive(to, count * sizeof(T), stream->device))
       return invalid;
+    ++state().facts.fills;
     return enqueue(stream, [=] {
       checkOrder(to, count * sizeof(T));
       for (size_t i = 0; i < count; ++i)
@@ -494,6 +495,7 @@ int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, MemoryPoolHandle poo
     const auto isThere = std::make_shared<bool>(false);
     state().memory[*address] = {size, current, owner, state().pools.at(pool), isThere};
     ++state().facts.allocations;
+    ++state().facts.allocated;
     return enqueue(stream, [=] { *isThere = true; });
   });
 }
@@ -541,7 +543,10 @@ static int copyLater(void *to, const void *from, size_t size, std::initializer_l
   });
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream stream) {
-  always([=] { state().facts.hostBytes += size; });
+  always([=] {
+    state().facts.hostBytes += size;
+    ++state().facts.uploads;
+  });
   return copyLater(reinterpret_cast<void *>(to), from, size, {to}, stream);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream stream) {

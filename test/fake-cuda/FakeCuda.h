@@ -48,7 +48,8 @@ struct FakeCuda {
   // What is alive.
   int allocations = 0, pinned = 0, modules = 0, streams = 0, events = 0, contexts = 0, graphs = 0, pools = 0;
   // What has happened.
-  int launches = 0, trims = 0, tensorMaps = 0, graphLaunches = 0, graphUpdates = 0, peerCopies = 0;
+  int launches = 0, fills = 0, uploads = 0, allocated = 0, trims = 0, tensorMaps = 0, graphLaunches = 0,
+      graphUpdates = 0, peerCopies = 0;
   /// Waits of a stream for another device, and those of them for work that was not over.
   int eventWaits = 0, earlyWaits = 0;
   /// Times that memory was used before the stream on which it was allocated was there, or after it was free.

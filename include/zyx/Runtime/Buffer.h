@@ -34,6 +34,9 @@ public:
   /// Memory of somebody else in a pool that is not the host's; `owner` keeps it until then.
   static Result<std::shared_ptr<Buffer>> borrow(std::shared_ptr<MemoryPool> pool, Allocation memory,
                                                 std::shared_ptr<void> owner);
+  /// Memory of the host that the buffer alone has, of no pool: for a few bytes that a run takes with it
+  /// (Device::largestHostInput).
+  static std::shared_ptr<Buffer> onHost(uint64_t size);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -47,6 +50,7 @@ public:
   uint64_t handle() const { return memory.handle; }
   /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.
   bool isUsableIn(const MemoryPool &other) const;
+  bool isOnHost() const { return !pool || pool->isHostMemory(); }
 
   /// Held from what a piece of work must wait for to what is noted of it, over all its buffers and while
   /// it is handed to a queue, so that of two pieces one is behind the other wherever they meet. One thread

@@ -65,6 +65,10 @@ public:
   virtual std::string identity() const { return name(); }
   /// Bytes to whose multiples buffers of its programs are aligned, beside what their elements need.
   virtual uint64_t alignment() const { return 1; }
+  /// Inputs of at most so many bytes may be bound to memory of the host. A run takes their values with it when it
+  /// begins, to where its kernels read them, so that such an input needs no memory of the device and no copy of its
+  /// own.
+  virtual uint64_t largestHostInput() const { return 0; }
   /// What it is, with the memory that is free now. Where a device says nothing else, its memory is that of its pool.
   virtual DeviceFacts facts() const;
   /// Verifies the artifact, and refuses code that this machine cannot run. The device must outlive

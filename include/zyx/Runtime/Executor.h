@@ -57,11 +57,13 @@ public:
 
   /// The buffer has the size of the argument. Host memory is aligned to the element. A run is refused
   /// where an output shares memory with an input or another output, but with all of that of which it was said at
-  /// the creation.
+  /// the creation. Inputs of a few bytes may lie in the host's memory on every device (Device::largestHostInput):
+  /// binding those waits for nothing.
   Status bindInput(size_t index, std::shared_ptr<Buffer> buffer);
   /// Outputs that are not bound get buffers of their own at the first run.
   Status bindOutput(size_t index, std::shared_ptr<Buffer> buffer);
-  /// Copies into a buffer of the executor. A weight that is set to what it is has not changed.
+  /// Copies into a buffer of the executor. A weight that is set to what it is has not changed. Runs in flight have the
+  /// values with which they were submitted; what a run takes with it (Device::largestHostInput) does not wait for them.
   Status setInput(size_t index, std::span<const std::byte> bytes);
   Status readOutput(size_t index, std::span<std::byte> bytes) const;
   /// Some bytes of it, from `offset` on.
@@ -105,6 +107,8 @@ private:
     std::shared_ptr<Buffer> buffer;
     /// Made by the executor, so that setInput may write to it.
     bool owned = false;
+    /// The buffer is the host's, and each run takes its value with it.
+    bool isOnHost = false;
     /// A weight that is bound while others own it.
     std::weak_ptr<Buffer> others = {};
   };
@@ -146,6 +150,9 @@ private:
   class Use;
   Result<const artifact::Argument *> argument(bool isInput, size_t index) const;
   Status bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer, bool owned);
+  /// Whether runs take an input of that size, or the value of this one, with them.
+  bool takes(uint64_t size) const;
+  bool takes(const Buffer &input) const;
   class Hold;
   Status checkApart();
   Status prepare();
@@ -177,6 +184,8 @@ private:
   std::vector<Slot> inputs, outputs;
   /// All that is bound, each once, in the order of addresses; up to date where `isApart`.
   std::vector<const Buffer *> bound;
+  /// Of inputs that lie in the host's memory; up to date where `isApart`.
+  std::vector<HostInput> hostInputs;
   std::vector<InitStep> initSteps;
   uint64_t numInitLaunches = 0;
   /// Whether checkApart() has seen all that is bound.

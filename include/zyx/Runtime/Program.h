@@ -14,9 +14,19 @@
 
 namespace zyx::runtime {
 
+/// An input that is bound to memory of the host on a device that takes such ones (Device::largestHostInput).
+struct HostInput {
+  /// An index in Artifact::buffers.
+  uint32_t buffer = 0;
+  uint64_t size = 0;
+  const void *data = nullptr;
+};
+
 /// The commands [from, to) of an artifact: a step of the init, or all behind the init.
 struct Part {
   size_t from = 0, to = 0;
+  /// All of the run's, which are read when the commands begin. They are there until then, as what Replay::submit holds.
+  std::span<const HostInput> hostInputs = {};
 };
 
 /// What some runs took that were handed over one behind the other.

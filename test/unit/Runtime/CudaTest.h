@@ -58,6 +58,43 @@ inline Artifact sampleForCuda() {
   return a;
 }
 
+/// h' = [n, h[0], h[1], h[2]]: shows the numbers of the last runs, the latest first. h may be given up for h'. With
+/// `trips` a loop does it so often. On CUDA, and the backend of a test, a kernel
+/// increments what nobody reads.
+inline Artifact history(std::string target, DType dtype, int64_t trips = 0) {
+  const auto size = static_cast<uint64_t>(byteSize(dtype));
+  Artifact a = sampleForCuda();
+  a.target = std::move(target);
+  if (a.target != "cuda" && a.target != "test") {
+    a.cpuFeatures.clear();
+    a.code.clear();
+    a.kernels.clear();
+  }
+  a.inputs = {{"n", {dtype, {}}}, {"h", {dtype, {4}}}};
+  a.outputs = {{"next", {dtype, {4}}}};
+  a.buffers = {{BufferKind::Input, 0, size},
+               {BufferKind::Input, 1, 4 * size},
+               {BufferKind::Output, 0, 4 * size},
+               {BufferKind::Arena, 0, 4 * size},
+               {BufferKind::Arena, 64, 8}};
+  a.arenaSize = 128;
+  a.constants.clear();
+  a.commands.clear();
+  auto add = [&a](auto command, std::vector<uint32_t> wait = {}) { a.commands.push_back({command, std::move(wait)}); };
+  add(Copy{{1, 0}, {3, 0}, 4 * size});
+  uint32_t last = 0;
+  if (trips != 0)
+    add(Loop{3, trips, {}, {}}, {last++});
+  const auto shifts = static_cast<uint32_t>(a.commands.size());
+  add(Copy{{3, 0}, {2, 0}, 3 * size}, trips != 0 ? std::vector<uint32_t>() : std::vector<uint32_t>{0});
+  add(Copy{{2, 0}, {3, size}, 3 * size}, {shifts});
+  add(Copy{{0, 0}, {3, 0}, size}, {shifts + 1});
+  add(Copy{{3, 0}, {2, 0}, 4 * size}, {trips != 0 ? last : shifts + 2});
+  if (!a.kernels.empty())
+    add(Launch{0, {{4, 0}, {4, 4}}, {1, 1, 1}, {}});
+  return a;
+}
+
 /// The input of a sample.
 inline std::vector<int32_t> sampleInput() {
   std::vector<int32_t> x(count);

@@ -361,7 +361,18 @@ TEST_F(StreamDeviceTest, LosesNothingWhicheverCallFails) {
     ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, open());
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, sample()));
     ZYX_RETURN_IF_ERROR(runAndCheck(*executor));
-    return executor->profile().status();
+    ZYX_RETURN_IF_ERROR(executor->profile().status());
+    // What a run takes along from the host.
+    ZYX_ASSIGN_OR_RETURN(executor, Executor::create(device, test::history("test", DType::I64)));
+    std::vector<int64_t> past = {1, 2, 3, 4}, next(4);
+    ZYX_RETURN_IF_ERROR(executor->setInput(1, std::as_bytes(std::span(past))));
+    for (int64_t number : {5, -6}) {
+      ZYX_RETURN_IF_ERROR(executor->setInput(0, std::as_bytes(std::span(&number, 1))));
+      ZYX_RETURN_IF_ERROR(executor->run());
+      ZYX_RETURN_IF_ERROR(executor->readOutput(0, std::as_writable_bytes(std::span(next))));
+      EXPECT_EQ(next, (std::vector<int64_t>{number, 1, 2, 3}));
+    }
+    return Status::ok();
   };
   for (ErrorCode code : {ErrorCode::Internal, ErrorCode::OutOfMemory, ErrorCode::DeviceLost}) {
     int failures = 0;

@@ -8,10 +8,12 @@
 #include "TensorFixture.h"
 
 #include "zyx/Runtime/Device.h"
+#include "zyx/Tensor/HostView.h"
 #include "zyx/Tensor/Profile.h"
 
 #include <cstring>
 #include <dlfcn.h>
+#include <numeric>
 
 using namespace zyx;
 using namespace zyx::test;
@@ -212,6 +214,77 @@ TEST_F(CardsTest, CodeForACardOfTheProgramIsThatOfTheCard) {
   unsetenv("ZYX_CACHE_DIR");
 }
 
+// Numbers of the host, such as learning rates: kernels that the fake card executes read what the host had when the step
+// began, and nothing is allocated, uploaded or changed for a new one.
+TEST_F(CardsTest, NumbersOfTheHostGoAlongWithSteps) {
+  setenv("ZYX_PTXAS", "", 1);
+  setenv("ZYX_CACHE_DIR", "off", 1);
+  // So many bytes of the smallest type are more than go along.
+  constexpr int64_t extent = 9;
+  const std::vector<DType> dtypes = runtime::allDTypes();
+  std::vector<size_t> donated(dtypes.size());
+  std::iota(donated.begin(), donated.end(), size_t(0));
+  {
+    ContextScope scope(Context({.device = "cuda"}));
+    // The numbers of the last steps, the latest first; those that are given up lie in the place of the next.
+    const Jit step(
+        [&](std::span<const Tensor> x) {
+          std::vector<Tensor> next;
+          for (size_t i = 0; i < dtypes.size(); ++i)
+            next.push_back(concat({x[dtypes.size() + i].reshape({1}), x[i].slice({{0, extent - 1}})}));
+          return next;
+        },
+        {.donated = donated});
+    const auto fill = [](DType dtype, int64_t count, int seed) {
+      std::vector<std::byte> bytes(static_cast<size_t>(count * byteSize(dtype)));
+      for (size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::byte>(dtype == DType::Bool ? seed % 3 == 0 : (seed + 3) * (7 * i + 5) & 0x3f);
+      return bytes;
+    };
+    std::vector<Tensor> values;
+    std::vector<std::vector<std::byte>> expected;
+    for (DType dtype : dtypes) {
+      expected.push_back(fill(dtype, extent, 0));
+      values.push_back(Tensor::fromBytes({dtype, {extent}}, expected.back()));
+    }
+    constexpr int steps = 9, warm = 3;
+    for (int i = 0; i < steps; ++i) {
+      if (i == warm)
+        fake->fills = fake->uploads = fake->allocated = fake->graphLaunches = fake->graphUpdates = 0;
+      std::vector<Tensor> arguments = std::move(values);
+      for (size_t k = 0; k < dtypes.size(); ++k) {
+        const std::vector<std::byte> number = fill(dtypes[k], 1, i);
+        expected[k].insert(expected[k].begin(), number.begin(), number.end());
+        expected[k].resize(expected[k].size() - number.size());
+        arguments.push_back(Tensor::fromBytes({dtypes[k], {}}, number));
+      }
+      values = step(arguments);
+    }
+    for (size_t k = 0; k < dtypes.size(); ++k)
+      EXPECT_EQ(values[k].bytes(), expected[k]) << toString(dtypes[k]);
+    EXPECT_EQ(fake->graphLaunches, steps - warm);
+    EXPECT_EQ(fake->graphUpdates, 0);
+    EXPECT_EQ(fake->uploads, 0);
+    EXPECT_EQ(fake->allocated, 0);
+    EXPECT_GT(fake->fills, 0);
+    EXPECT_EQ(step.numCaptures(), 1u);
+    // They are values as others are, on this card and elsewhere.
+    const Tensor number = Tensor::from(std::vector<float>{2.5f}, {});
+    EXPECT_EQ(number.device(), "cuda");
+    EXPECT_EQ(number.item<float>(), 2.5f);
+    EXPECT_EQ((number.to("cpu") * 2).item<float>(), 5);
+    EXPECT_EQ((number.to("cuda:1") * 4).item<float>(), 10);
+    EXPECT_EQ(hostView(number).bytes.size(), 4u);
+    // What is given up and lies with the host is nobody's memory.
+    const Jit twice([](std::span<const Tensor> x) { return std::vector{x[0] * 2}; }, {.donated = {0}});
+    EXPECT_EQ(twice({Tensor::from(std::vector<float>{3}, {})})[0].item<float>(), 6);
+    EXPECT_EQ(Context::current().counters().notTaken, 1u);
+    EXPECT_EQ(Context::current().counters().taken, steps * dtypes.size());
+  }
+  unsetenv("ZYX_PTXAS");
+  unsetenv("ZYX_CACHE_DIR");
+}
+
 TEST_F(CardsTest, ACardIsNotComparedWithThePeakOfTheHost) {
   ContextScope scope(Context({.device = "cpu"}));
   const Tensor x = Tensor::from(std::vector<float>(1000, 1), {1000});
@@ -266,11 +339,11 @@ TEST_F(CardsTest, WhatTheDriverDoesNotLaunchTakesNothing) {
   fake->hasNoGraphs = true;
   // Two kernels.
   const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1] * 3}; }, {.donated = {0}});
-  const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, 4.f, 5.f});
+  const Tensor x = Tensor::from({1.f, 2.f, 3.f}), y = Tensor::from({3.f, 4.f, 5.f, 6.f});
   // The first command, then a later one.
   fake->failLaunch = 1;
   EXPECT_THAT(refusal([&] { step({x, y}); }), HasSubstr("launch kernel"));
-  EXPECT_THAT(floats(x), ElementsAre(1, 2));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2, 3));
   fake->failLaunch = 2;
   EXPECT_THAT(refusal([&] { step({x, y}); }), HasSubstr("launch kernel"));
   EXPECT_FALSE(x.isRealized());
@@ -282,16 +355,16 @@ TEST_F(CardsTest, WithoutMemoryNothingIsTaken) {
   ContextScope scope(Context({.device = "cuda"}));
   const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, (a[0] + a[1].sum()).cast(DType::F64)}; },
                  {.donated = {0}});
-  const Tensor y = Tensor::from({3.f, 4.f});
-  Tensor x = Tensor::from({1.f, 2.f});
+  const Tensor y = Tensor::from({3.f, 4.f, 5.f});
+  Tensor x = Tensor::from({1.f, 2.f, 3.f});
   step({x, y})[1].bytes();
-  x = Tensor::from({1.f, 2.f});
+  x = Tensor::from({1.f, 2.f, 3.f});
   fake->room = fake->allocations;
   int refused = 0;
   for (; refused < 100; ++refused) {
     if (refusal([&] { step({x, y}); }).empty())
       break;
-    EXPECT_THAT(floats(x), ElementsAre(1, 2)) << refused;
+    EXPECT_THAT(floats(x), ElementsAre(1, 2, 3)) << refused;
     ++fake->room;
   }
   EXPECT_GT(refused, 0);

@@ -265,7 +265,7 @@ void SimulatedReplay::submit(Part part, std::vector<Point> wait, std::vector<Poi
                              std::shared_ptr<void> held, std::function<void()> skipped,
                              std::span<uint64_t> nanoseconds) {
   Batch batch{{}, std::vector<Point>(artifact.commands.size()), nanoseconds};
-  const auto [first, last] = part;
+  const size_t first = part.from, last = part.to;
   const bool isInit = first < artifact.numInitCommands;
   addAll(batch, first, last, wait, after);
   // All that wait for nothing else are skipped with it.

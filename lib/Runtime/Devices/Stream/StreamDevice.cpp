@@ -107,6 +107,7 @@ public:
   std::string target() const override { return context->facts().target; }
   std::string identity() const override { return context->facts().identity; }
   uint64_t alignment() const override { return context->facts().alignment; }
+  uint64_t largestHostInput() const override { return zyx::runtime::largestHostInput; }
   DeviceFacts facts() const override {
     DeviceFacts facts = context->facts().device;
     if (facts.target.empty())

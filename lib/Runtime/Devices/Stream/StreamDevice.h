@@ -26,6 +26,10 @@ Status checkFormat(const artifact::Artifact &artifact, std::string_view target, 
 Status checkLimits(const artifact::Kernel &kernel, const std::string &device, uint64_t threads, uint64_t sharedBytes);
 Status checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest);
 
+/// Of devices of backends, as Device::largestHostInput says it: scalars of all types. More would be more commands than
+/// a copy is.
+inline constexpr uint64_t largestHostInput = 8;
+
 /// Memory of the device, ordered by its stream. `limit` counts bytes.
 std::shared_ptr<MemoryPool> createStreamPool(std::shared_ptr<StreamContext> context, uint64_t limit);
 

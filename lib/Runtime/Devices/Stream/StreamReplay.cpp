@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "../../CommandStep.h"
 #include "../../QueuedReplay.h"
+#include "HostInputs.h"
 #include "StreamDevice.h"
 #include "StreamGate.h"
 
@@ -72,7 +73,7 @@ public:
   StreamReplay(std::shared_ptr<StreamContext> ofContext, const Artifact &artifact,
                std::span<const KernelHandle> kernels, MemoryRef scratch, Queue &queue)
       : QueuedReplay(queue, artifact.entry), context(std::move(ofContext)), backend(context->backend()),
-        stream(context->stream()), partEnds(artifact::endsOfInitSteps(artifact)) {
+        stream(context->stream()), hostInputs(*context, artifact), partEnds(artifact::endsOfInitSteps(artifact)) {
     makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, artifact.kernels[launch->kernel], kernels[launch->kernel], scratch);
@@ -104,9 +105,8 @@ public:
       (void)backend.free(stream, numbers);
     if (hostWords)
       backend.freeHost(hostWords);
-    if (hasEvents)
-      for (EventHandle event : {begin, end})
-        backend.destroyEvent(event);
+    for (; numEvents != 0; --numEvents)
+      backend.destroyEvent(numEvents == 1 ? begin : end);
   }
 
   void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
@@ -192,23 +192,20 @@ private:
   }
 
   Status makeEvents() {
-    if (hasEvents)
-      return Status::ok();
-    const Result<EventHandle> first = backend.createEvent(/*isTimed=*/true);
-    ZYX_RETURN_IF_ERROR(context->check(first.status(), "make an event"));
-    const Result<EventHandle> second = backend.createEvent(/*isTimed=*/true);
-    if (!second)
-      backend.destroyEvent(*first);
-    ZYX_RETURN_IF_ERROR(context->check(second.status(), "make an event"));
-    begin = *first;
-    end = *second;
-    hasEvents = true;
+    for (; numEvents != 2; ++numEvents) {
+      const Result<EventHandle> made = backend.createEvent(/*isTimed=*/true);
+      ZYX_RETURN_IF_ERROR(context->check(made.status(), "make an event"));
+      (numEvents == 0 ? begin : end) = *made;
+    }
     return Status::ok();
   }
 
   /// What is thrown is a failure like others: what was handed over before it is waited for.
   Status runPart(Part part) {
-    return withoutExceptions([&] { return runSteps(part.from, part.to); });
+    return withoutExceptions([&]() -> Status {
+      ZYX_RETURN_IF_ERROR(hostInputs.take(part.hostInputs, *this, gate));
+      return runSteps(part.from, part.to);
+    });
   }
 
   Status wait() {
@@ -564,6 +561,7 @@ private:
   const std::shared_ptr<StreamContext> context;
   Backend &backend;
   const StreamHandle stream;
+  HostInputs hostInputs;
   /// Where steps of the init end.
   const std::vector<size_t> partEnds;
   std::vector<BoundMap> maps;
@@ -586,7 +584,7 @@ private:
   /// Of the run whose commands are measured.
   std::span<uint64_t> times;
   EventHandle begin{}, end{};
-  bool hasEvents = false;
+  unsigned numEvents = 0;
   /// While runs are measured.
   StreamGate *gate = nullptr;
 };
