@@ -6,16 +6,15 @@
 
 #include "ChooseTensor.h"
 #include "LayOutWindows.h"
+#include "Layouter.h"
 #include "Strides.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
-#include "zyx/Codegen/Tile/FactorLayout.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Schedule/Weights.h"
 #include "zyx/Target/Info/Fits.h"
-#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
@@ -27,62 +26,19 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using zyx::schedule::Copies;
+using zyx::schedule::Layouter;
+using zyx::schedule::MadeCopy;
+using zyx::schedule::mapOf;
 using zyx::target::TargetInfo;
 namespace fits = zyx::target::fits::layouts;
 
-namespace {
-
-DotOp dotOf(FuncOp func) {
+static DotOp dotOf(FuncOp func) {
   auto dots = func.getBody().getOps<DotOp>();
   return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
 }
 
-/// A copy of a buffer, which whoever reads it in the same order shares.
-struct MadeCopy {
-  Value source, buffer;
-  MapAttr from, to;
-  bool isKept;
-  zyx::plan::LaunchOp launch;
-};
-using Copies = SmallVector<MadeCopy>;
-
-class Layouter {
-public:
-  Layouter(FuncOp func, const TargetInfo &target, Copies *copies = nullptr)
-      : func(func), target(target), copies(copies), builder(func.getContext()) {}
-  bool run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  /// Copies what a sum reads across its rows, again and again, to where it lies along them.
-  void transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  /// Copies what sums read again and again to where it lies along their results: threads then read vectors of it.
-  void transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  /// Whether tensor cores take the kernel as it is.
-  bool isTaken() {
-    std::string reason;
-    return dotOf(func) && costOf({}, reason);
-  }
-  /// The layouts that take least, and their cycles; none where the kernel needs none.
-  std::optional<std::pair<DotLayout, double>> findBest();
-
-private:
-  SmallVector<DotLayout> candidates();
-  std::optional<double> costOf(const DotLayout &layout, std::string &reason);
-  std::optional<DotLayout> findAligned(bool keepsLeft, bool keepsRight);
-  double copyCycles(const FactorLayout &layout) const;
-  OwningOpRef<FuncOp> tryOut(const DotLayout &layout);
-  void apply(const FactorLayout &layout, LoadOp load, StringRef suffix, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  FuncOp createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix);
-
-  /// Cycles of so many products and elements, where each multiprocessor does so many in one.
-  double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
-
-  FuncOp func;
-  Value findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch);
-
-  SymbolTable *symbols = nullptr;
-  const TargetInfo &target;
-  Copies *copies;
-  OpBuilder builder;
-};
+namespace {
 
 struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors> {
   using LayOutFactorsPassBase::LayOutFactorsPassBase;
@@ -107,6 +63,7 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
         continue;
       if (hasWindows)
         Layouter(func, *record, &copies).transposeTerms(symbols, own);
+      Layouter(func, *record, &copies).transposeWalked(symbols, own);
       Layouter(func, *record, &copies).transposeSmall(symbols, own);
     }
   }
@@ -129,8 +86,6 @@ static LoadOp loadOf(Value factor) {
     return {};
   return load;
 }
-
-static MapAttr mapOf(LoadOp load) { return load.getView().getDefiningOp<ViewOp>().getMap(); }
 
 /// Gives a factor's load a view of its own, through another map.
 static void look(LoadOp load, Value buffer, MapAttr map) {
@@ -179,8 +134,7 @@ SmallVector<DotLayout> Layouter::candidates() {
   return result;
 }
 
-/// What of the memory's rate a copy reaches.
-static double rateOf(const FactorLayout &layout) {
+double Layouter::rateOf(const FactorLayout &layout) {
   for (auto [dim, stride] : llvm::enumerate(layout.target.front().getStrides()))
     if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
         zyx::schedule::strideThrough(layout.source, dim) == 1)
@@ -230,6 +184,11 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   cost += cyclesOf(sums * static_cast<double>(match->depth),
                    fits::tensorRate * static_cast<double>(target.costs.matrixProductsPerCycle));
   return cost < threads ? std::optional(cost) : std::nullopt;
+}
+
+bool Layouter::isTaken() {
+  std::string reason;
+  return dotOf(func) && costOf({}, reason);
 }
 
 /// A kernel that copies what a factor reads.
@@ -436,99 +395,6 @@ std::optional<DotLayout> Layouter::findAligned(bool keepsLeft, bool keepsRight) 
 std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo &target) {
   auto best = Layouter(func, target).findBest();
   return best ? std::optional(best->second) : std::nullopt;
-}
-
-/// The dimension of a load along an axis, where another order of the whole buffer would bring its elements side by
-/// side; none where they are, or where the load reads a part, or what is computed.
-static std::optional<unsigned> findStridedDim(LoadOp load, Axis axis, const Axes &axes) {
-  auto view = load.getView().getDefiningOp<ViewOp>();
-  SmallVector<Axis> own = axes.of(load.getResult());
-  const auto *found = llvm::find(own, axis);
-  if (found == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
-      !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
-      view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
-    return std::nullopt;
-  const auto dim = static_cast<unsigned>(found - own.begin());
-  return zyx::schedule::strideThrough(view.getMap(), dim) == 1 ? std::nullopt : std::optional(dim);
-}
-
-void Layouter::transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  constexpr int64_t fewestElements = int64_t(1) << 16, fewestReads = 4;
-  symbols = &into;
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  if (failed(axes) || !llvm::hasSingleElement(reduces))
-    return;
-  ReduceOp reduce = *reduces.begin();
-  const auto points = cast<RankedTensorType>(reduce.getInput().getType()).getNumElements();
-  auto countOf = [](LoadOp load) { return cast<RankedTensorType>(load.getType()).getNumElements(); };
-  // Rows are what most is read along.
-  std::optional<Axis> row;
-  int64_t most = 0;
-  SmallVector<LoadOp> loads(func.getBody().getOps<LoadOp>());
-  for (LoadOp load : loads)
-    for (auto [dim, axis] : llvm::enumerate(axes->of(load.getResult())))
-      if (axes->isCombined(axis) && axes->extent(axis) > 1 && countOf(load) > most &&
-          zyx::schedule::strideThrough(mapOf(load), dim) == 1)
-        row = axis, most = countOf(load);
-  if (!row)
-    return;
-  for (auto [number, load] : llvm::enumerate(loads)) {
-    const std::optional<unsigned> dim = findStridedDim(load, *row, *axes);
-    if (!dim || countOf(load) < fewestElements || points / countOf(load) < fewestReads)
-      continue;
-    if (std::optional<FactorLayout> transposed = denseLayout(mapOf(load), *dim)) {
-      apply(*transposed, load, ("_term" + Twine(number)).str(), launches);
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-          << func.getName() << ": what it sums up is copied, so that it lies along the rows of the sum";
-    }
-  }
-  zyx::schedule::dropUnread(func, launches);
-}
-
-void Layouter::transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  symbols = &into;
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  if (launches.empty() || reduces.empty() || llvm::any_of(launches, [&](zyx::plan::LaunchOp launch) {
-        return launch.getIns().size() != launches.front().getIns().size();
-      }))
-    return;
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  std::optional<Axis> along = failed(axes) ? std::nullopt : zyx::schedule::findWritten(func, *axes);
-  if (!along)
-    return;
-  bool isTransposed = false;
-  for (auto [number, load] : llvm::enumerate(llvm::to_vector(func.getBody().getOps<LoadOp>()))) {
-    const std::optional<unsigned> dim = findStridedDim(load, *along, *axes);
-    const int64_t bytes = llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
-    const int64_t lanes = target.lanes(bytes);
-    if (!dim || lanes < 2 || axes->extent(*along) % lanes != 0)
-      continue;
-    SmallVector<Axis> own = axes->of(load.getResult());
-    // What all sums read of it, one by one and in vectors.
-    double reads = 0;
-    for (ReduceOp reduce : reduces)
-      if (llvm::all_of(own, [&](Axis axis) { return axes->contains(reduce.getInput(), axis); }))
-        reads =
-            std::max(reads, static_cast<double>(cast<RankedTensorType>(reduce.getInput().getType()).getNumElements()));
-    const auto elements = static_cast<double>(cast<RankedTensorType>(load.getType()).getNumElements());
-    const double saved =
-        cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.simt.subgroupSize));
-    const double copied = static_cast<double>(target.costs.launchCycles) +
-                          cyclesOf(elements * fits::copiedBytes,
-                                   fits::lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
-    std::optional<FactorLayout> transposed = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt;
-    if (!transposed || !transposed->isCopy())
-      continue;
-    apply(*transposed, load, ("_turned" + Twine(number)).str(), launches);
-    isTransposed = true;
-    remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-        << func.getName() << ": what each of its sums reads is copied, so that it lies along the results";
-  }
-  if (isTransposed)
-    zyx::schedule::dropUnread(func, launches);
 }
 
 bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {

@@ -566,6 +566,18 @@ static void addGroupNorms(std::vector<Case> &cases) {
            }});
 }
 
+/// Rows that are read across their order in memory, and written along it, beside what is read along it: of many
+/// elements they are copied into that order.
+static void addTurnedRows(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const Shape &shape : {Shape{32, 64, 1024}, Shape{9, 70, 1931}})
+      cases.push_back({"softmax.turned." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+                         const NodeId x = b.cast(b.permute(b.x(dtype, shape), {0, 2, 1}), DType::F32);
+                         const NodeId along = b.cast(b.x(dtype, {shape[0], shape[2], shape[1]}), DType::F32);
+                         return std::vector<NodeId>{b.cast(softmax(b, b.mul(x, along)), dtype)};
+                       }});
+}
+
 /// Linear interpolation along both dimensions of images: positions and weights are made of positions of the results.
 static NodeId interpolate(Builder &b, NodeId y, int64_t from, int64_t to) {
   const NodeId i = b.iota({DType::I64, {to}}, 0);
@@ -660,6 +672,7 @@ void addCompositionCases(std::vector<Case> &cases) {
   addSharedFactors(cases);
   addBatchNorms(cases);
   addGroupNorms(cases);
+  addTurnedRows(cases);
   addLosses(cases);
   cases.push_back({"chain.squares", [](Builder &b) {
                      // Every square has its operand twice: 2^40 ways from the end to the beginning.

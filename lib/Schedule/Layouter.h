@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_SCHEDULE_LAYOUTER_H
+#define ZYX_LIB_SCHEDULE_LAYOUTER_H
+
+#include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/FactorLayout.h"
+#include "zyx/Dialect/Plan/IR/PlanOps.h"
+#include "zyx/Target/Info/TargetInfo.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+#include <optional>
+#include <string>
+
+namespace zyx::schedule {
+
+/// A copy of a buffer, which whoever reads it in the same order shares.
+struct MadeCopy {
+  mlir::Value source, buffer;
+  kernel::MapAttr from, to;
+  bool isKept;
+  plan::LaunchOp launch;
+};
+using Copies = llvm::SmallVector<MadeCopy>;
+
+inline kernel::MapAttr mapOf(kernel::LoadOp load) { return load.getView().getDefiningOp<kernel::ViewOp>().getMap(); }
+
+/// Copies what one kernel reads: factors for tensor cores (LayOutFactors.cpp), and what reductions read across the
+/// order of threads (TransposeReads.cpp).
+class Layouter {
+public:
+  Layouter(kernel::FuncOp func, const target::TargetInfo &target, Copies *copies = nullptr)
+      : func(func), target(target), copies(copies), builder(func.getContext()) {}
+  bool run(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Copies what a sum reads across its rows, again and again, to where it lies along them.
+  void transposeTerms(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Copies what a kernel with reductions reads across the order in which it writes, or reads the rest.
+  void transposeWalked(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Copies what sums read again and again to where it lies along their results: threads then read vectors of it.
+  void transposeSmall(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Whether tensor cores take the kernel as it is.
+  bool isTaken();
+  /// The layouts that take least, and their cycles; none where the kernel needs none.
+  std::optional<std::pair<kernel::DotLayout, double>> findBest();
+
+private:
+  llvm::SmallVector<kernel::DotLayout> candidates();
+  std::optional<double> costOf(const kernel::DotLayout &layout, std::string &reason);
+  std::optional<kernel::DotLayout> findAligned(bool keepsLeft, bool keepsRight);
+  /// What of the memory's rate a copy reaches.
+  static double rateOf(const kernel::FactorLayout &layout);
+  double copyCycles(const kernel::FactorLayout &layout) const;
+  mlir::OwningOpRef<kernel::FuncOp> tryOut(const kernel::DotLayout &layout);
+  void apply(const kernel::FactorLayout &layout, kernel::LoadOp load, llvm::StringRef suffix,
+             llvm::MutableArrayRef<plan::LaunchOp> launches);
+  kernel::FuncOp createCopy(const kernel::FactorLayout &layout, kernel::BufferType buffer, llvm::StringRef suffix);
+
+  /// Cycles of so many products and elements, where each multiprocessor does so many in one.
+  double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
+
+  kernel::FuncOp func;
+  mlir::Value findCopy(const kernel::FactorLayout &layout, mlir::Value source, bool isKept, plan::LaunchOp launch);
+
+  mlir::SymbolTable *symbols = nullptr;
+  const target::TargetInfo &target;
+  Copies *copies;
+  mlir::OpBuilder builder;
+};
+
+} // namespace zyx::schedule
+
+#endif // ZYX_LIB_SCHEDULE_LAYOUTER_H
