@@ -7,7 +7,7 @@ jaxlib reads modules; jit() needs JAX itself.
 import os
 import pathlib
 
-from . import _control, _elementwise, _movement, _network, _reduction
+from . import _control, _elementwise, _linalg, _movement, _network, _reduction  # noqa: F401 (tables of ops)
 from ._lower import OPS, Refused, parse
 from ._program import Program, program_text
 

@@ -78,51 +78,6 @@ for _name, _real, _complex in (
     op(f"chlo.{_name}")(_float(_real, _complex))
 
 
-@op("chlo.erfc")
-def erfc(node, x):
-    return complement(wide(x))
-
-
-def complement(x):
-    """1 - erf(x). From that difference small ones would have no digits: a fraction of Lentz's in its place."""
-    size = F.abs(x)
-    far = _zyx.maximum(size, 0.5)
-    square = far * far
-    # W. J. Cody's fractions, as of erfc(x) = exp(-x^2) r(x).
-    small, large = _fraction(far, ERFC_NEAR), _fraction_far(far, square)
-    tail = F.exp(-square) * where(far < 4.0, small, large)
-    tail = where(size == math.inf, full((), 0, x.dtype), tail)
-    found = where(size < 0.5, 1.0 - F.erf(x), where(x < 0, 2.0 - tail, tail))
-    return where(x == x, found, x)
-
-
-ERFC_NEAR = (
-    (5.64188496988670089e-1, 8.88314979438837594, 66.1191906371416295, 298.635138197400131, 881.95222124176909,
-     1712.04761263407058, 2051.07837782607147, 1230.33935479799725),
-    (15.7449261107098347, 117.693950891312499, 537.181101862009858, 1621.38957456669019, 3290.79923573345963,
-     4362.61909014324716, 3439.36767414372164, 1230.33935480374942))
-ERFC_TOP, ERFC_LAST = 2.15311535474403846e-8, 1.63153871373020978e-2
-ERFC_FAR = (
-    (3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4),
-    (2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1, 6.05183413124413191e-2, 2.33520497626869185e-3))
-
-
-def _fraction(x, table):
-    above, below = x * ERFC_TOP, x
-    for a, b in zip(table[0][:-1], table[1][:-1]):
-        above, below = (above + a) * x, (below + b) * x
-    return (above + table[0][-1]) / (below + table[1][-1])
-
-
-def _fraction_far(x, square):
-    y = 1.0 / square
-    above, below = y * ERFC_LAST, y
-    for a, b in zip(ERFC_FAR[0][:-1], ERFC_FAR[1][:-1]):
-        above, below = (above + a) * y, (below + b) * y
-    found = y * (above + ERFC_FAR[0][-1]) / (below + ERFC_FAR[1][-1])
-    return (1 / math.sqrt(math.pi) - found) / x
-
-
 @op("stablehlo.round_nearest_afz")
 def round_away(node, x):
     y = wide(x)

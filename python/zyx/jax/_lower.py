@@ -360,3 +360,30 @@ def parse(source):
             return ir.Module.parse(data.decode(), context)
     except (ir.MLIRError, ValueError, UnicodeDecodeError) as error:
         raise ValueError(f"no module of StableHLO: {str(error)[:500]}") from None
+
+
+def names_in(operation):
+    """The names of all ops within one."""
+    found = {operation.name}
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                found |= names_in(inner.operation)
+    return found
+
+
+@functools.cache
+def _register_passes():
+    from jaxlib.mlir.dialects import stablehlo
+    stablehlo.register_stablehlo_passes()
+
+
+def legalized(module):
+    """With functions of CHLO that zyx.jax has not, such as lgamma, as StableHLO has them: polynomials and fractions."""
+    if all(name in OPS for name in names_in(module.operation) if name.startswith("chlo.")):
+        return module
+    from jaxlib.mlir import passmanager
+    _register_passes()
+    with module.context:
+        passmanager.PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+    return module

@@ -6,6 +6,7 @@ import math
 from .. import _complex as C
 from .. import _zyx
 from .._complex import Complex
+from .._fourier import along, half_to_real, transformed
 from .._lowering import cast, full, permute, reshape, wide
 from ._lower import op
 from ._movement import padded, spread
@@ -137,3 +138,29 @@ def _of_integers(x, filters, stride, dilation, groups):
     weights = permute(reshape(filters, (groups, filters.shape[0] // groups, inner)), [0, 2, 1])
     y = reshape(_zyx.matmul(found, weights), (groups, n, math.prod(places), filters.shape[0] // groups))
     return reshape(permute(y, [1, 0, 3, 2]), (n, filters.shape[0], *places))
+
+
+@op("stablehlo.fft")
+def fft(node, x):
+    type, kind, lengths = node.types[0], node.word("fft_type"), node.ints("fft_length")
+    axes = list(range(x.ndim - len(lengths), x.ndim))
+    if type.size == 0 or x.size == 0:
+        zero = full(type.shape, 0, type.dtype)
+        return Complex(zero, zero) if type.is_complex else zero
+    last = axes[-1]
+    if kind == "RFFT":
+        kept = type.shape[-1]
+        z = along(x, last, lambda each: transformed(each, -1).map(lambda part: part[..., :kept]))
+        for axis in axes[:-1]:
+            z = along(z, axis, lambda each: transformed(each, -1))
+        return z
+    if kind == "FFT":
+        for axis in axes:
+            x = along(x, axis, lambda each: transformed(each, -1))
+        return x
+    factor = 1 / math.prod(lengths)
+    for axis in axes if kind == "IFFT" else axes[:-1]:
+        x = along(x, axis, lambda each: transformed(each, 1))
+    if kind == "IFFT":
+        return x * factor
+    return along(x, last, lambda each: half_to_real(each, lengths[-1])) * factor

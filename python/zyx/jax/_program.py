@@ -7,7 +7,7 @@ import re
 from .. import _export, _zyx
 from .._complex import from_last, to_last
 from .._creation import asarray, zeros
-from ._lower import NeedsData, Refused, Trace, Type, array_of
+from ._lower import NeedsData, Refused, Trace, Type, array_of, legalized
 
 # Of a constant in a text, bytes at most.
 MOST_BYTES = 4096
@@ -17,7 +17,7 @@ class Program:
     """A module's public function, compiled at its first call."""
 
     def __init__(self, module, name="main", device=None):
-        self.module, self.name, self.device = module, name, device
+        self.module, self.name, self.device = legalized(module), name, device
         functions = {operation.attributes["sym_name"].value: operation for operation in module.body.operations
                      if operation.operation.name == "func.func"}
         public = [each for each, operation in functions.items()
