@@ -195,10 +195,14 @@ def trips_of(node, carried):
     return count
 
 
+def _maker(block, value):
+    """The operation of a block whose first result a value is."""
+    return next((each.operation for each in block.operations if each.operation.results and each.operation.results[0] == value), None)
+
+
 def _linear(node, test, body, condition, ends, order, state, evaluated):
     """A counter that grows by one up to a bound, without counting."""
-    operation = next((each.operation for each in test.operations if each.operation.results and each.operation.results[0] == condition),
-                     None)
+    operation = _maker(test, condition)
     if operation is None or operation.name != "stablehlo.compare" or "LT" not in str(operation.attributes["comparison_direction"]):
         return None
     arguments = list(test.arguments)
@@ -208,7 +212,7 @@ def _linear(node, test, body, condition, ends, order, state, evaluated):
     step = dict(zip(order, evaluated(body, [ends[each] for each in order], state)))
     if any(other != at and not np.array_equal(step[other], state[other]) for other in order):
         return None
-    grows = next((each.operation for each in body.operations if each.operation.results and each.operation.results[0] == ends[at]), None)
+    grows = _maker(body, ends[at])
     if grows is None or grows.name != "stablehlo.add" or body.arguments[at] not in list(grows.operands):
         return None
     bound = evaluated(test, [operation.operands[1]], state)[0]
@@ -217,13 +221,10 @@ def _linear(node, test, body, condition, ends, order, state, evaluated):
     if change != 1 or not np.array_equal(bound, again) or state[at].dtype.kind not in "iu":
         return None
     other = grows.operands[1] if grows.operands[0] == body.arguments[at] else grows.operands[0]
-    # What is added must be the same in each trip.
-    found = _needed(body, [other])
-    if found is None or at in found[1]:
-        return None
-    found = _needed(test, [operation.operands[1]])
-    if found is None or at in found[1]:
-        return None
+    # What is added, and the bound, must be the same in each trip: made of what the body returns as it takes it.
+    for found in (_needed(body, [other]), _needed(test, [operation.operands[1]])):
+        if found is None or any(ends[each] != body.arguments[each] for each in found[1]):
+            return None
     return max(rest, 0)
 
 

@@ -420,7 +420,8 @@ def reduce_precision(node, x):
     if mantissa < digits:
         last = digits - mantissa
         odd = _shifted(bits, last) & one_of(bits, 1)
-        bits = (bits + odd + one_of(bits, (1 << (last - 1)) - 1)) & one_of(bits, ~((1 << last) - 1) & ((1 << 8 * x.dtype.itemsize) - 1))
+        kept = ~((1 << last) - 1) & ((1 << 8 * x.dtype.itemsize) - 1)
+        bits = (bits + odd + one_of(bits, (1 << (last - 1)) - 1)) & one_of(bits, kept)
     if exponent < size:
         bias = (1 << (size - 1)) - 1
         reduced = (1 << (exponent - 1)) - 1

@@ -11,6 +11,7 @@ from jax import tree_util
 
 from .. import _zyx
 from .._zyx import Array
+from ._lower import Refused
 from ._program import Program
 
 _export, _from_dlpack, _from_buffer = _zyx._export, _zyx._from_dlpack, _zyx._from_buffer
@@ -43,12 +44,25 @@ def to_array(x, type):
     return _from_buffer(x, None, True)
 
 
-def to_jax(array, like):
-    """An array of JAX over the memory of a result. JAX makes a copy where it wants memory aligned in another way."""
+def to_jax(array, like, begins=(), info=None):
+    """An array of JAX over the memory of a result, if that is none of those that begin where an argument does: who has that
+    one may write it. JAX makes a copy where it wants memory aligned in another way."""
     if like.is_complex:
-        parts = np.asarray(_export(array, False))
+        parts = np.array(_export(array, False))
         return jax.numpy.asarray(parts.view(like.numpy).reshape(like.shape))
-    return jax.dlpack.from_dlpack(_export(array, False))
+    made = jax.dlpack.from_dlpack(_export(array, False))
+    if made.size and made.unsafe_buffer_pointer() in begins:
+        made = jax.numpy.array(made, copy=True)
+    if info is not None and jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key):
+        made = jax.random.wrap_key_data(made, impl=info.dtype._impl)
+    return made
+
+
+def _begin(leaf):
+    """Where the elements of an argument lie."""
+    if isinstance(leaf, jax.Array):
+        return None if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf.unsafe_buffer_pointer()
+    return leaf.__array_interface__["data"][0] if isinstance(leaf, np.ndarray) else None
 
 
 def _positions(function, numbers, names):
@@ -107,11 +121,13 @@ class jit:
                 if program is None:
                     args, kwargs = _with(args, kwargs, numbers, names, tree_util.tree_unflatten(tree, leaves))
                     program = self._programs[key] = self._made(args, kwargs)
-        call, out = program
+        call, out, infos = program
+        begins = {_begin(leaf) for leaf in leaves}
         arrays = [to_array(leaf, type) for leaf, type in zip(leaves, call.inputs)]
         with _zyx.device_scope("cpu"):
             results = call.arrays(arrays)
-        return tree_util.tree_unflatten(out, [to_jax(result, type) for result, type in zip(results, call.outputs)])
+        return tree_util.tree_unflatten(out, [
+            to_jax(result, type, begins, info) for result, type, info in zip(results, call.outputs, infos)])
 
     def _made(self, args, kwargs):
         _tracing.depth = getattr(_tracing, "depth", 0) + 1
@@ -119,8 +135,11 @@ class jit:
             lowered = self._jitted.lower(*args, **kwargs)
         finally:
             _tracing.depth -= 1
-        module = lowered.compiler_ir("stablehlo")
-        return Program(module, getattr(self, "__name__", "main")), lowered.out_tree
+        program = Program(lowered.compiler_ir("stablehlo"), getattr(self, "__name__", "main"))
+        count = len(tree_util.tree_leaves(lowered.in_avals if hasattr(lowered, "in_avals") else lowered.args_info))
+        if len(program.inputs) != count:
+            raise Refused(f"zyx.jax: {program.name}: JAX made {len(program.inputs)} arguments of {count}")
+        return program, lowered.out_tree, tree_util.tree_leaves(lowered.out_info)
 
 
 def _with(args, kwargs, numbers, names, dynamic):

@@ -344,10 +344,15 @@ IDENTITIES = {"stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.tran
 
 def parse(source):
     """A module of StableHLO: text, bytecode, or a portable artifact."""
-    from jaxlib.mlir.dialects import chlo, func, sdy, stablehlo  # noqa: F401 (func and sdy are read by their names)
-    context = ir.Context()
+    # As JAX makes its own contexts: with what registers the dialects of MLIR itself, func among them.
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, sdy, stablehlo
+    registry, context = ir.DialectRegistry(), ir.Context()
+    _jax_mlir_ext.register_dialects(registry)
+    context.append_dialect_registry(registry)
     for dialect in (stablehlo, chlo, sdy):
         dialect.register_dialect(context)
+    context.load_all_available_dialects()
     data = source if isinstance(source, (bytes, bytearray)) else source.encode()
     data = bytes(data)
     try:

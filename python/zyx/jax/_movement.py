@@ -8,6 +8,7 @@ from .. import _functions as F
 from .. import _zyx
 from .._complex import Complex
 from .._lowering import cast, cut, expand, full, int64, iota, permute, reshape, where
+from .._transforms import loop
 from ._lower import array_of, number_of, op
 
 bool_, uint8 = _zyx.bool, _zyx.uint8
@@ -381,8 +382,10 @@ def scatter(node, *arguments):
         return reshape(permute(update, order), (flat.size, *[shape[axis] for axis in rest]))
 
     if modes is None:
+        if any(isinstance(x, Complex) for x in arrays):
+            node.refuse("another function than a sum of complex elements")
         if not _unique(node):
-            node.refuse("a block that is none of add, multiply, minimum, maximum and the new element, for positions that may be equal")
+            return _one_by_one(node, [arranged(x) for x in arrays], flat, [of_update(update) for update in updates], restored)
         own = [_zyx._take(arranged(x), flat, 0) for x in arrays]
         new = [of_update(update) for update in updates]
         made = node.elements(node.block(), own + new)
@@ -398,6 +401,26 @@ def scatter(node, *arguments):
         else:
             results.append(_scattered(x, of_update(update), arranged, restored, flat, mode))
     return results
+
+
+def _one_by_one(node, arrays, flat, updates, restored):
+    """Any block: of equal positions each takes what the one before it left."""
+    inside = _zyx.minimum(flat, arrays[0].shape[0] - 1)
+
+    def step(trip, arrays):
+        at = _zyx._take(flat, reshape(trip, (1,)), 0)
+        own = [_taken(x, _zyx._take(inside, reshape(trip, (1,)), 0)) for x in arrays]
+        new = [_taken(update, reshape(trip, (1,))) for update in updates]
+        made = node.elements(node.block(), own + new)
+        return tuple(scattered(x, at, expand(cast(array_of(each), x.dtype), value.shape), 0, "set")
+                     for x, each, value in zip(arrays, made, own))
+
+    made = loop(flat.size, tuple(arrays), step)
+    return [restored(x) for x in made]
+
+
+def _taken(x, places):
+    return cast(_zyx._take(cast(x, uint8), places, 0), bool_) if x.dtype is bool_ else _zyx._take(x, places, 0)
 
 
 def _scattered(x, update, arranged, restored, flat, mode):
