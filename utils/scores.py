@@ -6,6 +6,7 @@
   utils/scores.py onnx --runtime=onnxruntime --python=PYTHON
   utils/scores.py torch --python=PYTHON [--function=NAME] [--samples=2] [--seconds=S] [--part=1/4] [--log=FILE]
   utils/scores.py models --python=PYTHON [--function=NAME]
+  utils/scores.py jax --python=PYTHON [--function=TEXT] [--part=1/4] [--log=FILE]
   utils/scores.py --doors --python=PYTHON
 
 array-api: each function of the array API standard 2024.12, with each of its dtypes, on shapes that hurt, compared with
@@ -19,7 +20,8 @@ with a text in their name. With --runtime=onnxruntime another Python, which has 
 torch: samples of PyTorch's ops (op_db) through the backend of torch.compile, forward in f32, bf16 and i64, and gradients in
 f32 and bf16, by a Python that has torch and expecttest. --samples is how many of each op's first ones, and half as many of
 the others. --part takes every fourth op. models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has
-them, with random weights beside eager mode. --doors is both; they need large downloads, which check.sh does not make.
+them, with random weights beside eager mode. jax: calls of jax.lax and jax.numpy, by a Python that has jax; it needs no
+torch. --doors is those of the three that PYTHON has the packages for; they need large downloads, which check.sh does not make.
 """
 import argparse
 import os
@@ -148,9 +150,56 @@ def models(options):
     return torch_models.main(options.function)
 
 
+def jax(options):
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
+    import collections
+
+    import jax
+    import jax_suite
+    began, table, calls = time.perf_counter(), collections.defaultdict(collections.Counter), collections.defaultdict(list)
+    part, parts = map(int, options.part.split("/"))
+    log = open(options.log, "w") if options.log else None
+    for number, case in enumerate(jax_suite.CASES):
+        if options.function and options.function not in case[0] or number % parts != part - 1:
+            continue
+        for dtype in case[2]:
+            result, why = jax_suite.run(case, dtype)
+            table[dtype][result] += 1
+            if result != "skipped":
+                calls[case[0]].append(result)
+            text = f"{result} {dtype} {case[0]}: {why[:300]!r}"
+            if log:
+                print(text, file=log, flush=True)
+            if result != "right":
+                print(text, flush=True)
+    kinds = ("right", "wrong", "failed", "refused", "skipped")
+    print(f"| dtype | {' | '.join(kinds)} |\n|{'---|' * (len(kinds) + 1)}")
+    whole = collections.Counter()
+    for dtype, row in table.items():
+        whole += row
+        print(f"| {dtype} | {' | '.join(str(row[kind]) for kind in kinds)} |")
+    print(f"| all | {' | '.join(str(whole[kind]) for kind in kinds)} |")
+    right = sum(set(results) == {"right"} for results in calls.values())
+    print(f"jax {jax.__version__}, part {options.part}: {right} of {len(calls)} calls right in all their dtypes, "
+          f"{100 * right / max(len(calls), 1):.1f} %; {time.perf_counter() - began:.0f} s")
+    return 1 if whole["wrong"] or whole["failed"] or not calls else 0
+
+
+def doors(options):
+    import importlib.util
+    there = {"torch": (torch, models), "jax": (jax,)}
+    suites = [suite for package, own in there.items() if importlib.util.find_spec(package) for suite in own]
+    for package in there:
+        if not importlib.util.find_spec(package):
+            print(f"left out: {sys.executable} has no {package}")
+    results = [suite(options) for suite in suites]
+    return max(results, default=1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", nargs="?", choices=["array-api", "onnx", "torch", "models"])
+    parser.add_argument("suite", nargs="?", choices=["array-api", "onnx", "torch", "models", "jax"])
     parser.add_argument("--doors", action="store_true")
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--seconds", type=float)
@@ -171,8 +220,8 @@ def main():
     os.environ["ZYX_DEVICE"] = options.device
     os.environ.setdefault("ZYX_CACHE_DIR", "off")
     if options.doors:
-        return torch(options) | models(options)
-    return {"onnx": onnx, "array-api": array_api, "torch": torch, "models": models}[options.suite](options)
+        return doors(options)
+    return {"onnx": onnx, "array-api": array_api, "torch": torch, "models": models, "jax": jax}[options.suite](options)
 
 
 if __name__ == "__main__":

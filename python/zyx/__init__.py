@@ -55,7 +55,7 @@ pi = _math.pi
 
 def __getattr__(name):
     # What not every program needs is read when it is named.
-    if name in ("linalg", "nn", "onnx", "optim", "random", "torch"):
+    if name in ("jax", "linalg", "nn", "onnx", "optim", "random", "torch"):
         import importlib
         return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'zyx' has no attribute '{name}'")

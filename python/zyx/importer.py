@@ -1,6 +1,6 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""zyx-import: models of other formats as text of graph ops, for programs of C++ and the tools."""
+"""zyx-import: models of ONNX and modules of StableHLO as text of graph ops, for programs of C++ and the tools."""
 import argparse
 import pathlib
 import sys
@@ -45,9 +45,10 @@ def _value(text):
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="zyx-import", description="Reads a model of ONNX and writes it as text of graph ops, which zyx-compile and "
-        "zyx-run take. A text is of one set of shapes. docs/onnx.md of zyx has the ops, and says what is refused.")
-    parser.add_argument("model", help="a file that ends in .onnx")
+        prog="zyx-import", description="Reads a model of ONNX, or a module of StableHLO, and writes it as text of graph ops, "
+        "which zyx-compile and zyx-run take. A text is of one set of shapes. docs/onnx.md and docs/jax.md of zyx say what is "
+        "refused.")
+    parser.add_argument("model", help="a file that ends in .onnx, or in .stablehlo: text or a portable artifact")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write, '-' for the standard output; by default "
                         "beside the model with the suffix .mlir")
     parser.add_argument("--weights", choices=("constants", "inputs"), default="inputs",
@@ -67,15 +68,25 @@ def _parser():
 def run(options):
     """Writes what the options say. Raises what is wrong with the model or the files."""
     import zyx
-    from zyx import _export, onnx
+    from zyx import _export
     source = pathlib.Path(options.model)
-    if source.suffix != ".onnx":
-        raise ValueError(f"{source}: no format is known by this name; models of ONNX end in .onnx")
+    if source.suffix not in (".onnx", ".stablehlo"):
+        raise ValueError(f"{source}: no format is known by this name; models of ONNX end in .onnx, modules of StableHLO in .stablehlo")
     output = options.output or str(source.with_suffix(".mlir"))
     # Nothing is computed that a program could compute, so no device is needed.
-    model = onnx.load(source, device="reference")
-    text, weights = onnx.program_text(model, shapes=dict(options.shape), bind=dict(options.bind), values=dict(options.value),
-                                      weights=options.weights, entry=options.entry)
+    if source.suffix == ".onnx":
+        from zyx import onnx
+        model = onnx.load(source, device="reference")
+        text, weights = onnx.program_text(model, shapes=dict(options.shape), bind=dict(options.bind),
+                                          values=dict(options.value), weights=options.weights, entry=options.entry)
+    else:
+        if options.bind or options.shape or options.value:
+            raise ValueError(f"{source}: --bind, --shape and --value are for models of ONNX; a module of StableHLO has its shapes")
+        try:
+            from zyx import jax
+        except ImportError as error:
+            raise ValueError(f"{source}: modules of StableHLO are read by the package jaxlib: {error}") from None
+        text, weights = jax.program_text(jax.load(source), weights=options.weights, entry=options.entry)
     text = f"// {source.name}, by zyx-import {zyx.__version__}.\n{text.rstrip()}\n"
     if output == "-":
         if weights:

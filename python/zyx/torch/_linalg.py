@@ -1,70 +1,12 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Factorizations and systems of equations, for small matrices."""
-import math
-
 from .. import _functions as F
 from .. import _zyx
-from .._transforms import loop
+from .._factorizations import diagonal, eye, factored, row_order, solved, triangle
 from ._lower import aten, cast, expand, full, int64, iota, meta_of, op, reshape, where
 
 int32 = _zyx.int32
-
-
-def _stacked(x):
-    """Matrices of a stack of one dimension."""
-    return reshape(x, (math.prod(x.shape[:-2]), *x.shape[-2:]))
-
-
-def _eye(size, dtype):
-    return _zyx._eye(size, size, 0, dtype)
-
-
-def factored(x, pivots=True):
-    """L and U in one matrix, and pivots counted from 1, as LAPACK has them."""
-    batch, rows, columns = _stacked(x).shape
-    count = min(rows, columns)
-    row, column = iota((1, rows, 1), 1), iota((1, 1, columns), 2)
-
-    def step(at, carried):
-        a, found = carried
-        one = reshape(at, (1,))
-        own = _zyx._take(a, one, 2)
-        if pivots:
-            size = where(expand(row >= at, own.shape), F.abs(own), full((), -1, a.dtype))
-            best = _zyx._argmax(size, 1, True)
-            order = where(row == at, best, where(row == best, at, expand(row, own.shape)))
-            a = _zyx._take_along_axis(a, expand(order, a.shape), 1)
-            own = _zyx._take(a, one, 2)
-            found = _zyx._scatter(found, one, cast(reshape(best, (batch, 1)), int32) + 1, 1, "set")
-        pivot = _zyx._take(own, one, 1)
-        below = expand(row > at, own.shape)
-        # LAPACK goes on with the next column where a pivot is 0.
-        factor = where(below & (pivot != 0), own / where(pivot == 0, 1.0, pivot), 0.0)
-        line = _zyx._take(a, one, 1)
-        a = a - factor * where(expand(column > at, line.shape), line, 0.0)
-        return where(expand(below & (column == at), a.shape), expand(factor, a.shape), a), found
-
-    start = expand(_zyx._arange(1, count + 1, 1, int32), (batch, count)) if count else full((batch, 0), 0, int32)
-    made, found = loop(count, (_stacked(x), start), step) if batch and count else (_stacked(x), start)
-    return reshape(made, x.shape), reshape(found, x.shape[:-2] + (count,))
-
-
-def _order(pivots, rows):
-    """Which row of the matrix each row of the factors is."""
-    batch, count = math.prod(pivots.shape[:-1]), pivots.shape[-1]
-    flat = cast(reshape(pivots, (batch, count)), int64) - 1
-    own = expand(iota((1, rows), 1), (batch, rows))
-    if not count or not batch:
-        return reshape(own, pivots.shape[:-1] + (rows,))
-
-    def step(at, order):
-        place = iota((1, rows), 1)
-        other = _zyx._take(flat, reshape(at, (1,)), 1)
-        index = where(place == at, other, where(place == other, at, expand(place, order.shape)))
-        return _zyx._take_along_axis(order, index, 1)
-
-    return reshape(loop(count, own, step), pivots.shape[:-1] + (rows,))
 
 
 def _singular(made):
@@ -72,38 +14,13 @@ def _singular(made):
     count = min(made.shape[-2:])
     if not count:
         return full(made.shape[:-2], 0, int32)
-    return _first(_diagonal(made) == 0)
+    return _first(diagonal(made) == 0)
 
 
 def _first(bad):
     """The number of the first true element along the last axis, counted from 1, or 0."""
     first = _zyx._argmax(cast(bad, _zyx.uint8), bad.ndim - 1, False) + 1
     return cast(where(_zyx._any(bad, [bad.ndim - 1], False), first, full((), 0, int64)), int32)
-
-
-def _diagonal(x):
-    rows, columns = x.shape[-2:]
-    flat = reshape(x, x.shape[:-2] + (rows * columns,))
-    return _zyx._take(flat, _zyx._arange(0, min(rows, columns), 1, int64) * (columns + 1), flat.ndim - 1)
-
-
-def triangle(a, b, upper, unit=False):
-    """a^-1 b."""
-    lead = F._broadcast_shape([a.shape[:-2], b.shape[:-2]], "solve")
-    a, b = expand(a, lead + a.shape[-2:]), expand(b, lead + b.shape[-2:])
-    if a.size == 0 or b.size == 0:
-        return full(b.shape, 0, b.dtype)
-    return _zyx._triangular_solve(a, b, upper, unit)
-
-
-def solved(made, pivots, b):
-    """The x with a x = b, of a's factors."""
-    rows = made.shape[-1]
-    lead = F._broadcast_shape([made.shape[:-2], b.shape[:-2]], "solve")
-    b = expand(b, lead + b.shape[-2:])
-    order = expand(_zyx._unsqueeze(_order(pivots, rows), -1), lead + (rows, 1))
-    b = _zyx._take_along_axis(b, expand(order, b.shape), b.ndim - 2) if b.size else b
-    return triangle(made, triangle(made, b, False, True), True)
 
 
 @op(aten.linalg_lu_factor_ex.default)
@@ -119,7 +36,7 @@ def _parts(made, pivots):
     l = _zyx._tril(l, -1) + _zyx._eye(rows, count, 0, made.dtype)
     u = _zyx._triu(made[..., :count, :], 0)
     # Row i of P has its one where the row comes from.
-    order = _order(pivots, rows)
+    order = row_order(pivots, rows)
     p = cast(_zyx._unsqueeze(order, -2) == _zyx._unsqueeze(iota((rows,), 0), -1), made.dtype)
     return p, l, u
 
@@ -151,7 +68,7 @@ def lu_solve(node, made, pivots, b, *, left=True, adjoint=False):
     if y.size == 0:
         return y
     # Rows back to where they came from.
-    order = expand(_zyx._unsqueeze(_order(pivots, rows), -1), y.shape[:-2] + (rows, 1))
+    order = expand(_zyx._unsqueeze(row_order(pivots, rows), -1), y.shape[:-2] + (rows, 1))
     back = _zyx._argsort(order, order.ndim - 2, False)
     return _zyx._take_along_axis(y, expand(back, y.shape), y.ndim - 2)
 
@@ -170,7 +87,7 @@ def _turned(node, x):
 @op(aten._linalg_det.default)
 def det(node, x):
     made, pivots = factored(_turned(node, x))
-    found = _zyx._prod(_diagonal(made), [x.ndim - 2], False) if x.shape[-1] else full(x.shape[:-2], 1, x.dtype)
+    found = _zyx._prod(diagonal(made), [x.ndim - 2], False) if x.shape[-1] else full(x.shape[:-2], 1, x.dtype)
     return found * _parity(pivots, x.dtype) if x.shape[-1] else found, made, pivots
 
 
@@ -179,7 +96,7 @@ def slogdet(node, x):
     made, pivots = factored(_turned(node, x))
     if not x.shape[-1]:
         return full(x.shape[:-2], 1, x.dtype), full(x.shape[:-2], 0, x.dtype), made, pivots
-    d, axes = _diagonal(made), [x.ndim - 2]
+    d, axes = diagonal(made), [x.ndim - 2]
     sign = cast(cast(d > 0, _zyx.int8) - cast(d < 0, _zyx.int8), x.dtype)
     return (_zyx._prod(sign, axes, False) * _parity(pivots, x.dtype), _zyx._sum(F.log(F.abs(d)), axes, False), made,
             pivots)
@@ -199,7 +116,7 @@ def inverse(node, x, *, check_errors=False):
     if x.size == 0:
         return x, full(x.shape[:-2], 0, int32)
     made, pivots = factored(x)
-    return solved(made, pivots, expand(_eye(x.shape[-1], x.dtype), x.shape)), _singular(made)
+    return solved(made, pivots, expand(eye(x.shape[-1], x.dtype), x.shape)), _singular(made)
 
 
 @op(aten.linalg_solve_triangular.default)
@@ -222,7 +139,7 @@ def cholesky(node, x, *, upper=False, check_errors=False):
         return x, full(x.shape[:-2], 0, int32)
     l = _zyx._cholesky(x.mT if upper else x)
     # The order of the first minor that is not positive.
-    return l.mT if upper else l, _first(F.logical_not(F.isfinite(_diagonal(l))))
+    return l.mT if upper else l, _first(F.logical_not(F.isfinite(diagonal(l))))
 
 
 @op(aten.cholesky_solve.default)
@@ -235,4 +152,4 @@ def cholesky_solve(node, b, l, upper=False):
 def cholesky_inverse(node, l, upper=False):
     if l.size == 0:
         return l
-    return cholesky_solve(node, expand(_eye(l.shape[-1], l.dtype), l.shape), l, upper)
+    return cholesky_solve(node, expand(eye(l.shape[-1], l.dtype), l.shape), l, upper)

@@ -1,0 +1,154 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of JAX as programs of zyx, over the memory of JAX's arrays."""
+import functools
+import inspect
+import threading
+
+import jax
+import numpy as np
+from jax import tree_util
+
+from .. import _zyx
+from .._zyx import Array
+from ._lower import Refused
+from ._program import Program
+
+_export, _from_dlpack, _from_buffer = _zyx._export, _zyx._from_dlpack, _zyx._from_buffer
+_tracing = threading.local()
+
+
+def to_array(x, type):
+    """A leaf as an array of zyx over its memory where it is dense, of the elements that the program takes."""
+    if isinstance(x, Array):
+        return x if x.dtype is type.dtype else _zyx._cast(x, type.dtype)
+    if isinstance(x, jax.Array):
+        if next(iter(x.devices())).platform != "cpu":
+            raise ValueError(f"zyx.jax: an array on '{next(iter(x.devices()))}'; this version computes on the host")
+        if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+            x = jax.random.key_data(x)
+    x = np.asarray(x)
+    if x.dtype != type.numpy:
+        x = x.astype(type.numpy)
+    if x.dtype.kind == "c":
+        # The parts are neighbours: an axis behind the others.
+        x = np.ascontiguousarray(x)
+        return _from_buffer(x.view(x.real.dtype).reshape(x.shape + (2,)), None, True)
+    if x.dtype == np.bool_:
+        return _from_buffer(x, None, False)
+    x = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    if x.dtype.isbuiltin != 1:
+        # A dtype of ml_dtypes: its bits.
+        bits = _from_buffer(x.view({1: np.uint8, 2: np.uint16}[x.dtype.itemsize]), None, True)
+        return _zyx._bitcast(bits, type.dtype)
+    return _from_buffer(x, None, True)
+
+
+def to_jax(array, like, begins=(), info=None):
+    """An array of JAX over the memory of a result, if that is none of those that begin where an argument does: who has that
+    one may write it. JAX makes a copy where it wants memory aligned in another way."""
+    if like.is_complex:
+        parts = np.array(_export(array, False))
+        return jax.numpy.asarray(parts.view(like.numpy).reshape(like.shape))
+    made = jax.dlpack.from_dlpack(_export(array, False))
+    if made.size and made.unsafe_buffer_pointer() in begins:
+        made = jax.numpy.array(made, copy=True)
+    if info is not None and jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key):
+        made = jax.random.wrap_key_data(made, impl=info.dtype._impl)
+    return made
+
+
+def _begin(leaf):
+    """Where the elements of an argument lie."""
+    if isinstance(leaf, jax.Array):
+        return None if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf.unsafe_buffer_pointer()
+    return leaf.__array_interface__["data"][0] if isinstance(leaf, np.ndarray) else None
+
+
+def _positions(function, numbers, names):
+    """Static arguments by both their positions and their names, as JAX has them."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return set(numbers), set(names)
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    order = [each.name for each in parameters if each.kind in kinds]
+    positions = {number % len(order) if number < 0 and order else number for number in numbers}
+    keywords = set(names) | {order[number] for number in positions if number < len(order)}
+    return positions | {order.index(name) for name in names if name in order}, keywords
+
+
+def _listed(value, kind):
+    return () if value is None else (value,) if isinstance(value, kind) else tuple(value)
+
+
+class jit:
+    """A function of JAX as one program of zyx for each set of types. See zyx.jax.jit()."""
+
+    def __init__(self, function, *, static_argnums=None, static_argnames=None):
+        functools.update_wrapper(self, function)
+        self._static = _positions(function, _listed(static_argnums, int), _listed(static_argnames, str))
+        self._jitted = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
+        self._programs, self._lock = {}, threading.Lock()
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def captures(self):
+        """How many programs there are."""
+        return len(self._programs)
+
+    def __call__(self, *args, **kwargs):
+        numbers, names = self._static
+        leaves, tree = tree_util.tree_flatten((
+            tuple(arg for at, arg in enumerate(args) if at not in numbers),
+            {name: arg for name, arg in kwargs.items() if name not in names}))
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            if getattr(_tracing, "depth", 0):
+                # Within a function that is traced for zyx: a part of it.
+                return self._jitted(*args, **kwargs)
+            raise TypeError("zyx.jax.jit: a transformation of JAX is around the function, and would leave it to JAX; it has to "
+                            "be inside, as in zyx.jax.jit(jax.grad(f))")
+        leaves = [np.asarray(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves]
+        static = (tuple((at, args[at]) for at in sorted(numbers) if at < len(args)),
+                  tuple(sorted((name, kwargs[name]) for name in names if name in kwargs)))
+        key = (tree, static, tuple(_type_of(leaf) for leaf in leaves), jax.config.jax_enable_x64)
+        program = self._programs.get(key)
+        if program is None:
+            with self._lock:
+                program = self._programs.get(key)
+                if program is None:
+                    args, kwargs = _with(args, kwargs, numbers, names, tree_util.tree_unflatten(tree, leaves))
+                    program = self._programs[key] = self._made(args, kwargs)
+        call, out, infos = program
+        begins = {_begin(leaf) for leaf in leaves}
+        arrays = [to_array(leaf, type) for leaf, type in zip(leaves, call.inputs)]
+        with _zyx.device_scope("cpu"):
+            results = call.arrays(arrays)
+        return tree_util.tree_unflatten(out, [
+            to_jax(result, type, begins, info) for result, type, info in zip(results, call.outputs, infos)])
+
+    def _made(self, args, kwargs):
+        _tracing.depth = getattr(_tracing, "depth", 0) + 1
+        try:
+            lowered = self._jitted.lower(*args, **kwargs)
+        finally:
+            _tracing.depth -= 1
+        program = Program(lowered.compiler_ir("stablehlo"), getattr(self, "__name__", "main"))
+        count = len(tree_util.tree_leaves(lowered.in_avals if hasattr(lowered, "in_avals") else lowered.args_info))
+        if len(program.inputs) != count:
+            raise Refused(f"zyx.jax: {program.name}: JAX made {len(program.inputs)} arguments of {count}")
+        return program, lowered.out_tree, tree_util.tree_leaves(lowered.out_info)
+
+
+def _with(args, kwargs, numbers, names, dynamic):
+    rest = iter(dynamic[0])
+    args = tuple(arg if at in numbers else next(rest) for at, arg in enumerate(args))
+    return args, {name: dynamic[1].get(name, arg) if name not in names else arg for name, arg in kwargs.items()}
+
+
+def _type_of(leaf):
+    if isinstance(leaf, (jax.Array, np.ndarray, np.generic)):
+        return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)
+    return type(leaf)

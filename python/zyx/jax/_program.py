@@ -1,0 +1,126 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of StableHLO as programs, and as text of graph ops."""
+import contextlib
+import re
+
+from .. import _export, _zyx
+from .._complex import from_last, to_last
+from .._creation import asarray, zeros
+from ._lower import NeedsData, Refused, Trace, Type, array_of, legalized
+
+# Of a constant in a text, bytes at most.
+MOST_BYTES = 4096
+
+
+class Program:
+    """A module's public function, compiled at its first call."""
+
+    def __init__(self, module, name="main", device=None):
+        self.module, self.name, self.device = legalized(module), name, device
+        functions = {operation.attributes["sym_name"].value: operation for operation in module.body.operations
+                     if operation.operation.name == "func.func"}
+        public = [each for each, operation in functions.items()
+                  if "sym_visibility" not in operation.attributes or operation.attributes["sym_visibility"].value == "public"]
+        self.entry = "main" if "main" in functions else public[0] if len(public) == 1 else None
+        if self.entry is None:
+            raise ValueError(f"{name}: the module has no function 'main', and {len(public)} public ones")
+        kind = functions[self.entry].attributes["function_type"].value
+        try:
+            self.inputs, self.outputs = [Type(each) for each in kind.inputs], [Type(each) for each in kind.results]
+        except Refused as error:
+            raise Refused(f"zyx.jax: {name}: an argument or a result is {error}") from None
+        self.function, self.is_stepwise, self.kept = _zyx._Function(self._traced, []), False, {}
+
+    def _values(self, arrays):
+        return [from_last(array) if type.is_complex else array for array, type in zip(arrays, self.inputs)]
+
+    def _results(self, values):
+        return [to_last(each) if type.is_complex else each for each, type in zip(map(array_of, values), self.outputs)]
+
+    def _traced(self, arrays):
+        return self._results(Trace(self.module).main(self._values(arrays), self.entry))
+
+    def arrays(self, arrays):
+        """The results for arrays; complex elements are pairs in the last axis."""
+        if not self.is_stepwise:
+            try:
+                return self.function(arrays)
+            except NeedsData:
+                if _zyx._is_capturing():
+                    raise self.refusal() from None
+                self.is_stepwise = True
+        results = self._results(Trace(self.module, True, self.kept).main(self._values(arrays), self.entry))
+        _zyx._realize(results)
+        return results
+
+    def refusal(self):
+        return Refused(f"zyx.jax: {self.name}: data says how often a loop runs, so that the function is no one program")
+
+    def __call__(self, *arrays):
+        """The results, arrays of zyx: one, or a tuple of several."""
+        if len(arrays) != len(self.inputs):
+            raise TypeError(f"{self.name}: takes {len(self.inputs)} arrays, not {len(arrays)}")
+        with _zyx.device_scope(self.device) if self.device else contextlib.nullcontext():
+            given = []
+            for at, (array, type) in enumerate(zip(arrays, self.inputs)):
+                array = asarray(array)
+                shape = type.shape + ((2,) if type.is_complex else ())
+                if array.shape != shape or array.dtype is not type.dtype:
+                    raise TypeError(f"{self.name}: argument {at} has the type {array.dtype.name}{list(array.shape)}, not "
+                                    f"{type.dtype.name}{list(shape)}")
+                given.append(array)
+            results = self.arrays(given)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __repr__(self):
+        def text(types):
+            return ", ".join(f"{type.name}{list(type.shape)}" for type in types)
+
+        return f"<zyx.jax program {self.name}: ({text(self.inputs)}) -> ({text(self.outputs)})>"
+
+
+def _names(module, entry, kind, count):
+    """Those of arguments or results that JAX wrote beside them, or else numbers."""
+    function = next(operation for operation in module.body.operations if operation.operation.name == "func.func"
+                    and operation.attributes["sym_name"].value == entry)
+    made = []
+    attributes = function.attributes["arg_attrs" if kind == "arg" else "res_attrs"] if (
+        "arg_attrs" if kind == "arg" else "res_attrs") in function.attributes else None
+    for at in range(count):
+        name = None
+        if attributes is not None:
+            entry_of = attributes[at]
+            if "jax.arg_info" in entry_of or "jax.result_info" in entry_of:
+                name = entry_of["jax.arg_info" if kind == "arg" else "jax.result_info"].value
+                name = re.sub(r"\W+", "_", name).strip("_")
+        made.append(name if name and re.match(r"[A-Za-z_]", name) else f"{'in' if kind == 'arg' else 'out'}{at}")
+    return _export._unique(made)
+
+
+def program_text(program, *, weights="inputs", entry="main"):
+    """A program as text of graph ops, and the constants that are inputs of it, by name.
+
+    Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
+    with weights="constants". Raises zyx.jax.Refused where the module is no one program.
+    """
+    if weights not in ("constants", "inputs"):
+        raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")
+    with _zyx.device_scope("reference"):
+        arguments = [zeros(type.shape + ((2,) if type.is_complex else ()), dtype=type.dtype) for type in program.inputs]
+
+        def function(arrays):
+            with _zyx.device_scope("reference"):
+                return program._traced(arrays)
+
+        try:
+            text, others = _export.export(function, arguments, "text", entry=entry,
+                                          inputs=_names(program.module, program.entry, "arg", len(program.inputs)),
+                                          outputs=_names(program.module, program.entry, "res", len(program.outputs)))
+        except NeedsData:
+            raise program.refusal() from None
+    if others and weights == "constants":
+        name, value = next(iter(others.items()))
+        raise _zyx.UnsupportedError(f"{program.name}: the constant '{name}' has {value.size * value.dtype.itemsize} bytes; a "
+                                    f"constant of a text has at most {MOST_BYTES}, and larger ones are inputs")
+    return text.decode(), others

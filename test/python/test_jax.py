@@ -1,0 +1,275 @@
+"""zyx.jax: functions of JAX, modules of StableHLO, what is refused, and the page of docs, beside JAX on the CPU.
+
+JAX is a large download, which check.sh does not make: without it these tests are skipped. jax_suite.py has the table of calls.
+"""
+import os
+import pathlib
+import re
+
+import pytest
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+jax = pytest.importorskip("jax", reason="JAX is not installed, and zyx.jax.jit compiles its functions")
+
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+from jax import lax  # noqa: E402
+
+import jax_suite  # noqa: E402
+import zyx  # noqa: E402
+import zyx.jax  # noqa: E402
+from zyx import importer  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def same(function, *arguments, tolerance=1e-5, **named):
+    expected, found = jax.jit(function, **named)(*arguments), zyx.jax.jit(function, **named)(*arguments)
+    assert jax.tree.structure(expected) == jax.tree.structure(found)
+    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(found)):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(np.asarray(b, np.float64), np.asarray(a, np.float64), rtol=tolerance, atol=tolerance)
+    return found
+
+
+def numbers(*shape, seed=0):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
+
+
+def test_docs(tmp_path, monkeypatch):
+    """The blocks of docs/jax.md are one program."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "docs"}
+    found = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "jax.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert len(found) == 4
+    for block in found:
+        exec(compile(block, "docs/jax.md", "exec"), names)
+
+
+def test_trees_and_programs():
+    step = zyx.jax.jit(lambda tree, x: {"sum": tree["a"] + x, "pair": (tree["b"][0] * 2, None)})
+    tree = {"a": numbers(3), "b": [numbers(2, 2)]}
+    found = step(tree, 1.0)
+    np.testing.assert_allclose(found["sum"], tree["a"] + 1.0)
+    assert found["pair"][1] is None and isinstance(found["sum"], jax.Array)
+    step(tree, 2.0)
+    assert step.captures == 1
+    step(tree, 2)
+    step({"a": numbers(4), "b": [numbers(2, 2)]}, 2.0)
+    assert step.captures == 3
+
+
+@pytest.mark.parametrize("named", [{"static_argnums": 1}, {"static_argnames": "power"}, {"static_argnums": (1,), "static_argnames": ("power",)}])
+def test_static_arguments(named):
+    def raised(x, power):
+        return x * 2 if power == 1 else x**power
+
+    step, x = zyx.jax.jit(raised, **named), numbers(3)
+    for power in (1, 3, 1):
+        np.testing.assert_allclose(step(x, power), raised(x, power), rtol=1e-5)
+    np.testing.assert_allclose(step(x, power=3), x**3, rtol=1e-5)
+    assert step.captures in (2, 3)
+
+
+def test_no_copies():
+    """An argument is read where it is, and a result is zyx's memory."""
+    from zyx.jax._jit import to_array, to_jax
+    from zyx.jax._lower import parse
+    from zyx.jax._program import Program
+    for dtype in (jnp.float32, jnp.int32, jnp.bfloat16):
+        x = jnp.zeros((16, 16), dtype)
+        type = Program(parse(jax.jit(lambda x: x).lower(x).as_text())).inputs[0]
+        array = to_array(x, type)
+        if dtype is not jnp.bfloat16:
+            assert np.asarray(array).ctypes.data == x.unsafe_buffer_pointer()
+        back = to_jax(array, type)
+        assert back.dtype == x.dtype and bool(jnp.all(back == x))
+
+
+def test_arguments_of_other_libraries():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    step = zyx.jax.jit(lambda a: a * 2)
+    for given in (x, x.T, x[:, ::2], zyx.asarray(x)):
+        np.testing.assert_array_equal(step(given), np.asarray(given) * 2)
+
+
+def test_results_share_no_memory():
+    x = jnp.arange(4.0)
+    step = zyx.jax.jit(lambda x: (x, x * 1, x + 1))
+    first = step(x)
+    second = step(x + 1)
+    for a, b in zip(first, (x, x, x + 1)):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(second[2], x + 2)
+    own = np.ones(64, np.float32)
+    results = step(own)
+    own[0] = 5
+    for a, b in zip(results, (1, 1, 2)):
+        assert a[0] == b
+
+
+def test_keys_and_constants():
+    """Keys are arrays of JAX's own dtype; a large array that the function reads is a part of the program."""
+    table = numbers(64, 64)
+    same(lambda x: x @ table, numbers(2, 64), tolerance=1e-4)
+    split = zyx.jax.jit(lambda key: (jax.random.split(key), jax.random.normal(key, (3,))))
+    keys, drawn = split(jax.random.key(3))
+    assert keys.dtype == jax.random.key(3).dtype and bool(jnp.all(keys == jax.random.split(jax.random.key(3))))
+    np.testing.assert_allclose(drawn, jax.random.normal(jax.random.key(3), (3,)), rtol=1e-5)
+
+
+def test_wide_types():
+    """With jax_enable_x64 elements have 64 bits."""
+    with jax.enable_x64(True):
+        x, i = jnp.asarray(np.random.default_rng(0).normal(size=(4, 4))), jnp.arange(5) - 2**40
+        assert x.dtype == jnp.float64 and i.dtype == jnp.int64
+        same(lambda x: (jnp.tanh(x) @ x, jnp.sort(x), jnp.argmax(x, 1), jnp.fft.fft(x).real, jnp.linalg.inv(x)), x, tolerance=1e-9)
+        same(lambda i: (i * i, i // 3, jnp.sort(-i), i.astype(jnp.uint64), i.astype(jnp.float32), jnp.cumsum(i)), i)
+
+
+def test_gradients():
+    def block(weights, x):
+        for w in weights:
+            x = jax.nn.gelu(x @ w) + x
+        return jnp.mean(jax.nn.log_softmax(x)**2)
+
+    same(jax.value_and_grad(block), [numbers(8, 8, seed=i) for i in range(3)], numbers(4, 8), tolerance=1e-4)
+    same(jax.hessian(lambda x: jnp.sum(jnp.sin(x)**3)), numbers(4))
+
+
+def test_transformations_stand_inside():
+    with pytest.raises(TypeError, match="has to be inside"):
+        jax.grad(lambda x: jnp.sum(zyx.jax.jit(jnp.sin)(x)))(numbers(3))
+    inner = zyx.jax.jit(lambda x: x * 3)
+    np.testing.assert_allclose(zyx.jax.jit(lambda x: inner(x) + 1)(jnp.ones(2)), [4, 4])
+
+
+def test_loops():
+    """Counted ones are one program; those that data ends are read, also within each other."""
+    x = numbers(4, 3)
+    same(lambda x: lax.scan(lambda c, y: (c * 0.5 + y, jnp.sin(c)), x[0], x), x)
+    same(lambda x: lax.fori_loop(3, 11, lambda i, c: c * 1.1 + i, x), x)
+    same(lambda x: lax.while_loop(lambda c: (c[0] < 10) & (c[0] != 7), lambda c: (c[0] + 2, c[1] * 1.5), (1, x)), x)
+    same(lambda x: lax.while_loop(lambda c: jnp.sum(jnp.abs(c)) < 100, lambda c: c * 2, x) + 1, x)
+    same(lambda x, n: lax.fori_loop(0, n, lambda i, c: lax.while_loop(lambda d: jnp.max(d) < 3.0 * (i + 1), lambda d: d + 1, c), x), x, 3)
+    same(lambda x: lax.while_loop(lambda c: c[0] > 0, lambda c: (c[0] - 1, c[1]), (0, x)), x)
+    # A bound that is carried, and grows.
+    same(lambda x: lax.while_loop(lambda c: c[0] < c[1], lambda c: (c[0] + 3, c[1] + 1, c[2] + 1), (0, 9, x)), x)
+    # One that changes in a later trip alone.
+    same(lambda x: lax.while_loop(lambda c: c[0] < c[1], lambda c: (c[0] + 1, jnp.where(c[0] == 3, 12, c[1]), c[2] + 1), (0, 9, x)), x)
+    assert zyx.jax.jit(lambda x: lax.while_loop(lambda c: c < 0, lambda c: c + 1, x))(jnp.float32(-2.5)) == 0.5
+
+
+def test_branches():
+    for at in (-1, 0, 1, 2, 7):
+        same(lambda i, x: lax.switch(i, [lambda x: x, lambda x: x * 2, lambda x: -x], x), at, numbers(3))
+    same(lambda x: lax.cond(x[0] > 0, lambda x: (x, x * 2), lambda x: (x - 1, x), x), numbers(3))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -0.0])
+def test_orders_of_floats(value):
+    x = jnp.asarray([2.0, value, -1.0, value, 0.0, 2.0, -0.0], jnp.float32)
+    same(lambda x: (jnp.sort(x), jnp.argsort(x), jnp.argsort(x, descending=True), jnp.max(x), jnp.min(x), jnp.argmax(x), jnp.argmin(x),
+                    lax.cummax(x), jnp.sign(x), lax.top_k(x, 3), lax.sort((x, jnp.arange(7)), num_keys=1)), x)
+    same(lambda x: (jnp.argmax(x), jnp.argmin(-x)), jnp.full(3, -jnp.inf))
+
+
+def test_integers_at_their_ends():
+    x = jnp.asarray([-2**31, 2**31 - 1, 0, -1, 7, -7], jnp.int32)
+    y = jnp.asarray([-1, 0, 0, 2, -3, 40], jnp.int32)
+    same(lambda x, y: (x + y, x * y, lax.div(x, y), lax.rem(x, y), lax.shift_left(x, y), lax.shift_right_logical(x, y),
+                       lax.shift_right_arithmetic(x, y), lax.clz(x), lax.population_count(x), -x, jnp.abs(x), x // y), x, y)
+    z = jnp.asarray([np.nan, np.inf, -np.inf, 3e9, -3e9, -1.5, 255.7], jnp.float32)
+    same(lambda z: (z.astype(jnp.int32), z[5:].astype(jnp.int8), z != 0), z)
+
+
+def test_comparators_of_other_kinds():
+    """An order that no key has is made by exchanges."""
+    x = jnp.asarray(np.random.default_rng(0).permutation(11).astype(np.int32))
+    text = jax.jit(lambda x: lax.sort(x)).lower(x).as_text()
+    text = re.sub(r"stablehlo\.compare LT, %arg(\d), %arg(\d), SIGNED : \(tensor<i32>, tensor<i32>\) -> tensor<i1>\n\s*stablehlo\.return %\d+",
+                  lambda m: "stablehlo.constant dense<7> : tensor<i32>\n %91 = stablehlo.remainder %arg{0}, %90 : tensor<i32>\n %92 = stablehlo.remainder %arg{1}, %90 : tensor<i32>\n"
+                  "%93 = stablehlo.multiply %91, %92 : tensor<i32>\n %94 = stablehlo.subtract %91, %92 : tensor<i32>\n %95 = stablehlo.add %94, %93 : tensor<i32>\n"
+                  "%96 = stablehlo.compare LT, %95, %93, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n stablehlo.return %96".format(*m.groups()), text)
+    text = re.sub(r"%\d+ = stablehlo.constant dense<7>", "%90 = stablehlo.constant dense<7>", text)
+    assert "%96" in text
+    found = zyx.jax.load(text.encode())(zyx.asarray(np.asarray(x))).tolist()
+    assert found == sorted(x.tolist(), key=lambda each: each % 7)
+
+
+def test_files(tmp_path):
+    """Text and portable artifacts, loaded and imported, give what JAX has."""
+    from jax import export
+    table = np.random.default_rng(0).normal(size=(40, 40)).astype(np.float32)
+
+    def function(x, y):
+        return jnp.argmax(x @ table, 1), jax.nn.softmax(x + y)
+
+    x, y = numbers(4, 40), numbers(40)
+    expected = function(x, y)
+    exported = export.export(jax.jit(function))(x, y)
+    for data in (exported.mlir_module_serialized, exported.mlir_module().encode()):
+        path = tmp_path / "model.stablehlo"
+        path.write_bytes(data)
+        program = zyx.jax.load(path)
+        found = program(zyx.asarray(np.asarray(x)), zyx.asarray(np.asarray(y)))
+        assert found[0].tolist() == expected[0].tolist()
+        np.testing.assert_allclose(np.asarray(found[1]), expected[1], rtol=1e-5)
+        assert importer.main([str(path), "-o", str(tmp_path / "model.mlir")]) == 0
+        text = (tmp_path / "model.mlir").read_text()
+        assert "graph." in text and "tensor<4x40xf32>" in text
+        assert [list(each.shape) for each in zyx.load(str(tmp_path / "model.safetensors")).values()] == [[40, 40]]
+        assert importer.main([str(path), "--weights=constants", "-o", str(tmp_path / "other.mlir")]) == 1
+    assert importer.main([str(path), "--bind=n=3"]) == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"module {", b"ML\xefR\x00\x01", b"\x00\xff\xfe", b"ML\xefR\rStableHLO_v1.0.0\x00", b"module {\n}"])
+def test_damaged_files(data, tmp_path):
+    path = tmp_path / "bad.stablehlo"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="bad.stablehlo"):
+        zyx.jax.load(path)
+    assert importer.main([str(path)]) == 1
+
+
+def test_cut_artifacts(tmp_path):
+    from jax import export
+    data = export.export(jax.jit(jnp.sin))(numbers(3)).mlir_module_serialized
+    for end in range(0, len(data), max(len(data) // 12, 1)):
+        with pytest.raises(ValueError):
+            zyx.jax.load(data[:end])
+
+
+def test_arguments_that_do_not_fit():
+    program = zyx.jax.load(jax.jit(lambda x: x + 1).lower(numbers(3)).as_text().encode())
+    for given in ((), (zyx.zeros(4),), (zyx.zeros(3, dtype=zyx.int32),)):
+        with pytest.raises(TypeError):
+            program(*given)
+    assert program(zyx.zeros(3)).tolist() == [1, 1, 1]
+
+
+def test_refusals_name_the_line():
+    def spectrum(x):
+        return jnp.linalg.eigvals(x)
+
+    with pytest.raises(zyx.jax.Refused, match=r"stablehlo\.custom_call .*lapack_sgeev_ffi"):
+        zyx.jax.jit(spectrum)(numbers(3, 3))
+    with pytest.raises(zyx.jax.Refused, match="rng_bit_generator"):
+        zyx.jax.jit(lambda key: lax.rng_bit_generator(key, (3,)))(jnp.zeros(4, jnp.uint32))
+    with pytest.raises(zyx.jax.Refused, match="open"):
+        zyx.jax.load(b"func.func public @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> }")
+    program = zyx.jax.load(jax.jit(lambda x: lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c + 1, x)).lower(numbers(3)).as_text().encode())
+    with pytest.raises(zyx.jax.Refused, match="how often a loop runs"):
+        zyx.jit(program)(zyx.zeros(3))
+    assert program(zyx.zeros(3)).tolist() == [3, 3, 3]
+
+
+def test_suite():
+    """Some of the table: every ninth call, in all of its dtypes."""
+    wrong = []
+    for case in jax_suite.CASES[::9]:
+        for dtype in case[2]:
+            result, why = jax_suite.run(case, dtype)
+            if result not in ("right", "skipped"):
+                wrong.append(f"{result} {dtype} {case[0]}: {why}")
+    assert not wrong, "\n".join(wrong)
