@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "Python.h"
 
+#include "zyx/NN/Gguf.h"
+#include "zyx/Tensor/Files.h"
+
 using namespace zyx;
 using namespace zyx::python;
 
@@ -65,6 +68,40 @@ template <typename Layer>
 nb::class_<Layer, nn::Module> bindLayer(nb::module_ &module, const char *name, const char *text) {
   return nb::class_<Layer, nn::Module>(module, name, text)
       .def("__call__", [](const Layer &self, const Array &x) { return Array{self(x.value, here())}; }, nb::arg("x"));
+}
+
+/// Texts of a file, which need not be UTF-8.
+nb::object textOf(const std::string &bytes) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+/// A value of a file's metadata as Python has it.
+nb::object toObject(const io::GgufValue &value) {
+  return std::visit(
+      []<typename T>(const T &it) -> nb::object {
+        if constexpr (std::is_same_v<T, std::string>)
+          return textOf(it);
+        else if constexpr (requires { typename T::value_type; }) {
+          nb::list list;
+          for (const auto &each : it)
+            if constexpr (std::is_same_v<T, std::vector<io::GgufValue>>)
+              list.append(toObject(each));
+            else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+              list.append(textOf(each));
+            else
+              list.append(nb::cast(static_cast<typename T::value_type>(each)));
+          return list;
+        } else
+          return nb::cast(it);
+      },
+      value.value);
+}
+
+BlockFormat blockFormatOf(const std::string &name) {
+  for (int i = 0; i < numBlockFormats; ++i)
+    if (toString(static_cast<BlockFormat>(i)) == name)
+      return static_cast<BlockFormat>(i);
+  throw nb::value_error(("'" + name + "' is no format of blocks").c_str());
 }
 
 Dims windowOf(std::vector<int64_t> window) { return Dims(std::move(window)); }
@@ -360,6 +397,41 @@ static void bindFiles(nb::module_ &module) {
       nb::arg("arrays"));
 }
 
+static void bindGguf(nb::module_ &module) {
+  module.def(
+      "_load_gguf",
+      [](const std::string &path) {
+        const Place where = here();
+        std::optional<io::GgufFile> file;
+        NamedTensors tensors;
+        std::map<std::string, Tensor> stored;
+        {
+          const Released released;
+          file.emplace(valueOrThrow(io::GgufFile::open(path), where));
+          tensors = nn::mapGguf(*file, where);
+          for (const io::GgufFile::Tensor &entry : file->tensors())
+            if (entry.blocks())
+              stored[entry.name] =
+                  fromFile(file->source(), entry.stored, entry.offset, "tensor '" + entry.name + "'", where);
+        }
+        nb::dict metadata, blocks;
+        for (const auto &[key, value] : file->metadata())
+          metadata[textOf(key)] = toObject(value);
+        for (const io::GgufFile::Tensor &entry : file->tensors())
+          if (const BlockFormat *format = entry.blocks())
+            blocks[textOf(entry.name)] = nb::make_tuple(wrap(stored.at(entry.name)), std::string(toString(*format)));
+        return nb::make_tuple(metadata, arraysByName(tensors), blocks);
+      },
+      "Metadata, arrays by name, and of those that are quantised the blocks as uint8 with their format.",
+      nb::arg("path"));
+  module.def(
+      "_dequantise",
+      [](const Array &blocks, const std::string &format, Shape shape) {
+        return Array{dequantise(blocks.value, blockFormatOf(format), std::move(shape), here())};
+      },
+      nb::arg("blocks"), nb::arg("format"), nb::arg("shape"));
+}
+
 static void bindOptimizers(nb::module_ &module) {
   using optim::Optimizer;
   nb::class_<optim::UpdateRule>(module, "UpdateRule", "How a step changes a parameter.");
@@ -496,5 +568,6 @@ void zyx::python::bindModules(nb::module_ &module) {
   bindModule(module);
   bindLayers(module);
   bindFiles(module);
+  bindGguf(module);
   bindOptimizers(module);
 }

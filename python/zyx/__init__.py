@@ -55,11 +55,12 @@ pi = _math.pi
 
 def __getattr__(name):
     # What not every program needs is read when it is named.
-    if name in ("jax", "linalg", "nn", "onnx", "optim", "random", "torch"):
+    if name in ("jax", "linalg", "models", "nn", "onnx", "optim", "random", "torch"):
         import importlib
         return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'zyx' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted([name for name in globals() if not name.startswith("_")] + ["linalg", "nn", "onnx", "optim", "random"])
+    return sorted([name for name in globals() if not name.startswith("_")] + ["linalg", "models", "nn", "onnx", "optim",
+                                                                               "random"])

@@ -814,6 +814,13 @@ def save(path: str, arrays: Mapping[str, Array]) -> None:
     Arrays by name, as a safetensors file. There is none before all of it is written.
     """
 
+def _load_gguf(path: str) -> tuple:
+    """
+    Metadata, arrays by name, and of those that are quantised the blocks as uint8 with their format.
+    """
+
+def _dequantise(blocks: Array, format: str, shape: Sequence[int]) -> Array: ...
+
 class UpdateRule:
     """How a step changes a parameter."""
 

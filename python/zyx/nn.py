@@ -1,14 +1,18 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules: named parameters and layers. docs/python.md has an example."""
+import collections
+
 from . import _zyx
+from ._creation import asarray
 from ._zyx import Array, InitRng, Parameter
 
-__all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru", "InitRng", "LayerNorm", "Linear", "Lstm",
-           "Mlp", "Module", "ModuleList", "MultiheadAttention", "Parameter", "RmsNorm", "Rnn", "Sequential",
-           "TransformerBlock", "attention", "avg_pool", "bce_with_logits", "cross_entropy", "elu", "gelu", "hard_sigmoid",
-           "huber_loss", "kl_divergence", "l1_loss", "leaky_relu", "log_softmax", "max_pool", "mish", "mse_loss",
-           "one_hot", "relu", "selu", "sigmoid", "silu", "soft_cross_entropy", "softmax", "softplus"]
+__all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru", "InitRng", "KVCache", "LayerNorm", "Linear",
+           "Lstm", "Mlp", "Module", "ModuleList", "MultiheadAttention", "Parameter", "RmsNorm", "Rnn", "Sequential",
+           "TransformerBlock", "append", "attention", "avg_pool", "bce_with_logits", "cached_attention", "cross_entropy", "elu",
+           "gelu", "gelu_tanh", "hard_sigmoid", "huber_loss", "kl_divergence", "l1_loss", "leaky_relu", "log_softmax",
+           "max_pool", "mish", "mse_loss", "one_hot", "relu", "rotary", "rotary_frequencies", "selu", "sigmoid", "silu",
+           "soft_cross_entropy", "softmax", "softplus"]
 
 
 class Module(_zyx._Module):
@@ -174,3 +178,95 @@ def avg_pool(x, window, *, stride=(), padding=()):
 def attention(queries, keys, values, *, mask=None, causal=False, scale=None):
     """softmax(queries keys^T scale + mask) values. With `causal` the last query sees all keys."""
     return _zyx._attention(queries, keys, values, mask, causal, scale)
+
+
+class KVCache(collections.namedtuple("KVCache", ["keys", "values"])):
+    """Projected keys and values, [..., heads, rows, width] each. The first rows hold those so far, the others are room."""
+
+    __slots__ = ()
+
+
+def append(cache, more, start):
+    """The cache with more rows from row `start` on, an array of an integer. Rows beyond the room are dropped.
+
+    A jit to which the cache is donated writes the rows alone: all others stay where they are.
+    """
+    def put(rows, new):
+        positions = _positions(new.shape[-2], start)
+        if new.shape[-2] != 1:
+            return _zyx._scatter(rows, positions, new, rows.ndim - 2, "set")
+        # A single row is chosen, not scattered: that is vector code.
+        places = _zyx._reshape(_zyx._arange(0, rows.shape[-2], 1, _zyx.int64), (rows.shape[-2], 1))
+        return _zyx._where(_zyx.equal(places, positions), new, rows)
+
+    return KVCache(put(cache.keys, more.keys), put(cache.values, more.values))
+
+
+def _positions(rows, start):
+    positions = _zyx._arange(0, rows, 1, _zyx.int64)
+    return positions if start is None else _zyx.add(positions, _zyx._cast(start, _zyx.int64))
+
+
+def cached_attention(queries, cache, start, *, causal=True, mask=None, scale=None):
+    """Attention to the filled rows of a cache. The rows of the queries are the last filled ones, and begin at `start`.
+
+    A query sees the rows up to its own with `causal`, else all filled ones; a mask of bools hides more. The heads of
+    queries may be a multiple of those of the cache: each is then read by as many neighbours.
+    """
+    *batch, heads, rows, width = queries.shape
+    kept, room = cache.keys.shape[-3:-1]
+    if heads % kept != 0:
+        raise _zyx.InvalidArgumentError(f"cached_attention: {heads} heads of queries do not share {kept} of keys")
+    places = _zyx._arange(0, room, 1, _zyx.int64)
+    last = _zyx._reshape(_positions(rows, start), (rows, 1))
+    seen = _zyx.less_equal(places, last if causal else last[-1:])
+    return _grouped(queries, cache.keys, cache.values, seen if mask is None else _zyx.bitwise_and(seen, mask), scale)
+
+
+def _grouped(queries, keys, values, mask, scale):
+    """Queries of several heads are rows of the one head of keys that they share, so that it is read once."""
+    *batch, heads, rows, width = queries.shape
+    kept = keys.shape[-3]
+    share = heads // kept
+    if share == 1:
+        return attention(queries, keys, values, mask=mask, scale=scale)
+    if mask is not None:
+        if mask.ndim > 2 and mask.shape[-3] != 1:
+            raise _zyx.InvalidArgumentError("attention: a mask for heads that share keys is one for all heads")
+        extents = mask.shape[:-2] if mask.ndim > 2 else (1,)
+        mask = _zyx._expand(_zyx._reshape(mask, (*extents, 1, *mask.shape[-2:])), (*extents, share, rows, mask.shape[-1]))
+        mask = _zyx._reshape(mask, (*extents, share * rows, mask.shape[-1]))
+    found = attention(_zyx._reshape(queries, (*batch, kept, share * rows, width)), keys, values, mask=mask, scale=scale)
+    return _zyx._reshape(found, (*batch, heads, rows, values.shape[-1]))
+
+
+def rotary(x, positions, *, base=10000.0, frequencies=None, factor=1.0, interleaved=False):
+    """Rows [..., rows, width] turned by their positions, integers [rows], or [batch, rows] where x is [batch, heads, ...].
+
+    Elements i and i + width / 2 are a pair, or 2 i and 2 i + 1 where they are interleaved. The angle is the position times
+    frequency i, base^(-2 i / width) where no array of them is given. What is turned is multiplied by `factor`.
+    """
+    width = x.shape[-1]
+    if width % 2 != 0 or positions.shape[-1] != x.shape[-2]:
+        raise _zyx.InvalidArgumentError(f"rotary: rows of the shape {x.shape} at positions of the shape {positions.shape} are "
+                                        "not [..., rows, even width] and [..., rows]")
+    half = width // 2
+    if frequencies is None:
+        frequencies = rotary_frequencies(width, base)
+    wide = _zyx.float64 if x.dtype is _zyx.float64 else _zyx.float32
+    at = _zyx._reshape(_zyx._cast(positions, wide), (*positions.shape[:-1], *(1,) * (positions.ndim - 1), x.shape[-2], 1))
+    angles = _zyx.multiply(at, _zyx._cast(frequencies, wide))
+    cosines, sines = _zyx._cos(angles), _zyx._sin(angles)
+    if factor != 1:
+        cosines, sines = _zyx.multiply(cosines, factor), _zyx.multiply(sines, factor)
+    given, x = x.dtype, _zyx._cast(x, wide)
+    a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else (x[..., :half], x[..., half:])
+    turned = [_zyx.subtract(_zyx.multiply(a, cosines), _zyx.multiply(b, sines)),
+              _zyx.add(_zyx.multiply(b, cosines), _zyx.multiply(a, sines))]
+    turned = _zyx._reshape(_zyx._stack(turned, -1), x.shape) if interleaved else _zyx._concat(turned, -1)
+    return _zyx._cast(turned, given)
+
+
+def rotary_frequencies(width, base=10000.0):
+    """base^(-2 i / width) for each pair i, as float32."""
+    return asarray([base**(-2 * i / width) for i in range(width // 2)], dtype=_zyx.float32)

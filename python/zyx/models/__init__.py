@@ -1,0 +1,112 @@
+# Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models of folders of Hugging Face and of GGUF files. docs/models.md has an example."""
+import os
+import re
+
+from .. import _zyx
+from ._folder import dtype_of, read_config, read_tensors, with_prefix
+from ._generate import generate
+
+__all__ = ["generate", "load"]
+
+
+# A family is read when a folder names it.
+def _llama(family, has_head=True):
+    def make(config, tensors):
+        from ._llama import Llama, Shape
+        return Llama(Shape(config, family, tensors), has_head)
+    return make, "model."
+
+
+def _gpt2(has_head):
+    def make(config, tensors):
+        from ._gpt2 import Gpt2
+        return Gpt2(config, tensors, has_head)
+    return make, "transformer."
+
+
+def _bert(head):
+    def make(config, tensors):
+        from ._bert import Bert
+        return Bert(config, tensors, head)
+    return make, "bert."
+
+
+def _vit(has_head):
+    def make(config, tensors):
+        from ._bert import Vit
+        return Vit(config, tensors, has_head)
+    return make, "vit."
+
+
+def _resnet(has_head):
+    def make(config, tensors):
+        from ._resnet import ResNet
+        return ResNet(config, tensors, has_head)
+    return make, "resnet."
+
+
+def _whisper():
+    def make(config, tensors):
+        from ._whisper import Whisper
+        return Whisper(config, tensors)
+    return make, "model."
+
+
+# By a configuration's 'architectures'.
+ARCHITECTURES = {
+    "BertForMaskedLM": _bert("tokens"),
+    "BertForSequenceClassification": _bert("classes"),
+    "BertModel": _bert(None),
+    "GPT2LMHeadModel": _gpt2(True),
+    "GPT2Model": _gpt2(False),
+    "LlamaForCausalLM": _llama("llama"),
+    "LlamaModel": _llama("llama", False),
+    "MistralForCausalLM": _llama("mistral"),
+    "MistralModel": _llama("mistral", False),
+    "Qwen2ForCausalLM": _llama("qwen2"),
+    "Qwen2Model": _llama("qwen2", False),
+    "Qwen3ForCausalLM": _llama("qwen3"),
+    "Qwen3Model": _llama("qwen3", False),
+    "ResNetForImageClassification": _resnet(True),
+    "ResNetModel": _resnet(False),
+    "ViTForImageClassification": _vit(True),
+    "ViTModel": _vit(False),
+    "WhisperForConditionalGeneration": _whisper(),
+}
+
+
+def load(path, *, dtype=None):
+    """A model of a folder of Hugging Face, with config.json and safetensors, or of a GGUF file.
+
+    Its parameters have their published names and the dtype of the files; `dtype` is another one for all floats. The
+    model is not in training. No file of a folder is run: there is no pickle, and no code of a folder is imported.
+    What is missing, has another shape, or is of an unknown architecture is an Error that says so.
+    """
+    path = os.fspath(path)
+    if os.path.isfile(path) and path.endswith(".gguf"):
+        from ._gguf import load_gguf
+        return load_gguf(path)
+    config = read_config(path)
+    names = config.list("architectures", str)
+    if len(names) != 1 or names[0] not in ARCHITECTURES:
+        raise config.wrong(f"'architectures' is {names}; zyx has {', '.join(sorted(ARCHITECTURES))}", _zyx.UnsupportedError)
+    if "quantization_config" in config:
+        raise config.wrong("'quantization_config': quantised weights are read from GGUF files alone", _zyx.UnsupportedError)
+    make, prefix = ARCHITECTURES[names[0]]
+    tensors = with_prefix(read_tensors(path), prefix)
+    model = make(config, tensors)
+    fill(model, tensors, dtype, path)
+    return model
+
+
+def fill(model, tensors, dtype, path):
+    """The values of files become the parameters, without a copy where they have their dtype."""
+    surplus = model.surplus
+    wanted = {name: tensor for name, tensor in tensors.items() if surplus is None or not re.match(surplus, name)}
+    try:
+        model.load_state(wanted, dtype=dtype or dtype_of(wanted), assign=True)
+    except _zyx.Error as error:
+        raise type(error)(f"{path}: {error}") from None
+    model.eval()

@@ -1,0 +1,392 @@
+"""Models of folders: what they compute beside transformers, generation, bad folders, GGUF, the program, the page of docs.
+
+Values of transformers are kept in models_expected.json. Where it is installed, folders that it wrote are read, too.
+"""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+import models_expected
+import numpy as np
+import pytest
+
+import zyx
+import zyx.models
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXPECTED = json.loads(models_expected.PATH.read_text())
+TOLERANCE = 1e-4
+
+
+def write(folder, name="llama", shards=3, change=None, dtype=None, **config):
+    """A folder as published, with an index of several files."""
+    case = EXPECTED[name]
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({**case["config"], **config}))
+    tensors = {key: zyx.asarray(models_expected.weight(own, tuple(shape))) for key, (own, shape) in case["tensors"].items()}
+    if dtype:
+        tensors = {key: zyx.astype(tensor, dtype) for key, tensor in tensors.items()}
+    if change:
+        change(tensors)
+    names = sorted(tensors)
+    weights = {}
+    for at in range(shards):
+        file = f"model-{at + 1:05}-of-{shards:05}.safetensors"
+        part = names[at::shards]
+        zyx.save(str(folder / file), {key: tensors[key] for key in part})
+        weights.update({key: file for key in part})
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weights}))
+    return folder
+
+
+def run(name, model):
+    arguments = {key: zyx.asarray(value) for key, value in models_expected.inputs(name, EXPECTED[name]["config"]).items()}
+    if name.startswith("bert"):
+        found = model(arguments["input_ids"], mask=arguments["attention_mask"], kinds=arguments["token_type_ids"])
+    else:
+        found = model(*arguments.values())
+    return np.asarray(zyx.astype(found[0] if isinstance(found, tuple) else found, zyx.float32))
+
+
+@pytest.mark.parametrize("name", models_expected.CASES)
+def test_values(name, tmp_path):
+    """What transformers computed of the same weights."""
+    model = zyx.models.load(write(tmp_path / "model", name))
+    assert not model.is_training
+    np.testing.assert_allclose(models_expected.seen(run(name, model)), EXPECTED[name]["values"], atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize("name", models_expected.CASES)
+def test_beside_transformers(name, tmp_path):
+    """All values, of folders that transformers wrote."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    theirs = models_expected.made(name)
+    theirs.save_pretrained(tmp_path, max_shard_size="10KB")
+    assert (tmp_path / "model.safetensors.index.json").exists()
+    model = zyx.models.load(tmp_path)
+    np.testing.assert_allclose(run(name, model), models_expected.reference(name, theirs), atol=TOLERANCE, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral-window", "qwen2", "qwen3", "gpt2", "bert-tokens", "vit-classes", "whisper"])
+def test_bfloat16_is_kept(name, tmp_path):
+    """Logits of bf16 weights are off by at most 2^-5 of the largest one from those of the same weights in f32."""
+    folder = write(tmp_path / "model", name, dtype=zyx.bfloat16)
+    model, wide = zyx.models.load(folder), zyx.models.load(folder, dtype=zyx.float32)
+    assert {parameter.dtype for _, parameter in model.named_parameters()} == {zyx.bfloat16}
+    found, exact = run(name, model), run(name, wide)
+    assert 0 < np.abs(found - exact).max() <= 2**-5 * np.abs(exact).max()
+    # And are not worse than twice what transformers loses.
+    if models_expected.CASES[name][0] in vars(sys.modules.get("transformers", sys)):
+        import torch
+        import transformers
+        theirs = getattr(transformers, models_expected.CASES[name][0]).from_pretrained(folder, dtype=torch.bfloat16)
+        lost = np.abs(models_expected.reference(name, theirs) - exact).max()
+        assert np.abs(found - exact).max() <= 2 * lost
+
+
+def test_names_are_those_published(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model"))
+    assert set(dict(model.named_parameters())) == set(EXPECTED["llama"]["tensors"])
+    assert "model.layers.1.self_attn.q_proj.weight" in dict(model.named_parameters())
+
+
+# Generation
+
+
+PROMPTS = [[5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8, 9], [50]]
+
+
+def greedy(model, prompt, count):
+    """The likeliest tokens, each by a pass over all of them."""
+    tokens = list(prompt)
+    for _ in range(count):
+        tokens.append(int(np.argmax(np.asarray(model(zyx.asarray([tokens])))[0, -1])))
+    return tokens[len(prompt):]
+
+
+@pytest.mark.parametrize("name", ["llama", "llama-one-kv-head", "mistral-window", "qwen3", "gpt2"])
+def test_a_cache_gives_what_all_rows_give(name, tmp_path):
+    model = zyx.models.load(write(tmp_path / "model", name))
+    found = model.generate(PROMPTS, max_new_tokens=6, stop=())
+    assert found == [greedy(model, prompt, 6) for prompt in PROMPTS]
+
+
+def test_a_token_is_a_call_of_one_program(tmp_path):
+    """Places, temperatures, and prompts of other lengths are data."""
+    model = zyx.models.load(write(tmp_path / "model"))
+    model.generate(PROMPTS, max_new_tokens=3, stop=())
+    before = zyx.counters()["compiles"]
+    model.generate([[9, 9], [1], [4, 5, 6, 7]], max_new_tokens=3, stop=())
+    model.generate(PROMPTS, max_new_tokens=12, stop=())
+    programs = model._generation_programs[(False, 0, False)]
+    assert [program.captures for program in programs] == [1, 1] and zyx.counters()["compiles"] == before
+    for temperature, top_p in ((0.5, 0.9), (1.5, 0.4)):
+        model.generate(PROMPTS, max_new_tokens=4, stop=(), temperature=temperature, top_p=top_p)
+    assert [program.captures for program in model._generation_programs[(True, 0, True)]] == [1, 1]
+
+
+def test_a_cache_is_updated_in_place(tmp_path):
+    """The step takes the caches, and needs no memory for others: one more copy would be as large."""
+    model = zyx.models.load(write(tmp_path / "model"))
+    place, key = zyx.asarray(0), zyx.random.key(0)
+    caches = [zyx.nn.KVCache(*(zyx.asarray(np.zeros((1, 2, 65536, 8), "f")) for _ in range(2))) for _ in range(2)]
+    step = zyx.jit(lambda tokens, caches, start: model.forward_cached(tokens, caches, start), donate_argnums=(1,))
+    tokens = zyx.asarray([[1]])
+    for at in range(3):
+        logits, caches = step(tokens, caches, zyx.asarray(at))
+        zyx.eval(logits, caches)
+    before = [memoryview(np.asarray(cache.keys)).obj.__array_interface__["data"][0] for cache in caches]
+    logits, caches = step(tokens, caches, zyx.asarray(3))
+    zyx.eval(logits, caches)
+    after = [memoryview(np.asarray(cache.keys)).obj.__array_interface__["data"][0] for cache in caches]
+    assert before == after
+    rows = np.asarray(caches[0].keys)[0, 0]
+    assert np.abs(rows[:4]).min(axis=1).max() > 0 and not rows[4:].any()
+
+
+def test_sampling(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model"))
+    likeliest = model.generate(PROMPTS, max_new_tokens=5, stop=())
+    options = {"max_new_tokens": 5, "stop": ()}
+    # Of the one likeliest token, or those that have little probability together, there is no choice.
+    assert model.generate(PROMPTS, temperature=2.0, top_k=1, **options) == likeliest
+    assert model.generate(PROMPTS, temperature=2.0, top_p=1e-6, **options) == likeliest
+    assert model.generate(PROMPTS, temperature=1e-4, **options) == likeliest
+    first = model.generate(PROMPTS, temperature=1.0, seed=1, **options)
+    assert first == model.generate(PROMPTS, temperature=1.0, seed=1, **options)
+    assert first != model.generate(PROMPTS, temperature=1.0, seed=2, **options)
+
+
+def test_sampling_has_the_probabilities():
+    """Frequencies of 4000 draws beside softmax(logits / temperature), cut by top_k and by top_p."""
+    from zyx.models._generate import Sampling
+    logits = np.log(np.asarray([0.5, 0.05, 0.25, 0.15, 0.05]))
+    rows = zyx.asarray(np.tile(logits, (4000, 1)).astype("f"))
+    cases = [((1.0, 0, 1.0), [0.5, 0.05, 0.25, 0.15, 0.05]), ((1.0, 2, 1.0), [2 / 3, 0, 1 / 3, 0, 0]),
+             ((1.0, 0, 0.8), [5 / 9, 0, 2.5 / 9, 1.5 / 9, 0]), ((0.5, 3, 1.0), np.asarray([25, 0, 6.25, 2.25, 0]) / 33.5),
+             ((1.0, 3, 0.6), [2 / 3, 0, 1 / 3, 0, 0])]
+    for options, expected in cases:
+        sampling = Sampling(*options)
+        drawn = np.asarray(sampling.choose(rows, zyx.random.key(3), *sampling.data)).reshape(-1)
+        counts = np.bincount(drawn, minlength=5) / 4000
+        np.testing.assert_allclose(counts, expected, atol=0.03)
+        assert not counts[np.asarray(expected) == 0].any()
+
+
+def test_sequences_end_by_themselves(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model"))
+    whole = model.generate(PROMPTS, max_new_tokens=8, stop=())
+    stop = whole[0][3]
+    cut = [row[:row.index(stop)] if stop in row else row for row in whole]
+    seen = [[], [], []]
+    assert model.generate(PROMPTS, max_new_tokens=8, stop=stop, stream=lambda row, token: seen[row].append(token)) == cut
+    assert seen == cut
+    other = zyx.models.load(write(tmp_path / "other", eos_token_id=[stop, 96]))
+    assert other.generate(PROMPTS[:1], max_new_tokens=8) == [whole[0][:whole[0].index(stop)]]
+    assert model.generate(PROMPTS, max_new_tokens=0) == [[], [], []]
+
+
+def test_bad_requests(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model", "gpt2"))
+    for prompts, options, text in [([], {}, "no prompt"), ([[]], {}, "has no token"), ([[97]], {}, "no token of 97"),
+                                   ([[-1]], {}, "no token of 97"), ([[1.5]], {}, "no token of 97"),
+                                   ([[1]], {"temperature": -1}, "temperature"), ([[1]], {"top_p": 0}, "top_p"),
+                                   ([[1]], {"top_k": -1}, "top_k"), ([[1]], {"max_new_tokens": 48}, "48 positions"),
+                                   ([[1]], {"max_new_tokens": -1}, "max_new_tokens")]:
+        with pytest.raises(ValueError, match=text):
+            model.generate(prompts, **options)
+    with pytest.raises(ValueError, match="48 positions"):
+        model(zyx.zeros((1, 49), dtype=zyx.int64))
+    with pytest.raises(ValueError, match="tokens are integers"):
+        model(zyx.zeros((1, 4)))
+
+
+def test_generation_beside_transformers(tmp_path):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    for name in ("llama", "mistral-window", "gpt2"):
+        theirs = models_expected.made(name)
+        theirs.save_pretrained(tmp_path / name)
+        width = max(map(len, PROMPTS))
+        tokens = torch.tensor([[0] * (width - len(prompt)) + prompt for prompt in PROMPTS])
+        mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in PROMPTS])
+        expected = theirs.generate(tokens, attention_mask=mask, max_new_tokens=20, do_sample=False, eos_token_id=None,
+                                   pad_token_id=0)[:, width:].tolist()
+        assert zyx.models.load(tmp_path / name).generate(PROMPTS, max_new_tokens=20, stop=()) == expected
+
+
+def test_whisper_generates(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model", "whisper"))
+    features = zyx.asarray(np.random.default_rng(1).normal(size=(2, 8, 40)).astype("f"))
+    found, tokens = model.generate(features, max_new_tokens=5, stop=()), np.full((2, 1), 3)
+    for _ in range(5):
+        last = np.argmax(np.asarray(model(features, zyx.asarray(tokens)))[:, -1], axis=1)
+        tokens = np.concatenate([tokens, last[:, None]], axis=1)
+    assert found == tokens[:, 1:].tolist()
+
+
+# Folders that are not what they should be
+
+
+def rejected(folder, text, kind=ValueError):
+    with pytest.raises(kind, match=text) as caught:
+        zyx.models.load(folder)
+    assert isinstance(caught.value, zyx.Error)
+
+
+def config_of(folder, **changes):
+    path = folder / "config.json"
+    values = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({key: value for key, value in values.items() if value is not ...}))
+    return folder
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"hidden_size": ...}, "'hidden_size' is missing"),
+    ({"hidden_size": "32"}, "'hidden_size' is '32', and no integer"),
+    ({"hidden_size": -32}, "no integer"),
+    ({"hidden_size": True}, "no integer"),
+    ({"hidden_size": 10**30}, "no integer"),
+    ({"hidden_size": 2**30}, "embed_tokens.weight' has the shape"),
+    ({"vocab_size": 2**30}, "embed_tokens.weight' has the shape"),
+    ({"num_hidden_layers": 10**9}, "'num_hidden_layers' is 1000000000, and the files have 2 layers"),
+    ({"num_hidden_layers": 1}, "the files have 2 layers"),
+    ({"num_attention_heads": 8}, "q_proj.weight"),
+    ({"num_key_value_heads": 3}, "4 heads do not fall into 3"),
+    ({"num_key_value_heads": 4}, "k_proj.weight' is .*, not "),
+    ({"intermediate_size": 49}, "gate_proj.weight' is .*, not "),
+    ({"attention_bias": False}, "superfluous"),
+    ({"rms_norm_eps": "small"}, "no finite number"),
+    ({"tie_word_embeddings": 1}, "neither true nor false"),
+    ({"rope_parameters": [1]}, "no object"),
+    ({"rope_parameters": {"rope_type": "linear"}}, "'factor' is missing"),
+    ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "not above 0"),
+    ({"architectures": "LlamaForCausalLM"}, "no list of str"),
+    ({"architectures": ...}, "'architectures' is missing"),
+])
+def test_a_configuration_that_is_wrong(changes, text, tmp_path):
+    rejected(config_of(write(tmp_path / "model"), **changes), text)
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"architectures": ["NoSuchModel"]}, "'architectures' is .'NoSuchModel'.; zyx has BertForMaskedLM"),
+    ({"hidden_act": "no"}, "'hidden_act' is 'no'; zyx has gelu"),
+    ({"rope_parameters": {"rope_type": "longrope", "rope_theta": 100.0}}, "'rope_type' is 'longrope'; zyx has default"),
+    ({"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}, "whole heads alone"),
+    ({"quantization_config": {"quant_method": "gptq"}}, "GGUF files alone"),
+])
+def test_a_configuration_of_another_model(changes, text, tmp_path):
+    rejected(config_of(write(tmp_path / "model"), **changes), text, NotImplementedError)
+
+
+def test_configurations_that_are_no_json(tmp_path):
+    folder = write(tmp_path / "model")
+    for text in ("", "[1]", "{\"a\":", "[" * 100000, "\xff"):
+        (folder / "config.json").write_bytes(text.encode("latin-1"))
+        rejected(folder, "config.json: is no")
+    (folder / "config.json").unlink()
+    rejected(folder, "has no config.json")
+    rejected(tmp_path / "none", "is no folder of a model")
+
+
+def test_tensors_that_are_wrong(tmp_path):
+    name = "model.layers.1.mlp.up_proj.weight"
+
+    def drop(tensors):
+        del tensors[name]
+
+    rejected(write(tmp_path / "a", change=drop), f"'{name}' is missing")
+    rejected(write(tmp_path / "b", change=lambda t: t.update({name: zyx.zeros((48, 31))})), f"'{name}' is .*31.*, not")
+    rejected(write(tmp_path / "c", change=lambda t: t.update({name: zyx.zeros((48, 32), dtype=zyx.int32)})), f"'{name}' is")
+    rejected(write(tmp_path / "d", change=lambda t: t.update({"model.more": zyx.zeros(1)})), "'model.more' is superfluous")
+
+
+def test_files_that_are_cut_or_elsewhere(tmp_path):
+    folder = write(tmp_path / "model")
+    first = sorted(folder.glob("*.safetensors"))[0]
+    index = folder / "model.safetensors.index.json"
+    whole, names = first.read_bytes(), json.loads(index.read_text())
+    for size in (0, 7, 100, len(whole) - 1):
+        first.write_bytes(whole[:size])
+        rejected(folder, "model-00001", zyx.Error)
+    first.unlink()
+    rejected(folder, "'model-00001-of-00003.safetensors' is missing")
+    first.write_bytes(whole)
+    shutil.copy(first, tmp_path / "outside.safetensors")
+    tensor = sorted(names["weight_map"])[0]
+    for path in ("../outside.safetensors", str(tmp_path / "outside.safetensors"), "..", "", "a/../model.safetensors", 3):
+        index.write_text(json.dumps({"weight_map": {**names["weight_map"], tensor: path}}))
+        rejected(folder, "which is no file of the folder")
+    index.write_text(json.dumps({"weight_map": {**names["weight_map"], tensor: "pytorch_model.bin"}}))
+    rejected(folder, "no safetensors file", NotImplementedError)
+    index.write_text(json.dumps({"weight_map": {}}))
+    rejected(folder, "names no tensor")
+    index.write_text(json.dumps({"weight_map": [1]}))
+    rejected(folder, "no object")
+
+
+def test_nothing_is_unpickled_or_imported(tmp_path):
+    folder = write(tmp_path / "model")
+    for path in folder.glob("*.safetensors*"):
+        path.unlink()
+    marker = tmp_path / "ran"
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch " + str(marker).encode() + b"'\ntR.")
+    (folder / "modeling_own.py").write_text(f"open({str(marker)!r}, 'w')")
+    config_of(folder, auto_map={"AutoModelForCausalLM": "modeling_own.Own"})
+    rejected(folder, "'pytorch_model.bin' alone", NotImplementedError)
+    (folder / "pytorch_model.bin").unlink()
+    rejected(folder, "neither model.safetensors nor")
+    assert not marker.exists()
+
+
+def test_what_older_programs_saved(tmp_path):
+    """Buffers that follow from the configuration, names of norms, heads that a model has not, and names without a prefix."""
+    def old(tensors):
+        for key in list(tensors):
+            if "LayerNorm" in key:
+                tensors[key.replace("weight", "gamma").replace("bias", "beta")] = tensors.pop(key)
+        tensors["bert.embeddings.position_ids"] = zyx.zeros((1, 16), dtype=zyx.int64)
+        tensors["cls.seq_relationship.weight"] = zyx.zeros((2, 32))
+        tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"]
+
+    model = zyx.models.load(write(tmp_path / "bert", "bert-tokens", change=old))
+    np.testing.assert_allclose(models_expected.seen(run("bert-tokens", model)), EXPECTED["bert-tokens"]["values"], atol=1e-4)
+
+    def short(tensors):
+        for key in list(tensors):
+            tensors[key.removeprefix("transformer.")] = tensors.pop(key)
+        tensors["h.0.attn.bias"] = zyx.ones((1, 1, 48, 48))
+
+    model = zyx.models.load(write(tmp_path / "gpt2", "gpt2", change=short))
+    np.testing.assert_allclose(models_expected.seen(run("gpt2", model)), EXPECTED["gpt2"]["values"], atol=1e-4)
+
+
+def test_docs(tmp_path):
+    """The blocks of docs/models.md are one program."""
+    names = {"__name__": "docs", "folder": write(tmp_path / "model")}
+    found = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "models.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert len(found) == 2
+    for block in found:
+        exec(compile(block, "docs/models.md", "exec"), names)
+
+
+def test_a_rotary_of_layers_in_cpp():
+    """zyx.nn.rotary() is that of MultiheadAttention."""
+    random = np.random.default_rng(2)
+    x = random.normal(size=(2, 5, 8)).astype("f")
+    layer = zyx.nn.MultiheadAttention(8, 2, zyx.nn.InitRng(1), causal=True, rotary=True, bias=False)
+    weights = dict(layer.named_parameters())
+
+    def heads(name):
+        rows = zyx.asarray(x) @ weights[f"{name}.weight"].value.T
+        return zyx.permute_dims(zyx.reshape(rows, (2, 5, 2, 4)), (0, 2, 1, 3))
+
+    places = zyx.asarray(list(range(5)))
+    cache = zyx.nn.KVCache(zyx.zeros((2, 2, 7, 4)), zyx.zeros((2, 2, 7, 4)))
+    cache = zyx.nn.append(cache, zyx.nn.KVCache(zyx.nn.rotary(heads("key"), places), heads("value")), zyx.asarray(0))
+    found = zyx.nn.cached_attention(zyx.nn.rotary(heads("query"), places), cache, zyx.asarray(0))
+    found = zyx.reshape(zyx.permute_dims(found, (0, 2, 1, 3)), (2, 5, 8)) @ weights["output.weight"].value.T
+    np.testing.assert_allclose(np.asarray(found), np.asarray(layer(zyx.asarray(x))), atol=1e-5)
