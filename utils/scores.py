@@ -4,7 +4,7 @@
   utils/scores.py array-api [--device=DEVICE] [--function=NAME] [--build=build/release]
   utils/scores.py onnx [--device=DEVICE] [--function=TEXT] [--build=build/release] [--log=FILE]
   utils/scores.py onnx --runtime=onnxruntime --python=PYTHON
-  utils/scores.py torch --python=PYTHON [--function=NAME] [--samples=2] [--seconds=S] [--part=1/4] [--log=FILE]
+  utils/scores.py torch --python=PYTHON [--function=NAME] [--samples=2] [--seconds=S] [--part=1/4] [--passes=LIST] [--record=FILE]
   utils/scores.py models --python=PYTHON [--function=NAME]
   utils/scores.py jax --python=PYTHON [--function=TEXT] [--part=1/4] [--log=FILE]
   utils/scores.py --doors --python=PYTHON
@@ -19,13 +19,18 @@ with a text in their name. With --runtime=onnxruntime another Python, which has 
 
 torch: samples of PyTorch's ops (op_db) through the backend of torch.compile, forward in f32, bf16 and i64, and gradients in
 f32 and bf16, by a Python that has torch and expecttest. --samples is how many of each op's first ones, and half as many of
-the others. --part takes every fourth op. models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has
-them, with random weights beside eager mode. jax: calls of jax.lax and jax.numpy, by a Python that has jax; it needs no
-torch. --doors is those of the three that PYTHON has the packages for; they need large downloads, which check.sh does not make.
+the others. --part takes every fourth op, --passes those of a list of forward-f32, backward-bf16 and so on. --record keeps a
+line of each sample, with its reason and seconds; a run that was ended goes on from there, at the same commit.
+
+models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has them, with random weights beside eager mode.
+jax: calls of jax.lax and jax.numpy, by a Python that has jax; it needs no torch. --doors is those of the three that PYTHON
+has the packages for; they need large downloads, which check.sh does not make.
 """
 import argparse
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -90,6 +95,51 @@ def onnx(options):
     return 1 if whole["wrong"] else 0
 
 
+class Record:
+    """Results of samples, a line each, which a run that was ended goes on from. They are of one commit."""
+
+    def __init__(self, path, **head):
+        self.results, self.begun, self.file = {}, {}, None
+        if path is None:
+            return
+        lines = [json.loads(line) for line in open(path)] if os.path.exists(path) else []
+        if lines and lines[0] != head:
+            sys.exit(f"scores.py: {path} is a record of {lines[0]}, and this is {head}")
+        for line in lines[1:]:
+            key = tuple(line["sample"])
+            if "result" in line:
+                self.results[key] = line["result"], line["why"]
+            else:
+                self.begun[key] = self.begun.get(key, 0) + 1
+        self.file = open(path, "a")
+        if not lines:
+            self._write(head)
+
+    def run(self, key, function):
+        """What the record has of a sample, or what it is now. One that ended the process twice is not tried again."""
+        if key not in self.results:
+            if self.begun.get(key, 0) > 1:
+                self.results[key] = "failed", "the process ended in it, twice"
+            else:
+                self._write({"sample": key})
+                began = time.perf_counter()
+                result, why = self.results[key] = function()
+                self._write({"sample": key, "result": result, "why": why[:600], "s": round(time.perf_counter() - began, 2)})
+        return self.results[key]
+
+    def _write(self, line):
+        if self.file:
+            print(json.dumps(line), file=self.file, flush=True)
+
+
+def commit():
+    """The commit of the tree, and whether files of it differ."""
+    def git(*words):
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.strip()
+
+    return git("rev-parse", "--short=8", "HEAD") + (" and changes" if git("status", "--porcelain", "-uno") else "")
+
+
 def torch(options):
     sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
     import collections
@@ -101,31 +151,34 @@ def torch(options):
     import torch_suite
     from torch.testing._internal.common_methods_invocations import op_db
     torch.set_num_threads(1)
-    began, table = time.perf_counter(), collections.defaultdict(collections.Counter)
+    began, table, ends = time.perf_counter(), collections.defaultdict(collections.Counter), False
     part, parts = map(int, options.part.split("/"))
-    log = open(options.log, "w") if options.log else None
-    for number, info in enumerate(op_db):
-        if options.function not in (None, info.name) or number % parts != part - 1:
-            continue
-        for backward in (False, True):
-            for name, dtype in torch_suite.DTYPES.items():
-                if dtype not in info.dtypes or backward and not (info.supports_autograd and dtype.is_floating_point):
-                    continue
-                try:
-                    samples = torch_suite.samples(info, dtype, backward, options.samples)
-                except Exception as error:
-                    print(f"no samples of {info.name}: {error}")
-                    continue
-                for at, sample in enumerate(samples):
-                    result, why = torch_suite.run(info, sample, dtype, backward)
-                    table[backward, name][result] += 1
-                    text = f"{result} {'backward' if backward else 'forward'} {name} {info.name} {info.variant_test_name} {at}: {why[:300]!r}"
-                    if log and result != "right":
-                        print(text, file=log, flush=True)
-                    if result in ("wrong", "failed"):
-                        print(text, flush=True)
-        if options.seconds and time.perf_counter() - began > options.seconds:
-            print(f"ends after {number + 1} of {len(op_db)} ops, as --seconds says")
+    tree = commit()
+    record = Record(options.record, commit=tree, torch=torch.__version__)
+    passes = [(words[0] == "backward", words[1]) for words in (each.split("-") for each in options.passes.split(","))]
+    for backward, name in passes:
+        dtype = torch_suite.DTYPES[name]
+        for number, info in enumerate(op_db):
+            if options.function not in (None, info.name) or number % parts != part - 1:
+                continue
+            if dtype not in info.dtypes or backward and not (info.supports_autograd and dtype.is_floating_point):
+                continue
+            try:
+                samples = torch_suite.samples(info, dtype, backward, options.samples)
+            except Exception as error:
+                print(f"no samples of {info.name}: {error}")
+                continue
+            for at, sample in enumerate(samples):
+                key = "backward" if backward else "forward", name, info.name, info.variant_test_name, at
+                result, why = record.run(key, lambda: torch_suite.run(info, sample, dtype, backward))
+                table[backward, name][result] += 1
+                if result in ("wrong", "failed"):
+                    print(f"{result} {' '.join(map(str, key))}: {why[:300]!r}", flush=True)
+            ends = options.seconds is not None and time.perf_counter() - began > options.seconds
+            if ends:
+                print(f"ends after op {number + 1} of {len(op_db)} of {key[0]} {name}, as --seconds says")
+                break
+        if ends:
             break
     kinds = ("right", "wrong", "failed", "refused", "untraced", "undefined", "skipped")
     print(f"| pass | dtype | {' | '.join(kinds)} | right of all that have an answer |\n|{'---|' * (len(kinds) + 3)}")
@@ -140,7 +193,7 @@ def torch(options):
                 print(f"| {'backward' if backward else 'forward'} | {name} | {' | '.join(str(row[kind]) for kind in kinds)} | "
                       f"{100 * row['right'] / count:.1f} % |")
         wrong += whole["wrong"]
-    print(f"torch {torch.__version__}, part {options.part}; {time.perf_counter() - began:.0f} s")
+    print(f"torch {torch.__version__}, part {options.part}, commit {tree}; {time.perf_counter() - began:.0f} s")
     return 1 if wrong else 0
 
 
@@ -204,6 +257,8 @@ def main():
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--part", default="1/1")
+    parser.add_argument("--passes", default="forward-f32,forward-bf16,forward-i64,backward-f32,backward-bf16")
+    parser.add_argument("--record")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--function")
     parser.add_argument("--runtime", choices=["zyx", "onnxruntime"], default="zyx")

@@ -52,6 +52,7 @@ class Call(torch.nn.Module):
 
 def samples(info, dtype, gradients, count):
     """The first samples, and some of the others: those that hurt stand anywhere."""
+    torch.manual_seed(0)
     found = list(info.sample_inputs("cpu", dtype, requires_grad=gradients))
     rest = found[count:]
     return found[:count] + random.Random(0).sample(rest, min(len(rest), count // 2))
