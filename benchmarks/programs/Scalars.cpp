@@ -5,7 +5,7 @@
 // What a number of the host that changes from step to step takes, such as a learning rate:
 //   ZYX_DEVICE=cuda zyx-bench-scalars KERNELS...
 // A step multiplies KERNELS tensors by the number, each by a kernel of its own and where it lies, as an optimizer does.
-// From 2 kernels on a step is a graph of CUDA, with 1 it is a launch. The number is
+// On CUDA a step is a graph. The number is
 //   kept     one tensor, the same in all steps
 //   in turns one of two tensors: a run takes another value along than the one before, as a fill
 //   new      a new tensor: the same, and the tensor is made

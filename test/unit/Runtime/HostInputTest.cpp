@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 // Inputs of a few bytes that lie in the host's memory, such as a learning rate: runs take their values with them.
 //===----------------------------------------------------------------------===//
+#include "../../fake-opencl/FakeOpenCL.h"
+#include "../../fake-vulkan/FakeVulkan.h"
 #include "CudaTest.h"
 
 #include <chrono>
@@ -147,7 +149,16 @@ TEST_F(HostInputTest, ANewNumberIsOneFillAndChangesNoGraph) {
   EXPECT_THAT(numbers(), ElementsAre(8, 7, 6, 6));
 }
 
+/// What a library of a driver that is ours exports.
+template <typename F> F *symbolOf(const char *library, const char *name) {
+  return reinterpret_cast<F *>(dlsym(dlopen(library, RTLD_NOW), name));
+}
+
 TEST_F(HostInputTest, ValuesOfEveryType) {
+  symbolOf<void()>(ZYX_FAKE_HIP, "zyxFakeCudaReset")();
+  symbolOf<FakeCuda *()>(ZYX_FAKE_HIP, "zyxFakeCuda")()->version = 60200000;
+  *symbolOf<FakeOpenCL *()>(ZYX_FAKE_OPENCL, "zyxFakeOpenCL")() = {};
+  *symbolOf<FakeVulkan *()>(ZYX_FAKE_VULKAN, "zyxFakeVulkan")() = {};
   std::mt19937_64 draw(18);
   setenv("ZYX_HIP_DRIVER", ZYX_FAKE_HIP, 1);
   setenv("ZYX_OPENCL_DRIVER", ZYX_FAKE_OPENCL, 1);
