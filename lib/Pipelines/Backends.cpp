@@ -10,6 +10,7 @@
 #include "zyx/Target/ROCDL/ROCDL.h"
 #include "zyx/Target/SPIRV/SPIRV.h"
 #include "zyx/Target/Text/C.h"
+#include "zyx/Target/WGSL/WGSL.h"
 
 using namespace zyx;
 
@@ -18,7 +19,8 @@ const target::BackendRegistry &zyx::pipelines::backends() {
   static const target::BackendRegistry &all = []() -> const target::BackendRegistry & {
     auto *registry = new target::BackendRegistry;
     for (auto *add : {target::registerCPUBackend, target::registerCBackend, target::registerNVVMBackend,
-                      target::registerROCDLBackend, target::registerOpenCLBackend, target::registerSPIRVBackend}) {
+                      target::registerROCDLBackend, target::registerOpenCLBackend, target::registerSPIRVBackend,
+                      target::registerWGSLBackend}) {
       [[maybe_unused]] const Status added = add(*registry);
       ZYX_ASSERT(added.isOk(), "each backend has a name of its own");
     }

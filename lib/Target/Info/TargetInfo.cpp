@@ -478,6 +478,17 @@ TargetInfo vulkan() {
   return info;
 }
 
+/// Any device of WebGPU, of which each has these limits without being asked.
+TargetInfo webGPU() {
+  TargetInfo info = openCL();
+  info.arithmetic.isFmaExact = false;
+  info.name = info.device = "webgpu";
+  info.simt.sharedBytes = 16 << 10;
+  // All variables of a function together.
+  info.memory.stackBytes = 8 << 10;
+  return info;
+}
+
 /// A field as text.
 std::string textOf(const std::string &field) { return field; }
 std::string textOf(std::integral auto field) { return std::to_string(field); }
@@ -587,9 +598,9 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
 
 /// Records that are no CPUs.
 constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard},  {"sm_75", turing},  {"sm_80", ampere},           {"sm_86", ampereDesktop},
-    {"sm_89", ada},     {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3},
-    {"gfx1100", rdna3}, {"gfx1201", rdna4}, {"opencl", openCL},          {"vulkan", vulkan}};
+    {"cuda", anyCard},  {"sm_75", turing},           {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada},
+    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3}, {"gfx1100", rdna3},       {"gfx1201", rdna4},
+    {"opencl", openCL}, {"vulkan", vulkan},          {"webgpu", webGPU}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

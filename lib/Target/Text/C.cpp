@@ -318,6 +318,7 @@ constinit const Language languageOfC = {
     .signedValues = {nullptr, "int8_t", "int16_t", "int32_t", "int64_t"},
     .index = Element::I64,
     .suffixF32 = "f",
+    .cast = "($T)$0",
     .constant = "const $T $v = $e;",
     .variable = "$T $v = $e;",
     .uninitialised = "$T $v;",

@@ -98,6 +98,7 @@ private:
   std::string signedType(Element element, size_t lanes) { return typeOf(lang.signedValues, element, lanes); }
   std::string typeOf(const std::array<const char *, numElements> &names, Element element, size_t lanes);
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
+  std::string notKept(Element element);
   std::string integer(Element element, uint64_t value);
   std::string indexLiteral(int64_t value) { return integer(lang.index, static_cast<uint64_t>(value)); }
   /// The element that a load or a store is about, and what a load gives where nothing is read.
@@ -124,6 +125,7 @@ private:
   int64_t groupThreads = 1, scratchBytes = 0;
   bool readsBack = false;
   Uniform uniform;
+  std::string kernelName;
   /// Lines for the beginning of the kernel: what threads share is declared there.
   std::string sharedArrays;
 };

@@ -49,11 +49,7 @@ string expand(StringRef text, ArrayRef<Hole> holes) {
   return result;
 }
 
-Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
-  if (lang.vectors)
-    type = getElementTypeOrSelf(type);
-  if (type.isIndex())
-    return lang.index;
+static std::optional<Element> findElement(Type type) {
   if (type.isInteger(1))
     return Element::Bool;
   if (type.isInteger(8))
@@ -76,9 +72,24 @@ Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
     return Element::F8E4M3FN;
   if (isa<Float8E5M2Type>(type))
     return Element::F8E5M2;
+  return std::nullopt;
+}
+
+Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
+  if (lang.vectors)
+    type = getElementTypeOrSelf(type);
+  if (type.isIndex())
+    return lang.index;
+  if (std::optional<Element> element = findElement(type); element && lang.values[static_cast<size_t>(*element)])
+    return *element;
   string name;
   llvm::raw_string_ostream(name) << type;
   return refuse(op, Twine("has the type ") + name + ", which is no scalar of " + lang.name);
+}
+
+string KernelPrinter::notKept(Element element) {
+  return string("has elements of ") + shortNames[static_cast<size_t>(element)] + ", which " + lang.name +
+         " keeps in no memory";
 }
 
 string KernelPrinter::integer(Element element, uint64_t value) {
@@ -132,7 +143,9 @@ bool KernelPrinter::isDead(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 Status KernelPrinter::print(ViewOp view) {
-  ZYX_RETURN_IF_ERROR(elementOf(view, view.getType().getElementType()).status());
+  ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(view, view.getType().getElementType()));
+  if (!memoryType(element))
+    return refuse(view, notKept(element));
   bind(view, string(name(view.getBuffer())));
   return {};
 }
@@ -143,8 +156,14 @@ Status KernelPrinter::print(AllocOp alloc) {
   if (isShared && groupThreads == 1)
     return refuse(alloc, "asks for shared memory, which one thread does not have");
   ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(alloc, type.getElementType()));
-  const string &array = bind(alloc, fresh("p"));
+  const bool isOutside = isShared && lang.threads && lang.threads->isDeclaredOutside;
+  const string &array = bind(alloc, (isOutside ? kernelName + "_" : "") + fresh("p"));
   const int64_t begin = privateBytes;
+  if (!memoryType(element))
+    return refuse(alloc, notKept(element));
+  if (!isShared && scratchBytes != 0 && !lang.threads->scratchArray)
+    return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(scratchBytes) +
+                             " bytes; a thread has room for " + Twine(mostPrivateBytes));
   if (!isShared)
     privateBytes += bytesOf(alloc);
   if (privateBytes > maxPrivateBytes && scratchBytes == 0)
@@ -159,7 +178,7 @@ Status KernelPrinter::print(AllocOp alloc) {
                                      {'e', std::to_string(begin)},
                                      {'s', std::to_string(scratchBytes)}});
   if (isShared)
-    sharedArrays += "  " + declaration + '\n';
+    sharedArrays += (isOutside ? "" : "  ") + declaration + '\n';
   else
     line(declaration);
   return {};
@@ -192,6 +211,8 @@ string KernelPrinter::elementAt(Value view, ValueRange indices) {
 string KernelPrinter::zeroOf(Element element) {
   if (element == Element::Bool)
     return lang.literalBool[0];
+  if (element == Element::F32 && lang.onlyNormalLiterals)
+    return expand(lang.bitsF32, {{'n', "0x0"}});
   const bool isFloat = element == Element::F32 || element == Element::F64;
   return isFloat ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}}) : integer(element, 0);
 }
@@ -261,7 +282,7 @@ string KernelPrinter::literal(Element element, Attribute attribute) {
   string hexadecimal = "0x" + llvm::utohexstr(bits.getZExtValue(), /*LowerCase=*/true);
   if (isSmallFloat(element))
     return expand(form, {{'n', std::to_string(bits.getZExtValue())}});
-  if (!value.isFinite())
+  if (!value.isFinite() || (lang.onlyNormalLiterals && (value.isZero() || value.isDenormal())))
     return expand(element == Element::F32 ? lang.bitsF32 : lang.bitsF64, {{'n', hexadecimal}});
   char digits[64];
   value.convertToHexString(digits, 0, /*UpperCase=*/false, APFloat::rmNearestTiesToEven);
@@ -316,9 +337,9 @@ SmallVector<Hole> KernelPrinter::holesOf(Element operand, Element result, ArrayR
                              {'R', shortNames[to]},
                              {'W', widths[from]},
                              {'f', operand == Element::F32 ? lang.suffixF32 : ""}};
-  // C's casts, or functions of vectors.
+  // Casts, or functions of vectors.
   const auto as = [&](const char *ofVectors, const string &itsType, const string &value) {
-    return width == 1 ? "(" + itsType + ")" + value : expand(ofVectors, {{'T', itsType}, {'0', value}});
+    return expand(width == 1 ? lang.cast : ofVectors, {{'T', itsType}, {'0', value}});
   };
   for (auto [i, value] : llvm::enumerate(operands)) {
     holes.push_back({static_cast<char>('0' + i), value});

@@ -9,6 +9,7 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -165,6 +166,8 @@ Status KernelPrinter::print(GridOp grid) {
 Status KernelPrinter::print(Operation *op) {
   if (isDead(op))
     return {};
+  if (op->hasAttr(wideIndexAttr))
+    return refuse(op, Twine("may have an index of more than 32 bits, which ") + lang.name + " does not compute with");
   if (auto view = dyn_cast<ViewOp>(op))
     return print(view);
   if (auto alloc = dyn_cast<AllocOp>(op))
@@ -218,6 +221,7 @@ Status KernelPrinter::print(FuncOp func) {
   if (!isIdentifier(func.getName()) ||
       llvm::any_of(lang.reserved, [&](const char *word) { return func.getName() == word; }))
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");
+  kernelName = func.getName().str();
   Block &body = func.getBody().front();
   llvm::SmallDenseSet<Value, 8> written, readBack;
   func.walk([&](Operation *op) {
@@ -231,7 +235,11 @@ Status KernelPrinter::print(FuncOp func) {
   llvm::set_intersect(readBack, written);
   readsBack = !readBack.empty();
   SmallVector<string> parameters, scalarParameters;
-  SmallVector<std::pair<string, string>> declarations;
+  struct Declaration {
+    string name, text;
+    bool isOutside;
+  };
+  SmallVector<Declaration> declarations;
   unsigned buffers = 0, scalars = 0;
   for (Value argument : body.getArguments()) {
     auto buffer = dyn_cast<BufferType>(argument.getType());
@@ -239,18 +247,23 @@ Status KernelPrinter::print(FuncOp func) {
       return refuse(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
     unsigned number = buffer ? buffers++ : scalars++;
-    const string &name = bind(argument, (buffer ? "b" : "n") + std::to_string(number));
+    const bool isOutside = buffer && lang.threads && lang.threads->isDeclaredOutside;
+    const string &name =
+        bind(argument, (isOutside ? kernelName + "_" : "") + (buffer ? "b" : "n") + std::to_string(number));
     const char *form = !buffer                       ? lang.scalar
                        : readBack.contains(argument) ? lang.threads->bufferShared
                        : written.contains(argument)  ? lang.bufferWritten
                                                      : lang.bufferRead;
-    if (lang.threads)
+    if (lang.threads && !lang.threads->isDeclaredOutside)
       (buffer ? parameters : scalarParameters)
           .push_back(expand(buffer ? lang.threads->bufferParameter : lang.threads->scalarParameter,
                             {{'n', std::to_string(number)}}));
-    declarations.emplace_back(name, expand(form, {{'T', buffer ? memoryType(element) : valueType(element)},
-                                                  {'v', name},
-                                                  {'n', std::to_string(number)}}));
+    const char *memory = buffer ? memoryType(element) : nullptr;
+    if (buffer && !memory)
+      return refuse(func, notKept(element));
+    declarations.push_back(
+        {name, expand(form, {{'T', buffer ? memory : valueType(element)}, {'v', name}, {'n', std::to_string(number)}}),
+         isOutside});
   }
   bool hasGrid = !body.getOps<GridOp>().empty();
   depth = hasGrid ? 1 : 2;
@@ -259,16 +272,24 @@ Status KernelPrinter::print(FuncOp func) {
   // Arguments that only the caller's grid depends on are left out.
   text.clear();
   depth = 0;
+  const bool isOutside = lang.threads && lang.threads->isDeclaredOutside;
+  if (isOutside)
+    text += sharedArrays;
+  const auto declare = [&](bool outside) {
+    for (const Declaration &each : declarations)
+      if (each.isOutside == outside && mentions(code, each.name))
+        line(each.text);
+  };
+  declare(/*outside=*/true);
   parameters.append(scalarParameters);
   line(expand(groupThreads != 1 ? lang.threads->groupBegin : lang.kernelBegin,
               {{'v', func.getName().str()},
                {'n', std::to_string(groupThreads)},
                {'p', llvm::join(parameters, ", ") + (parameters.empty() ? "" : ", ")}}));
   ++depth;
-  text += sharedArrays;
-  for (const auto &[name, declaration] : declarations)
-    if (mentions(code, name))
-      line(declaration);
+  if (!isOutside)
+    text += sharedArrays;
+  declare(/*outside=*/false);
   if (!hasGrid)
     line(lang.oneProgram);
   text += code;

@@ -53,7 +53,7 @@ protected:
 } // namespace
 
 TEST_F(Backends, EveryRecordHasOne) {
-  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL", "OpenCL", "SPIRV"));
+  EXPECT_THAT(pipelines::backends().names(), ElementsAre("CPU", "Text/C", "NVVM", "ROCDL", "OpenCL", "SPIRV", "WGSL"));
   for (const std::string &name : targetNames()) {
     Result<const Backend *> backend = pipelines::backends().find(*lookUpTarget(name));
     ASSERT_TRUE(backend) << backend.status().toString();
@@ -63,6 +63,7 @@ TEST_F(Backends, EveryRecordHasOne) {
                      : name.starts_with("gfx")                   ? "ROCDL"
                      : name.starts_with("opencl")                ? "OpenCL"
                      : name == "vulkan"                          ? "SPIRV"
+                     : name == "webgpu"                          ? "WGSL"
                                                                  : "CPU")
         << name;
   }
@@ -101,6 +102,8 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
               HasSubstr("has workgroups in clusters, which Vulkan has not"));
   EXPECT_THAT(refusal("vulkan", "threads = 512 : i64"),
               HasSubstr("needs 512 threads of a workgroup; target 'vulkan' has 256"));
+  EXPECT_THAT(refusal("webgpu", "threads = 32 : i64", roles),
+              HasSubstr("is in the machine form, which WGSL has no text for"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, which OpenCL C has no text for"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),

@@ -43,7 +43,7 @@ TEST(TargetInfo, UnknownNameListsTheRecords) {
   EXPECT_EQ(failure.message(),
             "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64, c, cuda, sm_75, sm_80, sm_86, sm_89, sm_90a, "
-            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, vulkan, opencl-cpu");
+            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, vulkan, webgpu, opencl-cpu");
 }
 
 TEST(TargetInfo, OpenCLHasProcessors) {

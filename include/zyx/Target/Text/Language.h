@@ -64,6 +64,9 @@ struct ThreadLanguage {
   /// `$n` elements of type `$T` that a workgroup has, and that a thread has `$e` bytes behind the beginning of its
   /// `$s` bytes of scratch memory.
   const char *sharedArray, *scratchArray;
+  /// Buffers and shared arrays are declared in front of the kernel, by names that no other kernel has, and no parameter
+  /// stands for them.
+  bool isDeclaredOutside = false;
 };
 
 /// What a language of C's family has beside that has vectors of 2, 4 and so on elements. A vector of bools is one of
@@ -91,6 +94,8 @@ struct Language {
   Element index;
   /// What ends the names of functions of f32.
   const char *suffixF32;
+  /// A value `$0` as type `$T`.
+  const char *cast;
 
   /// Statements, one per line. `$T` is a type, `$v` a variable, `$e` an expression, `$n` a number.
   const char *constant;      // a value that never changes
@@ -122,6 +127,8 @@ struct Language {
   std::array<const char *, numElements> literals;
   /// Where a float is no finite number.
   const char *bitsF32, *bitsF64;
+  /// Zeros and denormals are told by their bits, too: a driver would compute otherwise with constants.
+  bool onlyNormalLiterals = false;
 
   /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
   /// of the lists behind.

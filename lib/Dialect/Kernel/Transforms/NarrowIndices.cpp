@@ -27,10 +27,23 @@ ConstantIntRanges below(int64_t end) {
                                          APInt(bits, static_cast<uint64_t>(std::max<int64_t>(end, 1) - 1)));
 }
 
+constexpr int64_t end32 = int64_t(1) << 31;
+
 /// Ranges of integers, with what the indices of programs and the numbers of threads are.
 class Ranges : public dataflow::IntegerRangeAnalysis {
 public:
-  using IntegerRangeAnalysis::IntegerRangeAnalysis;
+  /// With `onlyNarrow` whoever launches a kernel promises that its scalars have 32 bits.
+  Ranges(DataFlowSolver &solver, bool onlyNarrow) : IntegerRangeAnalysis(solver), onlyNarrow(onlyNarrow) {}
+
+  void setToEntryState(dataflow::IntegerValueRangeLattice *lattice) override {
+    auto argument = dyn_cast<BlockArgument>(lattice->getAnchor());
+    if (!onlyNarrow || !argument || !argument.getType().isIndex() || !isa<FuncOp>(argument.getOwner()->getParentOp()))
+      return IntegerRangeAnalysis::setToEntryState(lattice);
+    constexpr unsigned bits = IndexType::kInternalStorageBitWidth;
+    propagateIfChanged(lattice,
+                       lattice->join(IntegerValueRange(ConstantIntRanges::fromSigned(
+                           APInt::getSignedMinValue(32).sext(bits), APInt::getSignedMaxValue(32).sext(bits)))));
+  }
 
   LogicalResult visitOperation(Operation *op, ArrayRef<const dataflow::IntegerValueRangeLattice *> operands,
                                ArrayRef<dataflow::IntegerValueRangeLattice *> results) override {
@@ -49,13 +62,45 @@ public:
     if (!grid)
       return IntegerRangeAnalysis::visitNonControlFlowArguments(op, successor, arguments, firstIndex);
     for (auto [extent, argument] : llvm::zip_equal(grid.getStaticExtents(), arguments)) {
-      if (ShapedType::isDynamic(extent))
+      if (ShapedType::isDynamic(extent) && !onlyNarrow)
         setToEntryState(argument);
       else
-        propagateIfChanged(argument, argument->join(IntegerValueRange(below(extent))));
+        propagateIfChanged(argument,
+                           argument->join(IntegerValueRange(below(ShapedType::isDynamic(extent) ? end32 : extent))));
     }
   }
+
+private:
+  const bool onlyNarrow;
 };
+
+/// Marks ops that would have other results in 32 bits: operands of an index may need more. Sums, differences and
+/// products have the same low digits however many there are.
+void markWide(FuncOp func, DataFlowSolver &solver) {
+  const auto isNarrow = [&](Value value, bool isUnsigned) {
+    const auto *state = solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
+    // What is never reached has no range.
+    if (!value.getType().isIndex() || !state || state->getValue().isUninitialized())
+      return true;
+    const ConstantIntRanges &of = state->getValue().getValue();
+    return of.smin().isSignedIntN(32) && of.smax().isSignedIntN(32) && (!isUnsigned || of.smin().isNonNegative());
+  };
+  func.walk([&](Operation *op) {
+    if (!isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect()) ||
+        isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp,
+            arith::ConstantOp, scf::YieldOp, scf::ConditionOp, scf::WhileOp, scf::IfOp>(op))
+      return;
+    // Of comparisons without a sign the order of numbers below zero stays.
+    const bool isUnsigned =
+        isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp, arith::ShRUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(
+            op);
+    auto loop = dyn_cast<scf::ForOp>(op);
+    const ValueRange decisive = loop ? op->getOperands().take_front(loop.getNumControlOperands()) : op->getOperands();
+    const bool hasHighPart = isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op) && decisive[0].getType().isIndex();
+    if (hasHighPart || !llvm::all_of(decisive, [&](Value each) { return isNarrow(each, isUnsigned); }))
+      op->setAttr(wideIndexAttr, UnitAttr::get(op->getContext()));
+  });
+}
 
 /// Of numbers from 0 below 2^31 every op is the same in 32 bits, whatever sign it sees: the patterns do not ask for it.
 bool isSameIn32Bits(const IntegerValueRange &range) {
@@ -95,15 +140,19 @@ private:
 };
 
 struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
+  using NarrowIndicesPassBase::NarrowIndicesPassBase;
+
   void runOnOperation() override {
     FuncOp func = getOperation();
     if (func.getExternal())
       return;
     DataFlowSolver solver;
     dataflow::loadBaselineAnalyses(solver);
-    solver.load<Ranges>();
+    solver.load<Ranges>(onlyNarrow);
     if (failed(solver.initializeAndRun(func)))
       return signalPassFailure();
+    if (onlyNarrow)
+      markWide(func, solver);
     forgetOthers(func, solver);
     Forget forget(solver);
     RewritePatternSet patterns(&getContext());

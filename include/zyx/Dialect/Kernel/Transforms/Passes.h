@@ -11,6 +11,9 @@
 
 namespace zyx::kernel {
 
+/// Of an op that computes with an index of more than 32 bits, or may, where there is no such.
+inline constexpr llvm::StringLiteral wideIndexAttr = "wide_index";
+
 #define GEN_PASS_DECL
 #include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
 

@@ -104,7 +104,14 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
       %2 = arith.divui %1, %c21_i32 : i32
       %0 = arith.index_castui %2 : i32 to index
     ```
+
+    With `only-narrow` an index has 32 bits in the end, with or without a sign: scalars of a kernel are taken for such, and
+    an op whose result would differ because an operand is larger, or may be, gets the attribute `wide_index`: an emitter
+    refuses it.
   }];
+  let options = [
+    Option<"onlyNarrow", "only-narrow", "bool", "false", "whether all indices become numbers of 32 bits behind this pass">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
