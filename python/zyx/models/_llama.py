@@ -226,4 +226,8 @@ class Llama(Decoder):
     def _logits(self, x):
         if not self._has_head:
             return x
-        return _zyx.matmul(x, self.model.embed_tokens.weight.value.T) if self._is_tied else self.lm_head(x)
+        if not self._is_tied:
+            return self.lm_head(x)
+        embedding = self.model.embed_tokens
+        # Blocks of a GGUF file are no numbers yet.
+        return _zyx.matmul(x, (embedding.table() if hasattr(embedding, "table") else embedding.weight.value).T)
