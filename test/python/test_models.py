@@ -2,6 +2,7 @@
 
 Values of transformers are kept in models_expected.json. Where it is installed, folders that it wrote are read, too.
 """
+import gc
 import json
 import pathlib
 import re
@@ -9,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import weakref
 
 import models_expected
 import numpy as np
@@ -178,6 +180,15 @@ def test_sampling_has_the_probabilities():
         assert not counts[np.asarray(expected) == 0].any()
 
 
+def test_a_model_that_is_let_go_is_gone(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model"))
+    model.generate(PROMPTS, max_new_tokens=2)
+    seen = weakref.ref(model)
+    del model
+    gc.collect()
+    assert seen() is None
+
+
 def test_sequences_end_by_themselves(tmp_path):
     model = zyx.models.load(write(tmp_path / "model"))
     whole = model.generate(PROMPTS, max_new_tokens=8, stop=())
@@ -266,6 +277,9 @@ def config_of(folder, **changes):
     ({"rope_parameters": [1]}, "no object"),
     ({"rope_parameters": {"rope_type": "linear"}}, "'factor' is missing"),
     ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "not above 0"),
+    ({"rope_parameters": {"rope_type": "default", "rope_theta": 1e-300}}, "'rope_theta' is 1e-300"),
+    ({"rope_parameters": {"rope_type": "linear", "factor": 1e-300, "rope_theta": 1e-29}}, "no finite numbers"),
+    ({"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 1e300}}, "'beta_fast' is 1e.300"),
     ({"architectures": "LlamaForCausalLM"}, "no list of str"),
     ({"architectures": ...}, "'architectures' is missing"),
 ])
@@ -510,6 +524,7 @@ def test_gguf_with_factors_of_frequencies(tmp_path):
     (lambda m, t: m.pop("llama.block_count"), "'num_hidden_layers' is missing", ValueError),
     (lambda m, t: m.update({"llama.block_count": 10**9}), "the files have 2 layers", ValueError),
     (lambda m, t: m.update({"llama.embedding_length": 32}), "embed_tokens.weight' has the shape", ValueError),
+    (lambda m, t: m.update({"llama.attention.sliding_window": 4}), "sliding window", NotImplementedError),
     (lambda m, t: m.update({"llama.expert_count": 8}), "experts", NotImplementedError),
     (lambda m, t: m.update({"llama.rope.dimension_count": 8}), "whole heads alone", NotImplementedError),
     (lambda m, t: m.update({"llama.rope.scaling.type": "odd"}), "'odd'", NotImplementedError),
@@ -524,6 +539,8 @@ def test_gguf_that_is_wrong(change, text, kind, tmp_path):
 
 def test_gguf_that_is_cut(tmp_path):
     file, _ = both(tmp_path, "llama", q8_0)
+    with pytest.raises(NotImplementedError, match="dtype is of folders"):
+        zyx.models.load(file, dtype=zyx.bfloat16)
     whole = file.read_bytes()
     for size in (0, 3, 20, 400, len(whole) - 1):
         file.write_bytes(whole[:size])

@@ -59,6 +59,8 @@ def load_gguf(path):
         if f"{kind}.rope.scaling.original_context_length" in metadata:
             values["rope_scaling"]["original_max_position_embeddings"] = metadata[
                 f"{kind}.rope.scaling.original_context_length"]
+    if metadata.get(f"{kind}.attention.sliding_window"):
+        raise said.wrong("has a sliding window, which zyx has of folders alone", _zyx.UnsupportedError)
     if f"{kind}.expert_count" in metadata and metadata[f"{kind}.expert_count"]:
         raise said.wrong("has experts, which zyx has no model with", _zyx.UnsupportedError)
     tensors = {published(name): tensor for name, tensor in tensors.items()}
