@@ -2,11 +2,15 @@
 
 Values of transformers are kept in models_expected.json. Where it is installed, folders that it wrote are read, too.
 """
+import gc
 import json
 import pathlib
 import re
 import shutil
+import struct
+import subprocess
 import sys
+import weakref
 
 import models_expected
 import numpy as np
@@ -176,6 +180,15 @@ def test_sampling_has_the_probabilities():
         assert not counts[np.asarray(expected) == 0].any()
 
 
+def test_a_model_that_is_let_go_is_gone(tmp_path):
+    model = zyx.models.load(write(tmp_path / "model"))
+    model.generate(PROMPTS, max_new_tokens=2)
+    seen = weakref.ref(model)
+    del model
+    gc.collect()
+    assert seen() is None
+
+
 def test_sequences_end_by_themselves(tmp_path):
     model = zyx.models.load(write(tmp_path / "model"))
     whole = model.generate(PROMPTS, max_new_tokens=8, stop=())
@@ -264,6 +277,9 @@ def config_of(folder, **changes):
     ({"rope_parameters": [1]}, "no object"),
     ({"rope_parameters": {"rope_type": "linear"}}, "'factor' is missing"),
     ({"rope_parameters": {"rope_type": "linear", "factor": 0}}, "not above 0"),
+    ({"rope_parameters": {"rope_type": "default", "rope_theta": 1e-300}}, "'rope_theta' is 1e-300"),
+    ({"rope_parameters": {"rope_type": "linear", "factor": 1e-300, "rope_theta": 1e-29}}, "no finite numbers"),
+    ({"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 1e300}}, "'beta_fast' is 1e.300"),
     ({"architectures": "LlamaForCausalLM"}, "no list of str"),
     ({"architectures": ...}, "'architectures' is missing"),
 ])
@@ -362,6 +378,212 @@ def test_what_older_programs_saved(tmp_path):
 
     model = zyx.models.load(write(tmp_path / "gpt2", "gpt2", change=short))
     np.testing.assert_allclose(models_expected.seen(run("gpt2", model)), EXPECTED["gpt2"]["values"], atol=1e-4)
+
+
+# Files of GGUF
+
+
+def halves(values):
+    return np.asarray(values).astype("<f2")
+
+
+def q8_0(x):
+    """Blocks of 32 numbers, and the numbers that these are."""
+    rows = x.reshape(-1, 32)
+    scales = halves(np.abs(rows).max(axis=1, keepdims=True) / 127)
+    whole = np.round(rows / scales.astype("f")).clip(-127, 127).astype("i1")
+    return 8, np.concatenate([scales.view("u1"), whole.view("u1")], axis=1).tobytes(), (scales.astype("f") * whole).reshape(x.shape)
+
+
+def q4_0(x):
+    rows = x.reshape(-1, 32)
+    scales = halves(np.abs(rows).max(axis=1, keepdims=True) / 7)
+    whole = (np.round(rows / scales.astype("f")).clip(-8, 7) + 8).astype("u1")
+    packed = whole[:, :16] | whole[:, 16:] << 4
+    return 2, np.concatenate([scales.view("u1"), packed], axis=1).tobytes(), (
+        scales.astype("f") * (whole.astype("f") - 8)).reshape(x.shape)
+
+
+def f32(x):
+    return 0, x.astype("<f4").tobytes(), x
+
+
+def f16(x):
+    return 1, halves(x).tobytes(), halves(x).astype("f")
+
+
+def write_gguf(path, metadata, tensors):
+    """Tensors are a type, bytes and a shape by name; metadata are texts, integers, floats and lists of texts."""
+    def text(value):
+        raw = value.encode()
+        return struct.pack("<Q", len(raw)) + raw
+
+    def value(it):
+        if isinstance(it, str):
+            return struct.pack("<I", 8) + text(it)
+        if isinstance(it, int):
+            return struct.pack("<II", 4, it)
+        if isinstance(it, float):
+            return struct.pack("<If", 6, it)
+        return struct.pack("<IIQ", 9, 8, len(it)) + b"".join(map(text, it))
+
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    head += b"".join(text(key) + value(it) for key, it in metadata.items())
+    data = b""
+    for name, (kind, raw, shape) in tensors.items():
+        data += bytes(-len(data) % 32)
+        head += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", n) for n in reversed(shape))
+        head += struct.pack("<IQ", kind, len(data))
+        data += raw
+    path.write_bytes(head + bytes(-len(head) % 32) + data)
+    return path
+
+
+OURS = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+        "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
+
+
+def both(tmp_path, kind, form, is_tied=False, change=None):
+    """A GGUF file, and a folder of the numbers that its blocks are."""
+    config = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
+              "num_key_value_heads": 2, "vocab_size": 97, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
+              "rope_theta": 100.0, "head_dim": 16, "tie_word_embeddings": is_tied,
+              "architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}[kind]]}
+    shapes = {"model.embed_tokens.weight": (97, 64), "model.norm.weight": (64,)}
+    if not is_tied:
+        shapes["lm_head.weight"] = (97, 64)
+    for i in range(2):
+        layer = {"self_attn.q_proj": (64, 64), "self_attn.k_proj": (32, 64), "self_attn.v_proj": (32, 64),
+                 "self_attn.o_proj": (64, 64), "mlp.gate_proj": (96, 64), "mlp.up_proj": (96, 64), "mlp.down_proj": (64, 96),
+                 "input_layernorm": (64,), "post_attention_layernorm": (64,)}
+        if kind == "qwen3":
+            layer.update({"self_attn.q_norm": (16,), "self_attn.k_norm": (16,)})
+        shapes.update({f"model.layers.{i}.{part}.weight": shape for part, shape in layer.items()})
+        if kind == "qwen2":
+            shapes.update({f"model.layers.{i}.self_attn.{part}.bias": (n,) for part, n in (("q_proj", 64), ("k_proj", 32),
+                                                                                          ("v_proj", 32))})
+    folder, stored = {}, {}
+    for name, shape in shapes.items():
+        x = models_expected.weight(name, shape)
+        code, raw, numbers = (f32 if len(shape) == 1 else form)(x)
+        folder[name] = zyx.asarray(numbers.astype("f"))
+        if kind == "llama" and ("q_proj" in name or "k_proj" in name):
+            # As converters do it: rows i and i + 8 of a head become neighbours.
+            code, raw, _ = form(x.reshape(-1, 2, 8, 64).swapaxes(1, 2).reshape(x.shape))
+        match = re.fullmatch(r"model\.layers\.(\d)\.(.*)\.(weight|bias)", name)
+        theirs = f"blk.{match[1]}.{OURS[match[2]]}.{match[3]}" if match else {
+            "model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
+            "lm_head.weight": "output.weight"}[name]
+        stored[theirs] = (code, raw, shape)
+    metadata = {"general.architecture": kind, f"{kind}.block_count": 2, f"{kind}.embedding_length": 64,
+                f"{kind}.feed_forward_length": 96, f"{kind}.attention.head_count": 4, f"{kind}.attention.head_count_kv": 2,
+                f"{kind}.attention.key_length": 16, f"{kind}.attention.layer_norm_rms_epsilon": 1e-5, f"{kind}.context_length": 64,
+                f"{kind}.rope.freq_base": 100.0, f"{kind}.rope.dimension_count": 16, "tokenizer.ggml.eos_token_id": 96,
+                "tokenizer.ggml.tokens": ["a", "b"]}
+    if change:
+        change(metadata, stored)
+    (tmp_path / "folder").mkdir(exist_ok=True)
+    (tmp_path / "folder" / "config.json").write_text(json.dumps(config))
+    zyx.save(str(tmp_path / "folder" / "model.safetensors"), folder)
+    return write_gguf(tmp_path / "model.gguf", metadata, stored), tmp_path / "folder"
+
+
+@pytest.mark.parametrize("kind, form, is_tied", [("llama", f32, False), ("llama", f16, True), ("llama", q8_0, False),
+                                                 ("llama", q4_0, True), ("qwen2", q8_0, True), ("qwen3", q4_0, False)])
+def test_gguf(kind, form, is_tied, tmp_path):
+    """The numbers of the blocks as a folder give the same logits, and blocks stay blocks."""
+    file, folder = both(tmp_path, kind, form, is_tied)
+    model, other = zyx.models.load(file), zyx.models.load(folder)
+    tokens = zyx.asarray(np.random.default_rng(7).integers(0, 97, (2, 11)))
+    np.testing.assert_allclose(np.asarray(model(tokens)), np.asarray(other(tokens)), atol=TOLERANCE, rtol=0)
+    assert model.generate(PROMPTS, max_new_tokens=6) == other.generate(PROMPTS, max_new_tokens=6, stop=96)
+    if form in (q8_0, q4_0):
+        weights = dict(model.named_parameters())
+        assert weights["model.embed_tokens.weight"].dtype is zyx.uint8
+        matrices = [weight.value for name, weight in weights.items() if "proj" in name and len(weight.shape) == 2]
+        assert len(matrices) == 14 and not any(matrix.is_computed for matrix in matrices)
+
+
+def test_gguf_with_factors_of_frequencies(tmp_path):
+    factors = np.asarray([1, 1, 2, 2, 4, 4, 8, 8], "f")
+    file, folder = both(tmp_path, "llama", f32, change=lambda metadata, tensors: tensors.update(
+        {"rope_freqs.weight": (0, factors.tobytes(), (8,))}))
+    model, other = zyx.models.load(file), zyx.models.load(folder)
+    tokens = zyx.asarray([[5, 6, 7, 8]])
+    assert np.abs(np.asarray(model(tokens)) - np.asarray(other(tokens))).max() > 1e-3
+    from zyx.models import _llama
+    shape = _llama.Shape(other.config, "llama", dict(other.state()))
+    np.testing.assert_allclose(np.asarray(model.model.layers[0].self_attn._shape.frequencies),
+                               np.asarray(shape.frequencies) / factors, rtol=1e-6)
+
+
+@pytest.mark.parametrize("change, text, kind", [
+    (lambda m, t: m.update({"general.architecture": "mamba"}), "'general.architecture' is 'mamba'; zyx has llama", NotImplementedError),
+    (lambda m, t: m.pop("general.architecture"), "'general.architecture' is missing", ValueError),
+    (lambda m, t: m.pop("llama.block_count"), "'num_hidden_layers' is missing", ValueError),
+    (lambda m, t: m.update({"llama.block_count": 10**9}), "the files have 2 layers", ValueError),
+    (lambda m, t: m.update({"llama.embedding_length": 32}), "embed_tokens.weight' has the shape", ValueError),
+    (lambda m, t: m.update({"llama.attention.sliding_window": 4}), "sliding window", NotImplementedError),
+    (lambda m, t: m.update({"llama.expert_count": 8}), "experts", NotImplementedError),
+    (lambda m, t: m.update({"llama.rope.dimension_count": 8}), "whole heads alone", NotImplementedError),
+    (lambda m, t: m.update({"llama.rope.scaling.type": "odd"}), "'odd'", NotImplementedError),
+    (lambda m, t: t.pop("token_embd.weight"), "no matrix 'token_embd.weight'", ValueError),
+    (lambda m, t: t.pop("blk.1.ffn_up.weight"), "mlp.up_proj.weight' is missing", ValueError),
+    (lambda m, t: t.update({"more.weight": (0, bytes(4), (1,))}), "'more.weight' is superfluous", ValueError),
+    (lambda m, t: t.update({"rope_freqs.weight": (0, bytes(4), (1,))}), "rope_freqs.weight' has the shape", ValueError),
+])
+def test_gguf_that_is_wrong(change, text, kind, tmp_path):
+    rejected(both(tmp_path, "llama", q8_0, change=change)[0], text, kind)
+
+
+def test_gguf_that_is_cut(tmp_path):
+    file, _ = both(tmp_path, "llama", q8_0)
+    with pytest.raises(NotImplementedError, match="dtype is of folders"):
+        zyx.models.load(file, dtype=zyx.bfloat16)
+    whole = file.read_bytes()
+    for size in (0, 3, 20, 400, len(whole) - 1):
+        file.write_bytes(whole[:size])
+        rejected(file, "model.gguf", zyx.Error)
+
+
+# The program
+
+
+def program(*arguments):
+    return subprocess.run([sys.executable, "-B", "-m", "zyx.generate", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_program_by_tokens(tmp_path):
+    folder = write(tmp_path / "model")
+    done = program(folder, "--tokens=5,6,7", "--tokens=50", "--max-new-tokens=5", "--device=cpu")
+    expected = zyx.models.load(folder).generate([[5, 6, 7], [50]], max_new_tokens=5)
+    assert done.returncode == 0 and done.stdout == "".join(",".join(map(str, row)) + "\n" for row in expected), done.stderr
+    for arguments, text in [((folder,), "a --prompt or --tokens is needed"), ((tmp_path / "none", "--tokens=1"), "is no folder"),
+                            ((folder, "--tokens=1,a"), "no list of numbers"), ((folder, "--tokens=97"), "no token of 97"),
+                            ((folder, "--prompt=a"), "tokenizer.json: there is no such file"),
+                            ((folder, "--tokens=1", "--temperature=-1"), "temperature")]:
+        done = program(*arguments)
+        assert done.returncode in (1, 2) and text in done.stderr and "Traceback" not in done.stderr, done.stderr
+    bert = write(tmp_path / "bert", "bert")
+    assert "no model that goes on" in program(bert, "--tokens=1").stderr
+
+
+def test_the_program_by_texts(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers", reason="the package tokenizers is not installed")
+    folder = write(tmp_path / "model")
+    words = {f"w{i}": i for i in range(97)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w0"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    expected = zyx.models.load(folder).generate([[5, 6, 7], [50]], max_new_tokens=5)
+    done = program(folder, "--prompt=w5 w6 w7", "--max-new-tokens=5")
+    assert done.stdout == " ".join(f"w{token}" for token in expected[0]) + "\n", done.stderr
+    done = program(folder, "--prompt=w5 w6 w7", "--prompt=w50", "--max-new-tokens=5")
+    assert done.stdout == "".join(" ".join(f"w{token}" for token in row) + "\n" for row in expected), done.stderr
+    (folder / "tokenizer.json").write_text("{")
+    done = program(folder, "--prompt=w5")
+    assert done.returncode == 1 and "tokenizer.json" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_docs(tmp_path):

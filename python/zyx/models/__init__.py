@@ -87,6 +87,8 @@ def load(path, *, dtype=None):
     path = os.fspath(path)
     if os.path.isfile(path) and path.endswith(".gguf"):
         from ._gguf import load_gguf
+        if dtype is not None:
+            raise _zyx.UnsupportedError(f"{path}: dtype is of folders; what a GGUF file quantises stays so, and is read as float32")
         return load_gguf(path)
     config = read_config(path)
     names = config.list("architectures", str)

@@ -18,17 +18,17 @@ def read_config(folder):
     if not os.path.isdir(folder):
         raise InvalidArgumentError(f"{folder}: is no folder of a model")
     path = os.path.join(folder, "config.json")
-    if not os.path.exists(path):
+    if not os.path.isfile(path):
         raise InvalidArgumentError(f"{folder}: has no config.json")
     return Config(read_json(path), path)
 
 
 def _expect_files(folder):
     """Safetensors, each a file of the folder itself. Links are followed, as the cache of a hub has them."""
-    if os.path.exists(os.path.join(folder, "model.safetensors")):
+    if os.path.isfile(os.path.join(folder, "model.safetensors")):
         return os.path.join(folder, "model.safetensors")
     index = os.path.join(folder, "model.safetensors.index.json")
-    if os.path.exists(index):
+    if os.path.isfile(index):
         names = Config(read_json(index), index).inner("weight_map").values
         for tensor, name in names.items():
             if not isinstance(name, str) or os.path.basename(name) != name or name in ("", ".", "..") or "\\" in name:

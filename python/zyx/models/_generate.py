@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tokens behind prompts: one program for a prompt, and one for each token behind it, whose place is data."""
 import math
+import weakref
 
 from .. import _functions, _zyx, random
 from .._creation import asarray
@@ -77,13 +78,17 @@ def programs_of(model, sampling):
     """Of a prompt and of a token behind it, kept with the model."""
     kept = model.__dict__.setdefault("_generation_programs", {})
     if sampling.key not in kept:
+        # A program of C++ that held the model, which holds the program, would keep both for ever.
+        of = weakref.ref(model)
+
         def prompt(tokens, pads, memory, key, temperature, top_p, room):
+            model = of()
             logits, caches = model.forward_cached(tokens, model.caches(tokens.shape[0], room), asarray(0, dtype=int64),
                                                   pads=pads, **memory)
             return sampling.choose(logits, key, temperature, top_p), caches
 
         def step(tokens, caches, start, pads, memory, key, temperature, top_p):
-            logits, caches = model.forward_cached(tokens, caches, start, pads=pads, **memory)
+            logits, caches = of().forward_cached(tokens, caches, start, pads=pads, **memory)
             return sampling.choose(logits, random.fold_in(key, start), temperature, top_p), caches
 
         kept[sampling.key] = jit(prompt, static_argnames=("room",)), jit(step, donate_argnums=(1,))

@@ -21,12 +21,19 @@ class Rotary:
         if partial != 1:
             raise config.wrong(f"'partial_rotary_factor' is {partial}; zyx turns whole heads alone", _zyx.UnsupportedError)
         self._positions = config.integer("max_position_embeddings", None)
+        if not 1e-30 < self._base < 1e30:
+            raise config.wrong(f"'rope_theta' is {self._base}")
         self.frequencies, self.factor = [self._base**(-2 * i / width) for i in range(width // 2)], 1.0
         # Rows that the model has frequencies for, where these depend on the number of rows.
         self.most = None
         kinds = {"default": lambda: None, "linear": self._linear, "dynamic": self._dynamic, "llama3": self._llama3,
                  "yarn": self._yarn}
-        inner.choice("rope_type", kinds, inner.text("type", "default"))()
+        try:
+            inner.choice("rope_type", kinds, inner.text("type", "default"))()
+            if not all(math.isfinite(each) for each in [*self.frequencies, self.factor]):
+                raise OverflowError
+        except ArithmeticError:
+            raise inner.wrong("the rotary positions are no finite numbers") from None
 
     @staticmethod
     def _positive(config, key, *default):
@@ -75,6 +82,8 @@ class Rotary:
 
         def corrected(key, default):
             turns = self._positive(inner, key, None) or default
+            if not 1e-30 < turns < 1e30:
+                raise inner.wrong(f"'{key}' is {turns}")
             return width * math.log(context / (turns * 2 * math.pi)) / (2 * math.log(base))
 
         first, last = corrected("beta_fast", 32.0), corrected("beta_slow", 1.0)
@@ -226,4 +235,8 @@ class Llama(Decoder):
     def _logits(self, x):
         if not self._has_head:
             return x
-        return _zyx.matmul(x, self.model.embed_tokens.weight.value.T) if self._is_tied else self.lm_head(x)
+        if not self._is_tied:
+            return self.lm_head(x)
+        embedding = self.model.embed_tokens
+        # Blocks of a GGUF file are no numbers yet.
+        return _zyx.matmul(x, (embedding.table() if hasattr(embedding, "table") else embedding.weight.value).T)
