@@ -107,7 +107,7 @@ private:
     if (llvm::any_of(combined, [&](Axis axis) { return axes.extent(axis) != 1; }))
       addExchange(reduce);
     if (func.getRowGroups() && context.threads > 1 && context.cluster == 1)
-      found.bytes += std::max(bytesOfGroups(reduce, combined), bytesOfTaps(reduce));
+      found.bytes += std::max(bytesOfGroups(reduce, combined), bytesOfTaps(reduce, combined));
     return success();
   }
 
@@ -140,8 +140,40 @@ private:
     return allocatedBytes(most * llvm::divideCeil(getElementTypeOrSelf(reduce.getType()).getIntOrFloatBitWidth(), 8));
   }
 
+  /// Whether more loads lie along an axis that the result keeps than along any that is combined: sums of columns are no
+  /// taps. Where other tiles are read, nobody knows before they have memory.
+  bool isAlongColumns(ReduceOp reduce, const llvm::SmallDenseSet<Axis> &combined) {
+    const TileContext::ProducerSlice slice = context.sliceOf(reduce.getOperation());
+    if (llvm::any_of(slice.accesses, [](Operation *access) { return !isa<LoadOp>(access); }) ||
+        llvm::any_of(slice.tiles, [](Value tile) {
+          Operation *op = tile.getDefiningOp();
+          return !op || isTileRoot(op) || isa<GatherOp>(op);
+        }))
+      return false;
+    constexpr int64_t none = std::numeric_limits<int64_t>::min();
+    int64_t kept = none, others = none;
+    for (Axis axis : axes.of(reduce.getInput())) {
+      if (axes.extent(axis) == 1)
+        continue;
+      int64_t score = 0;
+      for (Operation *access : slice.accesses) {
+        auto load = cast<LoadOp>(access);
+        for (auto [dim, own] : llvm::enumerate(axes.of(load.getResult())))
+          if (own == axis) {
+            const std::optional<int64_t> stride = strideOf(load.getView(), dim);
+            score += stride == 1 ? 1 : stride == 0 ? 0 : -1;
+          }
+      }
+      int64_t &best = combined.contains(axis) ? others : kept;
+      best = std::max(best, score);
+    }
+    return kept > others;
+  }
+
   /// Where threads may add up all elements of a window at once.
-  int64_t bytesOfTaps(ReduceOp reduce) {
+  int64_t bytesOfTaps(ReduceOp reduce, const llvm::SmallDenseSet<Axis> &combined) {
+    if (isAlongColumns(reduce, combined))
+      return 0;
     int64_t taps = 1;
     for (Axis axis : axes.of(reduce.getResult()))
       taps *= axes.extent(axis);

@@ -137,3 +137,30 @@ kernel.func @carried(%x: !buffer, %y: !buffer) {
   kernel.store %s, %w[%c0, %c0] in_bounds [true, true] : tensor<8x16xf32>, !kernel.view<8x16xf32, global>
   kernel.return
 }
+
+// -----
+
+// Two sums of the same columns, of which groups of threads have rows in turns: rows lie along what the results keep, so
+// that no thread has all columns as it has the taps of a window.
+// LAUNCH:  kernel columns
+// LAUNCH-NEXT: threads 512 shared 16896
+!f = !kernel.buffer<f32, global>
+!rows = !kernel.view<577x64xf32, global>
+kernel.func @columns(%x: !f, %w: !f, %y: !f, %z: !f) attributes {row_groups, threads = 512 : i64} {
+  %a = kernel.view %x map <[<[577, 64] strides [64, 1]>]> : !f -> !rows
+  %b = kernel.view %w map <[<[577] strides [1]>]> : !f -> !kernel.view<577xf32, global>
+  %c = kernel.view %y map <[<[64] strides [1]>]> : !f -> !kernel.view<64xf32, global>
+  %d = kernel.view %z map <[<[64] strides [1]>]> : !f -> !kernel.view<64xf32, global>
+  kernel.grid (%i) in [64] step [64] {
+    %c0 = arith.constant 0 : index
+    %at = kernel.load %a[%c0, %i] axes ["k", "n"] in_bounds [true, true] : !rows -> tensor<577x64xf32>
+    %bt = kernel.load %b[%c0] axes ["k"] in_bounds [true] : !kernel.view<577xf32, global> -> tensor<577xf32>
+    %e = kernel.broadcast %bt dims [0] : tensor<577xf32> -> tensor<577x64xf32>
+    %m = arith.mulf %at, %e : tensor<577x64xf32>
+    %s = kernel.reduce add %m dims [0] : tensor<577x64xf32> -> tensor<64xf32>
+    %t = kernel.reduce add %at dims [0] : tensor<577x64xf32> -> tensor<64xf32>
+    kernel.store %s, %c[%i] in_bounds [true] : tensor<64xf32>, !kernel.view<64xf32, global>
+    kernel.store %t, %d[%i] in_bounds [true] : tensor<64xf32>, !kernel.view<64xf32, global>
+  }
+  kernel.return
+}
