@@ -23,6 +23,7 @@ using zyx::schedule::Layouter;
 using zyx::schedule::mapOf;
 using zyx::target::TargetInfo;
 namespace fits = zyx::target::fits::layouts;
+namespace walked = zyx::target::fits::walkedReads;
 
 /// The dimension of a load along an axis, where another order of the whole buffer would bring its elements side by
 /// side; none where they are, or where the load reads a part, or what is computed.
@@ -75,9 +76,6 @@ void Layouter::transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::Laun
 
 namespace {
 
-/// Bytes that memory moves for an element that is written by itself, beside no neighbour.
-constexpr double scatteredBytes = 64;
-
 /// What a kernel reads or writes of memory, and how often.
 struct Access {
   LoadOp load;
@@ -98,7 +96,7 @@ struct Access {
     for (auto [dim, own] : llvm::enumerate(axes.of(tile)))
       if (own == axis)
         apart = std::abs(zyx::schedule::strideThrough(map, dim));
-    const double sector = load ? static_cast<double>(target.memory.transactionBytes) : scatteredBytes;
+    const double sector = load ? static_cast<double>(target.memory.transactionBytes) : walked::scatteredBytes;
     return elements * walks *
            (apart == 1 ? static_cast<double>(bytes)
                        : std::clamp<double>(static_cast<double>(apart * bytes), static_cast<double>(bytes), sector));
@@ -128,7 +126,6 @@ static int64_t countWalks(LoadOp load) {
 }
 
 void Layouter::transposeWalked(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  constexpr double fewestElements = 1 << 20, mostBytes = 1 << 30, clearlyLess = 0.7, mostSmaller = 4;
   constexpr int64_t fewestNeighbours = 16;
   symbols = &into;
   if (launches.empty() || func.getBody().getOps<ReduceOp>().empty() || !func.getBody().getOps<DotOp>().empty() ||
@@ -156,8 +153,8 @@ void Layouter::transposeWalked(SymbolTable &into, MutableArrayRef<zyx::plan::Lau
     all.push_back({load, tile, view.getMap(), elements, load ? static_cast<double>(countWalks(load)) : 1, bytes});
     largest = std::max(largest, elements);
   }
-  llvm::erase_if(all, [&](const Access &access) { return access.elements * mostSmaller < largest; });
-  if (largest < fewestElements)
+  llvm::erase_if(all, [&](const Access &access) { return access.elements * walked::mostSmaller < largest; });
+  if (largest < walked::fewestElements)
     return;
   // As it is written, or else as most is read.
   const bool writes = llvm::any_of(all, [](const Access &access) { return !access.load; });
@@ -183,7 +180,7 @@ void Layouter::transposeWalked(SymbolTable &into, MutableArrayRef<zyx::plan::Lau
   for (const Access &access : all) {
     const std::optional<unsigned> dim =
         access.load ? findStridedDim(access.load, *along, *axes) : std::optional<unsigned>();
-    std::optional<FactorLayout> layout = dim && access.elements * static_cast<double>(access.bytes) <= mostBytes
+    std::optional<FactorLayout> layout = dim && access.elements * static_cast<double>(access.bytes) <= walked::mostBytes
                                              ? denseLayout(access.map, *dim)
                                              : std::nullopt;
     if (!layout || !layout->isCopy() || zyx::schedule::strideThrough(access.map, *dim) == 0) {
@@ -197,7 +194,7 @@ void Layouter::transposeWalked(SymbolTable &into, MutableArrayRef<zyx::plan::Lau
   const auto rate = static_cast<double>(target.costs.memoryBytesPerCycle);
   if (made.empty() ||
       cyclesOf(copied, rate) + static_cast<double>(target.costs.launchCycles) * static_cast<double>(made.size()) >
-          clearlyLess * cyclesOf(asItIs, rate))
+          walked::clearlyLess * cyclesOf(asItIs, rate))
     return;
   for (auto [number, each] : llvm::enumerate(made))
     apply(each.second, each.first, ("_walked" + Twine(number)).str(), launches);

@@ -141,13 +141,13 @@ private:
   }
 
   /// Whether more loads lie along an axis that the result keeps than along any that is combined: sums of columns are no
-  /// taps. Where other tiles are read, nobody knows before they have memory.
+  /// taps. Staged tiles lie as they are; where results of others are read, nobody knows before they have memory.
   bool isAlongColumns(ReduceOp reduce, const llvm::SmallDenseSet<Axis> &combined) {
     const TileContext::ProducerSlice slice = context.sliceOf(reduce.getOperation());
     if (llvm::any_of(slice.accesses, [](Operation *access) { return !isa<LoadOp>(access); }) ||
         llvm::any_of(slice.tiles, [](Value tile) {
           Operation *op = tile.getDefiningOp();
-          return !op || isTileRoot(op) || isa<GatherOp>(op);
+          return !op || (isTileRoot(op) && !isa<ConvertOp>(op)) || isa<GatherOp>(op);
         }))
       return false;
     constexpr int64_t none = std::numeric_limits<int64_t>::min();
@@ -164,6 +164,11 @@ private:
             score += stride == 1 ? 1 : stride == 0 ? 0 : -1;
           }
       }
+      for (Value tile : slice.tiles)
+        if (isTileRoot(tile.getDefiningOp()))
+          for (auto [dim, own] : llvm::enumerate(axes.of(tile)))
+            if (own == axis)
+              score += dim + 1 == axes.of(tile).size() ? 1 : -1;
       int64_t &best = combined.contains(axis) ? others : kept;
       best = std::max(best, score);
     }

@@ -170,6 +170,17 @@ inline constexpr double runCycles = 8;
 inline constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
 } // namespace dots
 
+/// What a kernel reads across the order of its results is transposed by a kernel of its own (TransposeReads).
+namespace walkedReads {
+/// Bytes that memory moves for an element that is written by itself, beside no neighbour.
+inline constexpr double scatteredBytes = 64;
+/// Elements of the largest tensor where it can pay, and bytes of a copy.
+inline constexpr double fewestElements = 1 << 20, mostBytes = 1 << 30;
+/// What remains with copies, of the time without. Tensors that are so many times smaller than the largest do not
+/// matter.
+inline constexpr double clearlyLess = 0.7, mostSmaller = 4;
+} // namespace walkedReads
+
 } // namespace zyx::target::fits
 
 #endif // ZYX_TARGET_INFO_FITS_H
