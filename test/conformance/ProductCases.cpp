@@ -71,6 +71,18 @@ static void addByChannel(std::vector<Case> &cases, int64_t rows, DType dtype) {
                    }});
 }
 
+/// Weights of 8 bits with a zero point and a scale for each channel.
+static void addWithZeros(std::vector<Case> &cases, int64_t rows, DType dtype) {
+  cases.push_back({"product.with-zeros." + std::to_string(rows) + "." + std::string(toString(dtype)), [=](Builder &b) {
+                     const Shape shape{260, 1040};
+                     const NodeId zero = b.cast(b.x(DType::U8, {260}), DType::F32);
+                     const NodeId w = b.sub(b.cast(b.x(DType::U8, shape), DType::F32), b.along(zero, shape, 0));
+                     const NodeId scaled = b.mul(w, b.along(b.x(DType::F32, {260}), shape, 0));
+                     const NodeId x = roundTo(b, b.x(dtype, {rows, 1040}), DType::F32);
+                     return Nodes{roundTo(b, b.matmul(x, b.permute(scaled, {1, 0}), DType::F32), dtype)};
+                   }});
+}
+
 /// Weights of 8 bits with a scale for each group of neighbours along the sum.
 static void addByGroup(std::vector<Case> &cases, int64_t rows, int64_t group, DType dtype) {
   cases.push_back(
@@ -172,7 +184,7 @@ void addProductCases(std::vector<Case> &cases) {
         addGradients(cases, layer, channelsLast, dtype);
   for (const int64_t rows : {2, 5, 16})
     for (const DType dtype : {F32, BF16})
-      addByChannel(cases, rows, dtype);
+      addByChannel(cases, rows, dtype), addWithZeros(cases, rows, dtype);
   for (const int64_t rows : {1, 5, 16, 21})
     for (const int64_t group : {32, 40})
       addByGroup(cases, rows, group, rows == 5 ? BF16 : F32);

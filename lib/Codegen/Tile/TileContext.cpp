@@ -319,7 +319,7 @@ std::optional<Axis> TileContext::contiguousAxis(Value tile, Axis a, Axis b) {
   auto look = [&](Value access, Value view) {
     // What lies along one of them alone, as scales of columns do, is read once for many elements.
     constexpr int64_t whole = 16;
-    const int64_t weight = !machine.hasSubgroups() && axes.contains(access, a) && axes.contains(access, b) ? whole : 1;
+    const int64_t weight = axes.contains(access, a) && axes.contains(access, b) ? whole : 1;
     for (auto [dim, axis] : llvm::enumerate(axes.of(access))) {
       std::optional<int64_t> stride = strideOf(view, dim);
       int64_t score = weight * (stride == 1 ? 1 : stride == 0 ? 0 : -1);
