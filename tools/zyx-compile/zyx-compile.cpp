@@ -36,8 +36,8 @@ of '='.
                        for which ptxas does: "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", or
                        "sm_90a-fast" (f32 as tf32); or an architecture of AMD's cards: "gfx942", "gfx1100"
                        or "gfx1201"; or "opencl" (OpenCL C, which a device's driver compiles), or
-                       "opencl-cpu" (the same for a processor)
-                       or "vulkan" (SPIR-V)
+                       "opencl-cpu" (the same for a processor),
+                       "vulkan" (SPIR-V), or "webgpu" (WGSL)
   --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
                        "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4",
                        "sapphirerapids" or "aarch64"
