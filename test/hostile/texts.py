@@ -4,10 +4,15 @@
 
 What is right is run on the cpu, and some of it by the interpreter and as C. What is wrong goes through
 zyx-opt too, which has another door to the parser."""
+import pathlib
 import random
 import re
 
 import hostile
+
+# The first number behind those of the table.
+UNARY_KINDS = len(re.findall(r"^ZYX_GRAPH_UNARY\(", (pathlib.Path(__file__).resolve().parents[2] /
+                                                    "include/zyx/Graph/UnaryKinds.inc").read_text(), re.MULTILINE))
 
 REFUSE, RUN, EITHER = "refuse", "run", "either"
 
@@ -134,7 +139,7 @@ def generic(t):
     unary, binary = "(tensor<4xf32>) -> tensor<4xf32>", "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
     reduce = "(tensor<4xf32>) -> tensor<f32>"
     ops = {
-        "unary": ('"graph.unary"(%x)', unary, "", 20, "tensor<4xf32>"),
+        "unary": ('"graph.unary"(%x)', unary, "", UNARY_KINDS, "tensor<4xf32>"),
         "binary": ('"graph.binary"(%x, %x)', binary, "", 19, "tensor<4xf32>"),
         "reduce": ('"graph.reduce"(%x)', reduce, "dims = array<i64: 0>", 6, "tensor<f32>"),
         "scan": ('"graph.scan"(%x)', unary, "dim = 0 : i64", 6, "tensor<4xf32>"),
