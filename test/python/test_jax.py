@@ -71,6 +71,22 @@ def test_static_arguments(named):
     assert step.captures in (2, 3)
 
 
+def test_equal_static_values_of_other_types():
+    scale = zyx.jax.jit(lambda x, by: x * by, static_argnums=1)
+    x = jnp.array([1, 2, 3])
+    for by in (2, 2.0, True, 1):
+        made = scale(x, by)
+        assert made.dtype == (x * by).dtype and made.tolist() == (x * by).tolist()
+    assert scale.captures == 4
+
+
+def test_numbers_that_do_not_fit():
+    more = zyx.jax.jit(lambda n: n + 1)
+    assert more(1) == 2
+    with pytest.raises(OverflowError):
+        more(2**40)
+
+
 def test_no_copies():
     """An argument is read where it is, and a result is zyx's memory."""
     from zyx.jax._jit import to_array, to_jax

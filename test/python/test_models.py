@@ -371,6 +371,13 @@ def test_what_older_programs_saved(tmp_path):
     model = zyx.models.load(write(tmp_path / "bert", "bert-tokens", change=old))
     np.testing.assert_allclose(models_expected.seen(run("bert-tokens", model)), EXPECTED["bert-tokens"]["values"], atol=1e-4)
 
+    def both(tensors):
+        for key in list(tensors):
+            if "LayerNorm.weight" in key:
+                tensors[key.replace("weight", "gamma")] = tensors[key]
+
+    rejected(write(tmp_path / "both", "bert-tokens", change=both), "is there by its old name, too")
+
     def short(tensors):
         for key in list(tensors):
             tensors[key.removeprefix("transformer.")] = tensors.pop(key)

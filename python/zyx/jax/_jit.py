@@ -27,6 +27,8 @@ def to_array(x, type):
             raise ValueError(f"zyx.jax: an array on '{next(iter(x.devices()))}'; this version computes on the host")
         if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
             x = jax.random.key_data(x)
+    if isinstance(x, int) and np.dtype(type.numpy).kind in "iu" and not np.iinfo(type.numpy).min <= x <= np.iinfo(type.numpy).max:
+        raise OverflowError(f"zyx.jax: {x} is no number of {np.dtype(type.numpy)}")
     x = np.asarray(x)
     if x.dtype != type.numpy:
         x = x.astype(type.numpy)
@@ -111,9 +113,11 @@ class jit:
             raise TypeError("zyx.jax.jit: a transformation of JAX is around the function, and would leave it to JAX; it has to "
                             "be inside, as in zyx.jax.jit(jax.grad(f))")
         leaves = [np.asarray(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves]
-        static = (tuple((at, args[at]) for at in sorted(numbers) if at < len(args)),
-                  tuple(sorted((name, kwargs[name]) for name in names if name in kwargs)))
-        key = (tree, static, tuple(_type_of(leaf) for leaf in leaves), jax.config.jax_enable_x64)
+        # 2, 2.0 and True are equal, and make other programs.
+        static = (tuple((at, type(args[at]), args[at]) for at in sorted(numbers) if at < len(args)),
+                  tuple((name, type(kwargs[name]), kwargs[name]) for name in sorted(names) if name in kwargs))
+        key = (tree, static, tuple(_type_of(leaf) for leaf in leaves), jax.config.jax_enable_x64,
+               jax.config.jax_default_matmul_precision, jax.config.jax_numpy_dtype_promotion)
         program = self._programs.get(key)
         if program is None:
             with self._lock:

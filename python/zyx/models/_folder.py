@@ -51,8 +51,15 @@ def _expect_files(folder):
 def read_tensors(folder):
     """Arrays by their published names, each in its file until it is needed."""
     tensors = _zyx.load(_expect_files(folder), map=True)
-    return {OLD.sub(lambda end: ".weight" if end[1] == "gamma" else ".bias", name): tensor
-            for name, tensor in tensors.items() if not DERIVED.search(name)}
+    named = {}
+    for name, tensor in tensors.items():
+        if DERIVED.search(name):
+            continue
+        own = OLD.sub(lambda end: ".weight" if end[1] == "gamma" else ".bias", name)
+        if own in named:
+            raise InvalidArgumentError(f"{folder}: '{own}' is there by its old name, too")
+        named[own] = tensor
+    return named
 
 
 def with_prefix(tensors, prefix):
