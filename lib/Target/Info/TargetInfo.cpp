@@ -478,7 +478,7 @@ TargetInfo vulkan() {
   return info;
 }
 
-/// Any device of WebGPU, of which each has these limits without being asked.
+/// Any device of WebGPU: the limits of shared and private memory that each has without being asked.
 TargetInfo webGPU() {
   TargetInfo info = openCL();
   info.arithmetic.isFmaExact = false;

@@ -1,6 +1,7 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models of folders of Hugging Face and of GGUF files. docs/models.md has an example."""
+import importlib
 import os
 import re
 
@@ -11,7 +12,14 @@ from ._generate import generate
 __all__ = ["generate", "load"]
 
 
-# A family is read when a folder names it.
+def _family(module, name, prefix, *arguments):
+    """What makes a model of a configuration and its tensors, and the prefix of their names. The module is read when a folder
+    names the family."""
+    def make(config, tensors):
+        return getattr(importlib.import_module("." + module, __name__), name)(config, tensors, *arguments)
+    return make, prefix
+
+
 def _llama(family, has_head=True):
     def make(config, tensors):
         from ._llama import Llama, Shape
@@ -20,38 +28,23 @@ def _llama(family, has_head=True):
 
 
 def _gpt2(has_head):
-    def make(config, tensors):
-        from ._gpt2 import Gpt2
-        return Gpt2(config, tensors, has_head)
-    return make, "transformer."
+    return _family("_gpt2", "Gpt2", "transformer.", has_head)
 
 
 def _bert(head):
-    def make(config, tensors):
-        from ._bert import Bert
-        return Bert(config, tensors, head)
-    return make, "bert."
+    return _family("_bert", "Bert", "bert.", head)
 
 
 def _vit(has_head):
-    def make(config, tensors):
-        from ._bert import Vit
-        return Vit(config, tensors, has_head)
-    return make, "vit."
+    return _family("_bert", "Vit", "vit.", has_head)
 
 
 def _resnet(has_head):
-    def make(config, tensors):
-        from ._resnet import ResNet
-        return ResNet(config, tensors, has_head)
-    return make, "resnet."
+    return _family("_resnet", "ResNet", "resnet.", has_head)
 
 
 def _whisper():
-    def make(config, tensors):
-        from ._whisper import Whisper
-        return Whisper(config, tensors)
-    return make, "model."
+    return _family("_whisper", "Whisper", "model.")
 
 
 # By a configuration's 'architectures'.
