@@ -369,6 +369,15 @@ Result<string> KernelPrinter::truncated(Operation *op, Element element, const st
   return expand(text, {{'0', value}, {'N', shortNames[static_cast<size_t>(element)]}, {'n', std::to_string(width)}});
 }
 
+/// Whether a driver that takes sums for those of real numbers would compute both ops at once: (x + y) - y as x.
+static bool isRegrouped(Operation *op, Value operand) {
+  Operation *first = operand.getDefiningOp();
+  if (!operand.getType().isF32() || !isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+                                                     math::FmaOp, math::SqrtOp, math::Exp2Op>(first))
+    return false;
+  return !isa<arith::SelectOp, arith::BitcastOp>(op) && !(isa<math::FmaOp>(op) && isa<math::FmaOp>(first));
+}
+
 Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
     return extendedOf(op);
@@ -389,7 +398,7 @@ Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, computed));
   SmallVector<string> operands;
   for (Value value : op->getOperands()) {
-    operands.push_back(name(value));
+    operands.push_back(lang.opaque && isRegrouped(op, value) ? expand(lang.opaque, {{'0', name(value)}}) : name(value));
     if (widened) {
       ZYX_ASSIGN_OR_RETURN(operands.back(), extended(op, operand, operands.back()));
     }

@@ -4,6 +4,7 @@
 // CHECK: @group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
 // CHECK-NOT: zyx_maximum
 // CHECK: fn zyx_f32(bits: u32) -> f32 {
+// CHECK: fn zyx_opaque(x: f32) -> f32 {
 // CHECK-NOT: fn zyx_
 
 #all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
@@ -41,11 +42,12 @@ kernel.func @scale(%x: !f32, %y: !i32) attributes {form = #kernel.form<lowered>}
   kernel.return
 }
 
-// Constants that a driver would fold, zeros and denormals, are no constants either. A scalar has 32 bits.
+// Constants that a driver would fold, zeros and denormals, are no constants either. It does not see how a sum was made. A scalar has 32 bits.
 // CHECK-LABEL: fn k_zeros(
 // CHECK: let n0: u32 = zyx_args[(0 + 2) / 4][(0 + 2) % 4];
-// CHECK: + zyx_f32(0x0u));
-// CHECK: * zyx_f32(0x1u));
+// CHECK: let [[X:v[0-9]+]]: f32 = (
+// CHECK: let [[S:v[0-9]+]]: f32 = (zyx_opaque([[X]]) + zyx_f32(0x0u));
+// CHECK: = (zyx_opaque([[S]]) * zyx_f32(0x1u));
 kernel.func @zeros(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0x00000001 : f32
