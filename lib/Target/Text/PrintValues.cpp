@@ -93,6 +93,9 @@ string KernelPrinter::notKept(Element element) {
 }
 
 string KernelPrinter::integer(Element element, uint64_t value) {
+  // An index may have fewer digits here than its constant.
+  if (element == Element::I32)
+    value = static_cast<uint32_t>(value);
   return expand(lang.literals[static_cast<size_t>(element)], {{'n', std::to_string(value)}});
 }
 
@@ -276,7 +279,7 @@ string KernelPrinter::literal(Element element, Attribute attribute) {
   const char *form = lang.literals[static_cast<size_t>(element)];
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
-                                    : expand(form, {{'n', std::to_string(integer.getValue().getZExtValue())}});
+                                    : this->integer(element, integer.getValue().getZExtValue());
   APFloat value = cast<FloatAttr>(attribute).getValue();
   APInt bits = value.bitcastToAPInt();
   string hexadecimal = "0x" + llvm::utohexstr(bits.getZExtValue(), /*LowerCase=*/true);

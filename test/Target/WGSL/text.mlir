@@ -45,6 +45,7 @@ kernel.func @scale(%x: !f32, %y: !i32) attributes {form = #kernel.form<lowered>}
 // Constants that a driver would fold, zeros and denormals, are no constants either. It does not see how a sum was made. A scalar has 32 bits.
 // CHECK-LABEL: fn k_zeros(
 // CHECK: let n0: u32 = zyx_args[(0 + 2) / 4][(0 + 2) % 4];
+// CHECK: + 4294967293u)
 // CHECK: let [[X:v[0-9]+]]: f32 = (
 // CHECK: let [[S:v[0-9]+]]: f32 = (zyx_opaque([[X]]) + zyx_f32(0x0u));
 // CHECK: = (zyx_opaque([[S]]) * zyx_f32(0x1u));
@@ -52,10 +53,14 @@ kernel.func @zeros(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0x00000001 : f32
   %xs = kernel.view %x[%n] map #rows : !f32 -> !kernel.view<?x64xf32, global>
+  %c0 = arith.constant 0 : index
+  %less = arith.constant -3 : index
   %count = arith.index_cast %n : index to i32
   %number = arith.sitofp %count : i32 to f32
   kernel.grid (%i, %j) in [%n, 64] step [1, 1] {
-    %x0 = kernel.load %xs[%i, %j] : !kernel.view<?x64xf32, global> -> f32
+    %before = arith.addi %j, %less : index
+    %k = arith.maxsi %before, %c0 : index
+    %x0 = kernel.load %xs[%i, %k] : !kernel.view<?x64xf32, global> -> f32
     %v = arith.addf %x0, %number : f32
     %s = arith.addf %v, %zero : f32
     %m = arith.mulf %s, %least : f32
