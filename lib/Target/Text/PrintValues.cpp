@@ -232,11 +232,16 @@ Status KernelPrinter::print(LoadOp load) {
                                     : value);
     return {};
   }
+  // A place that is known and outside is an error in some languages, even where nothing is read.
+  const string other = load.getMask() ? load.getOther() ? name(load.getOther()) : zeroOf(element) : "";
+  if (load.getMask() && matchPattern(load.getMask(), m_Zero())) {
+    define(load.getResult(), element, other);
+    return {};
+  }
   string value = elementAt(load.getView(), load.getIndices());
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
-    const string other = load.getOther() ? name(load.getOther()) : zeroOf(element);
     value = expand(lang.choice, {{'e', name(load.getMask())}, {'a', value}, {'b', other}});
   }
   define(load.getResult(), element, value);
@@ -255,6 +260,8 @@ Status KernelPrinter::print(StoreOp store) {
          {'n', count}}));
     return {};
   }
+  if (store.getMask() && matchPattern(store.getMask(), m_Zero()))
+    return {};
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});

@@ -69,6 +69,21 @@ kernel.func @zeros(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>
   kernel.return
 }
 
+// What is never read may be outside.
+// CHECK-LABEL: fn k_never(
+// CHECK-NOT: 4294967295u
+// CHECK: = zyx_f32(0x0u);
+kernel.func @never(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %less = arith.constant -1 : index
+  %c0 = arith.constant 0 : index
+  %no = arith.constant false
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %v = kernel.load %xs[%less] mask %no : i1 : !kernel.view<1000xf32, global> -> f32
+  kernel.store %v, %xs[%c0] : f32, !kernel.view<1000xf32, global>
+  kernel.store %v, %xs[%less] mask %no : i1 : f32, !kernel.view<1000xf32, global>
+  kernel.return
+}
+
 // A program is a workgroup: what it shares is declared in front of the kernel. The next program waits for this one's readers.
 // CHECK: var<workgroup> meet_[[P:p[0-9]+]]: array<f32, 128>;
 // CHECK: @compute @workgroup_size(128)
