@@ -93,6 +93,9 @@ string KernelPrinter::notKept(Element element) {
 }
 
 string KernelPrinter::integer(Element element, uint64_t value) {
+  // An index may have fewer digits here than its constant.
+  if (element == Element::I32)
+    value = static_cast<uint32_t>(value);
   return expand(lang.literals[static_cast<size_t>(element)], {{'n', std::to_string(value)}});
 }
 
@@ -229,11 +232,16 @@ Status KernelPrinter::print(LoadOp load) {
                                     : value);
     return {};
   }
+  // A place that is known and outside is an error in some languages, even where nothing is read.
+  const string other = load.getMask() ? load.getOther() ? name(load.getOther()) : zeroOf(element) : "";
+  if (load.getMask() && matchPattern(load.getMask(), m_Zero())) {
+    define(load.getResult(), element, other);
+    return {};
+  }
   string value = elementAt(load.getView(), load.getIndices());
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
-    const string other = load.getOther() ? name(load.getOther()) : zeroOf(element);
     value = expand(lang.choice, {{'e', name(load.getMask())}, {'a', value}, {'b', other}});
   }
   define(load.getResult(), element, value);
@@ -252,6 +260,8 @@ Status KernelPrinter::print(StoreOp store) {
          {'n', count}}));
     return {};
   }
+  if (store.getMask() && matchPattern(store.getMask(), m_Zero()))
+    return {};
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});
@@ -276,7 +286,7 @@ string KernelPrinter::literal(Element element, Attribute attribute) {
   const char *form = lang.literals[static_cast<size_t>(element)];
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return element == Element::Bool ? lang.literalBool[integer.getValue().getBoolValue()]
-                                    : expand(form, {{'n', std::to_string(integer.getValue().getZExtValue())}});
+                                    : this->integer(element, integer.getValue().getZExtValue());
   APFloat value = cast<FloatAttr>(attribute).getValue();
   APInt bits = value.bitcastToAPInt();
   string hexadecimal = "0x" + llvm::utohexstr(bits.getZExtValue(), /*LowerCase=*/true);
@@ -369,6 +379,15 @@ Result<string> KernelPrinter::truncated(Operation *op, Element element, const st
   return expand(text, {{'0', value}, {'N', shortNames[static_cast<size_t>(element)]}, {'n', std::to_string(width)}});
 }
 
+/// Whether a driver that takes sums for those of real numbers would compute both ops at once: (x + y) - y as x.
+static bool isRegrouped(Operation *op, Value operand) {
+  Operation *first = operand.getDefiningOp();
+  if (!operand.getType().isF32() || !isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
+                                                     math::FmaOp, math::SqrtOp, math::Exp2Op>(first))
+    return false;
+  return !isa<arith::SelectOp, arith::BitcastOp>(op) && !(isa<math::FmaOp>(op) && isa<math::FmaOp>(first));
+}
+
 Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
     return extendedOf(op);
@@ -389,7 +408,7 @@ Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, computed));
   SmallVector<string> operands;
   for (Value value : op->getOperands()) {
-    operands.push_back(name(value));
+    operands.push_back(lang.opaque && isRegrouped(op, value) ? expand(lang.opaque, {{'0', name(value)}}) : name(value));
     if (widened) {
       ZYX_ASSIGN_OR_RETURN(operands.back(), extended(op, operand, operands.back()));
     }

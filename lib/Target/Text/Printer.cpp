@@ -78,7 +78,7 @@ Status KernelPrinter::print(scf::ForOp loop) {
   for (auto [argument, result, init] : llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs()))
     declare(lang.variable, argument, result, init, types[variables.size()], variables);
   ZYX_ASSIGN_OR_RETURN(Element counter, elementOf(loop, loop.getInductionVar().getType()));
-  string induction = bind(loop.getInductionVar(), fresh("i"));
+  string induction = bind(loop.getInductionVar(), fresh("k"));
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
   line(expand(lang.forBegin, {{'T', valueType(counter)},
                               {'S', signedType ? signedType : ""},

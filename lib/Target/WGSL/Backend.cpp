@@ -124,6 +124,11 @@ fn zyx_f32(bits: u32) -> f32 {
   return bitcast<f32>(bits ^ zyx_args[0].y);
 }
 )"},
+    {"zyx_opaque(", R"(// WGSL lets a driver regroup sums and contract products; Mesa takes (x + y) - y for x.
+fn zyx_opaque(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) ^ zyx_args[0].y);
+}
+)"},
     {"zyx_nan(", R"(fn zyx_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
@@ -218,6 +223,7 @@ const Language language = {
     .bitsF32 = "zyx_f32($nu)",
     .bitsF64 = nullptr,
     .onlyNormalLiterals = true,
+    .opaque = "zyx_opaque($0)",
     .ops = {ops},
     .helpers = {helpers},
     .head = R"(// Kernels printed by zyx: [0].x is the number of programs, [0].y is 0, and behind them are scalars.

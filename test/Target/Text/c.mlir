@@ -72,7 +72,7 @@ kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered
 // CHECK: if (begin < end) {
 // CHECK: _Alignas(64) uint32_t [[PRIVATE:p[0-9]+]][4];
 // CHECK: uint32_t [[SUM:a[0-9]+]] = 0u;
-// CHECK: for (uint64_t [[I:i[0-9]+]] = UINT64_C(0); (int64_t)[[I]] < (int64_t)UINT64_C(4); [[I]] += UINT64_C(1)) {
+// CHECK: for (uint64_t [[I:k[0-9]+]] = UINT64_C(0); (int64_t)[[I]] < (int64_t)UINT64_C(4); [[I]] += UINT64_C(1)) {
 // CHECK: const bool [[C:v[0-9]+]] = ((int32_t){{v[0-9]+}} < (int32_t)0u);
 // CHECK: uint32_t [[R:a[0-9]+]];
 // CHECK: if ([[C]]) {

@@ -4,6 +4,7 @@
 // CHECK: @group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
 // CHECK-NOT: zyx_maximum
 // CHECK: fn zyx_f32(bits: u32) -> f32 {
+// CHECK: fn zyx_opaque(x: f32) -> f32 {
 // CHECK-NOT: fn zyx_
 
 #all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
@@ -41,24 +42,45 @@ kernel.func @scale(%x: !f32, %y: !i32) attributes {form = #kernel.form<lowered>}
   kernel.return
 }
 
-// Constants that a driver would fold, zeros and denormals, are no constants either. A scalar has 32 bits.
+// Constants that a driver would fold, zeros and denormals, are no constants either. It does not see how a sum was made. A scalar has 32 bits.
 // CHECK-LABEL: fn k_zeros(
 // CHECK: let n0: u32 = zyx_args[(0 + 2) / 4][(0 + 2) % 4];
-// CHECK: + zyx_f32(0x0u));
-// CHECK: * zyx_f32(0x1u));
+// CHECK: + 4294967293u)
+// CHECK: let [[X:v[0-9]+]]: f32 = (
+// CHECK: let [[S:v[0-9]+]]: f32 = (zyx_opaque([[X]]) + zyx_f32(0x0u));
+// CHECK: = (zyx_opaque([[S]]) * zyx_f32(0x1u));
 kernel.func @zeros(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0x00000001 : f32
   %xs = kernel.view %x[%n] map #rows : !f32 -> !kernel.view<?x64xf32, global>
+  %c0 = arith.constant 0 : index
+  %less = arith.constant -3 : index
   %count = arith.index_cast %n : index to i32
   %number = arith.sitofp %count : i32 to f32
   kernel.grid (%i, %j) in [%n, 64] step [1, 1] {
-    %x0 = kernel.load %xs[%i, %j] : !kernel.view<?x64xf32, global> -> f32
+    %before = arith.addi %j, %less : index
+    %k = arith.maxsi %before, %c0 : index
+    %x0 = kernel.load %xs[%i, %k] : !kernel.view<?x64xf32, global> -> f32
     %v = arith.addf %x0, %number : f32
     %s = arith.addf %v, %zero : f32
     %m = arith.mulf %s, %least : f32
     kernel.store %m, %xs[%i, %j] : f32, !kernel.view<?x64xf32, global>
   }
+  kernel.return
+}
+
+// What is never read may be outside.
+// CHECK-LABEL: fn k_never(
+// CHECK-NOT: 4294967295u
+// CHECK: = zyx_f32(0x0u);
+kernel.func @never(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %less = arith.constant -1 : index
+  %c0 = arith.constant 0 : index
+  %no = arith.constant false
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %v = kernel.load %xs[%less] mask %no : i1 : !kernel.view<1000xf32, global> -> f32
+  kernel.store %v, %xs[%c0] : f32, !kernel.view<1000xf32, global>
+  kernel.store %v, %xs[%less] mask %no : i1 : f32, !kernel.view<1000xf32, global>
   kernel.return
 }
 

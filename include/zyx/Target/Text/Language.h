@@ -129,6 +129,9 @@ struct Language {
   const char *bitsF32, *bitsF64;
   /// Zeros and denormals are told by their bits, too: a driver would compute otherwise with constants.
   bool onlyNormalLiterals = false;
+  /// A float `$0` as a value of which a driver does not know how it was computed: written where a result of arithmetic
+  /// is computed with. Null where a driver keeps the order of sums and contracts nothing.
+  const char *opaque = nullptr;
 
   /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
   /// of the lists behind.
