@@ -451,6 +451,7 @@ Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
     Value zero = hideZeros(func);
     if (failed(lowerSmallFloats(func, {.half = false, .doubles = false, .denormals = false})))
       return refuseOp(func, "has an op of small floats that is rounded twice");
+    keepDenormals(func);
     KernelConversion conversion(*made, machine->memory.privateBytes);
     ZYX_RETURN_IF_ERROR(conversion.convert(func, zero));
     needed.insert(conversion.capabilities.begin(), conversion.capabilities.end());

@@ -90,17 +90,6 @@ Value Scalars::bits(Value x, Type type) {
 }
 Value Scalars::bitAnd(Value x, uint64_t mask) { return make<spirv::BitwiseAndOp>(x, number(x.getType(), mask)); }
 Value Scalars::shl(Value x, unsigned by) { return make<spirv::ShiftLeftLogicalOp>(x, number(x.getType(), by)); }
-Value Scalars::shr(Value x, unsigned by) { return make<spirv::ShiftRightLogicalOp>(x, number(x.getType(), by)); }
-
-/// Maximum or minimum of floats: NaN where either is; -0 is below +0.
-Value Scalars::widest(Value x, Value y, bool isMaximum) {
-  Type type = x.getType(), integer = b.getIntegerType(type.getIntOrFloatBitWidth());
-  Value isNegative = make<spirv::SLessThanOp>(bits(x, integer), number(integer, 0));
-  Value ofEqual = isMaximum ? select(isNegative, y, x) : select(isNegative, x, y);
-  Value isFirst = isMaximum ? make<spirv::FOrdGreaterThanOp>(x, y) : make<spirv::FOrdLessThanOp>(x, y);
-  Value result = select(make<spirv::FOrdEqualOp>(x, y), ofEqual, select(isFirst, x, y));
-  return select(make<spirv::LogicalOrOp>(isNaN(x), isNaN(y)), exact<spirv::FAddOp>(x, y), result);
-}
 
 //===----------------------------------------------------------------------===//
 // Integers
@@ -110,13 +99,15 @@ Value Scalars::widest(Value x, Value y, bool isMaximum) {
 Value Scalars::shift(Operation *op, Value x, Value by) {
   Type type = x.getType();
   Value most = number(type, type.getIntOrFloatBitWidth() - 1);
-  Value isInside = make<spirv::ULessThanEqualOp>(by, most);
-  Value inside = select(isInside, by, most);
+  const std::optional<int64_t> count = known(by);
+  const bool isKnown = count && *count >= 0 && *count < type.getIntOrFloatBitWidth();
+  Value isInside = isKnown ? Value() : make<spirv::ULessThanEqualOp>(by, most);
+  Value inside = isKnown ? by : select(isInside, by, most);
   if (isa<arith::ShRSIOp>(op))
     return make<spirv::ShiftRightArithmeticOp>(x, inside);
   Value shifted =
       isa<arith::ShLIOp>(op) ? make<spirv::ShiftLeftLogicalOp>(x, inside) : make<spirv::ShiftRightLogicalOp>(x, inside);
-  return select(isInside, shifted, number(type, 0));
+  return isKnown ? shifted : select(isInside, shifted, number(type, 0));
 }
 
 Value Scalars::divide(Operation *op, Value x, Value y) {
@@ -260,13 +251,9 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       .Case([&](arith::SubFOp) { return exact<spirv::FSubOp>(x[0], x[1]); })
       .Case([&](arith::MulFOp) { return exact<spirv::FMulOp>(x[0], x[1]); })
       .Case([&](arith::DivFOp) { return exact<spirv::FDivOp>(x[0], x[1]); })
-      .Case([&](arith::NegFOp) { return make<spirv::FNegateOp>(x[0]); })
-      .Case([&](arith::MaximumFOp) { return widest(x[0], x[1], true); })
-      .Case([&](arith::MinimumFOp) { return widest(x[0], x[1], false); })
       .Case([&](arith::CmpFOp) { return compareFloats(op, x[0], x[1]); })
       .Case([&](math::FmaOp) { return spirv::GLFmaOp::create(b, loc, x[0].getType(), x[0], x[1], x[2]).getResult(); })
       .Case([&](math::SqrtOp) { return make<spirv::GLSqrtOp>(x[0]); })
-      .Case([&](math::AbsFOp) { return make<spirv::GLFAbsOp>(x[0]); })
       .Case([&](math::FloorOp) { return make<spirv::GLFloorOp>(x[0]); })
       .Case([&](math::CeilOp) { return make<spirv::GLCeilOp>(x[0]); })
       .Case([&](math::TruncOp) {
@@ -275,12 +262,6 @@ Value Scalars::computeNumbers(Operation *op, ValueRange x) {
       })
       .Case([&](math::RoundEvenOp) { return make<spirv::GLRoundEvenOp>(x[0]); })
       .Case([&](math::Exp2Op) { return x[0].getType().isF32() ? make<spirv::GLExp2Op>(x[0]) : Value(); })
-      .Case([&](math::CopySignOp) {
-        Type type = b.getIntegerType(x[0].getType().getIntOrFloatBitWidth());
-        const uint64_t sign = uint64_t(1) << (type.getIntOrFloatBitWidth() - 1);
-        return bits(make<spirv::BitwiseOrOp>(bitAnd(bits(x[0], type), ~sign), bitAnd(bits(x[1], type), sign)),
-                    x[0].getType());
-      })
       .Default([](Operation *) { return Value(); });
 }
 

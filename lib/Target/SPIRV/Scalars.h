@@ -51,7 +51,6 @@ private:
   mlir::Value bits(mlir::Value x, mlir::Type type);
   mlir::Value bitAnd(mlir::Value x, uint64_t mask);
   mlir::Value shl(mlir::Value x, unsigned by);
-  mlir::Value shr(mlir::Value x, unsigned by);
   /// No driver may make one op of two such: results would differ from those of other devices.
   template <typename Op> mlir::Value exact(mlir::Value x, mlir::Value y) {
     auto op = Op::create(b, loc, x, y);
@@ -59,7 +58,6 @@ private:
     return op.getResult();
   }
   mlir::Value isNaN(mlir::Value x) { return make<mlir::spirv::FUnordNotEqualOp>(x, x); }
-  mlir::Value widest(mlir::Value x, mlir::Value y, bool isMaximum);
   mlir::Value shift(mlir::Operation *op, mlir::Value x, mlir::Value by);
   mlir::Value divide(mlir::Operation *op, mlir::Value x, mlir::Value y);
   mlir::Value toInteger(mlir::Value x, mlir::Type type, bool isSigned);

@@ -218,3 +218,36 @@ kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
   }
   kernel.return
 }
+
+// A driver may take denormals for 0, whatever a module asks for: what bits can tell they tell. Beside a normal number,
+// and for NaN, floats are compared.
+// CHECK-LABEL: spirv.func @denormals()
+// CHECK: spirv.INotEqual
+// CHECK-NEXT: [[N:%.*]] = spirv.FUnordNotEqual [[V:%[0-9]+]], [[V]] : f32
+// CHECK-NEXT: spirv.LogicalOr {{.*}}, [[N]]
+// CHECK: spirv.FOrdLessThan [[V]], %{{.*}} : f32
+// CHECK: spirv.ShiftRightArithmetic
+// CHECK: spirv.SGreaterThan
+// CHECK: spirv.BitwiseXor
+// CHECK: [[F:%.*]] = spirv.Select {{.*}} : i1, i32
+// CHECK: [[G:%.*]] = spirv.Bitcast [[F]] : i32 to f32
+// CHECK: spirv.GL.Floor [[G]]
+// CHECK-NOT: spirv.FNegate
+kernel.func @denormals(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %one = arith.constant 1.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %ys = kernel.view %y map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %w = kernel.load %ys[%i] : !kernel.view<1000xf32, global> -> f32
+    %differs = arith.cmpf une, %v, %w : f32
+    %less = arith.cmpf olt, %v, %one : f32
+    %either = arith.ori %differs, %less : i1
+    %most = arith.maximumf %v, %w : f32
+    %opposite = arith.negf %most : f32
+    %floor = math.floor %opposite : f32
+    %r = arith.select %either, %floor, %v : f32
+    kernel.store %r, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}

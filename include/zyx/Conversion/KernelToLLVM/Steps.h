@@ -103,6 +103,10 @@ struct SmallFloatConversions {
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions. A kernel's buffers and views have the bits, too.
 mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatConversions has);
 
+/// For machines that may take denormals of f32 and f64 for 0: comparisons, maxima and minima, signs, roots and rounding
+/// to integers of scalars are right for them. What adds, multiplies and divides is left.
+void keepDenormals(mlir::FunctionOpInterface body);
+
 /// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
 /// converter that the patterns use.
 std::shared_ptr<mlir::LLVMTypeConverter> addPatterns(mlir::RewritePatternSet &patterns);

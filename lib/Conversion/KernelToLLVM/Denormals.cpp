@@ -1,0 +1,197 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Scalars of floats for drivers that may take denormals for 0: what can be told by integers is told by them.
+//===----------------------------------------------------------------------===//
+#include "zyx/Conversion/KernelToLLVM/Steps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace zyx::kernel {
+
+namespace {
+
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+/// Ops on floats of one type, by integers as wide.
+class ByBits {
+public:
+  ByBits(OpBuilder &builder, Location loc, Type type)
+      : b(builder), loc(loc), type(type), integer(b.getIntegerType(type.getIntOrFloatBitWidth())),
+        width(type.getIntOrFloatBitWidth()), semantics(cast<FloatType>(type).getFloatSemantics()) {}
+
+  /// The same as `predicate` says; null where the comparison of floats says so, too.
+  Value compare(CmpFPredicate predicate, Value x, Value y) {
+    using enum CmpFPredicate;
+    // A denormal beside a normal number is as 0 is beside it, and NaN is found without a denormal.
+    if (x == y || isNormal(x) || isNormal(y))
+      return {};
+    switch (predicate) {
+    case OEQ:
+    case UEQ:
+    case ONE:
+    case UNE: {
+      Value isOther = icmp(CmpIPredicate::ne, order(x), order(y));
+      if (predicate == UNE || predicate == OEQ) {
+        Value differs = disjunction(isOther, isNaN(x));
+        return predicate == UNE ? differs : negate(differs);
+      }
+      Value isOrdered = negate(disjunction(isNaN(x), isNaN(y)));
+      Value differs = conjunction(isOther, isOrdered);
+      return predicate == ONE ? differs : negate(differs);
+    }
+    case OLT:
+      return isBelow(CmpIPredicate::slt, x, y);
+    case OLE:
+      return isBelow(CmpIPredicate::sle, x, y);
+    case OGT:
+      return isBelow(CmpIPredicate::slt, y, x);
+    case OGE:
+      return isBelow(CmpIPredicate::sle, y, x);
+    case ULT:
+      return negate(isBelow(CmpIPredicate::sle, y, x));
+    case ULE:
+      return negate(isBelow(CmpIPredicate::slt, y, x));
+    case UGT:
+      return negate(isBelow(CmpIPredicate::sle, x, y));
+    case UGE:
+      return negate(isBelow(CmpIPredicate::slt, x, y));
+    default:
+      return {};
+    }
+  }
+
+  /// NaN where either is; -0 is below +0.
+  Value widest(Value x, Value y, bool isMaximum) {
+    auto key = [&](Value value) -> Value {
+      Value number = bits(value);
+      Value sign = create<arith::ShRSIOp>(number, constant(APInt(width, width - 1)));
+      return create<arith::XOrIOp>(number, create<arith::AndIOp>(sign, constant(APInt::getSignedMaxValue(width))));
+    };
+    Value isFirst = icmp(isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt, key(x), key(y));
+    Value result = create<arith::SelectOp>(isFirst, bits(x), bits(y));
+    Value sum = bits(create<arith::AddFOp>(x, y));
+    return floats(create<arith::SelectOp>(disjunction(isNaN(x), isNaN(y)), sum, result));
+  }
+
+  Value absolute(Value x) { return floats(magnitude(x)); }
+  Value negative(Value x) { return floats(create<arith::XOrIOp>(bits(x), constant(APInt::getSignMask(width)))); }
+  Value copySign(Value x, Value of) { return floats(withSign(magnitude(x), of)); }
+
+  /// For what is rounded to an integer: a denormal becomes the smallest normal number of its sign.
+  Value awayFromZero(Value x) {
+    Value normal = withSign(constant(smallest()), x);
+    return floats(create<arith::SelectOp>(isDenormal(magnitude(x)), normal, bits(x)));
+  }
+
+  /// The root of a denormal is that of its digits as an integer, of which an even power of two is taken away.
+  Value root(Value x) {
+    const int digits = -static_cast<int>(APFloat::semanticsMinExponent(semantics)) +
+                       static_cast<int>(APFloat::semanticsPrecision(semantics)) - 1;
+    Value number = magnitude(x), isTiny = isDenormal(number);
+    if (digits % 2 != 0)
+      number = create<arith::ShLIOp>(number, constant(APInt(width, 1)));
+    Value scaled = arith::UIToFPOp::create(b, loc, type, number);
+    Value from = create<arith::SelectOp>(isTiny, withSign(bits(scaled), x), bits(x));
+    Value found = create<math::SqrtOp>(floats(from));
+    Value small = create<arith::MulFOp>(found, real(std::ldexp(1.0, -(digits + digits % 2) / 2)));
+    return create<arith::SelectOp>(isTiny, small, found);
+  }
+
+private:
+  template <typename Op, typename... Operands> Value create(Operands... operands) {
+    return Op::create(b, loc, operands...);
+  }
+  Value constant(const APInt &value) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(integer, value)); }
+  Value real(double value) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value)); }
+  Value bits(Value x) { return b.createOrFold<arith::BitcastOp>(loc, integer, x); }
+  Value floats(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
+  Value icmp(CmpIPredicate predicate, Value x, Value y) { return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y); }
+  Value conjunction(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
+  Value disjunction(Value x, Value y) { return b.createOrFold<arith::OrIOp>(loc, x, y); }
+  Value negate(Value x) { return create<arith::XOrIOp>(x, arith::ConstantIntOp::create(b, loc, 1, 1).getResult()); }
+  Value isNaN(Value x) { return create<arith::CmpFOp>(CmpFPredicate::UNE, x, x); }
+  Value magnitude(Value x) { return create<arith::AndIOp>(bits(x), constant(APInt::getSignedMaxValue(width))); }
+  Value withSign(Value number, Value of) {
+    Value sign = create<arith::AndIOp>(bits(of), constant(APInt::getSignMask(width)));
+    return create<arith::OrIOp>(number, sign);
+  }
+  APInt smallest() const { return APFloat::getSmallestNormalized(semantics).bitcastToAPInt(); }
+  /// Of bits without a sign.
+  Value isDenormal(Value number) {
+    Value before = create<arith::SubIOp>(number, constant(APInt(width, 1)));
+    return icmp(CmpIPredicate::ult, before, constant(smallest() - 1));
+  }
+  static bool isNormal(Value x) {
+    FloatAttr number;
+    return matchPattern(x, m_Constant(&number)) && !number.getValue().isZero() && !number.getValue().isDenormal();
+  }
+
+  /// An integer that is as large beside others as the number is; both zeros are 0.
+  Value order(Value x) {
+    Value number = bits(x);
+    Value isNegative = icmp(CmpIPredicate::slt, number, constant(APInt::getZero(width)));
+    Value mirrored = b.createOrFold<arith::SubIOp>(loc, constant(APInt::getSignMask(width)), number);
+    return b.createOrFold<arith::SelectOp>(loc, isNegative, mirrored, number);
+  }
+  /// NaN lies behind infinity on either side, so that two tests find all.
+  Value isBelow(CmpIPredicate predicate, Value x, Value y) {
+    const APInt infinity = APFloat::getInf(semantics).bitcastToAPInt();
+    Value first = order(x), second = order(y);
+    Value numbers = conjunction(icmp(CmpIPredicate::sge, first, constant(-infinity)),
+                                icmp(CmpIPredicate::sle, second, constant(infinity)));
+    return conjunction(icmp(predicate, first, second), numbers);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  Type type;
+  IntegerType integer;
+  unsigned width;
+  const llvm::fltSemantics &semantics;
+};
+
+} // namespace
+
+void keepDenormals(FunctionOpInterface body) {
+  SmallVector<Operation *> ops;
+  body->walk([&](Operation *op) {
+    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumOperands() != 0 &&
+        isa<Float32Type, Float64Type>(op->getOperand(0).getType()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    ByBits its(b, op->getLoc(), op->getOperand(0).getType());
+    auto x = [&](unsigned number) { return op->getOperand(number); };
+    if (isa<math::FloorOp, math::CeilOp, math::TruncOp>(op)) {
+      op->setOperand(0, its.awayFromZero(x(0)));
+      continue;
+    }
+    Value value = llvm::TypeSwitch<Operation *, Value>(op)
+                      .Case([&](arith::CmpFOp each) { return its.compare(each.getPredicate(), x(0), x(1)); })
+                      .Case<arith::MaximumFOp, arith::MinimumFOp>(
+                          [&](Operation *each) { return its.widest(x(0), x(1), isa<arith::MaximumFOp>(each)); })
+                      .Case([&](arith::NegFOp) { return its.negative(x(0)); })
+                      .Case([&](math::AbsFOp) { return its.absolute(x(0)); })
+                      .Case([&](math::CopySignOp) { return its.copySign(x(0), x(1)); })
+                      .Case([&](math::SqrtOp) { return its.root(x(0)); })
+                      .Default([](Operation *) { return Value(); });
+    if (!value)
+      continue;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+}
+
+} // namespace zyx::kernel
