@@ -14,6 +14,7 @@
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
+#include "zyx/Codegen/Tile/VisibleRange.h"
 #include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
 #include "zyx/Target/Info/Fits.h"
@@ -83,6 +84,7 @@ private:
     double products = 0;
   };
   void readSteps();
+  void readMask();
   double repeats(Value tile) const;
   void addFactors(DotOp dot);
   void addTerms(ReduceOp reduce);
@@ -116,7 +118,11 @@ private:
   llvm::SmallDenseMap<Axis, int64_t> tiles;
   TensorStepAttr tensor;
   BlockingAttr blocking;
-  bool isOnline = false;
+  OnlineStepAttr online;
+  /// Along it a loop leaves blocks out that a mask hides.
+  std::optional<Axis> masked;
+  /// What is left, of 1.
+  double visible = 1;
   /// How much more often than programs alone say.
   llvm::DenseMap<Operation *, double> again;
   /// Along it neighbouring threads or lanes have neighbouring elements.
@@ -135,11 +141,24 @@ void Estimator::readSteps() {
       blocking = block.getBlocking();
     } else if (auto own = dyn_cast<TensorStepAttr>(step)) {
       tensor = own;
+    } else if (auto own = dyn_cast<OnlineStepAttr>(step)) {
+      online = own;
     }
-    isOnline |= isa<OnlineStepAttr>(step);
   }
   for (auto [axis, tile] : tiles)
     programs *= static_cast<double>(llvm::divideCeil(axes.extent(axis), tile));
+}
+
+/// Only OnlineLoop.cpp asks this rule: what workgroups share, and tensor cores, leave out blocks by rules of their own.
+void Estimator::readMask() {
+  FailureOr<Axis> keys = axes.find(online.getAxis(), func);
+  func.walk([&](ReduceOp reduce) {
+    if (failed(keys) || reduce.getKind() != Combine::Max || reduce.getDims().size() != 1 ||
+        axes.of(reduce.getInput(), reduce.getDims()[0]) != *keys)
+      return;
+    masked = *keys;
+    visible = findVisibleShare(reduce.getInput(), axes, *keys, online.getTile(), tiles);
+  });
 }
 
 /// How many programs compute a tile.
@@ -442,7 +461,7 @@ double Estimator::onThreads(const Work &work) const {
     const double each = static_cast<double>(target.costs.threadProductsPerCycle) * (isWide ? 2 : 1);
     multiply = std::max(work.products / (cores * each),
                         work.products / threads * static_cast<double>(target.costs.productCycles)) *
-               (isOnline ? fits::onlineLoss : 1);
+               (online ? fits::onlineLoss : 1);
   }
   const double share = std::min(1.0, threads / (cores * static_cast<double>(target.costs.readingThreads)));
   const double memory = work.bytes / (static_cast<double>(target.costs.memoryBytesPerCycle) * cores * share);
@@ -476,6 +495,12 @@ Estimate Estimator::run() {
   if (!target.hasSubgroups())
     func.walk([&](ReduceOp reduce) { addTerms(reduce); });
   walked = findWalked();
+  std::optional<zyx::schedule::SharedChoice> shared;
+  if (online && choice.threads > 0)
+    shared = zyx::schedule::chooseSharedAttention(func, axes, target);
+  if (online && !tensor && !shared)
+    readMask();
+  auto visibleOf = [&](Value tile) { return masked && axes.contains(tile, *masked) ? visible : 1; };
   // As it is scheduled, and as little as it may be.
   Work work, least;
   llvm::MapVector<Value, double> buffers;
@@ -494,9 +519,9 @@ Estimate Estimator::run() {
   };
   func.walk([&](Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op)) {
-      const double products =
-          elementsOf(dot.getResult()) * static_cast<double>(axes.extent(axes.of(dot.getLhs()).back()));
-      work.products += products;
+      const Axis depth = axes.of(dot.getLhs()).back();
+      const double share = depth == masked ? visible : visibleOf(dot.getResult());
+      work.products += share * elementsOf(dot.getResult()) * static_cast<double>(axes.extent(depth));
       return;
     }
     if (op->getNumResults() == 0 && !isa<StoreOp>(op))
@@ -508,7 +533,7 @@ Estimate Estimator::run() {
     if (!isTile(tile))
       return;
     auto found = again.find(op);
-    const double share = lookedUp(tile);
+    const double share = lookedUp(tile) * visibleOf(tile);
     const double times = share * (tensor ? 1 : repeats(tile)) * (found == again.end() || tensor ? 1 : found->second);
     // Rows whose number is data are read in vectors.
     const bool isRead = isa<GatherOp>(op) && !target.hasSubgroups() && readsRows(cast<GatherOp>(op));
@@ -532,9 +557,6 @@ Estimate Estimator::run() {
   });
   for (auto [buffer, bytes] : buffers)
     work.bytes += bytes;
-  std::optional<zyx::schedule::SharedChoice> shared;
-  if (isOnline && choice.threads > 0)
-    shared = zyx::schedule::chooseSharedAttention(func, axes, target);
   const double cycles = shared                  ? onSharedKeys(*shared, work.bytes)
                         : tensor                ? onTensorCores(work)
                         : target.hasSubgroups() ? onThreads(work)

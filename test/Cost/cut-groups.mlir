@@ -195,3 +195,98 @@ func.func @softmax(%x: tensor<16384x1024xf32> {graph.name = "x"}) -> (tensor<163
   }
   return %y : tensor<16384x1024xf32>
 }
+
+// Blocks of keys that a mask hides are skipped where an attention is one kernel, and not where its scores are stored: whole it
+// takes half as long as one without a mask.
+// CPU-LABEL: func.func @causal
+// CPU-COUNT-1: graph.group
+// CPU-NOT: graph.group
+// CPU: return
+func.func @causal(%q: tensor<28x512x96xbf16> {graph.name = "q"}, %k: tensor<4x512x96xbf16> {graph.name = "k"}, %v: tensor<4x512x96xbf16> {graph.name = "v"}) -> (tensor<28x512x96xbf16> {graph.name = "y"}) {
+  %y = graph.group(%a = %q : tensor<28x512x96xbf16>, %b = %k : tensor<4x512x96xbf16>, %c = %v : tensor<4x512x96xbf16>) -> tensor<28x512x96xbf16> {
+    %1 = graph.iota dim = 1 : tensor<512x512xi32>
+    %2 = graph.iota dim = 0 : tensor<512x512xi32>
+    %3 = graph.binary le %1, %2 : tensor<512x512xi32>
+    %4 = graph.cast %a : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %k1 = graph.reshape %b : tensor<4x512x96xbf16> -> tensor<4x1x512x96xbf16>
+    %k2 = graph.expand %k1 : tensor<4x1x512x96xbf16> -> tensor<4x7x512x96xbf16>
+    %k3 = graph.reshape %k2 : tensor<4x7x512x96xbf16> -> tensor<28x512x96xbf16>
+    %k4 = graph.cast %k3 : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %v1 = graph.reshape %c : tensor<4x512x96xbf16> -> tensor<4x1x512x96xbf16>
+    %v2 = graph.expand %v1 : tensor<4x1x512x96xbf16> -> tensor<4x7x512x96xbf16>
+    %v3 = graph.reshape %v2 : tensor<4x7x512x96xbf16> -> tensor<28x512x96xbf16>
+    %v4 = graph.cast %v3 : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %9 = graph.reshape %4 : tensor<28x512x96xf32> -> tensor<28x512x96x1xf32>
+    %10 = graph.expand %9 : tensor<28x512x96x1xf32> -> tensor<28x512x96x512xf32>
+    %11 = graph.permute %k4 order = [0, 2, 1] : tensor<28x512x96xf32> -> tensor<28x96x512xf32>
+    %12 = graph.reshape %11 : tensor<28x96x512xf32> -> tensor<28x1x96x512xf32>
+    %13 = graph.expand %12 : tensor<28x1x96x512xf32> -> tensor<28x512x96x512xf32>
+    %14 = graph.binary mul %10, %13 : tensor<28x512x96x512xf32>
+    %15 = graph.reduce add %14 dims = [2] : tensor<28x512x96x512xf32> -> tensor<28x512x512xf32>
+    %18 = graph.reshape %3 : tensor<512x512xi1> -> tensor<1x512x512xi1>
+    %19 = graph.expand %18 : tensor<1x512x512xi1> -> tensor<28x512x512xi1>
+    %20 = graph.constant dense<0xFF800000> : tensor<28x512x512xf32>
+    %21 = graph.select %19, %15, %20 : tensor<28x512x512xf32>
+    %22 = graph.reduce max %21 dims = [2] : tensor<28x512x512xf32> -> tensor<28x512xf32>
+    %23 = graph.reshape %22 : tensor<28x512xf32> -> tensor<28x512x1xf32>
+    %24 = graph.expand %23 : tensor<28x512x1xf32> -> tensor<28x512x512xf32>
+    %25 = graph.binary sub %21, %24 : tensor<28x512x512xf32>
+    %26 = graph.unary exp %25 : tensor<28x512x512xf32>
+    %27 = graph.reduce add %26 dims = [2] : tensor<28x512x512xf32> -> tensor<28x512xf32>
+    %36 = graph.reshape %26 : tensor<28x512x512xf32> -> tensor<28x512x512x1xf32>
+    %37 = graph.expand %36 : tensor<28x512x512x1xf32> -> tensor<28x512x512x96xf32>
+    %38 = graph.reshape %v4 : tensor<28x512x96xf32> -> tensor<28x1x512x96xf32>
+    %39 = graph.expand %38 : tensor<28x1x512x96xf32> -> tensor<28x512x512x96xf32>
+    %40 = graph.binary mul %37, %39 : tensor<28x512x512x96xf32>
+    %41 = graph.reduce add %40 dims = [2] : tensor<28x512x512x96xf32> -> tensor<28x512x96xf32>
+    %42 = graph.reshape %27 : tensor<28x512xf32> -> tensor<28x512x1xf32>
+    %43 = graph.expand %42 : tensor<28x512x1xf32> -> tensor<28x512x96xf32>
+    %44 = graph.binary div %41, %43 : tensor<28x512x96xf32>
+    %45 = graph.cast %44 : tensor<28x512x96xf32> -> tensor<28x512x96xbf16>
+    graph.yield %45 : tensor<28x512x96xbf16>
+  }
+  return %y : tensor<28x512x96xbf16>
+}
+
+// CPU-LABEL: func.func @unmasked
+// CPU: graph.group({{.*}}) -> tensor<28x512x512xf32>
+// CPU: graph.reduce max
+// CPU: return
+func.func @unmasked(%q: tensor<28x512x96xbf16> {graph.name = "q"}, %k: tensor<4x512x96xbf16> {graph.name = "k"}, %v: tensor<4x512x96xbf16> {graph.name = "v"}) -> (tensor<28x512x96xbf16> {graph.name = "y"}) {
+  %y = graph.group(%a = %q : tensor<28x512x96xbf16>, %b = %k : tensor<4x512x96xbf16>, %c = %v : tensor<4x512x96xbf16>) -> tensor<28x512x96xbf16> {
+    %4 = graph.cast %a : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %k1 = graph.reshape %b : tensor<4x512x96xbf16> -> tensor<4x1x512x96xbf16>
+    %k2 = graph.expand %k1 : tensor<4x1x512x96xbf16> -> tensor<4x7x512x96xbf16>
+    %k3 = graph.reshape %k2 : tensor<4x7x512x96xbf16> -> tensor<28x512x96xbf16>
+    %k4 = graph.cast %k3 : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %v1 = graph.reshape %c : tensor<4x512x96xbf16> -> tensor<4x1x512x96xbf16>
+    %v2 = graph.expand %v1 : tensor<4x1x512x96xbf16> -> tensor<4x7x512x96xbf16>
+    %v3 = graph.reshape %v2 : tensor<4x7x512x96xbf16> -> tensor<28x512x96xbf16>
+    %v4 = graph.cast %v3 : tensor<28x512x96xbf16> -> tensor<28x512x96xf32>
+    %9 = graph.reshape %4 : tensor<28x512x96xf32> -> tensor<28x512x96x1xf32>
+    %10 = graph.expand %9 : tensor<28x512x96x1xf32> -> tensor<28x512x96x512xf32>
+    %11 = graph.permute %k4 order = [0, 2, 1] : tensor<28x512x96xf32> -> tensor<28x96x512xf32>
+    %12 = graph.reshape %11 : tensor<28x96x512xf32> -> tensor<28x1x96x512xf32>
+    %13 = graph.expand %12 : tensor<28x1x96x512xf32> -> tensor<28x512x96x512xf32>
+    %14 = graph.binary mul %10, %13 : tensor<28x512x96x512xf32>
+    %15 = graph.reduce add %14 dims = [2] : tensor<28x512x96x512xf32> -> tensor<28x512x512xf32>
+    %22 = graph.reduce max %15 dims = [2] : tensor<28x512x512xf32> -> tensor<28x512xf32>
+    %23 = graph.reshape %22 : tensor<28x512xf32> -> tensor<28x512x1xf32>
+    %24 = graph.expand %23 : tensor<28x512x1xf32> -> tensor<28x512x512xf32>
+    %25 = graph.binary sub %15, %24 : tensor<28x512x512xf32>
+    %26 = graph.unary exp %25 : tensor<28x512x512xf32>
+    %27 = graph.reduce add %26 dims = [2] : tensor<28x512x512xf32> -> tensor<28x512xf32>
+    %36 = graph.reshape %26 : tensor<28x512x512xf32> -> tensor<28x512x512x1xf32>
+    %37 = graph.expand %36 : tensor<28x512x512x1xf32> -> tensor<28x512x512x96xf32>
+    %38 = graph.reshape %v4 : tensor<28x512x96xf32> -> tensor<28x1x512x96xf32>
+    %39 = graph.expand %38 : tensor<28x1x512x96xf32> -> tensor<28x512x512x96xf32>
+    %40 = graph.binary mul %37, %39 : tensor<28x512x512x96xf32>
+    %41 = graph.reduce add %40 dims = [2] : tensor<28x512x512x96xf32> -> tensor<28x512x96xf32>
+    %42 = graph.reshape %27 : tensor<28x512xf32> -> tensor<28x512x1xf32>
+    %43 = graph.expand %42 : tensor<28x512x1xf32> -> tensor<28x512x96xf32>
+    %44 = graph.binary div %41, %43 : tensor<28x512x96xf32>
+    %45 = graph.cast %44 : tensor<28x512x96xf32> -> tensor<28x512x96xbf16>
+    graph.yield %45 : tensor<28x512x96xbf16>
+  }
+  return %y : tensor<28x512x96xbf16>
+}

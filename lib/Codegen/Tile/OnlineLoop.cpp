@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "ScheduleSteps.h"
-#include "VisibleRange.h"
 
 #include "zyx/Codegen/Tile/Softmax.h"
+#include "zyx/Codegen/Tile/VisibleRange.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Which positions a mask hides from a whole program, where the mask compares sums of indices.
-#include "VisibleRange.h"
+#include "zyx/Codegen/Tile/VisibleRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -31,12 +32,17 @@ struct LinearForm {
   }
 };
 
-class RangeFinder {
-public:
-  RangeFinder(const Axes &axes, Axis axis, OpBuilder &builder, Location loc)
-      : axes(axes), axis(axis), builder(builder), loc(loc) {}
+/// Positions are seen that are below 1 minus the least of `rest`, or, of a low bound, from its least on.
+struct Bound {
+  LinearForm rest;
+  bool isLow;
+};
 
-  VisibleRange run(Value scores) {
+class BoundFinder {
+public:
+  BoundFinder(const Axes &axes, Axis axis) : axes(axes), axis(axis) {}
+
+  SmallVector<Bound> run(Value scores) {
     while (Operation *op = scores.getDefiningOp()) {
       if (isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op)) {
         scores = op->getOperand(0);
@@ -51,7 +57,7 @@ public:
       narrow(select.getCondition(), hidesTrue);
       scores = hidesTrue ? select.getFalseValue() : select.getTrueValue();
     }
-    return range;
+    return std::move(bounds);
   }
 
 private:
@@ -144,42 +150,108 @@ private:
   }
 
   /// Of a form that is at most zero, or below it, somewhere.
-  void bound(const LinearForm &form, bool isBelow) {
+  void bound(LinearForm form, bool isBelow) {
     auto own = form.factors.find(axis);
     const int64_t factor = own == form.factors.end() ? 0 : own->second;
     if (factor != 1 && factor != -1)
       return;
-    // The least that it can be without this axis.
-    int64_t least = form.constant + (isBelow ? 1 : 0);
-    for (auto [other, times] : form.factors)
-      if (other != axis && times < 0)
-        least += times * (axes.extent(other) - 1);
-    Value rest = index(least);
-    for (auto [base, times] : form.bases) {
-      Value part = arith::MulIOp::create(builder, loc, base, index(times));
-      rest = arith::AddIOp::create(builder, loc, rest, part);
-    }
-    if (factor == 1) {
-      // position + rest <= 0
-      Value high = arith::SubIOp::create(builder, loc, index(1), rest);
-      range.high = range.high ? arith::MinSIOp::create(builder, loc, range.high, high).getResult() : high;
-    } else {
-      range.low = range.low ? arith::MaxSIOp::create(builder, loc, range.low, rest).getResult() : rest;
-    }
+    form.factors.erase(axis);
+    form.constant += isBelow ? 1 : 0;
+    bounds.push_back({std::move(form), /*isLow=*/factor == -1});
   }
-
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
   const Axes &axes;
   Axis axis;
-  OpBuilder &builder;
-  Location loc;
-  VisibleRange range;
+  SmallVector<Bound> bounds;
+};
+
+/// Axes of which a program has `extent` positions from `begin` on; of the others it has all.
+struct Part {
+  Axis axis;
+  int64_t begin, extent;
 };
 
 } // namespace
 
+/// The least of a form without the bases, for positions of a program.
+static int64_t leastOf(const LinearForm &form, const Axes &axes, ArrayRef<Part> parts) {
+  int64_t least = form.constant;
+  for (auto [axis, times] : form.factors) {
+    const Part *own = llvm::find_if(parts, [axis = axis](const Part &part) { return part.axis == axis; });
+    const int64_t first = own == parts.end() ? 0 : own->begin;
+    const int64_t last =
+        own == parts.end() ? axes.extent(axis) - 1 : std::min(own->begin + own->extent, axes.extent(axis)) - 1;
+    least += times * (times < 0 ? last : first);
+  }
+  return least;
+}
+
 VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis axis, OpBuilder &builder,
                                            Location loc) {
-  return RangeFinder(axes, axis, builder, loc).run(scores);
+  VisibleRange range;
+  auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+  for (const Bound &bound : BoundFinder(axes, axis).run(scores)) {
+    Value rest = index(leastOf(bound.rest, axes, {}));
+    for (auto [base, times] : bound.rest.bases) {
+      Value part = arith::MulIOp::create(builder, loc, base, index(times));
+      rest = arith::AddIOp::create(builder, loc, rest, part);
+    }
+    if (bound.isLow) {
+      range.low = range.low ? arith::MaxSIOp::create(builder, loc, range.low, rest).getResult() : rest;
+    } else {
+      // position + rest <= 0
+      Value high = arith::SubIOp::create(builder, loc, index(1), rest);
+      range.high = range.high ? arith::MinSIOp::create(builder, loc, range.high, high).getResult() : high;
+    }
+  }
+  return range;
+}
+
+double zyx::kernel::findVisibleShare(Value scores, const Axes &axes, Axis axis, int64_t block,
+                                     const llvm::SmallDenseMap<Axis, int64_t> &tiles) {
+  SmallVector<Bound> bounds = BoundFinder(axes, axis).run(scores);
+  // Where programs begin is no number there.
+  llvm::erase_if(bounds, [](const Bound &bound) { return !bound.rest.bases.empty(); });
+  if (bounds.empty())
+    return 1;
+  // More programs are sampled. Masks compare one axis with the keys, rarely two; of others a program is taken to have
+  // all, which hides less.
+  constexpr int64_t mostSamples = 64;
+  constexpr size_t mostAxes = 2;
+  SmallVector<Part> parts;
+  SmallVector<int64_t> counts;
+  int64_t samples = 1;
+  for (const Bound &bound : bounds)
+    for (auto [other, times] : bound.rest.factors) {
+      auto found = tiles.find(other);
+      if (times == 0 || parts.size() == mostAxes || found == tiles.end() || found->second >= axes.extent(other) ||
+          llvm::any_of(parts, [other = other](const Part &part) { return part.axis == other; }))
+        continue;
+      parts.push_back({other, 0, found->second});
+      counts.push_back(std::min(llvm::divideCeil(axes.extent(other), found->second), uint64_t(mostSamples)));
+      samples *= counts.back();
+    }
+  const int64_t extent = axes.extent(axis);
+  double walked = 0;
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    int64_t rest = sample;
+    for (auto [part, count] : llvm::zip_equal(parts, counts)) {
+      // The one in the middle of those that it stands for.
+      const int64_t programs = llvm::divideCeil(axes.extent(part.axis), part.extent);
+      part.begin = (2 * (rest % count) + 1) * programs / (2 * count) * part.extent;
+      rest /= count;
+    }
+    int64_t low = 0, high = extent;
+    for (const Bound &bound : bounds) {
+      const int64_t least = leastOf(bound.rest, axes, parts);
+      if (bound.isLow)
+        low = std::max(low, least);
+      else
+        high = std::min(high, 1 - least);
+    }
+    low -= low % block;
+    if (low < high)
+      walked += static_cast<double>(std::min<int64_t>(llvm::alignTo(high - low, block), extent - low));
+  }
+  return walked / static_cast<double>(samples * extent);
 }

@@ -20,6 +20,11 @@ struct VisibleRange {
 VisibleRange findVisibleRange(mlir::Value scores, const Axes &axes, Axis axis, mlir::OpBuilder &builder,
                               mlir::Location loc);
 
+/// What share of the axis programs walk in blocks of `block` positions, in the mean of all programs: 1 where nothing is
+/// hidden. `axes` are those of the whole kernel, `tiles` what a program has of the axes that programs are cut along.
+double findVisibleShare(mlir::Value scores, const Axes &axes, Axis axis, int64_t block,
+                        const llvm::SmallDenseMap<Axis, int64_t> &tiles);
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CODEGEN_TILE_VISIBLERANGE_H
