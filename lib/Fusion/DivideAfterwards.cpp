@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "DivideAfterwards.h"
+
 #include "Blocks.h"
 #include "FuseAttention.h"
 
@@ -44,20 +46,19 @@ namespace {
 /// Rewrites one attention.
 class DivisionMover {
 public:
-  explicit DivisionMover(Attention &found)
-      : found(found), builder(found.output->getBlock(), std::next(found.output->getIterator())),
+  DivisionMover(Attention &found, llvm::function_ref<bool(Value)> isFinite)
+      : found(found), isFinite(isFinite), builder(found.output->getBlock(), std::next(found.output->getIterator())),
         loc(found.output->getLoc()) {}
 
-  void run();
+  bool run();
 
 private:
-  std::optional<Value> spreadOverResult(Value factor, ArrayRef<std::optional<int64_t>> dims, double by);
   bool spreadFactors();
   bool needsScale();
   Value cloneOutput();
-  Value multiply(Value value, double by);
 
   Attention &found;
+  llvm::function_ref<bool(Value)> isFinite;
   OpBuilder builder;
   Location loc;
   /// The factors of the rows with the shape of the result.
@@ -78,28 +79,47 @@ private:
 
 } // namespace
 
-Value DivisionMover::multiply(Value value, double by) {
+static Value multiply(OpBuilder &builder, Location loc, Value value, double by) {
   RankedTensorType type = typeOf(value);
   auto element = builder.getFloatAttr(type.getElementType(), by);
   Value splat = ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
   return BinaryOp::create(builder, loc, BinaryKind::Mul, value, splat);
 }
 
-/// A factor of the rows, which has a dimension of the result's product at each of `dims`, times a
-/// number, as a factor of the result; none where its dimensions are not all among the result's.
-std::optional<Value> DivisionMover::spreadOverResult(Value factor, ArrayRef<std::optional<int64_t>> dims, double by) {
+/// For each dimension of a value that an operand among an attention's weights is, or of the factor beside it, the one
+/// among the dimensions of the last product that it is.
+static SmallVector<std::optional<int64_t>> dimsAt(Attention &found, OpOperand &at) {
+  SmallVector<std::optional<int64_t>> dims;
+  for (int64_t dim = 0, rank = typeOf(found.output.getX()).getRank(); dim < rank; ++dim)
+    dims.push_back(dim);
+  for (OpOperand *operand : found.weights) {
+    if (operand == &at)
+      break;
+    if (isView(operand->getOwner())) {
+      auto step = getOperandDims(operand->getOwner());
+      for (std::optional<int64_t> &dim : dims)
+        if (dim)
+          dim = (*step)[*dim];
+    }
+  }
+  return dims;
+}
+
+std::optional<Value> zyx::fusion::spreadOverResult(OpBuilder &builder, Attention &found, OpOperand &beside,
+                                                   Value factor, Type element, double by) {
   auto sourceDims = getSourceDims(factor);
   if (!sourceDims)
     return std::nullopt;
+  Location loc = found.output->getLoc();
   Value source = getViewSource(factor);
-  RankedTensorType type = typeOf(source), result = typeOf(found.output.getResult()).clone(sumElement());
+  RankedTensorType type = typeOf(source), result = typeOf(found.output.getResult()).clone(element);
   SmallVector<int64_t> numbers, kept, order, ones;
   for (auto [dim, extent] : llvm::enumerate(type.getShape()))
     if (extent != 1) {
       numbers.push_back(dim);
       kept.push_back(extent);
     }
-  for (auto [dim, known] : llvm::enumerate(dims)) {
+  for (auto [dim, known] : llvm::enumerate(dimsAt(found, beside))) {
     std::optional<int64_t> from = known ? (*sourceDims)[*known] : std::nullopt;
     if (from)
       order.push_back(llvm::find(numbers, *from) - numbers.begin());
@@ -110,10 +130,10 @@ std::optional<Value> DivisionMover::spreadOverResult(Value factor, ArrayRef<std:
   }
   if (order.size() != kept.size())
     return std::nullopt;
-  if (type.getElementType() != result.getElementType())
+  if (type.getElementType() != element)
     source = CastOp::create(builder, loc, result.clone(type.getShape()), source);
   if (by != 1)
-    source = multiply(source, by);
+    source = multiply(builder, loc, source, by);
   if (!llvm::is_sorted(order)) {
     source = ReshapeOp::create(builder, loc, result.clone(kept), source);
     SmallVector<int64_t> permuted;
@@ -126,26 +146,15 @@ std::optional<Value> DivisionMover::spreadOverResult(Value factor, ArrayRef<std:
 }
 
 bool DivisionMover::spreadFactors() {
-  SmallVector<std::optional<int64_t>> dims;
-  for (int64_t dim = 0, rank = typeOf(found.output.getX()).getRank(); dim < rank; ++dim)
-    dims.push_back(dim);
-  for (OpOperand *operand : found.weights) {
-    Operation *op = operand->getOwner();
-    if (llvm::is_contained(found.beside, operand)) {
-      double by = operand != found.beside.back()                    ? 1
-                  : cast<BinaryOp>(op).getKind() == BinaryKind::Div ? scale
-                                                                    : 1 / scale;
-      Value factor = op->getOperand(1 - operand->getOperandNumber());
-      auto spread = isOfSum(factor, found.exp) ? spreadOverResult(factor, dims, by) : std::nullopt;
-      if (!spread)
-        return false;
-      factors.push_back(*spread);
-    } else if (isView(op)) {
-      auto step = getOperandDims(op);
-      for (std::optional<int64_t> &dim : dims)
-        if (dim)
-          dim = (*step)[*dim];
-    }
+  for (OpOperand *operand : found.beside) {
+    auto op = cast<BinaryOp>(operand->getOwner());
+    double by = operand != found.beside.back() ? 1 : op.getKind() == BinaryKind::Div ? scale : 1 / scale;
+    Value factor = op->getOperand(1 - operand->getOperandNumber());
+    auto spread = isFinite(factor) ? zyx::fusion::spreadOverResult(builder, found, *operand, factor, sumElement(), by)
+                                   : std::nullopt;
+    if (!spread)
+      return false;
+    factors.push_back(*spread);
   }
   return true;
 }
@@ -176,7 +185,7 @@ Value DivisionMover::cloneOutput() {
       if (isProduct)
         value.setType(typeOf(value).clone(sumElement()));
     } else if (operand == found.beside.back() && scale != 1) {
-      value = multiply(value, scale);
+      value = multiply(builder, loc, value, scale);
     }
   }
   IRMapping mapping;
@@ -186,16 +195,21 @@ Value DivisionMover::cloneOutput() {
   return sum;
 }
 
-void DivisionMover::run() {
+bool DivisionMover::run() {
   int64_t keys = typeOf(found.output.getX()).getDimSize(found.output.getDims().front());
   if (needsScale())
     scale = std::ldexp(1.0, -static_cast<int>(llvm::Log2_64_Ceil(keys)));
   if (!spreadFactors())
-    return;
+    return false;
   Value result = cloneOutput();
   for (auto [operand, factor] : llvm::zip_equal(found.beside, factors))
     result = BinaryOp::create(builder, loc, cast<BinaryOp>(operand->getOwner()).getKind(), result, factor);
   found.output.getResult().replaceAllUsesWith(castTo(typeOf(found.output.getResult()).getElementType(), result));
+  return true;
+}
+
+bool zyx::fusion::divideAfterwards(Attention &found, llvm::function_ref<bool(Value)> isFinite) {
+  return DivisionMover(found, isFinite).run();
 }
 
 static void divideAfterwards(Block &block) {
@@ -204,7 +218,7 @@ static void divideAfterwards(Block &block) {
     auto found = matchAttention(reduce);
     if (!found || found->beside.empty() || !zyx::fusion::isPrivate(*found))
       continue;
-    DivisionMover(*found).run();
+    DivisionMover(*found, [&](Value factor) { return isOfSum(factor, found->exp); }).run();
     changed = true;
   }
   if (changed)

@@ -196,6 +196,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createScatterOneHotsPass());
     entry.addPass(fusion::createPartScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());
+    if (join)
+      entry.addPass(fusion::createSeparateSinksPass());
   }
   entry.addPass(fusion::createDecomposeMovementPass());
   entry.addPass(fusion::createEraseUnusedPass());

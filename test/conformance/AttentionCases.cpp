@@ -35,6 +35,9 @@ struct Spelling {
   int64_t groups = 1;
   /// No gradient goes through the largest score, as none does through that of Tensor::softmax.
   bool detached = false;
+  /// Scores of no key, of each head: in front of those of keys, or behind them.
+  int64_t sinks = 0;
+  bool sinksFirst = false;
 };
 
 } // namespace
@@ -144,6 +147,21 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
   return scores;
 }
 
+/// Scores of keys, and beside them those of each head that have no key.
+static NodeId withSinks(Builder &b, const Spelling &s, NodeId scores) {
+  if (s.sinks == 0)
+    return scores;
+  const TensorType type = b.type(scores);
+  Shape shape = type.shape;
+  shape.back() = s.sinks;
+  shape[shape.size() - 2] = 1;
+  const NodeId sinks = b.cast(b.x(s.dtype, shape), type.dtype);
+  shape[shape.size() - 2] = type.shape[shape.size() - 2];
+  const NodeId all = b.expand(sinks, shape);
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  return b.concat(s.sinksFirst ? std::vector{all, scores} : std::vector{scores, all}, last);
+}
+
 /// softmax(scale * q k^T + mask) v of the inputs as they are stored.
 static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v, NodeId given) {
   const DType wide = accumulatorType(s.dtype);
@@ -168,7 +186,9 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
   }
   scores = masked(b, scores, mask, given, s.detached ? -inf : -1e30);
   const auto last = static_cast<int64_t>(b.type(scores).shape.size()) - 1;
-  const int64_t keys = b.type(scores).shape.back(), values = b.type(v).shape.back();
+  const int64_t ofKeys = b.type(scores).shape.back(), values = b.type(v).shape.back();
+  scores = withSinks(b, s, scores);
+  const int64_t keys = b.type(scores).shape.back();
   NodeId largest = b.reduce(ReduceKind::Max, scores, {last});
   if (s.detached)
     largest = b.bitcast(largest, wide);
@@ -178,6 +198,11 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
     weights = b.div(weights, b.back(sum, last, keys));
   if (s.division == Division::Reciprocal)
     weights = b.mul(weights, b.back(b.unary(UnaryKind::Recip, sum), last, keys));
+  if (s.sinks != 0) {
+    std::vector<int64_t> low(static_cast<size_t>(last) + 1), high = low, none = low;
+    (s.sinksFirst ? low : high).back() = ofKeys - keys;
+    weights = b.pad(weights, b.splat(wide, {}, 0), low, high, none);
+  }
   if (s.narrowWeights)
     weights = b.cast(b.cast(weights, s.dtype), wide);
   NodeId y = b.matmul(weights, b.cast(v, wide), wide);
@@ -367,6 +392,22 @@ static void addTensorCores(std::vector<Case> &cases) {
             std::string(mask == Mask::Documents ? "documents." : "narrow-cap.") + std::string(toString(dtype)) +
                 toString(Shape{size.queries, size.features}),
             size.spelling(dtype, mask));
+  // Scores without keys. Behind the last queries of a window nothing else is seen.
+  for (const Size &size : {Size{{2}, 130, 130, 64, 64}, Size{{}, 97, 97, 80, 80, 2}, Size{{2}, 1, 300, 128, 128}})
+    for (DType dtype : {DType::BF16, DType::F16, DType::F32})
+      for (const Mask mask : {Mask::Causal, Mask::Window}) {
+        Spelling s = size.spelling(dtype, mask);
+        s.sinks = mask == Mask::Causal ? 1 : 3;
+        s.sinksFirst = dtype == DType::F16;
+        s.narrowWeights = dtype != DType::F32;
+        s.division = dtype == DType::F16 ? Division::Reciprocal : Division::Before;
+        if (size.keys == size.queries)
+          s.queries += mask == Mask::Window ? 70 : 0;
+        add(cases,
+            "sinks." + std::string(toString(dtype)) + toString(Shape{s.queries, size.features}) +
+                (mask == Mask::Window ? ".window" : ".causal"),
+            s);
+      }
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows) {

@@ -628,6 +628,27 @@ def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::F
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SeparateSinksPass : Pass<"zyx-fusion-separate-sinks", "::mlir::func::FuncOp"> {
+  let summary = "Sum scores that have no values apart from those of keys, in an attention";
+  let description = [{
+    A softmax over scores of keys and others (a sink for each head), of which a slice keeps the weights of the keys, becomes
+    an attention over the keys and one factor for each row. With m the largest score of the keys and s their sum, n
+    the largest of all scores and t the sum of the others relative to n, the factor is `e^(m - n) / (s e^(m - n) + t)`. It
+    comes behind the sum over the values, as -zyx-fusion-divide-afterwards does it. A row whose keys are all minus
+    infinity gives zeros, as before. Weights that anything else reads stay as they are.
+
+    ```mlir
+    %c = graph.concat %x, %sink dim = 1 : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x65xf32>
+    // softmax along the rows of %c
+    %w = graph.pad %p, %zero low = [0, 0] high = [0, -1] interior = [0, 0]
+    // becomes
+    %e = graph.unary exp %distance : tensor<64x64xf32>
+    %f = graph.binary div %shrink, %sum : tensor<64x1xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def DivideAfterwardsPass : Pass<"zyx-fusion-divide-afterwards", "::mlir::func::FuncOp"> {
   let summary = "Divide what an attention sums up instead of its weights";
   let description = [{

@@ -209,6 +209,10 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   peelMasks(found, axes);
   SmallVector<Axis> own = {found.queries, found.keys};
   own.append(found.batches);
+  auto isStrided = [&](Value value) {
+    auto load = value.getDefiningOp<LoadOp>();
+    return load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes).has_value();
+  };
   ElementwiseSlice scores{axes,
                           own,
                           {found.scores.getResult()},
@@ -219,9 +223,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
                             return isOne;
                           },
                           [&](Value value) {
-                            auto load = value.getDefiningOp<LoadOp>();
-                            bool isOne =
-                                load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes);
+                            const bool isOne = isStrided(value);
                             found.readsPlaces |= isOne;
                             found.readsMasks |= isOne && axes.contains(value, found.keys) &&
                                                 (axes.contains(value, found.queries) || elementOf(value).isInteger(64));
@@ -237,7 +239,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
     return none("scores are not computed element by element, of what lies along queries and keys");
   own[1] = columns;
   auto never = [](Value) { return false; };
-  ElementwiseSlice behind{axes, own, {found.output.getResult(), found.max.getResult()}, never, never};
+  ElementwiseSlice behind{axes, own, {found.output.getResult(), found.max.getResult()}, never, isStrided};
   for (ReduceOp sum : found.sums)
     behind.known.push_back(sum.getResult());
   if (!behind.check(found.store.getValue()))

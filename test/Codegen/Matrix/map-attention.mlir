@@ -154,3 +154,40 @@ kernel.func @masked(%q: !b, %k: !b, %v: !b, %o: !b, %bias: !f, %open: !c) attrib
   kernel.store %18, %19[%c0, %c0] : tensor<128x64xbf16>, !m
   kernel.return
 }
+
+// A factor of each head is read behind the last sum.
+
+// CHECK-LABEL: kernel.func @sink
+// CHECK: kernel.role "consumer"
+// CHECK: %[[FACTORS:.*]] = kernel.view %arg4 map <[<[3] strides [1]>]>
+// CHECK: %[[FACTOR:.*]] = kernel.load %[[FACTORS]][%{{.*}}] {{.*}} -> f32
+// CHECK: arith.mulf {{.*}} : tensor<64x64xf32
+// CHECK: kernel.async_store
+!heads = !kernel.view<3x128x64xbf16, global>
+!turnedHeads = !kernel.view<3x64x128xbf16, global>
+kernel.func @sink(%q: !b, %k: !b, %v: !b, %o: !b, %factors: !f) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[3, 128, 64] strides [8192, 64, 1]>]> : !b -> !heads
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["h", "m", "k"] : !heads -> tensor<3x128x64xbf16>
+  %2 = kernel.view %k map <[<[3, 64, 128] strides [8192, 1, 64]>]> : !b -> !turnedHeads
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["h", "k", "n"] : !turnedHeads -> tensor<3x64x128xbf16>
+  %z = arith.constant dense<0.0> : tensor<3x128x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<3x128x64xbf16>, tensor<3x64x128xbf16> -> tensor<3x128x128xf32>
+  %6 = kernel.reduce max %4 dims [2] : tensor<3x128x128xf32> -> tensor<3x128xf32>
+  %7 = kernel.broadcast %6 dims [0, 1] : tensor<3x128xf32> -> tensor<3x128x128xf32>
+  %8 = arith.subf %4, %7 : tensor<3x128x128xf32>
+  %9 = math.exp %8 : tensor<3x128x128xf32>
+  %13 = kernel.view %v map <[<[3, 128, 64] strides [8192, 64, 1]>]> : !b -> !heads
+  %14 = kernel.load %13[%c0, %c0, %c0] axes ["h", "n", "d"] : !heads -> tensor<3x128x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<3x128x64xf32>
+  %15 = kernel.dot %9, %14, %y : tensor<3x128x128xf32>, tensor<3x128x64xbf16> -> tensor<3x128x64xf32>
+  %f0 = kernel.view %factors map <[<[3] strides [1]>]> : !f -> !kernel.view<3xf32, global>
+  %f1 = kernel.load %f0[%c0] axes ["h"] : !kernel.view<3xf32, global> -> tensor<3xf32>
+  %f2 = kernel.broadcast %f1 dims [0] : tensor<3xf32> -> tensor<3x128x64xf32>
+  %17 = arith.mulf %15, %f2 : tensor<3x128x64xf32>
+  %18 = arith.truncf %17 : tensor<3x128x64xf32> to tensor<3x128x64xbf16>
+  %19 = kernel.view %o map <[<[3, 128, 64] strides [8192, 64, 1]>]> : !b -> !heads
+  kernel.store %18, %19[%c0, %c0, %c0] : tensor<3x128x64xbf16>, !heads
+  kernel.return
+}
