@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
 # suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
-#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl] [--all-vulkan]
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl] [--all-vulkan] [--all-webgpu]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
 # conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-opencl all run on
-# OpenCL, and with --all-vulkan on Vulkan.
+# OpenCL, with --all-vulkan on Vulkan, and with --all-webgpu on WebGPU.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
-preset=release all_amd= all_opencl= all_vulkan=
+preset=release all_amd= all_opencl= all_vulkan= all_webgpu=
 for option in "$@"; do
   case $option in
     --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
@@ -17,6 +17,7 @@ for option in "$@"; do
     --all-amd) all_amd=yes ;;
     --all-opencl) all_opencl=yes ;;
     --all-vulkan) all_vulkan=yes ;;
+    --all-webgpu) all_webgpu=yes ;;
     --help | -h) sed -n '2,8s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
@@ -131,12 +132,18 @@ if [ -n "$all_vulkan" ]; then
   check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
 fi
 
+if [ -n "$all_webgpu" ]; then
+  check "all conformance cases on WebGPU" env ZYX_WEBGPU_DRIVER="$zyx_root/build/webgpu/libwgpu_native.so" \
+    "$folder/bin/zyx-conformance" --device=webgpu --batch=1
+fi
+
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "facts of machines" "$zyx_root/utils/check-targets.py"
 check "lengths of files" "$zyx_root/utils/check-lengths.py"
 check "lines for AMD's GPUs alone" "$zyx_root/utils/count-target.py" hip
 check "lines for OpenCL alone" "$zyx_root/utils/count-target.py" opencl
 check "lines for Vulkan alone" "$zyx_root/utils/count-target.py" vulkan
+check "lines for WebGPU alone" "$zyx_root/utils/count-target.py" webgpu
 check "format" "$zyx_root/utils/check-format.py"
 check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
 check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the lines of lib/ and include/ that are there for one family of machines alone, and fails over a limit.
 
-  utils/count-target.py hip|opencl|vulkan [--most=N] [--root FOLDER]
+  utils/count-target.py hip|opencl|vulkan|webgpu [--most=N] [--root FOLDER]
 
 Whole files count with all their lines, licence and comments included; of files that serve others, too, the lines of the
 functions, macros and tables that are named here. Tests and documentation do not count.
@@ -64,6 +64,18 @@ TARGETS = {
             "lib/Pipelines/CMakeLists.txt": r"SPIRV",
             "lib/CMakeLists.txt": r"SPIRV",
             "lib/Base/Config.cpp": r"vulkan|VULKAN",
+        },
+    },
+    "webgpu": {
+        "most": 1540,
+        "files": ["lib/Target/WGSL/*", "include/zyx/Target/WGSL/*", "lib/Runtime/Devices/WebGPU/*"],
+        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo webGPU\("]},
+        "lines": {
+            "lib/Runtime/Device.cpp": r"[wW]ebGPU",
+            "lib/Pipelines/Backends.cpp": r"WGSL",
+            "lib/Pipelines/CMakeLists.txt": r"WGSL",
+            "lib/CMakeLists.txt": r"WGSL|WebGPU",
+            "lib/Base/Config.cpp": r"webgpu|WEBGPU",
         },
     },
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what building and testing zyx needs on Debian 12, through apt; CUDA's assembler, through pip into build/ptxas,
-# where the machine has none; and what the Python package is built and tested with, through pip into build/python.
+# where the machine has none; a library of WebGPU, through pip into build/webgpu; and what the Python package is built and
+# tested with, through pip into build/python.
 # docs/dependencies.md gives the reason for each package.
-#   utils/install.sh [--benchmarks] [--no-ptxas] [--no-python]
+#   utils/install.sh [--benchmarks] [--no-ptxas] [--no-python] [--no-webgpu]
 # --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; without the assembler, tests of cubins are
-# skipped, and without build/python the package is not built.
+# skipped, without build/python the package is not built, and without build/webgpu tests on WebGPU are skipped.
 set -euo pipefail
 
 packages=(
@@ -17,13 +18,14 @@ packages=(
   pocl-opencl-icd ocl-icd-libopencl1
   libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 )
-wants_ptxas=yes wants_python=yes
+wants_ptxas=yes wants_python=yes wants_webgpu=yes
 for option in "$@"; do
   case $option in
     --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
     --no-ptxas) wants_ptxas= ;;
     --no-python) wants_python= ;;
-    --help | -h) sed -n '2,8s/^# \?//p' "$0"; exit 0 ;;
+    --no-webgpu) wants_webgpu= ;;
+    --help | -h) sed -n '2,9s/^# \?//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -48,6 +50,15 @@ if [ -n "$wants_python" ] && ! cmp -s "$requirements" "$python_folder/requiremen
   packages+=(python3-dev python3-venv)
 else
   wants_python=
+fi
+
+# The version that the plug-in calls. A folder that is there is whole.
+webgpu_version=0.32.0
+webgpu_folder=$(cd "$(dirname "$0")/.." && pwd)/build/webgpu
+if [ -n "$wants_webgpu" ] && [ ! -e "$webgpu_folder/$webgpu_version" ]; then
+  packages+=(python3-pip)
+else
+  wants_webgpu=
 fi
 
 missing=()
@@ -95,6 +106,26 @@ install_ptxas() {
 if [ -n "$wants_ptxas" ]; then
   echo "installing ptxas $ptxas_version in build/ptxas"
   install_ptxas || echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
+fi
+
+# The wheel is a package of Python around the library, which is kept alone.
+install_webgpu() {
+  local folder
+  mkdir -p "$(dirname "$webgpu_folder")"
+  folder=$(mktemp -d "$webgpu_folder.XXXXXX")
+  trap 'rm -rf "$folder"' RETURN
+  /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: \
+    --target="$folder/all" "wgpu==$webgpu_version" || return 1
+  mkdir "$folder/kept"
+  cp "$folder/all/wgpu/resources/libwgpu_native-release.so" "$folder/kept/libwgpu_native.so" || return 1
+  find "$folder/all" -path '*/licenses/*' -type f -exec cp {} "$folder/kept/" \;
+  touch "$folder/kept/$webgpu_version"
+  rm -rf "$webgpu_folder"
+  mv "$folder/kept" "$webgpu_folder"
+}
+if [ -n "$wants_webgpu" ]; then
+  echo "installing wgpu-native of wgpu $webgpu_version in build/webgpu"
+  install_webgpu || echo "install.sh: no build/webgpu: tests on WebGPU will be skipped" >&2
 fi
 
 install_python() {

@@ -46,9 +46,10 @@ constexpr Key keys[] = {
     {"tune", &Config::tune},
 };
 /// Of the environment only; the last ones are of tests.
-constexpr std::string_view otherVariables[] = {
-    "ZYX_COMPILER", "ZYX_CUDA_DRIVER",   "ZYX_HIP_DRIVER", "ZYX_OPENCL_DRIVER",  "ZYX_PEERS",
-    "ZYX_PTXAS",    "ZYX_VULKAN_DRIVER", "ZYX_ULP_STRIDE", "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
+constexpr std::string_view otherVariables[] = {"ZYX_COMPILER",      "ZYX_CUDA_DRIVER",    "ZYX_HIP_DRIVER",
+                                               "ZYX_OPENCL_DRIVER", "ZYX_PEERS",          "ZYX_PTXAS",
+                                               "ZYX_VULKAN_DRIVER", "ZYX_WEBGPU_DRIVER",  "ZYX_WEBGPU_POWER_PREFERENCE",
+                                               "ZYX_ULP_STRIDE",    "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";
@@ -251,7 +252,7 @@ const std::vector<RustKey> &rustKeys() {
       {"hip", "hip", {"device_ids", "enabled"}, ""},
       {"opencl", "opencl", {"platform_ids", "enabled"}, "devices are counted over all platforms: see 'devices'"},
       {"vulkan", "vulkan", {"device_ids", "enabled"}, ""},
-      {"wgpu", "", {"enabled"}, "this build has no WebGPU device"},
+      {"wgpu", "webgpu", {"enabled"}, ""},
       {"tenstorrent", "", {"device_ids", "enabled"}, "this build has no Tenstorrent device"},
   };
   return all;

@@ -40,6 +40,9 @@ constexpr Entry entries[] = {
     {"tenstorrent", "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)", nullptr},
 };
 
+constexpr const char *webGPULibrary = "libZyxWebGPU.so";
+bool isWebGPU(std::string_view name) { return name.substr(0, name.find(':')) == "webgpu"; }
+
 /// Of a name that could be any card's.
 Status refuseGpu() {
   std::string present, absent;
@@ -69,6 +72,8 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
   const std::string name = given.empty() ? fastestDevice(listDefaultDevices()) : canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
+  if (isWebGPU(name))
+    loadBundled("webgpu", webGPULibrary);
   // Before those that the build lacks.
   if (const Plugin *plugin = findPlugin(name))
     return options.allocator ? refuseAllocator(name) : createPluginDevice(*plugin, name, options);
@@ -94,6 +99,12 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
 static std::vector<DeviceListing> listEntries(bool onlyDefault) {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
+    if (!onlyDefault && entry.name == "webgpu") {
+      loadBundled(entry.name, webGPULibrary);
+      // Its rows are those of plug-ins.
+      if (findPlugin(entry.name))
+        continue;
+    }
     if (onlyDefault && (entry.list == listOpenCLDevices || entry.list == listVulkanDevices))
       continue;
     if (!entry.list) {

@@ -1,5 +1,5 @@
-"""utils/install.sh brings CUDA's assembler where the machine has none, and the environment of the Python package, whole or
-not at all."""
+"""utils/install.sh brings CUDA's assembler where the machine has none, a library of WebGPU, and the environment of the Python
+package, whole or not at all."""
 import os
 import pathlib
 import subprocess
@@ -8,11 +8,18 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "utils" / "install.sh"
 PIP = """#!/bin/bash
-# pip install ... --target=FOLDER nvidia-cuda-nvcc==VERSION
+# pip install ... --target=FOLDER nvidia-cuda-nvcc==VERSION, or wgpu==VERSION
 echo "$@" >>"$STUB_LOG"
 if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit; fi
 for option in "$@"; do case $option in --target=*) folder=${option#*=} ;; esac; done
 [ -n "${folder:-}" ] || { [ -z "${STUB_FAILS:-}" ]; exit; }
+case "$*" in *wgpu==*)
+  mkdir -p "$folder/wgpu/resources" "$folder/wgpu-0.dist-info/licenses"
+  [ -z "${STUB_FAILS:-}" ] || exit 1
+  echo library >"$folder/wgpu/resources/libwgpu_native-release.so"
+  echo terms >"$folder/wgpu-0.dist-info/licenses/LICENSE"
+  exit ;;
+esac
 mkdir -p "$folder/nvidia/cu13/bin" "$folder/nvidia_cuda_nvcc-1.dist-info/licenses"
 [ -z "${STUB_FAILS:-}" ] || exit 1
 echo assembler >"$folder/nvidia/cu13/bin/ptxas"
@@ -39,9 +46,10 @@ class Install(unittest.TestCase):
         (self.root / name).write_text(text)
         (self.root / name).chmod(0o755)
 
-    def run_script(self, *options, python=False, **variables):
+    def run_script(self, *options, python=False, webgpu=False, **variables):
         environment = {**os.environ, "PATH": f"{self.root}/bin:/usr/bin:/bin", "STUB_LOG": str(self.log), **variables}
-        ran = subprocess.run([self.root / "utils/install.sh", *([] if python else ["--no-python"]), *options], env=environment, text=True,
+        left_out = ([] if python else ["--no-python"]) + ([] if webgpu else ["--no-webgpu"])
+        ran = subprocess.run([self.root / "utils/install.sh", *left_out, *options], env=environment, text=True,
                              capture_output=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return ran.stderr
@@ -69,6 +77,21 @@ class Install(unittest.TestCase):
     def test_leaves_nothing_behind_where_it_cannot_be_had(self):
         self.assertIn("no ptxas: tests of cubins will be skipped", self.run_script(STUB_FAILS="1"))
         self.assertEqual(os.listdir(self.root / "build"), [])
+
+    def test_brings_the_library_of_webgpu_once(self):
+        self.assertIn("no build/webgpu: tests on WebGPU will be skipped",
+                      self.run_script("--no-ptxas", webgpu=True, STUB_FAILS="1"))
+        self.assertEqual(os.listdir(self.root / "build"), [])
+        self.run_script("--no-ptxas", webgpu=True)
+        version, *rest = self.made()
+        self.assertRegex(version, r"build/webgpu/\d+\.\d+\.\d+")
+        self.assertEqual(rest, ["build/webgpu/LICENSE", "build/webgpu/libwgpu_native.so"])
+        self.run_script("--no-ptxas", webgpu=True)
+        self.assertEqual(self.log.read_text().count("wgpu=="), 2)
+        # Another version comes in its place.
+        (self.root / version).rename(self.root / "build/webgpu/0.1.0")
+        self.run_script("--no-ptxas", webgpu=True)
+        self.assertEqual(self.made(), [version, *rest])
 
     def test_brings_the_environment_once(self):
         (self.root / "test/python").mkdir(parents=True)

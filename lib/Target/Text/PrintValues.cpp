@@ -160,7 +160,7 @@ Status KernelPrinter::print(AllocOp alloc) {
     return refuse(alloc, "asks for shared memory, which one thread does not have");
   ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(alloc, type.getElementType()));
   const bool isOutside = isShared && lang.threads && lang.threads->isDeclaredOutside;
-  const string &array = bind(alloc, (isOutside ? kernelName + "_" : "") + fresh("p"));
+  const string &array = bind(alloc, fresh("p") + (isOutside ? "_" + kernelName : ""));
   const int64_t begin = privateBytes;
   if (!memoryType(element))
     return refuse(alloc, notKept(element));

@@ -248,8 +248,9 @@ Status KernelPrinter::print(FuncOp func) {
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
     unsigned number = buffer ? buffers++ : scalars++;
     const bool isOutside = buffer && lang.threads && lang.threads->isDeclaredOutside;
+    // Behind its own name: a kernel's may begin with underscores, of which WGSL takes no two in front.
     const string &name =
-        bind(argument, (isOutside ? kernelName + "_" : "") + (buffer ? "b" : "n") + std::to_string(number));
+        bind(argument, (buffer ? "b" : "n") + std::to_string(number) + (isOutside ? "_" + kernelName : ""));
     const char *form = !buffer                       ? lang.scalar
                        : readBack.contains(argument) ? lang.threads->bufferShared
                        : written.contains(argument)  ? lang.bufferWritten

@@ -15,17 +15,17 @@
 !i32 = !kernel.buffer<i32, global>
 
 // A program is a thread. Buffers are declared in front of the kernel, and all are bound as written. Infinity is no constant.
-// CHECK-LABEL: @group(0) @binding(0) var<storage, read_write> scale_b0: array<f32>;
-// CHECK-NEXT: @group(0) @binding(1) var<storage, read_write> scale_b1: array<u32>;
+// CHECK-LABEL: @group(0) @binding(0) var<storage, read_write> b0_scale: array<f32>;
+// CHECK-NEXT: @group(0) @binding(1) var<storage, read_write> b1_scale: array<u32>;
 // CHECK-NEXT: @compute @workgroup_size(64)
 // CHECK-NEXT: fn k_scale(@builtin(workgroup_id) group: vec3<u32>,
 // CHECK: let begin = group.x * 64u + thread;
 // CHECK: for (var [[G:g[0-9]+]]: u32 = begin; [[G]] < zyx_args[0].x; [[G]] += stride) {
-// CHECK: let [[X:v[0-9]+]]: f32 = scale_b0[{{.*}}];
+// CHECK: let [[X:v[0-9]+]]: f32 = b0_scale[{{.*}}];
 // CHECK: let {{.*}}: f32 = ([[X]] * 0x1.99999ap-4f);
 // CHECK: let [[L:v[0-9]+]]: bool = !({{.*}} >= zyx_f32(0x7f800000u));
 // CHECK: let [[I:v[0-9]+]]: u32 = u32([[L]]);
-// CHECK: scale_b1[{{.*}}] = [[I]];
+// CHECK: b1_scale[{{.*}}] = [[I]];
 // CHECK-NOT: Barrier
 kernel.func @scale(%x: !f32, %y: !i32) attributes {form = #kernel.form<lowered>} {
   %tenth = arith.constant 0.1 : f32
@@ -85,13 +85,13 @@ kernel.func @never(%x: !f32) attributes {form = #kernel.form<lowered>} {
 }
 
 // A program is a workgroup: what it shares is declared in front of the kernel. The next program waits for this one's readers.
-// CHECK: var<workgroup> meet_[[P:p[0-9]+]]: array<f32, 128>;
+// CHECK: var<workgroup> [[P:p[0-9]+]]_meet: array<f32, 128>;
 // CHECK: @compute @workgroup_size(128)
 // CHECK-NEXT: fn k_meet(
 // CHECK: let begin = group.x;
-// CHECK: meet_[[P]][{{v[0-9]+}}] = {{v[0-9]+}};
+// CHECK: [[P]]_meet[{{v[0-9]+}}] = {{v[0-9]+}};
 // CHECK-NEXT: workgroupBarrier();
-// CHECK: let {{.*}}: f32 = meet_[[P]][
+// CHECK: let {{.*}}: f32 = [[P]]_meet[
 // CHECK: workgroupBarrier();
 // CHECK-NEXT: }
 kernel.func @meet(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
@@ -123,5 +123,16 @@ kernel.func @back(%x: !f32) attributes {form = #kernel.form<lowered>, threads = 
   kernel.barrier workgroup
   %r = arith.subi %c63, %t : index
   kernel.store %v, %xs[%r] : f32, !kernel.view<64xf32, global>
+  kernel.return
+}
+
+// No name begins with two underscores, and none of a kernel is another's buffer.
+// CHECK: var<storage, read_write> b0___meet: array<f32>;
+// CHECK: fn k___meet(
+kernel.func @__meet(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.store %one, %xs[%c0] : f32, !kernel.view<1000xf32, global>
   kernel.return
 }

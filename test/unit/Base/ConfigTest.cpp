@@ -265,7 +265,7 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
 "hip": {"device_ids": [0]},
 "opencl": {"platform_ids": []},
 "vulkan": {"device_ids": null},
-"wgpu": {"enabled": true},
+"wgpu": {"enabled": false},
 "tenstorrent": {"device_ids": [0]}
 })",
                             "config.json");
@@ -276,7 +276,8 @@ TEST(ConfigTest, TakesTheFileOfTheRustZyx) {
   // "cuda" is the first card.
   EXPECT_TRUE(config.isEnabled("cuda") && config.isEnabled("cuda:0") && config.isEnabled("cuda:2"));
   EXPECT_FALSE(config.isEnabled("cuda:1"));
-  EXPECT_THAT(loaded->warnings, testing::SizeIs(11));
+  EXPECT_FALSE(config.isEnabled("webgpu"));
+  EXPECT_THAT(loaded->warnings, testing::SizeIs(10));
   EXPECT_THAT(loaded->warnings,
               testing::IsSupersetOf(
                   {"config.json:2: key 'autotune': 'n_launches' is not applicable: schedules are listed and measured, "

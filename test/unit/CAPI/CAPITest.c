@@ -54,7 +54,7 @@ static void testErrors(void) {
   FAILS(zyx_device_create(NULL, NULL, &device), ZYX_INVALID_ARGUMENT, "the argument 'name' is NULL");
   CHECK(device == NULL);
   FAILS(zyx_device_create("npu", NULL, &device), ZYX_NOT_FOUND, "no device 'npu'");
-  FAILS(zyx_device_create("webgpu", NULL, &device), ZYX_UNSUPPORTED, "no WebGPU device");
+  FAILS(zyx_device_create("tenstorrent", NULL, &device), ZYX_UNSUPPORTED, "no Tenstorrent device");
   memset(&options, 0, sizeof(options));
   FAILS(zyx_device_create("cpu", &options, &device), ZYX_INVALID_ARGUMENT, "struct_size of 'options' is 0, less than");
 }

@@ -11,11 +11,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
 #include <iterator>
+#include <link.h>
 #include <memory>
+#include <unistd.h>
 #include <vector>
 
 using namespace zyx;
@@ -101,6 +104,23 @@ Result<std::string> loadLocked(const std::string &path) {
   return keep(reinterpret_cast<const zyx_backend_v1 *(*)()>(symbol)(), what, path);
 }
 
+/// The folder of the library that this code is in, or of the program.
+std::string ownFolder() {
+  Dl_info found;
+  link_map *map = nullptr;
+  std::string path;
+  if (::dladdr1(reinterpret_cast<const void *>(&loadLocked), &found, reinterpret_cast<void **>(&map),
+                RTLD_DL_LINKMAP) != 0 &&
+      map)
+    path = map->l_name;
+  if (!path.starts_with('/')) {
+    char program[PATH_MAX];
+    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof(program));
+    path.assign(program, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  }
+  return path.substr(0, path.rfind('/') + 1);
+}
+
 void loadOrRefuse(const std::string &path) {
   for (const DeviceListing &one : registry().refused)
     if (one.name == path)
@@ -170,6 +190,19 @@ Result<std::string> runtime::registerBackend(const zyx_backend_v1 &table) {
   const ProcessMutex::Guard lock(mutex);
   ZYX_RETURN_IF_ERROR(lock.check());
   return keep(&table, "the backend of the program", "");
+}
+
+void runtime::loadBundled(std::string_view family, const char *library) {
+  const ProcessMutex::Guard lock(mutex);
+  if (!lock)
+    return;
+  loadNamed();
+  if (findFamily(family))
+    return;
+  const std::string folder = ownFolder();
+  for (const char *beside : {"", "../lib/"})
+    if (const std::string path = textOf({folder, beside, library}); ::access(path.c_str(), R_OK) == 0)
+      return loadOrRefuse(path);
 }
 
 const Plugin *runtime::findPlugin(std::string_view deviceName) {

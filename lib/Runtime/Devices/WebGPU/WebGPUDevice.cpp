@@ -1,0 +1,529 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// A panic of wgpu-native ends the process, and it panics where something invalid is submitted. So each call that makes
+// an object is between error scopes, what is encoded is checked before, and behind a failure nothing is submitted.
+//===----------------------------------------------------------------------===//
+#include "WebGPUDevice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+namespace zyx::webgpu {
+namespace {
+
+/// Threads of a workgroup, where each computes programs by itself: as the text says.
+constexpr uint32_t threadsOfGroup = 64;
+/// Sets of buffers that are kept.
+constexpr size_t mostBindGroups = 4096;
+/// Allocations lie at multiples of this, and so do their numbers.
+constexpr uint64_t allocationAlignment = 256;
+
+constexpr const char *fillText = R"(@group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
+@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+@compute @workgroup_size(64)
+fn k_fill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
+    words[zyx_args[1].x + i] = select(zyx_args[0].z, zyx_args[0].w, (i & 1u) != 0u);
+  }
+}
+)";
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Life
+//===----------------------------------------------------------------------===//
+
+template <typename Body> Failure OpenDevice::scoped(const std::string &what, Body body) {
+  constexpr uint32_t filters[] = {filterOutOfMemory, filterValidation};
+  for (uint32_t filter : filters)
+    driver.pushScope(device, filter);
+  const bool isMade = body();
+  Failure failure;
+  for (size_t i = 0; i < std::size(filters); ++i)
+    popScope(failure);
+  if (!failure && !isMade)
+    failure = {ZYX_INTERNAL, "nothing was made"};
+  if (failure)
+    failure.text = "cannot " + what + ": " + failure.text;
+  return failure;
+}
+
+Failure OpenDevice::open() {
+  struct Given {
+    DeviceHandle device = nullptr;
+    std::string text;
+    bool isDone = false;
+  } given;
+  DeviceInfo info = {};
+  info.limits = &limits;
+  info.lost.callback =
+      reinterpret_cast<void (*)()>(+[](const DeviceHandle *, uint32_t reason, Text text, void *self, void *) {
+        if (reason != lostDestroyed)
+          static_cast<OpenDevice *>(self)->lose("the device is lost: " + text.str());
+      });
+  info.lost.first = this;
+  info.uncaptured = {nullptr,
+                     +[](const DeviceHandle *, uint32_t, Text text, void *self, void *) {
+                       static_cast<OpenDevice *>(self)->lose(text.str());
+                     },
+                     this, nullptr};
+  CallbackInfo callback;
+  callback.callback =
+      reinterpret_cast<void (*)()>(+[](uint32_t status, DeviceHandle device, Text text, void *into, void *) {
+        *static_cast<Given *>(into) = {status == statusSuccess ? device : nullptr, text.str(), true};
+      });
+  callback.first = &given;
+  (void)driver.requestDevice(found->adapter, &info, callback);
+  while (!given.isDone)
+    driver.processEvents(driver.instance);
+  device = given.device;
+  if (!device)
+    return {ZYX_INTERNAL, std::string(found->identity) + " gives no device: " + given.text};
+  queue = driver.getQueue(device);
+  if (Failure failure = makeBuffer(usageUniform | usageCopyTarget, sizeof(argumentValues), arguments))
+    return failure;
+  LayoutEntry entry = {};
+  entry.visibility = stageCompute;
+  entry.buffer.type = bindUniform;
+  entry.buffer.isDynamic = 1;
+  entry.buffer.leastBytes = argumentBytes;
+  if (Failure failure = make("lay out arguments", driver.createLayout, driver.layoutRelease, {nullptr, {}, 1, &entry},
+                             argumentLayout))
+    return failure;
+  BindGroupEntry bound = {};
+  bound.buffer = arguments;
+  bound.size = argumentBytes;
+  if (Failure failure = make("bind arguments", driver.createBindGroup, driver.bindGroupRelease,
+                             {nullptr, {}, argumentLayout, 1, &bound}, argumentGroup))
+    return failure;
+  if (Failure failure = load("wgsl", fillText, std::strlen(fillText), &fillModule))
+    return failure;
+  fillKernel.name = "fill";
+  fillKernel.numBuffers = 1;
+  return makeKernel(objectOf<LoadedModule>(fillModule).shader, fillKernel, "k_fill");
+}
+
+OpenDevice::~OpenDevice() {
+  if (!device)
+    return;
+  const std::lock_guard lock(mutex);
+  if (!isLost())
+    (void)synchronize();
+  endPass();
+  if (current)
+    driver.encoderRelease(current);
+  release(fillKernel);
+  if (fillModule)
+    unload(&objectOf<LoadedModule>(fillModule));
+  if (argumentGroup)
+    driver.bindGroupRelease(argumentGroup);
+  if (argumentLayout)
+    driver.layoutRelease(argumentLayout);
+  for (Buffer buffer : {arguments, reader, between})
+    if (buffer)
+      driver.bufferRelease(buffer);
+  for (const auto &[handle, memory] : memories)
+    if (memory.buffer)
+      driver.bufferRelease(memory.buffer);
+  driver.queueRelease(queue);
+  driver.deviceRelease(device);
+}
+
+void OpenDevice::popScope(Failure &failure) {
+  struct Popped {
+    uint32_t type = 0;
+    std::string text;
+    bool isDone = false;
+  } popped;
+  CallbackInfo callback;
+  callback.callback = reinterpret_cast<void (*)()>(+[](uint32_t, uint32_t type, Text text, void *into, void *) {
+    *static_cast<Popped *>(into) = {type, text.str(), true};
+  });
+  callback.first = &popped;
+  (void)driver.popScope(device, callback);
+  while (!popped.isDone)
+    driver.processEvents(driver.instance);
+  if (popped.type > errorNone && !failure)
+    failure = {popped.type == errorOutOfMemory ? ZYX_OUT_OF_MEMORY : ZYX_INTERNAL, popped.text};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Failure OpenDevice::makeBuffer(Flags usage, uint64_t bytes, Buffer &buffer) {
+  const BufferInfo info = {nullptr, {}, usage, bytes, 0};
+  return make("allocate " + std::to_string(bytes) + " bytes", driver.createBuffer, driver.bufferRelease, info, buffer);
+}
+
+Failure OpenDevice::allocate(uint64_t bytes, uint64_t *handle) {
+  if (Failure failure = checkLost())
+    return failure;
+  const uint64_t most = std::min(limits.storageBytes, limits.bufferBytes);
+  const uint64_t rounded = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
+  // Of a larger one a kernel would see the beginning, and lose what it writes behind it.
+  if (rounded > most)
+    return refuse("a kernel of WebGPU reaches " + std::to_string(most) + " bytes of a buffer here, and " +
+                  std::to_string(bytes) + " are asked for");
+  const auto at = memories.emplace(nextHandle, Memory{nullptr, rounded}).first;
+  Failure failure = makeBuffer(usageStorage | usageCopySource | usageCopyTarget, rounded, at->second.buffer);
+  if (failure) {
+    memories.erase(at);
+    return failure;
+  }
+  *handle = nextHandle;
+  nextHandle += rounded;
+  return {};
+}
+
+Failure OpenDevice::free(uint64_t handle) {
+  const auto at = memories.find(handle);
+  if (at == memories.end())
+    return {ZYX_INTERNAL, "no memory has this handle"};
+  for (auto each = bindGroups.begin(); each != bindGroups.end();)
+    if (std::find(each->first.begin(), each->first.end(), handle) != each->first.end()) {
+      driver.bindGroupRelease(each->second);
+      each = bindGroups.erase(each);
+    } else {
+      ++each;
+    }
+  // The driver keeps it for commands that are not over, and for those that were not handed over.
+  driver.bufferRelease(at->second.buffer);
+  memories.erase(at);
+  return {};
+}
+
+Failure OpenDevice::place(zyx_backend_memory at, uint64_t bytes, Memory &memory) const {
+  const auto known = memories.find(at.handle);
+  if (known == memories.end() || at.offset > known->second.bytes || bytes > known->second.bytes - at.offset)
+    return {ZYX_INTERNAL, "a place is outside of all memory"};
+  if (at.offset % 4 != 0 || bytes % 4 != 0)
+    return refuse("WebGPU copies whole words of 4 bytes, and " + std::to_string(bytes) + " bytes from " +
+                  std::to_string(at.offset) + " on are none");
+  memory = known->second;
+  return {};
+}
+
+Failure OpenDevice::upload(zyx_backend_memory to, const void *from, uint64_t bytes) {
+  Memory memory;
+  if (Failure failure = place(to, bytes, memory))
+    return failure;
+  // Written before what is encoded and not handed over yet.
+  if (Failure failure = flush())
+    return failure;
+  driver.write(queue, memory.buffer, to.offset, from, bytes);
+  return checkLost();
+}
+
+Failure OpenDevice::staged(Buffer &buffer, uint64_t &size, uint64_t bytes, Flags usage) {
+  if (size >= bytes)
+    return {};
+  if (buffer)
+    driver.bufferRelease(std::exchange(buffer, nullptr));
+  size = 0;
+  if (Failure failure = makeBuffer(usage, bytes, buffer))
+    return failure;
+  size = bytes;
+  return {};
+}
+
+Failure OpenDevice::download(void *to, zyx_backend_memory from, uint64_t bytes) {
+  Memory memory;
+  if (Failure failure = place(from, bytes, memory))
+    return failure;
+  if (Failure failure = staged(reader, readerBytes, bytes, usageMapRead | usageCopyTarget))
+    return failure;
+  endPass();
+  driver.copy(encoder(), memory.buffer, from.offset, reader, 0, bytes);
+  if (Failure failure = flush())
+    return failure;
+  struct Mapped {
+    uint32_t status = 0;
+    std::string text;
+  } mapped;
+  CallbackInfo callback;
+  callback.callback = reinterpret_cast<void (*)()>(
+      +[](uint32_t status, Text text, void *into, void *) { *static_cast<Mapped *>(into) = {status, text.str()}; });
+  callback.first = &mapped;
+  (void)driver.bufferMap(reader, mapRead, 0, bytes, callback);
+  while (mapped.status == 0 && !isLost())
+    (void)driver.poll(device, 1, nullptr);
+  if (mapped.status != statusSuccess)
+    lose(mapped.text);
+  if (Failure failure = checkLost())
+    return failure;
+  std::memcpy(to, driver.bufferMapped(reader, 0, bytes), bytes);
+  driver.bufferUnmap(reader);
+  return checkLost();
+}
+
+Failure OpenDevice::copy(zyx_backend_memory to, zyx_backend_memory from, uint64_t bytes) {
+  Memory source, target;
+  if (Failure failure = place(from, bytes, source))
+    return failure;
+  if (Failure failure = place(to, bytes, target))
+    return failure;
+  if (Failure failure = checkLost())
+    return failure;
+  // No copy is within one buffer.
+  const bool isWithin = source.buffer == target.buffer;
+  if (isWithin)
+    if (Failure failure = staged(between, betweenBytes, bytes, usageCopySource | usageCopyTarget))
+      return failure;
+  endPass();
+  driver.copy(encoder(), source.buffer, from.offset, isWithin ? between : target.buffer, isWithin ? 0 : to.offset,
+              bytes);
+  if (isWithin)
+    driver.copy(encoder(), between, 0, target.buffer, to.offset, bytes);
+  return {};
+}
+
+Failure OpenDevice::fill(zyx_backend_memory to, uint64_t bytes, uint64_t pattern, uint32_t patternBytes) {
+  Memory memory;
+  if (Failure failure = place(to, bytes, memory))
+    return failure;
+  for (uint32_t width = patternBytes; width < 8; width *= 2) {
+    pattern &= (uint64_t(1) << 8 * width) - 1;
+    pattern |= pattern << 8 * width;
+  }
+  if (pattern == 0) {
+    if (Failure failure = checkLost())
+      return failure;
+    endPass();
+    driver.clear(encoder(), memory.buffer, to.offset, bytes);
+    return {};
+  }
+  // A buffer is bound from its beginning, and filled from any word.
+  const uint32_t words[] = {static_cast<uint32_t>(bytes / 4), 0, static_cast<uint32_t>(pattern),
+                            static_cast<uint32_t>(pattern >> 32), static_cast<uint32_t>(to.offset / 4)};
+  to.offset = 0;
+  const uint64_t groups = (bytes / 4 + threadsOfGroup - 1) / threadsOfGroup;
+  return dispatch(fillKernel, &to, words, std::size(words), groups);
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+Failure OpenDevice::load(const char *format, const void *code, size_t size, uint64_t *module) {
+  if (std::string_view(format) != "wgsl")
+    return refuse("code of format '" + std::string(format) + "' is not known to a device of WebGPU");
+  SourceWGSL source = {{nullptr, sTypeWGSL}, {static_cast<const char *>(code), size}};
+  auto made = std::make_unique<LoadedModule>();
+  Failure failure =
+      make("compile kernels", driver.createShader, driver.shaderRelease, {&source.chain, {}}, made->shader);
+  if (!failure)
+    *module = reinterpret_cast<uint64_t>(made.release());
+  return failure;
+}
+
+void OpenDevice::release(LoadedKernel &kernel) {
+  if (kernel.pipeline)
+    driver.pipelineRelease(kernel.pipeline);
+  if (kernel.layout)
+    driver.layoutRelease(kernel.layout);
+}
+
+void OpenDevice::unload(LoadedModule *module) {
+  const std::unique_ptr<LoadedModule> owned(module);
+  // Their layouts, by which they are found, may be another kernel's next.
+  forgetBindGroups();
+  for (const std::unique_ptr<LoadedKernel> &kernel : owned->kernels)
+    release(*kernel);
+  driver.shaderRelease(owned->shader);
+}
+
+Failure OpenDevice::makeKernel(ShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
+  std::vector<LayoutEntry> entries(kernel.numBuffers);
+  for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
+    entries[i].binding = i;
+    entries[i].visibility = stageCompute;
+    entries[i].buffer.type = bindStorage;
+  }
+  const std::string what = "lay out kernel " + kernel.name;
+  if (Failure failure = make(what, driver.createLayout, driver.layoutRelease,
+                             {nullptr, {}, entries.size(), entries.data()}, kernel.layout))
+    return failure;
+  const BindGroupLayout layouts[] = {kernel.layout, argumentLayout};
+  PipelineLayout whole = nullptr;
+  Failure failure =
+      make(what, driver.createPipelineLayout, driver.pipelineLayoutRelease, {nullptr, {}, 2, layouts, 0}, whole);
+  if (!failure)
+    failure = make("compile kernel " + kernel.name, driver.createPipeline, driver.pipelineRelease,
+                   {nullptr, {}, whole, nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}, kernel.pipeline);
+  if (whole)
+    driver.pipelineLayoutRelease(whole);
+  return failure;
+}
+
+Failure OpenDevice::find(uint64_t module, const zyx_backend_kernel_v1 *what, uint64_t *kernel) {
+  const std::string name = what->name;
+  if (what->num_buffers > limits.storageBuffers)
+    return refuse("kernel " + name + " has " + std::to_string(what->num_buffers) + " buffers, and the device binds " +
+                  std::to_string(limits.storageBuffers));
+  if (what->num_scalars > argumentWords - 2)
+    return refuse("kernel " + name + " has " + std::to_string(what->num_scalars) + " scalars, and there is room for " +
+                  std::to_string(argumentWords - 2));
+  if (what->group_threads > limits.groupThreads || what->shared_bytes > limits.sharedBytes)
+    return refuse("kernel " + name + " has workgroups of " + std::to_string(what->group_threads) + " threads and " +
+                  std::to_string(what->shared_bytes) + " bytes of shared memory, and the device has " +
+                  std::to_string(limits.groupThreads) + " and " + std::to_string(limits.sharedBytes));
+  auto &owner = objectOf<LoadedModule>(module);
+  LoadedKernel &made = *owner.kernels.emplace_back(std::make_unique<LoadedKernel>());
+  made.name = name;
+  made.numBuffers = what->num_buffers;
+  made.numScalars = what->num_scalars;
+  made.isByGroup = what->group_threads != 0;
+  *kernel = reinterpret_cast<uint64_t>(&made);
+  return makeKernel(owner.shader, made, "k_" + std::string(what->symbol));
+}
+
+//===----------------------------------------------------------------------===//
+// Launches and order
+//===----------------------------------------------------------------------===//
+
+void OpenDevice::endPass() {
+  if (!pass)
+    return;
+  driver.endPass(pass);
+  driver.passRelease(std::exchange(pass, nullptr));
+}
+
+Failure OpenDevice::flush() {
+  if (Failure failure = checkLost())
+    return failure;
+  if (!current)
+    return {};
+  endPass();
+  if (launches != 0)
+    driver.write(queue, arguments, 0, argumentValues, size_t(launches) * argumentBytes);
+  launches = 0;
+  CommandBuffer commands = nullptr;
+  const Failure failure = scoped("hand over commands", [&] {
+    commands = driver.finish(current, nullptr);
+    return commands != nullptr;
+  });
+  driver.encoderRelease(std::exchange(current, nullptr));
+  if (failure)
+    lose(failure.text);
+  // Submitting what is invalid would end the process, and other arguments than are meant are none.
+  if (!isLost()) {
+    submission = driver.submit(queue, 1, &commands);
+    hasSubmitted = true;
+  }
+  if (commands)
+    driver.commandBufferRelease(commands);
+  return checkLost();
+}
+
+Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, BindGroup &group) {
+  std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout)};
+  for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
+    key.push_back(buffers[i].handle);
+    key.push_back(buffers[i].offset);
+  }
+  if (const auto known = bindGroups.find(key); known != bindGroups.end()) {
+    group = known->second;
+    return {};
+  }
+  std::vector<BindGroupEntry> entries(kernel.numBuffers);
+  for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
+    Memory memory;
+    if (Failure failure = place(buffers[i], 4, memory))
+      return failure;
+    if (buffers[i].offset % limits.storageAlignment != 0)
+      return refuse("kernel " + kernel.name + " gets a buffer from byte " + std::to_string(buffers[i].offset) +
+                    " on; the device binds from multiples of " + std::to_string(limits.storageAlignment));
+    entries[i].binding = i;
+    entries[i].buffer = memory.buffer;
+    entries[i].offset = buffers[i].offset;
+    entries[i].size = memory.bytes - buffers[i].offset;
+  }
+  if (bindGroups.size() >= mostBindGroups)
+    forgetBindGroups();
+  const auto at = bindGroups.emplace(std::move(key), nullptr).first;
+  Failure failure = make("bind the buffers of kernel " + kernel.name, driver.createBindGroup, driver.bindGroupRelease,
+                         {nullptr, {}, kernel.layout, entries.size(), entries.data()}, at->second);
+  if (failure)
+    bindGroups.erase(at);
+  else
+    group = at->second;
+  return failure;
+}
+
+Failure OpenDevice::dispatch(const LoadedKernel &kernel, const zyx_backend_memory *buffers, const uint32_t *values,
+                             size_t numValues, uint64_t groups) {
+  if (Failure failure = checkLost())
+    return failure;
+  BindGroup group = nullptr;
+  if (Failure failure = bind(kernel, buffers, group))
+    return failure;
+  if (launches == launchesOfSubmission)
+    if (Failure failure = flush())
+      return failure;
+  const uint32_t offset = launches * argumentBytes;
+  std::copy_n(values, numValues, argumentValues + size_t(launches++) * argumentWords);
+  if (!pass)
+    pass = driver.beginPass(encoder(), nullptr);
+  driver.setPipeline(pass, kernel.pipeline);
+  driver.setBindGroup(pass, 0, group, 0, nullptr);
+  driver.setBindGroup(pass, 1, argumentGroup, 1, &offset);
+  driver.dispatch(pass, static_cast<uint32_t>(std::min<uint64_t>(groups, limits.groups)), 1, 1);
+  return {};
+}
+
+Failure OpenDevice::launch(const zyx_backend_launch_v1 *launch) {
+  const LoadedKernel &kernel = objectOf<LoadedKernel>(launch->kernel);
+  if (launch->programs == 0)
+    return {};
+  // Threads add to the number of a program until it is as large.
+  if (launch->programs > uint64_t(1) << 31)
+    return refuse("kernel " + kernel.name + " has " + std::to_string(launch->programs) +
+                  " programs, more than numbers of 32 bits count");
+  std::vector<zyx_backend_memory> buffers;
+  uint32_t values[argumentWords] = {static_cast<uint32_t>(launch->programs), 0};
+  for (uint32_t i = 0; i < kernel.numBuffers; ++i)
+    buffers.push_back(launch->arguments[i].memory);
+  for (uint32_t i = 0; i < kernel.numScalars; ++i) {
+    const auto value = static_cast<int64_t>(launch->arguments[kernel.numBuffers + i].value);
+    if (value != static_cast<int32_t>(value))
+      return refuse("kernel " + kernel.name + " gets the number " + std::to_string(value) +
+                    ", which has more than 32 bits");
+    values[2 + i] = static_cast<uint32_t>(value);
+  }
+  uint64_t groups = launch->groups;
+  if (!kernel.isByGroup)
+    groups = (uint64_t(launch->groups) * launch->threads + threadsOfGroup - 1) / threadsOfGroup;
+  return dispatch(kernel, buffers.data(), values, 2 + kernel.numScalars, groups);
+}
+
+Failure OpenDevice::waitFor(uint64_t awaited) {
+  // Others hand over meanwhile.
+  mutex.unlock();
+  (void)driver.poll(device, 1, &awaited);
+  mutex.lock();
+  return checkLost();
+}
+
+Failure OpenDevice::record(uint64_t event) {
+  if (Failure failure = flush())
+    return failure;
+  auto &recorded = objectOf<RecordedEvent>(event);
+  recorded.submission = submission;
+  recorded.wasRecorded = hasSubmitted;
+  if (!recorded.isTimed)
+    return {};
+  // The host's clock, behind all that comes before: events are timed where a run is profiled.
+  const Failure failure = synchronizeEvent(event);
+  recorded.reached =
+      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+  return failure;
+}
+
+} // namespace zyx::webgpu

@@ -1,0 +1,227 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// The plug-in on a library that is ours: what is told of its adapters, what is refused, and how calls fail. Kernels are
+// executed by a real library in the conformance suite.
+//===----------------------------------------------------------------------===//
+#include "../../fake-webgpu/FakeWebGPU.h"
+#include "CudaTest.h"
+
+#include "zyx/Runtime/Plugin.h"
+
+using namespace zyx;
+using namespace zyx::artifact;
+using namespace zyx::runtime;
+using test::count;
+using testing::HasSubstr;
+
+namespace {
+
+class WebGPUDeviceTest : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("ZYX_WEBGPU_DRIVER", ZYX_FAKE_WEBGPU, 1);
+    void *library = dlopen(ZYX_FAKE_WEBGPU, RTLD_NOW);
+    ASSERT_TRUE(library) << dlerror();
+    fake = reinterpret_cast<FakeWebGPU *(*)()>(dlsym(library, "zyxFakeWebGPU"))();
+    *fake = {};
+    const auto name = loadBackend(ZYX_WEBGPU);
+    ASSERT_TRUE(name) << name.status().toString();
+    ASSERT_EQ(*name, "webgpu");
+  }
+  void TearDown() override {
+    unsetenv("ZYX_WEBGPU_DRIVER");
+    unsetenv("ZYX_WEBGPU_POWER_PREFERENCE");
+  }
+
+  static Artifact sample(std::string_view text = "increment") {
+    Artifact artifact = test::sampleForCuda();
+    artifact.target = "webgpu";
+    artifact.cpuFeatures.clear();
+    const auto bytes = std::as_bytes(std::span(text));
+    artifact.code = {{"wgsl", {bytes.begin(), bytes.end()}}};
+    return artifact;
+  }
+  /// Opens, loads, runs and compares.
+  static Status tryAll(const Artifact &artifact = sample()) {
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, createDevice("webgpu"));
+    ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(device, artifact));
+    ZYX_RETURN_IF_ERROR(test::runSample(*executor));
+    return executor->profile().status();
+  }
+  void expectNothingLeft() const {
+    EXPECT_EQ(fake->devices, 0);
+    EXPECT_EQ(fake->buffers, 0);
+    EXPECT_EQ(fake->shaders, 0);
+    EXPECT_EQ(fake->layouts, 0);
+    EXPECT_EQ(fake->pipelines, 0);
+    EXPECT_EQ(fake->bindGroups, 0);
+    EXPECT_EQ(fake->encoders, 0);
+    EXPECT_EQ(fake->commandBuffers, 0);
+    EXPECT_EQ(fake->panics, 0);
+    // Those that were listed last.
+    EXPECT_LE(fake->heldAdapters, 3);
+  }
+  static std::vector<DeviceListing> listed() {
+    std::vector<DeviceListing> all = listDevices();
+    std::erase_if(all, [](const DeviceListing &one) { return !one.name.starts_with("webgpu"); });
+    return all;
+  }
+
+  FakeWebGPU *fake = nullptr;
+};
+
+TEST_F(WebGPUDeviceTest, RunsAndGivesBack) {
+  for (int run = 0; run < 2; ++run) {
+    const Status status = tryAll();
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    EXPECT_GT(fake->dispatches, 0);
+    expectNothingLeft();
+  }
+}
+
+TEST_F(WebGPUDeviceTest, TellsWhatTheAdaptersAre) {
+  const auto identities = [] {
+    std::vector<std::string> all;
+    for (const DeviceListing &one : listed())
+      all.push_back(one.facts.identity);
+    return all;
+  };
+  const std::string processor = "Processor, driver 7, wgpu-native 29, a processor",
+                    card = "Card, driver 7, wgpu-native 29", laptop = "Laptop, driver 7, wgpu-native 29";
+  EXPECT_THAT(identities(), testing::ElementsAre(card, laptop, processor));
+  setenv("ZYX_WEBGPU_POWER_PREFERENCE", "low-power", 1);
+  EXPECT_THAT(identities(), testing::ElementsAre(laptop, card, processor));
+  EXPECT_EQ(listed()[2].name, "webgpu:2");
+  auto device = createDevice("webgpu:2");
+  ASSERT_TRUE(device) << device.status().toString();
+  const DeviceFacts facts = (*device)->facts();
+  EXPECT_EQ(facts.target, "webgpu");
+  EXPECT_EQ(facts.identity, processor);
+  EXPECT_EQ(facts.workgroupThreads, 256u);
+  EXPECT_EQ(facts.sharedBytes, 16384u);
+  // Nobody gets it without having asked for it.
+  EXPECT_EQ(facts.flops(), 0);
+}
+
+TEST_F(WebGPUDeviceTest, SaysWhyThereIsNone) {
+  EXPECT_EQ(createDevice("webgpu:3").status().message(), "there is no device 'webgpu:3': backend 'webgpu' has 3");
+  const std::string none = "no driver of Vulkan, Metal or DX12 has an adapter for WebGPU";
+  fake->backend = 1;
+  EXPECT_EQ(createDevice("webgpu").status().message(), none);
+  *fake = {.adapters = 0};
+  EXPECT_EQ(createDevice("webgpu").status().message(), none);
+  ASSERT_EQ(listed().size(), 1u);
+  EXPECT_FALSE(listed()[0].present);
+  EXPECT_EQ(listed()[0].description, none);
+  *fake = {.storageAlignment = 256};
+  EXPECT_EQ(
+      createDevice("webgpu").status().message(),
+      "Card, driver 7, wgpu-native 29 binds buffers from multiples of 256 bytes; zyx has them at multiples of 64");
+  setenv("ZYX_WEBGPU_DRIVER", "/none/libwgpu_native.so", 1);
+  EXPECT_THAT(createDevice("webgpu").status().message(),
+              HasSubstr("the library of WebGPU cannot be opened (ZYX_WEBGPU_DRIVER names wgpu-native): /none/"));
+  setenv("ZYX_WEBGPU_DRIVER", ZYX_FAKE_CUDA, 1);
+  EXPECT_THAT(listed()[0].description, HasSubstr("is not wgpu-native: it lacks wgpuGetVersion"));
+}
+
+// Of a name of its own: a library that could be opened stays open.
+TEST_F(WebGPUDeviceTest, RefusesLibraries) {
+  const std::string file = ZYX_FAKE_WEBGPU, folder = file.substr(0, file.rfind('/'));
+  setenv("ZYX_WEBGPU_DRIVER", (folder + "/." + file.substr(file.rfind('/'))).c_str(), 1);
+  fake->version = 28;
+  EXPECT_THAT(createDevice("webgpu").status().message(), HasSubstr("is wgpu-native 28, and this zyx calls version 29"));
+  *fake = {.hasInstance = false};
+  EXPECT_EQ(createDevice("webgpu").status().message(), "wgpu-native gives no instance");
+  *fake = {};
+  EXPECT_TRUE(createDevice("webgpu"));
+}
+
+TEST_F(WebGPUDeviceTest, RefusesCode) {
+  auto device = createDevice("webgpu");
+  ASSERT_TRUE(device) << device.status().toString();
+  const auto refusal = [&](auto change) {
+    Artifact artifact = sample();
+    change(artifact);
+    return Executor::create(*device, artifact).status().message();
+  };
+  EXPECT_EQ(refusal([](Artifact &a) { a.target = "cuda"; }),
+            "code for 'cuda' does not run on device 'webgpu', which takes code for 'webgpu'");
+  EXPECT_THAT(refusal([](Artifact &a) { a.code[0].format = "ptx"; }),
+              HasSubstr("code of format 'ptx' is not known to a device of WebGPU"));
+  EXPECT_THAT(refusal([](Artifact &a) { a = sample("wrong"); }),
+              HasSubstr("cannot compile kernels: 1:1: error: that is wrong"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].symbol = "decrement"; }),
+              HasSubstr("cannot compile kernel plus: there is no entry point k_decrement"));
+  EXPECT_THAT(
+      refusal([](Artifact &a) { a.kernels[0].groupThreads = 512; }),
+      HasSubstr("kernel plus has workgroups of 512 threads and 0 bytes of shared memory, and the device has 256 "
+                "and 16384"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].groupThreads = 64, a.kernels[0].sharedBytes = 40000; }),
+              HasSubstr("kernel plus has workgroups of 64 threads and 40000 bytes of shared memory"));
+  EXPECT_THAT(runtime::Buffer::allocate((*device)->pool(), 2 << 20).status().message(),
+              HasSubstr("a kernel of WebGPU reaches 1048576 bytes of a buffer here, and 2097152 are asked for"));
+  device->reset();
+  *fake = {.storageBuffers = 1};
+  EXPECT_THAT(tryAll().message(), HasSubstr("kernel plus has 2 buffers, and the device binds 1"));
+  expectNothingLeft();
+}
+
+TEST_F(WebGPUDeviceTest, RefusesLaunches) {
+  const auto refusal = [&](auto change) {
+    Artifact artifact = sample();
+    change(artifact);
+    return tryAll(artifact).message();
+  };
+  EXPECT_THAT(refusal([](Artifact &a) {
+                a.kernels[0].numScalars = 63;
+                for (Command &command : a.commands)
+                  if (auto *launch = std::get_if<Launch>(&command.action))
+                    launch->scalars.resize(63);
+              }),
+              HasSubstr("kernel plus has 63 scalars, and there is room for 62"));
+  EXPECT_THAT(refusal([](Artifact &a) {
+                a.kernels[0].numScalars = 1;
+                for (Command &command : a.commands)
+                  if (auto *launch = std::get_if<Launch>(&command.action))
+                    launch->scalars = {int64_t(1) << 31};
+              }),
+              HasSubstr("kernel plus gets the number 2147483648, which has more than 32 bits"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.commands[1] = {Launch{0, {{4, 4}, {1, 0}}, {count - 1, 1, 1}, {}}, {0}}; }),
+              HasSubstr("kernel plus gets a buffer from byte 68 on; the device binds from multiples of 64"));
+  EXPECT_THAT(
+      refusal([](Artifact &a) { a.commands[0] = {Launch{0, {{0, 0}, {4, 0}}, {1 << 11, 1 << 11, 1 << 11}, {}}, {}}; }),
+      HasSubstr("kernel plus has 8589934592 programs, more than numbers of 32 bits count"));
+  EXPECT_THAT(refusal([](Artifact &a) { a.commands[6] = {Copy{{0, 0}, {7, 0}, 3999}, {}}; }),
+              HasSubstr("WebGPU copies whole words of 4 bytes, and 3999 bytes from 0 on are none"));
+  expectNothingLeft();
+}
+
+TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
+  fake->failIn = "wgpuAdapterRequestDevice";
+  EXPECT_EQ(createDevice("webgpu").status().message(),
+            "Card, driver 7, wgpu-native 29 gives no device: limits are too high");
+  for (const char *call :
+       {"wgpuDeviceCreateBuffer", "wgpuDeviceCreateBindGroupLayout", "wgpuDeviceCreatePipelineLayout",
+        "wgpuDeviceCreateShaderModule", "wgpuDeviceCreateComputePipeline", "wgpuDeviceCreateBindGroup",
+        "wgpuCommandEncoderCopyBufferToBuffer", "wgpuComputePassEncoderDispatchWorkgroups", "wgpuCommandEncoderFinish",
+        "wgpuQueueWriteBuffer", "wgpuQueueSubmitForIndex", "wgpuBufferMapAsync", "wgpuDevicePoll"})
+    for (const uint32_t with : {2u, 3u, 0u})
+      for (int after = 1; after <= 4; ++after) {
+        *fake = {};
+        fake->failIn = call;
+        fake->failWith = with;
+        fake->after = after;
+        const Status status = tryAll();
+        // Memory of programs is asked for again.
+        const bool wasCalled =
+            fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3 && after > 1);
+        EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
+        if (wasCalled && with == 0)
+          EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
+        expectNothingLeft();
+      }
+}
+
+} // namespace
