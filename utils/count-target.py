@@ -54,7 +54,7 @@ TARGETS = {
         },
     },
     "vulkan": {
-        "most": 2330,
+        "most": 2310,
         "files": ["lib/Target/SPIRV/*", "include/zyx/Target/SPIRV/*", "lib/Runtime/Devices/Vulkan/*"],
         "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo vulkan\("]},
         "lines": {

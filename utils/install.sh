@@ -15,7 +15,7 @@ packages=(
   libgtest-dev libgmock-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev libzstd-dev
   patchelf xz-utils
   qemu-user g++-aarch64-linux-gnu
-  pocl-opencl-icd ocl-icd-libopencl1
+  pocl-opencl-icd ocl-icd-libopencl1 oclgrind
   libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 )
 wants_ptxas=yes wants_python=yes wants_webgpu=yes
