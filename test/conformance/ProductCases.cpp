@@ -202,6 +202,10 @@ void addProductCases(std::vector<Case> &cases) {
   for (const int64_t rows : {1, 5, 16, 21})
     for (const int64_t group : {32, 40})
       addByGroup(cases, rows, group, rows == 5 ? BF16 : F32);
+  // So many rows that factors are packed.
+  for (const int64_t group : {8, 32, 80})
+    addByGroup(cases, 50, group, F32);
+  addByGroup(cases, 100, 64, BF16);
   for (const DType dtype : {F32, F64, F16, BF16}) {
     addComputed(cases, dtype, 37, 75, 650);
     // Few sums of a long contraction.
