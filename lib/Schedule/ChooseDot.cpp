@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
 
+#include "zyx/Codegen/Cpu/Panels.h"
 #include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Target/Info/Fits.h"
 
@@ -27,6 +28,9 @@ namespace {
 constexpr int64_t enoughRows = 96;
 /// Rows up to which a right factor that lies along k is read so instead of being transposed.
 constexpr int64_t mostRowsAlongDepth = 36;
+/// Rows from which it is read as panels all the same, where these are made once for many runs: sums along k are added
+/// up by lanes, and what follows them is computed one by one.
+constexpr int64_t enoughRowsOfKept = 8;
 /// Longer pieces save little of what sums cost in memory, and leave room for fewer packed columns.
 constexpr int64_t mostDepth = 512;
 /// Pieces of a right factor that is not packed: panels of it stay in the first cache from one tile to the next.
@@ -327,8 +331,9 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   plan.rows = tile.rows;
   plan.columns = tile.vectors * lanes;
   // Both factors along k, and few rows: vectors along k, and no transposition.
+  const bool isKept = facts.rhsKept && !facts.rhsAlongColumns && m >= enoughRowsOfKept && n >= lanes;
   plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsWindow &&
-                    !facts.rhsGathered && m <= mostRowsAlongDepth && k >= 2 * lanes;
+                    !facts.rhsGathered && m <= mostRowsAlongDepth && k >= 2 * lanes && !isKept;
   if (plan.alongDepth)
     std::tie(plan.rows, plan.columns) = tileAlongDepth(m, n, facts.rhsComputed, target);
 
@@ -346,6 +351,12 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
     // A tile's rows of the left factor stay in the first cache while panels of the right one pass by.
     int64_t most = std::clamp(target.memory.l1Bytes / 2 / (plan.rows * bytes), lanes, mostDepth);
     plan.depth = share(k, llvm::divideCeil(k, most), lanes);
+    // Panels that are made before have pieces of one size.
+    if (isKept && m <= mostRowsAlongDepth && findEqualPiece(k, plan.depth, /*unit=*/1) == 0) {
+      DotFacts other = facts;
+      other.rhsKept = false;
+      return planWith(tile, packRhs, other, target);
+    }
   } else if (!plan.alongDepth && tilesAcross > 1) {
     // The right factor is read once, in the order in which it lies.
     plan.depth = std::min(k, std::clamp<int64_t>(2 * m, 16, mostDepthInPlace));
@@ -364,7 +375,7 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
     if ((a > 1 && (!facts.cutColumns || tilesAcross < a)) || (d > 1 && (!facts.cutRows || tilesDown < d)))
       continue;
     double width = share(n, a, plan.columns, lanes), height = share(m, d, plan.rows);
-    double cost = (width * height / 2 + packCyclesOf(facts, target) * width) / lanes + height / 2;
+    double cost = (width * height / 2 + (isKept ? 0 : packCyclesOf(facts, target) * width)) / lanes + height / 2;
     cost *= llvm::divideCeil(a * d, programs);
     if (least == 0 || cost <= least) {
       least = cost;

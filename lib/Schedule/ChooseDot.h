@@ -27,6 +27,8 @@ struct DotFacts {
   bool lhsConverted, rhsConverted;
   /// The factor is read through several blocks or with padding: not one by one.
   bool lhsWindow, rhsWindow;
+  /// Panels of the right factor are made once for many runs (PackWeights.cpp).
+  bool rhsKept;
   /// Bytes of such a factor that are neighbours in memory, of the left one along k, of the right one along n.
   int64_t lhsRunBytes, rhsRunBytes;
   /// An output has the type of the sums, and its rows lie along n: sums can wait there.

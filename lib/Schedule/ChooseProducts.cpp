@@ -9,6 +9,7 @@
 #include "ChooseDot.h"
 #include "ChooseShared.h"
 #include "Overlap.h"
+#include "RightFactor.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -120,6 +121,8 @@ private:
     DotFacts facts = describeDot(dot, draft.stores, axes);
     facts.cutRows = llvm::is_contained(parallel, m);
     facts.cutColumns = llvm::is_contained(parallel, n);
+    const std::optional<RightFactor> right = findRightFactor(dot, /*isNarrow=*/false);
+    facts.rhsKept = right && right->argument < draft.isFixed.size() && draft.isFixed[right->argument];
     SmallVector<Choice> choices;
     for (const auto &[plan, cost] : planDots(facts, target, most)) {
       for (Axis axis : parallel)

@@ -110,7 +110,8 @@ private:
 } // namespace
 
 SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target,
-                                                   unsigned most) {
+                                                   unsigned most, ArrayRef<bool> isFixed) {
   ScheduleDraft draft(func, axes, target);
+  draft.isFixed = isFixed;
   return Chooser(draft).choose(most);
 }

@@ -12,9 +12,10 @@
 namespace zyx::schedule {
 
 /// The schedules of a kernel for a target, the best one first, at most `most`. Gives the kernel the threads of that
-/// one.
+/// one. `isFixed` says of the first arguments which keep their values from run to run.
 llvm::SmallVector<Choice> chooseSchedules(kernel::FuncOp func, const kernel::Axes &axes,
-                                          const target::TargetInfo &target, unsigned most);
+                                          const target::TargetInfo &target, unsigned most,
+                                          llvm::ArrayRef<bool> isFixed = {});
 
 } // namespace zyx::schedule
 

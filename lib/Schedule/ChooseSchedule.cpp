@@ -8,6 +8,7 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Schedule/Weights.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -82,9 +83,7 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       return signalPassFailure();
     const llvm::StringMap<StringRef> measuredChoices = readMeasured(measured.getValue());
     const bool looksAtAll = list != 0 || !measuredChoices.empty();
-    zyx::schedule::Launches launches;
-    if (looksAtAll)
-      launches = zyx::schedule::collectLaunches(getOperation());
+    const zyx::schedule::Launches launches = zyx::schedule::collectLaunches(getOperation());
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
       if (func.getSchedule())
@@ -94,8 +93,11 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       FailureOr<Axes> axes = Axes::compute(func);
       if (failed(axes))
         return WalkResult::interrupt();
+      SmallVector<bool> isFixed;
+      for (unsigned at = 0; at < func.getNumArguments(); ++at)
+        isFixed.push_back(zyx::schedule::readWeights(launches.lookup(func.getName()), at));
       const SmallVector<Choice> choices =
-          zyx::schedule::chooseSchedules(func, *axes, *record, looksAtAll ? zyx::schedule::mostChoices : 1);
+          zyx::schedule::chooseSchedules(func, *axes, *record, looksAtAll ? zyx::schedule::mostChoices : 1, isFixed);
       const auto [choice, isMeasured] = takeOne(func, choices, measuredChoices, key);
       choice.applyTo(func);
       if (list != 0)

@@ -585,7 +585,7 @@ std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetI
   FailureOr<Axes> axes = Axes::compute(func);
   if (failed(axes))
     return std::nullopt;
-  const SmallVector<Choice> choices = chooseSchedules(func, *axes, target, 1);
+  const SmallVector<Choice> choices = chooseSchedules(func, *axes, target, 1, isFixed);
   Estimate own = Estimator(func, *axes, choices.front(), target, isFixed).run();
   // Copies of factors may be what tensor cores take.
   const bool usesTensorCores =

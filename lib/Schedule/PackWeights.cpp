@@ -2,6 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "RightFactor.h"
+
 #include "zyx/Codegen/Cpu/Panels.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -24,12 +26,9 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// The right factor of a kernel's only dot, where it is read as it lies in a buffer.
-struct RightFactor {
+/// The right factor of a kernel's only dot, and how the dot reads it.
+struct PackedFactor : zyx::schedule::RightFactor {
   BlockingAttr blocking;
-  ViewOp view;
-  LoadOp load;
-  unsigned argument;
   Panels panels{};
 };
 
@@ -41,13 +40,13 @@ public:
   bool pack(ArrayRef<zyx::plan::LaunchOp> launches);
 
 private:
-  std::optional<RightFactor> find();
-  bool choosePiece(RightFactor &factor);
+  std::optional<PackedFactor> find();
+  bool choosePiece(PackedFactor &factor);
   bool missed(StringRef reason);
-  std::optional<GridStepAttr> cutRows(const RightFactor &factor, GridStepAttr grid, int64_t columns);
-  bool alignGrid(RightFactor &factor);
-  void setDepth(RightFactor &factor);
-  FuncOp createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count);
+  std::optional<GridStepAttr> cutRows(const PackedFactor &factor, GridStepAttr grid, int64_t columns);
+  bool alignGrid(PackedFactor &factor);
+  void setDepth(PackedFactor &factor);
+  FuncOp createPack(PackedFactor &factor, StringRef suffix, int64_t first, int64_t count);
 
   FuncOp func;
   SymbolTable &symbols;
@@ -63,27 +62,16 @@ struct PackWeights : zyx::schedule::impl::PackWeightsPassBase<PackWeights> {
 
 /// A matrix in an argument, of the type of the sums, or of a narrow one that a matrix unit takes: the filters of a
 /// convolution lie in another order than its windows.
-std::optional<RightFactor> WeightPacker::find() {
-  ScheduleAttr schedule = func.getScheduleAttr();
-  if (!schedule)
-    return std::nullopt;
+std::optional<zyx::schedule::RightFactor> zyx::schedule::findRightFactor(DotOp dot, bool isNarrow) {
   RightFactor found;
-  for (Attribute step : schedule.getSteps())
-    if (auto block = dyn_cast<BlockStepAttr>(step))
-      found.blocking = block.getBlocking();
-  SmallVector<DotOp> dots(func.getBody().getOps<DotOp>());
-  if (!found.blocking || !found.blocking.getPackRhs() || dots.size() != 1)
-    return std::nullopt;
-  DotOp dot = dots.front();
   Value factor = dot.getRhs();
-  if (Operation *def = factor.getDefiningOp(); found.blocking.getNarrow() &&
-                                               isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(def) &&
-                                               def->hasOneUse())
+  if (Operation *def = factor.getDefiningOp();
+      isNarrow && isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(def) && def->hasOneUse())
     factor = def->getOperand(0);
   found.load = factor.getDefiningOp<LoadOp>();
   if (!found.load || !found.load->hasOneUse() || found.load.getMask() || found.load.getOther() ||
       cast<RankedTensorType>(dot.getRhs().getType()).getRank() != 2 ||
-      (!found.blocking.getNarrow() && getElementTypeOrSelf(factor) != getElementTypeOrSelf(dot.getType())))
+      (!isNarrow && getElementTypeOrSelf(factor) != getElementTypeOrSelf(dot.getType())))
     return std::nullopt;
   found.view = found.load.getView().getDefiningOp<ViewOp>();
   auto argument = dyn_cast_or_null<BlockArgument>(found.view ? found.view.getBuffer() : Value());
@@ -95,8 +83,27 @@ std::optional<RightFactor> WeightPacker::find() {
   if (!BlockAttr::constant(block.getOffset()) || !llvm::all_of(block.getStrides(), BlockAttr::constant) ||
       found.view.getType().getShape() != cast<RankedTensorType>(dot.getRhs().getType()).getShape())
     return std::nullopt;
-  ArrayRef<int64_t> shape = found.view.getType().getShape();
   found.argument = argument.getArgNumber();
+  return found;
+}
+
+std::optional<PackedFactor> WeightPacker::find() {
+  ScheduleAttr schedule = func.getScheduleAttr();
+  if (!schedule)
+    return std::nullopt;
+  PackedFactor found;
+  for (Attribute step : schedule.getSteps())
+    if (auto block = dyn_cast<BlockStepAttr>(step))
+      found.blocking = block.getBlocking();
+  SmallVector<DotOp> dots(func.getBody().getOps<DotOp>());
+  if (!found.blocking || !found.blocking.getPackRhs() || dots.size() != 1)
+    return std::nullopt;
+  std::optional<zyx::schedule::RightFactor> factor =
+      zyx::schedule::findRightFactor(dots.front(), found.blocking.getNarrow());
+  if (!factor)
+    return std::nullopt;
+  static_cast<zyx::schedule::RightFactor &>(found) = *factor;
+  ArrayRef<int64_t> shape = found.view.getType().getShape();
   found.panels = {shape[0], shape[1], std::min(found.blocking.getDepth(), shape[0]), found.blocking.getColumns()};
   return found;
 }
@@ -109,7 +116,7 @@ bool WeightPacker::missed(StringRef reason) {
 }
 
 /// All pieces have one size: that of the blocking, or the next smaller one that divides the contraction.
-bool WeightPacker::choosePiece(RightFactor &factor) {
+bool WeightPacker::choosePiece(PackedFactor &factor) {
   // A matrix unit takes rows of a vector's bytes along the contraction, and as many of them at once as are 32 bits: one
   // sum.
   const int64_t registerBits = 8 * target.vector.bytes;
@@ -121,13 +128,11 @@ bool WeightPacker::choosePiece(RightFactor &factor) {
     factor.panels.group = groupBits / bits;
     unit = registerBits / bits;
   }
-  int64_t &piece = factor.panels.piece, least = llvm::divideCeil(piece, 2);
-  while (piece >= least && (factor.panels.depth % piece != 0 || piece % unit != 0))
-    --piece;
-  return piece >= least;
+  factor.panels.piece = findEqualPiece(factor.panels.depth, factor.panels.piece, unit);
+  return factor.panels.piece > 0;
 }
 
-void WeightPacker::setDepth(RightFactor &factor) {
+void WeightPacker::setDepth(PackedFactor &factor) {
   BlockingAttr blocking = factor.blocking;
   SmallVector<Attribute> steps(func.getScheduleAttr().getSteps());
   for (Attribute &step : steps)
@@ -142,7 +147,7 @@ void WeightPacker::setDepth(RightFactor &factor) {
 /// A cut of rows into as many programs as `grid` cuts columns, where the largest of those has fewer elements of the
 /// product than `columns` of them, which begin with a panel. Each program then reads all panels, which takes no longer
 /// than to multiply them by its rows.
-std::optional<GridStepAttr> WeightPacker::cutRows(const RightFactor &factor, GridStepAttr grid, int64_t columns) {
+std::optional<GridStepAttr> WeightPacker::cutRows(const PackedFactor &factor, GridStepAttr grid, int64_t columns) {
   constexpr int64_t fewestRows = 32;
   FailureOr<Axes> axes = Axes::compute(func);
   if (failed(axes))
@@ -161,7 +166,7 @@ std::optional<GridStepAttr> WeightPacker::cutRows(const RightFactor &factor, Gri
 }
 
 /// Programs begin with a panel.
-bool WeightPacker::alignGrid(RightFactor &factor) {
+bool WeightPacker::alignGrid(PackedFactor &factor) {
   auto names = factor.load.getAxes();
   if (!names)
     return false;
@@ -193,7 +198,7 @@ bool WeightPacker::alignGrid(RightFactor &factor) {
 }
 
 /// A kernel that copies `count` panels of each piece from panel `first` on.
-FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t first, int64_t count) {
+FuncOp WeightPacker::createPack(PackedFactor &factor, StringRef suffix, int64_t first, int64_t count) {
   Panels panels = factor.panels;
   BlockAttr matrix = factor.view.getMap().front();
   SmallVector<int64_t> all = panels.shape();
@@ -248,7 +253,7 @@ FuncOp WeightPacker::createPack(RightFactor &factor, StringRef suffix, int64_t f
 
 /// Where all launches read weights, or what is made of them, a kernel of the init packs these.
 bool WeightPacker::pack(ArrayRef<zyx::plan::LaunchOp> launches) {
-  std::optional<RightFactor> factor = find();
+  std::optional<PackedFactor> factor = find();
   if (!factor || !zyx::schedule::readWeights(launches, factor->argument))
     return false;
   if (!choosePiece(*factor))

@@ -68,6 +68,8 @@ public:
   /// Along it a workgroup has a strip of columns, whose rows its threads have in turns.
   std::optional<kernel::Axis> columns;
   llvm::SmallVector<mlir::Attribute> steps;
+  /// Of the first arguments: which keep their values from run to run.
+  llvm::ArrayRef<bool> isFixed;
 };
 
 /// Bytes of one element of a tile, and of all.

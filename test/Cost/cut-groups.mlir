@@ -290,3 +290,28 @@ func.func @unmasked(%q: tensor<28x512x96xbf16> {graph.name = "q"}, %k: tensor<4x
   }
   return %y : tensor<28x512x96xbf16>
 }
+
+// Scales of groups are read once for all neighbours that share them: weights of 8 bits are multiplied by theirs while they are
+// packed, and not stored.
+// CPU-LABEL: func.func @by_group
+// CPU-COUNT-1: graph.group
+// CPU-NOT: graph.group
+// CPU: return
+func.func @by_group(%x: tensor<48x5120xf32> {graph.name = "x"}, %q: tensor<1024x40x128xi8> {graph.name = "q", graph.weight}, %s: tensor<1024x40x1xf32> {graph.name = "s", graph.weight}) -> (tensor<48x1024xf32> {graph.name = "y"}) {
+  %y = graph.group(%a = %x : tensor<48x5120xf32>, %b = %q : tensor<1024x40x128xi8>, %c = %s : tensor<1024x40x1xf32>) -> tensor<48x1024xf32> {
+    %0 = graph.reshape %a : tensor<48x5120xf32> -> tensor<48x5120x1xf32>
+    %1 = graph.expand %0 : tensor<48x5120x1xf32> -> tensor<48x5120x1024xf32>
+    %r = graph.reshape %b : tensor<1024x40x128xi8> -> tensor<1024x5120xi8>
+    %2 = graph.cast %r : tensor<1024x5120xi8> -> tensor<1024x5120xf32>
+    %3 = graph.expand %c : tensor<1024x40x1xf32> -> tensor<1024x40x128xf32>
+    %4 = graph.reshape %3 : tensor<1024x40x128xf32> -> tensor<1024x5120xf32>
+    %5 = graph.binary mul %2, %4 : tensor<1024x5120xf32>
+    %6 = graph.permute %5 order = [1, 0] : tensor<1024x5120xf32> -> tensor<5120x1024xf32>
+    %7 = graph.reshape %6 : tensor<5120x1024xf32> -> tensor<1x5120x1024xf32>
+    %8 = graph.expand %7 : tensor<1x5120x1024xf32> -> tensor<48x5120x1024xf32>
+    %9 = graph.binary mul %1, %8 : tensor<48x5120x1024xf32>
+    %10 = graph.reduce add %9 dims = [1] : tensor<48x5120x1024xf32> -> tensor<48x1024xf32>
+    graph.yield %10 : tensor<48x1024xf32>
+  }
+  return %y : tensor<48x1024xf32>
+}

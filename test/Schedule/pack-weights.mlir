@@ -185,3 +185,28 @@ kernel.func @uneven(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, glo
   kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<48x64xf32>, !kernel.view<48x64xf32, global>
   kernel.return
 }
+
+// Of few rows a panel is read once for all: columns are the outer loop.
+// LOWERED-LABEL: kernel.func @panels_outside(
+// LOWERED: scf.for %{{.*}} = %c0 to %c64 step %c32 {
+// LOWERED: scf.for %{{.*}} = %c0 to %c96 step %c32 {
+// LOWERED: scf.for %{{.*}} = %c0 to %c24 step %c8 {
+// LOWERED: scf.for %{{.*}} = %c0 to %c32 step %c2
+plan.func @outside(%x: !plan.buffer<f32[24x64]> {plan.input = "x"}, %w: !plan.buffer<f32[64x96]> {plan.input = "w", plan.weight},
+               %y: !plan.buffer<f32[24x96]> {plan.output = "y"}) {
+  %0 = plan.launch @panels_outside ins(%x, %w : !plan.buffer<f32[24x64]>, !plan.buffer<f32[64x96]>) outs(%y : !plan.buffer<f32[24x96]>)
+  plan.return
+}
+kernel.func @panels_outside(%a: !kernel.buffer<f32, global>, %b: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>)
+    attributes {schedule = #kernel.schedule<[#kernel.block_step<<8 x 32, rows 24, depth 32, pack rhs>>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[24, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<24x64xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<24x64xf32, global> -> tensor<24x64xf32>
+  %2 = kernel.view %b map <[<[64, 96] strides [96, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x96xf32, global>
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<64x96xf32, global> -> tensor<64x96xf32>
+  %zero = arith.constant dense<0.000000e+00> : tensor<24x96xf32>
+  %4 = kernel.dot %1, %3, %zero : tensor<24x64xf32>, tensor<64x96xf32> -> tensor<24x96xf32>
+  %5 = kernel.view %y map <[<[24, 96] strides [96, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<24x96xf32, global>
+  kernel.store %4, %5[%c0, %c0] in_bounds [true, true] : tensor<24x96xf32>, !kernel.view<24x96xf32, global>
+  kernel.return
+}

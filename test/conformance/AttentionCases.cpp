@@ -18,7 +18,23 @@ static constexpr double inf = std::numeric_limits<double>::infinity();
 namespace {
 
 enum class Scale { After, Quotient, Queries, Keys };
-enum class Mask { None, Causal, Add, Select, Window, Near, Ahead, Counted, Slope, Parts, Documents, Cap, NarrowCap };
+enum class Mask {
+  None,
+  Causal,
+  Add,
+  Select,
+  Window,
+  Near,
+  Ahead,
+  Counted,
+  Slope,
+  Parts,
+  Documents,
+  Cap,
+  NarrowCap,
+  Start,
+  Lengths
+};
 enum class Division { Before, Reciprocal, After };
 
 /// How an attention is spelled. Batches come before the dimensions of rows.
@@ -83,6 +99,24 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId open = b.binary(BinaryKind::And, b.binary(BinaryKind::Ge, distance, b.like(distance, -9)),
                                  b.binary(BinaryKind::Lt, distance, b.like(distance, 41)));
     return b.select(open, scores, b.like(scores, -inf));
+  }
+  case Mask::Start: {
+    // Queries follow so many keys of a cache, and see 40 at most.
+    const NodeId row = b.iota({DType::I64, type.shape}, rank - 2);
+    const NodeId column = b.iota({DType::I64, type.shape}, rank - 1);
+    const NodeId start = b.expand(b.reshape(given, Shape(type.shape.size(), 1)), type.shape);
+    const NodeId last = b.add(row, start);
+    const NodeId open = b.binary(BinaryKind::And, b.binary(BinaryKind::Le, column, last),
+                                 b.binary(BinaryKind::Gt, column, b.sub(last, b.like(last, 40))));
+    return b.select(open, scores, b.like(scores, -inf));
+  }
+  case Mask::Lengths: {
+    // Each text has its own number of keys.
+    Shape ones(type.shape.size(), 1);
+    ones[0] = type.shape[0];
+    const NodeId length = b.expand(b.reshape(given, ones), type.shape);
+    const NodeId column = b.iota({DType::I32, type.shape}, rank - 1);
+    return b.select(b.binary(BinaryKind::Lt, column, length), scores, b.like(scores, -inf));
   }
   case Mask::Near:
   case Mask::Ahead: {
@@ -282,6 +316,21 @@ static void addSpellings(std::vector<Case> &cases) {
   for (const DType dtype : {DType::F32, DType::BF16})
     for (const int64_t queries : {3, 70})
       addGatheredBias(cases, dtype, queries);
+  // What is seen is data: in the middle, from the end on, nothing, all, and numbers with which sums wrap.
+  for (const double start : {100.0, 320.0, -50.0, 0x1p62, -0x1p63})
+    cases.push_back({"attention.start." + std::to_string(static_cast<int64_t>(start)), [=](Builder &b) {
+                       const NodeId from = b.input(makeTensor(DType::I64, {}, {start}));
+                       const NodeId q = b.x(DType::F32, {2, 5, 16}), k = b.x(DType::F32, {2, 330, 16});
+                       const NodeId v = b.x(DType::F32, {2, 330, 8});
+                       return std::vector<NodeId>{attend(b, {.mask = Mask::Start}, q, k, v, from)};
+                     }});
+  for (const DType dtype : {DType::F32, DType::BF16})
+    cases.push_back({"attention.lengths." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId lengths = b.input(makeTensor(DType::I32, {4}, {100, 0, 330, 257}));
+                       const NodeId q = b.x(dtype, {4, 6, 16}), k = b.x(dtype, {4, 330, 16});
+                       const NodeId v = b.x(dtype, {4, 330, 8});
+                       return std::vector<NodeId>{attend(b, {.dtype = dtype, .mask = Mask::Lengths}, q, k, v, lengths)};
+                     }});
   cases.push_back({"attention.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows, int64_t features) {

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <tuple>
 
 namespace zyx::conformance {
 
@@ -111,6 +112,19 @@ static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_
                    }});
 }
 
+/// A layer of few rows, whose weights lie along the contraction, with a bias and an activation behind it.
+static void addFewRows(std::vector<Case> &cases, DType dtype, int64_t rows, int64_t columns, int64_t depth) {
+  cases.push_back({"product.few-rows." + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+                       std::to_string(depth) + "." + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {rows, depth}), w = b.x(dtype, {columns, depth});
+                     const DType wide = accumulatorType(dtype);
+                     const NodeId sums = b.matmul(x, b.permute(w, {1, 0}), wide);
+                     const NodeId biased = b.add(sums, b.along(b.x(wide, {columns}), {rows, columns}, 1));
+                     return Nodes{roundTo(b, b.unary(UnaryKind::Tanh, biased), dtype)};
+                   }});
+}
+
 /// Batches of odd sizes: rows begin anywhere, and both factors are read along either axis.
 static void addBatches(std::vector<Case> &cases, DType dtype) {
   for (const bool isTransposed : {false, true})
@@ -188,6 +202,10 @@ void addProductCases(std::vector<Case> &cases) {
   for (const int64_t rows : {1, 5, 16, 21})
     for (const int64_t group : {32, 40})
       addByGroup(cases, rows, group, rows == 5 ? BF16 : F32);
+  // So many rows that factors are packed.
+  for (const int64_t group : {8, 32, 80})
+    addByGroup(cases, 50, group, F32);
+  addByGroup(cases, 100, 64, BF16);
   for (const DType dtype : {F32, F64, F16, BF16}) {
     addComputed(cases, dtype, 37, 75, 650);
     // Few sums of a long contraction.
@@ -196,6 +214,12 @@ void addProductCases(std::vector<Case> &cases) {
     addPicked(cases, dtype);
     addLoop(cases, dtype);
   }
+  // With panels that are not full, contractions in several pieces, and a prime one, which has no equal pieces.
+  for (const auto [rows, columns, depth] :
+       {std::tuple{7, 50, 70}, {8, 50, 70}, {20, 130, 650}, {36, 97, 1040}, {33, 64, 1021}})
+    addFewRows(cases, F32, rows, columns, depth);
+  addFewRows(cases, DType::F64, 20, 43, 650);
+  addFewRows(cases, BF16, 33, 70, 1040);
   for (const DType dtype : {F16, BF16}) {
     addComputed(cases, dtype, 200, 131, 72);
     addComputed(cases, dtype, 130, 264, 96);

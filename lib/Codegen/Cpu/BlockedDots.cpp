@@ -266,11 +266,13 @@ private:
   }
 
   /// Panels of a packed factor come from the second cache as fast as they are used, so that rows of the left one
-  /// stay in the first while all panels pass by. Of what is not packed a panel stays there for all rows.
+  /// stay in the first while all panels pass by. Of what is not packed a panel stays there for all rows. Weights come
+  /// from farther away: where rows are few, a panel passes by once for all of them.
   LogicalResult overTiles(Point at, Depth piece, Value row0, Cut block) {
+    constexpr int64_t fewRowsOfWeights = 64;
     if ((lhsMemory || matrix) && failed(packLhs(at, piece, row0, block.extent)))
       return failure();
-    if (rhsMemory)
+    if (rhsMemory && !(weights && block.extent.constant && *block.extent.constant <= fewRowsOfWeights))
       return overPieces(block, [&](Value row, int64_t height) {
         return overPieces(columns, [&](Value column, int64_t width) {
           return emitTile(at, piece, row0, row, height, column, width);

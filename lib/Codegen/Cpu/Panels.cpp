@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Cpu/Panels.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -16,6 +18,14 @@ static BlockAttr blockOf(MLIRContext *context, ArrayRef<int64_t> shape, ArrayRef
   SmallVector<int64_t> low(high.size(), 0);
   return BlockAttr::get(context, constants(shape), constants(strides), getAffineConstantExpr(offset, context),
                         constants(low), constants(high));
+}
+
+int64_t zyx::kernel::findEqualPiece(int64_t depth, int64_t most, int64_t unit) {
+  for (int64_t piece = std::min(most, depth), least = llvm::divideCeil(piece, 2); piece >= std::max<int64_t>(least, 1);
+       --piece)
+    if (depth % piece == 0 && piece % unit == 0)
+      return piece;
+  return 0;
 }
 
 SmallVector<int64_t> Panels::shape() const {

@@ -119,9 +119,10 @@ double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, 
     form->mergeInnermost(dim);
     const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
     const int64_t step = std::abs(inner.stride);
-    if (step < 1 || step > mostRunStep || 4 * inner.extent < lanes)
+    if (step > mostRunStep || (step == 0 ? inner.extent : 4 * inner.extent) < lanes)
       return fits::oneByOne;
-    const auto vectors = static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
+    // What repeats, as scales of groups do, is one vector.
+    const auto vectors = step == 0 ? 1.0 : static_cast<double>(llvm::divideCeil(inner.extent, lanes) * step);
     return (fits::perVector * vectors + fits::perRun) / static_cast<double>(inner.extent);
   };
   return std::min({fits::oneByOne, inRuns(columns), inRuns(rows) + fits::transposed});

@@ -17,10 +17,11 @@ namespace {
 /// Larger numbers might not fit the type in which they are added.
 constexpr int64_t mostNumber = int64_t(1) << 28;
 
-/// A sum of indices, each times a number, of where programs begin, and of a number.
+/// A sum of indices, each times a number, of where programs begin, of numbers that are data, and of a number.
 struct LinearForm {
   llvm::SmallDenseMap<Axis, int64_t> factors;
   SmallVector<std::pair<Value, int64_t>> bases;
+  SmallVector<std::pair<LoadOp, int64_t>> data;
   int64_t constant = 0;
 
   void add(const LinearForm &other, int64_t times) {
@@ -28,6 +29,8 @@ struct LinearForm {
       factors[axis] += times * factor;
     for (auto [base, factor] : other.bases)
       bases.push_back({base, times * factor});
+    for (auto [load, factor] : other.data)
+      data.push_back({load, times * factor});
     constant += times * other.constant;
   }
 };
@@ -101,6 +104,12 @@ private:
     }
     if (std::optional<int64_t> number = splatOf(tile)) {
       form.constant = *number;
+      return form;
+    }
+    // Where a cache ends, or how long a text is: one number for all that a program has.
+    if (auto load = dyn_cast<LoadOp>(op); load && type.getNumElements() == 1 && !load.getMask() &&
+                                          !llvm::is_contained(load.getInBounds().value_or(ArrayRef<bool>()), false)) {
+      form.data.push_back({load, 1});
       return form;
     }
     if (!isa<arith::AddIOp, arith::SubIOp>(op))
@@ -186,6 +195,20 @@ static int64_t leastOf(const LinearForm &form, const Axes &axes, ArrayRef<Part> 
   return least;
 }
 
+/// The number of a tile of one element, and whether sums with it fit their type: near its ends they would wrap.
+static std::pair<Value, Value> readNumber(LoadOp load, OpBuilder &builder, Location loc) {
+  Type type = getElementTypeOrSelf(load.getType());
+  Value number = LoadOp::create(builder, loc, type, load.getView(), load.getIndices(), Value(), Value(), ArrayAttr(),
+                                DenseBoolArrayAttr());
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+  };
+  Value isAbove = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, number, constant(-mostNumber));
+  Value isBelow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, number, constant(mostNumber));
+  return {arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number),
+          arith::AndIOp::create(builder, loc, isAbove, isBelow)};
+}
+
 VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis axis, OpBuilder &builder,
                                            Location loc) {
   VisibleRange range;
@@ -195,6 +218,13 @@ VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis 
     for (auto [base, times] : bound.rest.bases) {
       Value part = arith::MulIOp::create(builder, loc, base, index(times));
       rest = arith::AddIOp::create(builder, loc, rest, part);
+    }
+    // Where a number is too large for that, all is walked.
+    for (auto [load, times] : bound.rest.data) {
+      auto [number, fits] = readNumber(load, builder, loc);
+      Value part = arith::MulIOp::create(builder, loc, number, index(times));
+      Value sum = arith::AddIOp::create(builder, loc, rest, part);
+      rest = arith::SelectOp::create(builder, loc, fits, sum, index(-4 * mostNumber));
     }
     if (bound.isLow) {
       range.low = range.low ? arith::MaxSIOp::create(builder, loc, range.low, rest).getResult() : rest;
@@ -210,8 +240,8 @@ VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis 
 double zyx::kernel::findVisibleShare(Value scores, const Axes &axes, Axis axis, int64_t block,
                                      const llvm::SmallDenseMap<Axis, int64_t> &tiles) {
   SmallVector<Bound> bounds = BoundFinder(axes, axis).run(scores);
-  // Where programs begin is no number there.
-  llvm::erase_if(bounds, [](const Bound &bound) { return !bound.rest.bases.empty(); });
+  // Where programs begin is no number there, and data is not known.
+  llvm::erase_if(bounds, [](const Bound &bound) { return !bound.rest.bases.empty() || !bound.rest.data.empty(); });
   if (bounds.empty())
     return 1;
   // More programs are sampled. Masks compare one axis with the keys, rarely two; of others a program is taken to have

@@ -28,6 +28,10 @@ struct Panels {
   static std::optional<Panels> match(MapAttr map);
 };
 
+/// Rows of a piece where `depth` of them are in pieces of one size: at most `most`, at least half as many, and a
+/// multiple of `unit`; 0 where there is no such size.
+int64_t findEqualPiece(int64_t depth, int64_t most, int64_t unit);
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CODEGEN_CPU_PANELS_H
