@@ -6,18 +6,26 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Buffer.h"
 
+#include "zyx/Artifact/Artifact.h"
 #include "zyx/Base/Exceptions.h"
 
 #include <cstring>
 #include <functional>
+#include <new>
 #include <utility>
 
 using namespace zyx;
 using namespace zyx::runtime;
 
 std::shared_ptr<Buffer> Buffer::onHost(uint64_t size) {
-  const auto data = std::make_shared<std::byte[]>(size);
-  return borrow(data.get(), size, data);
+  constexpr std::align_val_t alignment{artifact::alignment};
+  // An array of bytes made by make_shared need be aligned to one byte only.
+  const std::shared_ptr<void> data(::operator new(size, alignment),
+                                   [](void *memory) { ::operator delete(memory, alignment); });
+  std::memset(data.get(), 0, size);
+  std::shared_ptr<Buffer> buffer = borrow(data.get(), size, data);
+  buffer->isOwnHostMemory = true;
+  return buffer;
 }
 
 Status Buffer::checkSize(size_t given) const {

@@ -159,7 +159,7 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
         replay->bind(i, buffer->handle(), 0);
   }
   // Who has lent the memory may have changed it.
-  if (target->isWeight && !buffer->ownsMemory())
+  if (target->isWeight && buffer->isLent())
     buffer->countWrite();
   Slot &slot = (isInput ? inputs : outputs)[index];
   slot.buffer = std::move(buffer);

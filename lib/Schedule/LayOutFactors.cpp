@@ -33,6 +33,13 @@ using zyx::schedule::mapOf;
 using zyx::target::TargetInfo;
 namespace fits = zyx::target::fits::layouts;
 
+OwningOpRef<FuncOp> zyx::schedule::cloneUnshared(FuncOp func) {
+  OwningOpRef<FuncOp> clone = func.clone();
+  clone->setTrial(true);
+  unshareConstants(*clone);
+  return clone;
+}
+
 static DotOp dotOf(FuncOp func) {
   auto dots = func.getBody().getOps<DotOp>();
   return llvm::hasSingleElement(dots) ? *dots.begin() : DotOp();
@@ -61,10 +68,7 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
       if (dotOf(func))
         continue;
-      if (hasWindows)
-        Layouter(func, *record, &copies).transposeTerms(symbols, own);
-      Layouter(func, *record, &copies).transposeWalked(symbols, own);
-      Layouter(func, *record, &copies).transposeSmall(symbols, own);
+      Layouter(func, *record, &copies).transpose(symbols, own, hasWindows);
     }
   }
 };
@@ -103,8 +107,10 @@ SmallVector<DotLayout> Layouter::candidates() {
   LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
   if (!left || !right)
     return result;
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
+  OwningOpRef<FuncOp> trial = cloneUnshared(func);
+  dot = dotOf(*trial);
+  left = loadOf(dot.getLhs()), right = loadOf(dot.getRhs());
+  FailureOr<Axes> axes = Axes::compute(*trial);
   if (failed(axes))
     return result;
   const Axis depth = axes->of(dot.getLhs()).back();
@@ -397,11 +403,15 @@ std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo 
   return best ? std::optional(best->second) : std::nullopt;
 }
 
+bool Layouter::readAlike(ArrayRef<zyx::plan::LaunchOp> launches) {
+  return !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
+    return zyx::plan::LaunchOp(launch).getIns().size() == zyx::plan::LaunchOp(launches.front()).getIns().size();
+  });
+}
+
 bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
-  const bool readsBoth = !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
-    return launch.getIns().size() == launches.front().getIns().size();
-  });
+  const bool readsBoth = readAlike(launches);
   auto found = readsBoth ? findBest() : std::nullopt;
   std::optional<DotLayout> best = found ? std::optional(found->first) : std::nullopt;
   const bool isAligned = !best && readsBoth && isTaken();

@@ -8,6 +8,7 @@
 #include "LayOutWindows.h"
 
 #include "LayOutFactors.h"
+#include "Layouter.h"
 
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/NearForm.h"
@@ -259,16 +260,22 @@ bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArra
   });
   if (!isAlone || (numDots == 0 ? !reduces : reduces || numDots > 1))
     return false;
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  std::optional<Axis> along = failed(axes) ? std::nullopt : findWritten(func, *axes);
+  OwningOpRef<FuncOp> trial = cloneUnshared(func);
+  FailureOr<Axes> axes = Axes::compute(*trial);
+  std::optional<Axis> along = failed(axes) ? std::nullopt : findWritten(*trial, *axes);
   if (!along)
     return false;
+  auto loadsOf = [](FuncOp of) {
+    SmallVector<LoadOp> loads;
+    of.walk([&](LoadOp load) { loads.push_back(load); });
+    return loads;
+  };
   std::vector<Window> windows;
-  func.walk([&](LoadOp load) {
-    if (std::optional<Window> window = numDots ? describeFactor(load) : describe(load, *along, *axes))
+  for (auto [load, tried] : llvm::zip_equal(loadsOf(func), loadsOf(*trial)))
+    if (std::optional<Window> window = numDots ? describeFactor(tried) : describe(tried, *along, *axes)) {
+      window->load = load;
       windows.push_back(std::move(*window));
-  });
+    }
   Copier copier(func, symbols, launches);
   for (auto [number, window] : llvm::enumerate(windows))
     copier.apply(window, static_cast<unsigned>(number));

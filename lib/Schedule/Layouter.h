@@ -28,6 +28,9 @@ using Copies = llvm::SmallVector<MadeCopy>;
 
 inline kernel::MapAttr mapOf(kernel::LoadOp load) { return load.getView().getDefiningOp<kernel::ViewOp>().getMap(); }
 
+/// The kernel as its axes are found: each constant has one user. What is decided by them may leave the kernel as it is.
+mlir::OwningOpRef<kernel::FuncOp> cloneUnshared(kernel::FuncOp func);
+
 /// Copies what one kernel reads: factors for tensor cores (LayOutFactors.cpp), and what reductions read across the
 /// order of threads (TransposeReads.cpp).
 class Layouter {
@@ -35,18 +38,28 @@ public:
   Layouter(kernel::FuncOp func, const target::TargetInfo &target, Copies *copies = nullptr)
       : func(func), target(target), copies(copies), builder(func.getContext()) {}
   bool run(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
-  /// Copies what a sum reads across its rows, again and again, to where it lies along them.
-  void transposeTerms(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
-  /// Copies what a kernel with reductions reads across the order in which it writes, or reads the rest.
-  void transposeWalked(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
-  /// Copies what sums read again and again to where it lies along their results: threads then read vectors of it.
-  void transposeSmall(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Copies what a kernel with reductions reads across the order in which its threads are neighbours. `hasWindows`: its
+  /// windows are laid out.
+  void transpose(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches, bool hasWindows);
   /// Whether tensor cores take the kernel as it is.
   bool isTaken();
   /// The layouts that take least, and their cycles; none where the kernel needs none.
   std::optional<std::pair<kernel::DotLayout, double>> findBest();
 
 private:
+  /// A load, by its number among those of the kernel, and the order in which it will read.
+  struct Transposed {
+    size_t number;
+    kernel::FactorLayout layout;
+  };
+  /// What a sum reads across its rows, again and again: it will lie along them.
+  llvm::SmallVector<Transposed> findTerms(kernel::FuncOp of, const kernel::Axes &axes);
+  /// What a kernel reads across the order in which it writes, or reads the rest.
+  llvm::SmallVector<Transposed> findWalked(kernel::FuncOp of, const kernel::Axes &axes);
+  /// What sums read again and again, to where it lies along their results: threads then read vectors of it.
+  llvm::SmallVector<Transposed> findSmall(kernel::FuncOp of, const kernel::Axes &axes);
+  /// Whether there are launches, and all have as many inputs.
+  static bool readAlike(llvm::ArrayRef<plan::LaunchOp> launches);
   llvm::SmallVector<kernel::DotLayout> candidates();
   std::optional<double> costOf(const kernel::DotLayout &layout, std::string &reason);
   std::optional<kernel::DotLayout> findAligned(bool keepsLeft, bool keepsRight);

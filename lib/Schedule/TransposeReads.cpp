@@ -26,52 +26,53 @@ namespace fits = zyx::target::fits::layouts;
 namespace walked = zyx::target::fits::walkedReads;
 
 /// The dimension of a load along an axis, where another order of the whole buffer would bring its elements side by
-/// side; none where they are, or where the load reads a part, or what is computed.
-static std::optional<unsigned> findStridedDim(LoadOp load, Axis axis, const Axes &axes) {
+/// side; none where they are, or are all the same, or where the load reads a part, or what is computed. Neighbouring
+/// threads read a flipped row as fast as any, while vectors are read forwards alone.
+static std::optional<unsigned> findStridedDim(LoadOp load, Axis axis, const Axes &axes, bool readsVectors) {
   auto view = load.getView().getDefiningOp<ViewOp>();
   SmallVector<Axis> own = axes.of(load.getResult());
   const auto *found = llvm::find(own, axis);
-  if (found == own.end() || load.getMask() || load.getOther() || !isa<BlockArgument>(view.getBuffer()) ||
+  if (found == own.end() || load.getMask() || load.getOther() || !view || !isa<BlockArgument>(view.getBuffer()) ||
       !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
       view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
     return std::nullopt;
   const auto dim = static_cast<unsigned>(found - own.begin());
-  return zyx::schedule::strideThrough(view.getMap(), dim) == 1 ? std::nullopt : std::optional(dim);
+  const int64_t stride = zyx::schedule::strideThrough(view.getMap(), dim);
+  const bool isAlong = stride == 1 || stride == 0 || (stride == -1 && !readsVectors);
+  return isAlong ? std::nullopt : std::optional(dim);
 }
 
-void Layouter::transposeTerms(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+static int64_t countElements(Value tile) { return cast<RankedTensorType>(tile.getType()).getNumElements(); }
+static int64_t bytesOfElement(Value tile) {
+  return llvm::divideCeil(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth(), 8);
+}
+
+SmallVector<Layouter::Transposed> Layouter::findTerms(FuncOp of, const Axes &axes) {
   constexpr int64_t fewestElements = int64_t(1) << 16, fewestReads = 4;
-  symbols = &into;
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  if (failed(axes) || !llvm::hasSingleElement(reduces))
-    return;
-  ReduceOp reduce = *reduces.begin();
-  const auto points = cast<RankedTensorType>(reduce.getInput().getType()).getNumElements();
-  auto countOf = [](LoadOp load) { return cast<RankedTensorType>(load.getType()).getNumElements(); };
+  auto reduces = of.getBody().getOps<ReduceOp>();
+  if (!llvm::hasSingleElement(reduces))
+    return {};
+  const int64_t points = countElements((*reduces.begin()).getInput());
   // Rows are what most is read along.
   std::optional<Axis> row;
   int64_t most = 0;
-  SmallVector<LoadOp> loads(func.getBody().getOps<LoadOp>());
-  for (LoadOp load : loads)
-    for (auto [dim, axis] : llvm::enumerate(axes->of(load.getResult())))
-      if (axes->isCombined(axis) && axes->extent(axis) > 1 && countOf(load) > most &&
-          zyx::schedule::strideThrough(mapOf(load), dim) == 1)
-        row = axis, most = countOf(load);
-  if (!row)
-    return;
-  for (auto [number, load] : llvm::enumerate(loads)) {
-    const std::optional<unsigned> dim = findStridedDim(load, *row, *axes);
-    if (!dim || countOf(load) < fewestElements || points / countOf(load) < fewestReads)
+  for (LoadOp load : of.getBody().getOps<LoadOp>())
+    if (load.getView().getDefiningOp<ViewOp>())
+      for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult())))
+        if (const int64_t count = countElements(load.getResult()); axes.isCombined(axis) && axes.extent(axis) > 1 &&
+                                                                   count > most &&
+                                                                   zyx::schedule::strideThrough(mapOf(load), dim) == 1)
+          row = axis, most = count;
+  SmallVector<Transposed> found;
+  for (auto [number, load] : llvm::enumerate(of.getBody().getOps<LoadOp>())) {
+    const std::optional<unsigned> dim = row ? findStridedDim(load, *row, axes, /*readsVectors=*/true) : std::nullopt;
+    const int64_t count = dim ? countElements(load.getResult()) : 0;
+    if (!dim || count < fewestElements || points / count < fewestReads)
       continue;
-    if (std::optional<FactorLayout> transposed = denseLayout(mapOf(load), *dim)) {
-      apply(*transposed, load, ("_term" + Twine(number)).str(), launches);
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-          << func.getName() << ": what it sums up is copied, so that it lies along the rows of the sum";
-    }
+    if (std::optional<FactorLayout> layout = denseLayout(mapOf(load), *dim))
+      found.push_back({number, *layout});
   }
-  zyx::schedule::dropUnread(func, launches);
+  return found;
 }
 
 namespace {
@@ -79,6 +80,8 @@ namespace {
 /// What a kernel reads or writes of memory, and how often.
 struct Access {
   LoadOp load;
+  /// The load's among those of the kernel.
+  size_t number;
   Value tile;
   MapAttr map;
   double elements, walks;
@@ -125,124 +128,126 @@ static int64_t countWalks(LoadOp load) {
   return walks + isWritten;
 }
 
-void Layouter::transposeWalked(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+SmallVector<Layouter::Transposed> Layouter::findWalked(FuncOp of, const Axes &axes) {
   constexpr int64_t fewestNeighbours = 16;
-  symbols = &into;
-  if (launches.empty() || func.getBody().getOps<ReduceOp>().empty() || !func.getBody().getOps<DotOp>().empty() ||
-      !func.getBody().getOps<GatherOp>().empty() || llvm::any_of(launches, [&](zyx::plan::LaunchOp launch) {
-        return launch.getIns().size() != launches.front().getIns().size();
-      }))
-    return;
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  if (failed(axes))
-    return;
+  if (!of.getBody().getOps<DotOp>().empty() || !of.getBody().getOps<GatherOp>().empty())
+    return {};
   SmallVector<Access> all;
   double largest = 0;
-  for (Operation &op : func.getBody().front()) {
+  size_t number = 0;
+  for (Operation &op : of.getBody().front()) {
     auto load = dyn_cast<LoadOp>(op);
     auto store = dyn_cast<StoreOp>(op);
-    if ((!load && !store) || (load && findLookedUpAxis(load.getResult(), *axes)))
+    const size_t own = load ? number++ : 0;
+    if ((!load && !store) || (load && findLookedUpAxis(load.getResult(), axes)))
       continue;
     Value tile = load ? load.getResult() : store.getValue();
     auto view = (load ? load.getView() : store.getView()).getDefiningOp<ViewOp>();
     if (!view || !isTile(tile) || view.getMap().getNumSymbols() != 0)
-      return;
-    const auto elements = static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements());
-    const int64_t bytes = llvm::divideCeil(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth(), 8);
-    all.push_back({load, tile, view.getMap(), elements, load ? static_cast<double>(countWalks(load)) : 1, bytes});
+      return {};
+    const auto elements = static_cast<double>(countElements(tile));
+    all.push_back({load, own, tile, view.getMap(), elements, load ? static_cast<double>(countWalks(load)) : 1,
+                   bytesOfElement(tile)});
     largest = std::max(largest, elements);
   }
   llvm::erase_if(all, [&](const Access &access) { return access.elements * walked::mostSmaller < largest; });
   if (largest < walked::fewestElements)
-    return;
+    return {};
   // As it is written, or else as most is read.
   const bool writes = llvm::any_of(all, [](const Access &access) { return !access.load; });
   std::optional<Axis> along;
   double most = 0, asItIs = std::numeric_limits<double>::infinity();
-  for (Axis axis = 0; axis < axes->size(); ++axis) {
+  for (Axis axis = 0; axis < axes.size(); ++axis) {
     double weight = 0, moved = 0;
     for (const Access &access : all) {
-      moved += access.countMoved(axis, *axes, target);
-      if (access.isAlong(axis, *axes) && !(writes && access.load))
+      moved += access.countMoved(axis, axes, target);
+      if (access.isAlong(axis, axes) && !(writes && access.load))
         weight += access.elements * static_cast<double>(access.bytes);
     }
-    if (axes->extent(axis) < fewestNeighbours || !axes->name(axis))
+    if (axes.extent(axis) < fewestNeighbours || !axes.name(axis))
       continue;
     asItIs = std::min(asItIs, moved);
     if (weight > most)
       along = axis, most = weight;
   }
   if (!along)
-    return;
-  SmallVector<std::pair<LoadOp, FactorLayout>> made;
+    return {};
+  SmallVector<Transposed> found;
   double copied = 0;
   for (const Access &access : all) {
     const std::optional<unsigned> dim =
-        access.load ? findStridedDim(access.load, *along, *axes) : std::optional<unsigned>();
-    std::optional<FactorLayout> layout = dim && access.elements * static_cast<double>(access.bytes) <= walked::mostBytes
-                                             ? denseLayout(access.map, *dim)
-                                             : std::nullopt;
-    if (!layout || !layout->isCopy() || zyx::schedule::strideThrough(access.map, *dim) == 0) {
-      copied += access.countMoved(*along, *axes, target);
+        access.load ? findStridedDim(access.load, *along, axes, /*readsVectors=*/false) : std::optional<unsigned>();
+    const double bytes = access.elements * static_cast<double>(access.bytes);
+    std::optional<FactorLayout> layout =
+        dim && bytes <= walked::mostBytes ? denseLayout(access.map, *dim) : std::nullopt;
+    if (!layout) {
+      copied += access.countMoved(*along, axes, target);
       continue;
     }
-    const double bytes = access.elements * static_cast<double>(access.bytes);
     copied += bytes * (2 / rateOf(*layout) + access.walks);
-    made.push_back({access.load, *layout});
+    found.push_back({access.number, *layout});
   }
   const auto rate = static_cast<double>(target.costs.memoryBytesPerCycle);
-  if (made.empty() ||
-      cyclesOf(copied, rate) + static_cast<double>(target.costs.launchCycles) * static_cast<double>(made.size()) >
-          walked::clearlyLess * cyclesOf(asItIs, rate))
-    return;
-  for (auto [number, each] : llvm::enumerate(made))
-    apply(each.second, each.first, ("_walked" + Twine(number)).str(), launches);
-  remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-      << func.getName() << ": what it reads across the order of the rest is copied, so that all lies along one axis";
-  zyx::schedule::dropUnread(func, launches);
+  const double launched = static_cast<double>(target.costs.launchCycles) * static_cast<double>(found.size());
+  if (cyclesOf(copied, rate) + launched > walked::clearlyLess * cyclesOf(asItIs, rate))
+    return {};
+  return found;
 }
 
-void Layouter::transposeSmall(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  symbols = &into;
-  auto reduces = func.getBody().getOps<ReduceOp>();
-  if (launches.empty() || reduces.empty() || llvm::any_of(launches, [&](zyx::plan::LaunchOp launch) {
-        return launch.getIns().size() != launches.front().getIns().size();
-      }))
-    return;
-  unshareConstants(func);
-  FailureOr<Axes> axes = Axes::compute(func);
-  std::optional<Axis> along = failed(axes) ? std::nullopt : zyx::schedule::findWritten(func, *axes);
+SmallVector<Layouter::Transposed> Layouter::findSmall(FuncOp of, const Axes &axes) {
+  const std::optional<Axis> along = zyx::schedule::findWritten(of, axes);
   if (!along)
-    return;
-  bool isTransposed = false;
-  for (auto [number, load] : llvm::enumerate(llvm::to_vector(func.getBody().getOps<LoadOp>()))) {
-    const std::optional<unsigned> dim = findStridedDim(load, *along, *axes);
-    const int64_t bytes = llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
-    const int64_t lanes = target.lanes(bytes);
-    if (!dim || lanes < 2 || axes->extent(*along) % lanes != 0)
+    return {};
+  SmallVector<Transposed> found;
+  for (auto [number, load] : llvm::enumerate(of.getBody().getOps<LoadOp>())) {
+    const std::optional<unsigned> dim = findStridedDim(load, *along, axes, /*readsVectors=*/true);
+    const int64_t lanes = target.lanes(bytesOfElement(load.getResult()));
+    if (!dim || lanes < 2 || axes.extent(*along) % lanes != 0)
       continue;
-    SmallVector<Axis> own = axes->of(load.getResult());
+    SmallVector<Axis> own = axes.of(load.getResult());
     // What all sums read of it, one by one and in vectors.
     double reads = 0;
-    for (ReduceOp reduce : reduces)
-      if (llvm::all_of(own, [&](Axis axis) { return axes->contains(reduce.getInput(), axis); }))
-        reads =
-            std::max(reads, static_cast<double>(cast<RankedTensorType>(reduce.getInput().getType()).getNumElements()));
-    const auto elements = static_cast<double>(cast<RankedTensorType>(load.getType()).getNumElements());
+    for (ReduceOp reduce : of.getBody().getOps<ReduceOp>())
+      if (llvm::all_of(own, [&](Axis axis) { return axes.contains(reduce.getInput(), axis); }))
+        reads = std::max(reads, static_cast<double>(countElements(reduce.getInput())));
+    const auto elements = static_cast<double>(countElements(load.getResult()));
     const double saved =
         cyclesOf(reads * (1 - 1 / static_cast<double>(lanes)), static_cast<double>(target.simt.subgroupSize));
     const double copied = static_cast<double>(target.costs.launchCycles) +
                           cyclesOf(elements * fits::copiedBytes,
                                    fits::lookUpRate * static_cast<double>(target.costs.memoryBytesPerCycle));
-    std::optional<FactorLayout> transposed = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt;
-    if (!transposed || !transposed->isCopy())
-      continue;
-    apply(*transposed, load, ("_turned" + Twine(number)).str(), launches);
-    isTransposed = true;
-    remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
-        << func.getName() << ": what each of its sums reads is copied, so that it lies along the results";
+    if (std::optional<FactorLayout> layout = saved > 2 * copied ? denseLayout(mapOf(load), *dim) : std::nullopt)
+      found.push_back({number, *layout});
   }
-  if (isTransposed)
+  return found;
+}
+
+void Layouter::transpose(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches, bool hasWindows) {
+  struct Rule {
+    SmallVector<Transposed> (Layouter::*find)(FuncOp, const Axes &);
+    StringRef suffix, why;
+  };
+  const Rule rules[] = {
+      {&Layouter::findTerms, "_term", "what it sums up is copied, so that it lies along the rows of the sum"},
+      {&Layouter::findWalked, "_walked",
+       "what it reads across the order of the rest is copied, so that all lies along one axis"},
+      {&Layouter::findSmall, "_turned", "what each of its sums reads is copied, so that it lies along the results"}};
+  symbols = &into;
+  if (func.getBody().getOps<ReduceOp>().empty() || !readAlike(launches))
+    return;
+  for (const Rule &rule : llvm::drop_begin(rules, hasWindows ? 0 : 1)) {
+    OwningOpRef<FuncOp> trial = zyx::schedule::cloneUnshared(func);
+    FailureOr<Axes> axes = Axes::compute(*trial);
+    if (failed(axes))
+      return;
+    const SmallVector<Transposed> found = (this->*rule.find)(*trial, *axes);
+    const SmallVector<LoadOp> loads(func.getBody().getOps<LoadOp>());
+    for (const Transposed &each : found)
+      apply(each.layout, loads[each.number], (rule.suffix + Twine(each.number)).str(), launches);
+    if (found.empty())
+      continue;
+    remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+        << func.getName() << ": " << rule.why;
     zyx::schedule::dropUnread(func, launches);
+  }
 }

@@ -429,8 +429,10 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
   // A ULP is at most 2 u |y|; one more rounding on either side.
   const NodeId own = rounding(y, 2.0 * static_cast<double>(allowedUlps(node.type.dtype)) + 2);
   const auto constant = [&](double value) { return b.like(e, value); };
-  // The machine's powers are 0 below the smallest normal number, and weights are powers of sums of products.
-  const bool mayFlush = roundings.ofWeights && known && node.type.dtype == DType::F32;
+  // The machine's powers of f32 are 0 below the smallest normal number, and weights are powers of sums of products. It
+  // is that of bf16, too, while all of f16 is normal there.
+  const bool mayFlush =
+      roundings.ofWeights && known && (node.type.dtype == DType::F32 || node.type.dtype == DType::BF16);
   const NodeId flushed = mayFlush ? b.add(own, constant(0x1p-126)) : own;
   const auto grow = [&](NodeId argument) { // exp(argument) - 1, relative to y
     return b.mul(magnitude(y), b.sub(b.unary(UnaryKind::Exp, argument), constant(1)));

@@ -35,7 +35,7 @@ public:
   static Result<std::shared_ptr<Buffer>> borrow(std::shared_ptr<MemoryPool> pool, Allocation memory,
                                                 std::shared_ptr<void> owner);
   /// Memory of the host that the buffer alone has, of no pool: for a few bytes that a run takes with it
-  /// (Device::largestHostInput).
+  /// (Device::largestHostInput). It is aligned as a pool's is, so that elements of any type may be read there.
   static std::shared_ptr<Buffer> onHost(uint64_t size);
   ~Buffer();
   Buffer(const Buffer &) = delete;
@@ -46,6 +46,8 @@ public:
   uint64_t number() const { return ownNumber; }
   /// It is not the caller's, who may have it elsewhere and may not want it written.
   bool ownsMemory() const { return pool && !owner; }
+  /// Somebody else may write the memory and note nothing.
+  bool isLent() const { return !ownsMemory() && !isOwnHostMemory; }
   /// The address in pools of host memory and of borrowed memory.
   uint64_t handle() const { return memory.handle; }
   /// Work on memory of `other` can use this buffer too: it lies there, or both are host memory.
@@ -124,6 +126,8 @@ private:
   /// Of memory that is somebody else's, where that is known. Let go behind the pool's deallocation.
   std::shared_ptr<void> owner;
   Allocation memory;
+  /// Of no pool, and nobody else has it.
+  bool isOwnHostMemory = false;
   const uint64_t ownNumber;
   mutable std::recursive_mutex mutex;
   Point lastWrite;

@@ -23,17 +23,7 @@ using namespace mlir;
 using namespace zyx::kernel;
 
 LogicalResult NestEmitter::emit() {
-  for (Operation *root : roots)
-    if (auto reduce = dyn_cast<ReduceOp>(root)) {
-      reduces.push_back(reduce);
-      for (int64_t dim : reduce.getDims())
-        combined.insert(t.axes.of(reduce.getInput(), dim));
-    }
-  // Axes of extent 1 differ between roots that share a nest; nothing walks them.
-  for (Operation *root : roots)
-    for (Axis axis : t.axes.of(domainOf(root)))
-      if (!domain.contains(axis) && (t.axes.extent(axis) != 1 || root == roots.front()))
-        domain.insert(axis);
+  addAxes();
   for (Axis axis : domain) {
     FailureOr<Extent> extent = t.extentOf(axis, loc);
     if (failed(extent))
@@ -89,57 +79,7 @@ void NestEmitter::chooseVectorAxis() {
     unroll = 1;
     return;
   }
-  int64_t best = std::numeric_limits<int64_t>::min();
-  for (Axis axis : domain) {
-    if (extents[axis].constant == 1)
-      continue;
-    int64_t score = 0;
-    auto look = [&](Value tile, Value view, int64_t weight, ArrayRef<int64_t> strides = {}) {
-      for (auto [dim, a] : llvm::enumerate(t.axes.of(tile)))
-        if (a == axis) {
-          std::optional<int64_t> stride =
-              strides.empty() ? strideOf(t.evaluator.mapping.lookupOrDefault(view), dim) : strides[dim];
-          score += stride == 1 ? weight : stride == 0 ? 0 : -weight;
-        }
-    };
-    for (Operation *access : slice.accesses) {
-      auto load = dyn_cast<LoadOp>(access);
-      if (load && NearOperands(*this).comesNear(load, axis))
-        ++score;
-      else if (load)
-        look(load.getResult(), load.getView(), 1);
-      else if (auto store = dyn_cast<StoreOp>(access))
-        look(store.getValue(), store.getView(), 1);
-    }
-    for (Value tile : slice.tiles) {
-      if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end())
-        look(tile, it->second.view, 1, it->second.strides);
-      // Rows whose number is data, along which threads read side by side, and a processor reads vectors.
-      auto gather = tile.getDefiningOp<GatherOp>();
-      if (!gather || !t.axes.contains(tile, axis))
-        continue;
-      int64_t along = -1;
-      for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
-        if (IotaOp iota = countsAlongAxis(index); iota && t.axes.of(iota.getResult(), iota.getDim()) == axis)
-          along = strideOf(t.evaluator.mapping.lookupOrDefault(gather.getView()), dim) == 1 ? 1 : -1;
-      score += along;
-    }
-    // Where it makes no other difference, whole lines are written.
-    score *= 2;
-    for (Operation *access : slice.accesses)
-      if (auto store = dyn_cast<StoreOp>(access))
-        for (auto [dim, a] : llvm::enumerate(t.axes.of(store.getValue())))
-          score += a == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
-    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of
-    // a card loses as much by two that are.
-    if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
-        *extents[axis].constant < (t.machine.hasSubgroups() ? 2 : 1) * t.lanesFor(slice, axis))
-      score = std::min<int64_t>(score, 0) - 1;
-    if (score >= best) {
-      best = score;
-      vectorAxis = axis;
-    }
-  }
+  vectorAxis = findVectorAxis([this](LoadOp load, Axis axis) { return NearOperands(*this).comesNear(load, axis); });
   if (!vectorAxis)
     return;
   vectorAxis = writtenAxis().value_or(*vectorAxis);

@@ -32,7 +32,6 @@ private:
   /// last.
   void writeOut(llvm::SmallVectorImpl<Axis> &outer);
 
-  /// The axis with the most contiguous accesses; the last one where none stands out.
   void chooseVectorAxis();
   bool isCopyOfParts();
   std::optional<Axis> writtenAxis();

@@ -8,11 +8,11 @@
 #include "zyx/Codegen/Simt/SharedMemory.h"
 
 #include "zyx/Codegen/Simt/AcrossThreads.h"
+#include "zyx/Codegen/Simt/RowReductionEmitter.h"
 #include "zyx/Codegen/Simt/TapSums.h"
 #include "zyx/Codegen/Simt/ThreadGroups.h"
 #include "zyx/Codegen/Tile/SharedDotShape.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
-#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -79,15 +79,16 @@ private:
     return success();
   }
 
-  FailureOr<bool> isOne(Axis axis) {
-    auto [known, isNew] = ones.try_emplace(axis, false);
-    if (!isNew || axes.extent(axis) != 1)
+  FailureOr<bool> isWhole(Axis axis) {
+    auto [known, isNew] = wholes.try_emplace(axis, false);
+    if (!isNew)
       return known->second;
     FailureOr<AxisEnd> end = findEnd(func, axes, axis);
     if (failed(end))
       return failure();
-    return ones[axis] = end->isWhole();
+    return wholes[axis] = end->isWhole();
   }
+  FailureOr<bool> isOne(Axis axis) { return axes.extent(axis) == 1 ? isWhole(axis) : FailureOr<bool>(false); }
 
   LogicalResult addReduce(ReduceOp reduce) {
     llvm::SmallDenseSet<Axis> combined;
@@ -106,8 +107,12 @@ private:
       keep(reduce.getResult());
     if (llvm::any_of(combined, [&](Axis axis) { return axes.extent(axis) != 1; }))
       addExchange(reduce);
-    if (func.getRowGroups() && context.threads > 1 && context.cluster == 1)
-      found.bytes += std::max(bytesOfGroups(reduce, combined), bytesOfTaps(reduce, combined));
+    if (func.getRowGroups() && context.threads > 1 && context.cluster == 1) {
+      FailureOr<int64_t> taps = bytesOfTaps(reduce);
+      if (failed(taps))
+        return failure();
+      found.bytes += std::max(bytesOfGroups(reduce, combined), *taps);
+    }
     return success();
   }
 
@@ -140,50 +145,25 @@ private:
     return allocatedBytes(most * llvm::divideCeil(getElementTypeOrSelf(reduce.getType()).getIntOrFloatBitWidth(), 8));
   }
 
-  /// Whether more loads lie along an axis that the result keeps than along any that is combined: sums of columns are no
-  /// taps. Staged tiles lie as they are; where results of others are read, nobody knows before they have memory.
-  bool isAlongColumns(ReduceOp reduce, const llvm::SmallDenseSet<Axis> &combined) {
-    const TileContext::ProducerSlice slice = context.sliceOf(reduce.getOperation());
-    if (llvm::any_of(slice.accesses, [](Operation *access) { return !isa<LoadOp>(access); }) ||
-        llvm::any_of(slice.tiles, [](Value tile) {
-          Operation *op = tile.getDefiningOp();
-          return !op || (isTileRoot(op) && !isa<ConvertOp>(op)) || isa<GatherOp>(op);
-        }))
-      return false;
-    constexpr int64_t none = std::numeric_limits<int64_t>::min();
-    int64_t kept = none, others = none;
-    for (Axis axis : axes.of(reduce.getInput())) {
-      if (axes.extent(axis) == 1)
-        continue;
-      int64_t score = 0;
-      for (Operation *access : slice.accesses) {
-        auto load = cast<LoadOp>(access);
-        for (auto [dim, own] : llvm::enumerate(axes.of(load.getResult())))
-          if (own == axis) {
-            const std::optional<int64_t> stride = strideOf(load.getView(), dim);
-            score += stride == 1 ? 1 : stride == 0 ? 0 : -1;
-          }
-      }
-      for (Value tile : slice.tiles)
-        if (isTileRoot(tile.getDefiningOp()))
-          for (auto [dim, own] : llvm::enumerate(axes.of(tile)))
-            if (own == axis)
-              score += dim + 1 == axes.of(tile).size() ? 1 : -1;
-      int64_t &best = combined.contains(axis) ? others : kept;
-      best = std::max(best, score);
+  /// Where threads add up all elements of a window at once.
+  FailureOr<int64_t> bytesOfTaps(ReduceOp reduce) {
+    Operation *root = reduce;
+    Nest nest(context, root);
+    nest.addAxes();
+    for (Axis axis : nest.domain) {
+      FailureOr<bool> whole = isWhole(axis);
+      if (failed(whole))
+        return failure();
+      nest.extents[axis] = {*whole ? std::optional(axes.extent(axis)) : std::nullopt};
     }
-    return kept > others;
-  }
-
-  /// Where threads may add up all elements of a window at once.
-  int64_t bytesOfTaps(ReduceOp reduce, const llvm::SmallDenseSet<Axis> &combined) {
-    if (isAlongColumns(reduce, combined))
+    nest.oneHot = isOneHotSum(context, root);
+    // Threads copy nothing to have it near.
+    nest.vectorAxis = nest.findVectorAxis([](LoadOp, Axis) { return false; });
+    if (!TapSums::apply(nest))
       return 0;
     int64_t taps = 1;
     for (Axis axis : axes.of(reduce.getResult()))
       taps *= axes.extent(axis);
-    if (taps < 1 || taps > zyx::target::tapSums(machine))
-      return 0;
     return TapSums::sharedBytes(getElementTypeOrSelf(reduce.getType()), taps, context.threads);
   }
 
@@ -196,7 +176,7 @@ private:
   SharedMemory found;
   /// Results that lie where a loop's other tiles do.
   llvm::DenseSet<Value> taken;
-  llvm::DenseMap<Axis, bool> ones;
+  llvm::DenseMap<Axis, bool> wholes;
   llvm::DenseSet<std::pair<Operation *, Type>> exchanged;
 };
 

@@ -37,6 +37,93 @@ static bool readsOneForAll(LoadOp load, Axis axis, int64_t lanes, const Axes &ax
   return false;
 }
 
+void Nest::addAxes() {
+  for (Operation *root : roots)
+    if (auto reduce = dyn_cast<ReduceOp>(root)) {
+      reduces.push_back(reduce);
+      for (int64_t dim : reduce.getDims())
+        combined.insert(t.axes.of(reduce.getInput(), dim));
+    }
+  // Axes of extent 1 differ between roots that share a nest; nothing walks them.
+  for (Operation *root : roots)
+    for (Axis axis : t.axes.of(domainOf(root)))
+      if (!domain.contains(axis) && (t.axes.extent(axis) != 1 || root == roots.front()))
+        domain.insert(axis);
+}
+
+int64_t Nest::countContiguous(Axis axis, llvm::function_ref<bool(LoadOp, Axis)> comesNear) {
+  int64_t count = 0;
+  auto look = [&](Value tile, llvm::function_ref<std::optional<int64_t>(unsigned)> strideAt) {
+    for (auto [dim, own] : llvm::enumerate(t.axes.of(tile)))
+      if (own == axis) {
+        const std::optional<int64_t> stride = strideAt(static_cast<unsigned>(dim));
+        count += stride == 1 ? 1 : stride == 0 ? 0 : -1;
+      }
+  };
+  auto lookAt = [&](Value tile, Value view) {
+    look(tile, [&](unsigned dim) { return strideOf(t.evaluator.mapping.lookupOrDefault(view), dim); });
+  };
+  for (Operation *access : slice.accesses) {
+    auto load = dyn_cast<LoadOp>(access);
+    if (load && comesNear(load, axis))
+      ++count;
+    else if (load)
+      lookAt(load.getResult(), load.getView());
+    else if (auto store = dyn_cast<StoreOp>(access))
+      lookAt(store.getValue(), store.getView());
+  }
+  for (Value tile : slice.tiles) {
+    if (auto it = t.evaluator.memory.find(tile); it != t.evaluator.memory.end()) {
+      const MemoryTile &memory = it->second;
+      if (memory.strides.empty())
+        lookAt(tile, memory.view);
+      else
+        look(tile, [&](unsigned dim) { return memory.strides[dim]; });
+    } else if (Operation *op = tile.getDefiningOp();
+               !t.evaluator.scalars.contains(tile) &&
+               (!op || (llvm::is_contained(slice.results, tile) && !llvm::is_contained(roots, op)))) {
+      // Who counts what will be allocated asks before it is.
+      const ViewType type = t.memoryTypeOf(tile);
+      look(tile, [&](unsigned dim) { return strideOfMemory(type, dim); });
+    }
+    // Rows whose number is data, along which threads read side by side, and a processor reads vectors.
+    auto gather = tile.getDefiningOp<GatherOp>();
+    if (!gather || !t.axes.contains(tile, axis))
+      continue;
+    int64_t along = -1;
+    for (auto [dim, index] : llvm::enumerate(gather.getIndices()))
+      if (IotaOp iota = countsAlongAxis(index); iota && t.axes.of(iota.getResult(), iota.getDim()) == axis)
+        along = strideOf(t.evaluator.mapping.lookupOrDefault(gather.getView()), dim) == 1 ? 1 : -1;
+    count += along;
+  }
+  return count;
+}
+
+std::optional<Axis> Nest::findVectorAxis(llvm::function_ref<bool(LoadOp, Axis)> comesNear) {
+  std::optional<Axis> found;
+  int64_t best = std::numeric_limits<int64_t>::min();
+  for (Axis axis : domain) {
+    if (extents[axis].constant == 1)
+      continue;
+    // Where it makes no other difference, whole lines are written.
+    int64_t score = 2 * countContiguous(axis, comesNear);
+    for (Operation *access : slice.accesses)
+      if (auto store = dyn_cast<StoreOp>(access))
+        for (auto [dim, own] : llvm::enumerate(t.axes.of(store.getValue())))
+          score += own == axis && strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim) == 1;
+    // Of a window a vector would be mostly empty, and its lanes would have to be added up for each result. A thread of
+    // a card loses as much by two that are.
+    if (t.threads == 1 && combined.contains(axis) && extents[axis].constant &&
+        *extents[axis].constant < (t.machine.hasSubgroups() ? 2 : 1) * t.lanesFor(slice, axis))
+      score = std::min<int64_t>(score, 0) - 1;
+    if (score >= best) {
+      best = score;
+      found = axis;
+    }
+  }
+  return found;
+}
+
 bool Nest::branches() {
   return slice.branches && llvm::any_of(slice.accesses, [&](Operation *access) {
            auto load = dyn_cast<LoadOp>(access);

@@ -31,10 +31,12 @@ std::optional<int64_t> zyx::kernel::strideOf(Value view, unsigned dim) {
     LaneStride lanes = laneStride(op.getMap(), dim, /*lanes=*/2);
     return lanes.run == LaneRun::Seldom ? std::nullopt : std::optional(lanes.step);
   }
-  // An allocation: row-major.
+  return strideOfMemory(cast<ViewType>(view.getType()), dim);
+}
+
+int64_t zyx::kernel::strideOfMemory(ViewType type, unsigned dim) {
   int64_t stride = 1;
-  ArrayRef<int64_t> shape = cast<ViewType>(view.getType()).getShape();
-  for (int64_t extent : shape.drop_front(dim + 1))
+  for (int64_t extent : type.getShape().drop_front(dim + 1))
     stride *= extent;
   return stride;
 }

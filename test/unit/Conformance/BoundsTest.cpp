@@ -129,6 +129,26 @@ TEST(BoundsTest, WeightsBelowTheNormalNumbersAreZeroWhereTheDeviceSaysSo) {
   EXPECT_EQ(judgeWeight(3e-38, {.ofWeights = true}), Outcome::Wrong);
 }
 
+// A masked score is a constant, so that its power is off by nothing else.
+TEST(BoundsTest, WeightsOfTheExponentsOfF32AreZeroBelowTheNormalNumbers) {
+  const auto judgeMasked = [](DType dtype, double weight, Roundings allowed) {
+    Program program;
+    Builder b(program, "masked");
+    const NodeId sum = b.reduce(ReduceKind::Add, b.input(makeTensor(DType::F32, {1, 1, 2}, {0, 0})), {2});
+    const NodeId masked = b.constant(makeTensor(dtype, {}, {-88}));
+    const NodeId scores = b.pad(b.cast(sum, dtype), masked, {0, 0}, {0, 1}, {0, 0});
+    program.graph.outputs.push_back({"y", b.unary(UnaryKind::Exp, scores)});
+    FixedDevice device(makeTensor(dtype, {1, 2}, {1, weight}), allowed);
+    return runProgram(program, true, device).outcome;
+  };
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    EXPECT_EQ(judgeMasked(dtype, 6.05460149e-39, {}), Outcome::Pass);
+    EXPECT_EQ(judgeMasked(dtype, 0, {}), Outcome::Wrong);
+    EXPECT_EQ(judgeMasked(dtype, 0, {.ofWeights = true}), Outcome::Pass);
+    EXPECT_EQ(judgeMasked(dtype, 3e-38, {.ofWeights = true}), Outcome::Wrong);
+  }
+}
+
 TEST(BoundsTest, ResultsAreRoundedWhereTheDeviceSaysSo) {
   const Attention exact(false);
   const double ofResult = narrow(exact.result) * seed;

@@ -25,6 +25,7 @@ using runtime::Buffer;
 using Bytes = std::vector<std::byte>;
 
 template <typename T> auto bytesOf(const T &value) { return std::as_bytes(std::span(&value, 1)); }
+template <typename T> auto bytesToWrite(T &value) { return std::as_writable_bytes(std::span(&value, 1)); }
 
 class HostInputTest : public test::CudaTest {
 protected:
@@ -224,7 +225,8 @@ TEST_F(HostInputTest, ALoopRunsAsOftenAsTheHostSays) {
   }
 }
 
-TEST_F(HostInputTest, WhatIsMadeOfWeightsIsMadeOfTheirValues) {
+/// y = kept + 1, where the init computes kept = w + 1.
+Artifact ofWeight() {
   Artifact a = test::history("cuda", DType::I32);
   a.inputs = {{"w", {DType::I32, {}}, true}};
   a.outputs = {{"y", {DType::I32, {}}}};
@@ -233,7 +235,11 @@ TEST_F(HostInputTest, WhatIsMadeOfWeightsIsMadeOfTheirValues) {
   a.keptSize = 64;
   a.commands = {{Launch{0, {{0, 0}, {1, 0}}, {1, 1, 1}, {}}, {}}, {Launch{0, {{1, 0}, {2, 0}}, {1, 1, 1}, {}}, {}}};
   a.numInitCommands = 1;
-  executor = *Executor::create(device, a);
+  return a;
+}
+
+TEST_F(HostInputTest, WhatIsMadeOfWeightsIsMadeOfTheirValues) {
+  executor = *Executor::create(device, ofWeight());
   uint64_t launches = 0;
   int32_t last = 0;
   for (int32_t value : {5, 5, 9, 9, -3}) {
@@ -245,6 +251,44 @@ TEST_F(HostInputTest, WhatIsMadeOfWeightsIsMadeOfTheirValues) {
     EXPECT_EQ(y, value + 2);
     EXPECT_EQ(executor->initLaunches(), launches);
   }
+}
+
+// A caller who binds all inputs for each run binds the same weights again.
+TEST_F(HostInputTest, ABindOfAnUnchangedWeightStartsNoInit) {
+  executor = *Executor::create(device, ofWeight());
+  const std::shared_ptr<Buffer> weight = Buffer::onHost(4), other = Buffer::onHost(4);
+  auto expect = [&](int32_t value, uint64_t launches) {
+    ASSERT_TRUE(executor->run().isOk());
+    int32_t y = 0;
+    ASSERT_TRUE(executor->readOutput(0, bytesToWrite(y)).isOk());
+    EXPECT_EQ(y, value + 2);
+    EXPECT_EQ(executor->initLaunches(), launches);
+  };
+  ASSERT_TRUE(weight->write(bytesOf(int32_t(5))).isOk());
+  ASSERT_TRUE(other->write(bytesOf(int32_t(7))).isOk());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(executor->bindInput(0, weight).isOk());
+    expect(5, 1);
+  }
+  // A write counts whether a bind follows or not.
+  ASSERT_TRUE(weight->write(bytesOf(int32_t(6))).isOk());
+  ASSERT_TRUE(executor->bindInput(0, weight).isOk());
+  expect(6, 2);
+  ASSERT_TRUE(weight->write(bytesOf(int32_t(-2))).isOk());
+  expect(-2, 3);
+  ASSERT_TRUE(weight->copyFrom(*other).isOk());
+  ASSERT_TRUE(executor->bindInput(0, weight).isOk());
+  expect(7, 4);
+  ASSERT_TRUE(executor->bindInput(0, other).isOk());
+  expect(7, 5);
+  // Of memory of the caller nobody knows whether it was written.
+  int32_t lent = 3;
+  const std::shared_ptr<Buffer> borrowed = Buffer::borrow(&lent, 4);
+  ASSERT_TRUE(executor->bindInput(0, borrowed).isOk());
+  expect(3, 6);
+  lent = 4;
+  ASSERT_TRUE(executor->bindInput(0, borrowed).isOk());
+  expect(4, 7);
 }
 
 TEST_F(HostInputTest, MeasuresRunsThatTakeThem) {
@@ -267,6 +311,18 @@ TEST_F(HostInputTest, MemoryOfTheHostIsForFewBytesAndForInputs) {
   EXPECT_THAT(executor->bindInput(0, Buffer::onHost(8)).message(), HasSubstr("input 'n' is i32[] of 4 bytes"));
   // Where memory is the host's, there is nothing to take along.
   EXPECT_EQ((*createDevice("cpu"))->largestHostInput(), 0u);
+}
+
+// Elements of any type are read there, by a device whose memory is the host's, too.
+TEST_F(HostInputTest, MemoryOfTheHostIsAligned) {
+  std::vector<std::shared_ptr<Buffer>> held;
+  for (uint64_t size = 0; size < 40; ++size) {
+    held.push_back(Buffer::onHost(size));
+    EXPECT_EQ(held.back()->handle() % artifact::alignment, 0u) << size << " bytes";
+    Bytes read(size, std::byte(1));
+    ASSERT_TRUE(held.back()->read(read).isOk());
+    EXPECT_EQ(read, Bytes(size)) << "not zero";
+  }
 }
 
 TEST_F(HostInputTest, ARunWithoutMemoryForThemFailsAndTheNextOneDoesNot) {

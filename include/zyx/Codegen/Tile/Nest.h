@@ -32,6 +32,11 @@ public:
   Nest(TileContext &context, llvm::ArrayRef<mlir::Operation *> roots)
       : t(context), roots(roots), loc(roots.front()->getLoc()), slice(t.sliceOf(roots)) {}
 
+  /// Fills in what the roots say alone: reductions, the axes that are walked, and those of them that are combined.
+  void addAxes();
+  /// The axis with the most contiguous accesses; the last one where none stands out. Extents are known by now.
+  /// `comesNear` says whether a load's elements are copied side by side where vectors are along an axis.
+  std::optional<Axis> findVectorAxis(llvm::function_ref<bool(LoadOp, Axis)> comesNear);
   bool vectorCombined() const { return vectorAxis && combined.contains(*vectorAxis); }
   /// Whether some load has a branch in it.
   bool branches();
@@ -73,6 +78,10 @@ public:
   std::optional<int64_t> ownStep;
   /// The only root looks at one place of its axis; or there are a maximum and a sum, taken at once.
   bool oneHot = false, online = false;
+
+private:
+  /// How many accesses are contiguous along the axis, less those that are apart along it.
+  int64_t countContiguous(Axis axis, llvm::function_ref<bool(LoadOp, Axis)> comesNear);
 };
 
 } // namespace zyx::kernel

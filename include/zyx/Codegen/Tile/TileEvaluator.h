@@ -179,6 +179,8 @@ private:
 
 /// The stride of a view's dimension, where the view is one block and the stride a number.
 std::optional<int64_t> strideOf(mlir::Value view, unsigned dim);
+/// The same of an allocation, which is row-major.
+int64_t strideOfMemory(ViewType type, unsigned dim);
 /// The iota that a tile repeats, if it does.
 IotaOp countsAlongAxis(mlir::Value tile);
 /// True where the view needs more than strides: several blocks, or indices that do not exist.
