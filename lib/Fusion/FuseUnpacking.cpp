@@ -118,6 +118,12 @@ bool Unpacking::isUnpacked(ReshapeOp op) {
   int64_t packed = 0;
   for (Value value : sources)
     packed += bytesOf(value);
+  // Floats that are only widened, as those of a norm, are no packed numbers: their reshapes move, and all readers share
+  // what is computed.
+  const Value largest = *llvm::max_element(sources, [](Value a, Value b) { return bytesOf(a) < bytesOf(b); });
+  constexpr unsigned widestPacked = 8;
+  if (isa<FloatType>(typeOf(largest).getElementType()) && typeOf(largest).getElementTypeBitWidth() > widestPacked)
+    return false;
   // Others that read the numbers have them computed once more, or in memory.
   return packed < bytesOf(op) && (isCheap || (source->hasOneUse() && op->hasOneUse()));
 }

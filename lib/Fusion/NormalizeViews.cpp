@@ -180,26 +180,48 @@ static void hoistExpand(Operation *op) {
   op->getResult(0).replaceAllUsesWith(ExpandOp::create(builder, op->getLoc(), op->getResult(0).getType(), computed));
 }
 
-/// An expand along dimensions that a pad, flip or window leaves alone comes behind it, so that what
-/// is repeated is seen to be.
+/// The dimension of a reshape's result that a dimension of its operand becomes, or -1 where it is split or merged.
+static int64_t findReshaped(ReshapeOp reshape, int64_t dim) {
+  ArrayRef<int64_t> from = typeOf(reshape.getX()).getShape(), to = typeOf(reshape).getShape();
+  int64_t before = 1, place = 1;
+  for (int64_t extent : from.take_front(dim))
+    before *= extent;
+  for (auto [at, extent] : llvm::enumerate(to)) {
+    if (extent == from[dim] && extent != 1 && place == before)
+      return static_cast<int64_t>(at);
+    place *= extent;
+  }
+  return -1;
+}
+
+/// An expand along dimensions that a pad, flip or window leaves alone, or a pad of nothing cuts short, comes behind it,
+/// so that what is repeated is seen to be.
 static void sinkExpand(Operation *view) {
   auto expand = view->getOperand(0).getDefiningOp<ExpandOp>();
   if (!expand)
     return;
   ArrayRef<int64_t> from = typeOf(expand.getX()).getShape(), to = typeOf(expand).getShape();
   ArrayRef<int64_t> shape = typeOf(view->getResult(0)).getShape();
+  auto pad = dyn_cast<PadOp>(view);
   auto isTouched = [&](int64_t dim) {
-    if (auto pad = dyn_cast<PadOp>(view))
-      return pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0 || pad.getInterior()[dim] != 0;
+    if (pad)
+      return pad.getLow()[dim] > 0 || pad.getHigh()[dim] > 0 || pad.getInterior()[dim] != 0 || shape[dim] == 0;
     if (auto flip = dyn_cast<FlipOp>(view))
       return llvm::is_contained(flip.getDims(), dim);
     return llvm::is_contained(cast<WindowOp>(view).getDims(), dim);
   };
-  SmallVector<int64_t> before(to), after(shape);
+  SmallVector<int64_t> before(to), after(shape), low, high;
+  if (pad)
+    llvm::append_range(low, pad.getLow()), llvm::append_range(high, pad.getHigh());
+  bool isAny = false;
   for (size_t dim = 0; dim < to.size(); ++dim)
-    if (from[dim] != to[dim] && !isTouched(dim))
+    if (from[dim] != to[dim] && !isTouched(dim)) {
       before[dim] = after[dim] = 1;
-  if (ArrayRef(after) == shape)
+      if (pad)
+        low[dim] = high[dim] = 0;
+      isAny = true;
+    }
+  if (!isAny)
     return;
   OpBuilder builder(view);
   Value source = expand.getX();
@@ -207,9 +229,34 @@ static void sinkExpand(Operation *view) {
     source = ExpandOp::create(builder, expand.getLoc(), withShape(source, before), source);
   Operation *clone = builder.clone(*view);
   clone->setOperand(0, source);
+  if (auto cut = dyn_cast<PadOp>(clone)) {
+    cut.setLow(low);
+    cut.setHigh(high);
+  }
   clone->getResult(0).setType(withShape(source, after));
-  view->getResult(0).replaceAllUsesWith(
-      ExpandOp::create(builder, view->getLoc(), view->getResult(0).getType(), clone->getResult(0)));
+  Value result = clone->getResult(0);
+  if (ArrayRef(after) != shape)
+    result = ExpandOp::create(builder, view->getLoc(), view->getResult(0).getType(), result);
+  view->getResult(0).replaceAllUsesWith(result);
+}
+
+/// An expand comes behind a reshape that pads alone read, along dimensions that it neither splits nor merges.
+static void sinkExpand(ReshapeOp reshape) {
+  auto expand = reshape.getX().getDefiningOp<ExpandOp>();
+  if (!expand || !llvm::all_of(reshape->getUsers(), llvm::IsaPred<PadOp>))
+    return;
+  ArrayRef<int64_t> from = typeOf(expand.getX()).getShape(), to = typeOf(expand).getShape();
+  SmallVector<int64_t> narrow(typeOf(reshape).getShape());
+  for (size_t dim = 0; dim < to.size(); ++dim)
+    if (from[dim] != to[dim]) {
+      const int64_t reshaped = findReshaped(reshape, static_cast<int64_t>(dim));
+      if (reshaped < 0)
+        return;
+      narrow[reshaped] = 1;
+    }
+  OpBuilder builder(reshape);
+  Value moved = ReshapeOp::create(builder, reshape.getLoc(), withShape(expand, narrow), expand.getX());
+  reshape.replaceAllUsesWith(ExpandOp::create(builder, expand.getLoc(), reshape.getType(), moved).getResult());
 }
 
 //===----------------------------------------------------------------------===//
@@ -491,9 +538,11 @@ static void normalizeViews(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isView(&op))
       foldView(&op);
-    if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !reshape.use_empty())
+    if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !reshape.use_empty()) {
       pushReshape(reshape);
-    else if (isa<PadOp, FlipOp, WindowOp>(op)) {
+      if (!reshape.use_empty())
+        sinkExpand(reshape);
+    } else if (isa<PadOp, FlipOp, WindowOp>(op)) {
       sinkExpand(&op);
       if (!op.use_empty())
         sinkWidening(&op);

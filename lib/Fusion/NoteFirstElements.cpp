@@ -24,7 +24,7 @@ using namespace zyx::graph::ir;
 static int64_t countReadBy(Operation *reader, Value source, int64_t dim) {
   const int64_t extent = cast<RankedTensorType>(source.getType()).getDimSize(dim);
   auto pad = dyn_cast<PadOp>(reader);
-  if (!pad || pad.getX() != source || pad.getHigh()[dim] >= 0)
+  if (!pad || pad.getX() != source || pad.getHigh()[dim] >= 0 || pad.getInterior()[dim] != 0)
     return extent;
   return std::max<int64_t>(extent + pad.getHigh()[dim], 0);
 }
@@ -34,6 +34,31 @@ int64_t zyx::fusion::countRead(SortOp sort) {
   for (Operation *reader : sort.getResult().getUsers())
     most = std::max(most, countReadBy(reader, sort.getResult(), static_cast<int64_t>(sort.getDim())));
   return most;
+}
+
+void zyx::fusion::giveFirst(SortOp sort, Value first) {
+  const auto dim = static_cast<int64_t>(sort.getDim());
+  const int64_t rest =
+      cast<RankedTensorType>(sort.getType()).getDimSize(dim) - cast<RankedTensorType>(first.getType()).getDimSize(dim);
+  auto areZero = [](ArrayRef<int64_t> counts) {
+    return llvm::all_of(counts, [](int64_t count) { return count == 0; });
+  };
+  if (rest == 0)
+    sort.replaceAllUsesWith(first);
+  // Who reads fewer elements than there are reads a slice.
+  for (Operation *reader : llvm::make_early_inc_range(sort->getUsers())) {
+    auto slice = cast<PadOp>(reader);
+    SmallVector<int64_t> high(slice.getHigh());
+    high[dim] += rest;
+    OpBuilder builder(slice);
+    Value taken = first;
+    if (!areZero(high) || !areZero(slice.getLow()) || !areZero(slice.getInterior()))
+      taken = PadOp::create(builder, slice.getLoc(), slice.getType(), first, slice.getFill(), slice.getLow(), high,
+                            slice.getInterior());
+    slice.replaceAllUsesWith(taken);
+    slice.erase();
+  }
+  sort.erase();
 }
 
 static void noteFirstElements(Block &block, bool note) {

@@ -11,6 +11,7 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <cmath>
 #include <limits>
 
 namespace zyx::fusion {
@@ -47,43 +48,90 @@ public:
   RunSorter(SortOp sort, int64_t runElements)
       : sort(sort), builder(sort), loc(sort.getLoc()), type(cast<RankedTensorType>(sort.getX().getType())),
         element(type.getElementType()), number(cast<RankedTensorType>(sort.getType()).getElementType()),
-        dim(type.getRank() - 1), runElements(runElements), runs(llvm::divideCeil(type.getDimSize(dim), runElements)) {}
+        dim(type.getRank() - 1), runElements(runElements), runs(llvm::divideCeil(type.getDimSize(dim), runElements)),
+        isOfIndices(sort.getKind() == SortKind::Indices) {}
+
+  /// All elements. Each one looks for its place in all other runs: of many runs some are merged first, and then these.
+  void apply() {
+    constexpr int64_t fewestRunsOfTwoSteps = 12;
+    int64_t together = runs;
+    if (runs >= fewestRunsOfTwoSteps) {
+      together = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(runs))));
+      runs = llvm::alignTo(runs, together);
+    }
+    Sorted sorted = sortRunsOf(runElements);
+    sorted = merge(sorted, runs / together, together);
+    if (together != runs)
+      sorted = merge(sorted, 1, runs / together);
+    zyx::fusion::giveFirst(sort, resize(isOfIndices ? sorted.places : sorted.values, type.getDimSize(dim), getFill()));
+  }
 
   /// `first`: how many elements of a row, and of each run, anybody reads.
-  void apply(int64_t first) {
+  void applyFirst(int64_t first) {
     const int64_t kept = std::min(first, runElements);
-    Value x = resize(sort.getX(), runs * runElements, getLast(element, sort.getDescending()));
-    x = reshape(x, {runs, runElements});
-    Value sorted = resize(sortOf(SortKind::Values, x, dim + 1), kept, getLast(element, sort.getDescending()));
-    auto merged = sortOf(sort.getKind(), reshape(sorted, {runs * kept}), dim);
-    const bool isOfIndices = sort.getKind() == SortKind::Indices;
-    const TypedAttr fill =
-        isOfIndices ? TypedAttr(builder.getIntegerAttr(number, 0)) : getLast(element, sort.getDescending());
-    Value result = merged;
-    if (first == type.getDimSize(dim))
-      merged->setAttr(runsAttrName, builder.getI64IntegerAttr(runs));
-    else
-      result = resize(result, first, fill);
-    if (isOfIndices) {
-      // Where the run's element was, of its number in all runs.
-      Value own = resize(sortOf(SortKind::Indices, x, dim + 1), kept, builder.getIntegerAttr(number, 0));
-      auto places = cast<RankedTensorType>(own.getType());
-      Value run = IotaOp::create(builder, loc, places, dim);
-      auto step = DenseElementsAttr::get(places, Attribute(builder.getIntegerAttr(number, runElements)));
-      run = BinaryOp::create(builder, loc, BinaryKind::Mul, run, ConstantOp::create(builder, loc, places, step));
-      Value all = BinaryOp::create(builder, loc, BinaryKind::Add, own, run);
-      all = ReshapeOp::create(builder, loc, places.clone(ArrayRef<int64_t>(runs * kept)), all);
-      auto found = cast<RankedTensorType>(result.getType());
-      const auto flat = places.clone(ArrayRef<int64_t>(found.getNumElements()));
-      result = GatherOp::create(builder, loc, flat, all, ReshapeOp::create(builder, loc, flat, result), 0);
-      result = ReshapeOp::create(builder, loc, found, result);
-    }
-    result = resize(result, type.getDimSize(dim), fill);
-    sort.replaceAllUsesWith(result);
-    sort.erase();
+    Sorted sorted = sortRunsOf(kept);
+    auto merged = sortOf(sort.getKind(), reshape(sorted.values, {runs * kept}), dim);
+    Value result = resize(merged, first, getFill());
+    zyx::fusion::giveFirst(sort, isOfIndices ? pick(sorted.places, result) : result);
   }
 
 private:
+  /// Runs of elements, and where these were in the row if that is asked for.
+  struct Sorted {
+    Value values, places;
+  };
+
+  /// As many elements of each sorted run as are kept.
+  Sorted sortRunsOf(int64_t kept) {
+    Value x = resize(sort.getX(), runs * runElements, getLast(element, sort.getDescending()));
+    x = reshape(x, {runs, runElements});
+    Sorted sorted;
+    sorted.values = resize(sortOf(SortKind::Values, x, dim + 1), kept, getLast(element, sort.getDescending()));
+    if (isOfIndices)
+      sorted.places = addBegins(resize(sortOf(SortKind::Indices, x, dim + 1), kept, getFill()), runElements);
+    return sorted;
+  }
+
+  /// Merges runs, `together` at a time, to `count` longer ones.
+  Sorted merge(const Sorted &sorted, int64_t count, int64_t together) {
+    const int64_t length = runs * runElements / count;
+    const bool isLast = count == 1;
+    Value x = reshape(sorted.values, isLast ? ArrayRef<int64_t>(length) : ArrayRef<int64_t>({count, length}));
+    auto sortMarked = [&](SortKind kind) {
+      SortOp merged = sortOf(kind, x, isLast ? dim : dim + 1);
+      merged->setAttr(runsAttrName, builder.getI64IntegerAttr(together));
+      return merged.getResult();
+    };
+    Sorted result;
+    if (isOfIndices) {
+      Value own = sortMarked(SortKind::Indices);
+      result.places = pick(sorted.places, isLast ? own : addBegins(own, length));
+    }
+    // Who wants places has no use for the values of the last merge.
+    if (!isOfIndices || !isLast)
+      result.values = sortMarked(SortKind::Values);
+    return result;
+  }
+
+  /// Numbers in a run as numbers in all of them, of `length` elements each.
+  Value addBegins(Value own, int64_t length) {
+    auto places = cast<RankedTensorType>(own.getType());
+    Value run = IotaOp::create(builder, loc, places, dim);
+    auto step = DenseElementsAttr::get(places, Attribute(builder.getIntegerAttr(number, length)));
+    run = BinaryOp::create(builder, loc, BinaryKind::Mul, run, ConstantOp::create(builder, loc, places, step));
+    return BinaryOp::create(builder, loc, BinaryKind::Add, own, run);
+  }
+
+  /// The places that stand where `at` says, in row-major order.
+  Value pick(Value places, Value at) {
+    auto all = cast<RankedTensorType>(places.getType());
+    Value flat = ReshapeOp::create(builder, loc, all.clone(ArrayRef<int64_t>(all.getNumElements())), places);
+    return GatherOp::create(builder, loc, cast<RankedTensorType>(at.getType()), flat, at, 0);
+  }
+
+  TypedAttr getFill() {
+    return isOfIndices ? TypedAttr(builder.getIntegerAttr(number, 0)) : getLast(element, sort.getDescending());
+  }
   /// The first elements of the last dimension, or all with `fill` behind them.
   Value resize(Value x, int64_t extent, TypedAttr fill) {
     auto from = cast<RankedTensorType>(x.getType());
@@ -113,6 +161,7 @@ private:
   RankedTensorType type;
   Type element, number;
   int64_t dim, runElements, runs;
+  bool isOfIndices;
 };
 
 } // namespace
@@ -127,9 +176,8 @@ static int64_t findDivisor(int64_t extent) {
 }
 
 static void sortRuns(Block &block, const TargetInfo &machine) {
-  // An element looks at each run. Where all rows have more runs than cores have room for, a workgroup for each row
-  // takes less.
-  constexpr int64_t fewestRuns = 4, mostRuns = 64;
+  // Where all rows have more runs than cores have room for, a workgroup for each row takes less.
+  constexpr int64_t fewestRuns = 4, mostRuns = 256;
   const int64_t mostOfAll = 2 * machine.cores;
   // Of first elements each run gives as many: they are to be far fewer than a row, and rows than multiprocessors.
   constexpr int64_t fewestRunsOfFirsts = 12, fewRows = 32, fewer = 4;
@@ -146,10 +194,10 @@ static void sortRuns(Block &block, const TargetInfo &machine) {
     const int64_t most = zyx::fusion::countRead(sort);
     if (most <= fewElements && most * 8 <= extent) {
       if (most > 0 && rows <= fewRows && runs >= fewestRunsOfFirsts && runs * most * fewer <= extent)
-        RunSorter(sort, findDivisor(extent)).apply(most);
+        RunSorter(sort, findDivisor(extent)).applyFirst(most);
     } else if (runs >= fewestRuns && runs <= mostRuns && rows * runs <= mostOfAll) {
       // The rows themselves would not have been enough.
-      RunSorter(sort, elementsOfRun).apply(extent);
+      RunSorter(sort, elementsOfRun).apply();
     }
   }
 }

@@ -191,7 +191,10 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createGatherScatteredPass());
     entry.addPass(fusion::createSumSegmentsPass());
     entry.addPass(fusion::createFoldTablesPass());
+    entry.addPass(fusion::createSortOncePass());
     entry.addPass(fusion::createSortRunsPass());
+    // Of the runs indices are wanted, too.
+    entry.addPass(fusion::createSortOncePass());
     entry.addPass(fusion::createPartScansPass());
     entry.addPass(fusion::createScatterOneHotsPass());
     entry.addPass(fusion::createPartScattersPass());

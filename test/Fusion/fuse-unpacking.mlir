@@ -319,3 +319,27 @@ func.func @two_readers_of_exponentials(%x: tensor<1x128xf32>, %z: tensor<1x128xf
   %37 = graph.reduce add %36 dims = [2] : tensor<1x64x128xf32> -> tensor<1x64xf32>
   return %32, %37 : tensor<1x64xf32>, tensor<1x64xf32>
 }
+
+// Floats that are widened are no packed numbers: what a norm of groups of channels makes of them is computed once, for the sum of
+// each group and for who reads it.
+// CHECK-LABEL: func.func @widened(
+// CHECK-COUNT-1: graph.binary sub
+// CHECK-NOT: graph.binary sub
+// CHECK: return
+func.func @widened(%x: tensor<4x8x64xf16>, %scale: tensor<8xf16>) -> (tensor<4x4xf32>, tensor<4x8x64xf16>) {
+  %0 = graph.cast %x : tensor<4x8x64xf16> -> tensor<4x8x64xf32>
+  %1 = graph.reshape %0 : tensor<4x8x64xf32> -> tensor<4x4x2x64xf32>
+  %2 = graph.reduce max %1 dims = [2, 3] : tensor<4x4x2x64xf32> -> tensor<4x4xf32>
+  %3 = graph.reshape %2 : tensor<4x4xf32> -> tensor<4x4x1x1xf32>
+  %4 = graph.expand %3 : tensor<4x4x1x1xf32> -> tensor<4x4x2x64xf32>
+  %5 = graph.binary sub %1, %4 : tensor<4x4x2x64xf32>
+  %6 = graph.reshape %5 : tensor<4x4x2x64xf32> -> tensor<4x8x64xf32>
+  %7 = graph.cast %scale : tensor<8xf16> -> tensor<8xf32>
+  %8 = graph.reshape %7 : tensor<8xf32> -> tensor<1x8x1xf32>
+  %9 = graph.expand %8 : tensor<1x8x1xf32> -> tensor<4x8x64xf32>
+  %10 = graph.binary mul %6, %9 : tensor<4x8x64xf32>
+  %11 = graph.cast %10 : tensor<4x8x64xf32> -> tensor<4x8x64xf16>
+  %12 = graph.reshape %10 : tensor<4x8x64xf32> -> tensor<4x4x2x64xf32>
+  %13 = graph.reduce add %12 dims = [2, 3] : tensor<4x4x2x64xf32> -> tensor<4x4xf32>
+  return %13, %11 : tensor<4x4xf32>, tensor<4x8x64xf16>
+}

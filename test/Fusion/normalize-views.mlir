@@ -84,6 +84,38 @@ func.func @reshapes_and_nothing(%x: tensor<4x6xf32>) -> tensor<4x1xf32> {
   return %4 : tensor<4x1xf32>
 }
 
+// What a pad leaves of a repeated dimension is repeated less often, also behind a reshape that keeps the dimension: gradients of
+// pools repeat each window's number, and take it apart again.
+// CHECK-LABEL: func.func @pad_of_expand
+// CHECK:       %[[R:.*]] = graph.reshape %arg0 : tensor<2x3x4x1xf32> -> tensor<6x4x1x1xf32>
+// CHECK-NEXT:  %[[P:.*]] = graph.pad %[[R]], %{{.*}} low = [0, 0, 0, 0] high = [0, 0, 1, 0] {{.*}} -> tensor<6x4x2x1xf32>
+// CHECK-NEXT:  %[[E:.*]] = graph.expand %[[P]] : tensor<6x4x2x1xf32> -> tensor<6x4x2x2xf32>
+// CHECK-NEXT:  return %[[E]]
+func.func @pad_of_expand(%x: tensor<2x3x4x1xf32>) -> tensor<6x4x2x2xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.expand %x : tensor<2x3x4x1xf32> -> tensor<2x3x4x3xf32>
+  %1 = graph.reshape %0 : tensor<2x3x4x3xf32> -> tensor<6x4x1x3xf32>
+  %2 = graph.pad %1, %zero low = [0, 0, 0, -1] high = [0, 0, 1, 0] interior = [0, 0, 0, 0] : tensor<6x4x1x3xf32> -> tensor<6x4x2x2xf32>
+  return %2 : tensor<6x4x2x2xf32>
+}
+
+// A reshape that merges what is repeated with other dimensions, and a pad that adds something to it, come behind the expand.
+// CHECK-LABEL: func.func @pad_of_merged
+// CHECK:       graph.expand %arg0
+// CHECK:       graph.pad
+// CHECK:       graph.expand %arg1
+// CHECK:       graph.pad
+// CHECK-NEXT:  return
+func.func @pad_of_merged(%x: tensor<4x1xf32>, %y: tensor<4x1xf32>) -> (tensor<10xf32>, tensor<4x3xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.expand %x : tensor<4x1xf32> -> tensor<4x2xf32>
+  %1 = graph.reshape %0 : tensor<4x2xf32> -> tensor<8xf32>
+  %2 = graph.pad %1, %zero low = [1] high = [1] interior = [0] : tensor<8xf32> -> tensor<10xf32>
+  %3 = graph.expand %y : tensor<4x1xf32> -> tensor<4x2xf32>
+  %4 = graph.pad %3, %zero low = [0, 1] high = [0, 0] interior = [0, 0] : tensor<4x2xf32> -> tensor<4x3xf32>
+  return %2, %4 : tensor<10xf32>, tensor<4x3xf32>
+}
+
 // What a pad, a window or a flip leaves alone is repeated behind it.
 // CHECK-LABEL: func.func @expand_of_window
 // CHECK: graph.expand %arg0 : tensor<1x1x3xf32> -> tensor<1x6x3xf32>

@@ -42,8 +42,8 @@ func.func @small(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<8xf32>, tens
   %b8 = graph.pad %b, %zero low = [0] high = [-1016] interior = [0] : tensor<1024xf32> -> tensor<8xf32>
   %ra = graph.sort values %a8 dim = 0 : tensor<8xf32> -> tensor<8xf32>
   %rb = graph.sort values %b8 dim = 0 : tensor<8xf32> -> tensor<8xf32>
-  %ia = graph.sort indices %a8 dim = 0 : tensor<8xf32> -> tensor<8xi64>
-  %ib = graph.sort indices %b8 dim = 0 : tensor<8xf32> -> tensor<8xi64>
+  %ia = graph.sort indices %a8 dim = 0 descending : tensor<8xf32> -> tensor<8xi64>
+  %ib = graph.sort indices %b8 dim = 0 descending : tensor<8xf32> -> tensor<8xi64>
   %r = graph.binary add %ra, %rb : tensor<8xf32>
   %i = graph.binary add %ia, %ib : tensor<8xi64>
   return %d, %r, %i : tensor<1024xf32>, tensor<8xf32>, tensor<8xi64>

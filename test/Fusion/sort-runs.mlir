@@ -1,10 +1,11 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s --check-prefix=ALONE
 
-// Few long rows are sorted in runs, and these together; behind the last element stands what is last.
+// Few long rows are sorted in runs, five of which are merged, and then these; behind the last element stands what is last.
 // CHECK-LABEL: func.func @values
 // CHECK:       graph.sort values %{{.*}} dim = 2 descending : tensor<1x25x2048xf32>
-// CHECK:       graph.sort values %{{.*}} dim = 1 descending {{.*}}zyx.runs = 25{{.*}} : tensor<1x51200xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 2 descending {{.*}}zyx.runs = 5{{.*}} : tensor<1x5x10240xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 1 descending {{.*}}zyx.runs = 5{{.*}} : tensor<1x51200xf32>
 // ALONE-LABEL: func.func @values
 // ALONE-NOT:   zyx.runs
 func.func @values(%x: tensor<1x50261xf32>) -> tensor<1x50261xf32> {
@@ -22,10 +23,10 @@ func.func @many(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
 
 // First elements are among those of runs, which divide a row where they can: indices are looked up by their places there.
 // CHECK-LABEL: func.func @first
-// CHECK:       graph.sort values %{{.*}} dim = 2 descending {zyx.first = 40 : i64} : tensor<1x64x2374xf32>
-// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 40 : i64} : tensor<1x2560xf32>
 // CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 40 : i64} : tensor<1x64x2374xf32>
-// CHECK:       graph.gather
+// CHECK:       graph.gather {{.*}} -> tensor<1x64x40xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 40 : i64} : tensor<1x2560xf32>
+// CHECK:       graph.gather {{.*}} -> tensor<1x40xi64>
 // CHECK-NOT:   graph.sort
 // ALONE-LABEL: func.func @first
 // ALONE:       graph.sort
@@ -66,4 +67,17 @@ func.func @rows(%x: tensor<33x32000xf32>) -> tensor<33x40xf32> {
   %zero = graph.constant dense<0.0> : tensor<f32>
   %z = graph.pad %y, %zero low = [0, 0] high = [0, -31960] interior = [0, 0] : tensor<33x32000xf32> -> tensor<33x40xf32>
   return %z : tensor<33x40xf32>
+}
+
+// Places go along with both merges of thirteen runs, four at a time: there are sixteen then.
+// CHECK-LABEL: func.func @places
+// CHECK:       graph.sort indices {{.*}} : tensor<1x16x2048xf32>
+// CHECK:       graph.sort indices {{.*}}zyx.runs = 4{{.*}} : tensor<1x4x8192xf32>
+// CHECK:       graph.gather {{.*}} -> tensor<1x4x8192x
+// CHECK:       graph.sort indices {{.*}}zyx.runs = 4{{.*}} : tensor<1x32768xf32>
+// CHECK:       graph.gather
+// CHECK-NOT:   graph.sort
+func.func @places(%x: tensor<1x26000xf32>) -> tensor<1x26000xi64> {
+  %y = graph.sort indices %x dim = 1 : tensor<1x26000xf32> -> tensor<1x26000xi64>
+  return %y : tensor<1x26000xi64>
 }

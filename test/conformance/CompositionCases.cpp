@@ -532,8 +532,9 @@ static void addGroupNorms(std::vector<Case> &cases) {
     Shape shape;
     int64_t groups;
   };
-  for (DType dtype : {DType::F32, DType::BF16})
-    for (const Size &size : {Size{{2, 9, 7, 96}, 16}, Size{{1, 8, 11, 60}, 3}, Size{{3, 5, 6, 64}, 32}})
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (const Size &size :
+         {Size{{2, 9, 7, 96}, 16}, Size{{1, 8, 11, 60}, 3}, Size{{3, 5, 6, 64}, 32}, Size{{4, 28, 28, 64}, 32}})
       cases.push_back(
           {"group-norm.last." + std::string(toString(dtype)) + toString(size.shape), [=](Builder &b) {
              const Shape &shape = size.shape;
@@ -551,18 +552,18 @@ static void addGroupNorms(std::vector<Case> &cases) {
              const NodeId factor = b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1e-5)));
              const NodeId normed =
                  b.reshape(b.mul(centred, b.expand(factor, apart)), {shape[0], channels, shape[1], shape[2]});
-             const NodeId scaled =
-                 b.mul(normed, b.along(b.cast(b.one(dtype, {channels}), DType::F32), b.type(normed).shape, 1));
+             const NodeId scale = b.one(dtype, {channels});
+             const NodeId scaled = b.mul(normed, b.along(b.cast(scale, DType::F32), b.type(normed).shape, 1));
              const NodeId y = b.permute(b.cast(scaled, dtype), {0, 2, 3, 1});
              // The largest element of each group, with nothing that is read along it.
              const NodeId most = b.reduce(ReduceKind::Max, b.mul(x, b.like(x, 2)), {2, 3, 4});
              const NodeId seed = b.x(dtype, shape);
-             const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{given}});
-             if (!gradients.isOk() || !gradients->front()) {
+             const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{given, scale}});
+             if (!gradients.isOk() || !gradients->front() || !gradients->back()) {
                std::fprintf(stderr, "a norm without gradients: %s\n", gradients.status().message().c_str());
                std::abort();
              }
-             return std::vector<NodeId>{y, most, own, *gradients->front()};
+             return std::vector<NodeId>{y, most, own, *gradients->front(), *gradients->back()};
            }});
 }
 

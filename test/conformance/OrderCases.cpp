@@ -288,12 +288,14 @@ static void addShortSorts(std::vector<Case> &cases) {
                      }});
 }
 
-/// Few rows that are longer still: sorted in runs, and these together.
+/// Few rows that are longer still: sorted in runs, and these together, of twelve and more runs in two steps.
 static void addRuns(std::vector<Case> &cases) {
   for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F16, DType::F32, DType::I64, DType::F64})
     cases.push_back({"sort.runs." + std::string(toString(dtype)), [=](Builder &b) {
                        std::vector<NodeId> outputs;
-                       const NodeId hurt = hurtingRows(b, dtype, {1, 9001}), whole = hurtingRows(b, dtype, {8192});
+                       const bool isLong = dtype == DType::F32 || dtype == DType::I64;
+                       const NodeId hurt = hurtingRows(b, dtype, {1, isLong ? 25001 : 9001});
+                       const NodeId whole = hurtingRows(b, dtype, {8192});
                        const NodeId few = b.cast(b.input(integers(DType::I32, {2, 10000}, 0, 3, b.random)), dtype);
                        for (const bool descending : {false, true}) {
                          outputs.push_back(b.sort(SortKind::Values, hurt, 1, descending));
@@ -353,6 +355,34 @@ static void addFirstElements(std::vector<Case> &cases) {
                                                 b.pad(sorted, zero, {-1, 0}, {-2, -580}, {0, 0}), first(all, none, 5),
                                                 b.reduce(ReduceKind::Max, all, {1})};
                    }});
+}
+
+/// Few first elements of short rows, as of the experts of a router, with their places. Extents are of lists that are
+/// full, and that are not; columns stand apart.
+static void addFirstWithPlaces(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::BF16, DType::F32})
+    cases.push_back({"sort.first.places." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const auto both = [&](NodeId x, int64_t dim, int64_t k, bool descending) {
+                         for (const SortKind kind : {SortKind::Values, SortKind::Indices}) {
+                           const DType given = kind == SortKind::Values ? dtype : DType::I64;
+                           std::vector<int64_t> none(b.type(x).shape.size(), 0), high = none;
+                           high[static_cast<size_t>(dim)] = k - b.type(x).shape[static_cast<size_t>(dim)];
+                           outputs.push_back(
+                               b.pad(b.sort(kind, x, dim, descending), b.splat(given, {}, 0), none, high, none));
+                         }
+                       };
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {37, 64}, 0, 3, b.random)), dtype);
+                       for (const bool descending : {false, true}) {
+                         both(few, 1, 8, descending);
+                         both(hurtingRows(b, dtype, {5, 500}), 1, 16, descending);
+                         both(hurtingRows(b, dtype, {9, 160}), 1, 6, descending);
+                         both(hurtingRows(b, dtype, {3, 100, 5}), 1, 3, descending);
+                         both(hurtingRows(b, dtype, {4, 33}), 1, 1, descending);
+                         both(hurtingRows(b, dtype, {4, 256}), 1, 256, descending);
+                       }
+                       return outputs;
+                     }});
 }
 
 /// First elements of few rows that are far longer: on cards those of runs, and the first of these. Rows of 50261 and of
@@ -597,6 +627,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addRuns(cases);
   addShortSorts(cases);
   addFirstElements(cases);
+  addFirstWithPlaces(cases);
   addFirstOfRuns(cases);
   addSortGradients(cases);
   addTopK(cases);

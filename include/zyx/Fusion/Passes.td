@@ -105,11 +105,29 @@ def FormUpdatesPass : Pass<"zyx-fusion-form-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SortOncePass : Pass<"zyx-fusion-sort-once", "::mlir::func::FuncOp"> {
+  let summary = "Sort rows once for their values and their indices";
+  let description = [{
+    Where both are wanted of the same rows, as top-k does, the elements at the indices are the values: sorts are stable. As many
+    are gathered as are read.
+
+    ```mlir
+    %0 = graph.sort values %x dim = 0 : tensor<8xf32>
+    %1 = graph.sort indices %x dim = 0 : tensor<8xf32> -> tensor<8xi64>
+    // becomes
+    %1 = graph.sort indices %x dim = 0 : tensor<8xf32> -> tensor<8xi64>
+    %0 = graph.gather %x[%1] dim = 0
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
-  let summary = "Sort few long rows in two steps";
+  let summary = "Sort few long rows in steps";
   let description = [{
     A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
-    element. It is noted there of how many runs a row consists (`zyx.runs`). If few first elements of a row are read, runs
+    element. It is noted there of how many runs a row consists (`zyx.runs`). Of twelve runs and more a third sort merges what the
+    second has merged of about the root of their number. If few first elements of a row are read, runs
     give so many each, and the second sort is one of these: runs divide a row then, where about as many elements do.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
@@ -584,7 +602,8 @@ def NormalizeViewsPass : Pass<"zyx-fusion-normalize-views", "::mlir::func::FuncO
       the loads.
     - An expand below an element-wise op moves behind it, so that the op computes each element once.
       The factors of a matrix product come out as expands of what is computed. So does an expand below
-      a pad, window or flip of other dimensions.
+      a pad, window or flip of other dimensions, or a slice of the same; between them may be a reshape
+      that keeps what is repeated as a dimension.
     - Other reshapes of computed values move down, behind element-wise ops whose other operands are
       made of inputs: these ops can share the kernel of that value then.
     - A reduction of a reduction of the same kind becomes one, unless the inner one rounds to 16 bits.

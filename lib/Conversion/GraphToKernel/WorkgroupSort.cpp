@@ -54,6 +54,29 @@ struct FirstShape {
   }
 };
 
+/// Few first elements of short rows: threads of a subgroup, `lanes` to a row, sort `items` elements each and merge
+/// their lists, of which the first `kept` elements stay. Rows share workgroups.
+struct ListShape {
+  int64_t first, kept, lanes, items, rowsOfGroup;
+
+  ListShape(SortOp sort, const Rows &rows, const Workgroups &machine) : first(rows.extent) {
+    if (auto attribute = sort->getAttrOfType<IntegerAttr>(firstElementsAttrName))
+      first = std::min(attribute.getInt(), rows.extent);
+    constexpr int64_t wantedItems = 8, wantedThreads = 128;
+    kept = ceilPower(std::max<int64_t>(first, 1));
+    lanes = std::min(ceilPower(divideCeil(rows.extent, wantedItems)), machine.warpSize);
+    items = ceilPower(divideCeil(rows.extent, lanes));
+    const int64_t threads = std::clamp(wantedThreads, lanes, std::max(machine.workgroupThreads, lanes));
+    rowsOfGroup = std::clamp<int64_t>(rows.outer * rows.inner, 1, threads / lanes);
+  }
+  int64_t threads() const { return rowsOfGroup * lanes; }
+  /// Whether the lists of a thread have room in its registers.
+  bool isFor(const Rows &rows) const {
+    constexpr int64_t mostKept = 16, mostItems = 16;
+    return first > 0 && kept <= mostKept && items <= mostItems && 2 * first <= rows.extent;
+  }
+};
+
 class WorkgroupSort : public WorkgroupOrder {
 public:
   WorkgroupSort(GroupOp group, SortOp sort, OpBuilder &builder, const Workgroups &machine)
@@ -76,6 +99,13 @@ private:
   Value packWord(Value word, Value place);
   Words shareWords(int64_t tile);
   void emitFirst(const FirstShape &shape);
+  void emitLists(const ListShape &shape);
+  /// The lesser of two words stands in front behind it.
+  void exchange(Value &a, Value &b);
+  /// Sorts a list that rises and then falls.
+  void sortTurning(Values &list);
+  /// The first elements of two sorted lists as one, of which `kept` or fewer stay.
+  Values mergeLists(ArrayRef<Value> a, ArrayRef<Value> b, int64_t kept);
   void emitRuns(int64_t runs);
   /// Each thread sorts its items of what `word` gives by place; behind the last one stands what is last.
   template <typename Word> void sortWords(Value count, Value to, Word word);
@@ -98,7 +128,7 @@ private:
 SmallVector<TensorType> WorkgroupSort::getScratch() {
   if (sort->hasAttr(runsAttrName))
     return {};
-  if (isPacked() && FirstShape(sort, rows, machine).isFor(rows))
+  if (isPacked() && (ListShape(sort, rows, machine).isFor(rows) || FirstShape(sort, rows, machine).isFor(rows)))
     return {};
   if (SortShape(rows, wordBytes(), machine).isOneTile(rows))
     return {};
@@ -314,6 +344,96 @@ void WorkgroupSort::emitFirst(const FirstShape &shape) {
   });
 }
 
+void WorkgroupSort::exchange(Value &a, Value &b) {
+  Value turns = compare(arith::CmpIPredicate::ult, b, a), before = choose(turns, b, a);
+  b = choose(turns, a, b);
+  a = before;
+}
+
+void WorkgroupSort::sortTurning(Values &list) {
+  for (size_t distance = list.size() / 2; distance > 0; distance /= 2)
+    for (size_t i = 0; i < list.size(); ++i)
+      if ((i & distance) == 0)
+        exchange(list[i], list[i + distance]);
+}
+
+/// Both lists have the same length, a power of two (Batcher, "Sorting Networks and their Applications", AFIPS 1968).
+Values WorkgroupSort::mergeLists(ArrayRef<Value> a, ArrayRef<Value> b, int64_t kept) {
+  Values merged(a);
+  if (static_cast<int64_t>(2 * a.size()) <= kept)
+    llvm::append_range(merged, llvm::reverse(b));
+  else
+    for (auto [own, other] : llvm::zip(merged, llvm::reverse(b)))
+      own = arith::MinUIOp::create(builder, loc, own, other);
+  sortTurning(merged);
+  return merged;
+}
+
+/// Of two neighbours in the half of the lanes that still have a list each, the first takes the second's. No word is
+/// written twice, so that one barrier orders a step.
+void WorkgroupSort::emitLists(const ListShape &shape) {
+  Operand x = getOperand(sort.getX(), rows.shape());
+  const int64_t numRows = rows.outer * rows.inner;
+  Values at = openGroups({numRows}, {shape.rowsOfGroup}, shape.threads());
+  Value lane = remainder(thread, shape.lanes), number = add(at[0], quotient(thread, shape.lanes));
+  // Threads without a row look at the last one.
+  Value row = numRows % shape.rowsOfGroup == 0 ? number : smaller(number, index(numRows - 1));
+  Value o = row, i = index(0);
+  if (rows.inner != 1) {
+    o = arith::DivUIOp::create(builder, loc, row, index(rows.inner));
+    i = arith::RemUIOp::create(builder, loc, row, index(rows.inner));
+  }
+  Value none = constant(builder.getI64IntegerAttr(-1));
+  SmallVector<Values> lists;
+  for (int64_t item = 0; item < shape.items; ++item) {
+    Value j = add(lane, index(item * shape.lanes));
+    const bool mayEnd = (item + 1) * shape.lanes > rows.extent;
+    Value word = packWord(encode(load(x, {o, mayEnd ? smaller(j, index(rows.extent - 1)) : j, i})), toWord(j));
+    lists.push_back({mayEnd ? choose(isLess(j, index(rows.extent)), word, none) : word});
+  }
+  for (; lists.size() > 1; lists.resize(lists.size() / 2))
+    for (size_t list = 0; list < lists.size() / 2; ++list)
+      lists[list] = mergeLists(lists[list], lists[list + lists.size() / 2], shape.kept);
+  Values &own = lists.front();
+  Value words = share(shape.threads() * shape.kept, builder.getI64Type());
+  auto slot = [&](Value of, size_t element) { return add(of, index(static_cast<int64_t>(element) * shape.threads())); };
+  for (int64_t half = shape.lanes / 2; half > 0; half /= 2) {
+    Value isGiven = both(compare(arith::CmpIPredicate::sge, lane, index(half)), isLess(lane, index(2 * half)));
+    when(isGiven, [&] {
+      for (auto [element, word] : llvm::enumerate(own))
+        store(word, words, slot(thread, element));
+    });
+    meet();
+    // Lanes that are done read what they gave.
+    Value other = choose(isLess(lane, index(half)), add(thread, index(half)), thread);
+    Values theirs;
+    for (size_t element = 0; element < own.size(); ++element)
+      theirs.push_back(loadAt(words, slot(other, element)));
+    own = mergeLists(own, theirs, shape.kept);
+  }
+  when(compare(arith::CmpIPredicate::eq, lane, index(0)), [&] {
+    for (auto [element, word] : llvm::enumerate(own))
+      if (static_cast<int64_t>(element) < shape.first)
+        store(word, words, slot(thread, element));
+  });
+  meet();
+  auto giveAll = [&] {
+    Value begin = subtract(thread, lane);
+    loop(lane, index(shape.first), index(shape.lanes), [&](Value j) {
+      Value word = loadAt(words, add(begin, multiply(j, shape.threads())));
+      Value place = arith::TruncIOp::create(builder, loc, builder.getI32Type(), word);
+      Value given = sort.getKind() == SortKind::Values
+                        ? load(x, {o, toIndex(place), i})
+                        : arith::ExtSIOp::create(builder, loc, builder.getI64Type(), place).getResult();
+      store(given, out, linear(rows, o, j, i));
+    });
+  };
+  if (row == number)
+    giveAll();
+  else
+    when(isLess(number, index(numRows)), giveAll);
+}
+
 /// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand
 /// before it, which is found by bisection. Of equal ones those of earlier runs do.
 void WorkgroupSort::emitRuns(int64_t runs) {
@@ -370,6 +490,8 @@ void WorkgroupSort::emitRuns(int64_t runs) {
 void WorkgroupSort::emitOp() {
   if (auto runs = sort->getAttrOfType<IntegerAttr>(runsAttrName))
     return emitRuns(runs.getInt());
+  if (const ListShape lists(sort, rows, machine); isPacked() && lists.isFor(rows))
+    return emitLists(lists);
   if (const FirstShape first(sort, rows, machine); isPacked() && first.isFor(rows))
     return emitFirst(first);
   SortShape shape(rows, wordBytes(), machine);

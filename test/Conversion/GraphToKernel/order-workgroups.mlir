@@ -124,6 +124,30 @@ func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
   return %y : tensor<64x32000xf32>
 }
 
+// Of short rows each lane of a subgroup sorts eight elements in registers. Lists of neighbours are merged, in as many steps as
+// halve the lanes; rows share workgroups. Without room in registers all candidates are sorted.
+// CHECK-LABEL: kernel.func @lists_0
+// CHECK-SAME: threads = 128
+// CHECK: kernel.grid (%{{.*}}) in [4000] step [16]
+// CHECK-COUNT-8: kernel.load {{.*}} -> f32
+// CHECK: kernel.alloc : <1024xi64, shared>
+// CHECK-COUNT-4: kernel.barrier workgroup
+// CHECK-NOT: kernel.barrier
+// CHECK: scf.for
+// CHECK-LABEL: kernel.func @lists_1
+// CHECK-SAME: threads = 128
+// CHECK: kernel.grid (%[[ROW:.*]]) in [7] step [4]
+// CHECK: arith.cmpi slt, %{{.*}}, %c7
+// CHECK-LABEL: kernel.func @lists_2
+// CHECK-SAME: threads = 64
+// CHECK: kernel.alloc : <896xi64, shared>
+func.func @lists(%x: tensor<4000x64xf32>, %y: tensor<7x200xbf16>, %z: tensor<7x512xf32>) -> (tensor<4000x64xi64>, tensor<7x200xbf16>, tensor<7x512xf32>) {
+  %i = graph.sort indices %x dim = 1 descending {zyx.first = 6 : i64} : tensor<4000x64xf32> -> tensor<4000x64xi64>
+  %v = graph.sort values %y dim = 1 {zyx.first = 1 : i64} : tensor<7x200xbf16> -> tensor<7x200xbf16>
+  %w = graph.sort values %z dim = 1 {zyx.first = 17 : i64} : tensor<7x512xf32> -> tensor<7x512xf32>
+  return %i, %v, %w : tensor<4000x64xi64>, tensor<7x200xbf16>, tensor<7x512xf32>
+}
+
 // Of sorted runs each element is put where it belongs by a thread of its own.
 // CHECK-LABEL: kernel.func @runs_0
 // CHECK-SAME: threads = 256

@@ -203,6 +203,17 @@ TEST_F(MapAlgebra, AnInnerBlockMayHaveNoElements) {
   EXPECT_TRUE(hasElements(padMap(identity({1}), {1}, {1})));
 }
 
+TEST_F(MapAlgebra, RepeatedPlacesAreNotMadeOfTheLastIndices) {
+  // A number for each group of two channels, beside all elements: parts of images repeat it.
+  MapAttr map = reshapeMap(expandMap(identity({4, 3, 1, 1}), {4, 3, 2, 8}), {4, 6, 2, 4});
+  ASSERT_EQ(map.getBlocks().size(), 2u);
+  EXPECT_EQ(map.front(), reshapeMap(expandMap(identity({4, 6, 1}), {4, 6, 8}), {4, 6, 2, 4}).front());
+  EXPECT_EQ(evaluateMap(map, {1, 3, 1, 3}), 4);
+  EXPECT_EQ(evaluateMap(map, {3, 5, 0, 0}), 11);
+  // The way back finds them as they were.
+  EXPECT_EQ(reshapeMap(map, {4, 3, 2, 8}), expandMap(identity({4, 3, 1, 1}), {4, 3, 2, 8}));
+}
+
 TEST_F(MapAlgebra, NothingHasNoElements) { EXPECT_EQ(reshapeMap(identity({0, 3}), {3, 2, 0}), identity({3, 2, 0})); }
 
 TEST_F(MapAlgebra, RandomChainsMeanWhatTheyMeanOnTables) {

@@ -221,22 +221,73 @@ static std::optional<BlockAttr> reshapeBlock(BlockAttr block, ArrayRef<int64_t> 
   return dims.toBlock();
 }
 
+static int64_t count(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product *= extent;
+  return product;
+}
+
+/// The last dimensions along which all indices have the same place.
+static size_t countRepeating(BlockAttr block) {
+  auto repeats = [](const Dim &dim) {
+    return !dim.low && (dim.isUnit() || (BlockAttr::constant(dim.extent) && BlockAttr::constant(dim.stride) == 0));
+  };
+  Dims dims(block);
+  size_t number = 0;
+  while (number < dims.list.size() && repeats(dims.list.rbegin()[number]))
+    ++number;
+  return number;
+}
+
+/// Row-major indices of the first dimensions, which repeat along the others.
+static BlockAttr makeRepeating(MLIRContext *context, ArrayRef<int64_t> shape, size_t first) {
+  Dims dims(BlockAttr::rowMajor(context, shape.take_front(first)));
+  for (int64_t extent : shape.drop_front(first))
+    dims.list.push_back({getAffineConstantExpr(extent, context), getAffineConstantExpr(0, context), {}, {}});
+  return dims.toBlock();
+}
+
 MapAttr reshapeMap(MapAttr map, ArrayRef<int64_t> shape) {
   MLIRContext *context = map.getContext();
-  BlockAttr rowMajor = BlockAttr::rowMajor(context, shape);
   if (llvm::is_contained(shape, 0))
-    return MapAttr::get(context, rowMajor);
+    return MapAttr::get(context, BlockAttr::rowMajor(context, shape));
   SmallVector<BlockAttr> blocks(map.getBlocks());
-  // A dense row-major block only renumbers the one behind it.
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  while (blocks.size() > 1 && reshapeBlock(blocks.front(), count) == BlockAttr::rowMajor(context, count))
+  // A dense row-major block only renumbers the one behind it, and so does one that repeats its places.
+  while (blocks.size() > 1) {
+    Dims front(blocks.front());
+    int64_t repeats = 1;
+    for (const Dim &dim : ArrayRef(front.list).take_back(countRepeating(blocks.front())))
+      repeats *= *BlockAttr::constant(dim.extent);
+    SmallVector<int64_t, 2> dense{count(shape) / repeats};
+    if (repeats != 1)
+      dense.push_back(repeats);
+    if (reshapeBlock(blocks.front(), dense) != makeRepeating(context, dense, 1))
+      break;
     blocks.erase(blocks.begin());
-  if (std::optional<BlockAttr> front = reshapeBlock(blocks.front(), shape))
+    Dims back(blocks.front());
+    if (repeats != 1)
+      back.list.push_back({getAffineConstantExpr(repeats, context), getAffineConstantExpr(0, context), {}, {}});
+    blocks.front() = back.toBlock();
+  }
+  if (std::optional<BlockAttr> front = reshapeBlock(blocks.front(), shape)) {
     blocks.front() = *front;
-  else
-    blocks.insert(blocks.begin(), rowMajor);
+    return MapAttr::get(context, blocks);
+  }
+  // Along the last dimensions the place may stay the same: it is not made of their indices.
+  Dims back(blocks.front());
+  int64_t repeats = 1;
+  for (size_t left = countRepeating(blocks.front()); left > 0; --left)
+    repeats *= *BlockAttr::constant(back.list.pop_back_val().extent);
+  size_t first = shape.size();
+  while (first > 0 && repeats % count(shape.drop_front(first - 1)) == 0)
+    --first;
+  const int64_t dropped = count(shape.drop_front(first));
+  if (repeats != dropped)
+    back.list.push_back({getAffineConstantExpr(repeats / dropped, context), getAffineConstantExpr(0, context), {}, {}});
+  if (dropped != 1)
+    blocks.front() = back.toBlock();
+  blocks.insert(blocks.begin(), makeRepeating(context, shape, first));
   return MapAttr::get(context, blocks);
 }
 
