@@ -6,6 +6,9 @@ import math
 
 # What a launch takes.
 LAUNCH = 3e-6
+# What a trip takes of a kernel that runs all trips of a recurrent loop: multiprocessors send each other what is carried, and
+# the next trip waits for it.
+TRIP = 0.4e-6
 # Kernels of which a launch takes more are held to a bound each; the others of a program together.
 SMALL = 20e-6
 WITHIN = {"kernel": 5, "kernel_at_most": 15, "small": 3, "program": 15}
@@ -47,7 +50,8 @@ def kernel_roofline(kernel, program, rates):
     if program["sorted"] and "sort" in kernel["name"]:
         moved *= sort_passes(program["sorted"])
     flops = min(kernel["flops"], program["flops"])
-    return max(moved, flops / rate_of(rates, program), LAUNCH * passes)
+    trips = TRIP * program["trips"] * passes if "recurrent" in kernel["name"] else 0
+    return max(moved, flops / rate_of(rates, program), LAUNCH * passes, trips)
 
 
 def judge(program, kernels, seconds, rates):

@@ -66,6 +66,8 @@ public:
   void run();
   /// Only what stands beside the scores of attentions, for a processor with such vectors.
   void turnBiases(int64_t vectorBytes);
+  /// The same for a card, whose threads read as many bytes at once: rows of keys, which may be padded.
+  void layOutBiases(int64_t laneBytes);
   /// In any order, for tests.
   void draw(uint64_t seed);
 
@@ -399,7 +401,9 @@ void Layouter::run() {
 
 /// The order of an input that the attention of a group wants, if that stands beside its scores: vectors of a processor
 /// lie along queries, or of few queries along keys.
-static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArgument argument, int64_t vectorBytes) {
+/// On a card, without vectors, they lie along keys.
+static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArgument argument,
+                                                         std::optional<int64_t> vectorBytes) {
   const Result<IterationSpace> space = IterationSpace::compute(group);
   if (!space.isOk() || !space->getAttention())
     return std::nullopt;
@@ -409,7 +413,8 @@ static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArg
   for (const Axis axis : space->getAxes(attention.scores))
     if (axis != -1 && axis != keys)
       inner = axis;
-  if (2 * space->getExtent(inner) * typeOf(attention.scores).getElementTypeBitWidth() <= 8 * vectorBytes)
+  if (!vectorBytes ||
+      2 * space->getExtent(inner) * typeOf(attention.scores).getElementTypeBitWidth() <= 8 * *vectorBytes)
     std::swap(inner, outer);
   std::optional<SmallVector<int64_t>> found;
   for (Operation &op : group.getBlock().without_terminator()) {
@@ -467,6 +472,38 @@ void Layouter::turnBiases(int64_t vectorBytes) {
   }
 }
 
+void Layouter::layOutBiases(int64_t laneBytes) {
+  for (auto group : block.getOps<GroupOp>()) {
+    if (isOfItsOwn(group))
+      continue;
+    for (OpResult result : group->getResults()) {
+      std::optional<SmallVector<int64_t>> order;
+      bool isOther = false;
+      for (OpOperand &use : result.getUses()) {
+        auto reader = dyn_cast<GroupOp>(use.getOwner());
+        isOther |= !reader || reader->getBlock() != &block;
+        if (isOther)
+          break;
+        // Gradients read it in both orders.
+        auto own = findBiasOrder(reader, reader.getBlock().getArgument(use.getOperandNumber()), std::nullopt);
+        isOther |= own && order && own != order;
+        if (own)
+          order = std::move(own);
+      }
+      if (isOther || !order)
+        continue;
+      if (!llvm::is_sorted(*order)) {
+        Move(result, *order).apply();
+        remark::passed(result.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
+            << "what stands beside the scores of an attention is stored in rows of keys";
+      }
+      const RankedTensorType type = typeOf(result);
+      if (type.getShape().back() * type.getElementTypeBitWidth() % (8 * laneBytes) != 0)
+        group->setAttr(keepsRowsAttrName, UnitAttr::get(group.getContext()));
+    }
+  }
+}
+
 void Layouter::draw(uint64_t seed) {
   findResults();
   for (OpResult value : results) {
@@ -499,5 +536,7 @@ void LayOutResults::runOnOperation() {
       layouter.turnBiases(record->vector.bytes);
     else
       layouter.run();
+    if (seed == 0 && record->simt.laneBytes != 0)
+      layouter.layOutBiases(record->simt.laneBytes);
   }
 }

@@ -24,6 +24,8 @@ namespace zyx::schedule {
 /// A row of a panel fills what a swizzle exchanges; elements of 16 bits.
 static constexpr int64_t panel = 64, elementBytes = 2;
 static constexpr int64_t mostStages = 4;
+/// Columns in which threads have the sum of a row, or its maximum, where they send it to another workgroup.
+static constexpr int64_t sumColumns = 8;
 
 /// Says why there are no tensor cores for a kernel.
 static SmallVector<TensorChoice> refuse(FuncOp func, StringRef reason) {
@@ -58,6 +60,51 @@ static bool isHeavy(ArrayRef<Value> computed) {
   return false;
 }
 
+namespace {
+/// Tiles of rows that stream blocks along another axis.
+struct Streaming {
+  /// Rows of a batch, and places along the other axis.
+  int64_t batches, rows, streamed;
+  /// Products of a row and a place; sums of f32 of a row, of which workgroups that share a tile have a part each, and
+  /// numbers that all of them need.
+  int64_t products, sums, common;
+  int64_t tilesOf(int64_t height) const { return batches * static_cast<int64_t>(llvm::divideCeil(rows, height)); }
+};
+/// Rows of a tile, and workgroups that share it.
+struct TileShape {
+  int64_t rows, split;
+};
+} // namespace
+
+/// Tiles that leave multiprocessors idle have fewer rows, and each workgroup of a cluster streams a part of the blocks
+/// of one.
+static TileShape chooseTile(const Streaming &all, int64_t mostRows, int64_t columns, const target::TargetInfo &target) {
+  TileShape best{mostRows, 1};
+  const int64_t cores = target.cores, blocks = llvm::divideCeil(all.streamed, columns);
+  if (2 * all.tilesOf(mostRows) > cores)
+    return best;
+  auto costOf = [&](TileShape tile) {
+    const double element =
+        static_cast<double>(all.products) / static_cast<double>(target.costs.matrixProductsPerCycle) +
+        static_cast<double>(target.costs.functionOps) / static_cast<double>(target.costs.lanesPerCycle);
+    const double loss = tile.rows == 64 ? target::fits::groupProducts::oneGroupLoss : 1.0;
+    const int64_t sent = tile.rows * 4 * (tile.split - 1) * (all.sums / tile.split + all.common);
+    return static_cast<double>(tile.rows * columns * llvm::divideCeil(blocks, tile.split)) * element * loss +
+           meetingCycles(tile.split, sent, target);
+  };
+  for (int64_t rows = mostRows; rows >= 64; rows -= 64)
+    for (int64_t split = 1; split <= target.simt.clusterSize; split *= 2) {
+      const TileShape tile{rows, split};
+      // Each workgroup has two blocks and more.
+      if (all.tilesOf(rows) * split <= cores && (split == 1 || (2 * split <= blocks && columns % (16 * split) == 0)) &&
+          costOf(tile) < costOf(best))
+        best = tile;
+    }
+  // Where less than a launch is gained, larger tiles read less.
+  const TileShape whole{mostRows, 1};
+  return costOf(whole) - costOf(best) > static_cast<double>(target.costs.launchCycles) ? best : whole;
+}
+
 SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                                unsigned most) {
   std::string reason;
@@ -83,21 +130,28 @@ SmallVector<TensorChoice> chooseAttentionSteps(FuncOp func, const Axes &axes, co
     keys /= 2;
   const int64_t group = batchesTogether(all * (depth + width) * elementBytes, target);
   SmallVector<TensorChoice> choices;
-  auto add = [&](int64_t rows, int64_t columns) {
-    // Wide results leave from where queries came in.
-    const int64_t others = rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
+  auto add = [&](int64_t rows, int64_t columns, int64_t split) {
+    // Wide results leave from where queries came in. Workgroups that share a tile get results in f32, and all sums and
+    // maxima.
+    const int64_t others = split > 1 ? rows * (depth * elementBytes + (width + split * 2 * sumColumns) * 4)
+                                     : rows * (width > 128 ? std::max(depth, width) : depth + width) * elementBytes;
     const int64_t stage = columns * (depth + width) * elementBytes, barriers = 1024;
     const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - others - barriers) / stage);
-    if (choices.size() < most && (choices.empty() || stages >= 2))
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,
+    if (choices.size() < most && ((choices.empty() && split == 1) || stages >= 2))
+      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, split,
                                              /*tf32=*/false, /*warps=*/0)});
   };
-  add(mostRows, keys);
+  const TileShape tile =
+      chooseTile({heads, queries, all, depth + width, width, 2 * sumColumns}, mostRows, keys, target);
+  add(tile.rows, keys, tile.split);
+  if (tile.rows != mostRows || tile.split > 1)
+    add(mostRows, keys, 1);
   // Nothing estimates these; measuring can tell.
   for (int64_t rows = mostRows; rows >= 64; rows -= 64)
     for (int64_t columns : {keys, keys / 2, keys + 16, keys + 32, keys + 48})
-      if ((rows != mostRows || columns != keys) && columns % 16 == 0 && columns >= 32 && fits(rows, columns, width))
-        add(rows, columns);
+      if ((rows != mostRows || columns != keys) && (rows != tile.rows || columns != keys || tile.split > 1) &&
+          columns % 16 == 0 && columns >= 32 && fits(rows, columns, width))
+        add(rows, columns, 1);
   return choices;
 }
 
@@ -159,16 +213,20 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   // Of a thread of two groups.
   const int64_t mostRegisters =
       target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
-  int64_t sums = 0, own = 0, walked = 0;
+  int64_t sums = 0, own = 0, walked = 0, products = 0, batches = 1;
   for (auto [i, inner] : llvm::enumerate(found->inner)) {
     const int64_t leaving = i < found->outer.size() ? found->outer[i].width : 0;
     own += llvm::alignTo(std::max(inner.depth, leaving), panel);
+    products += llvm::alignTo(inner.depth, panel);
   }
+  for (Axis axis : found->batches)
+    batches *= axes.extent(axis);
   for (const TensorOperand *other : found->others())
     walked += llvm::alignTo(other->columns(), panel);
   for (const TensorChain::Outer &outer : found->outer)
     sums += llvm::alignTo(outer.width, panel);
-  const int64_t rows = std::min<int64_t>(128, llvm::alignTo(axes.extent(found->rows), 64)), barriers = 1024;
+  const int64_t all = axes.extent(found->rows), streamed = axes.extent(found->streamed), barriers = 1024;
+  const int64_t mostRows = std::min<int64_t>(128, llvm::alignTo(all, 64));
   const int64_t inner = found->inner.size(), outer = found->outer.size();
   // What threads need for addresses and what they compute with.
   const int64_t scratch =
@@ -177,16 +235,22 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   for (int64_t columns : {128, 64, 32}) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + scratch;
-    const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - rows * own * elementBytes - barriers) /
-                                                    (columns * walked * elementBytes));
-    // Of large blocks with few stages the first ones are waited for.
-    if (registers > mostRegisters || stages < 3)
-      continue;
-    const int64_t group = batchesTogether(axes.extent(found->streamed) * walked * elementBytes, target);
-    // The widest one is best; nothing estimates by how much.
-    if (choices.size() < most)
-      choices.push_back({TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1,
-                                             /*tf32=*/false, /*warps=*/0)});
+    const int64_t group = batchesTogether(streamed * walked * elementBytes, target);
+    auto add = [&](TileShape tile) {
+      const int64_t others = tile.rows * (own * elementBytes + (tile.split > 1 ? sums * 4 : 0));
+      const int64_t stages =
+          std::min(mostStages, (target.simt.sharedBytes - others - barriers) / (columns * walked * elementBytes));
+      // Of large blocks with few stages the first ones are waited for. The widest one is best; nothing estimates by how
+      // much.
+      if (registers <= mostRegisters && stages >= 3 && choices.size() < most)
+        choices.push_back({TensorStepAttr::get(func.getContext(), tile.rows, columns, panel, stages, group, tile.split,
+                                               /*tf32=*/false, /*warps=*/0)});
+    };
+    const TileShape tile =
+        chooseTile({batches, all, streamed, products + sums, sums, /*common=*/0}, mostRows, columns, target);
+    add(tile);
+    if (tile.rows != mostRows || tile.split > 1)
+      add({mostRows, 1});
   }
   return choices.empty() ? refuse(func, "its rows and blocks need more registers or shared memory than there are")
                          : choices;

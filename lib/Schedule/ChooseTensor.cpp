@@ -76,10 +76,7 @@ struct Product {
     const double slice = std::max({multiply * loss, copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
-    const double meeting = tile.split == 1
-                               ? 0
-                               : static_cast<double>(target.costs.clusterBarrierCycles * tile.split * tile.split +
-                                                     sent / target.costs.distributedSharedBytesPerCycle);
+    const double meeting = meetingCycles(tile.split, sent, target);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work =
         llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
@@ -154,6 +151,12 @@ int64_t countLines(const TensorFactor &factor, const Product &product) {
 }
 
 } // namespace
+
+double meetingCycles(int64_t split, int64_t sent, const target::TargetInfo &target) {
+  return split == 1 ? 0
+                    : static_cast<double>(target.costs.clusterBarrierCycles * split * split +
+                                          sent / target.costs.distributedSharedBytesPerCycle);
+}
 
 SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                             unsigned most) {

@@ -388,6 +388,8 @@ double Estimator::onTensorCores(const Work &work) const {
       own *= static_cast<double>(axes.extent(axis));
     rows = std::max(rows, own);
   }
+  // Of a tile that workgroups share each has a part.
+  rows *= static_cast<double>(tensor.getSplit());
   const double waves = std::ceil(rows / cores);
   const double multiply =
       work.products / rows / (fits::attentionRate * static_cast<double>(target.costs.matrixProductsPerCycle)) * waves;

@@ -125,3 +125,28 @@ kernel.func @deep(%q: !b, %k: !b, %o: !b) {
   kernel.store %6, %7[%c0, %c0] : tensor<128x64xbf16>, !kernel.view<128x64xbf16, global>
   kernel.return
 }
+
+// Few rows that stream many blocks leave multiprocessors idle: tiles are small, and clusters share them.
+// CHECK-LABEL: kernel.func @few
+// CHECK-SAME: tensor_step<64, 128, 64, stages 4, group 25, split 4>
+!few = !kernel.view<8x197x64xbf16, global>
+!many = !kernel.view<8x4096x64xbf16, global>
+!turned = !kernel.view<8x64x4096xbf16, global>
+kernel.func @few(%q: !b, %k: !b, %v: !b, %o: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[8, 197, 64] strides [12608, 64, 1]>]> : !b -> !few
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["b", "m", "k"] : !few -> tensor<8x197x64xbf16>
+  %2 = kernel.view %k map <[<[8, 64, 4096] strides [262144, 1, 64]>]> : !b -> !turned
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["b", "k", "n"] : !turned -> tensor<8x64x4096xbf16>
+  %z = arith.constant dense<0.0> : tensor<8x197x4096xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<8x197x64xbf16>, tensor<8x64x4096xbf16> -> tensor<8x197x4096xf32>
+  %9 = arith.mulf %4, %4 : tensor<8x197x4096xf32>
+  %13 = kernel.view %v map <[<[8, 4096, 64] strides [262144, 64, 1]>]> : !b -> !many
+  %14 = kernel.load %13[%c0, %c0, %c0] axes ["b", "n", "d"] : !many -> tensor<8x4096x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<8x197x64xf32>
+  %15 = kernel.dot %9, %14, %y : tensor<8x197x4096xf32>, tensor<8x4096x64xbf16> -> tensor<8x197x64xf32>
+  %18 = arith.truncf %15 : tensor<8x197x64xf32> to tensor<8x197x64xbf16>
+  %19 = kernel.view %o map <[<[8, 197, 64] strides [12608, 64, 1]>]> : !b -> !few
+  kernel.store %18, %19[%c0, %c0, %c0] : tensor<8x197x64xbf16>, !few
+  kernel.return
+}

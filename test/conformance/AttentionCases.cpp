@@ -273,22 +273,31 @@ static void add(std::vector<Case> &cases, const std::string &name, const Spellin
   cases.push_back({"attention." + name, [=](Builder &b) { return std::vector<NodeId>{attention(b, s)}; }});
 }
 
-/// A bias of all heads, gathered out of a table in which heads are neighbours.
-static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries) {
-  const std::string name = "attention.gathered-bias." + std::string(toString(dtype)) + "." + std::to_string(queries);
+/// A bias of all heads, gathered out of a table in which heads are neighbours; with gradients for more than 70 keys, of
+/// which rows are long enough to be padded.
+static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries, int64_t keys = 70) {
+  const bool isLong = keys > 70;
+  const std::string name = "attention.gathered-bias." + std::string(toString(dtype)) + "." + std::to_string(queries) +
+                           (isLong ? "x" + std::to_string(keys) : "");
   cases.push_back({name, [=](Builder &b) {
-                     const int64_t windows = 3, heads = 5, keys = 70, rows = 23, width = 32;
+                     const int64_t windows = 3, heads = 5, rows = 23, width = 32;
                      auto input = [&](int64_t count) { return b.x(dtype, {windows, heads, count, width}); };
                      const NodeId q = input(queries), k = input(keys), v = input(keys);
                      std::vector<double> places;
                      for (int64_t i = 0; i < queries * keys; ++i)
                        places.push_back(static_cast<double>(i * 7 % rows));
                      const NodeId index = b.input(makeTensor(DType::I64, {queries, keys}, places));
-                     const NodeId bias = b.permute(b.gather(b.x(dtype, {rows, heads}), index, 0), {2, 0, 1});
+                     const NodeId table = b.x(dtype, {rows, heads});
+                     const NodeId bias = b.permute(b.gather(table, index, 0), {2, 0, 1});
                      const NodeId all =
                          b.expand(b.reshape(bias, {1, heads, queries, keys}), {windows, heads, queries, keys});
-                     const Spelling s{.dtype = dtype, .batch = {windows, heads}, .mask = Mask::Add};
-                     return std::vector<NodeId>{attend(b, s, q, k, v, all)};
+                     const Spelling s{.dtype = dtype, .batch = {windows, heads}, .mask = Mask::Add, .detached = isLong};
+                     const NodeId y = attend(b, s, q, k, v, all);
+                     std::vector<NodeId> results{y};
+                     if (isLong)
+                       for (const NodeId each : differentiate(b, y, {q, k, v, table}))
+                         results.push_back(each);
+                     return results;
                    }});
 }
 
@@ -331,6 +340,8 @@ static void addSpellings(std::vector<Case> &cases) {
                        const NodeId v = b.x(dtype, {4, 330, 8});
                        return std::vector<NodeId>{attend(b, {.dtype = dtype, .mask = Mask::Lengths}, q, k, v, lengths)};
                      }});
+  addGatheredBias(cases, DType::BF16, 101, 131);
+  addGatheredBias(cases, DType::F16, 130, 77);
   cases.push_back({"attention.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows, int64_t features) {
@@ -457,6 +468,16 @@ static void addTensorCores(std::vector<Case> &cases) {
                 (mask == Mask::Window ? ".window" : ".causal"),
             s);
       }
+  // So few queries of many keys that workgroups share a tile; below a mask some of them see no key of it.
+  for (const Mask mask : {Mask::None, Mask::Causal, Mask::Near, Mask::Add})
+    for (const Size &size : {Size{{}, 20, 2600, 64, 64}, Size{{2}, 70, 2570, 80, 128}})
+      add(cases,
+          "cores.shared-tiles" + toString(Shape{size.queries}) +
+              (mask == Mask::Causal ? ".causal"
+               : mask == Mask::Near ? ".near"
+               : mask == Mask::Add  ? ".add"
+                                    : ""),
+          size.spelling(size.queries == 20 ? DType::F16 : DType::BF16, mask));
   cases.push_back({"attention.cores.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows) {
@@ -595,6 +616,11 @@ static void addGradients(std::vector<Case> &cases) {
                   "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
                       (mask == Mask::Causal ? ".causal" : ""),
                   size.spelling(size.queries == 200 ? DType::F16 : DType::BF16, mask));
+  // Workgroups share the tiles of few queries, or of few keys.
+  for (const Mask mask : {Mask::None, Mask::Causal})
+    for (const Size &size : {Size{{}, 20, 2600, 64, 64}, Size{{2}, 2570, 70, 80, 64}})
+      addGradient(cases, "cores.shared-tiles" + toString(Shape{size.queries}) + (mask == Mask::Causal ? ".causal" : ""),
+                  size.spelling(DType::BF16, mask));
   // Slopes of a soft cap are made again with the scores.
   for (const Mask mask : {Mask::Counted, Mask::Slope, Mask::Cap})
     addGradient(

@@ -68,6 +68,12 @@ class Rooflines(unittest.TestCase):
         self.assertAlmostEqual(rooflines.kernel_roofline(kernel(passes=50), program(), RATES), 150e-6)
         self.assertIsNone(rooflines.kernel_roofline(kernel(passes=0), program(), RATES))
 
+    def test_trips_inside_of_a_kernel(self):
+        one = kernel(name="main_1_recurrent")
+        self.assertAlmostEqual(rooflines.kernel_roofline(one, program(trips=100), RATES), 40e-6)
+        self.assertAlmostEqual(rooflines.kernel_roofline(one, program(trips=2), RATES), 3e-6)
+        self.assertAlmostEqual(rooflines.kernel_roofline(kernel(), program(trips=100), RATES), 3e-6)
+
     def test_judge(self):
         kernels = [kernel(name="far", ns=300000), kernel(name="near", ns=30000, bytes=10 ** 7), kernel(ns=6000),
                    kernel(ns=15000), kernel(ns=2000000, passes=200), kernel(ns=0), kernel(passes=0)]

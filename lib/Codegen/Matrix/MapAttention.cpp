@@ -11,7 +11,9 @@
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Codegen/Tile/Softmax.h"
+#include "zyx/Target/Info/Fits.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -67,7 +69,7 @@ private:
     return element.isBF16() && std::frexp(attention.weight, &exponent) == 0.5 ? attention.weight : 1;
   }
   /// Results leave from where queries came in, which there is no room beside.
-  bool sharesQueries() { return width > 128; }
+  bool sharesQueries() { return width > 128 && sharers == 1; }
   /// Groups start their products one after the other, so that one multiplies while another computes its softmax.
   bool pingPongs() { return groups > 1; }
   /// Whether the diagonal crosses more than one block of a tile.
@@ -118,12 +120,17 @@ private:
   };
   Value startScores(PipelineState pipe);
   Value startOutput(const State &state);
-  Value scoresOf(Value sums, bool masked, const TileCoordinates &place, Value block);
+  /// A block of scores, for which what each of them needs of memory is on its way.
+  Site openBlock(bool masked, const TileCoordinates &place, Value block);
+  Value scoresOf(Value sums, bool masked, Site &site);
   /// Takes a block of scores in; gives back the factor by which what was summed up before shrinks.
   Value soften(State &state, Value scores, bool isFirst);
   State takeBlock(State state, bool masked, const TileCoordinates &place, Value block);
   void emitConsumer(Value instance);
   void emitResult(Value out, const State &state, const TileCoordinates &place, Value instance);
+  /// Of a tile that workgroups share: what all have of this one's columns of the result, and of its sums, relative to
+  /// the largest score of all.
+  Value combine(Value out, State &state, const TileCoordinates &place, Value instance);
 
   TileCoordinates placeIn(Value round) { return coordinatesOf(round, diagonal(), window()); }
   Value evaluate(Value of, Site &site);
@@ -134,6 +141,11 @@ private:
   Type element;
   Ring k, v;
   Value q, qFull, qEmpty, qView, out, outView, myQueries, pingPongBarriers, mine, following;
+  /// Where workgroups share a tile.
+  Inbox outInbox, sumInbox, maxInbox;
+  /// What is read for each of the scores, as far as there are registers for it before these come.
+  SmallVector<Value> readAhead;
+  void findReadAhead();
 };
 
 } // namespace
@@ -143,7 +155,9 @@ private:
 //===----------------------------------------------------------------------===//
 
 void AttentionMapper::run() {
-  beginKernel(tilesDown * heads);
+  FuncOp mapped = beginKernel(tilesDown * heads);
+  if (sharers > 1)
+    mapped.setCluster(sharers);
   acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
   element = getElementTypeOrSelf(attention.store.getValue().getType());
 
@@ -153,10 +167,18 @@ void AttentionMapper::run() {
   qEmpty = barriers(1, groups);
   k = makeRing(attention.k, depth);
   v = makeRing(attention.v, width);
-  out = sharesQueries() ? q : allocShared({step.getRows(), width}, element);
-  outView = viewOf(attention.result);
+  if (sharers > 1) {
+    outInbox = makeInbox(width / sharers);
+    sumInbox = makeInbox(sumColumns);
+    maxInbox = makeInbox(sumColumns);
+    openInboxes();
+  } else {
+    out = sharesQueries() ? q : allocShared({step.getRows(), width}, element);
+    outView = viewOf(attention.result);
+  }
   if (pingPongs())
     pingPongBarriers = barriers(groups, 1);
+  findReadAhead();
   emitRoles([&] { emitProducer(); }, [&](Value instance) { emitConsumer(instance); });
 }
 
@@ -225,10 +247,33 @@ Value AttentionMapper::startOutput(const State &state) {
   return started;
 }
 
-Value AttentionMapper::scoresOf(Value sums, bool masked, const TileCoordinates &place, Value block) {
-  auto type = tile(step.getColumns());
+void AttentionMapper::findReadAhead() {
+  int64_t registers = step.getColumns() * 3 / 4 + width / 2;
+  llvm::SetVector<Value> values;
+  values.insert(attention.unmasked);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (isa_and_nonnull<LoadOp>(op)) {
+      registers += step.getColumns() / 2;
+      if (axes.contains(values[i], attention.queries) && axes.contains(values[i], attention.keys) &&
+          registers <= zyx::target::fits::groupProducts::readAheadRegisters)
+        readAhead.push_back(values[i]);
+    } else if (op && !isa<DotOp, ReduceOp>(op)) {
+      values.insert(op->operand_begin(), op->operand_end());
+    }
+  }
+}
+
+AttentionMapper::Site AttentionMapper::openBlock(bool masked, const TileCoordinates &place, Value block) {
   Value firstKey = masked ? multiply(block, step.getColumns()) : Value();
   Site site{{attention.queries, attention.keys, step.getColumns()}, place, firstKey};
+  for (Value load : readAhead)
+    evaluate(load, site);
+  return site;
+}
+
+Value AttentionMapper::scoresOf(Value sums, bool masked, Site &site) {
+  auto type = tile(step.getColumns());
   site.known[attention.scores.getResult()] = sums;
   Value result = evaluate(attention.unmasked, site);
   if (!masked)
@@ -238,7 +283,7 @@ Value AttentionMapper::scoresOf(Value sums, bool masked, const TileCoordinates &
     bounds.push_back({-1, 0, streamed - 1});
   Value none = number(type, minusInfinity);
   for (const TensorBound &bound : bounds)
-    result = choose(boundOf(bound, place, firstKey, type), result, none);
+    result = choose(boundOf(bound, site.place, site.firstColumn, type), result, none);
   return result;
 }
 
@@ -280,6 +325,7 @@ Value AttentionMapper::soften(State &state, Value scores, bool isFirst) {
 }
 
 AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, const TileCoordinates &place, Value block) {
+  Site site = openBlock(masked, place, block);
   if (pingPongs())
     WaitOp::create(b, loc, pingPongBarriers, mine, state.pingPong);
   Value started = startScores(state.k), product = startOutput(state);
@@ -288,7 +334,7 @@ AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, cons
   Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 1, started).getResult(0);
   ArriveOp::create(b, loc, k.empty, state.k.stage);
   State after = state;
-  Value shrink = soften(after, scoresOf(sums, masked, place, block), /*isFirst=*/false);
+  Value shrink = soften(after, scoresOf(sums, masked, site), /*isFirst=*/false);
   Value done = MmaWaitOp::create(b, loc, TypeRange(product.getType()), 0, product).getResult(0);
   ArriveOp::create(b, loc, v.empty, state.v.stage);
   after.out = arith::MulFOp::create(b, loc, done, alongRows(shrink, tile(width)));
@@ -314,13 +360,14 @@ void AttentionMapper::emitConsumer(Value instance) {
     place.row = add(place.row, myRow);
     Value last = sub(place.end, index(1));
     State state{{carried[0], carried[1]}, {carried[2], carried[3]}, zero, Value(), Value(), Value(), carried[5]};
+    const bool masksLast = diagonal() || window() || masksAll() || streamed % step.getColumns() != 0;
+    Site lastBlock = openBlock(masksLast, place, last);
     WaitOp::create(b, loc, qFull, index(0), carried[4]);
     Value started = startScores(state.k);
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
     ArriveOp::create(b, loc, k.empty, state.k.stage);
     state.k = next(state.k);
-    const bool masksLast = diagonal() || window() || masksAll() || streamed % step.getColumns() != 0;
-    soften(state, scoresOf(sums, masksLast, place, last), /*isFirst=*/true);
+    soften(state, scoresOf(sums, masksLast, lastBlock), /*isFirst=*/true);
     auto stream = [&](Value from, Value to, bool masked) {
       state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
         return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
@@ -332,7 +379,7 @@ void AttentionMapper::emitConsumer(Value instance) {
     if (crossesMany() && !masksAll()) {
       // The last one has been taken.
       Value whole = atMost(place.wholeEnd, last), to = sub(place.end, whole);
-      if (window())
+      if (window() || sharers > 1)
         to = atMost(to, count);
       stream(from, to, /*masked=*/true);
       from = to;
@@ -362,21 +409,56 @@ void AttentionMapper::emitConsumer(Value instance) {
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
 }
 
-void AttentionMapper::emitResult(Value done, const State &state, const TileCoordinates &place, Value instance) {
+Value AttentionMapper::combine(Value done, State &state, const TileCoordinates &place, Value instance) {
+  const double factor = attention.scale * std::numbers::log2e;
+  auto few = tile(sumColumns), mine = tile(outInbox.columns);
+  ClusterWaitOp::create(b, loc);
+  sendAll(maxInbox, unlessIdle(place, alongRows(state.max, few), minusInfinity), instance);
+  sendAll(sumInbox, unlessIdle(place, state.sum), instance);
+  sendColumns(outInbox, unlessIdle(place, done), instance);
+  awaitInboxes();
+  SmallVector<Value> largest;
+  for (int64_t from = 0; from < sharers; ++from)
+    largest.push_back(
+        ReduceOp::create(b, loc, row(), Combine::Max, receive(maxInbox, from, instance), ArrayRef<int64_t>{1}));
+  Value max = largest.front();
+  for (Value other : ArrayRef(largest).drop_front())
+    max = arith::MaximumFOp::create(b, loc, max, other);
+  Value base = emitSoftmaxBase(b, loc, max), out, sum;
+  auto plus = [&](Value before, Value part) {
+    return before ? arith::AddFOp::create(b, loc, before, part).getResult() : part;
+  };
+  for (int64_t from = 0; from < sharers; ++from) {
+    Value distance = arith::SubFOp::create(b, loc, largest[from], base);
+    Value shrink = power(arith::MulFOp::create(b, loc, distance, number(row(), factor)));
+    out = plus(out, arith::MulFOp::create(b, loc, receive(outInbox, from, instance), alongRows(shrink, mine)));
+    sum = plus(sum, arith::MulFOp::create(b, loc, receive(sumInbox, from, instance), alongRows(shrink, few)));
+  }
+  state.max = max;
+  state.sum = sum;
+  return out;
+}
+
+void AttentionMapper::emitResult(Value done, const State &own, const TileCoordinates &place, Value instance) {
   Axis columns = axes.of(attention.output.getResult()).back();
-  Site site{{attention.queries, columns, width}, place, Value()};
+  State state = own;
+  Site site{{attention.queries, columns, width / sharers}, place, Value()};
+  if (sharers > 1) {
+    done = combine(done, state, place, instance);
+    site.resultColumn = multiply(rank, outInbox.columns);
+  }
   Value total = ReduceOp::create(b, loc, row(), Combine::Add, state.sum, ArrayRef<int64_t>{1}), product = done;
   if (foldedWeight() != 1)
     total = arith::MulFOp::create(b, loc, total, number(row(), 1 / foldedWeight()));
   else if (attention.weight != 1)
-    product = arith::MulFOp::create(b, loc, done, number(tile(width), attention.weight));
+    product = arith::MulFOp::create(b, loc, done, number(done.getType(), attention.weight));
   // A row of nothing but minus infinity has no distances: its weights are NaN, and so are their sums.
   Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, state.max, number(row(), minusInfinity));
   Value nothing = number(row(), std::numeric_limits<double>::quiet_NaN());
   total = choose(isNone, nothing, total);
   if (!dividesBySum()) {
     Value factor = choose(isNone, nothing, number(row(), 1));
-    product = arith::MulFOp::create(b, loc, product, alongRows(factor, tile(width)));
+    product = arith::MulFOp::create(b, loc, product, alongRows(factor, tile(site.fragment.width)));
   }
   site.known[attention.output.getResult()] = product;
   for (ReduceOp sum : attention.sums)
@@ -384,8 +466,19 @@ void AttentionMapper::emitResult(Value done, const State &state, const TileCoord
   site.known[attention.max.getResult()] =
       attention.scale == 1 ? state.max
                            : arith::MulFOp::create(b, loc, state.max, number(row(), attention.scale)).getResult();
-  for (StoreOp store : attention.ofRows)
-    write(store, evaluate(store.getValue(), site), site);
+  for (StoreOp store : attention.ofRows) {
+    Value held = evaluate(store.getValue(), site);
+    OpBuilder::InsertionGuard guard(b);
+    // All workgroups of a cluster have it.
+    if (sharers > 1) {
+      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rank, index(0));
+      auto branch = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    }
+    write(store, held, site);
+  }
+  if (sharers > 1)
+    return write(attention.store, evaluate(attention.store.getValue(), site), site);
   Value result = narrow(evaluate(attention.store.getValue(), site), element);
   Value slot = part(out, {multiply(instance, groupRows)}, {groupRows, width});
   // What was there before has left.

@@ -67,6 +67,8 @@ private:
   State takeBlock(State state, bool masked, const TileCoordinates &place, Value block,
                   const llvm::DenseMap<Value, Value> &ofRows);
   void emitResults(const State &state, const TileCoordinates &place, Value instance);
+  /// Each workgroup of a cluster finishes its columns of what all have summed up.
+  void emitShared(const State &state, const TileCoordinates &place, Value instance);
 
   //===--------------------------------------------------------------------===//
   // What is elementwise
@@ -122,6 +124,8 @@ private:
   SmallVector<Kept> own, ring;
   SmallVector<Value> myOwn, results;
   Value ownFull, ownEmpty, full, empty;
+  /// Of each result, where workgroups share a tile.
+  SmallVector<Inbox> inboxes;
 };
 
 } // namespace
@@ -153,6 +157,11 @@ void ChainMapper::allocate() {
   ownEmpty = barriers(1, groups);
   full = barriers(step.getStages(), 1);
   empty = barriers(step.getStages(), groups);
+  if (sharers == 1)
+    return;
+  for (TensorChain::Outer &outer : chain.outer)
+    inboxes.push_back(makeInbox(llvm::alignTo(outer.width, panelColumns) / sharers));
+  openInboxes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +169,9 @@ void ChainMapper::allocate() {
 //===----------------------------------------------------------------------===//
 
 void ChainMapper::run() {
-  beginKernel(tilesDown * heads);
+  FuncOp mapped = beginKernel(tilesDown * heads);
+  if (sharers > 1)
+    mapped.setCluster(sharers);
   acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
   element = chain.element();
   findRests();
@@ -279,19 +290,26 @@ void ChainMapper::emitConsumer(Value instance) {
            Value from = place.first, to = place.end;
            if (begins) {
              Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
+             if (sharers > 1)
+               whole = arith::MaxUIOp::create(b, loc, whole, from);
              stream(from, whole, /*masked=*/true);
              from = whole;
            }
            if (ends)
              to = hasEdge() ? arith::MinUIOp::create(b, loc, place.wholeEnd, index(blocks - 1)).getResult()
                             : place.wholeEnd;
-           if (begins && ends)
+           if (ends && (begins || sharers > 1))
              to = arith::MaxUIOp::create(b, loc, from, to);
+           if (ends && sharers > 1)
+             to = arith::MinUIOp::create(b, loc, to, place.end);
            stream(from, to, /*masked=*/false);
            if (ends)
              stream(to, place.end, /*masked=*/true);
          }
-         emitResults(state, place, instance);
+         if (sharers > 1)
+           emitShared(state, place, instance);
+         else
+           emitResults(state, place, instance);
          return {state.pipe.stage, state.pipe.parity, arith::XOrIOp::create(b, loc, carried[2], bit(true)).getResult()};
        });
   onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/false); });
@@ -324,6 +342,24 @@ void ChainMapper::emitResults(const State &state, const TileCoordinates &place, 
     AsyncWaitOp::create(b, loc, 0, /*read=*/true);
     ArriveOp::create(b, loc, ownEmpty, index(0));
   });
+}
+
+void ChainMapper::emitShared(const State &state, const TileCoordinates &place, Value instance) {
+  ClusterWaitOp::create(b, loc);
+  for (auto [inbox, sum] : llvm::zip_equal(inboxes, state.sums))
+    sendColumns(inbox, unlessIdle(place, sum), instance);
+  awaitInboxes();
+  for (auto [outer, inbox] : llvm::zip_equal(chain.outer, inboxes)) {
+    Value sum = receive(inbox, 0, instance);
+    for (int64_t from = 1; from < sharers; ++from)
+      sum = arith::AddFOp::create(b, loc, sum, receive(inbox, from, instance));
+    if (outer.weight != 1)
+      sum = arith::MulFOp::create(b, loc, sum, number(sum.getType(), outer.weight));
+    BlockState block({{rowAxis, outer.columns, inbox.columns}, place, Value()}, /*masked=*/false);
+    block.site.resultColumn = multiply(rank, inbox.columns);
+    block.site.known[outer.dot.getResult()] = sum;
+    write(outer.store, evaluate(outer.store.getValue(), block), block.site);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -517,8 +517,8 @@ private:
 /// An attention, or a chain of products.
 LogicalResult mapStreaming(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine) {
   TensorStepAttr step = tensorStepOf(func);
-  if (step.getSplit() != 1 || step.getTf32() || step.getWarps() || step.getDepth() != 64)
-    return func.emitOpError() << "walks blocks: its tiles are of one workgroup each, its slices of 64 elements";
+  if (step.getTf32() || step.getWarps() || step.getDepth() != 64)
+    return func.emitOpError() << "walks blocks: its tiles are of groups of four warps, its slices of 64 elements";
   std::string reason;
   if (isAttention(func)) {
     if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, machine, reason))

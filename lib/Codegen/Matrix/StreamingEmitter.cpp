@@ -21,7 +21,8 @@ StreamingEmitter::StreamingEmitter(FuncOp func, const Axes &axes, Axis rowAxis, 
                                    ArrayRef<Axis> batches)
     : MachineEmitter(func, axes), rowAxis(rowAxis), streamedAxis(streamedAxis), batches(batches),
       rows(axes.extent(rowAxis)), streamed(axes.extent(streamedAxis)),
-      tilesDown(llvm::divideCeil(rows, step.getRows())), blocks(llvm::divideCeil(streamed, step.getColumns())) {
+      tilesDown(llvm::divideCeil(rows, step.getRows())), blocks(llvm::divideCeil(streamed, step.getColumns())),
+      sharers(step.getSplit()) {
   for (Axis axis : batches)
     heads *= axes.extent(axis);
 }
@@ -37,6 +38,8 @@ Value StreamingEmitter::seatOf(Value round) {
 }
 
 Value StreamingEmitter::rounds() {
+  if (sharers > 1)
+    return index(1);
   Value all = index(tilesDown * heads), full = divide(all, numGroups);
   Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatOf(full), rest(all, numGroups));
   return choose(hasMore, add(full, 1), full);
@@ -88,6 +91,14 @@ StreamingEmitter::TileCoordinates StreamingEmitter::coordinatesOf(Value round,
   }
   if (window)
     beginBy(*window, sub(place.end, index(1)));
+  if (sharers > 1) {
+    Value count = sub(place.end, place.first), own = divide(add(count, sharers - 1), index(sharers));
+    Value before = arith::MulIOp::create(b, loc, rank, own);
+    if (diagonal || window || static_cast<int64_t>(llvm::divideCeil(blocks, sharers)) * (sharers - 1) >= blocks)
+      place.isIdle = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, before, count);
+    place.first = atMost(add(place.first, before), sub(place.end, index(1)));
+    place.end = atMost(add(place.first, own), place.end);
+  }
   return place;
 }
 
@@ -107,8 +118,51 @@ StreamingEmitter::PipelineState StreamingEmitter::next(PipelineState state) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is elementwise
+// Between workgroups that share a tile
 //===----------------------------------------------------------------------===//
+
+StreamingEmitter::Inbox StreamingEmitter::makeInbox(int64_t columns) {
+  inboxColumns += columns;
+  auto type = ViewType::get({groups, sharers, groupRows, columns}, b.getF32Type(), Space::Shared);
+  return {AllocOp::create(b, loc, type), columns};
+}
+
+void StreamingEmitter::openInboxes() {
+  received = barriers(1, 1);
+  ExpectOp::create(b, loc, received, index(0), groups * sharers * groupRows * inboxColumns * 4);
+}
+
+Value StreamingEmitter::slotOf(const Inbox &inbox, Value from, Value instance) {
+  auto type = ViewType::get({groupRows, inbox.columns}, b.getF32Type(), Space::Shared);
+  return SubviewOp::create(b, loc, type, inbox.memory, ValueRange{instance, from, index(0), index(0)});
+}
+
+void StreamingEmitter::sendColumns(const Inbox &inbox, Value tile, Value instance) {
+  Value mine = slotOf(inbox, rank, instance);
+  for (int64_t to = 0; to < sharers; ++to) {
+    Value part = ExtractOp::create(b, loc, this->tile(inbox.columns), tile, ArrayRef<int64_t>{0, to * inbox.columns});
+    ClusterSendOp::create(b, loc, part, mine, index(to), received, index(0));
+  }
+}
+
+void StreamingEmitter::sendAll(const Inbox &inbox, Value tile, Value instance) {
+  Value mine = slotOf(inbox, rank, instance);
+  for (int64_t to = 0; to < sharers; ++to)
+    ClusterSendOp::create(b, loc, tile, mine, index(to), received, index(0));
+}
+
+Value StreamingEmitter::receive(const Inbox &inbox, int64_t from, Value instance) {
+  return ClusterReceiveOp::create(b, loc, tile(inbox.columns), slotOf(inbox, index(from), instance));
+}
+
+void StreamingEmitter::awaitInboxes() { WaitOp::create(b, loc, received, index(0), bit(false), /*cluster=*/true); }
+
+Value StreamingEmitter::unlessIdle(const TileCoordinates &place, Value tile, double otherwise) {
+  if (!place.isIdle)
+    return tile;
+  auto type = cast<RankedTensorType>(tile.getType());
+  return choose(spread(place.isIdle, type.clone(b.getI1Type())), number(type, otherwise), tile);
+}
 
 //===----------------------------------------------------------------------===//
 // Roles
@@ -116,6 +170,10 @@ StreamingEmitter::PipelineState StreamingEmitter::next(PipelineState state) {
 
 void StreamingEmitter::emitRoles(llvm::function_ref<void()> producer, llvm::function_ref<void(Value)> consumer) {
   BarrierOp::create(b, loc, Scope::Workgroup, /*async=*/false);
+  if (sharers > 1) {
+    ClusterArriveOp::create(b, loc);
+    rank = IdOp::create(b, loc, b.getIndexType(), IdKind::ClusterRank);
+  }
   group = IdOp::create(b, loc, b.getIndexType(), IdKind::Workgroup);
   numGroups = IdOp::create(b, loc, b.getIndexType(), IdKind::NumWorkgroups);
   auto roles = RolesOp::create(b, loc);
@@ -128,6 +186,10 @@ void StreamingEmitter::emitRoles(llvm::function_ref<void()> producer, llvm::func
   b.setInsertionPointAfter(roles);
   endKernel();
 }
+
+//===----------------------------------------------------------------------===//
+// What is elementwise
+//===----------------------------------------------------------------------===//
 
 RankedTensorType StreamingEmitter::tile(int64_t columns) {
   return RankedTensorType::get({groupRows, columns}, b.getF32Type(), acc);
@@ -199,7 +261,8 @@ StreamingEmitter::Patch StreamingEmitter::patchOf(Value view, ValueRange at, Val
   if (axes.contains(tile, streamedAxis))
     take(streamedAxis, site.firstColumn, streamed % step.getColumns() == 0);
   else if (const Axis columns = site.fragment.columns; columns != streamedAxis && axes.contains(tile, columns))
-    take(columns, index(0), axes.extent(columns) % site.fragment.width == 0);
+    take(columns, site.resultColumn ? site.resultColumn : index(0),
+         axes.extent(columns) % (site.fragment.width * sharers) == 0);
   auto map = MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset));
   return {MachineEmitter::viewOf(view, map), indices, b.getDenseBoolArrayAttr(inBounds)};
 }

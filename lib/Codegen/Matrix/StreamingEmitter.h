@@ -27,12 +27,15 @@ protected:
     /// The first row; the blocks from `first` to `end` of which it sees something, and those among them from
     /// `wholeFirst` to `wholeEnd` of which all its rows see all.
     mlir::Value row, first, end, wholeFirst, wholeEnd;
+    /// Of a tile that workgroups share: this one has no block of it, and streams one that is not its own. Null where
+    /// all have some.
+    mlir::Value isIdle;
   };
   /// The place of the tile that this workgroup has in a round. Blocks are left out by `diagonal`, if there is one, and
   /// behind one that ends what is seen by `window`, from which on it is; one block is always streamed.
   TileCoordinates coordinatesOf(mlir::Value round, const std::optional<TensorBound> &diagonal,
                                 const std::optional<TensorBound> &window = std::nullopt);
-  /// The number of rounds of this workgroup.
+  /// The number of rounds of this workgroup; a cluster has one tile.
   mlir::Value rounds();
   mlir::SmallVector<mlir::Value> indicesOf(const TensorOperand &operand, const TileCoordinates &place, mlir::Value row);
   mlir::Value viewOf(const TensorOperand &operand) { return MachineEmitter::viewOf(operand.view, operand.map); }
@@ -52,6 +55,28 @@ protected:
   void emitRoles(llvm::function_ref<void()> producer, llvm::function_ref<void(mlir::Value instance)> consumer);
 
   //===--------------------------------------------------------------------===//
+  // Between workgroups that share a tile
+  //===--------------------------------------------------------------------===//
+
+  /// What each workgroup of the cluster sends to the groups of this one: a tile of f32 with so many columns.
+  struct Inbox {
+    mlir::Value memory;
+    int64_t columns;
+  };
+  Inbox makeInbox(int64_t columns);
+  /// Behind the last inbox, and before the roles.
+  void openInboxes();
+  /// Of a tile that all have computed in part, each workgroup gets its own columns.
+  void sendColumns(const Inbox &inbox, mlir::Value tile, mlir::Value instance);
+  /// All workgroups get the same tile.
+  void sendAll(const Inbox &inbox, mlir::Value tile, mlir::Value instance);
+  /// What workgroup `from` has sent, behind `awaitInboxes`.
+  mlir::Value receive(const Inbox &inbox, int64_t from, mlir::Value instance);
+  void awaitInboxes();
+  /// The same tile, of zeros or of another number where the workgroup is idle.
+  mlir::Value unlessIdle(const TileCoordinates &place, mlir::Value tile, double otherwise = 0);
+
+  //===--------------------------------------------------------------------===//
   // What is elementwise
   //===--------------------------------------------------------------------===//
 
@@ -61,6 +86,8 @@ protected:
     const TileCoordinates &place;
     mlir::Value firstColumn;
     llvm::DenseMap<mlir::Value, mlir::Value> known = llvm::DenseMap<mlir::Value, mlir::Value>();
+    /// The first column of a result, of which workgroups that share a tile have a part each; null where it is 0.
+    mlir::Value resultColumn = mlir::Value();
   };
   mlir::RankedTensorType tile(int64_t columns);
   mlir::RankedTensorType row();
@@ -92,10 +119,13 @@ protected:
   const int64_t rows, streamed;
   const int64_t tilesDown, blocks;
   int64_t heads = 1;
-  /// This workgroup, and how many there are.
-  mlir::Value group, numGroups;
+  /// Workgroups of a cluster, which share a tile: each streams a part of the blocks.
+  const int64_t sharers;
+  /// This workgroup, and how many there are; or clusters, in which this workgroup has the number `rank`.
+  mlir::Value group, numGroups, rank;
 
 private:
+  mlir::Value slotOf(const Inbox &inbox, mlir::Value from, mlir::Value instance);
   mlir::Value seatOf(mlir::Value round);
   /// The part of memory of which a tile is.
   struct Patch {
@@ -104,6 +134,9 @@ private:
     mlir::DenseBoolArrayAttr inBounds;
   };
   Patch patchOf(mlir::Value view, mlir::ValueRange at, mlir::Value tile, const Site &site);
+  mlir::Value received;
+  /// Of all inboxes.
+  int64_t inboxColumns = 0;
 };
 
 } // namespace zyx::kernel

@@ -13,6 +13,7 @@
 
 #include "zyx/Conversion/GraphToKernel/Passes.h"
 #include "zyx/Dialect/Graph/Analysis/ElementLoop.h"
+#include "zyx/Dialect/Graph/Analysis/RecurrentShape.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -217,6 +218,9 @@ FailureOr<ConvertedGroup> Planner::convert(GroupOp group, bool isUpdate) {
   if (auto known = converted.find({group, isUpdate}); known != converted.end())
     return known->second;
   std::string name = (entry.getName() + "_" + Twine(numKernels++)).str();
+  // Whoever reads times sees that it has all trips of a loop, each of which waits for the one before.
+  if (LoopOp loop = lowering::findLoop(group); loop && RecurrentShape::of(loop))
+    name += "_recurrent";
   OpBuilder kernelBuilder(entry);
   FailureOr<ConvertedGroup> made = convertGroup(group, name, kernelBuilder, machine, isUpdate);
   if (failed(made))

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "GroupAxes.h"
 
+#include "zyx/Dialect/Graph/Analysis/Attention.h"
+
 #include "Elements.h"
 
 using namespace mlir;
@@ -440,6 +442,10 @@ bool GroupAxes::viewAllowsMerge(Value value, kernel::MapAttr map, bool hasOuter,
 
 /// The same of the results, which are written through one block.
 bool GroupAxes::storesAllowMerge(Class outer, Class inner) const {
+  if (group->hasAttr(keepsRowsAttrName) && llvm::any_of(outputs, [&](const Output &output) {
+        return hasClass(output.value, inner) && getMemoryStride(output.value, output.map, inner) == 1;
+      }))
+    return false;
   return llvm::all_of(outputs, [&](const Output &output) {
     return llvm::is_contained(getShape(output.value), 0) ||
            viewAllowsMerge(output.value, output.map, hasClass(output.value, outer), hasClass(output.value, inner),

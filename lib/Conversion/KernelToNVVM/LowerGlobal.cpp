@@ -24,8 +24,10 @@ struct Lowering::Share {
   /// The thread's first column, and how many there are; null where all exist.
   Value column;
   int64_t columns = 0;
-  /// So many registers, 1, 2 or 4, are one place in memory, and exist together.
+  /// So many registers, 1, 2 or 4, are one place in memory; and whether they exist together. Where the first one of a
+  /// place exists, all of it may be read.
   int64_t together = 1;
+  bool existsTogether = true;
 
   int64_t offsetOf(size_t i) const { return rowsBeyond[places[i].first] * rowStride + places[i].second * columnStride; }
 };
@@ -102,8 +104,8 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
     if (!isInside(dim))
       share.column = at[dim];
     const int64_t neighbours = isBlock ? 4 : 2;
+    share.existsTogether = isInside(dim) || share.columns % neighbours == 0;
     if (share.columnStride == 1 && !share.element.isInteger(1) && *offset % neighbours == 0 &&
-        (isInside(dim) || share.columns % neighbours == 0) &&
         llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride % neighbours == 0; }))
       share.together = neighbours;
   }
@@ -169,6 +171,13 @@ LogicalResult Lowering::lower(LoadOp op) {
       result = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, result, constant(b.getI8Type(), 0));
     if (there)
       result = LLVM::SelectOp::create(b, loc, there, result, LLVM::ZeroOp::create(b, loc, what));
+    // The end of rows may be inside of a place.
+    auto all = dyn_cast<VectorType>(what);
+    for (int64_t j = 1; all && !share->existsTogether && j < all.getNumElements(); ++j) {
+      Value own = LLVM::ExtractElementOp::create(b, loc, result, constant(j));
+      own = LLVM::SelectOp::create(b, loc, exists(i + j), own, LLVM::ZeroOp::create(b, loc, share->element));
+      result = LLVM::InsertElementOp::create(b, loc, result, own, constant(j));
+    }
     return result;
   };
   auto tile = dyn_cast<LLVM::LLVMStructType>(type);
@@ -208,6 +217,9 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
   if (failed(share))
     return failure();
   const int64_t bytes = share->element.getIntOrFloatBitWidth() / 8;
+  // What does not exist must not be written.
+  if (!share->existsTogether)
+    share->together = 1;
   SmallVector<Value> registers = unpack(value(op.getValue()));
   bool isPacked = isa<VectorType>(registers.front().getType());
   auto write = [&](size_t i, Value what, int64_t alignment) {

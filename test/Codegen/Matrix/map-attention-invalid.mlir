@@ -331,9 +331,9 @@ kernel.func @later(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
 !b = !kernel.buffer<bf16, global>
 !m = !kernel.view<128x64xbf16, global>
 !t = !kernel.view<64x128xbf16, global>
-// expected-error @below {{walks blocks: its tiles are of one workgroup each, its slices of 64 elements}}
+// expected-error @below {{walks blocks: its tiles are of groups of four warps, its slices of 64 elements}}
 kernel.func @shared(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
-    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1, split 2>]>} {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1 warps 4>]>} {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %q map <[<[128, 64] strides [64, 1]>]> : !b -> !m
   %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<128x64xbf16>

@@ -88,11 +88,16 @@ kernel.func @causal(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
 // CHECK-LABEL: kernel.func @masked
 // CHECK-SAME: attributes {form = #kernel.form<machine>, programs = 2 : i64, threads = 256 : i64}
 // CHECK: kernel.role "consumer" count 1 threads 128 {
+// What is read for each of the scores is on its way before the products with the block start.
+// CHECK: scf.for
+// CHECK: kernel.mma_async
 // CHECK: kernel.mma_wait pending 0
-// CHECK: kernel.load {{.*}} in_bounds [true, true] : <128x128xf32, global> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
-// CHECK: arith.addf
+// CHECK: [[BIAS:%.*]] = kernel.load {{.*}} in_bounds [true, true] : <128x128xf32, global> -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+// CHECK: kernel.mma_async
+// CHECK: kernel.mma_wait pending 1
 // CHECK: kernel.load {{.*}} in_bounds [true] : <128xi1, global> -> tensor<64xi1, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
 // CHECK: kernel.broadcast {{.*}} dims [1]
+// CHECK: arith.addf {{.*}}[[BIAS]]
 // CHECK: arith.select
 // CHECK: [[HERE:%.*]] = kernel.reduce max
 // CHECK-NEXT: [[MAX:%.*]] = arith.maximumf [[BEFORE:%.*]], [[HERE]]

@@ -49,6 +49,26 @@ kernel.func @inside(%x: !buffer, %h: !half, %y: !buffer) attributes {form = #ker
   kernel.return
 }
 
+// Rows end inside of a pair: both are read where the first one exists, and the second one is zero where it does not.
+// CHECK-LABEL: llvm.func @odd
+// CHECK: %[[FROM:.*]] = llvm.select %[[FIRST:.*]], %{{.*}}, %arg0 : i1, !llvm.ptr<1>
+// CHECK: %[[BOTH:.*]] = llvm.load %[[FROM]] invariant {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+// CHECK: %[[SEEN:.*]] = llvm.select %[[FIRST]], %[[BOTH]]
+// CHECK: %[[SECOND:.*]] = llvm.extractelement %[[SEEN]]
+// CHECK: llvm.icmp "ult"
+// CHECK: %[[OWN:.*]] = llvm.select %{{.*}}, %[[SECOND]], %{{.*}} : i1, f32
+// CHECK: llvm.insertelement %[[OWN]], %[[SEEN]]
+// They are written one by one.
+// CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+kernel.func @odd(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 67] strides [68, 1]>]> : !buffer -> !kernel.view<64x67xf32, global>
+  %ys = kernel.view %y map <[<[64, 67] strides [68, 1]>]> : !buffer -> !kernel.view<64x67xf32, global>
+  %t = kernel.load %xs[%c0, %c0] in_bounds [true, false] : !kernel.view<64x67xf32, global> -> tensor<64x72xf32, #acc>
+  kernel.store %t, %ys[%c0, %c0] in_bounds [true, false] : tensor<64x72xf32, #acc>, !kernel.view<64x67xf32, global>
+  kernel.return
+}
+
 // What is outside is read from the beginning of the buffer, and is zero; it is not written. Of an odd number of
 // columns each is moved by itself.
 // CHECK-LABEL: llvm.func @edges

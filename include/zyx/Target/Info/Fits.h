@@ -81,6 +81,9 @@ inline constexpr double oneGroupLoss = 1.15, threeGroupsLoss = 1.08;
 /// Registers that a thread needs which starts copies, by the number of groups that multiply: of products, and of
 /// kernels that stream blocks. One group has as many as a thread can have without any being handed over.
 inline constexpr int64_t copyingRegisters[] = {0, 0, 40, 32}, streamingRegisters[] = {0, 0, 24, 32};
+/// Of a thread of an attention, for scores, weights, results and what is read ahead of a block; the rest is for
+/// addresses and what it computes with.
+inline constexpr int64_t readAheadRegisters = 160;
 /// Those of a thread that transposes slices of f32, and the most that one needs which multiplies them.
 inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
 } // namespace groupProducts

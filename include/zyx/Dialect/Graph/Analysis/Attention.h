@@ -9,6 +9,10 @@
 
 namespace zyx::graph::ir {
 
+/// A group with this attribute writes a result whose rows, its last dimension, stay an axis of the kernel: they may be
+/// padded in memory.
+inline constexpr llvm::StringLiteral keepsRowsAttrName = "zyx.keeps_rows";
+
 /// softmax(f(Q x K)) x V, found in the ops that spell it:
 ///
 ///     scores = reduce add (mul Q K)        along the features
