@@ -35,6 +35,8 @@ constexpr int64_t simtF32Groups = 2;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
+/// Of each group of warps, from which the copy engine takes a panel of a result.
+constexpr int64_t slotsOfResults = 2;
 
 /// Makes one kernel.
 class Mapper : ProductEmitter {
@@ -137,8 +139,9 @@ private:
           makeAccess(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
     for (auto [access, store] : llvm::zip(accesses, dot.stores))
       if (access.isCopied && !out)
-        out = allocShared({groups, 2, groupRows, panelColumns}, bitsElement());
+        out = allocShared({groups, slotsOfResults, groupRows, panelColumns}, bitsElement());
     readAhead = findReadAhead();
+    readsNext = readAhead.size() == 1;
     full = barriers(step.getStages(), 1);
     empty = barriers(step.getStages(), workers);
     if (dot.isTransposed(dot.lhs) || dot.isTransposed(dot.rhs))
@@ -435,18 +438,6 @@ private:
     return pieces;
   }
 
-  /// Loads whose panels fit in registers beside the sums: the next one is on its way while this one is computed.
-  SmallVector<LoadOp> findReadAhead() {
-    constexpr int64_t mostBytes = 4, mostOfThree = 2;
-    SmallVector<LoadOp> large = findLargeLoads();
-    int64_t bytes = 0;
-    for (LoadOp load : large)
-      bytes += llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
-    if (bytes > (groups > 2 ? mostOfThree : mostBytes))
-      large.clear();
-    return large;
-  }
-
   void emitResults(Value done, const TileCoordinates &place, Value instance, std::vector<Read> read) {
     int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
@@ -455,47 +446,50 @@ private:
                            llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
     forgetRows();
     if (dot.isSimtF32) {
-      for (auto [access, store] : llvm::zip(accesses, dot.stores))
-        emitPiece(done, place, 0, store, access, Value(), 0);
+      emitPiece(done, place, 0, 0, Read(), llvm::to_vector(llvm::seq(accesses.size())), {});
       return;
     }
     for (int64_t panel = 0; panel < columns; panel += panelColumns) {
       if (read.empty())
         read = readPanel(place, panel);
       std::vector<Read> next =
-          panel + panelColumns < columns ? readPanel(place, panel + panelColumns) : std::vector<Read>();
-      for (auto [access, store] : llvm::zip(accesses, dot.stores)) {
-        Value slot;
-        if (access.isCopied) {
-          slot = part(out, {instance, index(turn++ % 2)}, {groupRows, panelColumns});
+          readsNext && panel + panelColumns < columns ? readPanel(place, panel + panelColumns) : std::vector<Read>();
+      for (const SmallVector<size_t> &together : joinResults(slotsOfResults)) {
+        SmallVector<Value> slots(accesses.size());
+        int64_t copied = 0;
+        for (size_t result : together)
+          if (accesses[result].isCopied) {
+            slots[result] = part(out, {instance, index(turn++ % slotsOfResults)}, {groupRows, panelColumns});
+            ++copied;
+          }
+        if (copied > 0) {
           const bool isSame = copies % 2 == 1 && turn == 1;
-          onFirst([&] { AsyncWaitOp::create(b, loc, isSame ? 0 : 1, /*read=*/true); });
+          onFirst([&] { AsyncWaitOp::create(b, loc, isSame || copied == slotsOfResults ? 0 : 1, /*read=*/true); });
           BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
         }
         for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
-          emitPiece(done, place, panel + column, store, access, slot, column,
-                    read.empty() ? Read() : read[column / pieceColumns]);
-        if (access.isCopied) {
+          emitPiece(done, place, panel + column, column, read.empty() ? Read() : read[column / pieceColumns], together,
+                    slots);
+        if (copied > 0)
           BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
-          SmallVector<Value> indices = indicesOf(access, place, true, true, add(place.column, panel));
-          onFirst([&] { AsyncStoreOp::create(b, loc, slot, access.view, indices); });
-        }
+        for (size_t result : together)
+          if (slots[result]) {
+            SmallVector<Value> indices = indicesOf(accesses[result], place, true, true, add(place.column, panel));
+            onFirst([&] { AsyncStoreOp::create(b, loc, slots[result], accesses[result].view, indices); });
+          }
       }
       read = std::move(next);
     }
   }
 
-  void emitPiece(Value done, const TileCoordinates &place, int64_t column, StoreOp store, const EpilogueAccess &access,
-                 Value slot, int64_t inSlot, const Read &read = Read()) {
+  /// A piece of some results, those with a slot into it.
+  void emitPiece(Value done, const TileCoordinates &place, int64_t column, int64_t inSlot, const Read &read,
+                 ArrayRef<size_t> results, ArrayRef<Value> slots) {
     Value at = add(place.column, column);
     auto type = RankedTensorType::get({fragment.height, fragment.width}, sums.getElementType(), acc);
-    Value part = dot.isSimtF32 ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult();
-    Value result = finishPiece(part, place, at, store, read);
-    if (slot)
-      StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(inSlot)}, Value(), DenseBoolArrayAttr());
-    else
-      StoreOp::create(b, loc, result, access.view, indicesOf(access, place, true, true, at), Value(),
-                      inBounds(access, true, true));
+    beginPiece(dot.isSimtF32 ? done : ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, column}).getResult(),
+               read);
+    storePiece(place, at, results, slots, inSlot);
   }
 
   /// Workgroups that share a tile, and columns of it that each finishes.
@@ -504,9 +498,10 @@ private:
   const int64_t workers;
   RankedTensorType sums;
   Ring left, right;
-  SmallVector<EpilogueAccess> accesses;
-  /// What is read a panel ahead.
+  /// What is read a panel at a time, and whether one ahead: beside panels of two inputs there are too few registers for
+  /// what is computed.
   SmallVector<LoadOp> readAhead;
+  bool readsNext = false;
   Value out, full, empty, transposed, tiles, first, stride;
   /// Of the contraction, in this workgroup.
   Value begin, end;

@@ -254,14 +254,11 @@ private:
       TileCoordinates place = tile;
       place.row = add(tile.row, add(warpRow, static_cast<int64_t>(block) * blockRows));
       forgetRows();
-      for (int64_t column = 0; column < part.columns; column += pieceColumns)
-        for (auto [access, store] : llvm::zip(accesses, dot.stores)) {
-          Value at = add(tile.column, add(warpColumn, column));
-          Value piece = ExtractOp::create(b, loc, type, sum, ArrayRef<int64_t>{0, column});
-          StoreOp::create(b, loc, finishPiece(piece, place, at, store), access.view,
-                          ProductEmitter::indicesOf(access, place, true, true, at), Value(),
-                          inBounds(access, true, true));
-        }
+      for (int64_t column = 0; column < part.columns; column += pieceColumns) {
+        Value at = add(tile.column, add(warpColumn, column));
+        beginPiece(ExtractOp::create(b, loc, type, sum, ArrayRef<int64_t>{0, column}));
+        storePiece(place, at, llvm::to_vector(llvm::seq(accesses.size())));
+      }
     }
   }
 
@@ -272,7 +269,6 @@ private:
   const bool isAsync;
   RankedTensorType sums;
   Ring left, right;
-  SmallVector<EpilogueAccess> accesses;
   Value warpRow, warpColumn;
 };
 

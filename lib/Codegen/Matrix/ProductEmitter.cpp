@@ -135,13 +135,51 @@ ProductEmitter::Read ProductEmitter::readPiece(ArrayRef<LoadOp> large, const Til
   return result;
 }
 
-Value ProductEmitter::finishPiece(Value sums, const TileCoordinates &place, Value column, StoreOp store,
-                                  const Read &read) {
+void ProductEmitter::beginPiece(Value sums, const Read &read) {
   piece.clear();
   piece[dot.dot.getResult()] = sums;
   for (auto &[tile, value] : read)
     piece[tile] = widen(value);
-  return narrow(evaluate(store.getValue(), place, column), getElementTypeOrSelf(store.getValue().getType()));
+}
+
+void ProductEmitter::storePiece(const TileCoordinates &place, Value column, ArrayRef<size_t> results,
+                                ArrayRef<Value> slots, int64_t inSlot) {
+  for (size_t number : results) {
+    StoreOp store = dot.stores[number];
+    const EpilogueAccess &access = accesses[number];
+    Value result = narrow(evaluate(store.getValue(), place, column), getElementTypeOrSelf(store.getValue().getType()));
+    if (!slots.empty() && slots[number])
+      StoreOp::create(b, loc, result, slots[number], ValueRange{index(0), index(inSlot)}, Value(),
+                      DenseBoolArrayAttr());
+    else
+      StoreOp::create(b, loc, result, access.view, indicesOf(access, place, true, true, column), Value(),
+                      inBounds(access, true, true));
+  }
+}
+
+SmallVector<SmallVector<size_t>> ProductEmitter::joinResults(int64_t slots) const {
+  SmallVector<SmallVector<size_t>> all(1);
+  int64_t copied = 0;
+  for (auto [result, access] : llvm::enumerate(accesses)) {
+    if (access.isCopied && copied == slots) {
+      all.emplace_back();
+      copied = 0;
+    }
+    copied += access.isCopied;
+    all.back().push_back(result);
+  }
+  return all;
+}
+
+SmallVector<LoadOp> ProductEmitter::findReadAhead() {
+  constexpr int64_t mostBytes = 4, mostOfThree = 2;
+  SmallVector<LoadOp> large = findLargeLoads();
+  int64_t bytes = 0;
+  for (LoadOp load : large)
+    bytes += llvm::divideCeil(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth(), 8);
+  if (bytes > (groups > 2 ? mostOfThree : mostBytes))
+    large.clear();
+  return large;
 }
 
 /// The part of a tile at a piece of the result. What does not depend on columns is evaluated once.

@@ -50,14 +50,22 @@ protected:
   using Read = llvm::DenseMap<mlir::Value, mlir::Value>;
   /// What these loads read of a piece, before anybody computes with it.
   Read readPiece(llvm::ArrayRef<LoadOp> large, const TileCoordinates &place, mlir::Value column);
-  /// What a store writes of a piece whose sums are `sums`, at `place` and `column`, some of which has been read.
-  /// Results of several stores compute what they share again: it would take registers meanwhile.
-  mlir::Value finishPiece(mlir::Value sums, const TileCoordinates &place, mlir::Value column, StoreOp store,
-                          const Read &read = Read());
+  /// Begins a piece whose sums are `sums`, some of which has been read. What its stores share is computed once.
+  void beginPiece(mlir::Value sums, const Read &read = Read());
+  /// Writes this piece, at `place` and `column`, of some results: of those with a slot at `inSlot` of it.
+  void storePiece(const TileCoordinates &place, mlir::Value column, llvm::ArrayRef<size_t> results,
+                  llvm::ArrayRef<mlir::Value> slots = {}, int64_t inSlot = 0);
+  /// Results whose pieces are computed at once, so that no value waits in registers for another result: as many as
+  /// there are slots to copy them from.
+  llvm::SmallVector<llvm::SmallVector<size_t>> joinResults(int64_t slots) const;
+  /// Loads whose panels fit in registers beside the sums.
+  llvm::SmallVector<LoadOp> findReadAhead();
   /// What does not depend on columns is evaluated once, until this.
   void forgetRows() { common.clear(); }
 
   TensorDot dot;
+  /// Of each store.
+  llvm::SmallVector<EpilogueAccess> accesses;
   const int64_t m, n, k, tilesDown, tilesAcross;
   const FragmentShape fragment;
   /// Where views that are made behind the roles' beginning are put in front of them.

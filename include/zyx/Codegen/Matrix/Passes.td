@@ -38,7 +38,7 @@ def MapTensorCoresPass : Pass<"zyx-kernel-map-tensor-cores"> {
         kernel.role "consumer" count 2 threads 128 registers 232 { ... kernel.mma_async ... kernel.async_store ... }
     ```
   }];
-  let dependentDialects = ["::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif // ZYX_CODEGEN_MATRIX_PASSES_TD
