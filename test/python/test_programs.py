@@ -1,6 +1,7 @@
 """Programs that leave the process: text of ONNX models by zyx-import, artifacts and C sources by compile_to()."""
 import ctypes
 import importlib.metadata
+import os
 import pathlib
 import re
 import subprocess
@@ -16,8 +17,8 @@ import zyx
 from zyx import importer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Beside build/release/python/zyx.
-TOOLS = pathlib.Path(zyx.__file__).parents[2] / "bin"
+# Beside build/release/python/zyx, where ctest does not name them.
+TOOLS = pathlib.Path(os.environ.get("ZYX_TOOLS", pathlib.Path(zyx.__file__).parents[2] / "bin"))
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
