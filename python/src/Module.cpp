@@ -376,6 +376,7 @@ NB_MODULE(_zyx, module) {
   bindDTypes(module);
   bindExceptions(module);
   bindArray(module);
+  bindArtifacts(module);
   bindMemory(module);
   bindFunctions(module);
   bindTransforms(module);
