@@ -21,6 +21,8 @@ set_target_properties(ZyxTensors PROPERTIES EXPORT_NAME Tensors)
 install(TARGETS ${archives} ZyxRuntime ZyxTensors EXPORT ZyxTensorsTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT ZyxTensorsTargets NAMESPACE Zyx:: DESTINATION ${folder})
+# For python/stable.
+export(EXPORT ZyxTensorsTargets NAMESPACE Zyx:: FILE ${PROJECT_BINARY_DIR}/cmake/ZyxTensorsBuild.cmake)
 foreach(room IN ITEMS Base Graph IO Artifact Runtime Session Tensor Optim NN)
   install(DIRECTORY include/zyx/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/zyx
     FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")

@@ -44,7 +44,7 @@ static Operand operandOf(nb::handle object, Number number, const Place &where) {
   if (number == Number::Bool)
     return {static_cast<int64_t>(object.ptr() == Py_True), where};
   if (number == Number::Fraction)
-    return {PyFloat_AS_DOUBLE(object.ptr()), where};
+    return {PyFloat_AsDouble(object.ptr()), where};
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   if (overflow == 0)
@@ -347,12 +347,17 @@ static std::optional<Tensor> indexed(const Tensor &x, nb::handle key, const Plac
         slices.push_back({});
       }
     } else if (PySlice_Check(part.ptr())) {
+#ifdef Py_LIMITED_API
+      const nb::object start = part.attr("start"), stop = part.attr("stop"), width = part.attr("step");
+#else
       const auto *slice = reinterpret_cast<PySliceObject *>(part.ptr());
-      const int64_t step = boundOf(slice->step).value_or(1);
+      const nb::handle start = slice->start, stop = slice->stop, width = slice->step;
+#endif
+      const int64_t step = boundOf(width).value_or(1);
       if (step == 0)
         refuseIndex("the step of a slice is 0");
       left.push_back(dim);
-      slices.push_back({boundOf(slice->start), boundOf(slice->stop), step});
+      slices.push_back({boundOf(start), boundOf(stop), step});
     } else if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr())) {
       const int64_t extent = x.shape()[dim], given = *boundOf(part);
       const int64_t position = given < 0 ? given + extent : given;

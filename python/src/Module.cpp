@@ -44,6 +44,36 @@ std::string &packageFolder() {
   return folder;
 }
 
+#ifdef Py_LIMITED_API
+/// Attributes, where the stable ABI has no functions; null with an exception where there is none.
+PyObject *fileOf(PyFrameObject *frame) {
+  PyCodeObject *code = PyFrame_GetCode(frame);
+  PyObject *name = PyObject_GetAttrString(reinterpret_cast<PyObject *>(code), "co_filename");
+  Py_DECREF(code);
+  return name;
+}
+
+PyFrameObject *callerOf(PyFrameObject *frame) {
+  PyObject *outer = PyObject_GetAttrString(reinterpret_cast<PyObject *>(frame), "f_back");
+  if (!outer)
+    PyErr_Clear();
+  if (outer != Py_None)
+    return reinterpret_cast<PyFrameObject *>(outer);
+  Py_DECREF(outer);
+  return nullptr;
+}
+#else
+PyObject *fileOf(PyFrameObject *frame) {
+  PyCodeObject *code = PyFrame_GetCode(frame);
+  PyObject *name = code->co_filename;
+  Py_INCREF(name);
+  Py_DECREF(code);
+  return name;
+}
+
+PyFrameObject *callerOf(PyFrameObject *frame) { return PyFrame_GetBack(frame); }
+#endif
+
 /// Places live as long as the process: a tensor, or an error, may name any of them.
 const Location *locationOf(std::string_view file, unsigned line) {
   struct Files {
@@ -70,21 +100,21 @@ Place zyx::python::here() {
     return Place();
   PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
-    PyCodeObject *code = PyFrame_GetCode(frame);
+    PyObject *const named = fileOf(frame);
     Py_ssize_t size = 0;
-    const char *name = PyUnicode_AsUTF8AndSize(code->co_filename, &size);
+    const char *name = named ? PyUnicode_AsUTF8AndSize(named, &size) : nullptr;
     if (!name)
       PyErr_Clear();
     const std::string_view file = name ? std::string_view(name, size) : "";
     const std::string &own = packageFolder();
     if (own.empty() || !file.starts_with(own)) {
       const Location *location = locationOf(file, PyFrame_GetLineNumber(frame));
-      Py_DECREF(code);
+      Py_XDECREF(named);
       Py_DECREF(frame);
       return std::bit_cast<Place>(location);
     }
-    Py_DECREF(code);
-    PyFrameObject *outer = PyFrame_GetBack(frame);
+    Py_XDECREF(named);
+    PyFrameObject *outer = callerOf(frame);
     Py_DECREF(frame);
     frame = outer;
   }
@@ -346,6 +376,7 @@ NB_MODULE(_zyx, module) {
   bindDTypes(module);
   bindExceptions(module);
   bindArray(module);
+  bindArtifacts(module);
   bindMemory(module);
   bindFunctions(module);
   bindTransforms(module);

@@ -66,6 +66,7 @@ Jit::Function toFunction(nb::object function);
 const PyType_Slot *bufferSlots();
 
 void bindArray(nb::module_ &module);
+void bindArtifacts(nb::module_ &module);
 void bindFunctions(nb::module_ &module);
 void bindMemory(nb::module_ &module);
 void bindTransforms(nb::module_ &module);

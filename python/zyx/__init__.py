@@ -36,7 +36,7 @@ from ._functions import (abs, acos, acosh, all, any, argmax, argmin, argsort, as
                          searchsorted, sign, signbit, sinh, softmax, sort, square, squeeze, stack, std, sum, take,
                          take_along_axis, tensordot, tile, topk, unique_all, unique_counts, unique_inverse,
                          unique_values, unstack, var, vecdot, where)
-from ._export import compile_to
+from ._export import compile_to, load_program
 from ._picture import plot
 from ._transforms import (checkpoint, detach, eval, grad, gradient, jit, loop, tree_flatten, tree_map, tree_unflatten,
                           value_and_grad)

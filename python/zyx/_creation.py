@@ -8,7 +8,8 @@ from . import _dtypes, _zyx
 from ._dtypes import float32, float64, int64, number_dtype, to_dtype
 from ._zyx import Array
 
-CODES = {"bool": "?", "int64": "q", "uint64": "Q", "float64": "d"}
+CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+         "uint64": "Q", "float32": "f", "float64": "d"}
 # Dtypes of NumPy arrays by ml_dtypes, which the buffer protocol cannot name.
 EXTENSIONS = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 
@@ -62,6 +63,12 @@ def _from_numbers(obj, dtype):
         for number in numbers:
             if not info.min <= number <= info.max:
                 raise OverflowError(f"asarray: no {target!r} is {number}")
+    # Integers fit, as was looked at. A float that is no float32 but infinite is the cast's, which knows that.
+    if (info and source is not float64 and source is not _zyx.bool) or (source is float64 and target is float32):
+        try:
+            return _zyx._from_bytes(struct.pack("<" + CODES[target.name] * len(numbers), *numbers), target, shape)
+        except OverflowError:
+            pass
     try:
         data = struct.pack("<" + CODES[source.name] * len(numbers), *numbers)
     except struct.error as error:

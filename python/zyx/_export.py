@@ -8,6 +8,64 @@ import re
 
 from . import _transforms, _zyx
 
+class Program:
+    """A program of a file, that `zyx.load_program` read. It runs without the compiler.
+
+    `inputs` and `outputs` are names with shapes and dtypes, `device` is where it runs, and `name` what the function was
+    called. A call takes the arrays of the inputs, in their order or by name, on the program's device, and returns the
+    output, or a tuple where there are several. One call runs at a time; others wait.
+    """
+
+    def __init__(self, path, device):
+        self._program = _zyx._Program(os.fspath(path), device)
+        self.name, self.device = self._program.name, self._program.device
+        self.inputs = {name: (shape, dtype) for name, shape, dtype in self._program.inputs}
+        self.outputs = {name: (shape, dtype) for name, shape, dtype in self._program.outputs}
+
+    def __call__(self, /, *arrays, **named):
+        if len(arrays) > len(self.inputs):
+            raise TypeError(f"{self.name}: has {len(self.inputs)} inputs, and is given {len(arrays)}")
+        given = dict(zip(self.inputs, arrays))
+        for name, array in named.items():
+            if name not in self.inputs or name in given:
+                raise TypeError(f"{self.name}: input '{name}' is {'given twice' if name in given else 'none of ' + ', '.join(self.inputs)}")
+            given[name] = array
+        ordered = []
+        for name, (shape, dtype) in self.inputs.items():
+            if name not in given:
+                raise TypeError(f"{self.name}: input '{name}' is missing")
+            array = given[name]
+            if not isinstance(array, _zyx.Array):
+                raise TypeError(f"{self.name}: input '{name}' is no zyx.Array, but {type(array).__name__}")
+            if array.shape != shape or array.dtype is not dtype:
+                raise TypeError(f"{self.name}: input '{name}' has the shape {array.shape} and the dtype {array.dtype}, and must "
+                                f"have {shape} and {dtype}")
+            ordered.append(array)
+        results = self._program(ordered)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __repr__(self):
+        return f"<zyx program {self.name}({', '.join(self.inputs)}) on {self.device}>"
+
+
+def load_program(path, /, *, device=None):
+    """Reads an artifact (.zyxa), which `zyx.compile_to` or `zyx-compile` wrote, for calls.
+
+    `device` is one of the kind that it was compiled for, as "cuda:1", and that kind's first by default. Raises `zyx.Error`
+    where the file is no artifact or of another version, and where this machine lacks what its code needs.
+
+        >>> import tempfile
+        >>> def twice(x):
+        ...     return x + x
+        >>> with zyx.device_scope("cpu"), tempfile.TemporaryDirectory() as folder:
+        ...     zyx.compile_to(twice, (zyx.zeros(3),), folder + "/twice.zyxa")
+        ...     program = zyx.load_program(folder + "/twice.zyxa")
+        ...     program, program.inputs, program(zyx.asarray([1.0, 2.0, 4.0])).tolist()
+        (<zyx program twice(x) on cpu>, {'x': ((3,), zyx.float32)}, [2.0, 4.0, 8.0])
+    """
+    return Program(path, device or "")
+
+
 _FORMS = {".zyxa": "artifact", ".c": "c", ".mlir": "text"}
 
 

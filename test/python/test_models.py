@@ -525,7 +525,39 @@ def test_gguf_with_factors_of_frequencies(tmp_path):
                                np.asarray(shape.frequencies) / factors, rtol=1e-6)
 
 
+@pytest.mark.parametrize("theirs, ours", [
+    ({"scaling.type": "linear", "scaling.factor": 2.0}, {"rope_type": "linear", "factor": 2.0}),
+    # As in llama.cpp, a factor alone is linear, and so is the older key.
+    ({"scaling.factor": 2.0}, {"rope_type": "linear", "factor": 2.0}),
+    ({"scale_linear": 4.0}, {"rope_type": "linear", "factor": 4.0}),
+    ({"scaling.type": "none", "scaling.factor": 2.0}, None),
+    ({"scaling.type": "yarn", "scaling.factor": 4.0, "scaling.original_context_length": 16, "scaling.finetuned": 1},
+     {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}),
+    ({"scaling.type": "yarn", "scaling.factor": 4.0, "scaling.original_context_length": 16, "scaling.yarn_beta_fast": 8.0,
+      "scaling.yarn_beta_slow": 2.0, "scaling.attn_factor": 0.5, "scaling.yarn_ext_factor": 1.0},
+     {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 8.0, "beta_slow": 2.0,
+      "attention_factor": 0.5 * (1 + 0.1 * np.log(4.0))}),
+])
+def test_gguf_with_scaled_positions(theirs, ours, tmp_path):
+    """As a folder with the same in its configuration."""
+    file, folder = both(tmp_path, "qwen2", f32, change=lambda m, t: m.update({f"qwen2.rope.{k}": v for k, v in theirs.items()}))
+    tokens = zyx.asarray(np.random.default_rng(7).integers(0, 97, (2, 40)))
+    plain = np.asarray(zyx.models.load(folder)(tokens))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "rope_scaling": ours}))
+    found, right = np.asarray(zyx.models.load(file)(tokens)), np.asarray(zyx.models.load(folder)(tokens))
+    np.testing.assert_allclose(found, right, atol=TOLERANCE, rtol=0)
+    assert (np.abs(found - plain).max() > 1e-3) == (ours is not None)
+
+
 @pytest.mark.parametrize("change, text, kind", [
+    (lambda m, t: m.update({"llama.rope.scaling.type": "yarn"}), "'llama.rope.scaling.factor' is missing", ValueError),
+    (lambda m, t: m.update({"llama.rope.scaling.yarn_ext_factor": 0.5}), "scaling.yarn_ext_factor' is 0.5", NotImplementedError),
+    (lambda m, t: m.update({"llama.rope.scaling.yarn_log_multiplier": 0.25}), "yarn_log_multiplier' is 0.25", NotImplementedError),
+    (lambda m, t: m.update({"llama.rope.scaling.attn_factor": 2.0}), "attn_factor' is 2.0, which zyx has for 'yarn' alone", NotImplementedError),
+    (lambda m, t: m.update({"llama.rope.dimension_sections": 3}), "rope.dimension_sections' is 3", NotImplementedError),
+    (lambda m, t: m.update({"llama.attention.value_length": 8}), "'llama.attention.value_length' is not", NotImplementedError),
+    (lambda m, t: m.update({"llama.final_logit_softcapping": 30.0}), "softcapping' is 30.0", NotImplementedError),
     (lambda m, t: m.update({"general.architecture": "mamba"}), "'general.architecture' is 'mamba'; zyx has llama", NotImplementedError),
     (lambda m, t: m.pop("general.architecture"), "'general.architecture' is missing", ValueError),
     (lambda m, t: m.pop("llama.block_count"), "'num_hidden_layers' is missing", ValueError),

@@ -1,10 +1,12 @@
 """Programs that leave the process: text of ONNX models by zyx-import, artifacts and C sources by compile_to()."""
 import ctypes
 import importlib.metadata
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import onnx
@@ -16,8 +18,8 @@ import zyx
 from zyx import importer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Beside build/release/python/zyx.
-TOOLS = pathlib.Path(zyx.__file__).parents[2] / "bin"
+# Beside build/release/python/zyx, where ctest does not name them.
+TOOLS = pathlib.Path(os.environ.get("ZYX_TOOLS", pathlib.Path(zyx.__file__).parents[2] / "bin"))
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
@@ -320,3 +322,91 @@ def test_names_of_c(tmp_path):
         assert f"@{function.__name__}(" in (tmp_path / "names.mlir").read_text()
     with pytest.raises(ValueError, match="is no name that a function of C may have"):
         zyx.compile_to(log, (A,), tmp_path / "names.c", entry="log")
+
+
+def test_load_program(tmp_path):
+    def layer(weights, x, power):
+        return {"y": (x @ weights["w"] + weights["b"])**power, "n": zyx.sum(zyx.astype(x > 0, zyx.int64))}
+
+    weights = {"w": zyx.asarray(B), "b": zyx.ones(3)}
+    zyx.compile_to(layer, (weights, A, 2), tmp_path / "layer.zyxa")
+    program = zyx.load_program(tmp_path / "layer.zyxa")
+    assert program.name == "layer" and program.device == "cpu"
+    assert program.inputs == {"weights_b": ((3,), zyx.float32), "weights_w": ((7, 3), zyx.float32), "x": ((5, 7), zyx.float32)}
+    assert list(program.outputs.values()) == [((), zyx.int64), ((5, 3), zyx.float32)]
+    for scale in (1, -2):
+        n, y = program(weights["b"], weights["w"], x=zyx.asarray(scale * A))
+        np.testing.assert_allclose(np.asarray(y), (scale * A @ B + 1)**2, rtol=1e-5)
+        assert n.item() == (scale * A > 0).sum()
+    # A result is an array as any other, and goes on where it is.
+    assert y.device == "cpu" and (y + 1).shape == (5, 3)
+
+
+def test_loaded_program_needs_no_compiler(tmp_path):
+    zyx.compile_to(lambda x: zyx.sort(x), (zyx.zeros(1000),), tmp_path / "sort.zyxa")
+    program = """
+import sys, zyx
+x = zyx.asarray([float(i * 7919 % 1000) for i in range(1000)])
+program = zyx.load_program(sys.argv[1])
+assert program(x).tolist() == [float(i) for i in range(1000)]
+assert "libZyxCompiler" not in open("/proc/self/maps").read()
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "sort.zyxa")], check=True,
+                   env={**os.environ, "ZYX_COMPILER": "/nonexistent"})
+
+
+def test_loaded_programs_in_threads_and_children(tmp_path):
+    """Calls of several threads take turns; a child that was forked is refused, and does not wait."""
+    zyx.compile_to(lambda x: zyx.cumulative_sum(x * 2), (zyx.zeros(1000),), tmp_path / "sum.zyxa")
+    program, wrong = zyx.load_program(tmp_path / "sum.zyxa"), []
+
+    def call(number):
+        for _ in range(20):
+            if np.asarray(program(zyx.full((1000,), float(number))))[-1] != 2000 * number:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    given = zyx.full((1000,), 1.0)
+    child = os.fork()
+    if child == 0:
+        try:
+            program(given)
+        except zyx.Error as error:
+            os._exit(7 if "fork" in str(error) else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_load_program_refuses(tmp_path):
+    path = tmp_path / "f.zyxa"
+    zyx.compile_to(lambda x, y: x + y, (A, A), path)
+    program, x = zyx.load_program(path), zyx.asarray(A)
+    for call, kind, told in (
+            (lambda: program(x), TypeError, "input 'y' is missing"),
+            (lambda: program(x, x, x), TypeError, "has 2 inputs, and is given 3"),
+            (lambda: program(x, x=x), TypeError, "'x' is given twice"),
+            (lambda: program(x, z=x), TypeError, "'z' is none of x, y"),
+            (lambda: program(x, A), TypeError, "'y' is no zyx.Array, but ndarray"),
+            (lambda: program(x, x[:2]), TypeError, "has the shape (2, 7)"),
+            (lambda: program(x, zyx.astype(x, zyx.int32)), TypeError, "dtype zyx.int32"),
+            (lambda: program(x, x.to_device("reference")), zyx.InvalidArgumentError, "argument 1 lies on device 'reference'"),
+            (lambda: zyx.load_program(path, device="reference"), zyx.UnsupportedError, "compiled for device 'cpu', not 'reference'"),
+            (lambda: zyx.load_program(tmp_path / "none.zyxa"), zyx.Error, "none.zyxa")):
+        with pytest.raises(kind, match=re.escape(told)) as caught:
+            call()
+        if issubclass(kind, zyx.Error):
+            assert str(caught.value).startswith(__file__)
+    data = path.read_bytes()
+    for name, bad in (("cut", data[:100]), ("changed", data[:200] + bytes([data[200] ^ 1]) + data[201:]), ("empty", b"")):
+        (tmp_path / f"{name}.zyxa").write_bytes(bad)
+        with pytest.raises(zyx.Error, match=f"{name}.zyxa"):
+            zyx.load_program(tmp_path / f"{name}.zyxa")
+    # For a card that is not there.
+    zyx.compile_to(lambda x: x + 1, (A,), tmp_path / "card.zyxa", target="sm_90a")
+    with pytest.raises(zyx.Error):
+        zyx.load_program(tmp_path / "card.zyxa", device="cuda:77")

@@ -1,6 +1,7 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models of GGUF files. Quantised weights stay so: a program reads their blocks."""
+import math
 import re
 
 from .. import _zyx, nn
@@ -47,18 +48,59 @@ def published(name):
     return f"model.layers.{match[1]}.{PARTS[match[2]]}.{match[3]}" if match and match[2] in PARTS else name
 
 
+# What would change the numbers, of architectures that are no others by name.
+UNKNOWN = ("attention.scale", "attention.clamp_kqv", "attention.max_alibi_bias", "attn_logit_softcapping",
+           "final_logit_softcapping", "logit_scale", "embedding_scale", "residual_scale")
+# Keys behind "rope." that say nothing new, or are read elsewhere.
+ROPE = {"freq_base", "dimension_count", "scaling.type", "scaling.factor", "scaling.original_context_length", "scaling.finetuned",
+        "scaling.attn_factor", "scaling.yarn_beta_fast", "scaling.yarn_beta_slow", "scale_linear"}
+# Those that change nothing where they have this value.
+NEUTRAL = {"scaling.yarn_ext_factor": 1.0, "scaling.yarn_attn_factor": 1.0, "scaling.yarn_log_multiplier": 0.0,
+           "scaling.alpha": 0.0}
+
+
+def rope_scaling(said, prefix):
+    """The object `rope_scaling` of config.json, or None. As in llama.cpp, a factor without a type is linear."""
+    for key in said.values:
+        short = key.removeprefix(prefix)
+        if key.startswith(prefix) and short not in ROPE and (short not in NEUTRAL or said.number(key) != NEUTRAL[short]):
+            raise said.wrong(f"'{key}' is {said.values[key]!r}, which zyx does not have", _zyx.UnsupportedError)
+    factor = said.number(prefix + "scaling.factor", None) or said.number(prefix + "scale_linear", None)
+    kind = said.choice(prefix + "scaling.type", {"none": None, "linear": "linear", "yarn": "yarn"},
+                       "linear" if factor else "none")
+    loudness = said.number(prefix + "scaling.attn_factor", 1.0)
+    if kind != "yarn" and loudness != 1:
+        raise said.wrong(f"'{prefix}scaling.attn_factor' is {loudness}, which zyx has for 'yarn' alone", _zyx.UnsupportedError)
+    if kind is None:
+        return None
+    if not factor:
+        raise said.wrong(f"'{prefix}scaling.factor' is missing")
+    found = {"rope_type": kind, "factor": factor}
+    if kind == "yarn":
+        for theirs, ours in (("original_context_length", "original_max_position_embeddings"), ("yarn_beta_fast", "beta_fast"),
+                             ("yarn_beta_slow", "beta_slow")):
+            if f"{prefix}scaling.{theirs}" in said:
+                found[ours] = said.values[f"{prefix}scaling.{theirs}"]
+        # Theirs is a factor of what transformers takes without one.
+        found["attention_factor"] = loudness * (1.0 if factor <= 1 else 0.1 * math.log(factor) + 1.0)
+    return found
+
+
 def load_gguf(path):
     metadata, tensors, blocks = _zyx._load_gguf(path)
     said = Config(metadata, path)
     kind = said.choice("general.architecture", {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3"})
     values = {ours: metadata[f"{kind}.{key}"] for key, ours in KEYS.items() if f"{kind}.{key}" in metadata}
     frequencies = tensors.pop("rope_freqs.weight", None)
-    scaling = said.choice(f"{kind}.rope.scaling.type", {"none": None, "linear": "linear", "yarn": "yarn"}, "none")
+    scaling = rope_scaling(said, f"{kind}.rope.")
     if scaling:
-        values["rope_scaling"] = {"rope_type": scaling, "factor": metadata.get(f"{kind}.rope.scaling.factor")}
-        if f"{kind}.rope.scaling.original_context_length" in metadata:
-            values["rope_scaling"]["original_max_position_embeddings"] = metadata[
-                f"{kind}.rope.scaling.original_context_length"]
+        values["rope_scaling"] = scaling
+    width = metadata.get(f"{kind}.attention.value_length")
+    if width is not None and width != metadata.get(f"{kind}.attention.key_length", width):
+        raise said.wrong(f"'{kind}.attention.value_length' is not '{kind}.attention.key_length'", _zyx.UnsupportedError)
+    for key in UNKNOWN:
+        if metadata.get(f"{kind}.{key}"):
+            raise said.wrong(f"'{kind}.{key}' is {metadata[f'{kind}.{key}']!r}, which zyx does not have", _zyx.UnsupportedError)
     if metadata.get(f"{kind}.attention.sliding_window"):
         raise said.wrong("has a sliding window, which zyx has of folders alone", _zyx.UnsupportedError)
     if f"{kind}.expert_count" in metadata and metadata[f"{kind}.expert_count"]:
