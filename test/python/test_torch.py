@@ -231,6 +231,16 @@ def test_gradients_of_systems(is_turned):
         close(slopes[3], slopes[1], 1e-3)
 
 
+def test_running_logsumexp_of_large_numbers():
+    """Its gradient cancels: it has the digits of eager mode only where the running sums have them."""
+    slopes = []
+    for function in (torch.logcumsumexp, compiled(torch.logcumsumexp)):
+        x = (1e4 + torch.arange(40.0).reshape(8, 5) / 7).requires_grad_()
+        (function(x, 0) * torch.linspace(0.5, 1.5, 40).reshape(8, 5)).sum().backward()
+        slopes.append(x.grad)
+    torch.testing.assert_close(slopes[1], slopes[0], rtol=1e-4, atol=1e-4)
+
+
 def test_gamma_and_bessel_functions():
     x = torch.tensor([-7.3, -1.5, -0.2, 1e-3, 0.7, 1.0, 2.0, 5.5, 40.0, 70.0, 300.0], dtype=torch.float64)
 

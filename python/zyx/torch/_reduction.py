@@ -219,6 +219,8 @@ def logcumsumexp(node, x, dim):
     if x.ndim == 0 or x.size == 0:
         return x
     axis = dim % x.ndim
+    # In the dtype in which eager mode adds: its gradient cancels, so that each rounding of a step would show.
+    y = cast(x, float64 if x.dtype is float32 else wide(x).dtype)
 
     def joined(before, own):
         a, b = before[0], own[0]
@@ -227,7 +229,7 @@ def logcumsumexp(node, x, dim):
         apart = where(high == low, full((), 0, high.dtype), low - high)
         return [high + F.log1p(F.exp(apart))]
 
-    return _doubled(x, axis, [wide(x)], joined)[0]
+    return _doubled(x, axis, [y], joined)[0]
 
 
 # Orders
