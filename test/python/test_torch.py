@@ -143,6 +143,21 @@ def test_arguments_that_change_between_calls():
     assert step(x) == 8
 
 
+def test_weights_that_change_between_calls():
+    """Arrays of weights are kept: what is written into them, and other memory in their place, is seen."""
+    model = torch.nn.Linear(3, 2)
+    step = compiled(model)
+    x = torch.randn(4, 3)
+    with torch.no_grad():
+        close(step(x), model(x))
+        model.weight += 1
+        close(step(x), model(x))
+        model.weight.data = torch.randn(2, 3)
+        close(step(x), model(x))
+        model.bias = torch.nn.Parameter(torch.randn(2))
+        close(step(x), model(x))
+
+
 def test_mutation():
     def function(x, y):
         x.add_(y)
