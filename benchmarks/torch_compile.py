@@ -8,7 +8,8 @@
 The networks are those of `utils/scores.py models`, without gradients, and ResNet-50 and BERT-base of full size. Each backend is a
 process of its own, with random weights of the same seed, without files of earlier compilations. Both compile in turns. Results are
 compared with eager mode before anything is timed. Then both run in turns, --rounds times --seconds each; the other process is
-stopped meanwhile, so that no pool of threads spins on its processor. A time is the median over rounds; a ratio is Inductor's time
+stopped meanwhile, so that no pool of threads spins on its processor. Other work on the machine makes Inductor's threads wait for one
+another: the table has the load that the machine had, and speeds count where it was small. A time is the median over rounds; a ratio is Inductor's time
 divided by zyx's of the same round, so that above 1 zyx is faster, and the quartiles of it show how steady it is.
 
 --record keeps a line of each network, and a run that was ended goes on from there. `table` prints the tables of such a file.
@@ -142,7 +143,7 @@ class Contender:
 
 def measure(name, options, turn):
     """A line of the record."""
-    line, contenders = {"model": name}, {}
+    line, contenders = {"model": name, "load": os.getloadavg()[0]}, {}
     with tempfile.TemporaryDirectory() as scratch:
         try:
             for backend in BACKENDS if turn % 2 == 0 else BACKENDS[::-1]:
@@ -184,7 +185,7 @@ def table(path):
         if "rounds" not in row:
             why = next((f"{backend}: {text}" for backend, each in (("zyx", own), ("Inductor", its)) for text in each.values()
                         if isinstance(text, str)), f"apart from eager mode: zyx by {own.get('apart')}, Inductor by {its.get('apart')}")
-            print(f"| {name} | not measured: {why[:120]} | | | | | | |")
+            print(f"| {name} | not measured: {' '.join(why.split())[:120]} | | | | | | |")
             continue
         ratios = [b / a for a, b in row["rounds"]]
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
@@ -196,6 +197,9 @@ def table(path):
         print(f"| {name} | {times[0]:.2f} | {times[1]:.2f} | {middle:.2f} | {low:.2f} to {high:.2f} | {own['compile_s']:.1f} | "
               f"{its['compile_s']:.1f} | {compilation:.2f} |")
     if speeds:
+        loads = [row["load"] for row in rows if "load" in row]
+        if loads:
+            print(f"\nLoad of the machine before each network: {min(loads):.1f} to {max(loads):.1f}.")
         print(f"\n{len(speeds)} networks of the list: Inductor's time divided by zyx's {mean(speeds):.2f} in the geometric mean, the least "
               f"{min(speeds):.2f}; compilation of zyx divided by Inductor's {mean(compilations):.2f}.")
     return 0 if speeds else 1
