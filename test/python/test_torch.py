@@ -143,6 +143,21 @@ def test_arguments_that_change_between_calls():
     assert step(x) == 8
 
 
+def test_weights_that_change_between_calls():
+    """Arrays of weights are kept: what is written into them, and other memory in their place, is seen."""
+    model = torch.nn.Linear(3, 2)
+    step = compiled(model)
+    x = torch.randn(4, 3)
+    with torch.no_grad():
+        close(step(x), model(x))
+        model.weight += 1
+        close(step(x), model(x))
+        model.weight.data = torch.randn(2, 3)
+        close(step(x), model(x))
+        model.bias = torch.nn.Parameter(torch.randn(2))
+        close(step(x), model(x))
+
+
 def test_mutation():
     def function(x, y):
         x.add_(y)
@@ -229,6 +244,107 @@ def test_gradients_of_systems(is_turned):
             slopes += [x.grad, y.grad]
         close(slopes[2], slopes[0], 1e-3)
         close(slopes[3], slopes[1], 1e-3)
+
+
+def test_running_logsumexp_of_large_numbers():
+    """Its gradient cancels: it has the digits of eager mode only where the running sums have them."""
+    slopes = []
+    for function in (torch.logcumsumexp, compiled(torch.logcumsumexp)):
+        x = (1e4 + torch.arange(40.0).reshape(8, 5) / 7).requires_grad_()
+        (function(x, 0) * torch.linspace(0.5, 1.5, 40).reshape(8, 5)).sum().backward()
+        slopes.append(x.grad)
+    torch.testing.assert_close(slopes[1], slopes[0], rtol=1e-4, atol=1e-4)
+
+
+def test_common_divisors():
+    a = torch.tensor([0, 0, -12, 2**62, 7540113804746346429, -2**31])
+    b = torch.tensor([0, 5, 18, 2**60, 4660046610375530309, 2**31])
+    for dtype, count in ((torch.int64, 6), (torch.int32, 3), (torch.int8, 3)):
+        x, y = a[:count].to(dtype), b[:count].to(dtype)
+        torch._dynamo.reset()
+        function = lambda x, y: (torch.gcd(x, y), torch.lcm(x[:3], y[:3]))  # noqa: E731
+        for got, expected in zip(compiled(function)(x, y), function(x, y)):
+            assert got.dtype == expected.dtype and torch.equal(got, expected)
+
+
+def slopes_of(function, *arguments):
+    """Results and gradients of eager mode, and those of the backend."""
+    found = []
+    for each in (function, compiled(function)):
+        own = [x.clone().requires_grad_(x.is_floating_point()) for x in arguments]
+        result = each(*own)
+        (result * torch.linspace(0.5, 1.5, result.numel()).reshape(result.shape)).sum().backward()
+        found.append([result.detach(), *[x.grad for x in own if x.requires_grad]])
+    return zip(*found)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("last", [False, True])
+def test_bags_of_embeddings(mode, last):
+    """An empty bag, an index that occurs twice, padding, weights of samples."""
+    table, at = torch.randn(6, 4), torch.tensor([1, 5, 1, 0, 2, 2, 5])
+    offsets = torch.tensor([0, 2, 2, 5, 7] if last else [0, 2, 2, 5])
+    for padding in (None, 2):
+        torch._dynamo.reset()
+        for expected, got in slopes_of(lambda table: torch.nn.functional.embedding_bag(
+                at, table, offsets, mode=mode, include_last_offset=last, padding_idx=padding), table):
+            close(got, expected)
+    if mode == "sum":
+        torch._dynamo.reset()
+        for expected, got in slopes_of(lambda table, weights: torch.nn.functional.embedding_bag(
+                at, table, offsets, mode=mode, include_last_offset=last, per_sample_weights=weights), table, torch.randn(7)):
+            close(got, expected)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
+def test_reductions_of_segments(reduce):
+    """Equal elements, zeros, an empty segment, and rows that belong to none."""
+    x = torch.tensor([[1.0, 2], [1, 0], [0, 3], [-2, 3], [5, 0], [7, 7]])
+    for expected, got in slopes_of(lambda x: torch.segment_reduce(x, reduce, lengths=torch.tensor([2, 3, 1]), axis=0), x):
+        close(got, expected)
+    torch._dynamo.reset()
+    y = torch.randn(2, 5)
+    for expected, got in slopes_of(lambda y: torch.segment_reduce(
+            y, reduce, offsets=torch.tensor([[0, 1, 5], [0, 3, 5]]), axis=1, initial=0.5), y):
+        close(got, expected)
+
+
+def test_drawn_positions():
+    """Of weights that are 0 none is drawn, and without replacement none twice."""
+    weights = torch.tensor([0.0, 1, 0, 3])
+    often, pairs = compiled(lambda w: (torch.multinomial(w, 20000, True), torch.multinomial(w.expand(500, 4), 2)))(weights)
+    counts = torch.bincount(often, minlength=4)
+    assert counts[0] == counts[2] == 0 and 0.23 < counts[1] / 20000 < 0.27
+    assert torch.equal(pairs.sort(1)[0], torch.tensor([[1, 3]]).expand(500, 2))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_fractional_pools(dim):
+    pool = getattr(torch.nn.functional, f"fractional_max_pool{dim}d")
+    x, at = torch.randn(2, 3, *[9, 8, 7][:dim]), torch.rand(2, 3, dim)
+    for expected, got in slopes_of(lambda x: pool(x, [3, 2, 2][:dim], output_size=[3, 4, 5][:dim], _random_samples=at), x):
+        close(got, expected)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_fused_layers(norm_first):
+    """Without gradients torch.nn calls one op for a layer of a transformer, with masks of two kinds."""
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True, norm_first=norm_first).eval()
+    x, later = torch.randn(3, 5, 16), torch.triu(torch.ones(5, 5, dtype=torch.bool), 1)
+    padding = torch.zeros(3, 5, dtype=torch.bool)
+    padding[1, 3:] = True
+    with torch.no_grad():
+        for masks in ({}, {"src_key_padding_mask": padding}, {"src_mask": later}, {"src_mask": later, "src_key_padding_mask": padding}):
+            torch._dynamo.reset()
+            close(compiled(layer)(x, **masks), layer(x, **masks))
+
+
+def test_histograms():
+    x, weight = torch.randn(50), torch.rand(50)
+    function = lambda x, w: (*torch.histogram(x, 7), *torch.histogram(x, 5, range=(-1.0, 1.0), weight=w, density=True),  # noqa: E731
+                             *torch.histogram(x, torch.tensor([-1.0, 0, 0.5, 2])), torch.hash_tensor(x), torch.hash_tensor(x.reshape(5, 10), 1))
+    for expected, got in zip(function(x, weight), compiled(function)(x, weight)):
+        close(got, expected)
 
 
 def test_gamma_and_bessel_functions():

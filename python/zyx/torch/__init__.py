@@ -7,7 +7,8 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from . import _complex, _fourier, _gamma, _linalg, _movement, _network, _pointwise, _polynomials, _random, _reduction, _special, _spectral
+from . import (_complex, _fourier, _fused, _gamma, _linalg, _losses, _movement, _network, _pointwise, _polynomials, _random, _reduction,
+               _segments, _special, _spectral)
 from ._compile import compiled
 from ._lower import OPS, Refused
 
@@ -24,7 +25,7 @@ def decompositions():
     for target, function in decomposition_table.items():
         if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten" and target not in left:
             table.setdefault(target, function)
-    return table
+    return {**table, **_fused.DECOMPOSITIONS}
 
 
 def ops():

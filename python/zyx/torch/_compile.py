@@ -43,6 +43,9 @@ class Input:
 
     def __init__(self, tensor):
         self.dtype = tensor.dtype
+        # A weight keeps its memory between calls, so that its array is made once. What an optimizer writes is seen in it.
+        self.is_weight = isinstance(tensor, torch.nn.Parameter) or hasattr(tensor, "_dynamo_static_input_type")
+        self.kept = None, None
         tensor = torch.view_as_real(tensor) if self.dtype.is_complex else tensor
         self.shape = tuple(tensor.shape)
         found = layout_of(self.shape, tensor.stride())
@@ -52,6 +55,15 @@ class Input:
 
     def array(self, tensor):
         """Over the tensor's memory."""
+        if not self.is_weight or self.copies:
+            return self._array(tensor)
+        begin, array = self.kept
+        if begin != tensor.data_ptr():
+            array = self._array(tensor)
+            self.kept = tensor.data_ptr(), array
+        return array
+
+    def _array(self, tensor):
         tensor = tensor.detach()
         if self.dtype.is_complex:
             tensor = torch.view_as_real(tensor)

@@ -635,3 +635,18 @@ def nonzero_static(node, x, *, size, fill_value=-1):
 @op(aten._efficientzerotensor.default)
 def zero_tensor(node, size, **_):
     return full(size, 0, result_dtype(node))
+
+
+def _limit_resize(node):
+    x = meta_of(node.args[0])
+    if not x.is_contiguous() or x.storage_offset() or not node.meta["val"].is_contiguous():
+        return "has elements in another order than their shape's: this version resizes dense, row-major ones"
+    return None
+
+
+@op(aten.resize.default, limit=_limit_resize)
+def resize(node, x, size, **_):
+    """The first elements in memory; memory behind them, which nobody wrote, is zeros."""
+    shape, flat = shape_of(node), reshape(x, (x.size,))
+    count = math.prod(shape)
+    return reshape(cut(flat, 0, 0, count) if count <= x.size else pad(flat, (0,), (count - x.size,)), shape)

@@ -6,10 +6,10 @@ import math
 from .. import _functions as F
 from .. import _zyx
 from .._creation import asarray
-from ._lower import (aten, cast, expand, full, gradients, int64, iota, meta_of, op, pad, reshape, result_dtype, where,
+from ._lower import (aten, cast, cut, expand, full, gradients, int64, iota, meta_of, op, pad, reshape, result_dtype, where,
                      wide)
 from ._movement import shape_of
-from ._reduction import norm_of
+from ._reduction import norm_of, position_of
 
 # Products
 
@@ -250,6 +250,44 @@ def _max_pool_backward(rank):
     return made
 
 
+def _fractional_max_pool(rank, order):
+    """Of windows that begin where random numbers say. `order` is that of the numbers' axes."""
+
+    def made(node, x, kernel, sizes, samples):
+        kernel, sizes = _listed(kernel, rank), _listed(sizes, rank)
+        extents, lead = x.shape[-rank:], math.prod(x.shape[:-rank])
+        samples = reshape(wide(samples), (lead, rank))
+        flat = None
+        for at in range(rank):
+            first = _interval(cut(samples, 1, order[at], order[at] + 1), extents[at], kernel[at], sizes[at])
+            shape = [lead] + [1] * (2 * rank)
+            shape[1 + at] = sizes[at]
+            steps = [1] * (1 + 2 * rank)
+            steps[1 + rank + at] = kernel[at]
+            place = reshape(first, shape) + reshape(_zyx._arange(0, kernel[at], 1, int64), steps)
+            flat = place if flat is None else flat * extents[at] + place
+        window = math.prod(kernel)
+        flat = reshape(expand(flat, (lead, *sizes, *kernel)), (lead, math.prod(sizes) * window))
+        rows = reshape(x, (lead, math.prod(extents)))
+        taken = reshape(_zyx._take_along_axis(rows, flat, 1), (lead, math.prod(sizes), window))
+        best = _zyx._unsqueeze(position_of(_zyx._argmax, taken, 2, False), -1)
+        shape = (*x.shape[:-rank], *sizes)
+        places = reshape(flat, taken.shape)
+        return [reshape(_zyx._take_along_axis(each, best, 2), shape) for each in (taken, places)]
+
+    return made
+
+
+def _interval(sample, extent, window, count):
+    """Where windows along an axis begin."""
+    step = (extent - window) / (count - 1) if count > 1 else 0.0
+    at = reshape(cast(_zyx._arange(0, count, 1, int64), sample.dtype), (1, count))
+    starts = cast(F.trunc((at + sample) * step), int64) - cast(F.trunc(sample * step), int64)
+    return where(at == count - 1, full((), extent - window, int64), starts)
+
+
+op(aten.fractional_max_pool2d.default)(_fractional_max_pool(2, (1, 0)))
+op(aten.fractional_max_pool3d.default)(_fractional_max_pool(3, (0, 1, 2)))
 op(aten.max_pool2d_with_indices_backward.default)(_max_pool_backward(2))
 op(aten.max_pool3d_with_indices_backward.default)(_max_pool_backward(3))
 op(aten.adaptive_max_pool2d_backward.default)(_max_pool_backward(2))
@@ -595,10 +633,19 @@ def replication_backward(node, gradient, x, amounts):
 
 @op(aten._upsample_bilinear2d_aa.default)
 def upsample_antialiased(node, x, size, corners, *scales):
-    y = wide(x)
+    return cast(_antialiased(wide(x), size, corners, scales), x.dtype)
+
+
+@op(aten._upsample_bilinear2d_aa_backward.default)
+def upsample_antialiased_backward(node, gradient, size, input_size, corners, *scales):
+    g = wide(gradient)
+    return gradients(lambda x: _antialiased(x, size, corners, scales), [full(input_size, 0, g.dtype)], g)[0]
+
+
+def _antialiased(y, size, corners, scales):
     for i, target in enumerate(size):
-        axis = x.ndim - len(size) + i
-        extent = x.shape[axis]
+        axis = y.ndim - len(size) + i
+        extent = y.shape[axis]
         given = scales[i] if i < len(scales) else None
         if corners:
             step = (extent - 1) / (target - 1) if target > 1 else 0.0
@@ -613,4 +660,4 @@ def upsample_antialiased(node, x, size, corners, *scales):
             total = sum(weight for _, weight in row)
             taps.append([(place, weight / total) for place, weight in row])
         y = _axis_weights(y, axis, taps)
-    return cast(y, x.dtype)
+    return y

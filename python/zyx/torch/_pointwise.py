@@ -144,6 +144,31 @@ binary(_zyx.bitwise_or, aten.bitwise_or.Tensor, aten.bitwise_or.Scalar, truth=Tr
 binary(_zyx.bitwise_xor, aten.bitwise_xor.Tensor, aten.bitwise_xor.Scalar, truth=True)
 
 
+@op(prims.gcd.default)
+def gcd(node, a, b):
+    """Euclid's steps. Of so many bits none takes more than of two neighbours of Fibonacci's."""
+    dtype = result_dtype(node)
+    a, b = F.abs(cast(a, dtype)), F.abs(cast(b, dtype))
+    shape = F._broadcast_shape([a.shape, b.shape], "gcd")
+    zero, one = full((), 0, dtype), full((), 1, dtype)
+
+    def step(leaves):
+        _, small, large = leaves
+        divisor = where(small == 0, one, small)
+        rest = large - _zyx._quotient(large, divisor) * divisor
+        return [where(small == 0, small, rest), where(small == 0, large, small)]
+
+    return _zyx._loop(math.ceil(1.4405 * 8 * dtype.itemsize) + 1, [expand(a, shape), expand(b, shape)], step)[1]
+
+
+@op(prims.div.default)
+def prims_div(node, a, b):
+    """Of integers the quotient towards 0."""
+    dtype = result_dtype(node)
+    a, b = cast(a, dtype), cast(b, dtype)
+    return a / b if dtype.is_float else _zyx._quotient(a, b)
+
+
 def _shift(function, right):
     def made(a, b):
         width = 8 * a.dtype.itemsize

@@ -3,10 +3,11 @@
 """Random numbers. Their seeds are drawn from PyTorch's generator at each call, so that torch.manual_seed() says which
 numbers come; they are others than those of eager mode."""
 import contextlib
+import math
 
 from .. import _functions as F
 from .. import _zyx
-from ._lower import aten, cast, float32, full, op, result_dtype, where, wide
+from ._lower import aten, cast, cut, float32, float64, full, int64, op, prims, result_dtype, where, wide
 
 # The seeds of the graph that is walked through; each draw takes one.
 _seeds = None
@@ -127,10 +128,42 @@ def native_dropout(node, seed, x, p, train=True):
 
 @draw(aten.normal_functional.default, aten.normal.float_float)
 def normal(node, seed, *arguments, **named):
-    mean, deviation = [each for each in arguments if isinstance(each, (int, float))][:2] or (0.0, 1.0)
+    return _normal(node, seed, *([each for each in arguments if isinstance(each, (int, float))][:2] or (0.0, 1.0)))
+
+
+def _normal(node, seed, mean, deviation):
     dtype = result_dtype(node)
     found = _zyx._normal(seed, _shape(node), 0.0, 1.0, dtype if dtype.itemsize == 8 else float32)
     return cast(found * float(deviation) + float(mean), dtype)
+
+
+@draw(prims.normal.default)
+def normal_of_shape(node, seed, shape, *, mean, std, **_):
+    return _normal(node, seed, mean, std)
+
+
+@draw(aten.multinomial.default)
+def multinomial(node, seed, weights, count, replacement=False, **_):
+    """With replacement where a number falls among sums of weights; without it the first of a random order: of exponential
+    numbers divided by weights the smallest."""
+    y = cast(weights, float64)
+    axis, extent = y.ndim - 1, y.shape[-1]
+    if replacement:
+        sums = _zyx._cumsum(y, axis)
+        at = _zyx._uniform(seed, (*y.shape[:-1], count, 1), 0.0, 1.0, float64) * _zyx._unsqueeze(cut(sums, axis, extent - 1, extent), -1)
+        return _zyx._sum(cast(_zyx._unsqueeze(sums, -2) <= at, int64), [at.ndim - 1], False)
+    waits = -F.log1p(-_zyx._uniform(seed, y.shape, 0.0, 1.0, float64)) / y
+    waits = where(y > 0, waits, full((), math.inf, float64))
+    return cut(_zyx._argsort(waits, axis, False), axis, 0, count)
+
+
+@draw(aten.rrelu_with_noise_functional.default)
+def rrelu(node, seed, x, noise, low=1 / 8, high=1 / 3, training=False, **_):
+    y = wide(x)
+    if not training:
+        return where(y < 0, y * ((low + high) / 2), y), noise
+    slope = where(y <= 0, cast(_uniform(seed, x.shape, low, high), y.dtype), full((), 1, y.dtype))
+    return y * slope, slope
 
 
 @draw(aten.uniform.default)

@@ -55,7 +55,7 @@ op(aten.max.default)(_extreme(_zyx._max))
 op(aten.min.default)(_extreme(_zyx._min))
 
 
-def _position(core, x, axis, keepdim):
+def position_of(core, x, axis, keepdim):
     """The first position of the best element; of NaN the first one."""
     if x.dtype is _zyx.bool:
         x = cast(x, uint8)
@@ -74,7 +74,7 @@ def _best(core, position):
         if x.ndim == 0:
             return x, full((), 0, int64)
         axis = dim % x.ndim
-        at = _position(position, x, axis, keepdim)
+        at = position_of(position, x, axis, keepdim)
         values = core(cast(x, uint8) if x.dtype is _zyx.bool else x, [axis], keepdim)
         return values, at
 
@@ -88,9 +88,9 @@ op(aten.min.dim)(_best(_zyx._min, _zyx._argmin))
 def _argument(core):
     def made(node, x, dim=None, keepdim=False):
         if dim is None:
-            found = _position(core, reshape(x, (x.size,)), 0, False)
+            found = position_of(core, reshape(x, (x.size,)), 0, False)
             return reshape(found, (1,) * x.ndim) if keepdim else found
-        return _position(core, x, dim % x.ndim if x.ndim else 0, keepdim)
+        return position_of(core, x, dim % x.ndim if x.ndim else 0, keepdim)
 
     return made
 
@@ -219,6 +219,8 @@ def logcumsumexp(node, x, dim):
     if x.ndim == 0 or x.size == 0:
         return x
     axis = dim % x.ndim
+    # In the dtype in which eager mode adds: its gradient cancels, so that each rounding of a step would show.
+    y = cast(x, float64 if x.dtype is float32 else wide(x).dtype)
 
     def joined(before, own):
         a, b = before[0], own[0]
@@ -227,7 +229,7 @@ def logcumsumexp(node, x, dim):
         apart = where(high == low, full((), 0, high.dtype), low - high)
         return [high + F.log1p(F.exp(apart))]
 
-    return _doubled(x, axis, [wide(x)], joined)[0]
+    return _doubled(x, axis, [y], joined)[0]
 
 
 # Orders
