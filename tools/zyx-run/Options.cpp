@@ -22,7 +22,8 @@ What to run, and where:
   --device=DEVICE           "cpu" (machine code), "c" (C code by the system's compiler), "cuda" or
                             "cuda:N" (a card of NVIDIA's), "hip" or "hip:N" (one of AMD's),
                             "opencl" or "opencl:N" (one of OpenCL's), "vulkan" or "vulkan:N" (one of
-                            Vulkan's), or "reference" (an interpreter).
+                            Vulkan's), "webgpu" or "webgpu:N" (an adapter of WebGPU's), or
+                            "reference" (an interpreter).
                             Default: what an artifact was compiled for; else device of the
                             configuration or ZYX_DEVICE, or else the fastest one that is present
   --isa=NAME                the instruction set of code for the cpu: "native" (default), "x86-64",
