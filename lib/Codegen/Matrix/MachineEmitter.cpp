@@ -234,35 +234,38 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &fragment, llvm::f
 }
 
 /// A machine's division of one number ends in a branch, for operands near the ends of the range, over which nothing is
-/// scheduled: elements of a tile would wait for each other. So one condition is for all: within 2^-60 and 2^60 two
-/// corrections of a product with the approximate inverse are the quotient, correctly rounded (Markstein 1990).
+/// scheduled: elements of a tile would wait for each other. So one condition is for all: where neither operand is above
+/// 2^60 nor the divisor below 2^-60, two corrections of a product with the approximate inverse are the quotient,
+/// correctly rounded (Markstein 1990). A small dividend, as exponentials are, is scaled before, so that corrections are
+/// normal numbers. A quotient that is none is rounded twice.
 Value MachineEmitter::quotientOf(Value x, Value y) {
   Type type = x.getType();
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile || !tile.getElementType().isF32() || isa<SliceAttr>(tile.getEncoding()))
     return arith::DivFOp::create(b, loc, x, y);
-  constexpr double least = 0x1p-60, most = 0x1p60;
+  constexpr double least = 0x1p-60, most = 0x1p60, small = 0x1p-30, scale = 0x1p96;
   auto is = [&](arith::CmpFPredicate predicate, Value a, double limit) -> Value {
     return arith::CmpFOp::create(b, loc, predicate, a, number(type, limit));
   };
   auto fma = [&](Value a, Value c, Value d) -> Value { return math::FmaOp::create(b, loc, a, c, d); };
+  auto times = [&](Value a, Value c) -> Value { return arith::MulFOp::create(b, loc, a, c); };
   Value sizeX = math::AbsFOp::create(b, loc, x), sizeY = math::AbsFOp::create(b, loc, y), one = number(type, 1);
-  // Zero over a number is right, too.
-  Value counted = choose(is(arith::CmpFPredicate::OEQ, x, 0), one, sizeX);
-  Value isSmall = is(arith::CmpFPredicate::ULT, arith::MinimumFOp::create(b, loc, counted, sizeY), least);
+  Value isSmall = is(arith::CmpFPredicate::ULT, sizeY, least);
   Value isLarge = is(arith::CmpFPredicate::UGT, arith::MaximumFOp::create(b, loc, sizeX, sizeY), most);
   Value isOutside = AnyOp::create(b, loc, b.getI1Type(), arith::OrIOp::create(b, loc, isSmall, isLarge));
   return branch(
       isOutside, [&]() -> Carried { return {arith::DivFOp::create(b, loc, x, y).getResult()}; },
       [&]() -> Carried {
-        Value minus = arith::NegFOp::create(b, loc, y);
+        Value isScaled = is(arith::CmpFPredicate::OLT, sizeX, small), minus = arith::NegFOp::create(b, loc, y);
+        Value dividend = times(x, choose(isScaled, number(type, scale), one));
         Value inverse = arith::DivFOp::create(b, loc, one, y, arith::FastMathFlags::afn);
         inverse = fma(inverse, fma(minus, inverse, one), inverse);
-        Value first = arith::MulFOp::create(b, loc, x, inverse), quotient = first;
+        Value first = times(dividend, inverse), quotient = first;
         for (int correction = 0; correction < 2; ++correction)
-          quotient = fma(fma(minus, quotient, x), inverse, quotient);
+          quotient = fma(fma(minus, quotient, dividend), inverse, quotient);
         // Corrections of a negative zero are positive.
-        return {math::CopySignOp::create(b, loc, quotient, first).getResult()};
+        quotient = math::CopySignOp::create(b, loc, quotient, first);
+        return {times(quotient, choose(isScaled, number(type, 1 / scale), one))};
       })[0];
 }
 
