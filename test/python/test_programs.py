@@ -19,7 +19,7 @@ from zyx import importer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Beside build/release/python/zyx, where ctest does not name them.
-TOOLS = pathlib.Path(os.environ.get("ZYX_TOOLS", pathlib.Path(zyx.__file__).parents[2] / "bin"))
+TOOLS = pathlib.Path(os.environ.get("TOOLS_OF_BUILD", pathlib.Path(zyx.__file__).parents[2] / "bin"))
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 

@@ -220,8 +220,6 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &fragment, llvm::f
     result = math::RsqrtOp::create(b, loc, operands[0], arith::FastMathFlags::afn);
   } else if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && is16Bit(element)) {
     result = divide(operands, quotient.getRhs(), held);
-  } else if (isa<arith::DivFOp>(op)) {
-    result = quotientOf(operands[0], operands[1]);
   } else {
     OperationState state(loc, op->getName());
     state.addOperands(operands);
@@ -233,42 +231,6 @@ Value MachineEmitter::compute(Value tile, const FragmentShape &fragment, llvm::f
   return isRounded ? widen(narrow(result, element)) : result;
 }
 
-/// A machine's division of one number ends in a branch, for operands near the ends of the range, over which nothing is
-/// scheduled: elements of a tile would wait for each other. So one condition is for all: where neither operand is above
-/// 2^60 nor the divisor below 2^-60, two corrections of a product with the approximate inverse are the quotient,
-/// correctly rounded (Markstein 1990). A small dividend, as exponentials are, is scaled before, so that corrections are
-/// normal numbers. A quotient that is none is rounded twice.
-Value MachineEmitter::quotientOf(Value x, Value y) {
-  Type type = x.getType();
-  auto tile = dyn_cast<RankedTensorType>(type);
-  if (!tile || !tile.getElementType().isF32() || isa<SliceAttr>(tile.getEncoding()))
-    return arith::DivFOp::create(b, loc, x, y);
-  constexpr double least = 0x1p-60, most = 0x1p60, small = 0x1p-30, scale = 0x1p96;
-  auto is = [&](arith::CmpFPredicate predicate, Value a, double limit) -> Value {
-    return arith::CmpFOp::create(b, loc, predicate, a, number(type, limit));
-  };
-  auto fma = [&](Value a, Value c, Value d) -> Value { return math::FmaOp::create(b, loc, a, c, d); };
-  auto times = [&](Value a, Value c) -> Value { return arith::MulFOp::create(b, loc, a, c); };
-  Value sizeX = math::AbsFOp::create(b, loc, x), sizeY = math::AbsFOp::create(b, loc, y), one = number(type, 1);
-  Value isSmall = is(arith::CmpFPredicate::ULT, sizeY, least);
-  Value isLarge = is(arith::CmpFPredicate::UGT, arith::MaximumFOp::create(b, loc, sizeX, sizeY), most);
-  Value isOutside = AnyOp::create(b, loc, b.getI1Type(), arith::OrIOp::create(b, loc, isSmall, isLarge));
-  return branch(
-      isOutside, [&]() -> Carried { return {arith::DivFOp::create(b, loc, x, y).getResult()}; },
-      [&]() -> Carried {
-        Value isScaled = is(arith::CmpFPredicate::OLT, sizeX, small), minus = arith::NegFOp::create(b, loc, y);
-        Value dividend = times(x, choose(isScaled, number(type, scale), one));
-        Value inverse = arith::DivFOp::create(b, loc, one, y, arith::FastMathFlags::afn);
-        inverse = fma(inverse, fma(minus, inverse, one), inverse);
-        Value first = times(dividend, inverse), quotient = first;
-        for (int correction = 0; correction < 2; ++correction)
-          quotient = fma(fma(minus, quotient, dividend), inverse, quotient);
-        // Corrections of a negative zero are positive.
-        quotient = math::CopySignOp::create(b, loc, quotient, first);
-        return {times(quotient, choose(isScaled, number(type, 1 / scale), one))};
-      })[0];
-}
-
 /// A quotient that is rounded to 16 bits next. A constant divisor c is two factors, 1/c towards zero and what that
 /// lacks: the f32 sum of both products is x/c to less than 2^-23, and so is on its side of each place where 16 bits
 /// round, which is a multiple of 2^-23 away or x/c itself. Signs of both factors agree, so infinities stay.
@@ -277,10 +239,10 @@ Value MachineEmitter::divide(ArrayRef<Value> operands, Value divisor, Type held)
   constexpr double least = 0x1p-60, most = 0x1p60;
   DenseElementsAttr elements;
   if (!matchPattern(divisor, m_Constant(&elements)) || !elements.isSplat())
-    return quotientOf(operands[0], operands[1]);
+    return arith::DivFOp::create(b, loc, held, operands[0], operands[1]);
   const double by = elements.getSplatValue<APFloat>().convertToDouble(), size = std::abs(by);
   if (!(size >= least && size <= most))
-    return quotientOf(operands[0], operands[1]);
+    return arith::DivFOp::create(b, loc, held, operands[0], operands[1]);
   float upper = static_cast<float>(1 / by);
   if (std::abs(static_cast<double>(upper) * by) > 1)
     upper = std::nextafter(upper, 0.0F);

@@ -112,7 +112,6 @@ protected:
 
 private:
   mlir::Value divide(llvm::ArrayRef<mlir::Value> operands, mlir::Value divisor, mlir::Type held);
-  mlir::Value quotientOf(mlir::Value x, mlir::Value y);
   mlir::Value tanh(mlir::Value x, bool to16Bits);
 
   mlir::IRMapping arguments;
