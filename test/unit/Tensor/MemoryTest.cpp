@@ -108,6 +108,7 @@ TEST_F(MemoryTest, WhatPlansCaptureIsPreparedOnce) {
   ContextScope scope(context);
   const Tensor w = floatsOf({256, 256}, 0.5f);
   std::vector<uint64_t> launches;
+  uint64_t held = 0;
   {
     const Jit step([&](std::span<const Tensor> x) { return std::vector{matmul(x[0], (w * 2).exp().transpose())}; });
     for (int i = 0; i < 3; ++i) {
@@ -125,10 +126,11 @@ TEST_F(MemoryTest, WhatPlansCaptureIsPreparedOnce) {
       EXPECT_THAT(floats(other({floatsOf({8, 256})})[0]), Each(256));
       EXPECT_THAT(floats(step({floatsOf({8, 256})})[0]), Each(testing::FloatNear(256 * std::exp(1.f), 0.01f)));
     }
-    EXPECT_GE(context.counters().programBytes, uint64_t(2 * 4 * 256 * 256));
+    held = context.counters().programBytes;
+    EXPECT_GE(held, uint64_t(2 * 4 * 256 * 256));
   }
-  // It goes with the function.
-  EXPECT_LT(context.counters().programBytes, uint64_t(4 * 256 * 256));
+  // It goes with the function; memory for temporaries, which all programs share, stays.
+  EXPECT_LE(context.counters().programBytes + 2 * 4 * 256 * 256, held);
 }
 
 /// In 1 MiB on the device, of values that take more.
