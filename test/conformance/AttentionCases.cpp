@@ -618,7 +618,7 @@ static void addGradients(std::vector<Case> &cases) {
                   size.spelling(size.queries == 200 ? DType::F16 : DType::BF16, mask));
   // Workgroups share the tiles of few queries, or of few keys.
   for (const Mask mask : {Mask::None, Mask::Causal})
-    for (const Size &size : {Size{{}, 20, 2600, 64, 64}, Size{{2}, 2570, 70, 80, 64}})
+    for (const Size &size : {Size{{}, 20, 2600, 64, 64}, Size{{2}, 2050, 70, 80, 64}})
       addGradient(cases, "cores.shared-tiles" + toString(Shape{size.queries}) + (mask == Mask::Causal ? ".causal" : ""),
                   size.spelling(DType::BF16, mask));
   // Slopes of a soft cap are made again with the scores.
