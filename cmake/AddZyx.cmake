@@ -8,7 +8,9 @@ function(zyx_compile_flags target)
     # Without a timestamp inside, ccache can serve precompiled headers.
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   if(ZYX_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${ZYX_SANITIZE} -fno-omit-frame-pointer)
+    # Functions of drivers and of other libraries take structs whose names here are ours.
+    target_compile_options(${target} PRIVATE -fsanitize=${ZYX_SANITIZE} -fno-omit-frame-pointer
+      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
     target_link_options(${target} PUBLIC -fsanitize=${ZYX_SANITIZE})
   endif()
 endfunction()

@@ -9,6 +9,7 @@
 #include "FakeOpenCL.h"
 
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,8 +58,13 @@ template <typename T> T *made(T *object, const char *call, int &count, Code *cod
   return *code == 0 ? object : nullptr;
 }
 
+/// The same of an object of its own, which a call that fails does not leave behind.
+template <typename T> T *made(std::unique_ptr<T> object, const char *call, int &count, Code *code) {
+  return made(object.get(), call, count, code) ? object.release() : nullptr;
+}
+
 Program *programOf(std::string text, const char *call, Code *code) {
-  Program *program = made(new Program, call, fake.programs, code);
+  Program *program = made(std::make_unique<Program>(), call, fake.programs, code);
   if (program)
     program->text = std::move(text);
   return program;
@@ -140,7 +146,7 @@ Code clFinish(void *) {
 }
 
 void *clCreateBuffer(void *, uint64_t, size_t bytes, void *, Code *code) {
-  Object *object = made(new Object, __func__, fake.memories, code);
+  Object *object = made(std::make_unique<Object>(), __func__, fake.memories, code);
   if (object)
     object->bytes.resize(bytes);
   return object;
@@ -222,7 +228,7 @@ Code clReleaseProgram(Program *program) {
 void *clCreateKernel(Program *program, const char *name, Code *code) {
   if (!program->isBuilt || std::strcmp(name, "k_increment") != 0)
     return *code = -46, nullptr;
-  return made(new Kernel, __func__, fake.kernels, code);
+  return made(std::make_unique<Kernel>(), __func__, fake.kernels, code);
 }
 Code clReleaseKernel(Kernel *kernel) {
   delete kernel;

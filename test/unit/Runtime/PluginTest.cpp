@@ -18,6 +18,8 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <set>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::artifact;
@@ -30,6 +32,7 @@ namespace {
 /// What the table has given out, and what is to fail.
 struct World {
   int devices = 0, memory = 0, hostMemory = 0, modules = 0, streams = 0, events = 0, graphs = 0, entered = 0;
+  std::set<uint64_t> handles;
   int launches = 0, graphLaunches = 0, updates = 0;
   int failAt = 0, failWith = 0;
   bool saysLost = false, saysWhy = true;
@@ -139,10 +142,12 @@ zyx_backend_v1 makeTable() {
     CALL;
     ++world.memory;
     *handle = reinterpret_cast<uint64_t>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    world.handles.insert(*handle);
     return 0;
   };
   t.free = [](void *, uint64_t, uint64_t handle, zyx_backend_error *) {
     --world.memory;
+    world.handles.erase(handle);
     work.push_back([handle] { std::free(reinterpret_cast<void *>(handle)); });
     return 0;
   };
@@ -444,6 +449,9 @@ TEST_F(PluginTest, SaysThatItIsLost) {
   executor.reset();
   device.reset();
   expectNothingLeft();
+  // Memory of a lost device goes with it, and nobody asks for it to be freed.
+  for (uint64_t handle : std::exchange(world.handles, {}))
+    std::free(reinterpret_cast<void *>(handle));
 }
 
 TEST_F(PluginTest, TakesALaterTableOfItsVersion) {

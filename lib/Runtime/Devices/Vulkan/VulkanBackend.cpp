@@ -433,7 +433,7 @@ Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
   constexpr uint32_t magic = 0x07230203, opExecutionMode = 16, opCapability = 17, localSize = 17, headerWords = 5;
   constexpr uint32_t modeDenormPreserve = 4459, capabilityDenormPreserve = 4464;
   std::vector<uint32_t> words(code.bytes.size() / sizeof(uint32_t));
-  std::memcpy(words.data(), code.bytes.data(), words.size() * sizeof(uint32_t));
+  std::copy_n(code.bytes.begin(), words.size() * sizeof(uint32_t), reinterpret_cast<std::byte *>(words.data()));
   size_t at = headerWords;
   auto made = std::make_unique<LoadedModule>();
   if (words.size() < headerWords || words[0] != magic || code.bytes.size() % sizeof(uint32_t) != 0)
