@@ -86,46 +86,46 @@ else
   install_packages
 fi
 
-# What it is beside the assembler, the compiler of CUDA among it, is left out: nothing calls it. A folder that is there is whole.
-install_ptxas() {
-  local folder
-  mkdir -p "$(dirname "$ptxas_folder")"
-  folder=$(mktemp -d "$ptxas_folder.XXXXXX")
+# keep_of_wheel FOLDER REQUIREMENT FUNCTION: pip unpacks a wheel, FUNCTION copies what is wanted of it from $folder/all to
+# $folder/kept, and that becomes FOLDER: whole or not at all.
+keep_of_wheel() {
+  local target=$1 requirement=$2 keep=$3 folder
+  mkdir -p "$(dirname "$target")"
+  folder=$(mktemp -d "$target.XXXXXX")
   trap 'rm -rf "$folder"' RETURN
   /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: \
-    --target="$folder/all" "nvidia-cuda-nvcc==$ptxas_version" || return 1
+    --target="$folder/all" "$requirement" || return 1
+  mkdir "$folder/kept"
+  "$keep" || return 1
+  rm -rf "$target"
+  mv "$folder/kept" "$target"
+}
+
+# Of the wheel, which has the compiler, too, the assembler and its licence are kept.
+keep_ptxas() {
   (cd "$folder/all" && find nvidia -path '*/bin/ptxas' && find . -path './nvidia_cuda_nvcc*/licenses/*') |
     while read -r file; do
       mkdir -p "$folder/kept/$(dirname "$file")"
       cp "$folder/all/$file" "$folder/kept/$file"
     done
-  chmod +x "$folder"/kept/nvidia/*/bin/ptxas || return 1
-  rm -rf "$ptxas_folder"
-  mv "$folder/kept" "$ptxas_folder"
+  chmod +x "$folder"/kept/nvidia/*/bin/ptxas
 }
 if [ -n "$wants_ptxas" ]; then
   echo "installing ptxas $ptxas_version in build/ptxas"
-  install_ptxas || echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
+  keep_of_wheel "$ptxas_folder" "nvidia-cuda-nvcc==$ptxas_version" keep_ptxas ||
+    echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
 fi
 
 # The wheel is a package of Python around the library, which is kept alone.
-install_webgpu() {
-  local folder
-  mkdir -p "$(dirname "$webgpu_folder")"
-  folder=$(mktemp -d "$webgpu_folder.XXXXXX")
-  trap 'rm -rf "$folder"' RETURN
-  /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: \
-    --target="$folder/all" "wgpu==$webgpu_version" || return 1
-  mkdir "$folder/kept"
+keep_webgpu() {
   cp "$folder/all/wgpu/resources/libwgpu_native-release.so" "$folder/kept/libwgpu_native.so" || return 1
   find "$folder/all" -path '*/licenses/*' -type f -exec cp {} "$folder/kept/" \;
   touch "$folder/kept/$webgpu_version"
-  rm -rf "$webgpu_folder"
-  mv "$folder/kept" "$webgpu_folder"
 }
 if [ -n "$wants_webgpu" ]; then
   echo "installing wgpu-native of wgpu $webgpu_version in build/webgpu"
-  install_webgpu || echo "install.sh: no build/webgpu: tests on WebGPU will be skipped" >&2
+  keep_of_wheel "$webgpu_folder" "wgpu==$webgpu_version" keep_webgpu ||
+    echo "install.sh: no build/webgpu: tests on WebGPU will be skipped" >&2
 fi
 
 install_python() {

@@ -35,6 +35,16 @@ Value zyx::fusion::cloneWith(OpBuilder &builder, Operation *op, ValueRange opera
   return clone->getResult(0);
 }
 
+Value zyx::fusion::makeSplat(OpBuilder &builder, Location loc, RankedTensorType type, double number) {
+  Attribute element = builder.getFloatAttr(type.getElementType(), number);
+  return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, element));
+}
+
+Value zyx::fusion::makeIntegerSplat(OpBuilder &builder, Location loc, RankedTensorType type, int64_t number) {
+  const APInt bits(type.getElementTypeBitWidth(), number, /*isSigned=*/true, /*implicitTrunc=*/true);
+  return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, bits));
+}
+
 LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<void(Block &)> rewrite) {
   if (failed(requireNumbers(entry)))
     return failure();

@@ -19,6 +19,10 @@ void eraseUnused(mlir::Block &block);
 /// The result of a clone of an op of one result, with other operands and a result of another type.
 mlir::Value cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange operands, mlir::Type type);
 
+/// A constant of floats, or of integers, that are all one number; an integer wraps as the type does.
+mlir::Value makeSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, double number);
+mlir::Value makeIntegerSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, int64_t number);
+
 /// Runs a rewrite on each of these blocks. Fails with a diagnostic where an extent is no number yet; leaves functions
 /// of no block or of several as they are.
 mlir::LogicalResult rewriteBlocks(mlir::func::FuncOp entry, llvm::function_ref<void(mlir::Block &)> rewrite);

@@ -80,10 +80,8 @@ private:
 } // namespace
 
 static Value multiply(OpBuilder &builder, Location loc, Value value, double by) {
-  RankedTensorType type = typeOf(value);
-  auto element = builder.getFloatAttr(type.getElementType(), by);
-  Value splat = ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
-  return BinaryOp::create(builder, loc, BinaryKind::Mul, value, splat);
+  return BinaryOp::create(builder, loc, BinaryKind::Mul, value,
+                          zyx::fusion::makeSplat(builder, loc, typeOf(value), by));
 }
 
 /// For each dimension of a value that an operand among an attention's weights is, or of the factor beside it, the one

@@ -38,11 +38,6 @@ static ConstantOp getSplat(Value value) {
   return constant && constant.getValue().isSplat() ? constant : ConstantOp();
 }
 
-static Value makeSplat(OpBuilder &builder, Location loc, RankedTensorType type, int64_t number) {
-  const APInt bits(type.getElementTypeBitWidth(), number, /*isSigned=*/true, /*implicitTrunc=*/true);
-  return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, bits));
-}
-
 namespace {
 
 /// Tries to make a scatter of one select.
@@ -235,7 +230,7 @@ bool UpdateFormer::findMask(Value condition, int depth) {
       position = number;
       if (*offset != 0)
         position = BinaryOp::create(builder, loc, BinaryKind::Sub, position,
-                                    makeSplat(builder, loc, typeOf(position), *offset));
+                                    zyx::fusion::makeIntegerSplat(builder, loc, typeOf(position), *offset));
       return true;
     }
   return false;
@@ -270,12 +265,13 @@ bool UpdateFormer::scatterEach(Value place, Value rows) {
   if (typeOf(place) != number)
     place = CastOp::create(builder, loc, number, place);
   auto binary = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, loc, kind, a, b); };
-  Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, place, makeSplat(builder, loc, number, 0)),
-                          binary(BinaryKind::Lt, place, makeSplat(builder, loc, number, shape[along])));
-  Value first =
-      binary(BinaryKind::Mul, IotaOp::create(builder, loc, number, 0), makeSplat(builder, loc, number, shape[along]));
+  Value isInside =
+      binary(BinaryKind::And, binary(BinaryKind::Ge, place, zyx::fusion::makeIntegerSplat(builder, loc, number, 0)),
+             binary(BinaryKind::Lt, place, zyx::fusion::makeIntegerSplat(builder, loc, number, shape[along])));
+  Value first = binary(BinaryKind::Mul, IotaOp::create(builder, loc, number, 0),
+                       zyx::fusion::makeIntegerSplat(builder, loc, number, shape[along]));
   Value index = SelectOp::create(builder, loc, isInside, binary(BinaryKind::Add, first, place),
-                                 makeSplat(builder, loc, number, -1));
+                                 zyx::fusion::makeIntegerSplat(builder, loc, number, -1));
   const RankedTensorType flat = typeOf(op.getResult()).clone({outer * shape[along], inner});
   Value x = ReshapeOp::create(builder, loc, flat, op.getOperand(2));
   Value updates = ReshapeOp::create(builder, loc, flat.clone({outer, inner}), rows);
@@ -296,7 +292,7 @@ bool UpdateFormer::run() {
     Value own = narrow(condition, along);
     if (!own)
       return false;
-    Value outside = makeSplat(builder, loc, typeOf(place), -1);
+    Value outside = zyx::fusion::makeIntegerSplat(builder, loc, typeOf(place), -1);
     place = SelectOp::create(builder, loc, own, place, outside);
   }
   return scatterOne(place, rows) || scatterEach(place, rows);

@@ -93,10 +93,7 @@ private:
         llvm::make_filter_range(typeOf(value).getShape(), [](int64_t extent) { return extent != 1; }));
     return ReshapeOp::create(builder, loc, typeOf(value).clone(shape), value);
   }
-  Value splat(RankedTensorType type, double number) {
-    auto element = FloatAttr::get(type.getElementType(), number);
-    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
-  }
+  Value splat(RankedTensorType type, double number) { return zyx::fusion::makeSplat(builder, loc, type, number); }
   /// One where an element is not finite, else zero.
   Value isNotFinite(Value x) {
     Value difference = BinaryOp::create(builder, loc, BinaryKind::Sub, x, x);

@@ -249,7 +249,8 @@ static void sinkExpand(ReshapeOp reshape) {
   SmallVector<int64_t> narrow(typeOf(reshape).getShape());
   for (size_t dim = 0; dim < to.size(); ++dim)
     if (from[dim] != to[dim]) {
-      const int64_t reshaped = findReshaped(reshape, static_cast<int64_t>(dim));
+      // Without elements the other extents are not those of the operand.
+      const int64_t reshaped = to[dim] == 0 ? -1 : findReshaped(reshape, static_cast<int64_t>(dim));
       if (reshaped < 0)
         return;
       narrow[reshaped] = 1;

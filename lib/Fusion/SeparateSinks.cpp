@@ -27,18 +27,31 @@ using namespace zyx::graph::ir;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether a view repeats the results of a reduction of one dimension along it, and changes no other.
-static bool isAlong(Value view, ReduceOp reduce, int64_t dim) {
-  auto dims = getSourceDims(view);
-  if (!reduce || reduce.getDims() != ArrayRef<int64_t>{dim} || !dims || getViewSource(view) != reduce.getResult())
-    return false;
+/// The reduction of one dimension that views repeat along this dimension, and change no other, or none. With
+/// `isReciprocal` one reciprocal stands before, between or behind the views.
+static ReduceOp findRepeated(Value value, int64_t dim, bool isReciprocal = false) {
+  auto dims = getSourceDims(value);
+  Value source = getViewSource(value);
+  if (isReciprocal) {
+    auto reciprocal = source.getDefiningOp<UnaryOp>();
+    auto inner =
+        reciprocal && reciprocal.getKind() == UnaryKind::Recip ? getSourceDims(reciprocal.getX()) : std::nullopt;
+    if (!dims || !inner)
+      return {};
+    for (std::optional<int64_t> &from : *dims)
+      from = from ? (*inner)[*from] : std::nullopt;
+    source = getViewSource(reciprocal.getX());
+  }
+  auto reduce = source.getDefiningOp<ReduceOp>();
+  if (!reduce || reduce.getDims() != ArrayRef<int64_t>{dim} || !dims)
+    return {};
   for (auto [at, from] : llvm::enumerate(*dims)) {
     const int64_t own = static_cast<int64_t>(at);
-    const bool isOwn = own != dim && typeOf(view).getDimSize(own) != 1;
+    const bool isOwn = own != dim && typeOf(value).getDimSize(own) != 1;
     if (isOwn ? from != std::optional(own - (own > dim)) : from.has_value())
-      return false;
+      return {};
   }
-  return true;
+  return reduce;
 }
 
 namespace {
@@ -88,19 +101,12 @@ static std::optional<Sinks> matchSinks(PadOp slice) {
     Value factor = quotient->getOperand(1 - at);
     if ((at == 1 && !isReciprocal) || !found.exp || found.exp.getKind() != UnaryKind::Exp)
       continue;
-    if (isReciprocal) {
-      // Either the reciprocals are repeated along the row, or those of a repeated sum are computed.
-      auto reciprocal = factor.getDefiningOp<UnaryOp>();
-      if (!reciprocal || reciprocal.getKind() != UnaryKind::Recip)
-        continue;
-      factor = reciprocal.getX();
-    }
-    auto sum = getViewSource(factor).getDefiningOp<ReduceOp>();
     auto distance = found.exp.getX().getDefiningOp<BinaryOp>();
-    auto max = distance ? getViewSource(distance.getB()).getDefiningOp<ReduceOp>() : ReduceOp();
-    found.scores = distance ? distance.getA().getDefiningOp<ConcatOp>() : ConcatOp();
-    if (!isAlong(factor, sum, *dim) || sum.getKind() != ReduceKind::Add || sum.getX() != found.exp.getResult() ||
-        distance.getKind() != BinaryKind::Sub || !isAlong(distance.getB(), max, *dim) ||
+    if (!distance || distance.getKind() != BinaryKind::Sub)
+      continue;
+    ReduceOp sum = findRepeated(factor, *dim, isReciprocal), max = findRepeated(distance.getB(), *dim);
+    found.scores = distance.getA().getDefiningOp<ConcatOp>();
+    if (!sum || sum.getKind() != ReduceKind::Add || sum.getX() != found.exp.getResult() || !max ||
         max.getKind() != ReduceKind::Max || max.getX() != distance.getA() || !found.scores ||
         static_cast<int64_t>(found.scores.getDim()) != *dim)
       continue;
@@ -152,10 +158,7 @@ private:
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value exponential(Value x) { return UnaryOp::create(builder, loc, UnaryKind::Exp, x); }
   Value expand(Value row, Value like) { return ExpandOp::create(builder, loc, typeOf(like), row); }
-  Value splat(RankedTensorType type, double value) {
-    auto element = builder.getFloatAttr(type.getElementType(), value);
-    return ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(element)));
-  }
+  Value splat(RankedTensorType type, double number) { return zyx::fusion::makeSplat(builder, loc, type, number); }
 
   Sinks &found;
   ReduceOp output;
@@ -208,8 +211,8 @@ void SinkSeparator::run() {
         behind, *attention, beside, expand(binary(BinaryKind::Mul, factor, zero), scores), type.getElementType());
     if (largest && hidden) {
       builder.setInsertionPointAfterValue(*hidden);
-      Value sees = binary(BinaryKind::Eq, *largest, splat(typeOf(*largest), minusInfinity));
-      auto chosen = SelectOp::create(builder, loc, sees, *hidden, before);
+      Value seesNothing = binary(BinaryKind::Eq, *largest, splat(typeOf(*largest), minusInfinity));
+      auto chosen = SelectOp::create(builder, loc, seesNothing, *hidden, before);
       before.replaceAllUsesExcept(chosen, chosen);
       if (zyx::fusion::divideAfterwards(*attention, isOwn))
         return;

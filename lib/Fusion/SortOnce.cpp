@@ -73,9 +73,7 @@ private:
   }
 
   Value count(RankedTensorType numbers, int64_t value) {
-    auto attribute =
-        DenseElementsAttr::get(numbers, Attribute(builder.getIntegerAttr(numbers.getElementType(), value)));
-    return ConstantOp::create(builder, loc, numbers, attribute);
+    return zyx::fusion::makeIntegerSplat(builder, loc, numbers, value);
   }
 
   SortOp values, indices;

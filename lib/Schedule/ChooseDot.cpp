@@ -101,7 +101,7 @@ Source inspect(Value factor, Axis first, Axis second, Axis depth, const Axes &ax
     if (auto load = dyn_cast<LoadOp>(def)) {
       auto view = load.getView().getDefiningOp<ViewOp>();
       BlockAttr block = view.getMap().front();
-      source.window |= (!view.getMap().isSingleBlock() || block.hasValid()) && !isRepeated(load, depth, axes);
+      source.window |= !view.getMap().isOneWholeBlock() && !isRepeated(load, depth, axes);
       source.computed |= source.window;
       if (source.window)
         source.runBytes = runBytesOf(load, second, axes);

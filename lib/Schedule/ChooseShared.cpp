@@ -72,7 +72,7 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::
       continue;
     }
     auto view = load.getView().getDefiningOp<ViewOp>();
-    const bool isWindow = view && (!view.getMap().isSingleBlock() || view.getMap().front().hasValid());
+    const bool isWindow = view && !view.getMap().isOneWholeBlock();
     cost.access += isWindow ? fits::windowOps : 1;
     isPlain &= view && !isWindow;
     cost.isWindow |= isWindow;

@@ -27,7 +27,7 @@ public:
     return draft.countCombined() <= mostWindowElements && llvm::any_of(draft.loads, [&](LoadOp load) {
              MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
              int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
-             return !map.isSingleBlock() || map.front().hasValid() || points > spanOf(map.front());
+             return !map.isOneWholeBlock() || points > spanOf(map.front());
            });
   }
 

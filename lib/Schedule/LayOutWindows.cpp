@@ -58,8 +58,7 @@ std::optional<SmallVector<int64_t>> shapeOf(MapAttr map) {
 bool readsWindows(LoadOp load) {
   auto view = load.getView().getDefiningOp<ViewOp>();
   if (!view || !isTile(load.getResult()) || load.getMask() || !isa<BlockArgument>(view.getBuffer()) ||
-      !view.getSymbols().empty() || view.getMap().getNumSymbols() != 0 ||
-      (view.getMap().isSingleBlock() && !view.getMap().front().hasValid()))
+      !view.getSymbols().empty() || view.getMap().getNumSymbols() != 0 || view.getMap().isOneWholeBlock())
     return false;
   auto type = cast<RankedTensorType>(load.getType());
   return view.getType().getShape() == type.getShape() && type.getNumElements() >= fewestReadsOfAll &&

@@ -33,7 +33,7 @@ static std::optional<unsigned> findStridedDim(LoadOp load, Axis axis, const Axes
   SmallVector<Axis> own = axes.of(load.getResult());
   const auto *found = llvm::find(own, axis);
   if (found == own.end() || load.getMask() || load.getOther() || !view || !isa<BlockArgument>(view.getBuffer()) ||
-      !view.getSymbols().empty() || !view.getMap().isSingleBlock() || view.getMap().front().hasValid() ||
+      !view.getSymbols().empty() || !view.getMap().isOneWholeBlock() ||
       view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
     return std::nullopt;
   const auto dim = static_cast<unsigned>(found - own.begin());

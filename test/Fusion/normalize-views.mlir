@@ -305,3 +305,15 @@ func.func @pad_with_a_third(%x: tensor<6xbf16>) -> tensor<8xf32> {
   %1 = graph.pad %0, %third low = [1] high = [1] interior = [0] : tensor<6xf32> -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// Without elements an expand stays in front of a reshape: the other extents are not those of its operand.
+// CHECK-LABEL: func.func @no_elements
+// CHECK-NOT: graph.reshape %{{.*}} -> tensor<1x7xf32>
+// CHECK: return %{{.*}} : tensor<0x3xf32>
+func.func @no_elements(%x: tensor<1x4xf32>) -> tensor<0x3xf32> {
+  %fill = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.expand %x : tensor<1x4xf32> -> tensor<0x4xf32>
+  %1 = graph.reshape %0 : tensor<0x4xf32> -> tensor<0x7xf32>
+  %2 = graph.pad %1, %fill low = [0, 0] high = [0, -4] interior = [0, 0] : tensor<0x7xf32> -> tensor<0x3xf32>
+  return %2 : tensor<0x3xf32>
+}

@@ -340,6 +340,14 @@ static void addSpellings(std::vector<Case> &cases) {
                        const NodeId v = b.x(dtype, {4, 330, 8});
                        return std::vector<NodeId>{attend(b, {.dtype = dtype, .mask = Mask::Lengths}, q, k, v, lengths)};
                      }});
+  // A length that is read through padding is no element of an input: no keys are skipped by it.
+  cases.push_back({"attention.lengths.padded", [](Builder &b) {
+                     const NodeId some = b.input(makeTensor(DType::I32, {3}, {100, 0, 330}));
+                     const NodeId lengths = b.pad(some, b.splat(DType::I32, {}, 257), {0}, {1}, {0});
+                     const NodeId q = b.x(DType::F32, {4, 6, 16}), k = b.x(DType::F32, {4, 330, 16});
+                     const NodeId v = b.x(DType::F32, {4, 330, 8});
+                     return std::vector<NodeId>{attend(b, {.mask = Mask::Lengths}, q, k, v, lengths)};
+                   }});
   addGatheredBias(cases, DType::BF16, 101, 131);
   addGatheredBias(cases, DType::F16, 130, 77);
   cases.push_back({"attention.transposed", [](Builder &b) {

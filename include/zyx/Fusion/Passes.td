@@ -654,7 +654,8 @@ def SeparateSinksPass : Pass<"zyx-fusion-separate-sinks", "::mlir::func::FuncOp"
     an attention over the keys and one factor for each row. With m the largest score of the keys and s their sum, n
     the largest of all scores and t the sum of the others relative to n, the factor is `e^(m - n) / (s e^(m - n) + t)`. It
     comes behind the sum over the values, as -zyx-fusion-divide-afterwards does it. A row whose keys are all minus
-    infinity gives zeros, as before. Weights that anything else reads stay as they are.
+    infinity gives zeros; its values have no effect, also where they are infinite or no number, with which the composition
+    gives no number. Weights that anything else reads stay as they are.
 
     ```mlir
     %c = graph.concat %x, %sink dim = 1 : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x65xf32>

@@ -20,7 +20,7 @@ int64_t AxisStrides::of(Axis axis) const {
 
 std::optional<AxisStrides> zyx::kernel::stridesOf(Value view, ValueRange indices, Value tile, const Axes &axes) {
   auto made = view.getDefiningOp<ViewOp>();
-  if (!made || !made.getMap().isSingleBlock() || made.getMap().front().hasValid())
+  if (!made || !made.getMap().isOneWholeBlock())
     return std::nullopt;
   BlockAttr block = made.getMap().front();
   std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());

@@ -19,7 +19,7 @@ using namespace zyx::kernel;
 
 bool zyx::kernel::isComplex(Value view) {
   auto op = view.getDefiningOp<ViewOp>();
-  return op && (!op.getMap().isSingleBlock() || op.getMap().front().hasValid());
+  return op && !op.getMap().isOneWholeBlock();
 }
 
 std::optional<int64_t> zyx::kernel::strideOf(Value view, unsigned dim) {

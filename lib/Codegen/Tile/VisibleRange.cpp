@@ -2,8 +2,11 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Which positions a mask hides from a whole program, where the mask compares sums of indices.
+// Which positions a mask hides from a whole program, where the mask compares sums of indices and of numbers that are
+// data.
 #include "zyx/Codegen/Tile/VisibleRange.h"
+
+#include "zyx/Codegen/Tile/TileEvaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -106,8 +109,9 @@ private:
       form.constant = *number;
       return form;
     }
-    // Where a cache ends, or how long a text is: one number for all that a program has.
-    if (auto load = dyn_cast<LoadOp>(op); load && type.getNumElements() == 1 && !load.getMask() &&
+    // Where a cache ends, or how long a text is: one number for all that a program has. One of padding is no element.
+    if (auto load = dyn_cast<LoadOp>(op); load && type.getNumElements() == 1 && !load.getMask() && !load.getOther() &&
+                                          !isComplex(load.getView()) &&
                                           !llvm::is_contained(load.getInBounds().value_or(ArrayRef<bool>()), false)) {
       form.data.push_back({load, 1});
       return form;

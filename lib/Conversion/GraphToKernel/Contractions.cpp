@@ -123,7 +123,7 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
       points *= getClassExtent(c);
       span += (getClassExtent(c) - 1) * std::abs(getStride(value, map, c));
     }
-    bool isWindow = points > span || !map.isSingleBlock() || map.front().hasValid();
+    bool isWindow = points > span || !map.isOneWholeBlock();
     bool hasRuns = llvm::any_of(dot.k, [&](Class c) { return getStep(value, c) == 1; });
     if (hasRuns && (!chosen || (isWindow && !chosenIsWindow)))
       std::tie(chosen, chosenIsWindow) = std::pair(value, isWindow);

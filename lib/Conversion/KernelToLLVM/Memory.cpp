@@ -204,7 +204,7 @@ const StridedAddress *MemoryLowering::addressOf(Operation *user, Value view) {
 
 LogicalResult MemoryLowering::lower(ViewOp view) {
   BlockAttr block = view.getMap().front();
-  if (!view.getMap().isSingleBlock() || block.hasValid())
+  if (!view.getMap().isOneWholeBlock())
     return view.emitOpError("has a map that is not one whole block");
   auto argument = view.getBuffer().getDefiningOp<UnrealizedConversionCastOp>();
   StridedAddress place{argument.getInputs().front(), expand(block.getOffset(), view.getSymbols()), {}};

@@ -56,8 +56,7 @@ FailureOr<Lowering::Pieces> Lowering::piecesOf(Operation *op, ArrayRef<int64_t> 
 FailureOr<Lowering::GlobalPieces> Lowering::globalPieces(Operation *op, Value view, ValueRange indices,
                                                          std::optional<ArrayRef<bool>> inBounds, const Pieces &pieces) {
   auto made = view.getDefiningOp<ViewOp>();
-  if (!made || !made.getMap().isSingleBlock() || made.getMap().front().hasValid() || !made.getType().hasStaticShape() ||
-      made.getType().getRank() < 2)
+  if (!made || !made.getMap().isOneWholeBlock() || !made.getType().hasStaticShape() || made.getType().getRank() < 2)
     return op->emitOpError("copies through a view that is not one whole block of known shape");
   ViewType type = made.getType();
   const int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8, perPiece = pieceBytes / elementBytes;

@@ -35,7 +35,7 @@ struct Lowering::Share {
 FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRange indices, Type type,
                                              std::optional<ArrayRef<bool>> inBounds) {
   auto made = view.getDefiningOp<ViewOp>();
-  if (!made || !made.getMap().isSingleBlock() || made.getMap().front().hasValid() || !made.getType().hasStaticShape())
+  if (!made || !made.getMap().isOneWholeBlock() || !made.getType().hasStaticShape())
     return op->emitOpError("moves elements through a view that is not one whole block of known shape");
   BlockAttr block = made.getMap().front();
   SmallVector<int64_t> strides;

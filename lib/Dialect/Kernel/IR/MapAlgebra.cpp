@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 using namespace mlir;
 
 namespace zyx::kernel {
@@ -221,13 +223,6 @@ static std::optional<BlockAttr> reshapeBlock(BlockAttr block, ArrayRef<int64_t> 
   return dims.toBlock();
 }
 
-static int64_t count(ArrayRef<int64_t> shape) {
-  int64_t product = 1;
-  for (int64_t extent : shape)
-    product *= extent;
-  return product;
-}
-
 /// The last dimensions along which all indices have the same place.
 static size_t countRepeating(BlockAttr block) {
   auto repeats = [](const Dim &dim) {
@@ -259,7 +254,7 @@ MapAttr reshapeMap(MapAttr map, ArrayRef<int64_t> shape) {
     int64_t repeats = 1;
     for (const Dim &dim : ArrayRef(front.list).take_back(countRepeating(blocks.front())))
       repeats *= *BlockAttr::constant(dim.extent);
-    SmallVector<int64_t, 2> dense{count(shape) / repeats};
+    SmallVector<int64_t, 2> dense{computeProduct(shape) / repeats};
     if (repeats != 1)
       dense.push_back(repeats);
     if (reshapeBlock(blocks.front(), dense) != makeRepeating(context, dense, 1))
@@ -280,9 +275,9 @@ MapAttr reshapeMap(MapAttr map, ArrayRef<int64_t> shape) {
   for (size_t left = countRepeating(blocks.front()); left > 0; --left)
     repeats *= *BlockAttr::constant(back.list.pop_back_val().extent);
   size_t first = shape.size();
-  while (first > 0 && repeats % count(shape.drop_front(first - 1)) == 0)
+  while (first > 0 && repeats % computeProduct(shape.drop_front(first - 1)) == 0)
     --first;
-  const int64_t dropped = count(shape.drop_front(first));
+  const int64_t dropped = computeProduct(shape.drop_front(first));
   if (repeats != dropped)
     back.list.push_back({getAffineConstantExpr(repeats / dropped, context), getAffineConstantExpr(0, context), {}, {}});
   if (dropped != 1)

@@ -188,7 +188,7 @@ Value Scalarizer::linear(const Place &place, ValueRange indices, size_t lane) {
 
 LogicalResult Scalarizer::rewrite(ViewOp view) {
   BlockAttr block = view.getMap().front();
-  if (!view.getMap().isSingleBlock() || block.hasValid())
+  if (!view.getMap().isOneWholeBlock())
     return view.emitOpError("has a map that is not one whole block");
   MLIRContext *context = view.getContext();
   Place place;

@@ -66,6 +66,8 @@ def Kernel_MapAttr : Kernel_Attr<"Map", "map"> {
     BlockAttr front() const { return getBlocks().front(); }
     unsigned getRank() const { return front().getRank(); }
     bool isSingleBlock() const { return getBlocks().size() == 1; }
+    /// Whether each index is an element of one block, so that an address is a sum of one product per dimension.
+    bool isOneWholeBlock() const { return isSingleBlock() && !front().hasValid(); }
     /// Number of symbols that the entries mention.
     unsigned getNumSymbols() const;
     /// The whole of a row-major buffer.
