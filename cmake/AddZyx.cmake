@@ -31,6 +31,21 @@ function(add_zyx_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
+# zyx_precompile(name header...): headers that other targets take from here.
+function(zyx_precompile name)
+  add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  zyx_compile_flags(${name})
+endfunction()
+
+# zyx_reuse(target precompiled): of a program.
+function(zyx_reuse target precompiled)
+  # The precompiled headers are made with -fPIC, and -fPIE would differ from it.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_precompile_headers(${target} REUSE_FROM ${precompiled})
+endfunction()
+
 # zyx_use_mlir(target [PRIVATE])
 function(zyx_use_mlir target)
   set(scope PUBLIC ${ARGN})
@@ -41,16 +56,21 @@ function(zyx_use_mlir target)
   add_dependencies(${target} zyx-tables)
 endfunction()
 
-# add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ...): all tables of TableGen come before its sources.
+# add_zyx_mlir_library(ZyxKernelDialect A.cpp LINK ...): all tables of TableGen come before its sources. LLVM_DIALECTS:
+# its sources read these dialects, of MLIR's.
 function(add_zyx_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "LLVM_DIALECTS" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   set_property(GLOBAL APPEND PROPERTY ZYX_ROOMS ${name})
   zyx_compile_flags(${name})
   target_compile_options(${name} PRIVATE -fno-exceptions)
   zyx_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
+  if(ARG_LLVM_DIALECTS)
+    target_precompile_headers(${name} REUSE_FROM ZyxLLVMPrecompiled)
+  else()
+    target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
+  endif()
 endfunction()
 
 # add_zyx_dialect(Kernel kernel): tables of include/zyx/Dialect/Kernel/IR/KernelOps.td (which
@@ -108,10 +128,7 @@ function(add_zyx_tool name)
   if(ARG_MLIR)
     target_compile_options(${name} PRIVATE -fno-exceptions)
     zyx_use_mlir(${name})
-    # The precompiled headers are made with -fPIC, and -fPIE would differ from it.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
-    target_precompile_headers(${name} REUSE_FROM ZyxMLIRPrecompiled)
+    zyx_reuse(${name} ZyxLLVMPrecompiled)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -126,6 +143,10 @@ function(add_zyx_unittest name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock)
   if(ARG_MLIR)
     zyx_use_mlir(${name})
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+    zyx_reuse(${name} ZyxLLVMPrecompiled)
+  else()
+    zyx_reuse(${name} ZyxTestPrecompiled)
   endif()
   # A test compiles what it runs, and runs it on cpu where it names no device, whatever the user's configuration is.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

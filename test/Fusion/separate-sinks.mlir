@@ -54,23 +54,6 @@ func.func @one_sink(%q: tensor<37x16xf32> {graph.name = "q"}, %k: tensor<16x50xf
 // CHECK-NOT: graph.concat
 // CHECK: graph.select %{{.*}} : tensor<37x8xf32>
 // CHECK-NOT: graph.pad
-func.func @inverse(
-// CHECK-SAME: %[[Q:[a-z0-9]*]]: {{.*}} %[[SINK:[a-z0-9]*]]: tensor<37x1xf32>
-// CHECK-NOT: graph.concat
-// CHECK: %[[SCORES:.*]] = graph.reduce add %{{.*}} dims = [1] : tensor<37x16x50xf32>
-// CHECK: %[[KEYS:.*]] = graph.reduce max %[[SCORES]] dims = [1]
-// CHECK: %[[ROW:.*]] = graph.reshape %[[KEYS]] : tensor<37xf32> -> tensor<37x1xf32>
-// CHECK: %[[E:.*]] = graph.unary exp %{{.*}} : tensor<37x50xf32>
-// CHECK: %[[HIDDEN:.*]] = graph.binary eq %[[ROW]]
-// CHECK: %[[SUM:.*]] = graph.reduce add %[[E]] dims = [1]
-// CHECK: graph.select %[[HIDDEN]], %{{.*}}, %{{.*}} : tensor<37x1xf32>
-// CHECK: %[[MAX:.*]] = graph.binary max %[[ROW]], %[[SINK]]
-// CHECK: %[[OTHER:.*]] = graph.binary sub %[[SINK]], %{{.*}}
-// CHECK: %[[FACTOR:.*]] = graph.binary div %{{.*}}, %{{.*}} : tensor<37x1xf32>
-// CHECK: %[[OUT:.*]] = graph.reduce add %{{.*}} dims = [1] : tensor<37x50x8xf32> -> tensor<37x8xf32>
-// CHECK: graph.binary mul %[[OUT]]
-// CHECK: graph.select %{{.*}} : tensor<37x8xf32>
-// CHECK-NOT: graph.pad
 func.func @inverse(%q: tensor<37x16xf32> {graph.name = "q"}, %k: tensor<16x50xf32> {graph.name = "k"}, %v: tensor<50x8xf32> {graph.name = "v"}, %sink: tensor<37x1xf32> {graph.name = "sink"}) -> (tensor<37x8xf32> {graph.name = "y"}) {
   %q1 = graph.reshape %q : tensor<37x16xf32> -> tensor<37x16x1xf32>
   %q2 = graph.expand %q1 : tensor<37x16x1xf32> -> tensor<37x16x50xf32>
