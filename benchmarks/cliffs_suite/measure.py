@@ -86,8 +86,8 @@ class Run:
     def measure(self, row, program):
         values = peers.draw(self.torch, program, self.place)
         functions = peers.Peers(self.torch, program, values)
-        given_up = [f" {i} {each['given_up_for']}" for i, each in enumerate(program["inputs"]) if each["given_up_for"] >= 0]
-        self.worker.ask(f"load {self.path(str(program['index']))}.zyxa" + "".join(given_up))
+        donated = [f" {i} {each['donated_to']}" for i, each in enumerate(program["inputs"]) if each["donated_to"] >= 0]
+        self.worker.ask(f"load {self.path(str(program['index']))}.zyxa" + "".join(donated))
         self.write(values)
         self.worker.ask("run")
         results = self.read(program)

@@ -28,7 +28,7 @@ public:
     ZYX_RETURN_IF_ERROR(check(donations));
     findUses();
     for (const Donation &donation : donations)
-      giveUp(donation);
+      donate(donation);
     placeAll();
     rebuild();
     ZYX_RETURN_IF_ERROR(artifact.verify());
@@ -39,7 +39,7 @@ private:
   Status check(std::span<const Donation> donations) const;
   void findUses();
   bool isCopy(const Donation &donation, Time time) const;
-  void giveUp(const Donation &donation);
+  void donate(const Donation &donation);
   void placeAll();
   void rebuild();
 
@@ -77,7 +77,7 @@ Status Donor::check(std::span<const Donation> donations) const {
   std::set<uint32_t> inputs, outputs;
   for (const auto &[input, output] : donations) {
     auto refuse = [&, input = input, output = output](const std::string &reason) {
-      return Status::invalidArgument("input " + std::to_string(input) + " is not given up for output " +
+      return Status::invalidArgument("input " + std::to_string(input) + " is not donated to output " +
                                      std::to_string(output) + ": " + reason);
     };
     if (input >= artifact.inputs.size() || output >= artifact.outputs.size())
@@ -121,7 +121,7 @@ bool Donor::isCopy(const Donation &donation, Time time) const {
          copy->size == static_cast<uint64_t>(*byteSize(artifact.outputs[donation.output].type));
 }
 
-void Donor::giveUp(const Donation &donation) {
+void Donor::donate(const Donation &donation) {
   const std::vector<Time> reads = usesOf(BufferKind::Input, donation.input);
   const std::vector<Time> writes = usesOf(BufferKind::Output, donation.output);
   if (reads.empty() || writes.empty())

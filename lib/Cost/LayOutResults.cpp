@@ -60,9 +60,9 @@ private:
 };
 
 /// Which dimension of the results of one block comes last.
-class Layouter {
+class ResultLayouter {
 public:
-  Layouter(Block &block, Cutter &cutter) : block(block), cutter(cutter) {}
+  ResultLayouter(Block &block, Cutter &cutter) : block(block), cutter(cutter) {}
   void run();
   /// Only what stands beside the scores of attentions, for a processor with such vectors.
   void turnBiases(int64_t vectorBytes);
@@ -149,12 +149,12 @@ static bool isOfItsOwn(GroupOp group) {
   if (llvm::any_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
     return true;
   Result<IterationSpace> space = IterationSpace::compute(group);
-  return !space.isOk() || space->getAttention() || space->getChain() || space->getCrossed();
+  return !space.isOk() || space->getAttention() || space->getChain() || space->getRowAndColumnReductions();
 }
 
 /// Whether products sum up over images, as gradients of filters do: the estimates of the sums that come with them are
 /// wrong for values in another order (docs/fusion.md).
-bool Layouter::sumsImages() {
+bool ResultLayouter::sumsImages() {
   for (auto group : block.getOps<GroupOp>())
     for (auto reduce : group.getBlock().getOps<ReduceOp>())
       for (const FactorRead &read : findFactorReads(reduce))
@@ -163,7 +163,7 @@ bool Layouter::sumsImages() {
   return false;
 }
 
-void Layouter::findResults() {
+void ResultLayouter::findResults() {
   llvm::DenseMap<Operation *, bool> own;
   auto isPlain = [&](Operation *op) {
     auto group = dyn_cast<GroupOp>(op);
@@ -183,7 +183,7 @@ void Layouter::findResults() {
     }
 }
 
-void Layouter::findWishes() {
+void ResultLayouter::findWishes() {
   for (auto group : block.getOps<GroupOp>())
     for (auto reduce : group.getBlock().getOps<ReduceOp>())
       for (const FactorRead &read : findFactorReads(reduce)) {
@@ -210,7 +210,7 @@ static std::string describe(GroupOp group) {
   return text;
 }
 
-std::optional<double> Layouter::weigh(const llvm::SetVector<Operation *> &groups) {
+std::optional<double> ResultLayouter::weigh(const llvm::SetVector<Operation *> &groups) {
   double sum = 0;
   for (Operation *group : groups) {
     const std::optional<double> own = cutter.weigh(cast<GroupOp>(group));
@@ -222,7 +222,7 @@ std::optional<double> Layouter::weigh(const llvm::SetVector<Operation *> &groups
   return sum;
 }
 
-llvm::SetVector<Operation *> Layouter::groupsOf(ArrayRef<OpResult> values) {
+llvm::SetVector<Operation *> ResultLayouter::groupsOf(ArrayRef<OpResult> values) {
   llvm::SetVector<Operation *> groups;
   for (OpResult value : values) {
     groups.insert(value.getOwner());
@@ -240,7 +240,7 @@ static SmallVector<int64_t> withLast(int64_t rank, int64_t dim) {
 
 /// Gives the values of these sets another order, or their own one again, where the groups that write and read them take
 /// less then.
-bool Layouter::tryOut(MutableArrayRef<Set> sets) {
+bool ResultLayouter::tryOut(MutableArrayRef<Set> sets) {
   SmallVector<OpResult> values;
   for (const Set &set : sets)
     llvm::append_range(values, set.values);
@@ -270,7 +270,7 @@ bool Layouter::tryOut(MutableArrayRef<Set> sets) {
 
 /// What is asked to have which dimension last, with all that lies beside it: values of one shape that meet in a group,
 /// but for positions, as those before and behind a pool.
-std::vector<Layouter::Set> Layouter::findSets() {
+std::vector<ResultLayouter::Set> ResultLayouter::findSets() {
   using Entry = std::pair<void *, int64_t>;
   auto entryOf = [](OpResult value, int64_t dim) { return Entry(value.getAsOpaquePointer(), dim); };
   llvm::EquivalenceClasses<Entry> alike;
@@ -360,7 +360,7 @@ static bool isGathered(OpResult result) {
   });
 }
 
-void Layouter::run() {
+void ResultLayouter::run() {
   if (sumsImages())
     return;
   findResults();
@@ -443,7 +443,7 @@ static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArg
   return found;
 }
 
-void Layouter::turnBiases(int64_t vectorBytes) {
+void ResultLayouter::turnBiases(int64_t vectorBytes) {
   auto findOrder = [&](OpResult result) -> std::optional<SmallVector<int64_t>> {
     std::optional<SmallVector<int64_t>> found;
     for (OpOperand &use : result.getUses()) {
@@ -472,7 +472,7 @@ void Layouter::turnBiases(int64_t vectorBytes) {
   }
 }
 
-void Layouter::layOutBiases(int64_t laneBytes) {
+void ResultLayouter::layOutBiases(int64_t laneBytes) {
   for (auto group : block.getOps<GroupOp>()) {
     if (isOfItsOwn(group))
       continue;
@@ -504,7 +504,7 @@ void Layouter::layOutBiases(int64_t laneBytes) {
   }
 }
 
-void Layouter::draw(uint64_t seed) {
+void ResultLayouter::draw(uint64_t seed) {
   findResults();
   for (OpResult value : results) {
     seed = mixBits(seed + splitMixStep);
@@ -529,7 +529,7 @@ void LayOutResults::runOnOperation() {
   llvm::SetVector<Block *> blocks;
   entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
   for (Block *block : blocks) {
-    Layouter layouter(*block, cutter);
+    ResultLayouter layouter(*block, cutter);
     if (seed != 0)
       layouter.draw(seed);
     else if (record->hasVectors())

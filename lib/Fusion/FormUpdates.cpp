@@ -50,7 +50,7 @@ public:
 
 private:
   bool isStored();
-  bool isGivenUp();
+  bool mayReuseMemory();
   bool findMask(Value condition, int depth);
   std::optional<int64_t> offsetOf(Value value, int64_t dim, int depth);
   Value narrow(Value value, int64_t dim, int depth = maxDepth);
@@ -83,9 +83,9 @@ bool UpdateFormer::isStored() {
   return false;
 }
 
-/// Whether the memory of what stays may be that of the result: an argument that is given up, or what a loop carries,
+/// Whether the memory of what stays may be that of the result: an argument that is no weight, or what a loop carries,
 /// and nobody else reads it.
-bool UpdateFormer::isGivenUp() {
+bool UpdateFormer::mayReuseMemory() {
   Value value = op.getOperand(2);
   while (true) {
     if (!value.hasOneUse())
@@ -282,7 +282,7 @@ bool UpdateFormer::scatterEach(Value place, Value rows) {
 }
 
 bool UpdateFormer::run() {
-  if (llvm::is_contained(shape, 0) || !isStored() || !isGivenUp() || !findMask(op.getOperand(0), maxDepth))
+  if (llvm::is_contained(shape, 0) || !isStored() || !mayReuseMemory() || !findMask(op.getOperand(0), maxDepth))
     return false;
   Value rows = narrow(op.getOperand(1), along);
   if (!rows)

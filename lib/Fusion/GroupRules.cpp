@@ -87,7 +87,7 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
 
 /// Columns' sums stay in the memory that the threads of a workgroup share.
 static Status checkCrossed(const IterationSpace &space, int64_t mostBytes) {
-  const CrossedSums &crossed = *space.getCrossed();
+  const RowAndColumnReductions &crossed = *space.getRowAndColumnReductions();
   constexpr int64_t fewestColumns = 2048, multipleOf = 64;
   const int64_t columns = space.getExtent(crossed.columns);
   const bool fits = columns >= fewestColumns && columns % multipleOf == 0 &&
@@ -97,7 +97,7 @@ static Status checkCrossed(const IterationSpace &space, int64_t mostBytes) {
 
 Status zyx::fusion::checkProfit(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs,
                                 const StreamingKinds &allowed) {
-  if (space.getCrossed())
+  if (space.getRowAndColumnReductions())
     ZYX_RETURN_IF_ERROR(checkCrossed(space, allowed.columnSumBytes));
   // Its tiles would be those of rows.
   if ((space.getContraction() && !space.getAttention() && space.getReduces().size() > 1) ||

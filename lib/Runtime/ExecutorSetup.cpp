@@ -183,7 +183,7 @@ Status Executor::checkApart() {
       return Status::invalidArgument(describe(false, artifact().outputs[i]) + " is bound to memory of " +
                                      describe(isInput, with));
     };
-    auto isGivenUp = [&](size_t input) {
+    auto isDonated = [&](size_t input) {
       return outputs[i].buffer->handle() == inputs[input].buffer->handle() &&
              std::any_of(donations.begin(), donations.end(), [&](const artifact::Donation &donation) {
                return donation.input == input && donation.output == i;
@@ -191,7 +191,7 @@ Status Executor::checkApart() {
     };
     // Handles of a device may look like addresses of the host.
     for (size_t k = 0; k < inputs.size(); ++k)
-      if (!inputs[k].isOnHost && overlap(outputs[i], inputs[k]) && !isGivenUp(k))
+      if (!inputs[k].isOnHost && overlap(outputs[i], inputs[k]) && !isDonated(k))
         return refuse(true, artifact().inputs[k]);
     for (size_t k = 0; k < i; ++k)
       if (overlap(outputs[i], outputs[k]))

@@ -67,7 +67,7 @@ private:
   Executor &executor;
 };
 
-/// Outputs that are bound to the buffers of inputs that are given up.
+/// Outputs that are bound to the buffers of donated inputs.
 template <typename F> void Executor::forEachTaken(F &&visit) const {
   for (const artifact::Donation &donation : donations)
     if (const std::shared_ptr<Buffer> &buffer = outputs[donation.output].buffer;

@@ -90,7 +90,7 @@ static TileShape chooseTile(const Streaming &all, int64_t mostRows, int64_t colu
     const double loss = tile.rows == 64 ? target::fits::groupProducts::oneGroupLoss : 1.0;
     const int64_t sent = tile.rows * 4 * (tile.split - 1) * (all.sums / tile.split + all.common);
     return static_cast<double>(tile.rows * columns * llvm::divideCeil(blocks, tile.split)) * element * loss +
-           meetingCycles(tile.split, sent, target);
+           clusterExchangeCycles(tile.split, sent, target);
   };
   for (int64_t rows = mostRows; rows >= 64; rows -= 64)
     for (int64_t split = 1; split <= target.simt.clusterSize; split *= 2) {

@@ -74,7 +74,7 @@ public:
 
   /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into
   /// registers, and adds to the columns' sums in shared memory. False where the kernel has no such sums.
-  bool chooseCrossed() {
+  bool chooseRowAndColumnReductions() {
     std::optional<Axis> columns, rows;
     bool isCrossed = draft.dots.empty();
     func.walk([&](ReduceOp reduce) {
@@ -210,4 +210,6 @@ bool zyx::schedule::chooseAttention(ScheduleDraft &draft) { return OnlineRules(d
 
 bool zyx::schedule::chooseChain(ScheduleDraft &draft) { return OnlineRules(draft).chooseChain(); }
 
-bool zyx::schedule::chooseCrossed(ScheduleDraft &draft) { return OnlineRules(draft).chooseCrossed(); }
+bool zyx::schedule::chooseRowAndColumnReductions(ScheduleDraft &draft) {
+  return OnlineRules(draft).chooseRowAndColumnReductions();
+}

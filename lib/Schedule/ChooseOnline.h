@@ -15,7 +15,7 @@ bool chooseAttention(ScheduleDraft &draft);
 bool chooseChain(ScheduleDraft &draft);
 /// Sums along rows and sums across them: a workgroup has a part of the rows, reads one of them at a time into
 /// registers, and adds to the columns' sums in shared memory. False where the kernel has no such sums.
-bool chooseCrossed(ScheduleDraft &draft);
+bool chooseRowAndColumnReductions(ScheduleDraft &draft);
 
 } // namespace zyx::schedule
 

@@ -28,9 +28,10 @@ int64_t bytesRead(LoadOp load) {
 }
 
 /// Chooses for one kernel.
-class Chooser {
+class ScheduleChooser {
 public:
-  explicit Chooser(ScheduleDraft &draft) : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
+  explicit ScheduleChooser(ScheduleDraft &draft)
+      : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
 
   /// The best one first, at most `most`.
   SmallVector<Choice> choose(unsigned most) {
@@ -55,7 +56,7 @@ public:
     if (chooseChain(draft))
       return {draft.takeSteps()};
     draft.steps.clear();
-    if (target.hasSharedMemory() && chooseCrossed(draft))
+    if (target.hasSharedMemory() && chooseRowAndColumnReductions(draft))
       return {draft.takeSteps()};
     draft.steps.clear();
     if (draft.dots.size() == 1 && !draft.combines)
@@ -113,5 +114,5 @@ SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes
                                                    unsigned most, ArrayRef<bool> isFixed) {
   ScheduleDraft draft(func, axes, target);
   draft.isFixed = isFixed;
-  return Chooser(draft).choose(most);
+  return ScheduleChooser(draft).choose(most);
 }

@@ -36,12 +36,12 @@ constexpr int64_t simtF32Columns = 128, fewestSimtF32Rows = 32, fewestSimtF32Dep
 /// How much faster threads of the generic way multiply f32 than 16 bits.
 constexpr int64_t threadsFaster = 2;
 
-struct Tile {
+struct TensorTile {
   int64_t rows, columns, split;
 };
 
 /// A product and the card that it is for.
-struct Product {
+struct TensorProduct {
   int64_t m, n, k, batches;
   /// Elements of a slice along the contraction, and bytes of one.
   int64_t depth, elementBytes;
@@ -55,12 +55,12 @@ struct Product {
   int64_t linesLeft, linesRight;
   const target::TargetInfo &target;
 
-  int64_t tilesOf(Tile tile) const {
+  int64_t tilesOf(TensorTile tile) const {
     return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
   }
 
   /// Cycles of all tiles, one wave of workgroups after the other, and of memory beside them.
-  double costOf(Tile tile) const {
+  double costOf(TensorTile tile) const {
     // As many bytes take as long, whatever they are.
     const double multiply =
         isSimtF32
@@ -76,7 +76,7 @@ struct Product {
     const double slice = std::max({multiply * loss, copy, static_cast<double>(target.costs.sliceCycles)});
     // Each sends what it has of the others' columns.
     const int64_t sent = tile.rows * tile.columns * 4 * (tile.split - 1) / tile.split;
-    const double meeting = meetingCycles(tile.split, sent, target);
+    const double meeting = clusterExchangeCycles(tile.split, sent, target);
     const int64_t slices = llvm::divideCeil(llvm::divideCeil(k, depth), tile.split);
     const double work =
         llvm::divideCeil(tilesOf(tile) * tile.split, target.cores) *
@@ -94,7 +94,7 @@ struct Product {
   }
 
   /// Of the ring's stages, beside what results leave through, what is exchanged, and the barriers.
-  int64_t stagesOf(Tile tile) const {
+  int64_t stagesOf(TensorTile tile) const {
     const int64_t results = isSimtF32 ? 0 : tile.rows * 2 * 64 * 2, barriers = (2 + isSimtF32) * 8 * mostStages + 8;
     const int64_t exchanged = tile.split == 1 ? 0 : tile.rows * tile.columns * 4;
     const int64_t stage = (tile.rows * (1 + transposesLeft) + tile.columns * (1 + transposesRight)) * sliceBytes;
@@ -103,12 +103,12 @@ struct Product {
 };
 
 /// Tiles worth a thought, the widest first: they read the left factor less often.
-SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
-  SmallVector<Tile> result;
+SmallVector<TensorTile> candidates(const TensorProduct &product, bool isAnyWide) {
+  SmallVector<TensorTile> result;
   for (int64_t columns = 256; columns >= 16; columns -= 16)
     for (int64_t rows : {threeGroupsRows, int64_t(128), int64_t(64)})
       for (int64_t split : {1, 2, 4, 8}) {
-        Tile tile{rows, columns, split};
+        TensorTile tile{rows, columns, split};
         if (rows > 64 && product.m <= rows - 64)
           continue;
         if (rows == threeGroupsRows &&
@@ -136,7 +136,7 @@ SmallVector<Tile> candidates(const Product &product, bool isAnyWide) {
 /// Where rows of a factor begin in the middle of lines, what the copy engine fetches of one lies in two of them:
 /// products whose rows have 8048 bytes were fed half as fast as those of 8192. Short rows share their lines with the
 /// next ones.
-int64_t countLines(const TensorFactor &factor, const Product &product) {
+int64_t countLines(const TensorFactor &factor, const TensorProduct &product) {
   constexpr int64_t shortRow = 4;
   const int64_t lineBytes = product.target.memory.lineBytes;
   if (factor.window || lineBytes > sliceBytes)
@@ -152,7 +152,7 @@ int64_t countLines(const TensorFactor &factor, const Product &product) {
 
 } // namespace
 
-double meetingCycles(int64_t split, int64_t sent, const target::TargetInfo &target) {
+double clusterExchangeCycles(int64_t split, int64_t sent, const target::TargetInfo &target) {
   return split == 1 ? 0
                     : static_cast<double>(target.costs.clusterBarrierCycles * split * split +
                                           sent / target.costs.distributedSharedBytesPerCycle);
@@ -186,27 +186,27 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
   int64_t batches = 1;
   for (Axis axis : dot->batches)
     batches *= axes.extent(axis);
-  Product product{.m = axes.extent(dot->m),
-                  .n = axes.extent(dot->n),
-                  .k = dot->depth,
-                  .batches = batches,
-                  .depth = dot->sliceElements(),
-                  .elementBytes = dot->elementBytes(),
-                  .sumsSlices = dot->sumsSlices(),
-                  .isSimtF32 = dot->isSimtF32,
-                  .transposesLeft = dot->isTransposed(dot->lhs),
-                  .transposesRight = dot->isTransposed(dot->rhs),
-                  .fetchesFewRows = dot->lhs.alongDepth,
-                  .linesLeft = 1,
-                  .linesRight = 1,
-                  .target = target};
+  TensorProduct product{.m = axes.extent(dot->m),
+                        .n = axes.extent(dot->n),
+                        .k = dot->depth,
+                        .batches = batches,
+                        .depth = dot->sliceElements(),
+                        .elementBytes = dot->elementBytes(),
+                        .sumsSlices = dot->sumsSlices(),
+                        .isSimtF32 = dot->isSimtF32,
+                        .transposesLeft = dot->isTransposed(dot->lhs),
+                        .transposesRight = dot->isTransposed(dot->rhs),
+                        .fetchesFewRows = dot->lhs.alongDepth,
+                        .linesLeft = 1,
+                        .linesRight = 1,
+                        .target = target};
   product.linesLeft = countLines(dot->lhs, product);
   product.linesRight = countLines(dot->rhs, product);
   SmallVector<TensorChoice> choices;
   // Few tiles of a long contraction, or mostly empty ones, take longer than threads do that read a right factor along
   // rows.
   const bool areThreadsNear = product.isSimtF32 && !product.transposesRight;
-  for (Tile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
+  for (TensorTile tile : candidates(product, dot->rhs.alongDepth && !dot->rhs.window)) {
     if (areThreadsNear && product.costOf(tile) > product.threadCost())
       continue;
     const bool isCut = dot->elementBytes() == 4 && target.matrix.allowsReducedPrecision && !dot->isSimtF32;

@@ -45,7 +45,7 @@ llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kern
                                                  const target::TargetInfo &target, unsigned most);
 
 /// Cycles in which the workgroups of a cluster meet, each of which sends the others so many bytes.
-double meetingCycles(int64_t split, int64_t sent, const target::TargetInfo &target);
+double clusterExchangeCycles(int64_t split, int64_t sent, const target::TargetInfo &target);
 
 /// Whether the target's tensor cores multiply a product that has been matched; where not, `reason` says why.
 bool isForTarget(const kernel::TensorDot &dot, const target::TargetInfo &target, std::string &reason);

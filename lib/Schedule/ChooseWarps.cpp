@@ -20,40 +20,40 @@ namespace fits = target::fits::warpProducts;
 /// A column of tiles that are walked together.
 constexpr int64_t group = 8;
 constexpr int64_t mostStages = 6;
-struct Tile {
+struct WarpTile {
   int64_t rows, columns, warps, sliceBytes;
 };
 
 /// A product and the card that it is for.
-struct Product {
+struct WarpProduct {
   int64_t m, n, k, batches, elementBytes;
   const target::TargetInfo &target;
 
-  int64_t tilesOf(Tile tile) const {
+  int64_t tilesOf(WarpTile tile) const {
     return llvm::divideCeil(m, tile.rows) * llvm::divideCeil(n, tile.columns) * batches;
   }
-  int64_t stageBytes(Tile tile) const { return (tile.rows + tile.columns) * tile.sliceBytes; }
+  int64_t stageBytes(WarpTile tile) const { return (tile.rows + tile.columns) * tile.sliceBytes; }
 
   /// Of the ring: as many as leave room for a second workgroup where its registers do. Two where copies pass through
   /// registers.
-  int64_t stagesOf(Tile tile) const {
+  int64_t stagesOf(WarpTile tile) const {
     if (!target.hasAsyncCopies())
       return stageBytes(tile) * 2 <= target.simt.sharedBytes ? 2 : 0;
     const int64_t whole = target.simt.sharedBytes / stageBytes(tile),
                   half = target.simt.sharedBytes / 2 / stageBytes(tile);
     return std::min(mostStages, groupsByRegisters(tile) > 1 && half >= 3 ? half : whole);
   }
-  int64_t groupsByRegisters(Tile tile) const {
+  int64_t groupsByRegisters(WarpTile tile) const {
     const int64_t threads = tile.warps * target.simt.subgroupSize;
     return target.simt.registers / (threads * (tile.rows * tile.columns / threads + fits::otherRegisters));
   }
-  int64_t groupsPerCore(Tile tile) const {
+  int64_t groupsPerCore(WarpTile tile) const {
     const int64_t byMemory = target.simt.sharedBytes / (stageBytes(tile) * stagesOf(tile));
     return std::max<int64_t>(1, std::min(byMemory, groupsByRegisters(tile)));
   }
 
   /// Cycles of all tiles that a multiprocessor has, and of memory beside them.
-  double costOf(Tile tile) const {
+  double costOf(WarpTile tile) const {
     const auto part = TensorStepAttr::warpPart(tile.rows, tile.columns, tile.warps);
     const auto bytes = static_cast<double>(tile.sliceBytes);
     const int64_t each = llvm::divideCeil(tilesOf(tile), target.cores);
@@ -76,20 +76,20 @@ struct Product {
   }
 
   /// Whether warps can share it, and the ring has room.
-  bool fits(Tile tile) const {
+  bool fits(WarpTile tile) const {
     const auto part = TensorStepAttr::warpPart(tile.rows, tile.columns, tile.warps);
     return part.down != 0 && part.rows * part.columns <= 64 * 64 && stagesOf(tile) >= (target.hasAsyncCopies() ? 3 : 2);
   }
 };
 
 /// Tiles worth a thought, the largest first.
-SmallVector<Tile> candidates(const Product &product) {
-  SmallVector<Tile> result;
+SmallVector<WarpTile> candidates(const WarpProduct &product) {
+  SmallVector<WarpTile> result;
   for (int64_t rows : {256, 128, 64, 32, 16})
     for (int64_t columns : {256, 128, 64})
       for (int64_t warps : {8, 4})
         for (int64_t sliceBytes : {64, 128}) {
-          const Tile tile{rows, columns, warps, sliceBytes};
+          const WarpTile tile{rows, columns, warps, sliceBytes};
           // Not for rows of which most do not exist.
           if (rows > 16 && rows >= 2 * static_cast<int64_t>(llvm::alignTo(product.m, 16)))
             continue;
@@ -127,9 +127,9 @@ SmallVector<TensorChoice> chooseWarpSteps(FuncOp func, const TensorDot &dot, con
   int64_t batches = 1;
   for (Axis axis : dot.batches)
     batches *= axes.extent(axis);
-  const Product product{axes.extent(dot.m), axes.extent(dot.n), dot.depth, batches, dot.elementBytes(), target};
+  const WarpProduct product{axes.extent(dot.m), axes.extent(dot.n), dot.depth, batches, dot.elementBytes(), target};
   SmallVector<TensorChoice> choices;
-  for (Tile tile : candidates(product))
+  for (WarpTile tile : candidates(product))
     choices.push_back(
         {TensorStepAttr::get(func.getContext(), tile.rows, tile.columns, tile.sliceBytes / dot.elementBytes(),
                              product.stagesOf(tile), group,

@@ -5,8 +5,8 @@
 #include "LayOutFactors.h"
 
 #include "ChooseTensor.h"
+#include "FactorLayouter.h"
 #include "LayOutWindows.h"
-#include "Layouter.h"
 #include "Strides.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
@@ -27,7 +27,7 @@ namespace zyx::schedule {
 using namespace mlir;
 using namespace zyx::kernel;
 using zyx::schedule::Copies;
-using zyx::schedule::Layouter;
+using zyx::schedule::FactorLayouter;
 using zyx::schedule::MadeCopy;
 using zyx::schedule::mapOf;
 using zyx::target::TargetInfo;
@@ -63,12 +63,13 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     Copies copies;
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
-      if (func.getSchedule() || Layouter(func, *record, &copies).run(symbols, own) || Layouter(func, *record).isTaken())
+      if (func.getSchedule() || FactorLayouter(func, *record, &copies).run(symbols, own) ||
+          FactorLayouter(func, *record).isTaken())
         continue;
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
       if (dotOf(func))
         continue;
-      Layouter(func, *record, &copies).transpose(symbols, own, hasWindows);
+      FactorLayouter(func, *record, &copies).transpose(symbols, own, hasWindows);
     }
   }
 };
@@ -101,7 +102,7 @@ static void look(LoadOp load, Value buffer, MapAttr map) {
 }
 
 /// What may be done to the factors, alone or together.
-SmallVector<DotLayout> Layouter::candidates() {
+SmallVector<DotLayout> FactorLayouter::candidates() {
   SmallVector<DotLayout> result;
   DotOp dot = dotOf(func);
   LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
@@ -140,7 +141,7 @@ SmallVector<DotLayout> Layouter::candidates() {
   return result;
 }
 
-double Layouter::rateOf(const FactorLayout &layout) {
+double FactorLayouter::rateOf(const FactorLayout &layout) {
   for (auto [dim, stride] : llvm::enumerate(layout.target.front().getStrides()))
     if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
         zyx::schedule::strideThrough(layout.source, dim) == 1)
@@ -149,14 +150,14 @@ double Layouter::rateOf(const FactorLayout &layout) {
 }
 
 /// What a copy takes, with its launch.
-double Layouter::copyCycles(const FactorLayout &layout) const {
+double FactorLayouter::copyCycles(const FactorLayout &layout) const {
   return static_cast<double>(target.costs.launchCycles) +
          cyclesOf(static_cast<double>(layout.elements) * fits::copiedBytes,
                   rateOf(layout) * static_cast<double>(target.costs.memoryBytesPerCycle));
 }
 
 /// The kernel with these layouts.
-OwningOpRef<FuncOp> Layouter::tryOut(const DotLayout &layout) {
+OwningOpRef<FuncOp> FactorLayouter::tryOut(const DotLayout &layout) {
   OwningOpRef<FuncOp> trial = func.clone();
   trial->setTrial(true);
   DotOp dot = dotOf(*trial);
@@ -171,7 +172,7 @@ OwningOpRef<FuncOp> Layouter::tryOut(const DotLayout &layout) {
 }
 
 /// Cycles of a kernel with these layouts on tensor cores, or none where they do not take it.
-std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &reason) {
+std::optional<double> FactorLayouter::costOf(const DotLayout &layout, std::string &reason) {
   OwningOpRef<FuncOp> trial = tryOut(layout);
   DotOp dot = dotOf(*trial);
   double cost = 0;
@@ -192,13 +193,13 @@ std::optional<double> Layouter::costOf(const DotLayout &layout, std::string &rea
   return cost < threads ? std::optional(cost) : std::nullopt;
 }
 
-bool Layouter::isTaken() {
+bool FactorLayouter::isTaken() {
   std::string reason;
   return dotOf(func) && costOf({}, reason);
 }
 
 /// A kernel that copies what a factor reads.
-FuncOp Layouter::createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix) {
+FuncOp FactorLayouter::createCopy(const FactorLayout &layout, BufferType buffer, StringRef suffix) {
   builder.setInsertionPointAfter(func);
   Location loc = func.getLoc();
   auto made =
@@ -252,7 +253,7 @@ static std::pair<MapAttr, MapAttr> inOrder(const FactorLayout &layout) {
 
 /// The same copy, made for another launch, which comes first then; null where there is none, or where the buffer may be
 /// written in between.
-Value Layouter::findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch) {
+Value FactorLayouter::findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch) {
   const auto [from, to] = inOrder(layout);
   for (MadeCopy &made : *copies) {
     if (made.source != source || made.from != from || made.to != to || made.isKept != isKept)
@@ -280,8 +281,8 @@ Value Layouter::findCopy(const FactorLayout &layout, Value source, bool isKept, 
 }
 
 /// Has each launch copy what it reads: weights once, in the init.
-void Layouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
-                     MutableArrayRef<zyx::plan::LaunchOp> launches) {
+void FactorLayouter::apply(const FactorLayout &layout, LoadOp load, StringRef suffix,
+                           MutableArrayRef<zyx::plan::LaunchOp> launches) {
   auto argument = cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer());
   if (!layout.isCopy())
     return look(load, argument, layout.map);
@@ -345,7 +346,7 @@ void zyx::schedule::dropUnread(FuncOp func, MutableArrayRef<zyx::plan::LaunchOp>
   func.setFunctionType(FunctionType::get(func.getContext(), body.getArgumentTypes(), {}));
 }
 
-std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
+std::optional<std::pair<DotLayout, double>> FactorLayouter::findBest() {
   std::string reason;
   if (!dotOf(func) || costOf({}, reason))
     return std::nullopt;
@@ -362,7 +363,7 @@ std::optional<std::pair<DotLayout, double>> Layouter::findBest() {
 
 /// Copies of factors that tensor cores take as they are, but whose rows begin in the middle of lines of memory. Weights
 /// are copied once.
-std::optional<DotLayout> Layouter::findAligned(bool keepsLeft, bool keepsRight) {
+std::optional<DotLayout> FactorLayouter::findAligned(bool keepsLeft, bool keepsRight) {
   DotOp dot = dotOf(func);
   LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
   if (!target.hasTensorTiles() || !left || !right)
@@ -399,17 +400,17 @@ std::optional<DotLayout> Layouter::findAligned(bool keepsLeft, bool keepsRight) 
 }
 
 std::optional<double> zyx::schedule::layOutCycles(FuncOp func, const TargetInfo &target) {
-  auto best = Layouter(func, target).findBest();
+  auto best = FactorLayouter(func, target).findBest();
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-bool Layouter::readAlike(ArrayRef<zyx::plan::LaunchOp> launches) {
+bool FactorLayouter::readAlike(ArrayRef<zyx::plan::LaunchOp> launches) {
   return !launches.empty() && llvm::all_of(launches, [&](zyx::plan::LaunchOp launch) {
     return zyx::plan::LaunchOp(launch).getIns().size() == zyx::plan::LaunchOp(launches.front()).getIns().size();
   });
 }
 
-bool Layouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
   const bool readsBoth = readAlike(launches);
   auto found = readsBoth ? findBest() : std::nullopt;

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "LayOutWindows.h"
 
+#include "FactorLayouter.h"
 #include "LayOutFactors.h"
-#include "Layouter.h"
 
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/NearForm.h"

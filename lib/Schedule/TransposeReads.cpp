@@ -5,9 +5,9 @@
 // Kernels with reductions that read across the order in which their threads are neighbours: another kernel copies what
 // they read into that order.
 //===----------------------------------------------------------------------===//
+#include "FactorLayouter.h"
 #include "LayOutFactors.h"
 #include "LayOutWindows.h"
-#include "Layouter.h"
 #include "Strides.h"
 
 #include "zyx/Codegen/Tile/RowReductions.h"
@@ -19,7 +19,7 @@
 
 using namespace mlir;
 using namespace zyx::kernel;
-using zyx::schedule::Layouter;
+using zyx::schedule::FactorLayouter;
 using zyx::schedule::mapOf;
 using zyx::target::TargetInfo;
 namespace fits = zyx::target::fits::layouts;
@@ -47,7 +47,7 @@ static int64_t bytesOfElement(Value tile) {
   return llvm::divideCeil(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth(), 8);
 }
 
-SmallVector<Layouter::Transposed> Layouter::findTerms(FuncOp of, const Axes &axes) {
+SmallVector<FactorLayouter::Transposed> FactorLayouter::findTerms(FuncOp of, const Axes &axes) {
   constexpr int64_t fewestElements = int64_t(1) << 16, fewestReads = 4;
   auto reduces = of.getBody().getOps<ReduceOp>();
   if (!llvm::hasSingleElement(reduces))
@@ -128,7 +128,7 @@ static int64_t countWalks(LoadOp load) {
   return walks + isWritten;
 }
 
-SmallVector<Layouter::Transposed> Layouter::findWalked(FuncOp of, const Axes &axes) {
+SmallVector<FactorLayouter::Transposed> FactorLayouter::findWalked(FuncOp of, const Axes &axes) {
   constexpr int64_t fewestNeighbours = 16;
   if (!of.getBody().getOps<DotOp>().empty() || !of.getBody().getOps<GatherOp>().empty())
     return {};
@@ -194,7 +194,7 @@ SmallVector<Layouter::Transposed> Layouter::findWalked(FuncOp of, const Axes &ax
   return found;
 }
 
-SmallVector<Layouter::Transposed> Layouter::findSmall(FuncOp of, const Axes &axes) {
+SmallVector<FactorLayouter::Transposed> FactorLayouter::findSmall(FuncOp of, const Axes &axes) {
   const std::optional<Axis> along = zyx::schedule::findWritten(of, axes);
   if (!along)
     return {};
@@ -222,16 +222,17 @@ SmallVector<Layouter::Transposed> Layouter::findSmall(FuncOp of, const Axes &axe
   return found;
 }
 
-void Layouter::transpose(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches, bool hasWindows) {
+void FactorLayouter::transpose(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches, bool hasWindows) {
   struct Rule {
-    SmallVector<Transposed> (Layouter::*find)(FuncOp, const Axes &);
+    SmallVector<Transposed> (FactorLayouter::*find)(FuncOp, const Axes &);
     StringRef suffix, why;
   };
   const Rule rules[] = {
-      {&Layouter::findTerms, "_term", "what it sums up is copied, so that it lies along the rows of the sum"},
-      {&Layouter::findWalked, "_walked",
+      {&FactorLayouter::findTerms, "_term", "what it sums up is copied, so that it lies along the rows of the sum"},
+      {&FactorLayouter::findWalked, "_walked",
        "what it reads across the order of the rest is copied, so that all lies along one axis"},
-      {&Layouter::findSmall, "_turned", "what each of its sums reads is copied, so that it lies along the results"}};
+      {&FactorLayouter::findSmall, "_turned",
+       "what each of its sums reads is copied, so that it lies along the results"}};
   symbols = &into;
   if (func.getBody().getOps<ReduceOp>().empty() || !readAlike(launches))
     return;

@@ -102,7 +102,7 @@ void State::recoverDonated(const Flight &flight, const Status &failure) {
     if (std::shared_ptr<Buffer> back = buffer->recoverDonated())
       setValue(node, std::move(back), states[node].device);
     else
-      giveUp(node, flight.where, failure);
+      invalidateDonated(node, flight.where, failure);
   }
 }
 

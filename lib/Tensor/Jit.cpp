@@ -127,8 +127,8 @@ Jit::Captured Jit::capture(const std::shared_ptr<State> &state, std::span<const 
     }
   JitOptions options = contents->options;
   // call() has a copy of each.
-  if (options.ownCopies)
-    ++*options.ownCopies;
+  if (options.callerHandles)
+    ++*options.callerHandles;
   captured.assumptions = std::move(scope.parameters.assumptions);
   captured.inlines = std::move(scope.parameters.inlines);
   captured.plan =

@@ -457,15 +457,15 @@ std::vector<bool> State::chooseTaken(const Plan &plan, std::span<const Tensor> a
       const NodeId node = nodeOf(tensor);
       const Buffer *buffer = values[number].get();
       // A node of another kind can be made once more. Its one use is the one handle, of which there may be copies.
-      isTaken[number] =
-          graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
-          owners[buffer] == 1 && readers[buffer] == 1 && !beingRead.contains(buffer) &&
-          (!plan.options.ownCopies || static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.ownCopies);
+      isTaken[number] = graph.node(node).op == Op::Parameter && states[node].uses == 1 && buffer->ownsMemory() &&
+                        owners[buffer] == 1 && readers[buffer] == 1 && !beingRead.contains(buffer) &&
+                        (!plan.options.callerHandles ||
+                         static_cast<size_t>(handleOf(tensor).use_count()) <= 1 + *plan.options.callerHandles);
     }
   return isTaken;
 }
 
-void State::giveUp(NodeId node, const Place &where, const Status &ended) {
+void State::invalidateDonated(NodeId node, const Place &where, const Status &ended) {
   setValue(node, nullptr);
   hasFailed |= !ended.isOk();
   const std::string call = "the tensor was donated to the call at " + std::string(where.file_name()) + ":" +
@@ -537,7 +537,7 @@ Result<std::vector<Tensor>> State::run(const Plan &plan, std::span<const Tensor>
       continue;
     const NodeId node = nodeOf(arguments[plan.inputs[i]]);
     flight.taken.emplace_back(node, values[number]);
-    giveUp(node, where, ran);
+    invalidateDonated(node, where, ran);
   }
   ZYX_RETURN_IF_ERROR(ran);
   counted.taken += flight.taken.size();

@@ -430,13 +430,13 @@ private:
                        const PendingUpdate *pending = nullptr);
   /// Values that are there, or will be after the flight's points.
   void addFlight(Flight flight, const PendingUpdate *pending);
-  /// Of runs that are over, values are good, or are given up for what they were made of.
+  /// Of runs that are over, values have come, or are reset where the run failed.
   void settle();
   void settle(const Flight &flight);
   /// Arguments that a failed flight took have their values again where it had not begun.
   void recoverDonated(const Flight &flight, const Status &failure);
   /// An argument whose memory a call at this place took.
-  void giveUp(NodeId node, const Place &where, const Status &ended);
+  void invalidateDonated(NodeId node, const Place &where, const Status &ended);
   /// Forgets a value that did not come.
   void resetValue(NodeId node, const std::shared_ptr<Failure> &failure);
   /// Of a value that did not come; it is told once where the value can be computed again.

@@ -12,7 +12,7 @@ func.func @row(%cache: tensor<64x8xf32> {graph.name = "cache"}, %row: tensor<1x8
   return %next : tensor<64x8xf32>
 }
 
-// A cache that is returned as it was is not given up.
+// A cache that is returned as it was is not overwritten.
 // CHECK-LABEL: func.func @kept
 // CHECK-NOT: graph.scatter
 func.func @kept(%cache: tensor<64x8xf32> {graph.name = "cache"}, %row: tensor<1x8xf32> {graph.name = "row"}, %start: tensor<1x1xi64> {graph.name = "start"}) -> (tensor<64x8xf32> {graph.name = "next"}, tensor<64x8xf32> {graph.name = "old"}) {

@@ -47,7 +47,7 @@ struct ModelInput {
   /// Bytes that have to be read of it: fewer than it has where rows are chosen.
   int64_t bytes = 0;
   /// The output that may lie in its memory, or -1: its caller gives it up.
-  int64_t givenUpFor = -1;
+  int64_t donatedTo = -1;
 };
 
 struct ModelProgram {

@@ -9,7 +9,7 @@
 
 namespace zyx::artifact {
 
-/// An input that the caller gives up for an output of as many bytes: the output may lie in its memory.
+/// An input that the caller donates to an output of as many bytes: the output may lie in its memory.
 struct Donation {
   uint32_t input = 0, output = 0;
   bool operator==(const Donation &) const = default;

@@ -90,8 +90,8 @@ def FoldIndexArithmeticPass : Pass<"zyx-fusion-fold-index-arithmetic", "::mlir::
 def FormUpdatesPass : Pass<"zyx-fusion-form-updates", "::mlir::func::FuncOp"> {
   let summary = "Write selects of rows as scatters";
   let description = [{
-    A select that exchanges rows at a position, of what may be given up, is a scatter: as such it can update its operand
-    where that lies. What may be given up is an argument that is no weight, or what a loop carries, which nobody else
+    A select that exchanges rows at a position, of what may be overwritten, is a scatter: as such it can update its operand
+    where that lies. What may be overwritten is an argument that is no weight, or what a loop carries, which nobody else
     reads.
 
     ```mlir

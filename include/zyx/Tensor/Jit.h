@@ -20,7 +20,7 @@ struct JitOptions {
   std::vector<size_t> donated = {};
   /// How many further copies of the handle of a donated argument the caller has. If there are more, somebody else has
   /// one, and the argument keeps its value. Without a number, it is donated whoever has copies.
-  std::optional<size_t> ownCopies = std::nullopt;
+  std::optional<size_t> callerHandles = std::nullopt;
 };
 
 /// A function of tensors that is called once for each set of argument types, with arguments that have no

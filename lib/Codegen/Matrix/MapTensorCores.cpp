@@ -39,11 +39,11 @@ constexpr int64_t pieceColumns = 16;
 constexpr int64_t slotsOfResults = 2;
 
 /// Makes one kernel.
-class Mapper : ProductEmitter {
+class ProductMapper : ProductEmitter {
 public:
   using MachineEmitter::panelColumns;
 
-  Mapper(FuncOp func, TensorDot found, const Axes &axes)
+  ProductMapper(FuncOp func, TensorDot found, const Axes &axes)
       : ProductEmitter(func, found, axes, found.isSimtF32 ? tensorStepOf(func).getRows() / simtF32Groups : groupRows,
                        found.isSimtF32 ? tensorStepOf(func).getColumns() : pieceColumns),
         sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()),
@@ -574,7 +574,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         dot.reset();
         reason = "threads multiply tiles of 128 columns, each in one workgroup";
       }
-      if (dot && !dot->rhs.alongDepth && step.getColumns() % Mapper::panelColumns != 0) {
+      if (dot && !dot->rhs.alongDepth && step.getColumns() % ProductMapper::panelColumns != 0) {
         dot.reset();
         reason = "a factor that does not run along the contraction lies in panels of 64 columns";
       }
@@ -587,7 +587,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
                            << TensorDot::sliceBytes << " bytes";
         return signalPassFailure();
       }
-      Mapper(func, *dot, *axes).run();
+      ProductMapper(func, *dot, *axes).run();
     }
   }
 };

@@ -36,9 +36,9 @@ Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 /// Applies the steps of one kernel.
-class Scheduler {
+class ScheduleApplier {
 public:
-  explicit Scheduler(FuncOp func) : func(func), scopes({&func.getBody().front()}) {}
+  explicit ScheduleApplier(FuncOp func) : func(func), scopes({&func.getBody().front()}) {}
 
   LogicalResult run() {
     ScheduleAttr schedule = func.getScheduleAttr();
@@ -472,7 +472,7 @@ struct ApplySchedule : zyx::kernel::impl::ApplySchedulePassBase<ApplySchedule> {
 
 } // namespace
 
-LogicalResult zyx::kernel::applySchedule(FuncOp func) { return Scheduler(func).run(); }
+LogicalResult zyx::kernel::applySchedule(FuncOp func) { return ScheduleApplier(func).run(); }
 
 zyx::Status zyx::kernel::checkSchedule(FuncOp func, ArrayRef<Attribute> steps) {
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));

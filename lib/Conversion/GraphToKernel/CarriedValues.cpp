@@ -149,9 +149,9 @@ Value MemoryReuse::findTaken(Value result) {
   if (!loop || isHandedOn(loop, number))
     return {};
   // What is behind the last pass where it was before the first one.
-  for (const Chain &chain : get(loop).chains)
-    if (chain.positions.size() == 1 && chain.positions.front() == number &&
-        (chain.cells() == 1 || loop.getTripsAttr().getInt() % chain.cells() == 0))
+  for (const ShiftRegister &shift : get(loop).shiftRegisters)
+    if (shift.positions.size() == 1 && shift.positions.front() == number &&
+        (shift.cells() == 1 || loop.getTripsAttr().getInt() % shift.cells() == 0))
       return findFree(loop, number);
   return {};
 }
@@ -227,7 +227,7 @@ CarriedValues MemoryReuse::compute(LoopOp loop) {
   SmallVector<std::optional<unsigned>> next(size);
   SmallVector<bool> isMoved(size);
   DenseSet<Value> seen;
-  SmallVector<Chain> chains;
+  SmallVector<ShiftRegister> shiftRegisters;
   for (unsigned i = 0; i != size; ++i) {
     if (isHandedOn(loop, i))
       continue;
@@ -240,27 +240,27 @@ CarriedValues MemoryReuse::compute(LoopOp loop) {
       continue;
     }
     const bool isMade = isNew && isa_and_nonnull<GroupOp, LoopOp>(source.getDefiningOp());
-    chains.push_back({{i}, source, isMade});
+    shiftRegisters.push_back({{i}, source, isMade});
   }
-  SmallVector<bool> hasChain(size);
-  auto follow = [&](Chain &chain) {
-    hasChain[chain.positions.front()] = true;
-    for (std::optional<unsigned> at = next[chain.positions.front()]; at && !hasChain[*at]; at = next[*at]) {
-      hasChain[*at] = true;
-      chain.positions.push_back(*at);
+  SmallVector<bool> isInOne(size);
+  auto follow = [&](ShiftRegister &shift) {
+    isInOne[shift.positions.front()] = true;
+    for (std::optional<unsigned> at = next[shift.positions.front()]; at && !isInOne[*at]; at = next[*at]) {
+      isInOne[*at] = true;
+      shift.positions.push_back(*at);
     }
   };
-  for (Chain &chain : chains)
-    follow(chain);
+  for (ShiftRegister &shift : shiftRegisters)
+    follow(shift);
   for (unsigned i = 0; i != size; ++i)
-    if (isMoved[i] && !hasChain[i])
-      follow(chains.emplace_back(Chain{{i}, {}}));
+    if (isMoved[i] && !isInOne[i])
+      follow(shiftRegisters.emplace_back(ShiftRegister{{i}, {}}));
 
-  for (Chain &chain : chains) {
-    if (!chain.isMade)
+  for (ShiftRegister &shift : shiftRegisters) {
+    if (!shift.isMade)
       continue;
-    Value last = block.getArgument(chain.positions.back() + 1), first = getFirst(chain.source);
-    chain.isDirect =
+    Value last = block.getArgument(shift.positions.back() + 1), first = getFirst(shift.source);
+    shift.isDirect =
         first == last || (first.getDefiningOp() && isDeadBehind(last, first.getDefiningOp()) && !isTaken(last));
   }
 
@@ -268,20 +268,20 @@ CarriedValues MemoryReuse::compute(LoopOp loop) {
   for (Operation &op : block.without_terminator())
     commands += isa<LoopOp>(op) ? 1 + get(cast<LoopOp>(op)).numCommands : isa<GroupOp>(op);
   // The largest values come first.
-  llvm::sort(chains, [&](const Chain &a, const Chain &b) {
+  llvm::sort(shiftRegisters, [&](const ShiftRegister &a, const ShiftRegister &b) {
     const unsigned first = a.positions.front(), second = b.positions.front();
     return std::pair(-bytesOf(loop.getResult(first)), first) < std::pair(-bytesOf(loop.getResult(second)), second);
   });
-  for (Chain &chain : chains) {
-    const int64_t bodies = std::lcm(result.numBodies, chain.cells());
+  for (ShiftRegister &shift : shiftRegisters) {
+    const int64_t bodies = std::lcm(result.numBodies, shift.cells());
     if (bodies == result.numBodies ||
         (loop.getTripsAttr() && bodies <= mostBodies && bodies * commands <= mostCommands)) {
       result.numBodies = bodies;
-      result.chains.push_back(std::move(chain));
+      result.shiftRegisters.push_back(std::move(shift));
       continue;
     }
-    for (unsigned position : chain.positions)
-      result.chains.push_back({{position}, getRoot(yielded[position])});
+    for (unsigned position : shift.positions)
+      result.shiftRegisters.push_back({{position}, getRoot(yielded[position])});
   }
   result.numCommands = result.numBodies * commands;
   return result;

@@ -15,7 +15,7 @@ namespace zyx::lowering {
 
 /// Carried values of a loop between which values move: what pass n carries as one of them, pass n + 1 carries as the
 /// next. What the last one carried goes, and something new becomes the first one, unless they are a circle.
-struct Chain {
+struct ShiftRegister {
   /// Numbers of carried values.
   llvm::SmallVector<unsigned> positions;
   /// What becomes the first one: null in a circle. It is made in the body, by a group or a loop, or else copied.
@@ -24,14 +24,14 @@ struct Chain {
   /// Whether the source may be written where the last one lay; else there is memory for one value more.
   bool isDirect = true;
 
-  /// Each value lies in one of so many buffers for all of its passes. In pass p, value k of the chain is in number
+  /// Each value lies in one of so many buffers for all of its passes. In pass p, value k of the register is in number
   /// (k - p) mod cells(); and the source goes to number (-p - 1) mod cells().
   int64_t cells() const { return static_cast<int64_t>(positions.size()) + !isDirect; }
 };
 
 /// How a loop carries its values without copies.
 struct CarriedValues {
-  llvm::SmallVector<Chain> chains;
+  llvm::SmallVector<ShiftRegister> shiftRegisters;
   /// After so many passes each value is in the buffer again in which it was.
   int64_t numBodies = 1;
   /// Commands of all bodies, as far as they are known.
@@ -51,7 +51,7 @@ public:
   /// there: by a scatter, or from pass to pass.
   mlir::Value findTaken(mlir::Value result);
   /// Whether a group's scatter updates a copy of what it begins with, made beforehand: where it changes little, of what
-  /// may be given up when the program runs, so that nothing is to be copied then.
+  /// may be donated when the program runs, so that nothing is to be copied then.
   bool isCopied(graph::ir::GroupOp group) const;
   /// The first one of the values of which each takes the memory of the one before.
   mlir::Value getFirst(mlir::Value value);

@@ -324,14 +324,14 @@ LogicalResult Planner::repeat(LoopOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = loop.getLoc();
   const lowering::CarriedValues &carried = reuse.get(loop);
-  if (carried.chains.empty())
+  if (carried.shiftRegisters.empty())
     return success();
   const int64_t trips = loop.getTripsAttr() ? loop.getTripsAttr().getInt() : 0;
   SmallVector<SmallVector<Value>> cells;
-  for (const lowering::Chain &chain : carried.chains) {
-    const int64_t size = chain.cells();
+  for (const lowering::ShiftRegister &shift : carried.shiftRegisters) {
+    const int64_t size = shift.cells();
     SmallVector<Value> &own = cells.emplace_back(size);
-    for (auto [k, position] : llvm::enumerate(chain.positions)) {
+    for (auto [k, position] : llvm::enumerate(shift.positions)) {
       Value result = loop.getResult(position);
       if (Value taken = reuse.findTaken(result); taken && !buffers.lookup(result))
         buffers[result] = buffers.lookup(taken);
@@ -340,14 +340,14 @@ LogicalResult Planner::repeat(LoopOp loop) {
         buffer = createAlloc(loc, result.getType());
       own[modulo(static_cast<int64_t>(k) - trips, size)] = buffer;
     }
-    if (Value free = !own[0] ? reuse.findFree(loop, chain.positions.front()) : Value())
+    if (Value free = !own[0] ? reuse.findFree(loop, shift.positions.front()) : Value())
       own[0] = buffers.lookup(free);
     for (Value &cell : own)
       if (!cell)
-        cell = createAlloc(loc, loop.getResult(chain.positions.front()).getType());
+        cell = createAlloc(loc, loop.getResult(shift.positions.front()).getType());
   }
-  for (auto [chain, own] : llvm::zip_equal(carried.chains, cells))
-    for (auto [k, position] : llvm::enumerate(chain.positions))
+  for (auto [shift, own] : llvm::zip_equal(carried.shiftRegisters, cells))
+    for (auto [k, position] : llvm::enumerate(shift.positions))
       put(loc, loop.getInitial()[position], own[k]);
 
   Block &block = loop.getBlock();
@@ -378,17 +378,17 @@ LogicalResult Planner::repeat(LoopOp loop) {
 LogicalResult Planner::planBody(LoopOp loop, int64_t number, ArrayRef<SmallVector<Value>> cells) {
   Block &block = loop.getBlock();
   SmallVector<std::pair<Value, Value>> copies;
-  for (auto [chain, own] : llvm::zip_equal(reuse.get(loop).chains, cells)) {
-    for (auto [k, position] : llvm::enumerate(chain.positions))
-      buffers[block.getArgument(position + 1)] = own[modulo(static_cast<int64_t>(k) - number, chain.cells())];
-    Value target = own[modulo(-number - 1, chain.cells())];
-    if (!chain.isMade) {
-      if (chain.source)
-        copies.push_back({chain.source, target});
+  for (auto [shift, own] : llvm::zip_equal(reuse.get(loop).shiftRegisters, cells)) {
+    for (auto [k, position] : llvm::enumerate(shift.positions))
+      buffers[block.getArgument(position + 1)] = own[modulo(static_cast<int64_t>(k) - number, shift.cells())];
+    Value target = own[modulo(-number - 1, shift.cells())];
+    if (!shift.isMade) {
+      if (shift.source)
+        copies.push_back({shift.source, target});
       continue;
     }
-    buffers[chain.source] = target;
-    if (Value first = reuse.getFirst(chain.source); isa_and_nonnull<GroupOp, LoopOp>(first.getDefiningOp()))
+    buffers[shift.source] = target;
+    if (Value first = reuse.getFirst(shift.source); isa_and_nonnull<GroupOp, LoopOp>(first.getDefiningOp()))
       buffers[first] = target;
   }
   if (failed(planBlock(block)))

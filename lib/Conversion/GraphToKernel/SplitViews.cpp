@@ -82,7 +82,7 @@ static OwningOpRef<GroupOp> splitViews(GroupOp group) {
 }
 
 /// Whether products of a group are made of other products' sums.
-static bool isChain(GroupOp group) {
+static bool hasContractionChain(GroupOp group) {
   auto isProduct = [](ReduceOp op) { return matchContraction(op).has_value(); };
   if (llvm::count_if(group.getBlock().getOps<ReduceOp>(), isProduct) < 2)
     return false;
@@ -108,7 +108,7 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
 std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, kernel::Refusal &refusal,
                                         int64_t packedLanes) {
   Operation *conflict = nullptr;
-  if (isChain(group))
+  if (hasContractionChain(group))
     copy = nameLeaves(group);
   auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes);
   if (succeeded(axes->analyse(conflict, refusal)))

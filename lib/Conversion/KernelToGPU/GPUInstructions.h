@@ -26,7 +26,7 @@ public:
   /// How a function is launched: threads of a workgroup, workgroups that a multiprocessor has at least, workgroups of a
   /// cluster.
   struct Launch {
-    int32_t threads, residents, cluster;
+    int32_t threads, minWorkgroups, cluster;
   };
   /// Makes a function a kernel.
   virtual void markKernel(mlir::LLVM::LLVMFuncOp func, Launch launch) const = 0;

@@ -126,7 +126,7 @@ public:
     Builder builder(func.getContext());
     func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({launch.threads}));
-    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.residents));
+    func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.minWorkgroups));
     if (launch.cluster > 1)
       func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
   }

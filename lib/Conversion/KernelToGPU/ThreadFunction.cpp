@@ -67,8 +67,8 @@ FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GP
       createFunction(builder, loc, freshName(module, name + ".threads"), types, LLVM::Linkage::External);
   keepArgumentCount(func, made);
   // Else the assembler spills to have more workgroups at once.
-  const auto residents = static_cast<int64_t>(func.getMinResidentThreads().value_or(0));
-  const int64_t room = groupThreads > 1 ? residents / groupThreads : 1;
+  const auto minThreads = static_cast<int64_t>(func.getMinResidentThreads().value_or(0));
+  const int64_t room = groupThreads > 1 ? minThreads / groupThreads : 1;
   gpu.markKernel(made,
                  {groupThreads > 1 ? static_cast<int32_t>(groupThreads) : threadsPerGroup,
                   static_cast<int32_t>(std::clamp<int64_t>(room, 1, mostResidents)), static_cast<int32_t>(cluster)});

@@ -145,7 +145,7 @@ int64_t codeOf(const Conversion &how) {
 
 void convert(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
   const Conversion how = conversionOf(at);
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     uint64_t result = 0;
@@ -184,7 +184,7 @@ bool decodeCvt(Decoder &decoder, Instruction &made) {
   decoder.require(how.to.isInteger() == how.from.isInteger() || how.toInteger || how.from.isInteger(),
                   "has no rounding");
   // A pair comes of two numbers or of another pair.
-  std::vector<Place> places = {decoder.wide(decoder.operand(0), how.to.width(), true)};
+  std::vector<RegisterSlice> places = {decoder.wide(decoder.operand(0), how.to.width(), true)};
   for (size_t i = 1; i < decoder.numOperands(); ++i)
     places.push_back(decoder.wide(decoder.operand(i), how.from.width(), false));
   decoder.require(how.to.count == 1 ? places.size() == 2 && how.from.count == 1
@@ -245,8 +245,8 @@ bool decodePack(Decoder &decoder, Instruction &made) {
 }
 
 void splitOrJoin(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-  const Place *places = machine.program.places.data() + at.first;
-  const Place whole = places[0];
+  const RegisterSlice *places = machine.program.places.data() + at.first;
+  const RegisterSlice whole = places[0];
   const unsigned parts = at.count - 1, bytes = whole.bytes / parts;
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -255,7 +255,7 @@ void splitOrJoin(Machine &machine, Warp &warp, const Instruction &at, uint32_t m
     if (at.option)
       std::memcpy(copy, memory, whole.bytes);
     for (unsigned i = 0; i < parts; ++i) {
-      const Place part = places[i + 1];
+      const RegisterSlice part = places[i + 1];
       std::byte *there = warp.registers + part.offset + lane * part.bytes;
       if (at.option && part.bytes)
         std::memcpy(there, copy + i * bytes, bytes);
@@ -275,7 +275,8 @@ bool decodeMov(Decoder &decoder, Instruction &made) {
     const Operand &vector = decoder.operand(splits ? 0 : 1), &scalar = decoder.operand(splits ? 1 : 0);
     const auto parts = static_cast<unsigned>(vector.parts.size());
     decoder.require(!(splits && joins) && parts > 1 && bits % parts == 0, "moves what is not known");
-    std::vector<Place> places = {{splits ? decoder.source(scalar, bits) : decoder.destination(scalar, bits), bits / 8}};
+    std::vector<RegisterSlice> places = {
+        {splits ? decoder.source(scalar, bits) : decoder.destination(scalar, bits), bits / 8}};
     for (const Operand &part : vector.parts) {
       if (part.kind == Operand::Sink)
         places.push_back({});

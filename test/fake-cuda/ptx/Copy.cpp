@@ -211,7 +211,7 @@ Box boxOf(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, ui
   const uint8_t *packed = machine.resolve(warp, at, lane, Space::Generic, address, 128, false, 64);
   if (!unpack(packed, box.map))
     machine.fail(warp, at, lane, "there is no tensor map");
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   if (box.map.rank != at.bytes || box.map.isPixels != ((at.option & 4) != 0))
     machine.fail(warp, at, lane,
                  "the tensor map has " + std::to_string(box.map.rank) + " dimensions" +
@@ -271,7 +271,7 @@ bool decodeBox(Decoder &decoder, Instruction &made) {
   decoder.require(map.bits == 0, "has a tensor map that is not known here");
   made.in[0] = decoder.address(shared, made.value, isLong);
   made.option = static_cast<uint16_t>(isLong | isPixels << 2);
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   for (const Operand &part : map.parts[1].parts)
     places.push_back(decoder.wide(part, 32, false));
   if (isLoad) {

@@ -133,7 +133,7 @@ uint64_t Decoder::number(size_t i) const {
   return operand(i).bits;
 }
 
-Place Decoder::find(const Operand &operand) const {
+RegisterSlice Decoder::find(const Operand &operand) const {
   auto found = registers.find(operand.name);
   require(found != registers.end(), "'" + operand.name + "' is no register");
   return found->second;
@@ -188,7 +188,7 @@ uint32_t Decoder::source(const Operand &operand, unsigned bits, Type::Kind kind)
   case Operand::Register: {
     if (isSpecial(operand.name))
       return special(operand.name, bits);
-    const Place place = find(operand);
+    const RegisterSlice place = find(operand);
     require(place.bytes == (bits == 1 ? 0 : bytes), "'" + operand.name + "' has another width");
     return place.offset;
   }
@@ -221,16 +221,16 @@ uint32_t Decoder::destination(const Operand &operand, unsigned bits) {
   if (operand.kind == Operand::Sink)
     return allot(bits);
   require(operand.kind == Operand::Register, "gives a result to what is no register");
-  const Place place = find(operand);
+  const RegisterSlice place = find(operand);
   require(place.bytes == (bits == 1 ? 0 : bits / 8), "'" + operand.name + "' has another width");
   return place.offset;
 }
 
-Place Decoder::wide(const Operand &operand, unsigned bits, bool isDestination) {
+RegisterSlice Decoder::wide(const Operand &operand, unsigned bits, bool isDestination) {
   if (operand.kind == Operand::Sink && isDestination)
     return {};
   if (operand.kind == Operand::Register && !isSpecial(operand.name)) {
-    const Place place = find(operand);
+    const RegisterSlice place = find(operand);
     require(place.bytes * 8 >= bits, "'" + operand.name + "' is too narrow");
     return place;
   }
@@ -244,7 +244,7 @@ uint32_t Decoder::address(const Operand &operand, int64_t &value, bool &isLong) 
   const Operand &base = operand.parts[0];
   value = static_cast<int64_t>(operand.bits);
   if (base.kind == Operand::Register) {
-    const Place place = find(base);
+    const RegisterSlice place = find(base);
     require(place.bytes == 4 || place.bytes == 8, "an address has 32 or 64 bits");
     isLong = place.bytes == 8;
     return place.offset;
@@ -253,7 +253,7 @@ uint32_t Decoder::address(const Operand &operand, int64_t &value, bool &isLong) 
   return source(base, 64);
 }
 
-void Decoder::list(Instruction &made, const std::vector<Place> &places) {
+void Decoder::list(Instruction &made, const std::vector<RegisterSlice> &places) {
   made.first = static_cast<uint32_t>(program.places.size());
   made.count = static_cast<uint32_t>(places.size());
   program.places.insert(program.places.end(), places.begin(), places.end());

@@ -53,18 +53,18 @@ public:
   uint32_t destination(const Operand &operand, unsigned bits);
   uint32_t destination(size_t i, unsigned bits) { return destination(operand(i), bits); }
   /// A register that is as wide or wider.
-  Place wide(const Operand &operand, unsigned bits, bool isDestination);
+  RegisterSlice wide(const Operand &operand, unsigned bits, bool isDestination);
   /// The base of a memory operand, and whether its addresses have 64 bits; `value` is what is added.
   uint32_t address(const Operand &operand, int64_t &value, bool &isLong);
   /// The elements of a vector, or the one that there is, as a list of the program's.
-  void list(Instruction &made, const std::vector<Place> &places);
+  void list(Instruction &made, const std::vector<RegisterSlice> &places);
   uint32_t constant(uint64_t bits, unsigned bytes);
   uint64_t number(size_t i) const;
   const KernelText &kernel;
   Program &program;
 
 private:
-  Place find(const Operand &operand) const;
+  RegisterSlice find(const Operand &operand) const;
   uint32_t allot(unsigned bits);
   uint32_t symbol(const Operand &operand, unsigned bits);
   uint32_t special(const std::string &name, unsigned bits);
@@ -72,7 +72,7 @@ private:
   const ModuleText &text;
   const std::map<std::string, uint64_t> &globals;
   std::vector<std::string> left;
-  std::map<std::string, Place> registers;
+  std::map<std::string, RegisterSlice> registers;
   std::map<std::pair<uint64_t, unsigned>, uint32_t> constants;
   std::map<std::pair<std::string, unsigned>, uint32_t> specials;
   std::map<std::string, std::pair<Space, uint64_t>> variables;
@@ -137,12 +137,12 @@ template <typename... S, typename F> Execute eachCondition(F) {
 }
 
 /// A register that may be wider than what is taken of it.
-inline uint64_t readAny(const Warp &warp, Place place, unsigned lane) {
+inline uint64_t readAny(const Warp &warp, RegisterSlice place, unsigned lane) {
   uint64_t bits = 0;
   std::memcpy(&bits, warp.registers + place.offset + lane * place.bytes, place.bytes < 8 ? place.bytes : 8);
   return bits;
 }
-inline void writeAny(Warp &warp, Place place, unsigned lane, uint64_t bits) {
+inline void writeAny(Warp &warp, RegisterSlice place, unsigned lane, uint64_t bits) {
   if (place.bytes)
     std::memcpy(warp.registers + place.offset + lane * place.bytes, &bits, place.bytes < 8 ? place.bytes : 8);
 }

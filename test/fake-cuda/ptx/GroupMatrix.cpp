@@ -86,7 +86,8 @@ Product productOf(int64_t code) {
 
 void multiply(Machine &machine, Warp &warp, const Instruction &at, uint32_t) {
   const Product what = productOf(at.value);
-  const Place *sums = machine.program.places.data() + at.first, *left = sums + what.columns / (what.isHalfSum ? 4 : 2);
+  const RegisterSlice *sums = machine.program.places.data() + at.first,
+                      *left = sums + what.columns / (what.isHalfSum ? 4 : 2);
   const uint32_t bytes = what.b.bits / 8, depth = 32 / bytes;
   static thread_local double a[warpRows][mostDepth], b[mostDepth][mostColumns];
   auto read = [&](const Descriptor &from, Type type, uint32_t i, uint32_t k, bool isKMajor) -> double {
@@ -160,7 +161,7 @@ bool decodeMultiply(Decoder &decoder, Instruction &made) {
   const Operand &sums = decoder.operand(0), &left = decoder.operand(1);
   decoder.require(sums.kind == Operand::Vector && sums.parts.size() == columns / (what.isHalfSum ? 4 : 2),
                   "has another number of sums");
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   for (const Operand &sum : sums.parts)
     places.push_back({decoder.destination(sum, 32), 4});
   what.fromRegisters = left.kind == Operand::Vector;

@@ -19,7 +19,7 @@ namespace {
 
 /// Matrices of 8 x 8 halves: lane 8 i + r has the address of row r of matrix i.
 template <bool isLoad> void moveMatrices(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   const bool isLong = at.option & 1, isTransposed = at.option & 2;
   for (uint32_t matrix = 0; matrix < at.count; ++matrix) {
     uint16_t elements[8][8];
@@ -58,7 +58,7 @@ bool decodeMatrices(Decoder &decoder, Instruction &made, bool isLoad) {
   const Operand &registers = decoder.operand(isLoad ? 0 : 1), &memory = decoder.operand(isLoad ? 1 : 0);
   decoder.require(registers.kind == Operand::Vector && registers.parts.size() == size_t(1) << count,
                   "has another number of registers");
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   for (const Operand &part : registers.parts)
     places.push_back({isLoad ? decoder.destination(part, 32) : decoder.source(part, 32), 4});
   bool isLong = false;
@@ -115,9 +115,9 @@ Product productOf(const Instruction &at) {
 
 template <typename N, typename S> void multiply(Machine &machine, Warp &warp, const Instruction &at, uint32_t) {
   const Product what = productOf(at);
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   const uint32_t sums = what.isHalfSum ? 2 : 4;
-  const Place *a = places + sums, *b = a + what.aCount, *c = b + what.bCount;
+  const RegisterSlice *a = places + sums, *b = a + what.aCount, *c = b + what.bCount;
   const uint32_t perWord = 32 / what.a.bits, depth = what.bCount * 4 * perWord;
   Factors<N> factors;
   for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -170,7 +170,7 @@ bool decodeProduct(Decoder &decoder, Instruction &made) {
   decoder.require(!(a.kind == Type::Float && a.bits != 16), "multiplies what is not known");
   const uint32_t words = depths[shape] * a.bits / 128;
   decoder.require(words == 1 || words == 2, "multiplies matrices of another shape");
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   auto add = [&](size_t i, size_t count, bool isResult) {
     const Operand &vector = decoder.operand(i);
     const bool isAlone = vector.kind != Operand::Vector;

@@ -85,7 +85,7 @@ template <typename T> void loadOne(Machine &machine, Warp &warp, const Instructi
 }
 
 void load(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   const Space space = spaceOf(at);
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -106,7 +106,7 @@ void load(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
 }
 
 void store(Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-  const Place *places = machine.program.places.data() + at.first;
+  const RegisterSlice *places = machine.program.places.data() + at.first;
   const Space space = spaceOf(at);
   for (; mask; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -132,7 +132,7 @@ bool decodeLoadOrStore(Decoder &decoder, Instruction &made, bool isLoad) {
   made.option = static_cast<uint16_t>(isLong | static_cast<unsigned>(space) << 1 |
                                       (isLoad && type.kind == Type::Signed ? 16 : 0));
   made.bytes = type.bits / 8;
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   if (value.kind == Operand::Vector)
     for (const Operand &part : value.parts)
       places.push_back(decoder.wide(part, type.bits, isLoad));

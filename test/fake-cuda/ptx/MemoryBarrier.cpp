@@ -159,7 +159,7 @@ bool zyx::ptx::decodeRemoteStore(Decoder &decoder, Instruction &made) {
   decoder.require(completes && (type.bits == 32 || type.bits == 64), "stores in a way that is not known");
   takeAddress(decoder, made, 0);
   const Operand &value = decoder.operand(1);
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   if (vector == 2)
     places.push_back({decoder.source(value, type.bits), type.bits / 8});
   else
@@ -173,7 +173,7 @@ bool zyx::ptx::decodeRemoteStore(Decoder &decoder, Instruction &made) {
   decoder.require(!isLong && !(made.option & 1) && offset == 0, "has addresses that are not known here");
   made.bytes = type.bits / 8;
   made.execute = [](Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
-    const Place *places = machine.program.places.data() + at.first;
+    const RegisterSlice *places = machine.program.places.data() + at.first;
     forEach(machine, warp, at, mask, [&](unsigned lane, uint64_t address) {
       std::vector<uint8_t> bytes(at.count * at.bytes);
       for (uint32_t i = 0; i < at.count; ++i)

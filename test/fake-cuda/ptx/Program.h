@@ -32,7 +32,7 @@ struct IssueCost {
 };
 
 /// A register: where it begins and the bytes of one lane. A sink has none.
-struct Place {
+struct RegisterSlice {
   uint32_t offset = 0, bytes = 0;
 };
 
@@ -73,14 +73,14 @@ struct Instruction {
 struct Program {
   std::string name;
   std::vector<Instruction> code;
-  std::vector<Place> places;
+  std::vector<RegisterSlice> places;
   struct Constant {
-    Place place;
+    RegisterSlice place;
     uint64_t bits;
   };
   std::vector<Constant> constants;
   struct Special {
-    Place place;
+    RegisterSlice place;
     std::string name;
   };
   std::vector<Special> specials;

@@ -256,8 +256,7 @@ std::string toJson(const ModelProgram &program) {
               ",\"dtype\":" + quoted(toString(input.type.dtype)) + ",\"shape\":" + list(input.type.shape) +
               ",\"values\":[" + quoted(toString(input.values.kind)) + "," + number(input.values.a) + "," +
               number(input.values.b) + "],\"weight\":" + (input.isWeight ? "true" : "false") +
-              ",\"bytes\":" + std::to_string(input.bytes) + ",\"given_up_for\":" + std::to_string(input.givenUpFor) +
-              "}";
+              ",\"bytes\":" + std::to_string(input.bytes) + ",\"donated_to\":" + std::to_string(input.donatedTo) + "}";
   for (size_t i = 0; i < program.graph.outputs.size(); ++i) {
     const TensorType &type = program.graph.node(program.graph.outputs[i].node).type;
     outputs += (outputs.empty() ? "" : ",") + ("{\"dtype\":" + quoted(toString(type.dtype))) +

@@ -118,7 +118,7 @@ void Sketch::updatesInPlace(const char *name, int64_t elements) {
   const auto result = std::ranges::find(results, name, &std::pair<std::string, Tensor>::first);
   for (Input &input : inputs)
     if (input.about.name == name)
-      input.about.givenUpFor = result - results.begin();
+      input.about.donatedTo = result - results.begin();
   written[name] = elements * byteSize(result->second.dtype());
 }
 

@@ -135,14 +135,14 @@ TEST(DonateTest, WhatNobodyReadsOrWritesIsFree) {
 
 TEST(DonateTest, Refusals) {
   Artifact a = plan();
-  EXPECT_THAT(refusal(a, {{2, 0}}), HasSubstr("input 2 is not given up for output 0: there are 2 and 2"));
-  EXPECT_THAT(refusal(a, {{0, 2}}), HasSubstr("input 0 is not given up for output 2: there are 2 and 2"));
+  EXPECT_THAT(refusal(a, {{2, 0}}), HasSubstr("input 2 is not donated to output 0: there are 2 and 2"));
+  EXPECT_THAT(refusal(a, {{0, 2}}), HasSubstr("input 0 is not donated to output 2: there are 2 and 2"));
   EXPECT_THAT(refusal(a, {{0, 0}, {0, 1}}),
-              HasSubstr("input 0 is not given up for output 1: one of them is named twice"));
+              HasSubstr("input 0 is not donated to output 1: one of them is named twice"));
   EXPECT_THAT(refusal(a, {{0, 0}, {1, 0}}),
-              HasSubstr("input 1 is not given up for output 0: one of them is named twice"));
+              HasSubstr("input 1 is not donated to output 0: one of them is named twice"));
   a.inputs[1].isWeight = true;
-  EXPECT_THAT(refusal(a, {{1, 0}}), HasSubstr("input 1 is not given up for output 0: it is a weight"));
+  EXPECT_THAT(refusal(a, {{1, 0}}), HasSubstr("input 1 is not donated to output 0: it is a weight"));
   a.outputs[1].type.shape = {7};
-  EXPECT_THAT(refusal(a, {{0, 1}}), HasSubstr("input 0 is not given up for output 1: they have different sizes"));
+  EXPECT_THAT(refusal(a, {{0, 1}}), HasSubstr("input 0 is not donated to output 1: they have different sizes"));
 }

@@ -156,7 +156,7 @@ TEST_P(DonationTest, APendingUpdateIsOfOneRun) {
 }
 
 TEST_P(DonationTest, HandlesBesideTheCallers) {
-  const Jit step(doubled, {.donated = {0}, .ownCopies = 0});
+  const Jit step(doubled, {.donated = {0}, .callerHandles = 0});
   Tensor x = Tensor::from({1.f, 2.f});
   // One in the vector, and x.
   EXPECT_THAT(floats(step({x})[0]), ElementsAre(2, 4));

@@ -279,7 +279,7 @@ private:
   }
 
   /// Crossed sums, whose results across rows nobody reads before they are complete; none where the reduces are none.
-  std::optional<CrossedSums> findCrossed() {
+  std::optional<RowAndColumnReductions> findRowAndColumnReductions() {
     AxisSet kept = space.getAxisSet(space.reduces.front());
     for (ReduceOp reduce : space.reduces) {
       AxisSet both, other = space.getAxisSet(reduce);
@@ -287,7 +287,7 @@ private:
       kept = both;
     }
     space.rowAxes = kept;
-    CrossedSums found;
+    RowAndColumnReductions found;
     found.columns = found.rows = -1;
     for (ReduceOp reduce : space.reduces) {
       const Axis summed = reduce.getDims().size() == 1 ? reducedAxis(reduce) : -1,
@@ -318,7 +318,8 @@ private:
 
   Status findRows() {
     if (tiesInputs)
-      return (space.crossed = findCrossed()) ? Status::ok() : Status::unsupported("its reductions keep different axes");
+      return (space.crossed = findRowAndColumnReductions()) ? Status::ok()
+                                                            : Status::unsupported("its reductions keep different axes");
     if (space.reduces.size() > 2 && (space.attention = findAttention()))
       return findAttentionRows();
     if (space.reduces.size() > 1 && (space.chain = findChain()))

@@ -39,7 +39,7 @@ public:
 private:
   using Values = SmallVector<Value>;
   /// Where the elements of a view lie in a view of one dimension.
-  struct Place {
+  struct FlatView {
     Value flat, offset;
     Values strides;
   };
@@ -116,10 +116,10 @@ private:
   Value mul(Value x, Value y) { return combine<arith::MulIOp>(x, y); }
   Value ceilDiv(Value x, Value y) { return builder.createOrFold<arith::DivUIOp>(loc, add(x, add(y, index(-1))), y); }
   Value expand(AffineExpr expr, ValueRange symbols);
-  Value linear(const Place &place, ValueRange indices, size_t lane);
+  Value linear(const FlatView &flatView, ValueRange indices, size_t lane);
   /// Lanes of a load or a store that are one access: those of a part that lie together, and all are there.
-  size_t lanesAtOnce(Type type, const Place &place, Value mask) const {
-    return !mask && !place.strides.empty() && isConstantIntValue(place.strides.back(), 1) ? partLanes(type) : 1;
+  size_t lanesAtOnce(Type type, const FlatView &flatView, Value mask) const {
+    return !mask && !flatView.strides.empty() && isConstantIntValue(flatView.strides.back(), 1) ? partLanes(type) : 1;
   }
 
   FuncOp func;
@@ -128,7 +128,7 @@ private:
   Location loc;
   /// What a vector is now, and lanes that are no part yet.
   DenseMap<Value, Values> parts, waiting;
-  DenseMap<Value, Place> places;
+  DenseMap<Value, FlatView> flatViews;
   SmallVector<Operation *> replaced;
   SmallVector<BlockArgument> replacedArguments;
 };
@@ -178,12 +178,12 @@ Value Scalarizer::expand(AffineExpr expr, ValueRange symbols) {
   }
 }
 
-Value Scalarizer::linear(const Place &place, ValueRange indices, size_t lane) {
-  Value at = place.offset;
-  for (auto [i, stride] : llvm::zip(indices, place.strides))
+Value Scalarizer::linear(const FlatView &flatView, ValueRange indices, size_t lane) {
+  Value at = flatView.offset;
+  for (auto [i, stride] : llvm::zip(indices, flatView.strides))
     at = add(at, mul(laneOf(i, lane), stride));
   // The lanes of a vector follow each other along the last dimension.
-  return lane == 0 ? at : add(at, mul(index(static_cast<int64_t>(lane)), place.strides.back()));
+  return lane == 0 ? at : add(at, mul(index(static_cast<int64_t>(lane)), flatView.strides.back()));
 }
 
 LogicalResult Scalarizer::rewrite(ViewOp view) {
@@ -191,52 +191,53 @@ LogicalResult Scalarizer::rewrite(ViewOp view) {
   if (!view.getMap().isOneWholeBlock())
     return view.emitOpError("has a map that is not one whole block");
   MLIRContext *context = view.getContext();
-  Place place;
-  place.offset = expand(block.getOffset(), view.getSymbols());
+  FlatView flatView;
+  flatView.offset = expand(block.getOffset(), view.getSymbols());
   // Backwards, the first element lies farthest.
   AffineExpr one = getAffineConstantExpr(1, context), span = block.getOffset() + 1;
   for (auto [extent, stride] : llvm::zip(block.getShape(), block.getStrides())) {
-    place.strides.push_back(expand(stride, view.getSymbols()));
+    flatView.strides.push_back(expand(stride, view.getSymbols()));
     if (BlockAttr::constant(stride).value_or(1) > 0)
       span = span + (extent - 1) * stride;
   }
   const int64_t extent = BlockAttr::constant(span).value_or(ShapedType::kDynamic);
   auto type = ViewType::get({extent}, view.getType().getElementType(), view.getType().getSpace());
   auto flat = BlockAttr::get(context, {span}, {one}, getAffineConstantExpr(0, context), {}, {});
-  place.flat = ViewOp::create(builder, loc, type, view.getBuffer(), view.getSymbols(), MapAttr::get(context, {flat}));
-  places[view] = std::move(place);
+  flatView.flat =
+      ViewOp::create(builder, loc, type, view.getBuffer(), view.getSymbols(), MapAttr::get(context, {flat}));
+  flatViews[view] = std::move(flatView);
   return success();
 }
 
 LogicalResult Scalarizer::rewrite(AllocOp alloc) {
   ViewType type = alloc.getType();
-  Place place;
-  place.offset = index(0);
+  FlatView flatView;
+  flatView.offset = index(0);
   int64_t elements = 1;
   for (int64_t extent : llvm::reverse(type.getShape())) {
-    place.strides.insert(place.strides.begin(), index(elements));
+    flatView.strides.insert(flatView.strides.begin(), index(elements));
     elements *= extent;
   }
-  place.flat = AllocOp::create(builder, loc, ViewType::get({elements}, type.getElementType(), type.getSpace()));
-  places[alloc] = std::move(place);
+  flatView.flat = AllocOp::create(builder, loc, ViewType::get({elements}, type.getElementType(), type.getSpace()));
+  flatViews[alloc] = std::move(flatView);
   return success();
 }
 
 LogicalResult Scalarizer::rewrite(SubviewOp subview) {
-  Place place = places.at(subview.getView());
-  place.offset = linear(place, subview.getIndices(), 0);
-  place.strides.erase(place.strides.begin(), place.strides.end() - subview.getType().getRank());
-  places[subview] = std::move(place);
+  FlatView flatView = flatViews.at(subview.getView());
+  flatView.offset = linear(flatView, subview.getIndices(), 0);
+  flatView.strides.erase(flatView.strides.begin(), flatView.strides.end() - subview.getType().getRank());
+  flatViews[subview] = std::move(flatView);
   return success();
 }
 
 LogicalResult Scalarizer::rewrite(LoadOp load) {
-  const Place &place = places.at(load.getView());
-  const size_t each = lanesAtOnce(load.getType(), place, load.getMask());
+  const FlatView &flatView = flatViews.at(load.getView());
+  const size_t each = lanesAtOnce(load.getType(), flatView, load.getMask());
   for (size_t lane = 0; lane < numLanes(load.getType()); lane += each) {
-    Value at = linear(place, load.getIndices(), lane);
+    Value at = linear(flatView, load.getIndices(), lane);
     Value made = LoadOp::create(
-        builder, loc, each == 1 ? getElementTypeOrSelf(load.getType()) : partType(load.getType()), place.flat,
+        builder, loc, each == 1 ? getElementTypeOrSelf(load.getType()) : partType(load.getType()), flatView.flat,
         ValueRange(at), load.getMask() ? laneOf(load.getMask(), lane) : Value(), load.getOther(),
         /*axes=*/nullptr, /*in_bounds=*/nullptr, load.getStream());
     if (!isVector(load.getType()))
@@ -250,12 +251,12 @@ LogicalResult Scalarizer::rewrite(LoadOp load) {
 }
 
 LogicalResult Scalarizer::rewrite(StoreOp store) {
-  const Place &place = places.at(store.getView());
+  const FlatView &flatView = flatViews.at(store.getView());
   const Type type = store.getValue().getType();
-  const size_t each = lanesAtOnce(type, place, store.getMask());
+  const size_t each = lanesAtOnce(type, flatView, store.getMask());
   for (size_t lane = 0; lane < numLanes(type); lane += each)
     StoreOp::create(builder, loc, each == 1 ? laneOf(store.getValue(), lane) : partOf(store.getValue(), lane / each),
-                    place.flat, ValueRange(linear(place, store.getIndices(), lane)),
+                    flatView.flat, ValueRange(linear(flatView, store.getIndices(), lane)),
                     store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr,
                     store.getStream());
   return success();
@@ -266,9 +267,9 @@ LogicalResult Scalarizer::rewrite(GatherOp gather) {
   ViewType type = gather.getView().getType();
   if (!type.hasStaticShape())
     return gather.emitOpError("reads a view whose extents are not known");
-  const Place &place = places.at(gather.getView());
+  const FlatView &flatView = flatViews.at(gather.getView());
   for (size_t lane = 0; lane < numLanes(gather.getType()); ++lane) {
-    Value at = place.offset, inside;
+    Value at = flatView.offset, inside;
     for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
       Value own = laneOf(index, lane);
       if (!own.getType().isIndex())
@@ -276,9 +277,9 @@ LogicalResult Scalarizer::rewrite(GatherOp gather) {
       Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, own,
                                              this->index(type.getDimSize(static_cast<unsigned>(dim))));
       inside = inside ? arith::AndIOp::create(builder, loc, inside, isInside) : isInside;
-      at = add(at, mul(own, place.strides[dim]));
+      at = add(at, mul(own, flatView.strides[dim]));
     }
-    bind(gather, LoadOp::create(builder, loc, type.getElementType(), place.flat, ValueRange(at), inside, Value(),
+    bind(gather, LoadOp::create(builder, loc, type.getElementType(), flatView.flat, ValueRange(at), inside, Value(),
                                 /*axes=*/nullptr, /*in_bounds=*/nullptr, /*stream=*/false));
   }
   return success();
@@ -466,7 +467,7 @@ LogicalResult Scalarizer::rewrite(Operation *op) {
     return success();
   replaced.push_back(op);
   for (Value operand : op->getOperands())
-    if (isa<ViewType>(operand.getType()) && !places.contains(operand))
+    if (isa<ViewType>(operand.getType()) && !flatViews.contains(operand))
       return op->emitOpError("has a view that is neither of a buffer nor of the program's own memory");
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ViewOp, AllocOp, SubviewOp, LoadOp, StoreOp, GatherOp>([&](auto each) { return rewrite(each); })

@@ -266,7 +266,7 @@ private:
     if (step.size == 0)
       return;
     if (step.kind == Step::Copy) {
-      // What is given up for its own update is there already.
+      // what is donated to its own update is there already.
       if (slots[step.slot + 1] != slots[step.slot])
         std::memmove(slots[step.slot + 1], slots[step.slot], step.size);
       return;

@@ -16,7 +16,7 @@ HostInputs::HostInputs(StreamContext &context, const artifact::Artifact &artifac
     : context(context), stream(context.stream()) {
   for (uint32_t i = 0; i < artifact.buffers.size(); ++i)
     if (artifact.buffers[i].kind == BufferKind::Input && artifact.buffers[i].size <= largestHostInput)
-      places.push_back({i});
+      bound.push_back({i});
 }
 
 HostInputs::~HostInputs() {
@@ -30,20 +30,20 @@ Status HostInputs::take(std::span<const HostInput> inputs, Replay &replay, Strea
   if (inputs.empty())
     return Status::ok();
   if (!memory) {
-    const Result<uint64_t> made = context.backend().allocate(stream, places.size() * artifact::alignment);
+    const Result<uint64_t> made = context.backend().allocate(stream, bound.size() * artifact::alignment);
     ZYX_RETURN_IF_ERROR(context.check(made.status(), action));
     memory = *made;
   }
   size_t number = 0;
   for (const HostInput &input : inputs) {
-    while (places[number].buffer != input.buffer)
+    while (bound[number].buffer != input.buffer)
       ++number;
     MemoryRef to{*memory, number * artifact::alignment};
     replay.bind(input.buffer, to.handle, to.offset);
     std::array<uint32_t, largestHostInput / 4> words = {};
     std::memcpy(words.data(), input.data, input.size);
     for (size_t i = 0; 4 * i < input.size; ++i, to.offset += 4) {
-      std::optional<uint32_t> &last = places[number].words[i];
+      std::optional<uint32_t> &last = bound[number].words[i];
       if (last == words[i])
         continue;
       if (gate)

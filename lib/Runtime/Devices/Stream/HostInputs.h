@@ -31,7 +31,7 @@ public:
   Status take(std::span<const HostInput> inputs, Replay &replay, StreamGate *gate);
 
 private:
-  struct Place {
+  struct BoundInput {
     /// An index in Artifact::buffers.
     uint32_t buffer = 0;
     /// What was handed over last.
@@ -41,8 +41,8 @@ private:
   StreamContext &context;
   const StreamHandle stream;
   /// In the order of their buffers.
-  std::vector<Place> places;
-  /// Of all places, from the first run on that needs it.
+  std::vector<BoundInput> bound;
+  /// Of all of them, from the first run on that needs it.
   std::optional<uint64_t> memory;
 };
 

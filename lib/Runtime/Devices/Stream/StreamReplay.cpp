@@ -459,7 +459,7 @@ private:
   FillCommand fillOf(const Step &step) const {
     return {slots[step.slot].memory, step.size, step.pattern, step.patternSize};
   }
-  /// Whether a copy changes nothing: what is given up for its own update is there already.
+  /// Whether a copy changes nothing: what is donated to its own update is there already.
   bool isInPlace(const Step &step) const { return slots[step.slot + 1].value == slots[step.slot].value; }
 
   /// Of the number of a loop's trip to where its body reads it, from a table: in a graph a fill of 8 bytes may be two.

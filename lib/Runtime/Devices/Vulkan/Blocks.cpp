@@ -115,16 +115,16 @@ void Blocks::trim() {
   });
 }
 
-Blocks::Place Blocks::find(uint64_t address) const {
+Blocks::BlockOffset Blocks::find(uint64_t address) const {
   const std::lock_guard lock(mutex);
   const auto above = blocks.upper_bound(address);
   if (above == blocks.begin())
     return {};
   const Block &block = std::prev(above)->second;
-  return address - block.address < block.bytes ? Place{&block, address - block.address} : Place{};
+  return address - block.address < block.bytes ? BlockOffset{&block, address - block.address} : BlockOffset{};
 }
 
-Blocks::Place Blocks::findMapped(const void *address) const {
+Blocks::BlockOffset Blocks::findMapped(const void *address) const {
   const std::lock_guard lock(mutex);
   const auto *byte = static_cast<const std::byte *>(address);
   for (const auto &[itsAddress, block] : blocks)

@@ -26,7 +26,7 @@ public:
     /// What nobody has: where it begins in the block, and bytes.
     std::map<uint64_t, uint64_t> free;
   };
-  struct Place {
+  struct BlockOffset {
     const Block *block = nullptr;
     uint64_t offset = 0;
   };
@@ -44,9 +44,9 @@ public:
   /// Gives blocks of which nobody has anything to the driver.
   void trim();
   /// Where an address lies; null in no block.
-  Place find(uint64_t address) const;
+  BlockOffset find(uint64_t address) const;
   /// The same of an address on the host.
-  Place findMapped(const void *address) const;
+  BlockOffset findMapped(const void *address) const;
 
 private:
   static constexpr uint64_t alignment = 256;

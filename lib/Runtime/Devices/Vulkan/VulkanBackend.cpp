@@ -111,24 +111,24 @@ public:
   }
   Result<void *> allocateHost(uint64_t bytes) override {
     ZYX_ASSIGN_OR_RETURN(const uint64_t address, hostMemory->allocate(bytes));
-    const Blocks::Place place = hostMemory->find(address);
+    const Blocks::BlockOffset place = hostMemory->find(address);
     return static_cast<void *>(place.block->mapped + place.offset);
   }
   void freeHost(void *memory) override {
     for (VulkanStream *stream : streamList())
       (void)synchronize(handleOf<StreamHandle>(stream));
-    const Blocks::Place place = hostMemory->findMapped(memory);
+    const Blocks::BlockOffset place = hostMemory->findMapped(memory);
     hostMemory->free(place.block->address + place.offset);
   }
   Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
-    return copyPlaces(stream, deviceMemory->find(to.address()), hostMemory->findMapped(from), bytes);
+    return copyBetween(stream, deviceMemory->find(to.address()), hostMemory->findMapped(from), bytes);
   }
   Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
-    return copyPlaces(stream, hostMemory->findMapped(to), deviceMemory->find(from.address()), bytes);
+    return copyBetween(stream, hostMemory->findMapped(to), deviceMemory->find(from.address()), bytes);
   }
   Status copy(StreamHandle stream, const CopyCommand &copy) override {
-    return copyPlaces(stream, deviceMemory->find(copy.to.address()), deviceMemory->find(copy.from.address()),
-                      copy.bytes);
+    return copyBetween(stream, deviceMemory->find(copy.to.address()), deviceMemory->find(copy.from.address()),
+                       copy.bytes);
   }
   Status fill(StreamHandle stream, const FillCommand &fill) override;
 
@@ -197,7 +197,7 @@ private:
                                  .dstAccessMask = access};
     driver.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, to, 0, 1, &all, 0, nullptr, 0, nullptr);
   }
-  Status copyPlaces(StreamHandle stream, Blocks::Place to, Blocks::Place from, uint64_t bytes) {
+  Status copyBetween(StreamHandle stream, Blocks::BlockOffset to, Blocks::BlockOffset from, uint64_t bytes) {
     return append(stream, 0, [&](Batch &batch) {
       const VkBufferCopy region = {from.offset, to.offset, bytes};
       driver.CmdCopyBuffer(batch.commands, from.block->buffer, to.block->buffer, 1, &region);
@@ -311,7 +311,7 @@ Status VulkanBackend::begin(VulkanStream &stream) {
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
     ZYX_ASSIGN_OR_RETURN(batch.memory, hostMemory->allocate(argumentBytes));
-    const Blocks::Place place = hostMemory->find(batch.memory);
+    const Blocks::BlockOffset place = hostMemory->find(batch.memory);
     batch.mapped = place.block->mapped + place.offset;
     if (const Status status = check(driver.AllocateCommandBuffers(device, &info, &batch.commands)); !status.isOk()) {
       hostMemory->free(batch.memory);
@@ -402,7 +402,7 @@ Status VulkanBackend::record(StreamHandle stream, EventHandle event) {
 
 /// Vulkan fills words of four bytes; everything else is copied from a piece of it.
 Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
-  const Blocks::Place to = deviceMemory->find(fill.to.address());
+  const Blocks::BlockOffset to = deviceMemory->find(fill.to.address());
   std::byte pattern[8];
   for (size_t i = 0; i < sizeof(pattern); ++i)
     pattern[i] = static_cast<std::byte>(fill.pattern >> 8 * (i % fill.patternBytes));
@@ -416,7 +416,7 @@ Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
   return append(stream, piece, [&](Batch &batch) {
     for (uint64_t i = 0; i < piece; ++i)
       batch.mapped[batch.used + i] = pattern[i % sizeof(pattern)];
-    const Blocks::Place from = hostMemory->find(batch.memory + batch.used);
+    const Blocks::BlockOffset from = hostMemory->find(batch.memory + batch.used);
     std::vector<VkBufferCopy> regions;
     for (uint64_t done = 0; done < fill.bytes; done += piece)
       regions.push_back({from.offset, to.offset + done, std::min(piece, fill.bytes - done)});

@@ -33,7 +33,7 @@ struct ContractionChain {
 /// Sums along two axes of the same values, as the gradients of a norm and of its weights are: each row is summed up,
 /// and so is each column, of what hangs on the sums of rows as well. A kernel walks rows one by one, and adds each to
 /// the columns' sums.
-struct CrossedSums {
+struct RowAndColumnReductions {
   /// The reduces that combine along rows, and those that combine across them.
   llvm::SmallVector<ReduceOp> along, across;
   /// The axis that the ones combine, and that of the others.
@@ -77,8 +77,8 @@ public:
   /// The chain of contractions that the reduces are, if they are.
   const std::optional<ContractionChain> &getChain() const { return chain; }
 
-  /// The crossed sums that the reduces are, if they are.
-  const std::optional<CrossedSums> &getCrossed() const { return crossed; }
+  /// The reductions of rows and of columns that the reduces are, if they are.
+  const std::optional<RowAndColumnReductions> &getRowAndColumnReductions() const { return crossed; }
 
   /// The axes of a computed value as a set.
   AxisSet getAxisSet(mlir::Value value) const;
@@ -94,7 +94,7 @@ private:
   ReduceOp contraction;
   std::optional<Attention> attention;
   std::optional<ContractionChain> chain;
-  std::optional<CrossedSums> crossed;
+  std::optional<RowAndColumnReductions> crossed;
   AxisSet rowAxes;
 };
 

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_SCHEDULE_LAYOUTER_H
-#define ZYX_LIB_SCHEDULE_LAYOUTER_H
+#ifndef ZYX_LIB_SCHEDULE_FACTORLAYOUTER_H
+#define ZYX_LIB_SCHEDULE_FACTORLAYOUTER_H
 
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/FactorLayout.h"
@@ -33,9 +33,9 @@ mlir::OwningOpRef<kernel::FuncOp> cloneUnshared(kernel::FuncOp func);
 
 /// Copies what one kernel reads: factors for tensor cores (LayOutFactors.cpp), and what reductions read across the
 /// order of threads (TransposeReads.cpp).
-class Layouter {
+class FactorLayouter {
 public:
-  Layouter(kernel::FuncOp func, const target::TargetInfo &target, Copies *copies = nullptr)
+  FactorLayouter(kernel::FuncOp func, const target::TargetInfo &target, Copies *copies = nullptr)
       : func(func), target(target), copies(copies), builder(func.getContext()) {}
   bool run(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// Copies what a kernel with reductions reads across the order in which its threads are neighbours. `hasWindows`: its
@@ -85,4 +85,4 @@ private:
 
 } // namespace zyx::schedule
 
-#endif // ZYX_LIB_SCHEDULE_LAYOUTER_H
+#endif // ZYX_LIB_SCHEDULE_FACTORLAYOUTER_H
