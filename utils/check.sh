@@ -140,6 +140,7 @@ fi
 check "rooms" "$zyx_root/utils/check-rooms.py"
 check "facts of machines" "$zyx_root/utils/check-targets.py"
 check "lengths of files" "$zyx_root/utils/check-lengths.py"
+check "lines of the runtime for CUDA alone" "$zyx_root/utils/count-target.py" cuda
 check "lines for AMD's GPUs alone" "$zyx_root/utils/count-target.py" hip
 check "lines for OpenCL alone" "$zyx_root/utils/count-target.py" opencl
 check "lines for Vulkan alone" "$zyx_root/utils/count-target.py" vulkan

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the lines of lib/ and include/ that are there for one family of machines alone, and fails over a limit.
 
-  utils/count-target.py hip|opencl|vulkan|webgpu [--most=N] [--root FOLDER]
+  utils/count-target.py cuda|hip|opencl|vulkan|webgpu [--most=N] [--root FOLDER]
 
 Whole files count with all their lines, licence and comments included; of files that serve others, too, the lines of the
 functions, macros and tables that are named here. Tests and documentation do not count.
@@ -12,8 +12,40 @@ import re
 import sys
 
 # Files of their own, and for others the beginnings of what is counted: a line that matches begins a part, which ends
-# with the first line that is not indented and closes it, or is empty.
+# with the first line that closes it and is indented as much; a macro ends with the first empty line.
 TARGETS = {
+    # Of the driver alone. What AMD's driver uses too, the table of functions, cards and the backend, is not CUDA's.
+    "cuda": {
+        "most": 500,
+        "files": ["lib/Runtime/Devices/Cuda/CudaGraph.*"],
+        "parts": {
+            "lib/Runtime/Devices/Cuda/Card.cpp": [
+                r"static std::string describeCapability\(", r"static Result<CardFacts> readFacts\(",
+                r"std::string cuda::targetOf\(", r"static void describe\(", r"static Status check(Age|Architecture|Code)\(",
+            ],
+            "lib/Runtime/Devices/Cuda/CudaBackend.cpp": [
+                r"Status CudaBackend::encode\(", r"  Status hold\(", r"  std::unique_ptr<CommandGraph> createGraph\(",
+                r"  Status copyFromPeer\(", r"  bool isPeer\(", r"  if \(!kernel\.tensorMaps\.empty",
+            ],
+            "lib/Runtime/Devices/Cuda/Driver.h": [
+                r"#define ZYX_CUDA_(NEWER_)?FUNCTIONS\(", r"struct alignas\(64\) TensorMap",
+                r"struct (KernelNode|CopyEnd|CopyNode|FillNode) ",
+            ],
+        },
+        "lines": {
+            "lib/Runtime/Devices/Cuda/Card.cpp":
+                r"constexpr .*(oldestCapability|largestCopyInGraph)|cuda::(lanesOf|nvidia)\b",
+            "lib/Runtime/Devices/Cuda/Card.h": r"targetOf|lanesOf|capability;|largestCopyInGraph",
+            "lib/Runtime/Devices/Cuda/CudaBackend.cpp":
+                r"copyEngineVersion =|hasPeers|driver\.functionSet|functionSharedBytes|driver\.fillRows32|jitErrorLog",
+            "lib/Runtime/Devices/Cuda/CudaDevice.cpp": r"Cuda|nvidia",
+            "lib/Runtime/Devices/Cuda/Cuda.h": r"(create|list)Cuda",
+            "lib/Runtime/Devices/Cuda/Driver.cpp": r"CUDA_|\"CUDA|NEWER",
+            "lib/Runtime/Devices/Cuda/Driver.h":
+                r"attribute\w+ =|jit\w+ =|functionSharedBytes =|tensorMap\w+ =|memoryOfDevice =|"
+                r"using (Graph|GraphExec|Node) =|ZYX_CUDA_\w+\(ZYX",
+        },
+    },
     "hip": {
         "most": 700,
         "files": [
@@ -81,13 +113,21 @@ TARGETS = {
 }
 
 
+def part_end(lines, begin):
+    """Where the definition or macro ends that begins there."""
+    indent = lines[begin][:len(lines[begin]) - len(lines[begin].lstrip())]
+    ends = ("",) if lines[begin].startswith("#define") else (indent + "}", indent + "};")
+    return next(i for i in range(begin, len(lines)) if lines[i] in ends)
+
+
 def part_lengths(text, beginnings):
-    """Lines of the definitions that begin so, each up to its closing brace."""
+    """Lines of the definitions that begin so. Each pattern has one."""
     lines, total = text.split("\n"), 0
-    for index, line in enumerate(lines):
-        if any(re.match(beginning, line) for beginning in beginnings):
-            end = next(i for i in range(index, len(lines)) if lines[i] == "}")
-            total += end - index + 1
+    for beginning in beginnings:
+        found = [i for i, line in enumerate(lines) if re.match(beginning, line)]
+        if not found:
+            raise SystemExit(f"count-target: nothing begins with {beginning}")
+        total += sum(part_end(lines, i) - i + 1 for i in found)
     return total
 
 

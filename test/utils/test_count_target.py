@@ -14,16 +14,17 @@ def run(*arguments):
 
 class CountTarget(unittest.TestCase):
     def test_each_is_within_its_limit(self):
-        for target, most in (("hip", 700), ("opencl", 800)):
+        for target, most in (("cuda", 500), ("hip", 700), ("opencl", 800), ("vulkan", 2310), ("webgpu", 1540)):
             code, output = run(target)
             self.assertEqual(code, 0, output)
             self.assertIn(f"lines for {target}, at most {most}", output)
 
     def test_each_row_counts(self):
-        _, output = run("hip")
-        rows = [line.split() for line in output.splitlines()]
-        self.assertEqual(sum(int(row[0]) for row in rows[:-1]), int(rows[-1][0]), output)
-        self.assertTrue(all(int(row[0]) > 0 for row in rows), output)
+        for target in ("cuda", "hip", "opencl", "vulkan", "webgpu"):
+            _, output = run(target)
+            rows = [line.split() for line in output.splitlines()]
+            self.assertEqual(sum(int(row[0]) for row in rows[:-1]), int(rows[-1][0]), output)
+            self.assertTrue(all(int(row[0]) > 0 for row in rows), output)
 
     def test_more_than_the_limit_is_refused(self):
         code, output = run("hip", "--most=100")
