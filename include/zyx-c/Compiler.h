@@ -87,8 +87,8 @@ typedef struct zyx_compiler_compile_args {
   /* Whether the text of `stop_after`, which is then "graph", "groups" or "plan", is a drawing in the
    * language of Graphviz. */
   int dump_dot;
-  /* For tests: unless 0, every kernel gets a random legal schedule of this seed. */
-  uint64_t schedule_seed;
+  /* Is ignored: members are never removed. */
+  uint64_t reserved;
   /* Whether to keep what took how long, for zyx_compiler_result_span. */
   int trace;
   /* Unless NULL, is called by the thread of the call: a stage begins, or `done` of `total` kernels

@@ -216,7 +216,6 @@ Status compile(const zyx_compiler_compile_args &args, zyx_compiler_result &resul
                                      "'; there are weighed, all and none");
     options.fusion = *fusion;
   }
-  options.scheduleSeed = args.schedule_seed;
   options.measured = args.measured ? args.measured : "";
   options.listChoices = static_cast<unsigned>(std::min<uint64_t>(args.list_choices, schedule::mostChoices));
   options.onlyKernel = args.only_kernel ? args.only_kernel : "";

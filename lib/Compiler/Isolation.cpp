@@ -316,7 +316,6 @@ zyx_compiler_result *answer(ByteReader &from, Kind kind, ChildKernels &kernels) 
   args.verify_roundtrip = from.u8("verify_roundtrip");
   args.no_optimise = from.u8("no_optimise");
   args.dump_dot = from.u8("dump_dot");
-  args.schedule_seed = from.u64("schedule_seed");
   args.trace = from.u8("trace");
   std::string isa = from.string("isa");
   args.isa = isa.c_str();
@@ -405,7 +404,6 @@ Status isolation::compile(const zyx_compiler_compile_args &args, const std::stri
   arguments.u8(args.verify_roundtrip != 0);
   arguments.u8(args.no_optimise != 0);
   arguments.u8(args.dump_dot != 0);
-  arguments.u64(args.schedule_seed);
   arguments.u8(args.trace != 0);
   arguments.string(args.isa ? args.isa : "native");
   arguments.string(args.measured ? args.measured : "");

@@ -7,7 +7,6 @@
 #include "zyx/Pipelines/Pipelines.h"
 
 #include "OnlyKernel.h"
-#include "Phases.h"
 
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Matrix/Passes.h"
@@ -155,9 +154,6 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> fusion{
       *this, "fusion", llvm::cl::desc("Which ops share kernels: weighed (where that is estimated to pay), all or none"),
       llvm::cl::init("weighed")};
-  Option<uint64_t> scheduleSeed{*this, "schedule-seed",
-                                llvm::cl::desc("Unless 0, draw the kernels' schedules from this seed"),
-                                llvm::cl::init(0)};
 };
 
 struct FusePipelineOptions : PassPipelineOptions<FusePipelineOptions> {
@@ -286,7 +282,7 @@ void zyx::pipelines::addPhase(Phase phase, OpPassManager &passes, const Options 
   // Groups become kernels of a machine: from here on passes ask the module for its facts.
   if (phase == Phase::Groups)
     passes.addPass(kernel::createAttachTargetPass({options.target.name, {}}));
-  if (options.scheduleSeed == 0 || !addRandomPhase(phase, passes, options))
+  if (!options.replacePhase || !options.replacePhase(phase, passes, options))
     entryOf(phase).add(passes, options);
 }
 
@@ -310,11 +306,7 @@ void zyx::pipelines::registerCompilePipeline() {
         passes.addNestedPass<func::FuncOp>(graph::ir::createCheckDevicesPass({target->device}));
         for (Phase phase : allPhases)
           if (phase <= *last)
-            addPhase(phase, passes,
-                     {.target = *target,
-                      .optimise = options.optimise,
-                      .fusion = *fusion,
-                      .scheduleSeed = options.scheduleSeed});
+            addPhase(phase, passes, {.target = *target, .optimise = options.optimise, .fusion = *fusion});
         return success();
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });

@@ -219,7 +219,6 @@ Result<Compiled> Compiler::compile(const graph::Graph &graph, const CompileOptio
     };
   }
   args.c_source = options.cSource;
-  args.schedule_seed = options.scheduleSeed;
   const zyx_compiler_isolation isolated = toC(isolation);
   args.isolation = isolation ? &isolated : nullptr;
   args.isa = options.isa.c_str();

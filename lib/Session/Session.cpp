@@ -35,7 +35,7 @@ uint64_t nanosecondsSince(Clock::time_point begin) { return std::chrono::nanosec
 std::string programKey(const graph::Graph &graph, const CompileOptions &options) {
   return graph.canonicalHash().toHex() + " " + options.target + " " + options.isa +
          (options.noOptimise ? " unoptimised " : " ") + (options.fusion == "weighed" ? "" : options.fusion + " ") +
-         std::to_string(options.scheduleSeed) + " " + graph.name +
+         graph.name +
          (options.measured.empty() ? "" : " measured " + hashBytes(std::string_view(options.measured)).toHex()) +
          // What names no device is the same program on each of a kind.
          (graph::namesDevices(graph) ? " on " + options.device : "");
@@ -231,7 +231,7 @@ Result<Compiled> Session::compile(graph::Graph graph, CompileOptions options,
   const CompileCallbacks &watching = told ? *told : callbacks;
   graph.bindParameters();
   std::string remarks;
-  if (on && !options.noOptimise && options.scheduleSeed == 0) {
+  if (on && !options.noOptimise) {
     std::lock_guard lock(tuning);
     TuningTable &table = tableOf(*on, options);
     remarks = table.remark();

@@ -1,8 +1,8 @@
-// RUN: zyx-opt %s -zyx-schedule-draw=seed=1 > %t.1
-// RUN: zyx-opt %s -zyx-schedule-draw=seed=1 | diff %t.1 -
+// RUN: zyx-opt %s -zyx-test-draw-schedule=seed=1 > %t.1
+// RUN: zyx-opt %s -zyx-test-draw-schedule=seed=1 | diff %t.1 -
 // RUN: FileCheck %s < %t.1
-// RUN: zyx-opt %s -zyx-schedule-draw=seed=1 -zyx-kernel-apply-schedule -zyx-kernel-verify-form=form=tiled
-// RUN: zyx-opt %s -zyx-schedule-draw=seed=2 -zyx-kernel-apply-schedule -zyx-kernel-verify-form=form=tiled
+// RUN: zyx-opt %s -zyx-test-draw-schedule=seed=1 -zyx-kernel-apply-schedule -zyx-kernel-verify-form=form=tiled
+// RUN: zyx-opt %s -zyx-test-draw-schedule=seed=2 -zyx-kernel-apply-schedule -zyx-kernel-verify-form=form=tiled
 
 !v = !kernel.view<100x100xf32, global>
 

@@ -48,19 +48,39 @@ Result<graph::Graph> onDevice(const graph::Graph &from, std::string_view device)
   return made;
 }
 
+/// How graphs become artifacts.
+struct Compilation {
+  Optimise optimise;
+  CompileDrawn compileDrawn;
+  uint64_t seed = 1;
+
+  Result<artifact::Artifact> run(session::Session &session, const graph::Graph &graph,
+                                 session::CompileOptions options) const {
+    if (optimise == Optimise::Schedules) {
+      if (!compileDrawn)
+        return Status::unsupported("this program does not contain the compiler, which it needs to draw schedules");
+      return compileDrawn(graph, options.target, options.isa, seed);
+    }
+    options.noOptimise = optimise == Optimise::None;
+    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
+    return artifact::Artifact::deserialize(compiled.output);
+  }
+};
+
 class SessionDevice final : public Device {
 public:
-  SessionDevice(std::string name, Optimise optimise, const std::string &isa, bool hasWeights, std::string target)
-      : session({.isa = isa}), name(std::move(name)), isa(isa), target(std::move(target)), optimise(optimise),
+  SessionDevice(std::string name, const Compilation &compilation, const std::string &isa, bool hasWeights,
+                std::string target)
+      : session({.isa = isa}), name(std::move(name)), isa(isa), target(std::move(target)), compilation(compilation),
         hasWeights(hasWeights) {}
-  void setSeed(uint64_t value) override { seed = value; }
+  void setSeed(uint64_t value) override { compilation.seed = value; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(graph::Graph own, onDevice(graph, name));
     Program program{std::move(own), {inputs.begin(), inputs.end()}};
     if (hasWeights)
       program = withWeights(program);
     ZYX_ASSIGN_OR_RETURN(std::unique_ptr<session::Executable> executable, prepare(program.graph));
-    if (hasWeights && optimise != Optimise::None && name != "reference") {
+    if (hasWeights && compilation.optimise != Optimise::None && name != "reference") {
       // With other weights first, so that what is kept of them would be seen.
       std::vector<HostTensor> others = program.tensors;
       for (size_t i = others.size() - program.graph.numWeights; i < others.size(); ++i)
@@ -73,9 +93,9 @@ public:
     return executable->readOutputs();
   }
   Roundings roundings() const override {
-    const bool hasTensorTiles = compiledFor.starts_with("sm_90a") && optimise != Optimise::None;
+    const bool hasTensorTiles = compiledFor.starts_with("sm_90a") && compilation.optimise != Optimise::None;
     // Some of the random choices compute weights again on every machine.
-    return {.ofWeights = hasTensorTiles, .ofResults = hasTensorTiles || optimise == Optimise::Schedules};
+    return {.ofWeights = hasTensorTiles, .ofResults = hasTensorTiles || compilation.optimise == Optimise::Schedules};
   }
 
 private:
@@ -89,26 +109,22 @@ private:
     }
     compiledFor = options.target;
     options.isa = isa;
-    options.noOptimise = optimise == Optimise::None;
-    options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
-    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(graph, options));
-    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
+    ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, compilation.run(session, graph, std::move(options)));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     return session.load(std::move(artifact), name);
   }
 
   session::Session session;
   std::string name, isa, target, compiledFor;
-  Optimise optimise;
+  Compilation compilation;
   bool hasWeights;
-  uint64_t seed = 1;
 };
 
 class CompilerDevice final : public Device {
 public:
-  CompilerDevice(std::string target, Optimise optimise, bool hasWeights)
-      : target(std::move(target)), optimise(optimise), hasWeights(hasWeights) {}
-  void setSeed(uint64_t value) override { seed = value; }
+  CompilerDevice(std::string target, const Compilation &compilation, bool hasWeights)
+      : target(std::move(target)), compilation(compilation), hasWeights(hasWeights) {}
+  void setSeed(uint64_t value) override { compilation.seed = value; }
   bool isCompiler() const override { return true; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
     ZYX_ASSIGN_OR_RETURN(const target::TargetInfo record, target::lookUpTarget(target));
@@ -118,10 +134,8 @@ public:
       program = withWeights(program);
     session::CompileOptions options;
     options.target = target;
-    options.noOptimise = optimise == Optimise::None;
-    options.scheduleSeed = optimise == Optimise::Schedules ? seed : 0;
-    ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
-    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
+    ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
+                         compilation.run(session, program.graph, std::move(options)));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
     return std::vector<HostTensor>();
   }
@@ -129,9 +143,8 @@ public:
 private:
   session::Session session;
   std::string target;
-  Optimise optimise;
+  Compilation compilation;
   bool hasWeights;
-  uint64_t seed = 1;
 };
 
 class EmulatedDevice final : public Device {
@@ -215,12 +228,13 @@ std::optional<Optimise> parseOptimise(std::string_view name) {
 std::string_view toString(Optimise optimise) { return optimiseNames[static_cast<size_t>(optimise)]; }
 
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, const std::string &isa, bool hasWeights,
-                                   const std::string &target) {
-  return std::make_unique<SessionDevice>(name, optimise, isa, hasWeights, target);
+                                   const std::string &target, CompileDrawn compileDrawn) {
+  return std::make_unique<SessionDevice>(name, Compilation{optimise, compileDrawn}, isa, hasWeights, target);
 }
 
-std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights) {
-  return std::make_unique<CompilerDevice>(target, optimise, hasWeights);
+std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights,
+                                     CompileDrawn compileDrawn) {
+  return std::make_unique<CompilerDevice>(target, Compilation{optimise, compileDrawn}, hasWeights);
 }
 
 Status findDevice(const std::string &name) {

@@ -7,6 +7,8 @@
 
 #include "Bounds.h"
 
+#include "zyx/Artifact/Artifact.h"
+
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,12 +44,20 @@ enum class Optimise : uint8_t { Default, None, Schedules };
 std::optional<Optimise> parseOptimise(std::string_view name);
 std::string_view toString(Optimise optimise);
 
+/// Compiles with schedules that a seed draws: test::compileDrawn of test/lib/Pipelines/DrawnSchedules.h, for programs
+/// that contain the compiler. The compiler's library draws none.
+using CompileDrawn = Result<artifact::Artifact> (*)(const graph::Graph &graph, const std::string &target,
+                                                    const std::string &isa, uint64_t seed);
+
 /// `isa` is the instruction set of code for "cpu", as in session::CompileOptions; `target` the record that code is
 /// compiled for, the device's own where it is empty. Every second input is a weight, unless there shall be none.
+/// Without `compileDrawn` Optimise::Schedules is refused.
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, const std::string &isa = "native",
-                                   bool hasWeights = true, const std::string &target = "");
+                                   bool hasWeights = true, const std::string &target = "",
+                                   CompileDrawn compileDrawn = nullptr);
 /// Compiles for the record `target` and runs nothing, so that no device needs to be there.
-std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true);
+std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true,
+                                     CompileDrawn compileDrawn = nullptr);
 /// Whether a device is there, asked by a process of its own: a driver of a GPU does not survive a fork, and cases run
 /// in children.
 Status findDevice(const std::string &name);

@@ -8,6 +8,7 @@
 #include "Runner.h"
 
 #include "Common/Tool.h"
+#include "lib/Pipelines/DrawnSchedules.h"
 #include "smith/Cases.h"
 #ifdef ZYX_BUILD_COMPILER
 #include "smith/WriteProgram.h"
@@ -307,18 +308,22 @@ static int runConformance(int argc, char **argv) {
       return settings.ifPresent ? 0 : 2;
     }
   const auto begin = std::chrono::steady_clock::now();
+  CompileDrawn compileDrawn = nullptr;
+#ifdef ZYX_BUILD_COMPILER
+  compileDrawn = test::compileDrawn;
+#endif
   const auto make = [&] {
 #ifdef ZYX_BUILD_COMPILER
     if (settings.device == "folded" || settings.device == "grouped")
       return openFolded(settings.device == "grouped");
 #endif
     if (settings.compileOnly)
-      return openCompiler(settings.target, settings.optimise, settings.hasWeights);
+      return openCompiler(settings.target, settings.optimise, settings.hasWeights, compileDrawn);
     if (!settings.emulator.empty())
       return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
-    return settings.device == "corrupted"
-               ? openCorrupted()
-               : openDevice(settings.device, settings.optimise, settings.isa, settings.hasWeights, settings.target);
+    return settings.device == "corrupted" ? openCorrupted()
+                                          : openDevice(settings.device, settings.optimise, settings.isa,
+                                                       settings.hasWeights, settings.target, compileDrawn);
   };
   if (settings.exhaustive)
     return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;

@@ -20,6 +20,8 @@
 
 #ifdef ZYX_BUILD_TESTS
 namespace zyx::test {
+void registerDrawSchedulePass();
+void registerTestCompilePipeline();
 void registerTestTransportPass();
 } // namespace zyx::test
 #endif
@@ -59,6 +61,8 @@ int main(int argc, char **argv) {
   zyx::registerAllDialects(registry);
   zyx::registerAllPasses();
 #ifdef ZYX_BUILD_TESTS
+  zyx::test::registerDrawSchedulePass();
+  zyx::test::registerTestCompilePipeline();
   zyx::test::registerTestTransportPass();
 #endif
   const std::string header = mlir::registerCLIOptions("zyx: run passes on a file", registry);

@@ -5,6 +5,7 @@
 #include "../zyx-run/TensorFiles.h"
 #include "Common/Files.h"
 #include "Common/Tool.h"
+#include "lib/Pipelines/DrawnSchedules.h"
 #include "smith/WriteProgram.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/RandomTensor.h"
@@ -139,7 +140,8 @@ Status reduceByDevice(Program program, const Settings &settings) {
   const auto make = [&] {
     std::unique_ptr<conformance::Device> device =
         settings.device == "corrupted" ? conformance::openCorrupted()
-                                       : conformance::openDevice(settings.device, settings.way, settings.isa);
+                                       : conformance::openDevice(settings.device, settings.way, settings.isa,
+                                                                 /*hasWeights=*/true, "", test::compileDrawn);
     device->setSeed(settings.seed);
     return device;
   };

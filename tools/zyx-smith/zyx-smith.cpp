@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Common/Tool.h"
 #include "conformance/Runner.h"
+#include "lib/Pipelines/DrawnSchedules.h"
 #include "smith/Cases.h"
 #include "smith/Drawer.h"
 #include "smith/Models.h"
@@ -173,9 +174,10 @@ struct Column {
   }
   std::function<std::unique_ptr<Device>()> make(uint64_t seed) const {
     return [this, seed] {
-      std::unique_ptr<Device> opened = !target.empty()         ? openCompiler(target, way)
-                                       : device == "corrupted" ? openCorrupted()
-                                                               : openDevice(device, way, isa);
+      std::unique_ptr<Device> opened =
+          !target.empty()         ? openCompiler(target, way, /*hasWeights=*/true, test::compileDrawn)
+          : device == "corrupted" ? openCorrupted()
+                                  : openDevice(device, way, isa, /*hasWeights=*/true, "", test::compileDrawn);
       opened->setSeed(seed);
       return opened;
     };

@@ -32,8 +32,7 @@ std::string_view toString(Phase phase);
 /// The inverse of toString.
 std::optional<Phase> parsePhase(std::string_view name);
 
-/// Registers `-zyx-compile`, with the options `target`, `stop-after`, `optimise`,
-/// `fusion` and `schedule-seed`.
+/// Registers `-zyx-compile`, with the options `target`, `stop-after`, `optimise` and `fusion`.
 void registerCompilePipeline();
 
 /// What the passes that form groups do. Facts of the machine they ask of the module (`#kernel.target`).
@@ -84,8 +83,6 @@ struct Options {
   std::function<bool()> isCancelled = nullptr;
   /// Of C: whether the code of the artifact is the text of its kernels, which nothing loads.
   bool wantsSource = false;
-  /// Unless 0, every kernel gets a random legal schedule of this seed instead of a chosen one.
-  uint64_t scheduleSeed = 0;
   /// Schedules that were measured to be the best, as -zyx-schedule-choose takes them.
   std::string measured = {};
   /// How many schedules of each kernel are listed.
@@ -96,6 +93,9 @@ struct Options {
   KernelStore kernels = {};
   /// Where the remarks of this compilation are collected, if anywhere: those of a kernel are kept with it.
   std::string *remarks = nullptr;
+  /// An extension point for tests, which the compiler itself never sets: appends passes in place of a phase's own, or
+  /// returns false for those.
+  std::function<bool(Phase phase, mlir::OpPassManager &passes, const Options &options)> replacePhase = nullptr;
 };
 
 /// How a kernel may be scheduled.
@@ -113,6 +113,13 @@ struct KernelChoices {
 
 /// Appends the passes of one phase.
 void addPhase(Phase phase, mlir::OpPassManager &passes, const Options &options);
+
+/// Ops into groups. `matrixBits` are those of the operands that matrix instructions multiply: contractions of no more
+/// bits are kept for them; 0 where there are none.
+void addGroupPasses(mlir::OpPassManager &passes, const Options &options, int64_t matrixBits);
+
+/// Groups into kernels of whole tiles, behind what has cut the groups.
+void addKernelPasses(mlir::OpPassManager &passes, const Options &options);
 
 struct Stage {
   std::string name;

@@ -82,19 +82,4 @@ def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
-def DrawSchedulePass : Pass<"zyx-schedule-draw"> {
-  let summary = "Give every kernel of whole tiles a random legal schedule";
-  let description = [{
-    For tests: a schedule changes where and in which order a kernel computes, and never what, so every
-    schedule that is not refused must give the same answers. Draws up to six steps from the axes' names
-    and small tiles, tries each on a copy of the kernel, and leaves out those that
-    `-zyx-kernel-apply-schedule` refuses. The same seed draws the same schedules. A kernel that has a
-    schedule keeps it. Where programs may be workgroups, some dots are multiplied out of shared memory.
-  }];
-  let options = [
-    Option<"seed", "seed", "uint64_t", "1", "What the numbers are drawn from">,
-    Option<"threads", "threads", "int64_t", "1", "Threads that a program has at most">];
-  let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
-}
-
 #endif // ZYX_SCHEDULE_PASSES_TD

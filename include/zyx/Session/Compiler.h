@@ -38,8 +38,6 @@ struct CompileOptions {
   std::string fusion = "weighed";
   /// Whether the text of `stopAfter` (graph, groups or plan) is a drawing for Graphviz.
   bool dumpDot = false;
-  /// For tests: unless 0, every kernel gets a random legal schedule of this seed.
-  uint64_t scheduleSeed = 0;
   /// Schedules that were measured: for each kernel a line of its key, a space, and the text of the choice.
   std::string measured = {};
   /// Unless 0, nothing is compiled, but at most so many choices of each kernel are listed.

@@ -2,19 +2,20 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+// A schedule changes where and in which order a kernel computes, and never what, so every schedule that is not refused
+// must give the same answers. Draws up to six steps from the axes' names and small tiles, tries each on a copy of the
+// kernel, and leaves out those that -zyx-kernel-apply-schedule refuses. The same seed draws the same schedules. Where
+// programs may be workgroups, some dots are multiplied out of shared memory.
+//===----------------------------------------------------------------------===//
+#include "DrawSchedule.h"
 
 #include "zyx/Base/Random.h"
 #include "zyx/Codegen/Tile/ApplySchedule.h"
-#include "zyx/Schedule/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include "llvm/ADT/SetVector.h"
-
-namespace zyx::schedule {
-#define GEN_PASS_DEF_DRAWSCHEDULEPASS
-#include "zyx/Schedule/Passes.h.inc"
-} // namespace zyx::schedule
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -141,8 +142,19 @@ private:
   bool combines = false, hasExp = false, isHalf = false;
 };
 
-struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {
-  using DrawSchedulePassBase::DrawSchedulePassBase;
+struct DrawSchedulePass : PassWrapper<DrawSchedulePass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DrawSchedulePass)
+  DrawSchedulePass() = default;
+  DrawSchedulePass(const DrawSchedulePass &other) : PassWrapper(other) {}
+  DrawSchedulePass(uint64_t from, int64_t most) {
+    seed = from;
+    threads = most;
+  }
+  llvm::StringRef getArgument() const final { return "zyx-test-draw-schedule"; }
+  llvm::StringRef getDescription() const final { return "Give every kernel of whole tiles a random legal schedule"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<KernelDialect, scf::SCFDialect>();
+  }
 
   void runOnOperation() override {
     uint64_t number = 0;
@@ -153,6 +165,17 @@ struct DrawSchedule : zyx::schedule::impl::DrawSchedulePassBase<DrawSchedule> {
         func.setScheduleAttr(ScheduleDrawer(func, kernelSeed, threads).draw());
     });
   }
+
+  Option<uint64_t> seed{*this, "seed", llvm::cl::desc("What the numbers are drawn from"), llvm::cl::init(1)};
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads that a program has at most"), llvm::cl::init(1)};
 };
 
 } // namespace
+
+std::unique_ptr<Pass> zyx::test::createDrawSchedulePass(uint64_t seed, int64_t threads) {
+  return std::make_unique<DrawSchedulePass>(seed, threads);
+}
+
+namespace zyx::test {
+void registerDrawSchedulePass() { PassRegistration<DrawSchedulePass>(); }
+} // namespace zyx::test
