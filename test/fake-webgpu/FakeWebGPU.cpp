@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <pthread.h>
 
 namespace zyx::webgpu {
 
@@ -66,6 +67,8 @@ namespace {
 FakeWebGPU fake;
 int instance, adapters[3], queue;
 DeviceHandle theDevice = nullptr;
+/// What is answered when the device that was asked is lost, and maybe gone.
+std::vector<CallbackInfo> late;
 
 Text textOf(const std::string &text) { return {text.data(), text.size()}; }
 
@@ -87,6 +90,23 @@ void raise(uint32_t type, const std::string &text) {
     }
   const ErrorCallbackInfo &uncaptured = theDevice->info.uncaptured;
   uncaptured.callback(&theDevice, type, textOf(text), uncaptured.first, uncaptured.second);
+}
+
+void answer(const CallbackInfo &callback, uint32_t status) {
+  reinterpret_cast<void (*)(uint32_t, Text, void *, void *)>(callback.callback)(status, textOf("not mapped"),
+                                                                                callback.first, nullptr);
+}
+
+/// Whether what is there is a frame of this thread's stack.
+bool isOnStack(const void *at) {
+  pthread_attr_t attributes;
+  void *stack = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return false;
+  pthread_attr_getstack(&attributes, &stack, &bytes);
+  pthread_attr_destroy(&attributes);
+  return at >= stack && at < static_cast<char *>(stack) + bytes;
 }
 
 /// Whether this call is the one that fails.
@@ -145,6 +165,10 @@ FakeWebGPU *zyxFakeWebGPU() { return &fake; }
 uint32_t wgpuGetVersion() { return fake.version << 24; }
 Instance wgpuCreateInstance(const void *) { return fake.hasInstance ? reinterpret_cast<Instance>(&instance) : nullptr; }
 size_t wgpuInstanceEnumerateAdapters(Instance, const EnumerateOptions *, Adapter *into) {
+  for (const CallbackInfo &each : std::exchange(late, {})) {
+    ++fake.lateAnswers;
+    answer(each, 4);
+  }
   for (size_t i = 0; into && i < fake.adapters; ++i, ++fake.heldAdapters)
     into[i] = reinterpret_cast<Adapter>(&adapters[i]);
   return fake.adapters;
@@ -205,8 +229,12 @@ Bool wgpuDevicePoll(DeviceHandle device, Bool, const uint64_t *) {
   (void)fails(__func__);
   for (const auto &[buffer, callback] : std::exchange(device->mapping, {})) {
     buffer->isMapped = !device->isLost;
-    const auto call = reinterpret_cast<void (*)(uint32_t, Text, void *, void *)>(callback.callback);
-    call(buffer->isMapped ? 1 : 4, textOf("not mapped"), callback.first, nullptr);
+    if (buffer->isMapped || !fake.answersLate)
+      answer(callback, buffer->isMapped ? 1 : 4);
+    else if (isOnStack(callback.first))
+      ++fake.panics;
+    else
+      late.push_back(callback);
   }
   return 1;
 }

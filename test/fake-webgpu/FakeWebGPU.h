@@ -23,6 +23,10 @@ struct FakeWebGPU {
   const char *failIn = nullptr;
   uint32_t failWith = 2;
   int after = 1;
+  /// When a device is lost, buffers that are being mapped are answered for when adapters are looked for next, and not
+  /// before: `lateAnswers` counts that. One that is to be written to the stack of the caller counts as a panic.
+  bool answersLate = false;
+  int lateAnswers = 0;
   int heldAdapters = 0, devices = 0, buffers = 0, shaders = 0, layouts = 0, pipelines = 0, bindGroups = 0, encoders = 0,
       commandBuffers = 0;
   int dispatches = 0, submissions = 0;

@@ -224,4 +224,22 @@ TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
       }
 }
 
+// The answer to a download that ended because the device was lost comes when its call and the device are gone.
+TEST_F(WebGPUDeviceTest, ALateAnswerOfALostDeviceComesToNothing) {
+  fake->failIn = "wgpuDevicePoll";
+  fake->failWith = 0;
+  fake->answersLate = true;
+  int answers = 0;
+  for (int after = 1; after <= 4; ++after) {
+    fake->after = after;
+    const Status status = tryAll();
+    EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << after;
+    EXPECT_EQ(fake->lateAnswers, answers) << after;
+    (void)listed();
+    answers = fake->lateAnswers;
+    expectNothingLeft();
+  }
+  EXPECT_GT(answers, 0);
+}
+
 } // namespace

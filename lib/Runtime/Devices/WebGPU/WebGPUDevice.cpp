@@ -8,6 +8,7 @@
 #include "WebGPUDevice.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -243,19 +244,24 @@ Failure OpenDevice::download(void *to, zyx_backend_memory from, uint64_t bytes) 
   driver.copy(encoder(), memory.buffer, from.offset, reader, 0, bytes);
   if (Failure failure = flush())
     return failure;
+  // The answer may come after a device that is lost, on any thread, when this call is over: it owns what it writes.
   struct Mapped {
-    uint32_t status = 0;
     std::string text;
-  } mapped;
+    std::atomic<uint32_t> status = 0;
+  };
+  const auto mapped = std::make_shared<Mapped>();
   CallbackInfo callback;
-  callback.callback = reinterpret_cast<void (*)()>(
-      +[](uint32_t status, Text text, void *into, void *) { *static_cast<Mapped *>(into) = {status, text.str()}; });
-  callback.first = &mapped;
+  callback.callback = reinterpret_cast<void (*)()>(+[](uint32_t status, Text text, void *into, void *) {
+    const std::unique_ptr<std::shared_ptr<Mapped>> owned(static_cast<std::shared_ptr<Mapped> *>(into));
+    (*owned)->text = text.str();
+    (*owned)->status = status;
+  });
+  callback.first = new std::shared_ptr<Mapped>(mapped);
   (void)driver.bufferMap(reader, mapRead, 0, bytes, callback);
-  while (mapped.status == 0 && !isLost())
+  while (mapped->status == 0 && !isLost())
     (void)driver.poll(device, 1, nullptr);
-  if (mapped.status != statusSuccess)
-    lose(mapped.text);
+  if (mapped->status > statusSuccess)
+    lose("cannot map a buffer: " + mapped->text);
   if (Failure failure = checkLost())
     return failure;
   std::memcpy(to, driver.bufferMapped(reader, 0, bytes), bytes);
