@@ -104,8 +104,8 @@ def check_glossary(root):
                 yield f"docs/glossary.md: '{word}' is nowhere in the tree any more; delete its row"
 
 
-# Records that together have all facts by which passes are chosen: processors, text, cards without and with tensor cores, SPIR-V.
-PIPELINE_TARGETS = ("cpu", "c", "cuda", "sm_75", "sm_80", "sm_90a", "vulkan")
+# Records that together have all facts by which passes are chosen: processors, text, cards without and with tensor cores, SPIR-V, WGSL.
+PIPELINE_TARGETS = ("cpu", "c", "cuda", "sm_75", "sm_80", "sm_90a", "vulkan", "webgpu")
 
 
 def passes_of(opt, target, phase):

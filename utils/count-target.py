@@ -98,8 +98,9 @@ TARGETS = {
             "lib/Base/Config.cpp": r"vulkan|VULKAN",
         },
     },
+    # A fifth of it are functions in WGSL: of integers of 64 bits, of numbers that are told by bits, of bytes in words.
     "webgpu": {
-        "most": 1540,
+        "most": 1764,
         "files": ["lib/Target/WGSL/*", "include/zyx/Target/WGSL/*", "lib/Runtime/Devices/WebGPU/*"],
         "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo webGPU\("]},
         "lines": {

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A wgpu-native over the host's memory, for what real ones do rarely: to lack something, to refuse, to be lost.
-// Commands are done when they are submitted. Of kernels it knows two: `k_increment` of 32-bit integers, and the
-// plug-in's `k_fill`. Texts with the word "wrong" do not compile. Kernels are executed by a real library, in the
-// conformance suite.
+// Commands are done when they are submitted. Of kernels it knows three: `k_increment` of 32-bit integers, and the
+// plug-in's `k_fill` and `k_copy`. Texts with the word "wrong" do not compile. Kernels are executed by a real library,
+// in the conformance suite.
 //===----------------------------------------------------------------------===//
 #include "FakeWebGPU.h"
 
@@ -137,18 +137,27 @@ void dispatchOf(const PassTag &pass) {
     const BindGroupEntry &entry = pass.groups[0]->entries[binding];
     return entry.offset + 4 * words <= entry.buffer->bytes.size();
   };
-  const bool isFill = pass.pipeline->entry == "k_fill";
+  const bool isFill = pass.pipeline->entry == "k_fill", isCopy = pass.pipeline->entry == "k_copy";
   const uint64_t words = values[0];
-  if (isFill ? !isInside(0, values[4] + words) : !isInside(0, words) || !isInside(1, words)) {
+  if (isFill || isCopy ? !isInside(0, values[4] + words) : !isInside(0, words) || !isInside(1, words)) {
     ++fake.panics;
     return;
   }
   ++fake.dispatches;
-  for (uint32_t i = 0; i < words; ++i)
-    if (isFill)
-      at(0)[values[4] + i] = values[2 + i % 2];
-    else
+  if (!isFill && !isCopy) {
+    for (uint32_t i = 0; i < words; ++i)
       at(1)[i] = at(0)[i] + 1;
+    return;
+  }
+  auto *bytes = reinterpret_cast<unsigned char *>(at(0) + values[4]);
+  const auto *pattern = reinterpret_cast<const unsigned char *>(values + 2);
+  for (uint32_t i = 0; i < 4 * words; ++i) {
+    const uint32_t bit = uint32_t(1) << 8 * (i % 4);
+    if ((i < 4 && !(values[5] & bit)) || (i >= 4 * words - 4 && !(values[6] & bit)))
+      continue;
+    const uint32_t place = 4 * values[4] + i;
+    bytes[i] = isFill ? pattern[place % 8] : reinterpret_cast<unsigned char *>(at(1))[place + values[7]];
+  }
 }
 
 template <typename T> void release(T *object, int &count) {
@@ -276,7 +285,7 @@ Pipeline wgpuDeviceCreateComputePipeline(DeviceHandle, const PipelineInfo *info)
   if (!info->module->isValid)
     ++fake.panics;
   const std::string entry = info->entryPoint.str();
-  const bool isKnown = entry == "k_fill" || entry == "k_increment";
+  const bool isKnown = entry == "k_fill" || entry == "k_copy" || entry == "k_increment";
   if (!isKnown)
     raise(2, "there is no entry point " + entry);
   Pipeline pipeline = made(new PipelineTag, __func__, fake.pipelines, isKnown);

@@ -98,11 +98,20 @@ private:
   std::string signedType(Element element, size_t lanes) { return typeOf(lang.signedValues, element, lanes); }
   std::string typeOf(const std::array<const char *, numElements> &names, Element element, size_t lanes);
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
+  /// Bits of an element that lies in a word with others; 0 where each is by itself.
+  unsigned packedBits(Element element) const;
+  /// Whether neighbours in a word are written by other threads.
+  bool hasOtherWriters(mlir::Value view) const;
+  /// The type of a buffer's or an array's elements, or of the words that they lie in.
+  const char *elementType(Element element, bool hasOthers) {
+    return packedBits(element) == 0 ? memoryType(element) : hasOthers ? lang.packed->sharedWord : lang.packed->word;
+  }
   std::string notKept(Element element);
   std::string integer(Element element, uint64_t value);
   std::string indexLiteral(int64_t value) { return integer(lang.index, static_cast<uint64_t>(value)); }
-  /// The element that a load or a store is about, and what a load gives where nothing is read.
-  std::string elementAt(mlir::Value view, mlir::ValueRange indices);
+  /// The element that a load or a store is about, of words its place in them; and what a load gives where nothing is
+  /// read.
+  llvm::SmallVector<Hole> placeOf(Element element, mlir::Value view, mlir::ValueRange indices);
   std::string zeroOf(Element element);
   /// A vector of these lanes, of which bools have been tested.
   std::string make(Element element, llvm::ArrayRef<std::string> lanes, bool isTested = true);
@@ -115,6 +124,8 @@ private:
   /// References to its strings stay valid while it grows.
   std::unordered_map<void *, std::string> names;
   llvm::DenseMap<mlir::Operation *, bool> dead;
+  /// Buffers that the kernel writes.
+  llvm::SmallDenseSet<mlir::Value, 8> written;
   unsigned counter = 0, depth = 0;
   /// How many lanes of vectors a text is about, all of them or one, and which.
   size_t width = 1, lane = 0;

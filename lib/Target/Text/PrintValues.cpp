@@ -96,7 +96,9 @@ string KernelPrinter::integer(Element element, uint64_t value) {
   // An index may have fewer digits here than its constant.
   if (element == Element::I32)
     value = static_cast<uint32_t>(value);
-  return expand(lang.literals[static_cast<size_t>(element)], {{'n', std::to_string(value)}});
+  return expand(lang.literals[static_cast<size_t>(element)], {{'n', std::to_string(value)},
+                                                              {'l', std::to_string(static_cast<uint32_t>(value))},
+                                                              {'h', std::to_string(value >> 32)}});
 }
 
 void KernelPrinter::define(Value value, Element element, const string &expression) {
@@ -145,6 +147,17 @@ bool KernelPrinter::isDead(Operation *op) {
 // Places in memory
 //===----------------------------------------------------------------------===//
 
+unsigned KernelPrinter::packedBits(Element element) const {
+  const StringRef width = element == Element::Bool ? "8" : widths[static_cast<size_t>(element)];
+  return !lang.packed ? 0 : width == "8" ? 8 : width == "16" ? 16 : 0;
+}
+
+bool KernelPrinter::hasOtherWriters(Value view) const {
+  if (auto whole = view.getDefiningOp<ViewOp>())
+    return written.contains(whole.getBuffer());
+  return cast<ViewType>(view.getType()).getSpace() != Space::Private;
+}
+
 Status KernelPrinter::print(ViewOp view) {
   ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(view, view.getType().getElementType()));
   if (!memoryType(element))
@@ -172,12 +185,14 @@ Status KernelPrinter::print(AllocOp alloc) {
   if (privateBytes > maxPrivateBytes && scratchBytes == 0)
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
                              " bytes; the stack has room for " + Twine(maxPrivateBytes));
+  const unsigned bits = packedBits(element);
+  const int64_t places = bits == 0 ? type.getDimSize(0) : llvm::divideCeil(type.getDimSize(0) * bits, 32);
   const string declaration = expand(isShared       ? lang.threads->sharedArray
                                     : scratchBytes ? lang.threads->scratchArray
                                                    : lang.privateArray,
-                                    {{'T', memoryType(element)},
+                                    {{'T', elementType(element, isShared)},
                                      {'v', array},
-                                     {'n', std::to_string(std::max<int64_t>(type.getDimSize(0), 1))},
+                                     {'n', std::to_string(std::max<int64_t>(places, 1))},
                                      {'e', std::to_string(begin)},
                                      {'s', std::to_string(scratchBytes)}});
   if (isShared)
@@ -207,8 +222,10 @@ Status KernelPrinter::print(BarrierOp barrier) {
   return {};
 }
 
-string KernelPrinter::elementAt(Value view, ValueRange indices) {
-  return expand(lang.element, {{'v', name(view)}, {'e', name(indices.front())}});
+SmallVector<Hole> KernelPrinter::placeOf(Element element, Value view, ValueRange indices) {
+  const bool isByte = packedBits(element) == 8;
+  return {{'v', name(view)},         {'e', name(indices.front())}, {'k', isByte ? "2" : "1"},
+          {'m', isByte ? "3" : "1"}, {'b', isByte ? "3" : "4"},    {'f', isByte ? "255" : "65535"}};
 }
 
 string KernelPrinter::zeroOf(Element element) {
@@ -238,7 +255,10 @@ Status KernelPrinter::print(LoadOp load) {
     define(load.getResult(), element, other);
     return {};
   }
-  string value = elementAt(load.getView(), load.getIndices());
+  const char *form = packedBits(element) == 0          ? lang.element
+                     : hasOtherWriters(load.getView()) ? lang.packed->sharedLoad
+                                                       : lang.packed->load;
+  string value = expand(form, placeOf(element, load.getView(), load.getIndices()));
   if (element == Element::Bool)
     value = expand(lang.loadBool, {{'e', value}});
   if (load.getMask()) {
@@ -265,7 +285,14 @@ Status KernelPrinter::print(StoreOp store) {
   string value = name(store.getValue());
   if (element == Element::Bool)
     value = expand(lang.storeBool, {{'e', value}});
-  string assignment = expand(lang.assignment, {{'v', elementAt(store.getView(), store.getIndices())}, {'e', value}});
+  SmallVector<Hole> place = placeOf(element, store.getView(), store.getIndices());
+  string assignment;
+  if (packedBits(element) == 0) {
+    assignment = expand(lang.assignment, {{'v', expand(lang.element, place)}, {'e', value}});
+  } else {
+    place.push_back({'x', value});
+    assignment = expand(hasOtherWriters(store.getView()) ? lang.packed->sharedStore : lang.packed->store, place);
+  }
   if (!store.getMask()) {
     line(assignment);
     return {};

@@ -80,8 +80,10 @@ Status KernelPrinter::print(scf::ForOp loop) {
   ZYX_ASSIGN_OR_RETURN(Element counter, elementOf(loop, loop.getInductionVar().getType()));
   string induction = bind(loop.getInductionVar(), fresh("k"));
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
+  if (!signedType)
+    return refuse(loop, Twine("counts in a type that has no loops in ") + lang.name);
   line(expand(lang.forBegin, {{'T', valueType(counter)},
-                              {'S', signedType ? signedType : ""},
+                              {'S', signedType},
                               {'v', induction},
                               {'a', name(loop.getLowerBound())},
                               {'b', name(loop.getUpperBound())},
@@ -223,7 +225,7 @@ Status KernelPrinter::print(FuncOp func) {
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");
   kernelName = func.getName().str();
   Block &body = func.getBody().front();
-  llvm::SmallDenseSet<Value, 8> written, readBack;
+  llvm::SmallDenseSet<Value, 8> readBack;
   func.walk([&](Operation *op) {
     for (Value argument : body.getArguments()) {
       if (auto store = dyn_cast<StoreOp>(op); store && isOf(store.getView(), argument))
@@ -246,6 +248,8 @@ Status KernelPrinter::print(FuncOp func) {
     if (!buffer && !argument.getType().isIntOrIndex())
       return refuse(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
+    if (!buffer && lang.packed && element != lang.index)
+      return refuse(func, Twine("takes a scalar that has no 32 bits, which ") + lang.name + " is not given");
     unsigned number = buffer ? buffers++ : scalars++;
     const bool isOutside = buffer && lang.threads && lang.threads->isDeclaredOutside;
     // Behind its own name: a kernel's may begin with underscores, of which WGSL takes no two in front.
@@ -259,11 +263,13 @@ Status KernelPrinter::print(FuncOp func) {
       (buffer ? parameters : scalarParameters)
           .push_back(expand(buffer ? lang.threads->bufferParameter : lang.threads->scalarParameter,
                             {{'n', std::to_string(number)}}));
-    const char *memory = buffer ? memoryType(element) : nullptr;
-    if (buffer && !memory)
+    if (buffer && !memoryType(element))
       return refuse(func, notKept(element));
     declarations.push_back(
-        {name, expand(form, {{'T', buffer ? memory : valueType(element)}, {'v', name}, {'n', std::to_string(number)}}),
+        {name,
+         expand(form, {{'T', buffer ? elementType(element, written.contains(argument)) : valueType(element)},
+                       {'v', name},
+                       {'n', std::to_string(number)}}),
          isOutside});
   }
   bool hasGrid = !body.getOps<GridOp>().empty();

@@ -1,37 +1,40 @@
 // RUN: split-file %s %t
-// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/half.mlir 2>&1 | FileCheck %s --check-prefix=HALF
-// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/bytes.mlir 2>&1 | FileCheck %s --check-prefix=BYTES
-// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/shared-bytes.mlir 2>&1 | FileCheck %s --check-prefix=SHARED-BYTES
-// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/long.mlir 2>&1 | FileCheck %s --check-prefix=LONG
+// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/double.mlir 2>&1 | FileCheck %s --check-prefix=DOUBLE
+// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/number.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/count.mlir 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/private.mlir 2>&1 | FileCheck %s --check-prefix=PRIVATE
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/wide.mlir 2>&1 | FileCheck %s --check-prefix=WIDE
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/buffers.mlir 2>&1 | FileCheck %s --check-prefix=BUFFERS
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/scalars.mlir 2>&1 | FileCheck %s --check-prefix=SCALARS
 
-//--- half.mlir
-// HALF: error: 'kernel.func' has the type f16, which is no scalar of WGSL at {{.*}}half.mlir":2:
-kernel.func @k(%x: !kernel.buffer<f16, global>) attributes {form = #kernel.form<lowered>} {
+//--- double.mlir
+// DOUBLE: error: 'kernel.func' has the type f64, which is no scalar of WGSL at {{.*}}double.mlir":2:
+kernel.func @k(%x: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
-//--- bytes.mlir
-// BYTES: error: 'kernel.func' has elements of bool, which WGSL keeps in no memory at {{.*}}bytes.mlir":2:
-kernel.func @k(%x: !kernel.buffer<i1, global>) attributes {form = #kernel.form<lowered>} {
+//--- number.mlir
+// NUMBER: error: 'kernel.func' takes a scalar that has no 32 bits, which WGSL is not given at {{.*}}number.mlir":2:
+kernel.func @k(%n: i64) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
-//--- shared-bytes.mlir
-// SHARED-BYTES: error: 'kernel.alloc' has elements of bool, which WGSL keeps in no memory at {{.*}}shared-bytes.mlir":6:
-kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
-  %t = kernel.id thread
-  %true = arith.constant true
-  // The place is that of the allocation.
-  %s = kernel.alloc : !kernel.view<64xi1, shared>
-  kernel.store %true, %s[%t] : i1, !kernel.view<64xi1, shared>
-  kernel.return
-}
-//--- long.mlir
-// LONG: error: 'kernel.func' has the type i64, which is no scalar of WGSL at {{.*}}long.mlir":2:
-kernel.func @k(%x: !kernel.buffer<i64, global>) attributes {form = #kernel.form<lowered>} {
+//--- count.mlir
+// COUNT: error: 'scf.for' counts in a type that has no loops in WGSL at {{.*}}count.mlir":11:
+#all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
+!i64 = !kernel.buffer<i64, global>
+kernel.func @k(%x: !i64) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %xs = kernel.view %x map #all : !i64 -> !kernel.view<1000xi64, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %n = kernel.load %xs[%i] : !kernel.view<1000xi64, global> -> i64
+    // The place is that of the loop.
+    %s = scf.for %k = %c0 to %n step %c1 iter_args(%a = %c0) -> i64 : i64 {
+      %b = arith.addi %a, %k : i64
+      scf.yield %b : i64
+    }
+    kernel.store %s, %xs[%i] : i64, !kernel.view<1000xi64, global>
+  }
   kernel.return
 }
 //--- private.mlir

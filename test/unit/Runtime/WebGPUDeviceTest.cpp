@@ -10,6 +10,8 @@
 
 #include "zyx/Runtime/Plugin.h"
 
+#include <cstring>
+
 using namespace zyx;
 using namespace zyx::artifact;
 using namespace zyx::runtime;
@@ -193,8 +195,67 @@ TEST_F(WebGPUDeviceTest, RefusesLaunches) {
   EXPECT_THAT(
       refusal([](Artifact &a) { a.commands[0] = {Launch{0, {{0, 0}, {4, 0}}, {1 << 11, 1 << 11, 1 << 11}, {}}, {}}; }),
       HasSubstr("kernel plus has 8589934592 programs, more than numbers of 32 bits count"));
-  EXPECT_THAT(refusal([](Artifact &a) { a.commands[6] = {Copy{{0, 0}, {7, 0}, 3999}, {}}; }),
-              HasSubstr("WebGPU copies whole words of 4 bytes, and 3999 bytes from 0 on are none"));
+  expectNothingLeft();
+}
+
+// WebGPU copies whole words alone. Bytes that lie beside what is written stay as they are.
+TEST_F(WebGPUDeviceTest, CopiesAndFillsBytes) {
+  auto device = createDevice("webgpu");
+  ASSERT_TRUE(device) << device.status().toString();
+  using Bytes = std::vector<std::byte>;
+  for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64}) {
+    const auto size = static_cast<size_t>(byteSize(dtype));
+    auto executor = Executor::create(*device, test::history("webgpu", dtype), {{1, 0}});
+    ASSERT_TRUE(executor) << executor.status().toString();
+    const auto past = *runtime::Buffer::allocate((*device)->pool(), 4 * size);
+    Bytes expected(4 * size), read(4 * size);
+    ASSERT_TRUE(past->write(expected).isOk());
+    ASSERT_TRUE((*executor)->bindInput(1, past).isOk());
+    ASSERT_TRUE((*executor)->bindOutput(0, past).isOk());
+    for (int run = 1; run <= 6; ++run) {
+      const Bytes number(size, std::byte(37 * run));
+      ASSERT_TRUE((*executor)->setInput(0, number).isOk());
+      const Status status = (*executor)->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      std::memmove(expected.data() + size, expected.data(), 3 * size);
+      std::memcpy(expected.data(), number.data(), size);
+      ASSERT_TRUE(past->read(read).isOk());
+      EXPECT_EQ(read, expected) << toString(dtype) << ", run " << run;
+    }
+  }
+  // All beginnings and lengths: a pattern, a copy to another buffer, and one within it.
+  Artifact artifact = sample();
+  artifact.inputs.clear();
+  artifact.outputs = {{"x", {DType::U8, {32}}}, {"y", {DType::U8, {32}}}};
+  artifact.buffers = {{BufferKind::Output, 0, 32}, {BufferKind::Output, 1, 32}};
+  artifact.constants.clear();
+  artifact.code.clear();
+  artifact.kernels.clear();
+  for (uint64_t begin = 0; begin < 9; ++begin)
+    for (uint64_t bytes = 1; bytes < 12; ++bytes) {
+      const uint8_t width = bytes % 8 == 0 ? 8 : bytes % 2 == 0 ? 2 : 1;
+      const uint64_t pattern = 0x0807060504030201 & (~uint64_t(0) >> (64 - 8 * width));
+      artifact.commands = {{Fill{{0, 0}, 32, 0x11, 1}, {}},
+                           {Fill{{0, begin}, bytes, pattern, width}, {0}},
+                           {Copy{{0, 0}, {1, 0}, 32}, {1}},
+                           {Copy{{0, begin}, {1, 20 - bytes}, bytes}, {2}},
+                           {Copy{{1, 20 - bytes}, {1, 20}, bytes}, {3}}};
+      std::vector<uint8_t> x(32, 0x11);
+      for (uint64_t i = 0; i < bytes; ++i)
+        x[begin + i] = static_cast<uint8_t>(1 + i % width);
+      std::vector<uint8_t> y = x, readX(32), readY(32);
+      for (uint64_t i = 0; i < bytes; ++i)
+        y[20 - bytes + i] = y[20 + i] = x[begin + i];
+      auto executor = Executor::create(*device, artifact);
+      ASSERT_TRUE(executor) << executor.status().toString();
+      const Status status = (*executor)->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(readX))).isOk());
+      ASSERT_TRUE((*executor)->readOutput(1, std::as_writable_bytes(std::span(readY))).isOk());
+      EXPECT_EQ(readX, x) << begin << ", " << bytes;
+      EXPECT_EQ(readY, y) << begin << ", " << bytes;
+    }
+  device->reset();
   expectNothingLeft();
 }
 

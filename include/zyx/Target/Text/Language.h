@@ -85,6 +85,17 @@ struct VectorLanguage {
   std::array<const char *, numElements> extend, truncateF32;
 };
 
+/// What a language has beside whose memory has words of 32 bits and no less: elements of 8 and 16 bits lie side by
+/// side. Of an array `$v`, `$e` is an element's number; 2^`$k` of them lie in a word, `$m` is one less; 2^`$b` bits has
+/// each, and `$f` has them all set.
+struct PackedLanguage {
+  /// A word of memory that a thread has alone, or that is only read, and of memory of which others write neighbours.
+  const char *word, *sharedWord;
+  const char *load, *sharedLoad;
+  /// Statements that make the element `$x`, and leave those beside it as they are, whoever writes them meanwhile.
+  const char *store, *sharedStore;
+};
+
 struct Language {
   const char *name;
   /// Names of types by Element: of values, of elements in memory, and of signed integers (null for
@@ -122,7 +133,8 @@ struct Language {
   const char *oddFromI64, *oddFromU64;
   /// In place of that and of f64: signed and unsigned integers of 64 bits to the small float `$N`.
   const char *smallFromI64 = nullptr, *smallFromU64 = nullptr;
-  /// Literals by `$n`, which is an unsigned decimal, a hexadecimal float or bits in hexadecimal.
+  /// Literals by `$n`, which is an unsigned decimal, a hexadecimal float or bits in hexadecimal; `$l` and `$h` are the
+  /// words of an integer.
   const char *literalBool[2];
   std::array<const char *, numElements> literals;
   /// Where a float is no finite number.
@@ -151,6 +163,7 @@ struct Language {
   /// Of a language whose programs are threads, or are shared by a workgroup's.
   const ThreadLanguage *threads = nullptr;
   const VectorLanguage *vectors = nullptr;
+  const PackedLanguage *packed = nullptr;
 };
 
 /// C, of which other languages take what they write as C does: with `uint64_t` and `UINT64_C`.

@@ -15,9 +15,6 @@ using namespace zyx::webgpu;
 
 namespace {
 
-/// f32, and integers of 32 bits.
-constexpr uint32_t dtypes = 1u << ZYX_F32 | 1u << ZYX_I32 | 1u << ZYX_U32;
-
 zyx_backend_code tell(const Failure &failure, zyx_backend_error *error) {
   if (failure)
     std::snprintf(error->text, error->size, "%s", failure.text.c_str());
@@ -82,7 +79,8 @@ Failure readFacts(uint32_t index, zyx_backend_facts_v1 &facts) {
   // WebGPU tells of no memory. What is more than there is, is an error of an allocation.
   facts.memory_bytes = facts.free_bytes = uint64_t(8) << 30;
   facts.alignment = 64;
-  facts.dtypes = dtypes;
+  // All but it.
+  facts.dtypes = ~(1u << ZYX_F64);
   return {};
 }
 

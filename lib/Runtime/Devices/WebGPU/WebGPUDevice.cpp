@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -24,15 +25,64 @@ constexpr size_t mostBindGroups = 4096;
 /// Allocations lie at multiples of this, and so do their numbers.
 constexpr uint64_t allocationAlignment = 256;
 
-constexpr const char *fillText = R"(@group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
+/// What a kernel cannot reach otherwise: bytes of words, of which the first and the last may be written in part, by
+/// masks. Words from [1].x on are set to [0].zw in turns, or to what is [1].w bytes further on in `source`.
+constexpr const char *bytesText = R"(@group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+@group(0) @binding(1) var<storage, read_write> source: array<u32>;
+fn write(i: u32, value: u32) {
+  let mask = select(0xffffffffu, zyx_args[1].y, i == 0u) & select(0xffffffffu, zyx_args[1].z, i == zyx_args[0].x - 1u);
+  let at = zyx_args[1].x + i;
+  words[at] = (words[at] & ~mask) | (value & mask);
+}
 @compute @workgroup_size(64)
 fn k_fill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
-    words[zyx_args[1].x + i] = select(zyx_args[0].z, zyx_args[0].w, (i & 1u) != 0u);
+    write(i, select(zyx_args[0].z, zyx_args[0].w, ((zyx_args[1].x + i) & 1u) != 0u));
+  }
+}
+@compute @workgroup_size(64)
+fn k_copy(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let bits = (zyx_args[1].w & 3u) * 8u;
+  for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
+    let word = u32(i32(zyx_args[1].w) >> 2u) + zyx_args[1].x + i;
+    write(i, (source[max(i32(word), 0)] >> bits) | ((source[word + 1u] << 1u) << (31u - bits)));
   }
 }
 )";
+
+/// What the driver says, of who asks and of who answers: an answer after a device that is lost may come on any thread,
+/// when the call is over that asked.
+struct Answer {
+  uint32_t status = 0;
+  uint64_t value = 0;
+  std::string text;
+  std::atomic<bool> isThere = false;
+};
+template <typename... Value> void answer(uint32_t status, Value... value, Text text, void *into, void *) {
+  const std::unique_ptr<std::shared_ptr<Answer>> owned(static_cast<std::shared_ptr<Answer> *>(into));
+  Answer &its = **owned;
+  its.status = status;
+  ((its.value = uint64_t(value)), ...);
+  its.text = text.str();
+  its.isThere = true;
+}
+/// Of a call whose answer has such a value between its status and its text.
+template <typename... Value> CallbackInfo callbackOf(const std::shared_ptr<Answer> &its) {
+  CallbackInfo info;
+  info.callback = reinterpret_cast<void (*)()>(&answer<Value...>);
+  info.first = new std::shared_ptr<Answer>(its);
+  return info;
+}
+
+/// The words that bytes touch, and what of the first and the last one is theirs.
+struct TouchedWords {
+  uint64_t first, count;
+  uint32_t firstMask, lastMask;
+  TouchedWords(uint64_t begin, uint64_t bytes)
+      : first(begin / 4), count((begin + bytes + 3) / 4 - first), firstMask(~uint32_t(0) << 8 * (begin % 4)),
+        lastMask(~uint32_t(0) >> 8 * ((4 - (begin + bytes) % 4) % 4)) {}
+};
 
 } // namespace
 
@@ -56,11 +106,6 @@ template <typename Body> Failure OpenDevice::scoped(const std::string &what, Bod
 }
 
 Failure OpenDevice::open() {
-  struct Given {
-    DeviceHandle device = nullptr;
-    std::string text;
-    bool isDone = false;
-  } given;
   DeviceInfo info = {};
   info.limits = &limits;
   info.lost.callback =
@@ -74,18 +119,13 @@ Failure OpenDevice::open() {
                        static_cast<OpenDevice *>(self)->lose(text.str());
                      },
                      this, nullptr};
-  CallbackInfo callback;
-  callback.callback =
-      reinterpret_cast<void (*)()>(+[](uint32_t status, DeviceHandle device, Text text, void *into, void *) {
-        *static_cast<Given *>(into) = {status == statusSuccess ? device : nullptr, text.str(), true};
-      });
-  callback.first = &given;
-  (void)driver.requestDevice(found->adapter, &info, callback);
-  while (!given.isDone)
+  const auto given = std::make_shared<Answer>();
+  (void)driver.requestDevice(found->adapter, &info, callbackOf<DeviceHandle>(given));
+  while (!given->isThere)
     driver.processEvents(driver.instance);
-  device = given.device;
+  device = given->status == statusSuccess ? reinterpret_cast<DeviceHandle>(given->value) : nullptr;
   if (!device)
-    return {ZYX_INTERNAL, std::string(found->identity) + " gives no device: " + given.text};
+    return {ZYX_INTERNAL, std::string(found->identity) + " gives no device: " + given->text};
   queue = driver.getQueue(device);
   if (Failure failure = makeBuffer(usageUniform | usageCopyTarget, sizeof(argumentValues), arguments))
     return failure;
@@ -103,11 +143,16 @@ Failure OpenDevice::open() {
   if (Failure failure = make("bind arguments", driver.createBindGroup, driver.bindGroupRelease,
                              {nullptr, {}, argumentLayout, 1, &bound}, argumentGroup))
     return failure;
-  if (Failure failure = load("wgsl", fillText, std::strlen(fillText), &fillModule))
+  if (Failure failure = load("wgsl", bytesText, std::strlen(bytesText), &bytesModule))
     return failure;
+  const ShaderModule shader = objectOf<LoadedModule>(bytesModule).shader;
   fillKernel.name = "fill";
   fillKernel.numBuffers = 1;
-  return makeKernel(objectOf<LoadedModule>(fillModule).shader, fillKernel, "k_fill");
+  copyKernel.name = "copy";
+  copyKernel.numBuffers = 2;
+  if (Failure failure = makeKernel(shader, fillKernel, "k_fill"))
+    return failure;
+  return makeKernel(shader, copyKernel, "k_copy");
 }
 
 OpenDevice::~OpenDevice() {
@@ -120,13 +165,14 @@ OpenDevice::~OpenDevice() {
   if (current)
     driver.encoderRelease(current);
   release(fillKernel);
-  if (fillModule)
-    unload(&objectOf<LoadedModule>(fillModule));
+  release(copyKernel);
+  if (bytesModule)
+    unload(&objectOf<LoadedModule>(bytesModule));
   if (argumentGroup)
     driver.bindGroupRelease(argumentGroup);
   if (argumentLayout)
     driver.layoutRelease(argumentLayout);
-  for (Buffer buffer : {arguments, reader, between})
+  for (Buffer buffer : {arguments, reader})
     if (buffer)
       driver.bufferRelease(buffer);
   for (const auto &[handle, memory] : memories)
@@ -137,21 +183,12 @@ OpenDevice::~OpenDevice() {
 }
 
 void OpenDevice::popScope(Failure &failure) {
-  struct Popped {
-    uint32_t type = 0;
-    std::string text;
-    bool isDone = false;
-  } popped;
-  CallbackInfo callback;
-  callback.callback = reinterpret_cast<void (*)()>(+[](uint32_t, uint32_t type, Text text, void *into, void *) {
-    *static_cast<Popped *>(into) = {type, text.str(), true};
-  });
-  callback.first = &popped;
-  (void)driver.popScope(device, callback);
-  while (!popped.isDone)
+  const auto popped = std::make_shared<Answer>();
+  (void)driver.popScope(device, callbackOf<uint32_t>(popped));
+  while (!popped->isThere)
     driver.processEvents(driver.instance);
-  if (popped.type > errorNone && !failure)
-    failure = {popped.type == errorOutOfMemory ? ZYX_OUT_OF_MEMORY : ZYX_INTERNAL, popped.text};
+  if (popped->value > errorNone && !failure)
+    failure = {popped->value == errorOutOfMemory ? ZYX_OUT_OF_MEMORY : ZYX_INTERNAL, popped->text};
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,7 +203,8 @@ Failure OpenDevice::makeBuffer(Flags usage, uint64_t bytes, Buffer &buffer) {
 Failure OpenDevice::allocate(uint64_t bytes, uint64_t *handle) {
   if (Failure failure = checkLost())
     return failure;
-  const uint64_t most = std::min(limits.storageBytes, limits.bufferBytes);
+  // Distances of bytes are numbers of 32 bits with a sign.
+  const uint64_t most = std::min({limits.storageBytes, limits.bufferBytes, uint64_t(1) << 31});
   const uint64_t rounded = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
   // Of a larger one a kernel would see the beginning, and lose what it writes behind it.
   if (rounded > most)
@@ -204,9 +242,6 @@ Failure OpenDevice::place(zyx_backend_memory at, uint64_t bytes, Memory &memory)
   const auto known = memories.find(at.handle);
   if (known == memories.end() || at.offset > known->second.bytes || bytes > known->second.bytes - at.offset)
     return {ZYX_INTERNAL, "a place is outside of all memory"};
-  if (at.offset % 4 != 0 || bytes % 4 != 0)
-    return refuse("WebGPU copies whole words of 4 bytes, and " + std::to_string(bytes) + " bytes from " +
-                  std::to_string(at.offset) + " on are none");
   memory = known->second;
   return {};
 }
@@ -218,55 +253,64 @@ Failure OpenDevice::upload(zyx_backend_memory to, const void *from, uint64_t byt
   // Written before what is encoded and not handed over yet.
   if (Failure failure = flush())
     return failure;
-  driver.write(queue, memory.buffer, to.offset, from, bytes);
-  return checkLost();
-}
-
-Failure OpenDevice::staged(Buffer &buffer, uint64_t &size, uint64_t bytes, Flags usage) {
-  if (size >= bytes)
-    return {};
-  if (buffer)
-    driver.bufferRelease(std::exchange(buffer, nullptr));
-  size = 0;
-  if (Failure failure = makeBuffer(usage, bytes, buffer))
+  const auto *data = static_cast<const unsigned char *>(from);
+  // Of words that it has in part, the rest stays as it is.
+  const auto part = [&](uint64_t begin, uint64_t count) -> Failure {
+    uint64_t pattern = 0;
+    if (count == 0)
+      return {};
+    std::memcpy(&pattern, data + begin, count);
+    return fill({to.handle, to.offset + begin}, count, pattern, sizeof pattern);
+  };
+  const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
+  if (whole != 0)
+    driver.write(queue, memory.buffer, to.offset + head, data + head, whole);
+  if (Failure failure = part(0, head))
     return failure;
-  size = bytes;
-  return {};
+  if (Failure failure = part(head + whole, bytes - head - whole))
+    return failure;
+  return checkLost();
 }
 
 Failure OpenDevice::download(void *to, zyx_backend_memory from, uint64_t bytes) {
   Memory memory;
   if (Failure failure = place(from, bytes, memory))
     return failure;
-  if (Failure failure = staged(reader, readerBytes, bytes, usageMapRead | usageCopyTarget))
-    return failure;
+  const TouchedWords words(from.offset, bytes);
+  const uint64_t wholeBytes = 4 * words.count;
+  if (readerBytes < wholeBytes) {
+    if (reader)
+      driver.bufferRelease(std::exchange(reader, nullptr));
+    readerBytes = 0;
+    if (Failure failure = makeBuffer(usageMapRead | usageCopyTarget, wholeBytes, reader))
+      return failure;
+    readerBytes = wholeBytes;
+  }
   endPass();
-  driver.copy(encoder(), memory.buffer, from.offset, reader, 0, bytes);
+  driver.copy(encoder(), memory.buffer, 4 * words.first, reader, 0, wholeBytes);
   if (Failure failure = flush())
     return failure;
-  // The answer may come after a device that is lost, on any thread, when this call is over: it owns what it writes.
-  struct Mapped {
-    std::string text;
-    std::atomic<uint32_t> status = 0;
-  };
-  const auto mapped = std::make_shared<Mapped>();
-  CallbackInfo callback;
-  callback.callback = reinterpret_cast<void (*)()>(+[](uint32_t status, Text text, void *into, void *) {
-    const std::unique_ptr<std::shared_ptr<Mapped>> owned(static_cast<std::shared_ptr<Mapped> *>(into));
-    (*owned)->text = text.str();
-    (*owned)->status = status;
-  });
-  callback.first = new std::shared_ptr<Mapped>(mapped);
-  (void)driver.bufferMap(reader, mapRead, 0, bytes, callback);
-  while (mapped->status == 0 && !isLost())
+  const auto mapped = std::make_shared<Answer>();
+  (void)driver.bufferMap(reader, mapRead, 0, wholeBytes, callbackOf<>(mapped));
+  while (!mapped->isThere && !isLost())
     (void)driver.poll(device, 1, nullptr);
-  if (mapped->status > statusSuccess)
+  if (mapped->isThere && mapped->status != statusSuccess)
     lose("cannot map a buffer: " + mapped->text);
   if (Failure failure = checkLost())
     return failure;
-  std::memcpy(to, driver.bufferMapped(reader, 0, bytes), bytes);
+  std::memcpy(to, static_cast<const char *>(driver.bufferMapped(reader, 0, wholeBytes)) + from.offset % 4, bytes);
   driver.bufferUnmap(reader);
   return checkLost();
+}
+
+Failure OpenDevice::dispatchBytes(const LoadedKernel &kernel, const zyx_backend_memory *buffers, uint64_t begin,
+                                  uint64_t bytes, uint64_t pattern, uint64_t distance) {
+  const TouchedWords words(begin, bytes);
+  const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
+  const uint32_t values[] = {
+      low(words.count), 0, low(pattern), low(pattern >> 32), low(words.first), words.firstMask, words.lastMask,
+      low(distance)};
+  return dispatch(kernel, buffers, values, std::size(values), (words.count + threadsOfGroup - 1) / threadsOfGroup);
 }
 
 Failure OpenDevice::copy(zyx_backend_memory to, zyx_backend_memory from, uint64_t bytes) {
@@ -278,16 +322,29 @@ Failure OpenDevice::copy(zyx_backend_memory to, zyx_backend_memory from, uint64_
   if (Failure failure = checkLost())
     return failure;
   // No copy is within one buffer.
-  const bool isWithin = source.buffer == target.buffer;
-  if (isWithin)
-    if (Failure failure = staged(between, betweenBytes, bytes, usageCopySource | usageCopyTarget))
-      return failure;
-  endPass();
-  driver.copy(encoder(), source.buffer, from.offset, isWithin ? between : target.buffer, isWithin ? 0 : to.offset,
-              bytes);
-  if (isWithin)
-    driver.copy(encoder(), between, 0, target.buffer, to.offset, bytes);
-  return {};
+  if (source.buffer == target.buffer) {
+    const TouchedWords read(from.offset, bytes);
+    if (betweenBytes < 4 * read.count) {
+      if (betweenBytes != 0)
+        (void)free(between);
+      betweenBytes = 0;
+      if (Failure failure = allocate(4 * read.count, &between))
+        return failure;
+      betweenBytes = 4 * read.count;
+    }
+    const Memory &other = memories.find(between)->second;
+    endPass();
+    driver.copy(encoder(), source.buffer, 4 * read.first, other.buffer, 0, 4 * read.count);
+    source = other;
+    from = {between, from.offset % 4};
+  }
+  if ((to.offset | from.offset | bytes) % 4 == 0) {
+    endPass();
+    driver.copy(encoder(), source.buffer, from.offset, target.buffer, to.offset, bytes);
+    return {};
+  }
+  const zyx_backend_memory buffers[] = {{to.handle, 0}, {from.handle, 0}};
+  return dispatchBytes(copyKernel, buffers, to.offset, bytes, 0, from.offset - to.offset);
 }
 
 Failure OpenDevice::fill(zyx_backend_memory to, uint64_t bytes, uint64_t pattern, uint32_t patternBytes) {
@@ -298,19 +355,17 @@ Failure OpenDevice::fill(zyx_backend_memory to, uint64_t bytes, uint64_t pattern
     pattern &= (uint64_t(1) << 8 * width) - 1;
     pattern |= pattern << 8 * width;
   }
-  if (pattern == 0) {
+  if (pattern == 0 && (to.offset | bytes) % 4 == 0) {
     if (Failure failure = checkLost())
       return failure;
     endPass();
     driver.clear(encoder(), memory.buffer, to.offset, bytes);
     return {};
   }
-  // A buffer is bound from its beginning, and filled from any word.
-  const uint32_t words[] = {static_cast<uint32_t>(bytes / 4), 0, static_cast<uint32_t>(pattern),
-                            static_cast<uint32_t>(pattern >> 32), static_cast<uint32_t>(to.offset / 4)};
-  to.offset = 0;
-  const uint64_t groups = (bytes / 4 + threadsOfGroup - 1) / threadsOfGroup;
-  return dispatch(fillKernel, &to, words, std::size(words), groups);
+  // As it stands at multiples of 8 bytes.
+  pattern = std::rotl(pattern, static_cast<int>(8 * (to.offset % 8)));
+  const zyx_backend_memory whole = {to.handle, 0};
+  return dispatchBytes(fillKernel, &whole, to.offset, bytes, pattern, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -441,7 +496,7 @@ Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *b
   std::vector<BindGroupEntry> entries(kernel.numBuffers);
   for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
     Memory memory;
-    if (Failure failure = place(buffers[i], 4, memory))
+    if (Failure failure = place(buffers[i], 1, memory))
       return failure;
     if (buffers[i].offset % limits.storageAlignment != 0)
       return refuse("kernel " + kernel.name + " gets a buffer from byte " + std::to_string(buffers[i].offset) +

@@ -98,7 +98,7 @@ private:
   Failure makeBuffer(Flags usage, uint64_t bytes, Buffer &buffer);
   Failure makeKernel(ShaderModule shader, LoadedKernel &kernel, const std::string &entry);
   void release(LoadedKernel &kernel);
-  /// The buffer of a place, whose bytes are multiples of 4; a copy knows no others.
+  /// The buffer of a place.
   Failure place(zyx_backend_memory at, uint64_t bytes, Memory &memory) const;
   Encoder encoder() { return current ? current : current = driver.createEncoder(device, nullptr); }
   void endPass();
@@ -107,7 +107,9 @@ private:
   Failure bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, BindGroup &group);
   Failure dispatch(const LoadedKernel &kernel, const zyx_backend_memory *buffers, const uint32_t *values,
                    size_t numValues, uint64_t groups);
-  Failure staged(Buffer &buffer, uint64_t &size, uint64_t bytes, Flags usage);
+  /// Sets bytes from `begin` on of the first buffer to a pattern, or to those of the second one so far away.
+  Failure dispatchBytes(const LoadedKernel &kernel, const zyx_backend_memory *buffers, uint64_t begin, uint64_t bytes,
+                        uint64_t pattern, uint64_t distance);
   void forgetBindGroups() {
     for (const auto &[key, group] : bindGroups)
       driver.bindGroupRelease(group);
@@ -129,14 +131,15 @@ private:
   uint32_t launches = 0;
   uint64_t submission = 0;
   bool hasSubmitted = false;
-  Buffer arguments = nullptr, reader = nullptr, between = nullptr;
-  uint64_t readerBytes = 0, betweenBytes = 0;
+  Buffer arguments = nullptr, reader = nullptr;
+  /// Memory through which copies within one buffer go.
+  uint64_t readerBytes = 0, between = 0, betweenBytes = 0;
   BindGroupLayout argumentLayout = nullptr;
   BindGroup argumentGroup = nullptr;
   uint32_t argumentValues[launchesOfSubmission * argumentWords] = {};
   std::map<std::vector<uint64_t>, BindGroup> bindGroups;
-  uint64_t fillModule = 0;
-  LoadedKernel fillKernel;
+  uint64_t bytesModule = 0;
+  LoadedKernel fillKernel, copyKernel;
 };
 
 } // namespace zyx::webgpu
