@@ -84,7 +84,7 @@ Language makeLanguage(bool isOfProcessors) {
   made.smallFromU64 = "zyx_$N_from_u64($0)";
   made.bitsF32 = "as_float($nu)";
   made.bitsF64 = "as_double($nul)";
-  made.ops = {ops, languageOfC.ops[0]};
+  made.ops = {ops, languageOfC.ops[0], opsOfAll};
   made.helpers = {helpers, helpersOfSmallFloats, languageOfC.helpers[0]};
   made.head = R"(/* Kernels printed by zyx: OpenCL C 1.2. */
 #pragma OPENCL FP_CONTRACT OFF

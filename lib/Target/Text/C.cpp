@@ -11,16 +11,48 @@ namespace {
 
 constexpr Elements bits = ints | just(Element::Bool);
 
+// What OpenCL C and WGSL write so, too.
+constexpr OpText sharedOps[] = {
+    {"arith.addi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
+    {"arith.subi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
+    {"arith.muli", just(Element::Bool), "($0 && $1)"},
+    {"arith.andi", just(Element::Bool), "($0 && $1)"},
+    {"arith.ori", just(Element::Bool), "($0 || $1)"},
+    {"arith.xori", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
+    {"arith.cmpi eq", bits, "($0 == $1)", bits},
+    {"arith.cmpi ne", bits, "($0 != $1)", bits},
+    {"arith.cmpi ult", bits, "($0 < $1)", ints},
+    {"arith.cmpi ule", bits, "($0 <= $1)", ints},
+    {"arith.cmpi ugt", bits, "($0 > $1)", ints},
+    {"arith.cmpi uge", bits, "($0 >= $1)", ints},
+    {"arith.cmpi slt", ints, "($a < $b)", ints},
+    {"arith.cmpi sle", ints, "($a <= $b)", ints},
+    {"arith.cmpi sgt", ints, "($a > $b)", ints},
+    {"arith.cmpi sge", ints, "($a >= $b)", ints},
+    {"arith.addf", floats, "$0 + $1", floats},
+    {"arith.subf", floats, "$0 - $1", floats},
+    {"arith.mulf", floats, "$0 * $1", floats},
+    {"arith.divf", floats, "$0 / $1", floats},
+    {"arith.cmpf oeq", floats, "($0 == $1)", floats},
+    {"arith.cmpf ogt", floats, "($0 > $1)", floats},
+    {"arith.cmpf oge", floats, "($0 >= $1)", floats},
+    {"arith.cmpf olt", floats, "($0 < $1)", floats},
+    {"arith.cmpf ole", floats, "($0 <= $1)", floats},
+    {"arith.cmpf one", floats, "($0 < $1 || $0 > $1)", floats},
+    {"arith.cmpf ueq", floats, "!($0 < $1 || $0 > $1)", floats},
+    {"arith.cmpf ugt", floats, "!($0 <= $1)", floats},
+    {"arith.cmpf uge", floats, "!($0 < $1)", floats},
+    {"arith.cmpf ult", floats, "!($0 >= $1)", floats},
+    {"arith.cmpf ule", floats, "!($0 > $1)", floats},
+};
+
 // Integers are unsigned, so that they wrap; ops with a sign convert. Narrow ones are promoted to int
 // by C, whose product could overflow.
 constexpr OpText cOps[] = {
     {"arith.addi", ints, "($T)($0 + $1)", ints},
-    {"arith.addi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
     {"arith.subi", ints, "($T)($0 - $1)", ints},
-    {"arith.subi", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
     {"arith.muli", narrowInts, "($T)((uint32_t)$0 * $1)"},
     {"arith.muli", wideInts, "$0 * $1", ints},
-    {"arith.muli", just(Element::Bool), "($0 && $1)"},
     {"arith.divui", ints, "($T)($0 / $1)"},
     {"arith.remui", ints, "($T)($0 % $1)"},
     {"arith.divsi", ints, "($T)($a / $b)"},
@@ -28,13 +60,10 @@ constexpr OpText cOps[] = {
     {"arith.floordivsi", ints, "($T)zyx_floordiv(($S)$0, ($S)$1)"},
     {"arith.ceildivsi", ints, "($T)-zyx_floordiv(-(int64_t)($S)$0, ($S)$1)"},
     {"arith.ceildivui", ints, "($T)($0 / $1 + ($0 % $1 != 0))"},
-    {"arith.andi", just(Element::Bool), "($0 && $1)"},
-    {"arith.ori", just(Element::Bool), "($0 || $1)"},
     // Lanes of bools are 0 or -1. With `&&` of vectors PoCL 3.1 chose the wrong operand behind it.
     {"arith.muli", 0, "($0 & $1)", just(Element::Bool)},
     {"arith.andi", 0, "($0 & $1)", just(Element::Bool)},
     {"arith.ori", 0, "($0 | $1)", just(Element::Bool)},
-    {"arith.xori", just(Element::Bool), "($0 != $1)", just(Element::Bool)},
     {"arith.andi", ints, "($T)($0 & $1)", ints},
     {"arith.ori", ints, "($T)($0 | $1)", ints},
     {"arith.xori", ints, "($T)($0 ^ $1)", ints},
@@ -51,16 +80,6 @@ constexpr OpText cOps[] = {
     {"arith.mului_extended", just(Element::I64), "$0 * $1|zyx_mulhu($0, $1)"},
     {"arith.mulsi_extended", narrowInts | just(Element::I32),
      "($T)((uint64_t)($S)$0 * (uint64_t)($S)$1)|($T)((uint64_t)($S)$0 * (uint64_t)($S)$1 >> $W)"},
-    {"arith.cmpi eq", bits, "($0 == $1)", bits},
-    {"arith.cmpi ne", bits, "($0 != $1)", bits},
-    {"arith.cmpi ult", bits, "($0 < $1)", ints},
-    {"arith.cmpi ule", bits, "($0 <= $1)", ints},
-    {"arith.cmpi ugt", bits, "($0 > $1)", ints},
-    {"arith.cmpi uge", bits, "($0 >= $1)", ints},
-    {"arith.cmpi slt", ints, "($a < $b)", ints},
-    {"arith.cmpi sle", ints, "($a <= $b)", ints},
-    {"arith.cmpi sgt", ints, "($a > $b)", ints},
-    {"arith.cmpi sge", ints, "($a >= $b)", ints},
     {"arith.select", allElements, "($0 ? $1 : $2)", allElements},
     {"arith.extui", bits, "$u", bits},
     {"arith.extsi", just(Element::Bool), "($T)(0u - $0)"},
@@ -82,27 +101,12 @@ constexpr OpText cOps[] = {
     {"arith.bitcast", just(Element::I32), "zyx_f32($0)"},
     {"arith.bitcast", just(Element::I64), "zyx_f64($0)"},
     {"arith.bitcast", allElements, "$0"},
-    {"arith.addf", floats, "$0 + $1", floats},
-    {"arith.subf", floats, "$0 - $1", floats},
-    {"arith.mulf", floats, "$0 * $1", floats},
-    {"arith.divf", floats, "$0 / $1", floats},
     {"arith.negf", floats, "-$0", floats},
     {"arith.maximumf", floats, "zyx_maximum_$N($0, $1)"},
     {"arith.minimumf", floats, "zyx_minimum_$N($0, $1)"},
     {"arith.maxnumf", floats, "fmax$f($0, $1)", floats},
     {"arith.minnumf", floats, "fmin$f($0, $1)", floats},
-    {"arith.cmpf oeq", floats, "($0 == $1)", floats},
-    {"arith.cmpf ogt", floats, "($0 > $1)", floats},
-    {"arith.cmpf oge", floats, "($0 >= $1)", floats},
-    {"arith.cmpf olt", floats, "($0 < $1)", floats},
-    {"arith.cmpf ole", floats, "($0 <= $1)", floats},
-    {"arith.cmpf one", floats, "($0 < $1 || $0 > $1)", floats},
     {"arith.cmpf ord", floats, "($0 == $0 && $1 == $1)", floats},
-    {"arith.cmpf ueq", floats, "!($0 < $1 || $0 > $1)", floats},
-    {"arith.cmpf ugt", floats, "!($0 <= $1)", floats},
-    {"arith.cmpf uge", floats, "!($0 < $1)", floats},
-    {"arith.cmpf ult", floats, "!($0 >= $1)", floats},
-    {"arith.cmpf ule", floats, "!($0 > $1)", floats},
     {"arith.cmpf une", floats, "($0 != $1)", floats},
     {"arith.cmpf uno", floats, "($0 != $0 || $1 != $1)", floats},
     {"math.fma", floats, "fma$f($0, $1, $2)", floats},
@@ -344,7 +348,7 @@ constinit const Language languageOfC = {
                  "$n", "(uint8_t)$nu", "(uint8_t)$nu"},
     .bitsF32 = "zyx_f32($nu)",
     .bitsF64 = "zyx_f64($nu)",
-    .ops = {cOps},
+    .ops = {cOps, sharedOps},
     .helpers = {cHelpers},
     .head = R"(/* Kernels printed by zyx. Compile without contraction of floating point. */
 #include <math.h>
@@ -366,6 +370,7 @@ typedef struct {
     .reserved = cReserved,
 };
 
+constinit const llvm::ArrayRef<OpText> opsOfAll = sharedOps;
 constinit const llvm::ArrayRef<Helper> helpersOfC = cHelpers;
 
 Result<std::string> printC(mlir::ModuleOp kernels) {

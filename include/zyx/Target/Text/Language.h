@@ -147,7 +147,7 @@ struct Language {
 
   /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
   /// of the lists behind.
-  std::array<llvm::ArrayRef<OpText>, 2> ops;
+  std::array<llvm::ArrayRef<OpText>, 3> ops;
   std::array<llvm::ArrayRef<Helper>, 3> helpers;
 
   /// Text at the head of a file, before helpers.
@@ -169,6 +169,8 @@ struct Language {
 /// C, of which other languages take what they write as C does: with `uint64_t` and `UINT64_C`.
 extern const Language languageOfC;
 extern const llvm::ArrayRef<Helper> helpersOfC;
+/// What all languages write alike.
+extern const llvm::ArrayRef<OpText> opsOfAll;
 /// Conversions of small floats by integers alone: from f32, f64 and integers of 64 bits, and to f32.
 extern const llvm::ArrayRef<Helper> helpersOfSmallFloats;
 
