@@ -99,7 +99,7 @@ private:
   /// Where a workgroup is a program, and multiplies out of shared memory.
   SmallVector<Choice> chooseShared(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n, unsigned most) {
     SmallVector<Choice> choices;
-    if (!storesFollowTiles(dot, draft.stores, axes))
+    if (!draft.forms.sharing || !storesFollowTiles(dot, draft.stores, axes))
       return choices;
     for (const SharedPlan &plan :
          planSharedDots(dot, axes, llvm::is_contained(parallel, m), llvm::is_contained(parallel, n), target, most)) {

@@ -70,7 +70,8 @@ public:
   /// Several threads walk a long row together, so that neighbours read neighbours. What a row is
   /// combined into must be one element in each program.
   void chooseThreadsOfRows() {
-    if (!target.hasSubgroups() || !draft.dots.empty() || draft.columns || chooseTaps() || chooseNestedRows())
+    if (!target.hasSubgroups() || !draft.dots.empty() || draft.columns ||
+        (mayGroupRows() && (chooseTaps() || chooseNestedRows())))
       return;
     std::optional<Axis> row;
     for (Axis axis = 0; axis < axes.size(); ++axis)
@@ -105,11 +106,13 @@ public:
   }
 
 private:
+  bool mayGroupRows() const { return draft.forms.rowGroups && draft.forms.sharing; }
+
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
     constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRows = 32;
-    if (!target.hasSubgroups() || !draft.dots.empty())
+    if (!target.hasSubgroups() || !draft.dots.empty() || !mayGroupRows())
       return false;
     const int64_t mostVectors = zyx::target::stripBytes(target) / target.accessBytes(),
                   groupThreads = zyx::target::columnThreads(target);

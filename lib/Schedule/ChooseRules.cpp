@@ -37,7 +37,8 @@ public:
   SmallVector<Choice> choose(unsigned most) {
     if (draft.stores.empty())
       return {draft.takeSteps()};
-    const std::optional<SharedChoice> shared = chooseSharedAttention(func, axes, target);
+    const std::optional<SharedChoice> shared =
+        draft.forms.sharing ? chooseSharedAttention(func, axes, target) : std::nullopt;
     auto takeShared = [&] { return SmallVector<Choice>{{shared->schedule, shared->threads, shared->cluster}}; };
     if (shared && hasFewRows(*shared))
       return takeShared();
@@ -56,14 +57,16 @@ public:
     if (chooseChain(draft))
       return {draft.takeSteps()};
     draft.steps.clear();
-    if (target.hasSharedMemory() && chooseRowAndColumnReductions(draft))
+    if (target.hasSharedMemory() && draft.forms.columnSums && draft.forms.sharing &&
+        chooseRowAndColumnReductions(draft))
       return {draft.takeSteps()};
     draft.steps.clear();
     if (draft.dots.size() == 1 && !draft.combines)
       return chooseProducts(draft, draft.dots.front(), most);
     if (draft.combines || !draft.dots.empty()) {
       chooseRows(draft);
-      chooseThreadsOfRows(draft);
+      if (draft.forms.sharing)
+        chooseThreadsOfRows(draft);
     } else
       chooseElements(draft);
     int64_t read = 0, written = 0;
@@ -111,8 +114,9 @@ private:
 } // namespace
 
 SmallVector<Choice> zyx::schedule::chooseSchedules(FuncOp func, const Axes &axes, const TargetInfo &target,
-                                                   unsigned most, ArrayRef<bool> isFixed) {
+                                                   unsigned most, ArrayRef<bool> isFixed, const Forms &forms) {
   ScheduleDraft draft(func, axes, target);
   draft.isFixed = isFixed;
+  draft.forms = forms;
   return ScheduleChooser(draft).choose(most);
 }

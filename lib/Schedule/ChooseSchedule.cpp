@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "ChooseRules.h"
+#include "FitMemory.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
@@ -96,8 +96,8 @@ struct ChooseSchedule : zyx::schedule::impl::ChooseSchedulePassBase<ChooseSchedu
       SmallVector<bool> isFixed;
       for (unsigned at = 0; at < func.getNumArguments(); ++at)
         isFixed.push_back(zyx::schedule::readWeights(launches.lookup(func.getName()), at));
-      const SmallVector<Choice> choices =
-          zyx::schedule::chooseSchedules(func, *axes, *record, looksAtAll ? zyx::schedule::mostChoices : 1, isFixed);
+      const SmallVector<Choice> choices = zyx::schedule::chooseFittingSchedules(
+          func, *axes, *record, looksAtAll ? zyx::schedule::mostChoices : 1, isFixed);
       const auto [choice, isMeasured] = takeOne(func, choices, measuredChoices, key);
       choice.applyTo(func);
       if (list != 0)

@@ -5,6 +5,8 @@
 #ifndef ZYX_LIB_SCHEDULE_SCHEDULEDRAFT_H
 #define ZYX_LIB_SCHEDULE_SCHEDULEDRAFT_H
 
+#include "ChooseRules.h"
+
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Target/Info/TargetInfo.h"
@@ -70,6 +72,7 @@ public:
   llvm::SmallVector<mlir::Attribute> steps;
   /// Of the first arguments: which keep their values from run to run.
   llvm::ArrayRef<bool> isFixed;
+  Forms forms;
 };
 
 /// Bytes of one element of a tile, and of all.

@@ -81,11 +81,11 @@ kernel.func @longer(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #longer : !f -> !longer
   %ys = kernel.view %y map #longer : !f -> !longer
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !longer -> tensor<1024x65536xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !longer -> tensor<1024x65536xf32>
   %s = kernel.reduce add %t dims [1] : tensor<1024x65536xf32> -> tensor<1024xf32>
   %b = kernel.broadcast %s dims [0] : tensor<1024xf32> -> tensor<1024x65536xf32>
   %d = arith.divf %t, %b : tensor<1024x65536xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<1024x65536xf32>, !longer
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<1024x65536xf32>, !longer
   kernel.return
 }
 #longest = #kernel.map<[#kernel.block<[1024, 262144] strides [262144, 1]>]>
@@ -94,11 +94,11 @@ kernel.func @longest(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #longest : !f -> !longest
   %ys = kernel.view %y map #longest : !f -> !longest
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !longest -> tensor<1024x262144xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !longest -> tensor<1024x262144xf32>
   %s = kernel.reduce add %t dims [1] : tensor<1024x262144xf32> -> tensor<1024xf32>
   %b = kernel.broadcast %s dims [0] : tensor<1024xf32> -> tensor<1024x262144xf32>
   %d = arith.divf %t, %b : tensor<1024x262144xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<1024x262144xf32>, !longest
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<1024x262144xf32>, !longest
   kernel.return
 }
 #beyond = #kernel.map<[#kernel.block<[1024, 1048576] strides [1048576, 1]>]>
@@ -107,11 +107,11 @@ kernel.func @beyond(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #beyond : !f -> !beyond
   %ys = kernel.view %y map #beyond : !f -> !beyond
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !beyond -> tensor<1024x1048576xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !beyond -> tensor<1024x1048576xf32>
   %s = kernel.reduce add %t dims [1] : tensor<1024x1048576xf32> -> tensor<1024xf32>
   %b = kernel.broadcast %s dims [0] : tensor<1024xf32> -> tensor<1024x1048576xf32>
   %d = arith.divf %t, %b : tensor<1024x1048576xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<1024x1048576xf32>, !beyond
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<1024x1048576xf32>, !beyond
   kernel.return
 }
 #few = #kernel.map<[#kernel.block<[2, 32768] strides [32768, 1]>]>
@@ -120,11 +120,11 @@ kernel.func @few(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #few : !f -> !few
   %ys = kernel.view %y map #few : !f -> !few
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !few -> tensor<2x32768xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !few -> tensor<2x32768xf32>
   %s = kernel.reduce add %t dims [1] : tensor<2x32768xf32> -> tensor<2xf32>
   %b = kernel.broadcast %s dims [0] : tensor<2xf32> -> tensor<2x32768xf32>
   %d = arith.divf %t, %b : tensor<2x32768xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<2x32768xf32>, !few
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<2x32768xf32>, !few
   kernel.return
 }
 #uneven = #kernel.map<[#kernel.block<[128, 25152] strides [25152, 1]>]>
@@ -133,11 +133,11 @@ kernel.func @uneven(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #uneven : !f -> !uneven
   %ys = kernel.view %y map #uneven : !f -> !uneven
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !uneven -> tensor<128x25152xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !uneven -> tensor<128x25152xf32>
   %s = kernel.reduce add %t dims [1] : tensor<128x25152xf32> -> tensor<128xf32>
   %b = kernel.broadcast %s dims [0] : tensor<128xf32> -> tensor<128x25152xf32>
   %d = arith.divf %t, %b : tensor<128x25152xf32>
-  kernel.store %d, %ys[%c0, %c0] : tensor<128x25152xf32>, !uneven
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<128x25152xf32>, !uneven
   kernel.return
 }
 
@@ -168,13 +168,13 @@ kernel.func @few_losses(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %xs = kernel.view %x map #few : !f -> !few
   %ys = kernel.view %y map #pair : !f -> !pair
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !few -> tensor<2x32768xf32>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !few -> tensor<2x32768xf32>
   %m = kernel.reduce max %t dims [1] : tensor<2x32768xf32> -> tensor<2xf32>
   %b = kernel.broadcast %m dims [0] : tensor<2xf32> -> tensor<2x32768xf32>
   %d = arith.subf %t, %b : tensor<2x32768xf32>
   %e = math.exp %d : tensor<2x32768xf32>
   %s = kernel.reduce add %e dims [1] : tensor<2x32768xf32> -> tensor<2xf32>
-  kernel.store %s, %ys[%c0] : tensor<2xf32>, !pair
+  kernel.store %s, %ys[%c0] in_bounds [true] : tensor<2xf32>, !pair
   kernel.return
 }
 
@@ -203,13 +203,13 @@ kernel.func @two_of_them(%x: !h, %z: !h, %y: !h) {
   %xs = kernel.view %x map #near : !h -> !near
   %zs = kernel.view %z map #near : !h -> !near
   %ys = kernel.view %y map #near : !h -> !near
-  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] : !near -> tensor<1024x50304xbf16>
-  %u = kernel.load %zs[%c0, %c0] axes ["r", "c"] : !near -> tensor<1024x50304xbf16>
+  %t = kernel.load %xs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !near -> tensor<1024x50304xbf16>
+  %u = kernel.load %zs[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : !near -> tensor<1024x50304xbf16>
   %p = arith.mulf %t, %u : tensor<1024x50304xbf16>
   %s = kernel.reduce add %p dims [1] : tensor<1024x50304xbf16> -> tensor<1024xbf16>
   %b = kernel.broadcast %s dims [0] : tensor<1024xbf16> -> tensor<1024x50304xbf16>
   %d = arith.divf %p, %b : tensor<1024x50304xbf16>
-  kernel.store %d, %ys[%c0, %c0] : tensor<1024x50304xbf16>, !near
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<1024x50304xbf16>, !near
   kernel.return
 }
 

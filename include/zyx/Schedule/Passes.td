@@ -25,6 +25,9 @@ def ChooseSchedulePass : Pass<"zyx-schedule-choose"> {
 
     A kernel that has a schedule keeps it. Each choice is a remark.
 
+    The threads of a schedule have room for what they share, as -zyx-kernel-settle-memory will count it. Where none of the
+    rules' schedules has, one with fewer threads, smaller tiles or another form is taken, and a remark says so.
+
     With `measured`, a kernel of one of these keys gets the schedule that stands there, if it is one of those that this
     pass would list. With `list`, each kernel gets the attributes `key`, and `choices` and
     `costs` of so many of its schedules at most, beginning with the one that is taken without measuring

@@ -2,15 +2,21 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Settle.h"
 #include "StageCarried.h"
 
 #include "zyx/Codegen/Loops/Passes.h"
+#include "zyx/Codegen/Loops/SettledMemory.h"
 #include "zyx/Codegen/Simt/SharedMemory.h"
+#include "zyx/Codegen/Tile/ApplySchedule.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Target/Info/UnknownTarget.h"
 
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/CSE.h"
 
 namespace zyx::kernel {
 #define GEN_PASS_DEF_SETTLEMEMORYPASS
@@ -34,41 +40,32 @@ struct SettleMemory : zyx::kernel::impl::SettleMemoryPassBase<SettleMemory> {
     });
   }
 
-  static void giveOneThread(FuncOp func, const Twine &reason) {
-    remark::passed(func.getLoc(), remark::RemarkOpts::name("ProgramIsOneThread").category("zyx-shared"))
-        << ("threads of " + func.getName() + " " + reason).str();
-    func.removeThreadsAttr();
-    func.removeMinResidentThreadsAttr();
-    func.removeClusterAttr();
-    moveTiles(func);
+  static void explain(FuncOp func, StringRef name, StringRef reason) {
+    remark::passed(func.getLoc(), remark::RemarkOpts::name(name).category("zyx-shared")) << reason;
   }
 
-  static LogicalResult settle(FuncOp func, const zyx::target::TargetInfo &machine) {
+  static LogicalResult settleFunc(FuncOp func, const zyx::target::TargetInfo &machine) {
     // An attention that threads share is no loops over tiles.
     if (func.getForm() != Form::Tiled || func.getSchedule())
       return success();
     unshareConstants(func);
     stageCarried(func);
-    if (spaceOfTiles(func) == Space::Private)
-      return success();
-    FailureOr<Axes> axes = Axes::compute(func);
-    if (failed(axes))
-      return failure();
-    FailureOr<SharedMemory> shared = SharedMemory::of(func, *axes, machine);
-    if (succeeded(shared) && !shared->refused && shared->hasTiles && func.getCluster().value_or(1) > 1) {
-      remark::passed(func.getLoc(), remark::RemarkOpts::name("ProgramIsOneWorkgroup").category("zyx-shared"))
-          << ("workgroups of a cluster would read tiles of " + func.getName() + " of each other").str();
+    FailureOr<Settlement> settlement = settle(func, machine);
+    if (succeeded(settlement) && settlement->program == Settlement::OneWorkgroup) {
+      explain(func, "ProgramIsOneWorkgroup", settlement->reason);
       func.removeClusterAttr();
       moveTiles(func);
-      shared = SharedMemory::of(func, *axes, machine);
+      settlement = settle(func, machine);
     }
-    if (failed(shared))
+    if (failed(settlement))
       return failure();
-    if (shared->refused)
-      giveOneThread(func, "do not multiply together what it multiplies");
-    else if (func.getThreads().value_or(1) > 1 && shared->bytes > machine.simt.sharedBytes)
-      giveOneThread(func,
-                    "would share " + Twine(shared->bytes) + " bytes; there are " + Twine(machine.simt.sharedBytes));
+    if (settlement->program == Settlement::OneThread) {
+      explain(func, "ProgramIsOneThread", settlement->reason);
+      func.removeThreadsAttr();
+      func.removeMinResidentThreadsAttr();
+      func.removeClusterAttr();
+      moveTiles(func);
+    }
     return success();
   }
 
@@ -77,7 +74,7 @@ struct SettleMemory : zyx::kernel::impl::SettleMemoryPassBase<SettleMemory> {
     const zyx::target::TargetInfo machine = known ? *known : zyx::target::unknownTarget();
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
-      return WalkResult(settle(func, machine));
+      return WalkResult(settleFunc(func, machine));
     });
     if (result.wasInterrupted())
       signalPassFailure();
@@ -85,3 +82,57 @@ struct SettleMemory : zyx::kernel::impl::SettleMemoryPassBase<SettleMemory> {
 };
 
 } // namespace
+
+FailureOr<Settlement> zyx::kernel::settle(FuncOp func, const target::TargetInfo &machine) {
+  Settlement stays;
+  if (spaceOfTiles(func) == Space::Private)
+    return stays;
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return failure();
+  FailureOr<SharedMemory> shared = SharedMemory::of(func, *axes, machine);
+  if (failed(shared))
+    return failure();
+  auto become = [](Settlement::Program program, const Twine &reason) { return Settlement{program, reason.str()}; };
+  if (!shared->refused && shared->hasTiles && func.getCluster().value_or(1) > 1)
+    return become(Settlement::OneWorkgroup,
+                  "workgroups of a cluster would read tiles of " + func.getName() + " of each other");
+  if (shared->refused)
+    return become(Settlement::OneThread,
+                  "threads of " + func.getName() + " do not multiply together what it multiplies");
+  if (func.getThreads().value_or(1) > 1 && shared->bytes > machine.simt.sharedBytes)
+    return become(Settlement::OneThread, "threads of " + func.getName() + " would share " + Twine(shared->bytes) +
+                                             " bytes; there are " + Twine(machine.simt.sharedBytes));
+  return stays;
+}
+
+zyx::Status zyx::kernel::checkSettledMemory(FuncOp func, const target::TargetInfo &machine) {
+  if (func.getForm() != Form::Tiled || spaceOfTiles(func) == Space::Private)
+    return Status::ok();
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+  FuncOp copy = func.clone();
+  scratch->push_back(copy);
+  std::string reason;
+  ScopedDiagnosticHandler collect(func.getContext(), [&](Diagnostic &diagnostic) {
+    if (reason.empty())
+      reason = diagnostic.str();
+    return success();
+  });
+  if (failed(applySchedule(copy)))
+    return Status::unsupported(std::move(reason));
+  // Tensor cores and attentions that threads share have memory that their own rules counted.
+  if (copy.getSchedule())
+    return Status::ok();
+  // One place of a tile is one value, as it will be then.
+  IRRewriter rewriter(copy.getContext());
+  DominanceInfo dominance(copy);
+  eliminateCommonSubExpressions(rewriter, dominance, copy);
+  const bool isStaged = succeeded(stageReused(copy, &machine));
+  unshareConstants(copy);
+  stageCarried(copy);
+  // What cannot be counted here is settled, or refused, once the kernel has been simplified.
+  FailureOr<Settlement> settlement = isStaged ? settle(copy, machine) : FailureOr<Settlement>(failure());
+  if (failed(settlement) || settlement->program == Settlement::AsScheduled)
+    return Status::ok();
+  return Status::unsupported(settlement->reason);
+}

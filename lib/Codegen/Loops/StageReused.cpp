@@ -2,6 +2,9 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "Settle.h"
+#include "StageCarried.h"
+
 #include "zyx/Codegen/Loops/Passes.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
@@ -47,12 +50,38 @@ bool isSlow(Operation *op) {
          isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
 }
 
+/// A tile that was put into memory, and what reads it there.
+struct StagedTile {
+  ConvertOp kept, read;
+
+  static StagedTile create(Value value, Space space) {
+    auto type = cast<RankedTensorType>(value.getType());
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    auto memory = MemoryAttr::get(value.getContext(), space);
+    auto kept = ConvertOp::create(builder, value.getLoc(),
+                                  RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
+    auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
+    value.replaceAllUsesExcept(read, kept);
+    return {kept, read};
+  }
+  void undo() const {
+    ConvertOp from = kept, to = read;
+    to.getResult().replaceAllUsesWith(from.getInput());
+    to.erase();
+    from.erase();
+  }
+};
+/// What is staged together or not at all.
+using StagedGroup = SmallVector<StagedTile>;
+
 /// Decides for one block.
 class Stager {
 public:
   /// `keepsSpread`: a program is one thread with caches, and where it repeats a row, vectors run along that.
-  Stager(Block &block, int64_t maxBytes, int64_t threads, int64_t lanes, bool keepsSpread)
-      : block(block), left(maxBytes), threads(threads), lanes(lanes),
+  Stager(Block &block, int64_t maxBytes, int64_t threads, int64_t lanes, bool keepsSpread,
+         SmallVectorImpl<StagedGroup> &staged)
+      : block(block), left(maxBytes), threads(threads), lanes(lanes), staged(staged),
         // Stores behind a dot are lowered with it, in registers.
         keepsSpread(keepsSpread && block.getOps<DotOp>().empty()) {}
 
@@ -149,19 +178,14 @@ private:
     if (bytes > left)
       return;
     left -= bytes;
-    OpBuilder builder(value.getContext());
-    builder.setInsertionPointAfterValue(value);
-    auto memory = MemoryAttr::get(value.getContext(), threads > 1 ? Space::Shared : Space::Private);
-    auto kept = ConvertOp::create(builder, value.getLoc(),
-                                  RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
-    auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
-    value.replaceAllUsesExcept(read, kept);
+    staged.emplace_back().push_back(StagedTile::create(value, threads > 1 ? Space::Shared : Space::Private));
   }
 
   Block &block;
   int64_t left;
   /// That compute a program together, and elements that one reads at once.
   const int64_t threads, lanes;
+  SmallVectorImpl<StagedGroup> &staged;
   const bool keepsSpread;
   llvm::DenseMap<Operation *, unsigned> phases;
   llvm::DenseMap<Value, bool> expensive, slow;
@@ -171,8 +195,9 @@ private:
 /// Keeps rows that threads read together and walk more than once, where they are too long for registers.
 class RowKeeper {
 public:
-  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads, int64_t lanes)
-      : block(block), axes(axes), most(most), threads(threads), lanes(lanes) {}
+  RowKeeper(Block &block, const Axes &axes, int64_t most, int64_t threads, int64_t lanes,
+            SmallVectorImpl<StagedGroup> &staged)
+      : block(block), axes(axes), most(most), threads(threads), lanes(lanes), staged(staged) {}
 
   /// All that is walked more than once, or nothing: what is read again anyway is near then.
   void run() {
@@ -182,9 +207,12 @@ public:
       bytes += walks > 1 ? bytesOf(load) : 0;
     if (bytes > most)
       return;
+    StagedGroup rows;
     for (auto &[load, walks] : walksOf)
       if (walks > 1)
-        keep(load);
+        rows.push_back(StagedTile::create(load.getResult(), Space::Shared));
+    if (!rows.empty())
+      staged.push_back(std::move(rows));
   }
 
 private:
@@ -230,65 +258,85 @@ private:
     }
   }
 
-  void keep(LoadOp load) {
-    Value row = load.getResult();
-    OpBuilder builder(load.getContext());
-    builder.setInsertionPointAfter(load);
-    auto memory = MemoryAttr::get(load.getContext(), Space::Shared);
-    auto type = RankedTensorType::get(typeOf(load).getShape(), typeOf(load).getElementType(), memory);
-    auto kept = ConvertOp::create(builder, load.getLoc(), type, row);
-    auto read = ConvertOp::create(builder, load.getLoc(), row.getType(), kept);
-    row.replaceAllUsesExcept(read, kept);
-  }
-
   Block &block;
   const Axes &axes;
   const int64_t most, threads, lanes;
+  SmallVectorImpl<StagedGroup> &staged;
   llvm::MapVector<LoadOp, int64_t> walksOf;
 };
+
+LogicalResult keepRows(FuncOp func, int64_t threads, int64_t lanes, int64_t rowBytes,
+                       SmallVectorImpl<StagedGroup> &staged) {
+  // Factors of a dot come into shared memory by slices.
+  if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return success();
+  // One constant may stand for several tiles, whose axes are not the same.
+  unshareConstants(func);
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return failure();
+  func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads, lanes, staged).run(); });
+  return success();
+}
+
+/// Whether the threads have room for what is staged, with all else that they share.
+FailureOr<bool> fits(FuncOp func, const zyx::target::TargetInfo &machine) {
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+  FuncOp copy = func.clone();
+  scratch->push_back(copy);
+  unshareConstants(copy);
+  stageCarried(copy);
+  FailureOr<Settlement> settlement = settle(copy, machine);
+  if (failed(settlement))
+    return failure();
+  return settlement->program == Settlement::AsScheduled;
+}
 
 struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
   using StageReusedPassBase::StageReusedPassBase;
 
   void runOnOperation() override {
     const zyx::target::TargetInfo *target = findTarget(getOperation());
-    const zyx::target::TargetInfo machine = target ? *target : zyx::target::unknownTarget();
-    // A thread of a subgroup has little memory that is near: it rather computes again.
-    const int64_t maxBytes = target && target->hasSubgroups() ? target->memory.privateBytes : mostStagedBytes;
-    const int64_t rowBytes = target ? zyx::target::keptRowBytes(*target) : 0;
-    const int64_t lanes = target ? target->lanes(4) : usualLanes;
     WalkResult result = getOperation()->walk([&](FuncOp func) {
       CrashNote note(func);
-      if (func.getForm() != Form::Tiled)
-        return WalkResult::advance();
-      // An attention that threads share has its blocks in shared memory, and is known by its scores.
-      if (ScheduleAttr schedule = func.getScheduleAttr(); schedule && !schedule.getSteps().empty())
-        return WalkResult::advance();
-      // A cluster has no memory that all its threads share.
-      const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
-      const int64_t most = cluster > 1 ? 0 : threads > 1 ? zyx::target::sharedTileBytes(machine) : maxBytes;
-      const bool hasCaches = target && target->hasVectors() && !target->hasSubgroups() && threads == 1;
-      func.walk([&](Block *block) { Stager(*block, most, threads, lanes, hasCaches).run(); });
-      return WalkResult(cluster > 1 || threads == 1 || rowBytes == 0 ? success()
-                                                                     : keepRows(func, threads, lanes, rowBytes));
+      return WalkResult(stageReused(func, target));
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
-
-private:
-  LogicalResult keepRows(FuncOp func, int64_t threads, int64_t lanes, int64_t rowBytes) {
-    // Factors of a dot come into shared memory by slices.
-    if (func.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted())
-      return success();
-    // One constant may stand for several tiles, whose axes are not the same.
-    unshareConstants(func);
-    FailureOr<Axes> axes = Axes::compute(func);
-    if (failed(axes))
-      return failure();
-    func.walk([&](Block *block) { RowKeeper(*block, *axes, rowBytes, threads, lanes).run(); });
-    return success();
-  }
 };
 
 } // namespace
+
+LogicalResult zyx::kernel::stageReused(FuncOp func, const target::TargetInfo *target) {
+  if (func.getForm() != Form::Tiled)
+    return success();
+  // An attention that threads share has its blocks in shared memory, and is known by its scores.
+  if (ScheduleAttr schedule = func.getScheduleAttr(); schedule && !schedule.getSteps().empty())
+    return success();
+  const target::TargetInfo machine = target ? *target : target::unknownTarget();
+  // A thread of a subgroup has little memory that is near: it rather computes again.
+  const int64_t maxBytes = target && target->hasSubgroups() ? target->memory.privateBytes : mostStagedBytes;
+  const int64_t rowBytes = target ? target::keptRowBytes(*target) : 0;
+  const int64_t lanes = target ? target->lanes(4) : usualLanes;
+  // A cluster has no memory that all its threads share.
+  const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
+  const int64_t most = cluster > 1 ? 0 : threads > 1 ? target::sharedTileBytes(machine) : maxBytes;
+  const bool hasCaches = target && target->hasVectors() && !target->hasSubgroups() && threads == 1;
+  SmallVector<StagedGroup> staged;
+  func.walk([&](Block *block) { Stager(*block, most, threads, lanes, hasCaches, staged).run(); });
+  if (cluster == 1 && threads > 1 && rowBytes != 0 && failed(keepRows(func, threads, lanes, rowBytes, staged)))
+    return failure();
+  // What does not find room beside all else is computed or read again.
+  while (threads > 1 && target && !staged.empty()) {
+    FailureOr<bool> hasRoom = fits(func, machine);
+    if (failed(hasRoom))
+      return failure();
+    if (*hasRoom)
+      break;
+    const StagedGroup last = staged.pop_back_val();
+    for (const StagedTile &tile : llvm::reverse(last))
+      tile.undo();
+  }
+  return success();
+}

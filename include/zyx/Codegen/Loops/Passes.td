@@ -17,7 +17,8 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
     and shared memory where threads compute it together.
 
     Rows that several threads walk more than once, and that are too long for their registers, are read into
-    the memory that they share where there is room.
+    the memory that they share where there is room. What has no room there beside all else that the threads share stays
+    as it was, rows first.
 
     The module's target says how much is staged: what a program has as private memory, and a half of what two workgroups
     share. Without one 256 KiB are staged, and no rows.
@@ -32,7 +33,8 @@ def SettleMemoryPass : Pass<"zyx-kernel-settle-memory"> {
     How many bytes the threads of a program share follows from its schedule and its staged tiles. Where that is more than
     there is, or where a dot is not one that threads multiply together, the program becomes one thread, whose tiles are
     private. Where workgroups of a cluster would have to read each other's tiles, the program becomes one workgroup's. A
-    remark says so. -zyx-kernel-lower-tiles refuses such programs: no kernel is lowered twice.
+    remark says so. Neither happens to a schedule that -zyx-schedule-choose has chosen, which asks before.
+    -zyx-kernel-lower-tiles refuses such programs: no kernel is lowered twice.
 
     Without a target threads share as much as they like.
   }];
