@@ -4,7 +4,7 @@ if(NOT TARGET Python::SABIModule AND UNIX AND NOT APPLE AND Python_VERSION VERSI
   add_library(Python::SABIModule INTERFACE IMPORTED)
   target_include_directories(Python::SABIModule INTERFACE ${Python_INCLUDE_DIRS})
 endif()
-set(sources Array Artifacts Functions Memory Module Modules Programs Transforms)
+set(sources Array Artifacts Functions Memory Module Modules Programs Texts Transforms)
 list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/src/)
 list(TRANSFORM sources APPEND .cpp)
 nanobind_add_module(_zyx NB_STATIC STABLE_ABI NOMINSIZE NB_SUPPRESS_WARNINGS ${sources})

@@ -6,30 +6,43 @@
 
 #include "Detail.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::detail;
 
+/// Counts as a reader for as long as it lives: what is read is given to no result.
+struct State::Reader {
+  const std::shared_ptr<State> state;
+  const std::shared_ptr<runtime::Buffer> value;
+  /// Under the lock.
+  Reader(std::shared_ptr<State> of, std::shared_ptr<runtime::Buffer> read)
+      : state(std::move(of)), value(std::move(read)) {
+    ++state->beingRead[value.get()];
+  }
+  Reader(const Reader &) = delete;
+  Reader &operator=(const Reader &) = delete;
+  ~Reader() {
+    // Of a process that was forked since, nobody asks.
+    if (state->mutex.isForked())
+      return;
+    const std::lock_guard lock(state->mutex);
+    state->endRead(value.get());
+  }
+};
+
+/// Waits for what a reader sees, and tells why it is not there.
+Status State::await(const Reader &reader, const Tensor &tensor) {
+  Status status = reader.value->wait(/*toWrite=*/false);
+  const std::lock_guard lock(mutex);
+  settle();
+  if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())
+    status = told;
+  return status;
+}
+
 Result<HostView> State::view(const Tensor &tensor, const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
-  /// Counts as a reader for as long as it lives: what is read is given to no result.
-  struct Reader {
-    const std::shared_ptr<State> state;
-    const std::shared_ptr<runtime::Buffer> value;
-    /// Under the lock.
-    Reader(std::shared_ptr<State> of, std::shared_ptr<runtime::Buffer> read)
-        : state(std::move(of)), value(std::move(read)) {
-      ++state->beingRead[value.get()];
-    }
-    Reader(const Reader &) = delete;
-    Reader &operator=(const Reader &) = delete;
-    ~Reader() {
-      // Of a process that was forked since, nobody asks.
-      if (state->mutex.isForked())
-        return;
-      const std::lock_guard lock(state->mutex);
-      state->endRead(value.get());
-    }
-  };
   std::shared_ptr<const Reader> reader;
   bool isShared = false;
   {
@@ -47,16 +60,75 @@ Result<HostView> State::view(const Tensor &tensor, const Place &where) {
     const auto copy = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     return HostView{*copy, copy, false};
   }
-  Status status = reader->value->wait(/*toWrite=*/false);
-  {
-    const std::lock_guard lock(mutex);
-    settle();
-    if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())
-      status = told;
-  }
-  ZYX_RETURN_IF_ERROR(status);
+  ZYX_RETURN_IF_ERROR(await(*reader, tensor));
   const auto *begin = reinterpret_cast<const std::byte *>(reader->value->handle());
   return HostView{{begin, reader->value->size()}, reader, true};
+}
+
+Result<DeviceView> State::deviceView(const Tensor &tensor, const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
+  std::shared_ptr<const Reader> reader;
+  std::shared_ptr<runtime::Device> device;
+  {
+    std::unique_lock lock(mutex);
+    ZYX_RETURN_IF_ERROR(realizeLocked({&tensor, 1}, where, lock));
+    ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
+    const NodeState &node = states[nodeOf(tensor)];
+    const uint16_t home = node.device != anywhere ? node.device : node.at;
+    if (home >= homes.size() || !homes[home].device)
+      return Status::unsupported("the tensor lies on no device, so that there is no memory of one to see");
+    device = homes[home].device;
+    // Else it lies in a file, has left a full device, or is a few bytes that each run takes along.
+    if (node.at == home && node.value->isUsableIn(*homes[home].pool))
+      reader = std::make_shared<const Reader>(shared_from_this(), node.value);
+  }
+  if (!reader) {
+    ZYX_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read(tensor, where));
+    ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Buffer> copy,
+                         runtime::Buffer::allocate(device->pool(), bytes.size()));
+    ZYX_RETURN_IF_ERROR(copy->write(bytes));
+    return DeviceView{std::move(device), copy, copy};
+  }
+  ZYX_RETURN_IF_ERROR(await(*reader, tensor));
+  return DeviceView{std::move(device), reader->value, reader};
+}
+
+Result<Tensor> State::addDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner,
+                                      const Place &where) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, byteSize(type));
+  uint16_t at = 0;
+  std::shared_ptr<runtime::Device> device;
+  {
+    std::lock_guard lock(mutex);
+    at = currentDevice();
+    device = homes[at].device;
+    if (!device)
+      return Status::unsupported("device '" + homes[at].name + "' has no memory of its own");
+  }
+  ZYX_ASSIGN_OR_RETURN(
+      std::shared_ptr<runtime::Buffer> value,
+      device->borrow(address, static_cast<uint64_t>(size), std::const_pointer_cast<void>(std::move(owner))));
+  const uint64_t alignment = std::max<uint64_t>(device->alignment(), static_cast<uint64_t>(byteSize(type.dtype)));
+  if (type.dtype == DType::Bool || address % alignment != 0) {
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    ZYX_RETURN_IF_ERROR(value->read(bytes));
+    return addData(std::move(type), bytes, where);
+  }
+  std::lock_guard lock(mutex);
+  return addLeaf(std::move(type), std::move(value), at, where);
+}
+
+runtime::DLPackPlace State::dlpackPlaceOf(const Tensor &tensor) {
+  const std::string name = deviceOf(tensor);
+  const std::lock_guard lock(mutex);
+  const auto found = std::ranges::find_if(homes, [&](const Home &home) { return home.name == name; });
+  return found != homes.end() && found->device ? found->device->dlpackPlace() : runtime::DLPackPlace();
+}
+
+std::shared_ptr<runtime::Device> State::currentRuntimeDevice() {
+  const std::lock_guard lock(mutex);
+  return homes[currentDevice()].device;
 }
 
 void State::endRead(const runtime::Buffer *value) {
@@ -68,4 +140,22 @@ HostView zyx::hostView(const Tensor &x, Place where) {
   if (!x.isDefined())
     refuse("there is no tensor to read", where);
   return valueOrThrow(stateOf(x).view(x, where), where);
+}
+
+DeviceView zyx::deviceView(const Tensor &x, Place where) {
+  if (!x.isDefined())
+    refuse("there is no tensor to read", where);
+  return valueOrThrow(stateOf(x).deviceView(x, where), where);
+}
+
+runtime::DLPackPlace zyx::dlpackPlaceOf(const Tensor &x) { return stateOf(x).dlpackPlaceOf(x); }
+
+runtime::DLPackPlace zyx::currentDLPackPlace(void *&stream, Place where) {
+  const std::shared_ptr<runtime::Device> device = State::current(where)->currentRuntimeDevice();
+  stream = device ? device->nativeStream() : nullptr;
+  return device ? device->dlpackPlace() : runtime::DLPackPlace();
+}
+
+Tensor zyx::fromDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner, Place where) {
+  return valueOrThrow(State::current(where)->addDeviceMemory(std::move(type), address, std::move(owner), where), where);
 }

@@ -16,6 +16,7 @@
 #include "zyx/Runtime/DiskPool.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Session/Session.h"
+#include "zyx/Tensor/DeviceView.h"
 #include "zyx/Tensor/Error.h"
 #include "zyx/Tensor/HostView.h"
 #include "zyx/Tensor/Jit.h"
@@ -154,6 +155,12 @@ public:
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
   /// The elements where they are.
   Result<HostView> view(const Tensor &tensor, const Place &where);
+  Result<DeviceView> deviceView(const Tensor &tensor, const Place &where);
+  runtime::DLPackPlace dlpackPlaceOf(const Tensor &tensor);
+  /// None where the interpreter is the current device.
+  std::shared_ptr<runtime::Device> currentRuntimeDevice();
+  Result<Tensor> addDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner,
+                                 const Place &where);
   /// Of what is in flight, looks at what is over; then calls a function that may look at a pending update.
   template <typename F> auto look(F &&at) {
     std::lock_guard lock(mutex);
@@ -389,6 +396,8 @@ private:
   void noteReturn(NodeId node);
   void touch(NodeId node) { states[node].lastUse = ++numUses; }
   void endRead(const runtime::Buffer *value);
+  struct Reader;
+  Status await(const Reader &reader, const Tensor &tensor);
   void waitForFlights();
   void forEachProgram(const std::function<void(Program &)> &visit);
   void trimPrograms(uint16_t device);

@@ -225,7 +225,8 @@ static void bindOperators(nb::module_ &module, nb::class_<Array> &array) {
         },
         nb::arg("x1").none(), nb::arg("x2").none(),
         nb::sig(kept(std::string("def ") + row.name +
-                     "(x1: Array | bool | int | float, x2: Array | bool | int | float, /) -> Array")));
+                     "(x1: Array | bool | int | float, x2: Array | bool | int | float, /) -> Array")),
+        docOf(row.name));
   }
 }
 
@@ -392,11 +393,7 @@ static nb::tuple tupleOf(const Shape &shape) {
 }
 
 void zyx::python::bindArray(nb::module_ &module) {
-  nb::class_<Array> array(
-      module, "Array", nb::type_slots(bufferSlots()),
-      "An immutable value that is computed when it is read. zyx.asarray() makes one of lists, numbers\n"
-      "and arrays of other libraries. x[i] = v and x += v put another value into this place: arrays that\n"
-      "were made of it before do not change.");
+  nb::class_<Array> array(module, "Array", nb::type_slots(bufferSlots()), docOf("Array"));
   array
       .def(
           "__init__", [](Array *self, const Parameter &parameter) { new (self) Array{parameter.value(here())}; },

@@ -9,6 +9,7 @@
 #include "zyx/Artifact/File.h"
 #include "zyx/Base/Config.h"
 #include "zyx/Base/Forked.h"
+#include "zyx/Runtime/Device.h"
 #include "zyx/Session/Session.h"
 #include "zyx/Tensor/Context.h"
 
@@ -35,7 +36,7 @@ public:
     ReadOnlyFile file = valueOrThrow(ReadOnlyFile::open(path), where);
     const std::vector<std::byte> bytes = valueOrThrow(artifact::readFile(file), where);
     artifact::Artifact artifact = valueOrThrow(artifact::Artifact::deserialize(bytes, path), where);
-    device = deviceName.empty() ? artifact.target : deviceName;
+    device = deviceName.empty() ? artifact.target : runtime::canonicalDeviceName(deviceName);
     // "cuda:1" is a device of the kind "cuda".
     if (device.substr(0, device.find(':')) != artifact.target)
       throw Error(

@@ -356,7 +356,9 @@ static void bindNetworks(nb::module_ &module) {
 void zyx::python::bindFunctions(nb::module_ &module) {
   for (const UnaryRow &row : unaryRows)
     module.def(
-        row.name, [function = row.function](const Array &x) { return Array{function(x.value, here())}; }, nb::arg("x"));
+        row.name, [function = row.function](const Array &x) { return Array{function(x.value, here())}; }, nb::arg("x"),
+        // Of those that zyx.nn has as they are.
+        docOf(std::string_view(row.name).substr(1)));
   module.def("_cast", [](const Array &x, nb::object dtype) { return Array{x.value.cast(toDType(dtype), here())}; });
   module.def("_bitcast",
              [](const Array &x, nb::object dtype) { return Array{x.value.bitcast(toDType(dtype), here())}; });

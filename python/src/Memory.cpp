@@ -7,6 +7,8 @@
 #include "Python.h"
 
 #include "zyx/Runtime/DLPack.h"
+#include "zyx/Tensor/Context.h"
+#include "zyx/Tensor/DeviceView.h"
 
 #include <nanobind/ndarray.h>
 
@@ -222,11 +224,66 @@ static nb::object exported(const Array &self, bool isCopy) {
                                                      elementOf(self.value.dtype())));
 }
 
+namespace {
+
+/// What a consumer's tensor of a device's memory keeps.
+struct Lent {
+  DeviceView view;
+  /// CUDA's default streams, which are there for ever; else null, as nobody says how long others live.
+  void *stream = nullptr;
+
+  /// The consumer's stream may still read when the consumer lets go, and the memory is another's from then on.
+  ~Lent() {
+    if (!stream || !Py_IsInitialized())
+      return;
+    const nb::gil_scoped_release released;
+    // Of a driver that has lost the stream there is no work to wait for.
+    if (const auto fence = view.device->recordStream(stream))
+      (void)(*fence)->wait();
+  }
+};
+
+} // namespace
+
+/// The same of memory of a device. The elements are there when this returns, so that any stream may read them.
+static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t stream) {
+  const Place where = here();
+  auto lent = std::make_unique<Lent>();
+  {
+    const Released released;
+    lent->view = deviceView(self.value, where);
+    if (isCopy) {
+      const std::shared_ptr<runtime::Buffer> from = lent->view.buffer;
+      std::shared_ptr<runtime::Buffer> copy =
+          valueOrThrow(runtime::Buffer::allocate(lent->view.device->pool(), from->size()), where);
+      throwIfError(copy->copyFrom(*from), where);
+      throwIfError(copy->wait(/*toWrite=*/false), where);
+      lent->view.buffer = copy;
+      lent->view.owner = copy;
+    }
+  }
+  constexpr int64_t legacyStream = 1, threadStream = 2;
+  if (stream == legacyStream || stream == threadStream)
+    lent->stream = reinterpret_cast<void *>(stream);
+  const runtime::DLPackPlace place = lent->view.device->dlpackPlace();
+  void *const begin = lent->view.buffer->size() ? reinterpret_cast<void *>(lent->view.buffer->handle()) : nullptr;
+  const nb::capsule owner(lent.get(), [](void *kept) noexcept { delete static_cast<Lent *>(kept); });
+  lent.release();
+  const Shape &shape = self.value.shape();
+  const std::vector<size_t> extents(shape.begin(), shape.end());
+  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  if (isCopy)
+    return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr, element,
+                                               place.kind, place.number));
+  return nb::cast(nb::ndarray<nb::array_api, nb::ro>(begin, extents.size(), extents.data(), owner, nullptr, element,
+                                                     place.kind, place.number));
+}
+
+/// Of an object, or of a capsule that its __dlpack__ has given for memory of the current device.
 static Array fromDLPack(nb::ndarray<nb::ro> given) {
   const Place where = here();
-  if (given.device_type() != nb::device::cpu::value && given.device_type() != nb::device::cuda_host::value)
-    throw nb::buffer_error("from_dlpack: the array lies in the memory of a device, from which this version cannot take "
-                           "it; copy it to the host there first");
+  const bool isHost =
+      given.device_type() == nb::device::cpu::value || given.device_type() == nb::device::cuda_host::value;
   const DType dtype = dtypeOfElement(given.dtype());
   Shape shape;
   bool isDense = true;
@@ -239,6 +296,19 @@ static Array fromDLPack(nb::ndarray<nb::ro> given) {
   }
   if (!isDense && stride != 0)
     throw nb::buffer_error("from_dlpack: the array is not dense and row-major; zyx.asarray() copies such ones");
+  if (!isHost) {
+    void *stream = nullptr;
+    const runtime::DLPackPlace place = currentDLPackPlace(stream, where);
+    if (place.kind != given.device_type() || place.number != given.device_id())
+      throw nb::buffer_error(("from_dlpack: the array lies on DLPack's device (" + std::to_string(given.device_type()) +
+                              ", " + std::to_string(given.device_id()) + "), and the current device is (" +
+                              std::to_string(place.kind) + ", " + std::to_string(place.number) + ")")
+                                 .c_str());
+    const auto address = reinterpret_cast<uint64_t>(given.data());
+    std::shared_ptr<const void> owner = keep(nb::cast(given, nb::rv_policy::reference));
+    const Released released;
+    return {fromDeviceMemory({dtype, std::move(shape)}, address, std::move(owner), where)};
+  }
   const std::span<const std::byte> bytes(static_cast<const std::byte *>(given.data()), given.nbytes());
   // Who lets go of it is the main thread, as the other library's deleter may be of Python.
   return {Tensor::borrow({dtype, std::move(shape)}, bytes, keep(nb::cast(given)), where)};
@@ -254,6 +324,16 @@ void zyx::python::bindMemory(nb::module_ &module) {
                                        {static_cast<const std::byte *>(bytes.data()), bytes.size()}, here())};
       },
       nb::arg("bytes"), nb::arg("dtype"), nb::arg("shape"));
+  module.def("_export_from_device", &exportedFromDevice, nb::arg("array"), nb::arg("copy"), nb::arg("stream"));
+  module.def("_dlpack_place", [](const Array &self) {
+    const runtime::DLPackPlace place = dlpackPlaceOf(self.value);
+    return nb::make_tuple(place.kind, place.number);
+  });
+  module.def("_current_stream", [] {
+    void *stream = nullptr;
+    const runtime::DLPackPlace place = currentDLPackPlace(stream, here());
+    return nb::make_tuple(place.kind, place.number, reinterpret_cast<uint64_t>(stream));
+  });
   module.def("_export", &exported, nb::arg("array"), nb::arg("copy"));
   // Bytes of elements that the buffer protocol cannot name.
   module.def("_bytes", [](const Array &self) {

@@ -176,7 +176,7 @@ DType zyx::python::toDType(nb::handle object) {
 }
 
 static void bindDTypes(nb::module_ &module) {
-  nb::class_<DTypeObject>(module, "DType", "The type of the elements of an array, such as zyx.float32.")
+  nb::class_<DTypeObject>(module, "DType", docOf("DType"))
       .def("__repr__", [](const DTypeObject &self) { return "zyx." + std::string(nameOf(self.dtype)); })
       .def_prop_ro("name", [](const DTypeObject &self) { return nameOf(self.dtype); })
       .def_prop_ro(
@@ -210,15 +210,12 @@ static PyObject *addException(nb::module_ &module, const char *name, nb::handle 
 }
 
 static void bindExceptions(nb::module_ &module) {
-  errorClass = addException(module, "Error", nb::handle(PyExc_Exception),
-                            "What zyx refuses, or what failed. The text begins with the file and line of the call.");
+  errorClass = addException(module, "Error", nb::handle(PyExc_Exception), docOf("Error"));
   const auto both = [](PyObject *other) { return nb::make_tuple(nb::handle(errorClass), nb::handle(other)); };
-  argumentClass = addException(module, "InvalidArgumentError", both(PyExc_ValueError),
-                               "Shapes, dtypes, devices or numbers that do not fit.");
+  argumentClass = addException(module, "InvalidArgumentError", both(PyExc_ValueError), docOf("InvalidArgumentError"));
   unsupportedClass =
-      addException(module, "UnsupportedError", both(PyExc_NotImplementedError), "What zyx, or a device, has not.");
-  memoryClass = addException(module, "OutOfMemoryError", both(PyExc_MemoryError),
-                             "A device has too little memory. Values are what they were.");
+      addException(module, "UnsupportedError", both(PyExc_NotImplementedError), docOf("UnsupportedError"));
+  memoryClass = addException(module, "OutOfMemoryError", both(PyExc_MemoryError), docOf("OutOfMemoryError"));
   nb::register_exception_translator([](const std::exception_ptr &pointer, void *) {
     try {
       std::rethrow_exception(pointer);
@@ -318,9 +315,7 @@ struct PythonDeviceScope {
 } // namespace
 
 static void bindContext(nb::module_ &module) {
-  nb::class_<PythonDeviceScope>(module, "device_scope",
-                                "While it lives, new arrays of this thread lie on that device:\n\n"
-                                "    with zyx.device_scope('cpu'):\n        x = zyx.zeros(3)")
+  nb::class_<PythonDeviceScope>(module, "device_scope", docOf("device_scope"))
       .def(nb::init<std::string>(), nb::arg("device"))
       .def("__enter__",
            [](PythonDeviceScope &self) {
@@ -347,7 +342,7 @@ static void bindContext(nb::module_ &module) {
         const Released released;
         Context::current(where).sync(where);
       },
-      "Waits until no run is in flight; raises the first failure since the last time.");
+      docOf("sync"));
   module.def(
       "counters",
       [] {
@@ -362,10 +357,8 @@ static void bindContext(nb::module_ &module) {
         all["peak_bytes"] = counters.peakBytes;
         return all;
       },
-      "What the context did so far: runs, compiles, bytes of values.");
-  module.def(
-      "default_device", [] { return Tensor::zeros({}, DType::F32, here()).device(); },
-      "The device of new arrays: that of the innermost device_scope, or else of the context.");
+      docOf("counters"));
+  module.def("default_device", [] { return Tensor::zeros({}, DType::F32, here()).device(); }, docOf("default_device"));
 }
 
 NB_MODULE(_zyx, module) {

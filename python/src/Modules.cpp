@@ -109,9 +109,7 @@ Dims windowOf(std::vector<int64_t> window) { return Dims(std::move(window)); }
 } // namespace
 
 static void bindParameter(nb::module_ &module) {
-  nb::class_<Parameter>(
-      module, "Parameter",
-      "A place that holds the current value of what is trained. Functions of arrays take it as its value.")
+  nb::class_<Parameter>(module, "Parameter", docOf("Parameter"))
       .def(
           "__init__",
           [](Parameter *self, const Array &first) {
@@ -149,8 +147,7 @@ static void bindParameter(nb::module_ &module) {
 }
 
 static void bindModule(nb::module_ &module) {
-  nb::class_<nn::InitRng>(module, "InitRng", "First values of layers, by a seed.")
-      .def(nb::init<uint64_t>(), nb::arg("seed"));
+  nb::class_<nn::InitRng>(module, "InitRng", docOf("InitRng")).def(nb::init<uint64_t>(), nb::arg("seed"));
   nb::class_<nn::Module>(module, "_Module", nb::dynamic_attr())
       .def(nb::init<>())
       .def("_add_parameter",
@@ -235,7 +232,7 @@ static void bindModule(nb::module_ &module) {
 
 static void bindLayers(nb::module_ &module) {
   using nn::InitRng;
-  bindLayer<nn::Linear>(module, "_Linear", "x weight^T + bias.")
+  bindLayer<nn::Linear>(module, "_Linear", docOf("Linear"))
       .def(
           "__init__",
           [](nn::Linear *self, int64_t in, int64_t out, InitRng &rng, bool hasBias) {
@@ -244,7 +241,7 @@ static void bindLayers(nb::module_ &module) {
           nb::arg("inputs"), nb::arg("outputs"), nb::arg("rng"), nb::arg("bias") = true)
       .def_ro("weight", &nn::Linear::weight)
       .def_ro("bias", &nn::Linear::bias);
-  bindLayer<nn::Embedding>(module, "_Embedding", "Rows by index; zeros for an index out of range.")
+  bindLayer<nn::Embedding>(module, "_Embedding", docOf("Embedding"))
       .def(
           "__init__",
           [](nn::Embedding *self, int64_t rows, int64_t width, InitRng &rng) {
@@ -252,34 +249,34 @@ static void bindLayers(nb::module_ &module) {
           },
           nb::arg("rows"), nb::arg("width"), nb::arg("rng"))
       .def_ro("weight", &nn::Embedding::weight);
-  bindLayer<nn::Dropout>(module, "_Dropout", "In training, 0 for a share of the elements, and the others larger.")
+  bindLayer<nn::Dropout>(module, "_Dropout", docOf("Dropout"))
       .def(
           "__init__",
           [](nn::Dropout *self, double probability, uint64_t seed) {
             new (self) nn::Dropout(probability, seed, here());
           },
           nb::arg("probability"), nb::arg("seed"));
-  bindLayer<nn::Mlp>(module, "_Mlp", "Linear, GELU, Linear.")
+  bindLayer<nn::Mlp>(module, "_Mlp", docOf("Mlp"))
       .def(
           "__init__",
           [](nn::Mlp *self, int64_t width, int64_t hidden, InitRng &rng) {
             new (self) nn::Mlp(width, hidden, rng, here());
           },
           nb::arg("width"), nb::arg("hidden"), nb::arg("rng"));
-  bindLayer<nn::LayerNorm>(module, "_LayerNorm", "Over the last dimension.")
+  bindLayer<nn::LayerNorm>(module, "_LayerNorm", docOf("LayerNorm"))
       .def(
           "__init__",
           [](nn::LayerNorm *self, int64_t width, double epsilon) { new (self) nn::LayerNorm(width, epsilon, here()); },
           nb::arg("width"), nb::arg("epsilon") = 1e-5)
       .def_ro("weight", &nn::LayerNorm::weight)
       .def_ro("bias", &nn::LayerNorm::bias);
-  bindLayer<nn::RmsNorm>(module, "_RmsNorm", "x / sqrt(mean(x^2) + epsilon) weight, over the last dimension.")
+  bindLayer<nn::RmsNorm>(module, "_RmsNorm", docOf("RmsNorm"))
       .def(
           "__init__",
           [](nn::RmsNorm *self, int64_t width, double epsilon) { new (self) nn::RmsNorm(width, epsilon, here()); },
           nb::arg("width"), nb::arg("epsilon") = 1e-6)
       .def_ro("weight", &nn::RmsNorm::weight);
-  bindLayer<nn::GroupNorm>(module, "_GroupNorm", "Over groups of channels: [batch, channels, ...].")
+  bindLayer<nn::GroupNorm>(module, "_GroupNorm", docOf("GroupNorm"))
       .def(
           "__init__",
           [](nn::GroupNorm *self, int64_t groups, int64_t channels, double epsilon) {
@@ -288,7 +285,7 @@ static void bindLayers(nb::module_ &module) {
           nb::arg("groups"), nb::arg("channels"), nb::arg("epsilon") = 1e-5)
       .def_ro("weight", &nn::GroupNorm::weight)
       .def_ro("bias", &nn::GroupNorm::bias);
-  bindLayer<nn::BatchNorm>(module, "_BatchNorm", "Over the batch; by running moments after eval().")
+  bindLayer<nn::BatchNorm>(module, "_BatchNorm", docOf("BatchNorm"))
       .def(
           "__init__",
           [](nn::BatchNorm *self, int64_t channels, double epsilon, double momentum) {
@@ -317,7 +314,7 @@ static void bindLayers(nb::module_ &module) {
       .def_ro("weight", &nn::Convolution::weight)
       .def_ro("bias", &nn::Convolution::bias);
   const auto bindRecurrent = [&]<typename Layer>(Layer *, const char *name) {
-    bindLayer<Layer>(module, name, "[steps, batch, inputs] to [steps, batch, hidden].")
+    bindLayer<Layer>(module, name, docOf(name + 1))
         .def(
             "__init__",
             [](Layer *self, int64_t in, int64_t hidden, InitRng &rng) { new (self) Layer(in, hidden, rng, here()); },
@@ -335,7 +332,7 @@ static void bindLayers(nb::module_ &module) {
     options.rotary = rotary;
     return options;
   };
-  nb::class_<nn::MultiheadAttention, nn::Module>(module, "_MultiheadAttention", "Attention to itself, or to a memory.")
+  nb::class_<nn::MultiheadAttention, nn::Module>(module, "_MultiheadAttention", docOf("MultiheadAttention"))
       .def(
           "__init__",
           [attention](nn::MultiheadAttention *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
@@ -351,8 +348,7 @@ static void bindLayers(nb::module_ &module) {
             return Array{self(x.value, memory ? memory->value : x.value, mask ? mask->value : Tensor(), here())};
           },
           nb::arg("x"), nb::arg("memory").none() = nb::none(), nb::arg("mask").none() = nb::none());
-  nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock",
-                                               "Attention and Mlp, each after a LayerNorm and with a residual.")
+  nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock", docOf("TransformerBlock"))
       .def(
           "__init__",
           [attention](nn::TransformerBlock *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
@@ -381,10 +377,7 @@ static void bindFiles(nb::module_ &module) {
         }
         return arraysByName(tensors);
       },
-      "Arrays by name: of a safetensors file, an index of several, or a folder. With `map` they stay in their file "
-      "until a\n"
-      "program needs them.",
-      nb::arg("path"), nb::kw_only(), nb::arg("map") = false);
+      docOf("load"), nb::arg("path"), nb::kw_only(), nb::arg("map") = false);
   module.def(
       "save",
       [](const std::string &path, const std::map<std::string, Array> &arrays) {
@@ -393,8 +386,7 @@ static void bindFiles(nb::module_ &module) {
         const Released released;
         nn::saveTensors(path, tensors, where);
       },
-      "Arrays by name, as a safetensors file. There is none before all of it is written.", nb::arg("path"),
-      nb::arg("arrays"));
+      docOf("save"), nb::arg("path"), nb::arg("arrays"));
 }
 
 static void bindGguf(nb::module_ &module) {
@@ -434,41 +426,41 @@ static void bindGguf(nb::module_ &module) {
 
 static void bindOptimizers(nb::module_ &module) {
   using optim::Optimizer;
-  nb::class_<optim::UpdateRule>(module, "UpdateRule", "How a step changes a parameter.");
+  nb::class_<optim::UpdateRule>(module, "UpdateRule", docOf("UpdateRule"));
   module.def(
       "sgd",
       [](double rate, double momentum, double dampening, double decay, bool nesterov) {
         return optim::sgd({rate, momentum, dampening, decay, nesterov}, here());
       },
-      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("momentum") = 0., nb::arg("dampening") = 0.,
+      docOf("sgd"), nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("momentum") = 0., nb::arg("dampening") = 0.,
       nb::arg("weight_decay") = 0., nb::arg("nesterov") = false);
   module.def(
       "adam",
       [](double rate, double beta1, double beta2, double epsilon, double decay, bool amsgrad) {
         return optim::adam({rate, beta1, beta2, epsilon, decay, amsgrad}, here());
       },
-      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
+      docOf("adam"), nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
       nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0., nb::arg("amsgrad") = false);
   module.def(
       "adamw",
       [](double rate, double beta1, double beta2, double epsilon, double decay, bool amsgrad) {
         return optim::adamW({rate, beta1, beta2, epsilon, decay, amsgrad}, here());
       },
-      nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
+      docOf("adamw"), nb::arg("learning_rate") = 1e-3, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999,
       nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0.01, nb::arg("amsgrad") = false);
   module.def(
       "rmsprop",
       [](double rate, double alpha, double epsilon, double decay, double momentum, bool centered) {
         return optim::rmsprop({rate, alpha, epsilon, decay, momentum, centered}, here());
       },
-      nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("alpha") = 0.99, nb::arg("epsilon") = 1e-8,
-      nb::arg("weight_decay") = 0., nb::arg("momentum") = 0., nb::arg("centered") = false);
+      docOf("rmsprop"), nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("alpha") = 0.99,
+      nb::arg("epsilon") = 1e-8, nb::arg("weight_decay") = 0., nb::arg("momentum") = 0., nb::arg("centered") = false);
   module.def(
       "lion",
       [](double rate, double beta1, double beta2, double decay) {
         return optim::lion({rate, beta1, beta2, decay}, here());
       },
-      nb::arg("learning_rate") = 1e-4, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.99,
+      docOf("lion"), nb::arg("learning_rate") = 1e-4, nb::kw_only(), nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.99,
       nb::arg("weight_decay") = 0.);
   module.def(
       "adafactor",
@@ -481,11 +473,10 @@ static void bindOptimizers(nb::module_ &module) {
         options.weightDecay = weightDecay;
         return optim::adafactor(options, here());
       },
-      nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("decay") = -0.8, nb::arg("floor") = 1e-3,
-      nb::arg("clip") = 1., nb::arg("weight_decay") = 0.);
+      docOf("adafactor"), nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("decay") = -0.8,
+      nb::arg("floor") = 1e-3, nb::arg("clip") = 1., nb::arg("weight_decay") = 0.);
 
-  nb::class_<Optimizer>(module, "Optimizer",
-                        "Steps of a module's parameters by a rule. After a step that fails all is what it was before.")
+  nb::class_<Optimizer>(module, "Optimizer", docOf("Optimizer"))
       .def(
           "__init__",
           [](Optimizer *self, const nn::Module &model, const optim::UpdateRule &rule) {
@@ -556,11 +547,14 @@ static void bindOptimizers(nb::module_ &module) {
         return std::pair(arraysOf(clipped.gradients), Array{clipped.norm});
       },
       nb::arg("gradients"), nb::arg("most"));
-  module.def("step_decay", &optim::stepDecay, nb::arg("rate"), nb::arg("step"), nb::arg("every"), nb::arg("factor"));
-  module.def("exponential_decay", &optim::exponentialDecay, nb::arg("rate"), nb::arg("step"), nb::arg("factor"));
-  module.def("cosine_decay", &optim::cosineDecay, nb::arg("rate"), nb::arg("step"), nb::arg("total"),
-             nb::arg("low") = 0.);
-  module.def("linear_warmup", &optim::linearWarmup, nb::arg("rate"), nb::arg("step"), nb::arg("steps"));
+  module.def("step_decay", &optim::stepDecay, docOf("step_decay"), nb::arg("rate"), nb::arg("step"), nb::arg("every"),
+             nb::arg("factor"));
+  module.def("exponential_decay", &optim::exponentialDecay, docOf("exponential_decay"), nb::arg("rate"),
+             nb::arg("step"), nb::arg("factor"));
+  module.def("cosine_decay", &optim::cosineDecay, docOf("cosine_decay"), nb::arg("rate"), nb::arg("step"),
+             nb::arg("total"), nb::arg("low") = 0.);
+  module.def("linear_warmup", &optim::linearWarmup, docOf("linear_warmup"), nb::arg("rate"), nb::arg("step"),
+             nb::arg("steps"));
 }
 
 void zyx::python::bindModules(nb::module_ &module) {

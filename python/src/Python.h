@@ -19,6 +19,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+
 namespace nb = nanobind;
 
 namespace zyx::python {
@@ -40,6 +42,9 @@ struct DTypeObject {
 nb::object toPython(DType dtype);
 /// Of an object of the package, or a name such as "float32" or "f32".
 DType toDType(nb::handle object);
+
+/// What help() says of a function or a class of the extension; "" of what it says nothing.
+const char *docOf(std::string_view name);
 
 /// What a function of two arrays takes.
 enum class Kind { Any, Numbers, Floats, Integers };

@@ -55,10 +55,7 @@ private:
 } // namespace
 
 void zyx::python::bindTransforms(nb::module_ &module) {
-  nb::class_<PythonTape>(
-      module, "Tape",
-      "While it lives, arrays keep what they were made of even when they are computed, so that a gradient\n"
-      "can be taken of them:\n\n    with zyx.Tape():\n        ...")
+  nb::class_<PythonTape>(module, "Tape", docOf("Tape"))
       .def(nb::init<>())
       .def(
           "__enter__",

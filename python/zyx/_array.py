@@ -40,22 +40,40 @@ def _numpy(self, dtype=None, copy=None):
 
 def _dlpack(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
     """The elements for another library. Without versions it could not know that they must not change: it gets a copy."""
-    _dlpack_device(self)
-    if dl_device is not None and tuple(map(int, dl_device)) != (1, 0):
-        raise BufferError("__dlpack__: elements are given in memory of the host alone")
+    place = _dlpack_device(self)
+    asked = place if dl_device is None else tuple(map(int, dl_device))
+    if asked != place:
+        if asked != (1, 0):
+            raise BufferError(f"__dlpack__: the array lies on {place}, and is given there or on the host, not on {asked}")
+        if copy is False:
+            raise BufferError("__dlpack__: copy=False, but memory of the host needs a copy")
+        return _dlpack(_zyx._to_device(self, "cpu"), max_version=max_version, copy=copy)
     is_versioned = max_version is not None and max_version[0] >= 1
     if copy is False and not is_versioned:
         raise BufferError("__dlpack__: copy=False needs max_version=(1, 0): older ones cannot say that memory is read-only")
-    exported = _zyx._export(self, copy is True or not is_versioned)
+    is_copy = copy is True or not is_versioned
+    exported = _zyx._export(self, is_copy) if place == (1, 0) else _zyx._export_from_device(self, is_copy, _stream(stream, place))
     return exported.__dlpack__(max_version=max_version) if is_versioned else exported.__dlpack__()
 
 
+def _stream(stream, place):
+    """The consumer's stream, as the standard numbers them: without one CUDA's first default stream."""
+    if stream is None:
+        return 1
+    if not isinstance(stream, int) or isinstance(stream, bool) or stream < -1:
+        raise BufferError(f"__dlpack__: {stream!r} is no stream")
+    if stream == 0 and place[0] == 2:
+        raise BufferError("__dlpack__: stream 0 of CUDA may be either default stream: 1 is the legacy one, 2 that of the thread")
+    return stream
+
+
 def _dlpack_device(self, /):
-    """Of memory of the host; what lies elsewhere is not given, as that would be a copy which nobody asked for."""
-    if self.device.split(":")[0] not in ("cpu", "c", "reference"):
-        raise BufferError(f"__dlpack__: the array lies on '{self.device}'; this version gives memory of the host alone: "
-                          "to_device('cpu') makes a copy there")
-    return (1, 0)
+    """Where the memory lies, by DLPack's numbers; what it has none for is not given, as nobody asked for a copy."""
+    place = _zyx._dlpack_place(self)
+    if place[0] == 0:
+        raise BufferError(f"__dlpack__: the array lies on '{self.device}', for which DLPack has no number: to_device('cpu') makes "
+                          "a copy on the host")
+    return place
 
 
 def _to_device(self, device, /, *, stream=None):

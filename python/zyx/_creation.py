@@ -121,8 +121,8 @@ def _from_object(obj, share):
     if view is not None:
         return _zyx._from_buffer(obj, None, share)
     if hasattr(obj, "__dlpack__"):
-        shared = _zyx._from_dlpack(obj)
-        return shared if share else _zyx._from_buffer(memoryview(shared), shared.dtype, False)
+        shared = from_dlpack(obj)
+        return shared if share else _copied(shared)
     if hasattr(obj, "__array__"):
         return _zyx._from_buffer(obj.__array__(), None, share)
     raise TypeError(f"asarray: {type(obj).__name__} is no number, list, buffer or DLPack array")
@@ -137,14 +137,33 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """
     if isinstance(x, Array):
         return _placed(x, device)
-    kind = x.__dlpack_device__()[0]
-    if kind not in (1, 3):
-        raise BufferError(f"from_dlpack: the array lies on a device of DLPack's kind {int(kind)}; this version takes "
-                          "memory of the host alone")
-    result = _zyx._from_dlpack(x)
-    if copy:
-        result = _zyx._from_bytes(_zyx._bytes(result), result.dtype, result.shape)
-    return _placed(result, device)
+    kind, number = map(int, x.__dlpack_device__())
+    if kind in HOST_KINDS:
+        result = _zyx._from_dlpack(x)
+    elif kind in KINDS:
+        with _zyx.device_scope(f"{KINDS[kind]}:{number}"):
+            result = _zyx._from_dlpack(_capsule(x, _zyx._current_stream()[2]))
+    else:
+        raise BufferError(f"from_dlpack: the array lies on a device of DLPack's kind {kind}, of which zyx has none")
+    return _placed(_copied(result) if copy else result, device)
+
+
+# DLPack's numbers: memory of the host, and what CUDA has pinned there; and of cards.
+HOST_KINDS, KINDS = (1, 3), {2: "cuda", 10: "hip"}
+
+
+def _capsule(x, stream):
+    """What another library gives of memory of a device, when it has put all that makes it in front of the stream."""
+    try:
+        return x.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:
+        # From before DLPack had versions.
+        return x.__dlpack__(stream=stream)
+
+
+def _copied(x):
+    with _zyx.device_scope(x.device):
+        return _zyx._from_bytes(_zyx._bytes(x), x.dtype, x.shape)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
@@ -185,23 +204,47 @@ def ones(shape, *, dtype=None, device=None):
 
 
 def empty(shape, *, dtype=None, device=None):
-    """zeros(): an array has always a value."""
+    """zeros(): an array has always a value.
+
+        >>> zyx.empty(2).tolist()
+        [0.0, 0.0]
+    """
     return zeros(shape, dtype=dtype, device=device)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
+    """full() with the shape and dtype of x, but for what is named.
+
+        >>> zyx.full_like(zyx.asarray([1, 2]), 7).tolist()
+        [7, 7]
+    """
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
+    """zeros() with the shape and dtype of x, but for what is named.
+
+        >>> zyx.zeros_like(zyx.asarray([1, 2])).tolist()
+        [0, 0]
+    """
     return zeros(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
+    """ones() with the shape and dtype of x, but for what is named.
+
+        >>> zyx.ones_like(zyx.asarray([1, 2])).tolist()
+        [1, 1]
+    """
     return ones(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
 def empty_like(x, /, *, dtype=None, device=None):
+    """zeros_like(): an array has always a value.
+
+        >>> zyx.empty_like(zyx.asarray([1, 2])).tolist()
+        [0, 0]
+    """
     return zeros_like(x, dtype=dtype, device=device)
 
 

@@ -64,7 +64,11 @@ def number_dtype(value):
 
 
 class finfo:
-    """What a dtype of floats holds: bits, eps, max, min, smallest_normal, dtype."""
+    """What a dtype of floats holds: bits, eps, max, min, smallest_normal, dtype.
+
+        >>> zyx.finfo(zyx.float32).bits, zyx.finfo(zyx.float32).eps == 2.0**-23
+        (32, True)
+    """
 
     __slots__ = ("bits", "eps", "max", "min", "smallest_normal", "dtype")
 
@@ -85,7 +89,11 @@ class finfo:
 
 
 class iinfo:
-    """What a dtype of integers holds: bits, max, min, dtype."""
+    """What a dtype of integers holds: bits, max, min, dtype.
+
+        >>> zyx.iinfo(zyx.int8).min, zyx.iinfo(zyx.int8).max
+        (-128, 127)
+    """
 
     __slots__ = ("bits", "max", "min", "dtype")
 

@@ -47,15 +47,33 @@ def _expect(x, kind, function):
     return x
 
 
+# Of functions that are made below, a number and what they make of it: the examples of their docstrings.
+_EXAMPLES = {
+    "acos": (1.0, 0.0), "acosh": (1.0, 0.0), "asin": (0.0, 0.0), "asinh": (0.0, 0.0), "atan": (0.0, 0.0), "atanh": (0.0, 0.0),
+    "cbrt": (-8.0, -2.0), "ceil": (1.25, 2.0), "cos": (0.0, 1.0), "cosh": (0.0, 1.0), "erf": (0.0, 0.0), "exp": (0.0, 1.0),
+    "exp2": (3.0, 8.0), "expm1": (0.0, 0.0), "floor": (-1.25, -2.0), "log": (1.0, 0.0), "log10": (1.0, 0.0), "log1p": (0.0, 0.0),
+    "log2": (8.0, 3.0), "reciprocal": (4.0, 0.25), "round": (2.5, 2.0), "rsqrt": (4.0, 0.5), "signbit": (-0.0, True),
+    "sin": (0.0, 0.0), "sinh": (0.0, 0.0), "sqrt": (9.0, 3.0), "tan": (0.0, 0.0), "tanh": (0.0, 0.0), "trunc": (-1.75, -1.0)}
+
+
+def _documented(function, name, text, call, result):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{text}\n\n        >>> zyx.{name}({call}).tolist()\n        {result}\n    "
+    return function
+
+
+def _elementwise(function, name, text):
+    given, result = _EXAMPLES[name]
+    return _documented(function, name, text, f"zyx.asarray([{given}])", [result])
+
+
 def _of_floats(name, text):
     core = getattr(_zyx, "_" + name)
 
     def function(x, /):
         return core(_expect(x, "floats", name))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return _elementwise(function, name, text)
 
 
 def _rounding(name, text):
@@ -65,9 +83,7 @@ def _rounding(name, text):
         x = _expect(x, "numbers", name)
         return core(x) if x.dtype.is_float else x
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return _elementwise(function, name, text)
 
 
 # Written by utils/gen-graph-inc.py from UnaryKinds.td, and not by hand:
@@ -113,10 +129,20 @@ def abs(x, /):
 
 
 def negative(x, /):
+    """-x, of numbers.
+
+        >>> zyx.negative(zyx.asarray([1, -2])).tolist()
+        [-1, 2]
+    """
     return -_array(x, "negative")
 
 
 def positive(x, /):
+    """x, of numbers.
+
+        >>> zyx.positive(zyx.asarray([1, -2])).tolist()
+        [1, -2]
+    """
     return +_array(x, "positive")
 
 
@@ -130,28 +156,59 @@ def bitwise_invert(x, /):
 
 
 def conj(x, /):
-    """x: zyx has no complex numbers."""
+    """x: zyx has no complex numbers.
+
+        >>> zyx.conj(zyx.asarray([1.0])).tolist()
+        [1.0]
+    """
     return _expect(x, "numbers", "conj")
 
 
 def real(x, /):
-    """x: zyx has no complex numbers."""
+    """x: zyx has no complex numbers.
+
+        >>> zyx.real(zyx.asarray([1.0])).tolist()
+        [1.0]
+    """
     return _expect(x, "numbers", "real")
 
 
 def imag(x, /):
+    """Raises TypeError: zyx has no complex numbers.
+
+        >>> try:
+        ...     zyx.imag(zyx.asarray([1.0]))
+        ... except TypeError as error:
+        ...     print(error)
+        imag: zyx has no complex numbers
+    """
     raise TypeError("imag: zyx has no complex numbers")
 
 
 def isfinite(x, /):
+    """Bools: whether numbers are neither infinite nor NaN.
+
+        >>> zyx.isfinite(zyx.asarray([1.0, zyx.inf, zyx.nan])).tolist()
+        [True, False, False]
+    """
     return _zyx._isfinite(_expect(x, "numbers", "isfinite"))
 
 
 def isinf(x, /):
+    """Bools: whether numbers are infinite.
+
+        >>> zyx.isinf(zyx.asarray([1.0, -zyx.inf, zyx.nan])).tolist()
+        [False, True, False]
+    """
     return _zyx._isinf(_expect(x, "numbers", "isinf"))
 
 
 def isnan(x, /):
+    """Bools: whether numbers are NaN.
+
+        >>> zyx.isnan(zyx.asarray([1.0, zyx.inf, zyx.nan])).tolist()
+        [False, False, True]
+    """
     return _zyx._isnan(_expect(x, "numbers", "isnan"))
 
 
@@ -167,6 +224,11 @@ def sign(x, /):
 
 
 def square(x, /):
+    """x * x, of numbers.
+
+        >>> zyx.square(zyx.asarray([3, -4])).tolist()
+        [9, 16]
+    """
     return _zyx._square(_expect(x, "numbers", "square"))
 
 
@@ -186,23 +248,27 @@ def clip(x, /, min=None, max=None):
     return result
 
 
-def _logical(name, operator):
+def _logical(name, operator, text, result):
     def function(x1, x2, /):
         for x in (x1, x2):
             if isinstance(x, (Array, Parameter)):
                 _expect(x, "bools", name)
         return operator(x1, x2)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return _documented(function, name, text, "zyx.asarray([True, False]), True", result)
 
 
-logical_and = _logical("logical_and", _zyx.bitwise_and)
-logical_or = _logical("logical_or", _zyx.bitwise_or)
-logical_xor = _logical("logical_xor", _zyx.bitwise_xor)
+logical_and = _logical("logical_and", _zyx.bitwise_and, "Whether both of two bools are true; they broadcast.", [True, False])
+logical_or = _logical("logical_or", _zyx.bitwise_or, "Whether one of two bools is true; they broadcast.", [True, True])
+logical_xor = _logical("logical_xor", _zyx.bitwise_xor, "Whether two bools differ; they broadcast.", [False, True])
 
 
 def logical_not(x, /):
+    """Bools, each the other way round.
+
+        >>> zyx.logical_not(zyx.asarray([True, False])).tolist()
+        [False, True]
+    """
     return _zyx._logical_not(_expect(x, "bools", "logical_not"))
 
 
@@ -266,20 +332,20 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
                       _sum_dtype(x, dtype))
 
 
-def _extreme(name, core, text):
+def _extreme(name, core, text, result):
     def function(x, /, *, axis=None, keepdims=False):
         x = _expect(x, "numbers", name)
         if math.prod(x.shape[i] for i in _axes(x, axis, name)) == 0:
             raise ValueError(f"{name}: of no elements there is none; the shape is {x.shape}")
         return _reduced(core, x, axis, keepdims, name)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return _documented(function, name, text, "zyx.asarray([[1, 4], [3, 2]]), axis=1", result)
 
 
-max = _extreme("max", _zyx._max, "The largest element along an axis, several of them, or all; NaN where there is one.")
-min = _extreme("min", _zyx._min, "The smallest element along an axis, several of them, or all; NaN where there is one.")
+max = _extreme("max", _zyx._max, "The largest element along an axis, several of them, or all; NaN where there is one.",
+               [4, 3])
+min = _extreme("min", _zyx._min, "The smallest element along an axis, several of them, or all; NaN where there is one.",
+               [1, 2])
 
 
 def mean(x, /, *, axis=None, keepdims=False):
@@ -358,7 +424,7 @@ def softmax(x, /, *, axis=-1):
     return _zyx._softmax(_expect(x, "floats", "softmax"), axis)
 
 
-def _position(name, core):
+def _position(name, core, text, result):
     def function(x, /, *, axis=None, keepdims=False):
         x = _expect(x, "numbers", name)
         ndim = x.ndim
@@ -369,20 +435,19 @@ def _position(name, core):
             return _zyx._reshape(found, (1,) * ndim) if keepdims else found
         return core(x, _axis(x, axis, name), keepdims)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return _documented(function, name, text, "zyx.asarray([[1, 4], [3, 2]]), axis=1", result)
 
 
-argmax = _position("argmax", _zyx._argmax)
-argmin = _position("argmin", _zyx._argmin)
-argmax.__doc__ = "The first position of the largest element along an axis, or of all, as int64."
-argmin.__doc__ = "The first position of the smallest element along an axis, or of all, as int64."
+argmax = _position("argmax", _zyx._argmax, "The first position of the largest element along an axis, or of all, as int64.",
+                   [1, 0])
+argmin = _position("argmin", _zyx._argmin, "The first position of the smallest element along an axis, or of all, as int64.",
+                   [0, 1])
 
 
 # Scans
 
 
-def _scan(name, core):
+def _scan(name, core, text, result):
     def function(x, /, *, axis=None, dtype=None, include_initial=False):
         x = _expect(x, "numbers", name)
         if axis is None:
@@ -398,14 +463,11 @@ def _scan(name, core):
             result = _zyx._concat([first, result], axis)
         return result
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return _documented(function, name, text, "zyx.asarray([2, 3, 4])", result)
 
 
-cumulative_sum = _scan("cumulative_sum", _zyx._cumsum)
-cumulative_prod = _scan("cumulative_prod", _zyx._cumprod)
-cumulative_sum.__doc__ = "Sums of the elements up to each one along an axis."
-cumulative_prod.__doc__ = "Products of the elements up to each one along an axis."
+cumulative_sum = _scan("cumulative_sum", _zyx._cumsum, "Sums of the elements up to each one along an axis.", [2, 5, 9])
+cumulative_prod = _scan("cumulative_prod", _zyx._cumprod, "Products of the elements up to each one along an axis.", [2, 6, 24])
 
 
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):

@@ -69,14 +69,25 @@ def _unflatten(structure, leaves):
 
 
 def tree_flatten(tree):
-    """The arrays in a tree of tuples, lists and dicts, and what is left of it."""
+    """The arrays in a tree of tuples, lists and dicts, and what is left of it.
+
+        >>> leaves, structure = zyx.tree_flatten({"a": zyx.asarray(1), "b": (zyx.asarray(2), None)})
+        >>> [leaf.item() for leaf in leaves]
+        [1, 2]
+    """
     leaves = []
     structure = _flatten(tree, leaves, set())
     return leaves, structure
 
 
 def tree_unflatten(structure, leaves):
-    """The tree with these arrays in it."""
+    """The tree with these arrays in it.
+
+        >>> leaves, structure = zyx.tree_flatten((zyx.asarray(1), [zyx.asarray(2)]))
+        >>> a, (b,) = zyx.tree_unflatten(structure, leaves)
+        >>> a.item(), b.item()
+        (1, 2)
+    """
     return _unflatten(structure, iter(leaves))
 
 
@@ -97,7 +108,14 @@ def tree_map(function, tree, *others):
 
 
 def eval(*trees):
-    """Computes all arrays of the trees in one program."""
+    """Computes all arrays of the trees in one program.
+
+        >>> x = zyx.asarray([1.0]) + 1
+        >>> before = x.is_computed
+        >>> zyx.eval(x)
+        >>> before, x.is_computed
+        (False, True)
+    """
     leaves = []
     for tree in trees:
         _flatten(tree, leaves, set())
@@ -119,6 +137,10 @@ def gradient(target, sources, *, seed=None, allow_unused=False):
 
     An array that was read has forgotten what it was made of, unless a Tape lives. A source on which the target does not
     depend is refused; with `allow_unused` its gradient is 0.
+
+        >>> x = zyx.asarray([3.0])
+        >>> [slope.tolist() for slope in zyx.gradient(zyx.sum(x * x), [x])]
+        [[6.0]]
     """
     return _zyx._gradient(target, [s.value if isinstance(s, Parameter) else s for s in sources], seed, allow_unused)
 

@@ -16,7 +16,12 @@ from zyx import (
 def _set_package_folder(arg: str, /) -> None: ...
 
 class DType:
-    """The type of the elements of an array, such as zyx.float32."""
+    """
+    The type of the elements of an array, such as zyx.float32.
+
+        >>> zyx.float32.name, zyx.float32.itemsize, zyx.float32.is_float
+        ('float32', 4, True)
+    """
 
     def __repr__(self) -> str: ...
 
@@ -73,6 +78,12 @@ class Array:
     An immutable value that is computed when it is read. zyx.asarray() makes one of lists, numbers
     and arrays of other libraries. x[i] = v and x += v put another value into this place: arrays that
     were made of it before do not change.
+
+        >>> x = zyx.asarray([1.0, 2.0])
+        >>> y = x * 2
+        >>> x[0] = 7
+        >>> x.tolist(), y.tolist()
+        ([7.0, 2.0], [2.0, 4.0])
     """
 
     def __init__(self, parameter: Parameter) -> None:
@@ -227,57 +238,217 @@ class Array:
     def tolist(self): ...
 
 
-def add(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def add(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 + x2, of integers modulo 2 to the number of bits. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def subtract(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.add(zyx.asarray([1, 2]), 10).tolist()
+        [11, 12]
+    """
 
-def multiply(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def subtract(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 - x2, of integers modulo 2 to the number of bits. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def divide(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.subtract(zyx.asarray([5, 7]), 2).tolist()
+        [3, 5]
+    """
 
-def floor_divide(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def multiply(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 * x2, of integers modulo 2 to the number of bits. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def remainder(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.multiply(zyx.asarray([[1], [2]]), zyx.asarray([3, 4])).tolist()
+        [[3, 4], [6, 8]]
+    """
 
-def pow(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def divide(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 / x2 of floats. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def matmul(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.divide(zyx.asarray([1.0, 3.0]), 2).tolist()
+        [0.5, 1.5]
+    """
 
-def bitwise_and(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def floor_divide(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The quotient rounded down; of integers 0 where x2 is 0. The shapes broadcast; a dtype of another kind raises
+    TypeError.
 
-def bitwise_or(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.floor_divide(zyx.asarray([-7, 7]), 2).tolist()
+        [-4, 3]
+    """
 
-def bitwise_xor(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def remainder(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 - floor(x1 / x2) * x2, with the sign of x2. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def bitwise_left_shift(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.remainder(zyx.asarray([-7, 7]), 4).tolist()
+        [1, 3]
+    """
 
-def bitwise_right_shift(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def pow(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    x1 to the power x2; integers to a negative power raise where it is a number. The shapes broadcast; a dtype of
+    another kind raises TypeError.
 
-def less(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.pow(zyx.asarray([2, 3]), 2).tolist()
+        [4, 9]
+    """
 
-def less_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def matmul(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Products of matrices [..., m, k] and [..., k, n]; one dimension is a vector. Dimensions in front broadcast.
 
-def greater(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.matmul(zyx.ones((2, 3)), zyx.ones((3, 1))).tolist()
+        [[3.0], [3.0]]
+    """
 
-def greater_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def bitwise_and(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The bits that both have, of integers or bools. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.bitwise_and(zyx.asarray([6, 7]), 3).tolist()
+        [2, 3]
+    """
 
-def not_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def bitwise_or(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The bits that one of both has, of integers or bools. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def maximum(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.bitwise_or(zyx.asarray([4, 5]), 3).tolist()
+        [7, 7]
+    """
 
-def minimum(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def bitwise_xor(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The bits that one alone has, of integers or bools. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def atan2(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.bitwise_xor(zyx.asarray([6, 7]), 3).tolist()
+        [5, 4]
+    """
 
-def hypot(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def bitwise_left_shift(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bits moved up by x2, with 0 behind. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def logaddexp(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.bitwise_left_shift(zyx.asarray([1, 3]), 2).tolist()
+        [4, 12]
+    """
 
-def copysign(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+def bitwise_right_shift(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bits moved down by x2, with the sign in front. The shapes broadcast; a dtype of another kind raises TypeError.
 
-def nextafter(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array: ...
+        >>> zyx.bitwise_right_shift(zyx.asarray([-8, 8]), 2).tolist()
+        [-2, 2]
+    """
+
+def less(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 < x2, element by element. The shapes broadcast.
+
+        >>> zyx.less(zyx.asarray([1, 2, 3]), 2).tolist()
+        [True, False, False]
+    """
+
+def less_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 <= x2, element by element. The shapes broadcast.
+
+        >>> zyx.less_equal(zyx.asarray([1, 2, 3]), 2).tolist()
+        [True, True, False]
+    """
+
+def greater(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 > x2, element by element. The shapes broadcast.
+
+        >>> zyx.greater(zyx.asarray([1, 2, 3]), 2).tolist()
+        [False, False, True]
+    """
+
+def greater_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 >= x2, element by element. The shapes broadcast.
+
+        >>> zyx.greater_equal(zyx.asarray([1, 2, 3]), 2).tolist()
+        [False, True, True]
+    """
+
+def equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 == x2, element by element. The shapes broadcast.
+
+        >>> zyx.equal(zyx.asarray([1, 2, 3]), 2).tolist()
+        [False, True, False]
+    """
+
+def not_equal(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    Bools: x1 != x2, element by element. The shapes broadcast.
+
+        >>> zyx.not_equal(zyx.asarray([1, 2, 3]), 2).tolist()
+        [True, False, True]
+    """
+
+def maximum(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The larger of two elements; NaN where one is NaN. The shapes broadcast; a dtype of another kind raises TypeError.
+
+        >>> zyx.maximum(zyx.asarray([1, 5]), zyx.asarray([4, 2])).tolist()
+        [4, 5]
+    """
+
+def minimum(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The smaller of two elements; NaN where one is NaN. The shapes broadcast; a dtype of another kind raises TypeError.
+
+        >>> zyx.minimum(zyx.asarray([1, 5]), zyx.asarray([4, 2])).tolist()
+        [1, 2]
+    """
+
+def atan2(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The angle from -pi to pi of the point (x2, x1), of floats. The shapes broadcast; a dtype of another kind raises
+    TypeError.
+
+        >>> zyx.atan2(zyx.asarray([0.0, 1.0]), 1.0).tolist() == [0.0, zyx.atan(zyx.asarray(1.0)).item()]
+        True
+    """
+
+def hypot(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    sqrt(x1^2 + x2^2) of floats, without overflow between. The shapes broadcast; a dtype of another kind raises TypeError.
+
+        >>> zyx.hypot(zyx.asarray([3.0]), 4.0).tolist()
+        [5.0]
+    """
+
+def logaddexp(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    log(exp(x1) + exp(x2)) of floats, without overflow between. The shapes broadcast; a dtype of another kind raises
+    TypeError.
+
+        >>> zyx.logaddexp(zyx.asarray([1000.0]), -1000.0).tolist()
+        [1000.0]
+    """
+
+def copysign(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The size of x1 with the sign of x2, of floats. The shapes broadcast; a dtype of another kind raises TypeError.
+
+        >>> zyx.copysign(zyx.asarray([1.0, 2.0]), zyx.asarray([-0.0, 3.0])).tolist()
+        [-1.0, 2.0]
+    """
+
+def nextafter(x1: Array | builtins.bool | int | float, x2: Array | builtins.bool | int | float, /) -> Array:
+    """
+    The float behind x1 on the way to x2. The shapes broadcast; a dtype of another kind raises TypeError.
+
+        >>> zyx.nextafter(zyx.asarray(1.0), 2.0).item() - 1.0 == 2.0**-23
+        True
+    """
 
 class _Program:
     def __init__(self, path: str, device: str) -> None: ...
@@ -301,6 +472,12 @@ def _from_buffer(object: object, dtype: object | None, share: builtins.bool) -> 
 def _from_dlpack(object: Annotated[NDArray, dict(writable=False)]) -> Array: ...
 
 def _from_bytes(bytes: bytes, dtype: object, shape: Sequence[int]) -> Array: ...
+
+def _export_from_device(array: Array, copy: builtins.bool, stream: int) -> object: ...
+
+def _dlpack_place(arg: Array, /) -> tuple: ...
+
+def _current_stream() -> tuple: ...
 
 def _export(array: Array, copy: builtins.bool) -> object: ...
 
@@ -378,21 +555,69 @@ def _square(x: Array) -> Array: ...
 
 def _erfinv(x: Array) -> Array: ...
 
-def _relu(x: Array) -> Array: ...
+def _relu(x: Array) -> Array:
+    """
+    max(x, 0).
 
-def _sigmoid(x: Array) -> Array: ...
+        >>> zyx.nn.relu(zyx.asarray([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
-def _silu(x: Array) -> Array: ...
+def _sigmoid(x: Array) -> Array:
+    """
+    1 / (1 + exp(-x)).
 
-def _gelu(x: Array) -> Array: ...
+        >>> zyx.nn.sigmoid(zyx.asarray([0.0])).tolist()
+        [0.5]
+    """
 
-def _gelu_tanh(x: Array) -> Array: ...
+def _silu(x: Array) -> Array:
+    """
+    x sigmoid(x).
 
-def _mish(x: Array) -> Array: ...
+        >>> zyx.nn.silu(zyx.asarray([0.0])).tolist()
+        [0.0]
+    """
 
-def _selu(x: Array) -> Array: ...
+def _gelu(x: Array) -> Array:
+    """
+    x times the share of a normal distribution below x, by the error function.
 
-def _hard_sigmoid(x: Array) -> Array: ...
+        >>> zyx.nn.gelu(zyx.asarray([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
+
+def _gelu_tanh(x: Array) -> Array:
+    """
+    gelu() by the hyperbolic tangent, as GPT-2 has it.
+
+        >>> zyx.nn.gelu_tanh(zyx.asarray([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
+
+def _mish(x: Array) -> Array:
+    """
+    x tanh(log(1 + exp(x))).
+
+        >>> zyx.nn.mish(zyx.asarray([0.0])).tolist()
+        [0.0]
+    """
+
+def _selu(x: Array) -> Array:
+    """
+    A scaled elu(), which keeps the mean 0 and the variance 1.
+
+        >>> zyx.nn.selu(zyx.asarray([0.0])).tolist()
+        [0.0]
+    """
+
+def _hard_sigmoid(x: Array) -> Array:
+    """
+    x / 6 + 1/2, at least 0 and at most 1.
+
+        >>> zyx.nn.hard_sigmoid(zyx.asarray([-4.0, 0.0, 4.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
 
 def _detach(x: Array) -> Array: ...
 
@@ -563,10 +788,15 @@ def _attention(arg0: Array, arg1: Array, arg2: Array, arg3: Array | None, arg4: 
 class Tape:
     """
     While it lives, arrays keep what they were made of even when they are computed, so that a gradient
-    can be taken of them:
+    can be taken of them.
 
-        with zyx.Tape():
-            ...
+        >>> with zyx.Tape():
+        ...     x = zyx.asarray([3.0])
+        ...     y = x * x
+        ...     y.tolist()
+        ...     [g.tolist() for g in zyx.gradient(y, [x])]
+        [9.0]
+        [[6.0]]
     """
 
     def __init__(self) -> None: ...
@@ -599,7 +829,13 @@ def _loop(trips: int, initial: Sequence[Array], body: object) -> list[Array]: ..
 
 class Parameter:
     """
-    A place that holds the current value of what is trained. Functions of arrays take it as its value.
+    A place of a module for a value that optimizers move. In an expression it is its value.
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> layer = zyx.nn.Linear(2, 1, rng, bias=False)
+        >>> layer.weight.value = zyx.asarray([[1.0, 2.0]])
+        >>> (layer.weight * 2).tolist()
+        [[2.0, 4.0]]
     """
 
     def __init__(self, value: Array) -> None: ...
@@ -630,7 +866,13 @@ class Parameter:
     def _is_same(self, arg: Parameter, /) -> builtins.bool: ...
 
 class InitRng:
-    """First values of layers, by a seed."""
+    """
+    The seed of first values: the same one makes the same layers.
+
+        >>> a, b = (zyx.nn.Linear(2, 2, zyx.nn.InitRng(7)).weight for _ in range(2))
+        >>> a.value.tolist() == b.value.tolist()
+        True
+    """
 
     def __init__(self, seed: int) -> None: ...
 
@@ -681,7 +923,13 @@ class _Module:
     def is_training(self) -> builtins.bool: ...
 
 class _Linear(_Module):
-    """x weight^T + bias."""
+    """
+    x weight^T + bias: [..., inputs] to [..., outputs].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Linear(3, 2, rng)(zyx.ones((5, 3))).shape
+        (5, 2)
+    """
 
     def __init__(self, inputs: int, outputs: int, rng: InitRng, bias: builtins.bool = True) -> None: ...
 
@@ -694,7 +942,13 @@ class _Linear(_Module):
     def bias(self) -> Parameter: ...
 
 class _Embedding(_Module):
-    """Rows by index; zeros for an index out of range."""
+    """
+    Rows of `width` by index, integers of any shape; zeros for an index out of range.
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Embedding(10, 4, rng)(zyx.asarray([[1, 2, 3]])).shape
+        (1, 3, 4)
+    """
 
     def __init__(self, rows: int, width: int, rng: InitRng) -> None: ...
 
@@ -704,21 +958,39 @@ class _Embedding(_Module):
     def weight(self) -> Parameter: ...
 
 class _Dropout(_Module):
-    """In training, 0 for a share of the elements, and the others larger."""
+    """
+    In training, 0 for a share of the elements, and the others larger.
+
+        >>> layer = zyx.nn.Dropout(0.5, 1)
+        >>> layer.eval()
+        >>> layer(zyx.ones(3)).tolist()
+        [1.0, 1.0, 1.0]
+    """
 
     def __init__(self, probability: float, seed: int) -> None: ...
 
     def __call__(self, x: Array) -> Array: ...
 
 class _Mlp(_Module):
-    """Linear, GELU, Linear."""
+    """
+    Linear, GELU, Linear: [..., width] to the same shape.
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Mlp(4, 16, rng)(zyx.ones((2, 4))).shape
+        (2, 4)
+    """
 
     def __init__(self, width: int, hidden: int, rng: InitRng) -> None: ...
 
     def __call__(self, x: Array) -> Array: ...
 
 class _LayerNorm(_Module):
-    """Over the last dimension."""
+    """
+    (x - mean) / sqrt(variance + epsilon) weight + bias, over the last dimension.
+
+        >>> zyx.nn.LayerNorm(2, epsilon=0.0)(zyx.asarray([[1.0, 3.0]])).tolist()
+        [[-1.0, 1.0]]
+    """
 
     def __init__(self, width: int, epsilon: float = 1e-05) -> None: ...
 
@@ -731,7 +1003,12 @@ class _LayerNorm(_Module):
     def bias(self) -> Parameter: ...
 
 class _RmsNorm(_Module):
-    """x / sqrt(mean(x^2) + epsilon) weight, over the last dimension."""
+    """
+    x / sqrt(mean(x^2) + epsilon) weight, over the last dimension.
+
+        >>> zyx.nn.RmsNorm(2)(zyx.zeros((1, 2))).tolist()
+        [[0.0, 0.0]]
+    """
 
     def __init__(self, width: int, epsilon: float = 1e-06) -> None: ...
 
@@ -741,7 +1018,12 @@ class _RmsNorm(_Module):
     def weight(self) -> Parameter: ...
 
 class _GroupNorm(_Module):
-    """Over groups of channels: [batch, channels, ...]."""
+    """
+    Over groups of channels: [batch, channels, ...].
+
+        >>> zyx.nn.GroupNorm(2, 4)(zyx.zeros((1, 4, 3))).shape
+        (1, 4, 3)
+    """
 
     def __init__(self, groups: int, channels: int, epsilon: float = 1e-05) -> None: ...
 
@@ -754,7 +1036,12 @@ class _GroupNorm(_Module):
     def bias(self) -> Parameter: ...
 
 class _BatchNorm(_Module):
-    """Over the batch; by running moments after eval()."""
+    """
+    Over the batch, of each channel: [batch, channels, ...]; by running moments after eval().
+
+        >>> zyx.nn.BatchNorm(3)(zyx.zeros((2, 3, 4, 4))).shape
+        (2, 3, 4, 4)
+    """
 
     def __init__(self, channels: int, epsilon: float = 1e-05, momentum: float = 0.1) -> None: ...
 
@@ -786,35 +1073,65 @@ class _Convolution(_Module):
     def bias(self) -> Parameter: ...
 
 class _Rnn(_Module):
-    """[steps, batch, inputs] to [steps, batch, hidden]."""
+    """
+    [steps, batch, inputs] to [steps, batch, hidden].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Rnn(3, 5, rng)(zyx.zeros((4, 2, 3))).shape
+        (4, 2, 5)
+    """
 
     def __init__(self, inputs: int, hidden: int, rng: InitRng) -> None: ...
 
     def __call__(self, x: Array) -> Array: ...
 
 class _Gru(_Module):
-    """[steps, batch, inputs] to [steps, batch, hidden]."""
+    """
+    [steps, batch, inputs] to [steps, batch, hidden].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Gru(3, 5, rng)(zyx.zeros((4, 2, 3))).shape
+        (4, 2, 5)
+    """
 
     def __init__(self, inputs: int, hidden: int, rng: InitRng) -> None: ...
 
     def __call__(self, x: Array) -> Array: ...
 
 class _Lstm(_Module):
-    """[steps, batch, inputs] to [steps, batch, hidden]."""
+    """
+    [steps, batch, inputs] to [steps, batch, hidden].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.Lstm(3, 5, rng)(zyx.zeros((4, 2, 3))).shape
+        (4, 2, 5)
+    """
 
     def __init__(self, inputs: int, hidden: int, rng: InitRng) -> None: ...
 
     def __call__(self, x: Array) -> Array: ...
 
 class _MultiheadAttention(_Module):
-    """Attention to itself, or to a memory."""
+    """
+    Attention to itself, or to a memory: [batch, rows, width].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.MultiheadAttention(8, 2, rng, causal=True)(zyx.ones((1, 3, 8))).shape
+        (1, 3, 8)
+    """
 
     def __init__(self, width: int, heads: int, rng: InitRng, kv_heads: int = 0, causal: builtins.bool = False, bias: builtins.bool = True, rotary: builtins.bool = False) -> None: ...
 
     def __call__(self, x: Array, memory: Array | None = None, mask: Array | None = None) -> Array: ...
 
 class _TransformerBlock(_Module):
-    """Attention and Mlp, each after a LayerNorm and with a residual."""
+    """
+    Attention and Mlp, each after a LayerNorm and with a residual: [batch, rows, width].
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> zyx.nn.TransformerBlock(8, 2, rng)(zyx.ones((1, 3, 8))).shape
+        (1, 3, 8)
+    """
 
     def __init__(self, width: int, heads: int, rng: InitRng, kv_heads: int = 0, causal: builtins.bool = False, bias: builtins.bool = True, rotary: builtins.bool = False) -> None: ...
 
@@ -823,12 +1140,26 @@ class _TransformerBlock(_Module):
 def load(path: str, *, map: builtins.bool = False) -> dict[str, Array]:
     """
     Arrays by name: of a safetensors file, an index of several, or a folder. With `map` they stay in their file until a
-    program needs them.
+    program needs them. Raises zyx.Error where there is no such file, or another one.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'x.safetensors')
+        ...     zyx.save(path, {'x': zyx.asarray([1.0, 2.0])})
+        ...     zyx.load(path)['x'].tolist()
+        [1.0, 2.0]
     """
 
 def save(path: str, arrays: Mapping[str, Array]) -> None:
     """
     Arrays by name, as a safetensors file. There is none before all of it is written.
+
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, 'x.safetensors')
+        ...     zyx.save(path, {'x': zyx.asarray([1, 2])})
+        ...     os.path.exists(path)
+        True
     """
 
 def _load_gguf(path: str) -> tuple:
@@ -839,23 +1170,75 @@ def _load_gguf(path: str) -> tuple:
 def _dequantise(blocks: Array, format: str, shape: Sequence[int]) -> Array: ...
 
 class UpdateRule:
-    """How a step changes a parameter."""
+    """
+    How a step changes a parameter: what sgd(), adam() and the like return.
 
-def sgd(learning_rate: float = 0.001, *, momentum: float = 0.0, dampening: float = 0.0, weight_decay: float = 0.0, nesterov: builtins.bool = False) -> UpdateRule: ...
+        >>> isinstance(zyx.optim.sgd(0.1), zyx.optim.UpdateRule)
+        True
+    """
 
-def adam(learning_rate: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.0, amsgrad: builtins.bool = False) -> UpdateRule: ...
+def sgd(learning_rate: float = 0.001, *, momentum: float = 0.0, dampening: float = 0.0, weight_decay: float = 0.0, nesterov: builtins.bool = False) -> UpdateRule:
+    """
+    Steps against the gradient, with momentum where that is not 0.
 
-def adamw(learning_rate: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.01, amsgrad: builtins.bool = False) -> UpdateRule: ...
+        >>> model = zyx.nn.Linear(1, 1, zyx.nn.InitRng(1), bias=False)
+        >>> model.weight.value = zyx.asarray([[1.0]])
+        >>> optimizer = zyx.optim.Optimizer(model, zyx.optim.sgd(0.5))
+        >>> optimizer.minimize(zyx.sum(model.weight * 1.0))
+        >>> model.weight.value.tolist()
+        [[0.5]]
+    """
 
-def rmsprop(learning_rate: float = 0.01, *, alpha: float = 0.99, epsilon: float = 1e-08, weight_decay: float = 0.0, momentum: float = 0.0, centered: builtins.bool = False) -> UpdateRule: ...
+def adam(learning_rate: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.0, amsgrad: builtins.bool = False) -> UpdateRule:
+    """
+    Adam, whose weight_decay is a part of the gradient. A rate or a beta that is none raises InvalidArgumentError.
 
-def lion(learning_rate: float = 0.0001, *, beta1: float = 0.9, beta2: float = 0.99, weight_decay: float = 0.0) -> UpdateRule: ...
+        >>> isinstance(zyx.optim.adam(1e-3, beta2=0.99), zyx.optim.UpdateRule)
+        True
+    """
 
-def adafactor(learning_rate: float = 0.01, *, decay: float = -0.8, floor: float = 0.001, clip: float = 1.0, weight_decay: float = 0.0) -> UpdateRule: ...
+def adamw(learning_rate: float = 0.001, *, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, weight_decay: float = 0.01, amsgrad: builtins.bool = False) -> UpdateRule:
+    """
+    Adam with decoupled weight decay.
+
+        >>> isinstance(zyx.optim.adamw(1e-3, weight_decay=0.1), zyx.optim.UpdateRule)
+        True
+    """
+
+def rmsprop(learning_rate: float = 0.01, *, alpha: float = 0.99, epsilon: float = 1e-08, weight_decay: float = 0.0, momentum: float = 0.0, centered: builtins.bool = False) -> UpdateRule:
+    """
+    Gradients over the root of a running mean of their squares.
+
+        >>> isinstance(zyx.optim.rmsprop(1e-2, alpha=0.9), zyx.optim.UpdateRule)
+        True
+    """
+
+def lion(learning_rate: float = 0.0001, *, beta1: float = 0.9, beta2: float = 0.99, weight_decay: float = 0.0) -> UpdateRule:
+    """
+    Steps of one size, by the sign of a running mean.
+
+        >>> isinstance(zyx.optim.lion(1e-4), zyx.optim.UpdateRule)
+        True
+    """
+
+def adafactor(learning_rate: float = 0.01, *, decay: float = -0.8, floor: float = 0.001, clip: float = 1.0, weight_decay: float = 0.0) -> UpdateRule:
+    """
+    Adam's second moment as rows and columns, for large matrices.
+
+        >>> isinstance(zyx.optim.adafactor(1e-2), zyx.optim.UpdateRule)
+        True
+    """
 
 class Optimizer:
     """
     Steps of a module's parameters by a rule. After a step that fails all is what it was before.
+
+        >>> model = zyx.nn.Linear(1, 1, zyx.nn.InitRng(1), bias=False)
+        >>> model.weight.value = zyx.asarray([[1.0]])
+        >>> optimizer = zyx.optim.Optimizer(model, zyx.optim.adamw(0.1))
+        >>> optimizer.minimize(zyx.sum(model(zyx.ones((3, 1)))))
+        >>> optimizer.steps, model.weight.value.item() < 1
+        (1, True)
     """
 
     def __init__(self, model: _Module, rule: UpdateRule) -> None: ...
@@ -895,20 +1278,45 @@ class TrainStep:
 
 def _clip_by_global_norm(gradients: Sequence[Array], most: float) -> tuple[list[Array], Array]: ...
 
-def step_decay(rate: float, step: int, every: int, factor: float) -> float: ...
+def step_decay(rate: float, step: int, every: int, factor: float) -> float:
+    """
+    rate factor^floor(step / every).
 
-def exponential_decay(rate: float, step: int, factor: float) -> float: ...
+        >>> zyx.optim.step_decay(1.0, 7, 3, 0.5)
+        0.25
+    """
 
-def cosine_decay(rate: float, step: int, total: int, low: float = 0.0) -> float: ...
+def exponential_decay(rate: float, step: int, factor: float) -> float:
+    """
+    rate factor^step.
 
-def linear_warmup(rate: float, step: int, steps: int) -> float: ...
+        >>> zyx.optim.exponential_decay(1.0, 2, 0.5)
+        0.25
+    """
+
+def cosine_decay(rate: float, step: int, total: int, low: float = 0.0) -> float:
+    """
+    From rate down to low in half a cosine, and low from step `total` on.
+
+        >>> zyx.optim.cosine_decay(1.0, 0, 10), zyx.optim.cosine_decay(1.0, 10, 10)
+        (1.0, 0.0)
+    """
+
+def linear_warmup(rate: float, step: int, steps: int) -> float:
+    """
+    From 0 up to rate in so many steps, and rate from then on.
+
+        >>> zyx.optim.linear_warmup(1.0, 50, 10)
+        1.0
+    """
 
 class device_scope:
     """
-    While it lives, new arrays of this thread lie on that device:
+    While it lives, new arrays of this thread lie on that device. A name that is none raises zyx.Error.
 
-        with zyx.device_scope('cpu'):
-            x = zyx.zeros(3)
+        >>> with zyx.device_scope('reference'):
+        ...     zyx.zeros(3).device
+        'reference'
     """
 
     def __init__(self, device: str) -> None: ...
@@ -920,14 +1328,25 @@ class device_scope:
 def sync() -> None:
     """
     Waits until no run is in flight; raises the first failure since the last time.
+
+        >>> zyx.sync()
     """
 
 def counters() -> dict:
-    """What the context did so far: runs, compiles, bytes of values."""
+    """
+    What the context did so far: runs, compiles, bytes of values.
+
+        >>> sorted(zyx.counters())
+        ['compiles', 'hits', 'launches', 'live_nodes', 'peak_bytes', 'runs', 'value_bytes']
+    """
 
 def default_device() -> str:
     """
     The device of new arrays: that of the innermost device_scope, or else of the context.
+
+        >>> with zyx.device_scope('reference'):
+        ...     zyx.default_device()
+        'reference'
     """
 
 def _set_progress(function: object | None) -> None: ...

@@ -18,14 +18,16 @@ __all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru
 class Module(_zyx._Module):
     """What has parameters. Attributes that are modules, lists of modules or parameters are declared under their names.
 
-        class Classifier(zyx.nn.Module):
-            def __init__(self, rng):
-                super().__init__()
-                self.hidden = zyx.nn.Linear(64, 32, rng)
-                self.out = zyx.nn.Linear(32, 10, rng)
-
-            def __call__(self, x):
-                return self.out(zyx.nn.relu(self.hidden(x)))
+        >>> class Classifier(zyx.nn.Module):
+        ...     def __init__(self, rng):
+        ...         super().__init__()
+        ...         self.hidden = zyx.nn.Linear(64, 32, rng)
+        ...         self.out = zyx.nn.Linear(32, 10, rng)
+        ...
+        ...     def __call__(self, x):
+        ...         return self.out(zyx.nn.relu(self.hidden(x)))
+        >>> Classifier(zyx.nn.InitRng(1))(zyx.ones((5, 64))).shape
+        (5, 10)
     """
 
     def __setattr__(self, name, value):
@@ -53,7 +55,13 @@ class Module(_zyx._Module):
 
 
 class ModuleList(Module):
-    """Modules in order, declared as "0", "1", ..."""
+    """Modules in order, declared as "0", "1", ...
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> layers = zyx.nn.ModuleList([zyx.nn.Linear(2, 2, rng), zyx.nn.Linear(2, 1, rng)])
+        >>> len(layers), [name for name, _ in layers.named_parameters()]
+        (2, ['0.weight', '0.bias', '1.weight', '1.bias'])
+    """
 
     def __init__(self, modules=()):
         super().__init__()
@@ -62,6 +70,7 @@ class ModuleList(Module):
             self.append(module)
 
     def append(self, module):
+        """Puts a module behind the others."""
         self._adopt(str(len(self._modules)), module)
         self._modules.append(module)
 
@@ -76,7 +85,13 @@ class ModuleList(Module):
 
 
 class Sequential(Module):
-    """Modules and functions, one after the other. Modules are declared as "0", "1", ..., by their places."""
+    """Modules and functions, one after the other. Modules are declared as "0", "1", ..., by their places.
+
+        >>> rng = zyx.nn.InitRng(1)
+        >>> model = zyx.nn.Sequential(zyx.nn.Linear(4, 8, rng), zyx.nn.relu, zyx.nn.Linear(8, 2, rng))
+        >>> model(zyx.ones((3, 4))).shape
+        (3, 2)
+    """
 
     def __init__(self, *layers):
         super().__init__()
@@ -102,7 +117,12 @@ def _numbers(value):
 
 
 def Convolution(inputs, outputs, window, rng, *, stride=(), padding=(), dilation=(), groups=1, bias=True):
-    """A convolution along as many dimensions as `window` has extents: [batch, channels, ...]."""
+    """A convolution along as many dimensions as `window` has extents: [batch, channels, ...].
+
+        >>> layer = zyx.nn.Convolution(3, 8, (3, 3), zyx.nn.InitRng(1), padding=1)
+        >>> layer(zyx.zeros((2, 3, 5, 5))).shape
+        (2, 8, 5, 5)
+    """
     return _zyx._Convolution(inputs, outputs, _numbers(window), rng, _numbers(stride), _numbers(padding),
                              _numbers(dilation), groups, bias)
 
@@ -112,76 +132,157 @@ gelu_tanh, mish, selu, hard_sigmoid = _zyx._gelu_tanh, _zyx._mish, _zyx._selu, _
 
 
 def softmax(x, axis=-1):
+    """exp(x) over its sum along an axis.
+
+        >>> zyx.nn.softmax(zyx.asarray([[0.0, 0.0]])).tolist()
+        [[0.5, 0.5]]
+    """
     return _zyx._softmax(x, axis)
 
 
 def log_softmax(x, axis=-1):
+    """The logarithm of softmax(), without overflow.
+
+        >>> zyx.nn.log_softmax(zyx.asarray([[0.0, -1000.0]])).tolist()
+        [[0.0, -1000.0]]
+    """
     return _zyx._log_softmax(x, axis)
 
 
 def leaky_relu(x, slope=0.01):
+    """x, and slope x below 0.
+
+        >>> zyx.nn.leaky_relu(zyx.asarray([-2.0, 2.0]), 0.5).tolist()
+        [-1.0, 2.0]
+    """
     return _zyx._leaky_relu(x, slope)
 
 
 def elu(x, alpha=1.0):
+    """x, and alpha (exp(x) - 1) below 0.
+
+        >>> zyx.nn.elu(zyx.asarray([-1000.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
     return _zyx._elu(x, alpha)
 
 
 def softplus(x, beta=1.0):
+    """log(1 + exp(beta x)) / beta, without overflow.
+
+        >>> zyx.nn.softplus(zyx.asarray([1000.0])).tolist()
+        [1000.0]
+    """
     return _zyx._softplus(x, beta)
 
 
 def cross_entropy(logits, targets, *, reduction="mean", ignore_index=-100):
-    """log(sum(exp(logits))) - logits[target]: logits [rows, classes], integers [rows]."""
+    """log(sum(exp(logits))) - logits[target]: logits [rows, classes], integers [rows].
+
+        >>> zyx.nn.cross_entropy(zyx.asarray([[1000.0, 0.0]]), zyx.asarray([0])).item()
+        0.0
+    """
     return _zyx._cross_entropy(logits, targets, reduction, ignore_index)
 
 
 def soft_cross_entropy(logits, probabilities, *, reduction="mean"):
+    """The sum of -probability log_softmax(logits): both [rows, classes].
+
+        >>> zyx.nn.soft_cross_entropy(zyx.asarray([[1000.0, 0.0]]), zyx.asarray([[1.0, 0.0]])).item()
+        0.0
+    """
     return _zyx._soft_cross_entropy(logits, probabilities, reduction)
 
 
 def mse_loss(x, target, *, reduction="mean"):
+    """Squared differences, of one shape; their "mean", "sum" or, with "none", each of them.
+
+        >>> zyx.nn.mse_loss(zyx.asarray([1.0, 3.0]), zyx.asarray([1.0, 1.0])).item()
+        2.0
+    """
     return _zyx._mse_loss(x, target, reduction)
 
 
 def l1_loss(x, target, *, reduction="mean"):
+    """Sizes of differences.
+
+        >>> zyx.nn.l1_loss(zyx.asarray([1.0, 3.0]), zyx.asarray([1.0, 1.0]), reduction="none").tolist()
+        [0.0, 2.0]
+    """
     return _zyx._l1_loss(x, target, reduction)
 
 
 def huber_loss(x, target, *, delta=1.0, reduction="mean"):
+    """Half the squared difference up to delta, and a line of the same slope beyond.
+
+        >>> zyx.nn.huber_loss(zyx.asarray([1.0, 3.0]), zyx.asarray([1.0, 1.0]), reduction="sum").item()
+        1.5
+    """
     return _zyx._huber_loss(x, target, delta, reduction)
 
 
 def bce_with_logits(logits, target, *, reduction="mean"):
+    """The binary cross-entropy of sigmoid(logits), without overflow.
+
+        >>> zyx.nn.bce_with_logits(zyx.asarray([1000.0, -1000.0]), zyx.asarray([1.0, 0.0])).item()
+        0.0
+    """
     return _zyx._bce_with_logits(logits, target, reduction)
 
 
 def kl_divergence(x, target, *, reduction="mean"):
+    """target (log(target) - x), where x are logarithms of probabilities and targets are probabilities.
+
+        >>> zyx.nn.kl_divergence(zyx.asarray([0.0]), zyx.asarray([1.0])).item()
+        0.0
+    """
     return _zyx._kl_divergence(x, target, reduction)
 
 
 def one_hot(positions, classes, *, dtype=_zyx.float32):
-    """1 at the position, of `classes`, in a new last axis."""
+    """1 at the position, of `classes`, in a new last axis.
+
+        >>> zyx.nn.one_hot(zyx.asarray([2, 0]), 3).tolist()
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
     return _zyx._one_hot(positions, classes, dtype)
 
 
 def max_pool(x, window, *, stride=(), padding=()):
-    """The largest elements of windows along the last axes, as many as `window` has extents."""
+    """The largest elements of windows along the last axes, as many as `window` has extents.
+
+        >>> zyx.nn.max_pool(zyx.asarray([[1.0, 3.0, 2.0, 4.0]]), 2).tolist()
+        [[3.0, 4.0]]
+    """
     return _zyx._max_pool(x, _numbers(window), _numbers(stride), _numbers(padding))
 
 
 def avg_pool(x, window, *, stride=(), padding=()):
-    """Averages of windows along the last axes, as many as `window` has extents."""
+    """Averages of windows along the last axes, as many as `window` has extents.
+
+        >>> zyx.nn.avg_pool(zyx.asarray([[1.0, 3.0, 2.0, 4.0]]), 2).tolist()
+        [[2.0, 3.0]]
+    """
     return _zyx._avg_pool(x, _numbers(window), _numbers(stride), _numbers(padding))
 
 
 def attention(queries, keys, values, *, mask=None, causal=False, scale=None):
-    """softmax(queries keys^T scale + mask) values. With `causal` the last query sees all keys."""
+    """softmax(queries keys^T scale + mask) values. With `causal` the last query sees all keys.
+
+        >>> x = zyx.ones((1, 4, 8))
+        >>> zyx.nn.attention(x, x, x, causal=True).shape
+        (1, 4, 8)
+    """
     return _zyx._attention(queries, keys, values, mask, causal, scale)
 
 
 class KVCache(collections.namedtuple("KVCache", ["keys", "values"])):
-    """Projected keys and values, [..., heads, rows, width] each. The first rows hold those so far, the others are room."""
+    """Projected keys and values, [..., heads, rows, width] each. The first rows hold those so far, the others are room.
+
+        >>> cache = zyx.nn.KVCache(zyx.zeros((2, 6, 4)), zyx.zeros((2, 6, 4)))
+        >>> cache.keys.shape
+        (2, 6, 4)
+    """
 
     __slots__ = ()
 
@@ -190,6 +291,11 @@ def append(cache, more, start):
     """The cache with more rows from row `start` on, an array of an integer. Rows beyond the room are dropped.
 
     A jit to which the cache is donated writes the rows alone: all others stay where they are.
+
+        >>> cache = zyx.nn.KVCache(zyx.zeros((1, 3, 1)), zyx.zeros((1, 3, 1)))
+        >>> more = zyx.nn.KVCache(zyx.ones((1, 1, 1)), zyx.ones((1, 1, 1)))
+        >>> zyx.nn.append(cache, more, zyx.asarray(1)).keys.tolist()
+        [[[0.0], [1.0], [0.0]]]
     """
     def put(rows, new):
         positions = _positions(new.shape[-2], start)
@@ -212,6 +318,10 @@ def cached_attention(queries, cache, start, *, causal=True, mask=None, scale=Non
 
     A query sees the rows up to its own with `causal`, else all filled ones; a mask of bools hides more. The heads of
     queries may be a multiple of those of the cache: each is then read by as many neighbours.
+
+        >>> cache = zyx.nn.KVCache(zyx.ones((1, 2, 6, 4)), zyx.ones((1, 2, 6, 4)))
+        >>> zyx.nn.cached_attention(zyx.ones((1, 2, 1, 4)), cache, zyx.asarray(3)).shape
+        (1, 2, 1, 4)
     """
     *batch, heads, rows, width = queries.shape
     kept, room = cache.keys.shape[-3:-1]
@@ -245,6 +355,9 @@ def rotary(x, positions, *, base=10000.0, frequencies=None, factor=1.0, interlea
 
     Elements i and i + width / 2 are a pair, or 2 i and 2 i + 1 where they are interleaved. The angle is the position times
     frequency i, base^(-2 i / width) where no array of them is given. What is turned is multiplied by `factor`.
+
+        >>> zyx.nn.rotary(zyx.asarray([[1.0, 2.0]]), zyx.asarray([0])).tolist()
+        [[1.0, 2.0]]
     """
     width = x.shape[-1]
     if width % 2 != 0 or positions.shape[-1] != x.shape[-2]:
@@ -268,5 +381,9 @@ def rotary(x, positions, *, base=10000.0, frequencies=None, factor=1.0, interlea
 
 
 def rotary_frequencies(width, base=10000.0):
-    """base^(-2 i / width) for each pair i, as float32."""
+    """base^(-2 i / width) for each pair i, as float32.
+
+        >>> zyx.nn.rotary_frequencies(4, 100.0).tolist() == zyx.asarray([1.0, 0.1]).tolist()
+        True
+    """
     return asarray([base**(-2 * i / width) for i in range(width // 2)], dtype=_zyx.float32)

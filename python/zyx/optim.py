@@ -11,7 +11,12 @@ __all__ = ["Optimizer", "TrainStep", "UpdateRule", "adafactor", "adam", "adamw",
 
 
 def clip_by_global_norm(gradients, most):
-    """Gradients whose norm, of all together, is at most that; and the norm before."""
+    """Gradients whose norm, of all together, is at most that; and the norm before.
+
+        >>> clipped, norm = zyx.optim.clip_by_global_norm([zyx.asarray([3.0, 4.0])], 1e9)
+        >>> clipped[0].tolist(), norm.item()
+        ([3.0, 4.0], 5.0)
+    """
     leaves, structure = tree_flatten(gradients)
     clipped, norm = _zyx._clip_by_global_norm(leaves, most)
     return tree_unflatten(structure, clipped), norm
@@ -23,8 +28,12 @@ class TrainStep:
     The function of a batch, of arrays, returns the loss, or a tuple whose first is the loss. It is called once for each
     set of types. A call takes a step and returns what the function returned, of the parameters before it.
 
-        step = zyx.optim.TrainStep(optimizer, lambda x, labels: zyx.nn.cross_entropy(model(x), labels))
-        loss = step(images, labels)
+        >>> model = zyx.nn.Linear(2, 1, zyx.nn.InitRng(1))
+        >>> optimizer = zyx.optim.Optimizer(model, zyx.optim.sgd(0.1))
+        >>> step = zyx.optim.TrainStep(optimizer, lambda x, y: zyx.nn.mse_loss(model(x), y))
+        >>> first, second = (step(zyx.ones((4, 2)), zyx.ones((4, 1))).item() for _ in range(2))
+        >>> second < first
+        True
     """
 
     def __init__(self, optimizer, loss, *, donate=False):

@@ -289,3 +289,40 @@ def test_suite():
             if result not in ("right", "skipped"):
                 wrong.append(f"{result} {dtype} {case[0]}: {why}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_approximate_top_k():
+    x = numbers(5, 300)
+    same(lambda x: lax.approx_max_k(x, 7), x)
+    same(lambda x: lax.approx_min_k(x, 3, reduction_dimension=0), x)
+    same(lambda x: lax.approx_max_k(x.astype(jnp.bfloat16), 2), jnp.arange(12.0).reshape(3, 4))
+    values, places = same(lambda x: lax.approx_max_k(x, 2, aggregate_to_topk=False), x)
+    assert np.array_equal(np.take_along_axis(np.asarray(x), np.asarray(places), 1), np.asarray(values))
+
+
+def test_donated_arguments():
+    step = zyx.jax.jit(lambda tree, x, scale: ({"w": tree["w"] + scale * x, "n": tree["n"] + 1}, jnp.sum(x)), donate_argnums=0)
+    tree, x = {"w": numbers(4, 3), "n": jnp.int32(0)}, numbers(4, 3, seed=1)
+    before, w = np.array(tree["w"]), tree["w"]
+    for _ in range(3):
+        tree, total = step(tree, x, 2.0)
+    np.testing.assert_allclose(np.asarray(tree["w"]), before + 6 * np.asarray(x), rtol=1e-5)
+    assert int(tree["n"]) == 3 and step.captures == 1
+    assert w.is_deleted() and not x.is_deleted() and not total.is_deleted()
+    with pytest.raises(RuntimeError, match="deleted"):
+        step({"w": w, "n": jnp.int32(0)}, x, 2.0)
+    # By name, and from the end; what comes back as it went in is another array.
+    for named in ({"donate_argnames": "b"}, {"donate_argnums": -1}):
+        a, b = numbers(3), numbers(3, seed=2)
+        kept = np.array(b)
+        found = zyx.jax.jit(lambda a, b: (b, a * 2), **named)(a, b)
+        assert b.is_deleted() and not a.is_deleted()
+        np.testing.assert_array_equal(np.asarray(found[0]), kept)
+    # Of which there is no result of its type, that stays.
+    with pytest.warns(UserWarning, match="donated buffers were not usable"):
+        zyx.jax.jit(lambda a: jnp.sum(a), donate_argnums=(0,))(a)
+    assert not a.is_deleted()
+    with pytest.raises(ValueError, match="donated"):
+        zyx.jax.jit(lambda a, b: a + b, donate_argnums=0)(a, a)
+    with pytest.raises(ValueError, match="donate"):
+        zyx.jax.jit(lambda a, b: a, static_argnums=0, donate_argnums=0)

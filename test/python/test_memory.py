@@ -3,6 +3,7 @@ import array
 import gc
 import threading
 
+import cards
 import numpy as np
 import pytest
 
@@ -148,3 +149,137 @@ def test_threads():
     for thread in threads:
         thread.join(timeout=120)
     assert not any(thread.is_alive() for thread in threads) and not wrong
+
+
+# What another library sees of an array of a card, and what it gives.
+CARD = """
+import ctypes
+import gc
+import zyx
+from zyx import _zyx
+
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+class Header(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("number", ctypes.c_int32)]
+
+def header(capsule):
+    return Header.from_address(pointer_of(capsule, b"dltensor_versioned"))
+
+def elements(capsule, count):
+    # The simulator's memory is the host's.
+    return list((ctypes.c_float * count).from_address(header(capsule).data))
+
+class Other:
+    "A library that has the memory of an array."
+    def __init__(self, x, **named):
+        self.x, self.named, self.streams = x, named, []
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+    def __dlpack__(self, *, stream=None, max_version=None):
+        self.streams.append(stream)
+        return self.x.__dlpack__(stream=stream, max_version=max_version, **self.named)
+
+class Old(Other):
+    "From before versions."
+    def __dlpack__(self, *, stream=None):
+        self.streams.append(stream)
+        return self.x.__dlpack__(stream=stream)
+
+def refused(call, text):
+    try:
+        call()
+    except BufferError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(text)
+
+with zyx.device_scope("cuda"):
+    x = zyx.asarray([1.0, 2.0, 3.0, 4.0])
+    stream = _zyx._current_stream()
+assert stream[:2] == (2, 0) and stream[2] > 2
+"""
+
+
+@cards.needs_card
+def test_a_card_gives_its_memory():
+    cards.run(CARD + """
+y = x * 2
+assert y.__dlpack_device__() == (2, 0) and not y.is_computed
+for number in (None, -1, 1, 2, stream[2]):
+    capsule = y.__dlpack__(stream=number, max_version=(1, 0))
+    assert elements(capsule, 4) == [2.0, 4.0, 6.0, 8.0]
+    assert (header(capsule).kind, header(capsule).number, header(capsule).flags & 1) == (2, 0, 1)
+shared = header(capsule).data
+assert header(y.__dlpack__(max_version=(1, 0))).data == shared
+copied = y.__dlpack__(max_version=(1, 0), copy=True)
+assert header(copied).data != shared and header(copied).flags & 1 == 0 and elements(copied, 4) == [2.0, 4.0, 6.0, 8.0]
+
+# Memory that is seen is given to no result.
+z = zyx.jit(lambda a: a + 100, donate_argnums=0)(y)
+assert z.tolist() == [102.0, 104.0, 106.0, 108.0] and elements(capsule, 4) == [2.0, 4.0, 6.0, 8.0]
+
+# A number lies with the host until somebody sees it.
+with zyx.device_scope("cuda"):
+    number = zyx.asarray(2.5)
+assert elements(number.__dlpack__(max_version=(1, 0)), 1) == [2.5]
+
+on_host = x.__dlpack__(max_version=(1, 0), dl_device=(1, 0))
+assert header(on_host).kind == 1 and elements(on_host, 4) == [1.0, 2.0, 3.0, 4.0]
+refused(lambda: x.__dlpack__(stream=0), "stream 0")
+refused(lambda: x.__dlpack__(stream=-2), "no stream")
+refused(lambda: x.__dlpack__(stream="main"), "no stream")
+refused(lambda: x.__dlpack__(copy=False), "copy=False needs max_version")
+refused(lambda: x.__dlpack__(max_version=(1, 0), dl_device=(1, 0), copy=False), "needs a copy")
+refused(lambda: x.__dlpack__(max_version=(1, 0), dl_device=(2, 1)), "not on (2, 1)")
+""")
+
+
+@cards.needs_card
+def test_a_card_takes_memory():
+    cards.run(CARD + """
+for other in (Other(x * 3), Other(x * 3, copy=True), Old(x * 3)):
+    y = zyx.from_dlpack(other)
+    # What makes it is in front of the stream that reads it.
+    assert other.streams == [stream[2]] and y.device == "cuda" and y.dtype is zyx.float32
+    assert (y + 1).tolist() == [4.0, 7.0, 10.0, 13.0]
+
+x3 = x * 3
+zyx.eval(x3)
+other = Other(x3)
+y = zyx.from_dlpack(other)
+where = header(x3.__dlpack__(max_version=(1, 0))).data
+assert header(y.__dlpack__(max_version=(1, 0))).data == where
+assert header(zyx.asarray(other).__dlpack__(max_version=(1, 0))).data != where
+assert zyx.asarray(other).device == "cuda" and zyx.asarray(other).tolist() == [3.0, 6.0, 9.0, 12.0]
+assert header(zyx.from_dlpack(other, copy=True).__dlpack__(max_version=(1, 0))).data != where
+assert zyx.from_dlpack(other, device="cpu").device == "cpu"
+
+# Bools, and elements that are not aligned.
+assert zyx.from_dlpack(Other(x > 2)).tolist() == [False, False, True, True]
+
+# The memory stays while an array is over it.
+del x3, other
+gc.collect()
+for i in range(8):
+    zyx.eval(x + i)
+assert y.tolist() == [3.0, 6.0, 9.0, 12.0]
+z = y * 2
+del y
+gc.collect()
+assert z.tolist() == [6.0, 12.0, 18.0, 24.0]
+
+class Elsewhere:
+    def __dlpack_device__(self):
+        return (8, 0)
+refused(lambda: zyx.from_dlpack(Elsewhere()), "kind 8")
+
+class Liar(Other):
+    "Says another card than it has."
+    def __dlpack__(self, **_):
+        return zyx.asarray([1.0]).__dlpack__()
+liar = zyx.from_dlpack(Liar(x))
+assert liar.tolist() == [1.0]
+""")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 
+import cards
 import numpy as np
 import onnx
 import onnx_suite
@@ -340,6 +341,28 @@ def test_load_program(tmp_path):
         assert n.item() == (scale * A > 0).sum()
     # A result is an array as any other, and goes on where it is.
     assert y.device == "cpu" and (y + 1).shape == (5, 3)
+
+
+def test_load_program_on_a_named_device(tmp_path):
+    """ "cpu:0" is "cpu", as everywhere: the arrays' device has the same name."""
+    zyx.compile_to(lambda x: x + 1, (zyx.zeros(3),), tmp_path / "f.zyxa")
+    program = zyx.load_program(tmp_path / "f.zyxa", device="cpu:0")
+    assert program.device == "cpu" and program(zyx.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+
+
+@cards.needs_card
+def test_load_program_on_a_named_card(tmp_path):
+    program = """
+import sys, zyx
+with zyx.device_scope("cuda:0"):
+    x = zyx.asarray([1.0, 2.0, 3.0])
+zyx.compile_to(lambda x: x * 2, (x,), sys.argv[1])
+for name in (None, "cuda", "cuda:0"):
+    loaded = zyx.load_program(sys.argv[1], device=name)
+    assert loaded.device == "cuda" == x.device, loaded.device
+    assert loaded(x).tolist() == [2.0, 4.0, 6.0] and loaded(x).device == "cuda"
+"""
+    cards.run(program, tmp_path / "f.zyxa")
 
 
 def test_loaded_program_needs_no_compiler(tmp_path):

@@ -60,6 +60,16 @@ def to_jax(array, like, begins=(), info=None):
     return made
 
 
+def _delete(donated, made):
+    """Each donated array of which there is a result of its type ends, one for each result, as in JAX: its memory is free
+    for others. No result lies in it."""
+    room = [(each.shape, each.dtype) for each in made]
+    for leaf in donated:
+        if (leaf.shape, leaf.dtype) in room:
+            room.remove((leaf.shape, leaf.dtype))
+            leaf.delete()
+
+
 def _begin(leaf):
     """Where the elements of an argument lie."""
     if isinstance(leaf, jax.Array):
@@ -87,10 +97,12 @@ def _listed(value, kind):
 class jit:
     """A function of JAX as one program of zyx for each set of types. See zyx.jax.jit()."""
 
-    def __init__(self, function, *, static_argnums=None, static_argnames=None):
+    def __init__(self, function, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None):
         functools.update_wrapper(self, function)
         self._static = _positions(function, _listed(static_argnums, int), _listed(static_argnames, str))
-        self._jitted = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames, keep_unused=True)
+        self._donated = _positions(function, _listed(donate_argnums, int), _listed(donate_argnames, str))
+        self._jitted = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames,
+                               donate_argnums=donate_argnums, donate_argnames=donate_argnames, keep_unused=True)
         self._programs, self._lock = {}, threading.Lock()
 
     def __get__(self, instance, owner=None):
@@ -112,6 +124,7 @@ class jit:
                 return self._jitted(*args, **kwargs)
             raise TypeError("zyx.jax.jit: a transformation of JAX is around the function, and would leave it to JAX; it has to "
                             "be inside, as in zyx.jax.jit(jax.grad(f))")
+        donated = self._given_away(args, kwargs, leaves)
         leaves = [np.asarray(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves]
         # 2, 2.0 and True are equal, and make other programs.
         static = (tuple((at, type(args[at]), args[at]) for at in sorted(numbers) if at < len(args)),
@@ -130,8 +143,22 @@ class jit:
         arrays = [to_array(leaf, type) for leaf, type in zip(leaves, call.inputs)]
         with _zyx.device_scope("cpu"):
             results = call.arrays(arrays)
-        return tree_util.tree_unflatten(out, [
-            to_jax(result, type, begins, info) for result, type, info in zip(results, call.outputs, infos)])
+        made = [to_jax(result, type, begins, info) for result, type, info in zip(results, call.outputs, infos)]
+        _delete(donated, made)
+        return tree_util.tree_unflatten(out, made)
+
+    def _given_away(self, args, kwargs, leaves):
+        """The arrays of JAX among the arguments that are donated. One that is an argument twice is refused, as JAX does."""
+        numbers, names = self._donated
+        if not numbers and not names:
+            return []
+        donated = [leaf for leaf in tree_util.tree_leaves((
+            [arg for at, arg in enumerate(args) if at in numbers], [arg for name, arg in kwargs.items() if name in names]))
+            if isinstance(leaf, jax.Array)]
+        for leaf in donated:
+            if sum(other is leaf for other in leaves) > 1:
+                raise ValueError("zyx.jax.jit: an array is donated and is another argument, too")
+        return donated
 
     def _made(self, args, kwargs):
         _tracing.depth = getattr(_tracing, "depth", 0) + 1

@@ -7,6 +7,7 @@ from .._complex import Complex
 from .._factorizations import (LARGEST, decomposed, eigen, factored, orthogonal, reflected, restored, triangle, widened)
 from .._lowering import cast, full, reshape, wide
 from ._lower import op
+from ._reduction import approximate_top_k
 
 int32 = _zyx.int32
 
@@ -166,4 +167,6 @@ def custom_call(node, *arguments):
         return list(arguments)
     if target.startswith("lapack_") and target[7:8] in "sd" and target[8:] in ROUTINES:
         return ROUTINES[target[8:]](node, *arguments)
+    if target == "ApproxTopK":
+        return approximate_top_k(node, *arguments)
     node.refuse(f"of '{target}', which is code of another library")

@@ -177,6 +177,10 @@ class Node:
     def block(self, at=0):
         return self.op.regions[at].blocks[0]
 
+    def called(self, name):
+        """The block of the one function that an attribute names."""
+        return self.trace.functions[self.op.attributes[name][0].value].regions[0].blocks[0]
+
     def elements(self, block, arguments):
         """The results of a block of scalars for arrays of any one shape."""
         return self.trace.block(block, arguments, self.scope, True)

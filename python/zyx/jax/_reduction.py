@@ -543,6 +543,20 @@ def _exchanged(node, block, lined, lead, whole, size, step, extent):
     return made
 
 
+def approximate_top_k(node, x, positions, *initial):
+    """lax.approx_max_k and approx_min_k: TPUs leave elements out, and here, as in XLA for other devices, none is."""
+    options = node.op.attributes["mhlo.backend_config"]
+    axis, comparator = options["reduction_dim"].value, node.called("called_computations")
+    found = _keys(comparator, 2)
+    if found is None or len(found) != 1 or found[0][1] != comparator.arguments[0] or not x.dtype.is_float:
+        node.refuse("of 'ApproxTopK' with a comparator of its own")
+    count = node.shape[axis]
+    if x.size == 0 or count == 0:
+        return [full(type.shape, 0, type.dtype) for type in node.types]
+    order = cut(cast(_zyx._argsort(_elementwise.total_order(x), axis, found[0][2]), int64), axis, 0, count)
+    return [_zyx._take_along_axis(each, order, axis) for each in (x, positions)]
+
+
 @op("chlo.top_k")
 def top_k(node, x):
     count, axis = node.integer("k"), x.ndim - 1

@@ -37,6 +37,14 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
     names. `values` are numbers for inputs that say what is computed, such as a shape; they are no inputs of the program.
     Weights of at most 4,096 bytes are constants of the text, larger ones inputs behind the model's own; these are refused
     with weights="constants". Raises ModelError, with the file and the node, where the model is no one program.
+
+        >>> from onnx import TensorProto, helper
+        >>> x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+        >>> graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", [x], [y])
+        >>> model = zyx.onnx.load(helper.make_model(graph).SerializeToString())
+        >>> text, weights = zyx.onnx.program_text(model)
+        >>> "@main" in text, weights
+        (True, {})
     """
     shapes, bind, values = dict(shapes or {}), dict(bind or {}), dict(values or {})
     if weights not in ("constants", "inputs"):

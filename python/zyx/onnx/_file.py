@@ -7,7 +7,14 @@ import struct
 
 
 class ModelError(ValueError):
-    """A file that is no ONNX model, or one that says what cannot be meant."""
+    """A file that is no ONNX model, or one that says what cannot be meant.
+
+        >>> try:
+        ...     zyx.onnx.load(b"no model")
+        ... except zyx.onnx.ModelError as error:
+        ...     isinstance(error, ValueError)
+        True
+    """
 
 
 # Messages: a number, the name of a field, and its kind. A kind in brackets is a field that repeats.

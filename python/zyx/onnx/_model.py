@@ -355,7 +355,15 @@ def _at(node, error):
 
 class TensorInfo:
     """An input or output as the model declares it: name, element type, shape. Extents that the model leaves open are
-    names or None, and an unknown rank is None."""
+    names or None, and an unknown rank is None.
+
+        >>> from onnx import TensorProto, helper
+        >>> x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+        >>> graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", [x], [y])
+        >>> model = zyx.onnx.load(helper.make_model(graph).SerializeToString())
+        >>> model.inputs[0].name, model.inputs[0].shape
+        ('x', (2,))
+    """
 
     def __init__(self, info):
         self.name = info.name
@@ -385,8 +393,12 @@ class Model:
     computes: an array, or a tuple of them where it has several outputs. The first call with inputs of new types compiles
     a program, which later calls run.
 
-        >>> model = zyx.onnx.load("model.onnx")  # doctest: +SKIP
-        >>> logits = model(images)               # doctest: +SKIP
+        >>> from onnx import TensorProto, helper
+        >>> x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+        >>> graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", [x], [y])
+        >>> model = zyx.onnx.load(helper.make_model(graph).SerializeToString())
+        >>> model(zyx.asarray([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
     """
 
     def __init__(self, proto, folder, name, device):

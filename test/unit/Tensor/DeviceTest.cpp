@@ -8,6 +8,7 @@
 #include "TensorFixture.h"
 
 #include "zyx/Runtime/Device.h"
+#include "zyx/Tensor/DeviceView.h"
 #include "zyx/Tensor/HostView.h"
 #include "zyx/Tensor/Profile.h"
 
@@ -280,6 +281,67 @@ TEST_F(CardsTest, NumbersOfTheHostGoAlongWithSteps) {
     EXPECT_EQ(twice({Tensor::from(std::vector<float>{3}, {})})[0].item<float>(), 6);
     EXPECT_EQ(Context::current().counters().notTaken, 1u);
     EXPECT_EQ(Context::current().counters().taken, steps * dtypes.size());
+  }
+  unsetenv("ZYX_PTXAS");
+  unsetenv("ZYX_CACHE_DIR");
+}
+
+TEST_F(CardsTest, OtherLibrariesSeeMemoryOfACard) {
+  setenv("ZYX_PTXAS", "", 1);
+  setenv("ZYX_CACHE_DIR", "off", 1);
+  {
+    ContextScope scope(Context({.device = "cuda:1"}));
+    const Tensor x = Tensor::from({1.f, 2.f, 3.f, 4.f});
+    EXPECT_EQ(dlpackPlaceOf(x * 2).kind, runtime::DLPackPlace::cuda);
+    EXPECT_EQ(dlpackPlaceOf(x * 2).number, 1);
+    const Tensor y = x * 2;
+    std::optional<DeviceView> view = deviceView(y);
+    EXPECT_EQ(view->device->name(), "cuda:1");
+    std::vector<float> seen(4);
+    ASSERT_TRUE(view->buffer->read(std::as_writable_bytes(std::span(seen))).isOk());
+    EXPECT_THAT(seen, ElementsAre(2, 4, 6, 8));
+
+    // The memory is given to no result while somebody sees it.
+    const Jit twice([](std::span<const Tensor> x) { return std::vector{x[0] * 2}; }, {.donated = {0}});
+    const uint64_t taken = Context::current().counters().taken;
+    const Tensor z = twice({y})[0];
+    EXPECT_THAT(floats(z), ElementsAre(4, 8, 12, 16));
+    EXPECT_EQ(Context::current().counters().taken, taken);
+    ASSERT_TRUE(view->buffer->read(std::as_writable_bytes(std::span(seen))).isOk());
+    EXPECT_THAT(seen, ElementsAre(2, 4, 6, 8));
+
+    // And back: over the same memory, which its owner keeps.
+    void *stream = nullptr;
+    EXPECT_EQ(currentDLPackPlace(stream).number, 1);
+    EXPECT_EQ(stream, view->device->nativeStream());
+    const std::weak_ptr<const void> owner = view->owner;
+    const uint64_t address = view->buffer->handle(), before = fake->hostBytes;
+    std::optional<Tensor> borrowed = fromDeviceMemory({DType::F32, {2, 2}}, address, view->owner);
+    EXPECT_EQ(borrowed->device(), "cuda:1");
+    EXPECT_EQ(fake->hostBytes, before);
+    view.reset();
+    EXPECT_EQ(deviceView(*borrowed).buffer->handle(), address);
+    EXPECT_THAT(floats(*borrowed + 1), ElementsAre(3, 5, 7, 9));
+    // Elements that the card cannot read in vectors are copied.
+    EXPECT_NE(deviceView(fromDeviceMemory({DType::F32, {3}}, address + 4, owner.lock())).buffer->handle(), address + 4);
+    EXPECT_THAT(floats(fromDeviceMemory({DType::F32, {3}}, address + 4, owner.lock()) + 1), ElementsAre(5, 7, 9));
+    borrowed.reset();
+    Context::current().sync();
+
+    // A few bytes that lie with the host come to the card.
+    const Tensor number = Tensor::from(std::vector<float>{2.5f}, {});
+    const DeviceView small = deviceView(number);
+    EXPECT_FALSE(small.buffer->isOnHost());
+    float value = 0;
+    ASSERT_TRUE(small.buffer->read(std::as_writable_bytes(std::span(&value, 1))).isOk());
+    EXPECT_EQ(value, 2.5f);
+  }
+  {
+    ContextScope scope(Context({.device = "reference"}));
+    EXPECT_THAT(refusal([] { (void)deviceView(Tensor::from({1.f})); }), HasSubstr("lies on no device"));
+    EXPECT_THAT(refusal([] { fromDeviceMemory({DType::F32, {1}}, 64, nullptr); }),
+                HasSubstr("has no memory of its own"));
+    EXPECT_EQ(dlpackPlaceOf(Tensor::from({1.f})).kind, runtime::DLPackPlace::host);
   }
   unsetenv("ZYX_PTXAS");
   unsetenv("ZYX_CACHE_DIR");
