@@ -311,7 +311,7 @@ static Array fromDLPack(nb::ndarray<nb::ro> given) {
   }
   const std::span<const std::byte> bytes(static_cast<const std::byte *>(given.data()), given.nbytes());
   // Who lets go of it is the main thread, as the other library's deleter may be of Python.
-  return {Tensor::borrow({dtype, std::move(shape)}, bytes, keep(nb::cast(given)), where)};
+  return {Tensor::borrow({dtype, std::move(shape)}, bytes, keep(nb::cast(given, nb::rv_policy::reference)), where)};
 }
 
 void zyx::python::bindMemory(nb::module_ &module) {

@@ -139,10 +139,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return _placed(x, device)
     kind, number = map(int, x.__dlpack_device__())
     if kind in HOST_KINDS:
-        result = _zyx._from_dlpack(x)
+        result = _zyx._from_dlpack(_capsule(x))
     elif kind in KINDS:
         with _zyx.device_scope(f"{KINDS[kind]}:{number}"):
-            result = _zyx._from_dlpack(_capsule(x, _zyx._current_stream()[2]))
+            result = _zyx._from_dlpack(_capsule(x, stream=_zyx._current_stream()[2]))
     else:
         raise BufferError(f"from_dlpack: the array lies on a device of DLPack's kind {kind}, of which zyx has none")
     return _placed(_copied(result) if copy else result, device)
@@ -152,13 +152,14 @@ def from_dlpack(x, /, *, device=None, copy=None):
 HOST_KINDS, KINDS = (1, 3), {2: "cuda", 10: "hip"}
 
 
-def _capsule(x, stream):
-    """What another library gives of memory of a device, when it has put all that makes it in front of the stream."""
+def _capsule(x, **stream):
+    """What another library gives, which keeps the memory even where that is a copy and none of x's. Of memory of a device
+    all that makes it is put in front of the stream."""
     try:
-        return x.__dlpack__(stream=stream, max_version=(1, 0))
+        return x.__dlpack__(max_version=(1, 0), **stream)
     except TypeError:
         # From before DLPack had versions.
-        return x.__dlpack__(stream=stream)
+        return x.__dlpack__(**stream)
 
 
 def _copied(x):

@@ -112,6 +112,27 @@ def test_the_owner_is_let_go():
     assert ended
 
 
+def test_what_was_given_is_kept():
+    """An object may give a copy, whose memory is that of the capsule alone."""
+    class Copies:
+        def __init__(self, n):
+            self.n = n
+
+        def __dlpack__(self, **named):
+            return self.n.copy().__dlpack__(**named)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    n = np.arange(1 << 16, dtype="float32")
+    xs = [zyx.from_dlpack(Copies(n + i)) for i in range(8)]
+    gc.collect()
+    others = [np.full(1 << 16, -1, "float32") for _ in range(16)]
+    for i, x in enumerate(xs):
+        np.testing.assert_array_equal(np.asarray(x), n + i)
+    assert len(others) == 16
+
+
 def test_small_floats_by_ml_dtypes():
     import ml_dtypes
     for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
