@@ -185,8 +185,9 @@ VkResult vkCreateCommandPool(VkDevice, const VkCommandPoolCreateInfo *, const Vk
   return give(into, new std::vector<Commands *>);
 }
 void vkDestroyCommandPool(VkDevice, VkCommandPool pool, const VkAllocationCallbacks *) {
-  for (Commands *each : of<std::vector<Commands *>>(pool))
-    delete each;
+  if (pool)
+    for (Commands *each : of<std::vector<Commands *>>(pool))
+      delete each;
   take<std::vector<Commands *>>(pool);
 }
 VkResult vkAllocateCommandBuffers(VkDevice, const VkCommandBufferAllocateInfo *info, VkCommandBuffer *into) {

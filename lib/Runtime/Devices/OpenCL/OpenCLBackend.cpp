@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../Stream/FoundDevices.h"
 #include "../Stream/ObjectTable.h"
-#include "../Stream/StreamDevice.h"
 #include "Driver.h"
 #include "OpenCL.h"
 
@@ -273,30 +273,17 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
 
 } // namespace
 
-Result<std::shared_ptr<Device>> runtime::createOpenCLDevice(std::string name, const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
+static Result<std::vector<DeviceFound>> findAll() {
   ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  ZYX_ASSIGN_OR_RETURN(std::vector<DeviceFound> all, driver->find());
-  if (static_cast<size_t>(index) >= all.size())
-    return Status::notFound("there is no device '" + name + "': OpenCL has " + std::to_string(all.size()));
-  if (!all[index].refusal.empty())
-    return Status::unsupported(all[index].facts.identity + ": " + all[index].refusal);
-  auto backend = std::make_unique<OpenCLBackend>(*driver, std::move(all[index]), std::move(name), options.codeCache);
+  return driver->find();
+}
+
+Result<std::shared_ptr<Device>> runtime::createOpenCLDevice(std::string name, const DeviceOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(DeviceFound found, chooseDevice(findAll(), name, "OpenCL"));
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  auto backend = std::make_unique<OpenCLBackend>(*driver, std::move(found), std::move(name), options.codeCache);
   ZYX_RETURN_IF_ERROR(backend->open());
   return createStreamDevice(std::move(backend), options);
 }
 
-std::vector<DeviceListing> runtime::listOpenCLDevices() {
-  const Result<const Driver *> driver = Driver::open();
-  const Result<std::vector<DeviceFound>> all = driver ? (*driver)->find() : driver.status();
-  if (!all)
-    return {{"opencl", false, all.status().message()}};
-  std::vector<DeviceListing> listings;
-  for (const DeviceFound &found : *all) {
-    const std::string number = listings.empty() ? "" : ":" + std::to_string(listings.size());
-    const bool isPresent = found.refusal.empty();
-    listings.push_back({"opencl" + number, isPresent, found.facts.identity + (isPresent ? "" : ": " + found.refusal),
-                        isPresent ? found.facts : DeviceFacts()});
-  }
-  return listings;
-}
+std::vector<DeviceListing> runtime::listOpenCLDevices() { return listFound("opencl", findAll()); }

@@ -56,8 +56,8 @@ constexpr std::pair<DType, std::pair<uint32_t, uint32_t>> needs[] = {
     {DType::F64, {float64, float64}},
 };
 
-DeviceFound describe(const Driver &driver, VkPhysicalDevice device) {
-  DeviceFound found{device};
+DeviceFound describe(const Driver &driver, std::shared_ptr<VkInstance_T> instance, VkPhysicalDevice device) {
+  DeviceFound found{device, std::move(instance)};
   VkPhysicalDeviceDriverProperties itsDriver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
   VkPhysicalDeviceFloatControlsProperties floats = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, .pNext = &itsDriver};
@@ -138,13 +138,15 @@ Features::Features() {
   all.pNext = &v11;
 }
 
-Status Driver::statusOf(VkResult result) {
+Status vulkan::check(VkResult result, const std::string &action) {
   if (result == VK_SUCCESS)
     return Status::ok();
   std::string text = "error " + std::to_string(result);
   for (const auto &[known, name] : results)
     if (result == known)
       text = name;
+  if (!action.empty())
+    text = "cannot " + action + ": " + text;
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
       result == VK_ERROR_TOO_MANY_OBJECTS)
     return Status::outOfMemory(std::move(text));
@@ -159,29 +161,25 @@ Result<const Driver *> Driver::open() {
   return static_cast<const Driver *>(table);
 }
 
-Result<std::shared_ptr<VkInstance_T>> Driver::createInstance() const {
+Result<std::vector<DeviceFound>> Driver::find() const {
   const VkApplicationInfo program = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "zyx", .apiVersion = VK_API_VERSION_1_2};
   const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &program};
   VkInstance made = nullptr;
-  const VkResult result = CreateInstance(&info, nullptr, &made);
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+  const VkResult created = CreateInstance(&info, nullptr, &made);
+  if (created == VK_ERROR_INCOMPATIBLE_DRIVER)
     return Status::notFound("no driver of Vulkan is installed (ICD)");
-  if (result != VK_SUCCESS)
-    return Status(statusOf(result).code(), "cannot begin with Vulkan: " + statusOf(result).message());
-  return std::shared_ptr<VkInstance_T>(made, [this](VkInstance instance) { DestroyInstance(instance, nullptr); });
-}
-
-Result<std::vector<DeviceFound>> Driver::find(VkInstance instance) const {
+  ZYX_RETURN_IF_ERROR(check(created, "begin with Vulkan"));
+  const std::shared_ptr<VkInstance_T> instance(made, [this](VkInstance each) { DestroyInstance(each, nullptr); });
   uint32_t count = 0;
-  (void)EnumeratePhysicalDevices(instance, &count, nullptr);
+  (void)EnumeratePhysicalDevices(made, &count, nullptr);
   std::vector<VkPhysicalDevice> devices(count);
-  const VkResult result = EnumeratePhysicalDevices(instance, &count, devices.data());
-  if (result < 0)
-    return Status(statusOf(result).code(), "cannot list the devices of Vulkan: " + statusOf(result).message());
+  const VkResult listed = EnumeratePhysicalDevices(made, &count, devices.data());
+  if (listed < 0)
+    return check(listed, "list the devices of Vulkan");
   std::vector<DeviceFound> found;
   for (VkPhysicalDevice device : devices)
-    found.push_back(describe(*this, device));
+    found.push_back(describe(*this, instance, device));
   if (found.empty())
     return Status::notFound("no driver of Vulkan has a device");
   return found;

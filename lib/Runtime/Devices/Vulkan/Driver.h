@@ -21,54 +21,19 @@
 
 namespace zyx::runtime::vulkan {
 
-#define ZYX_VULKAN_FUNCTIONS(X)                                                                                        \
-  X(AllocateCommandBuffers)                                                                                            \
-  X(AllocateMemory)                                                                                                    \
-  X(BeginCommandBuffer)                                                                                                \
-  X(BindBufferMemory)                                                                                                  \
-  X(CmdBindPipeline)                                                                                                   \
-  X(CmdCopyBuffer)                                                                                                     \
-  X(CmdDispatch)                                                                                                       \
-  X(CmdFillBuffer)                                                                                                     \
-  X(CmdPipelineBarrier)                                                                                                \
-  X(CmdPushConstants)                                                                                                  \
-  X(CmdResetQueryPool)                                                                                                 \
-  X(CmdWriteTimestamp)                                                                                                 \
-  X(CreateBuffer)                                                                                                      \
-  X(CreateCommandPool)                                                                                                 \
-  X(CreateComputePipelines)                                                                                            \
-  X(CreateDevice)                                                                                                      \
-  X(CreateInstance)                                                                                                    \
-  X(CreatePipelineCache)                                                                                               \
-  X(CreatePipelineLayout)                                                                                              \
-  X(CreateQueryPool)                                                                                                   \
-  X(CreateSemaphore)                                                                                                   \
-  X(CreateShaderModule)                                                                                                \
-  X(DestroyBuffer)                                                                                                     \
-  X(DestroyCommandPool)                                                                                                \
-  X(DestroyDevice)                                                                                                     \
-  X(DestroyInstance)                                                                                                   \
-  X(DestroyPipeline)                                                                                                   \
-  X(DestroyPipelineCache)                                                                                              \
-  X(DestroyPipelineLayout)                                                                                             \
-  X(DestroyQueryPool)                                                                                                  \
-  X(DestroySemaphore)                                                                                                  \
-  X(DestroyShaderModule)                                                                                               \
-  X(EndCommandBuffer)                                                                                                  \
-  X(EnumeratePhysicalDevices)                                                                                          \
-  X(FreeMemory)                                                                                                        \
-  X(GetBufferDeviceAddress)                                                                                            \
-  X(GetBufferMemoryRequirements)                                                                                       \
-  X(GetDeviceQueue)                                                                                                    \
-  X(GetPhysicalDeviceFeatures2)                                                                                        \
-  X(GetPhysicalDeviceMemoryProperties)                                                                                 \
-  X(GetPhysicalDeviceProperties2)                                                                                      \
-  X(GetPhysicalDeviceQueueFamilyProperties)                                                                            \
-  X(GetPipelineCacheData)                                                                                              \
-  X(GetQueryPoolResults)                                                                                               \
-  X(MapMemory)                                                                                                         \
-  X(QueueSubmit)                                                                                                       \
-  X(WaitSemaphores)
+// clang-format off: it indents each line further.
+#define ZYX_VULKAN_FUNCTIONS(X) \
+  X(AllocateCommandBuffers) X(AllocateMemory) X(BeginCommandBuffer) X(BindBufferMemory) X(CmdBindPipeline) \
+  X(CmdCopyBuffer) X(CmdDispatch) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants) X(CmdResetQueryPool) \
+  X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool) X(CreateComputePipelines) X(CreateDevice) \
+  X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout) X(CreateQueryPool) X(CreateSemaphore) \
+  X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDevice) X(DestroyInstance) \
+  X(DestroyPipeline) X(DestroyPipelineCache) X(DestroyPipelineLayout) X(DestroyQueryPool) X(DestroySemaphore) \
+  X(DestroyShaderModule) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeMemory) X(GetBufferDeviceAddress) \
+  X(GetBufferMemoryRequirements) X(GetDeviceQueue) X(GetPhysicalDeviceFeatures2) \
+  X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceQueueFamilyProperties) \
+  X(GetPipelineCacheData) X(GetQueryPoolResults) X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
+// clang-format on
 
 /// Features, one behind the other as Vulkan asks for them.
 struct Features {
@@ -82,6 +47,8 @@ struct Features {
 /// A device, and what it is.
 struct DeviceFound {
   VkPhysicalDevice device = nullptr;
+  /// Ends behind the device.
+  std::shared_ptr<VkInstance_T> instance;
   DeviceFacts facts;
   unsigned queueFamily = 0;
   uint64_t largestBytes = 0, mostGroups = 0;
@@ -105,13 +72,12 @@ struct Driver {
 
   /// Opens the library that ZYX_VULKAN_DRIVER names, or the system's loader. It stays open until the process ends.
   static Result<const Driver *> open();
-  /// What knows all drivers; they end with it.
-  Result<std::shared_ptr<VkInstance_T>> createInstance() const;
   /// All devices, in the loader's order.
-  Result<std::vector<DeviceFound>> find(VkInstance instance) const;
-
-  static Status statusOf(VkResult result);
+  Result<std::vector<DeviceFound>> find() const;
 };
+
+/// Success, or what the driver says, behind what could not be done.
+Status check(VkResult result, const std::string &action = {});
 
 /// A capability of SPIR-V that not every device has, by its number, name, and what has to be asked for.
 struct Capability {

@@ -4,9 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "Vulkan.h"
 
+#include "../Stream/Blocks.h"
+#include "../Stream/FoundDevices.h"
 #include "../Stream/ObjectTable.h"
-#include "../Stream/StreamDevice.h"
-#include "Blocks.h"
+#include "Driver.h"
 
 #include "zyx/Base/Hash.h"
 
@@ -30,11 +31,14 @@ constexpr unsigned mostCommands = 64;
 /// Lists of a stream that are in flight.
 constexpr size_t mostBatches = 8;
 
-Status check(VkResult result) { return Driver::statusOf(result); }
-Status check(VkResult result, const std::string &action) {
-  const Status status = check(result);
-  return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
-}
+/// A large allocation, with a buffer over all of it.
+struct Memory {
+  uint64_t address = 0;
+  std::byte *mapped = nullptr;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkBuffer buffer = VK_NULL_HANDLE;
+};
+using BlockOffset = Blocks<Memory>::BlockOffset;
 
 /// A list of commands, and memory for what they read.
 struct Batch {
@@ -46,15 +50,17 @@ struct Batch {
   uint64_t value = 0;
 };
 
-/// Commands are collected until somebody waits for them.
+/// Commands are collected until somebody waits for them. Lists are used in turns.
 struct VulkanStream {
   std::mutex mutex;
   VkCommandPool pool = VK_NULL_HANDLE;
   VkSemaphore timeline = VK_NULL_HANDLE;
   /// Of the last list that was handed over.
   uint64_t value = 0;
-  std::deque<Batch> inFlight, idle;
-  Batch open;
+  Batch batches[mostBatches];
+  size_t turn = 0;
+  bool isOpen = false;
+  Batch &open() { return batches[turn % mostBatches]; }
 };
 
 struct VulkanEvent {
@@ -78,9 +84,8 @@ struct LoadedModule {
 
 class VulkanBackend : public Backend {
 public:
-  VulkanBackend(const Driver &driver, std::shared_ptr<VkInstance_T> instance, DeviceFound found, std::string name,
-                std::shared_ptr<const CodeCache> cache)
-      : driver(driver), instance(std::move(instance)), found(std::move(found)), cache(std::move(cache)) {
+  VulkanBackend(const Driver &driver, DeviceFound found, std::string name, std::shared_ptr<const CodeCache> cache)
+      : driver(driver), found(std::move(found)), cache(std::move(cache)) {
     itsFacts = backendFacts(std::move(name), this->found.facts);
     itsFacts.processors = std::max(itsFacts.processors, 1);
   }
@@ -111,14 +116,14 @@ public:
   }
   Result<void *> allocateHost(uint64_t bytes) override {
     ZYX_ASSIGN_OR_RETURN(const uint64_t address, hostMemory->allocate(bytes));
-    const Blocks::BlockOffset place = hostMemory->find(address);
-    return static_cast<void *>(place.block->mapped + place.offset);
+    const BlockOffset place = hostMemory->find(address);
+    return static_cast<void *>(place.mapped());
   }
   void freeHost(void *memory) override {
     for (VulkanStream *stream : streamList())
       (void)synchronize(handleOf<StreamHandle>(stream));
-    const Blocks::BlockOffset place = hostMemory->findMapped(memory);
-    hostMemory->free(place.block->address + place.offset);
+    const BlockOffset place = hostMemory->findMapped(memory);
+    hostMemory->free(place.address());
   }
   Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
     return copyBetween(stream, deviceMemory->find(to.address()), hostMemory->findMapped(from), bytes);
@@ -176,6 +181,7 @@ public:
   }
 
 private:
+  Result<Memory> makeMemory(uint64_t bytes, const std::vector<VkMemoryPropertyFlags> &kinds) const;
   std::vector<VulkanStream *> streamList() {
     const std::lock_guard lock(mutex);
     return streams;
@@ -197,22 +203,21 @@ private:
                                  .dstAccessMask = access};
     driver.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, to, 0, 1, &all, 0, nullptr, 0, nullptr);
   }
-  Status copyBetween(StreamHandle stream, Blocks::BlockOffset to, Blocks::BlockOffset from, uint64_t bytes) {
+  Status copyBetween(StreamHandle stream, BlockOffset to, BlockOffset from, uint64_t bytes) {
     return append(stream, 0, [&](Batch &batch) {
       const VkBufferCopy region = {from.offset, to.offset, bytes};
-      driver.CmdCopyBuffer(batch.commands, from.block->buffer, to.block->buffer, 1, &region);
+      driver.CmdCopyBuffer(batch.commands, from.memory->buffer, to.memory->buffer, 1, &region);
     });
   }
 
   const Driver &driver;
-  const std::shared_ptr<VkInstance_T> instance;
   const DeviceFound found;
   const std::shared_ptr<const CodeCache> cache;
   BackendFacts itsFacts;
   VkDevice device = nullptr;
   VkQueue queue = nullptr;
   VkPipelineLayout layout = VK_NULL_HANDLE;
-  std::optional<Blocks> deviceMemory, hostMemory;
+  std::optional<Blocks<Memory>> deviceMemory, hostMemory;
   /// Of the queue, and of the list of streams.
   std::mutex queueMutex, mutex;
   std::vector<VulkanStream *> streams;
@@ -243,15 +248,59 @@ Status VulkanBackend::open() {
                                                 .pPushConstantRanges = &range};
   ZYX_RETURN_IF_ERROR(
       check(driver.CreatePipelineLayout(device, &arguments, nullptr, &layout), "open device '" + itsFacts.name + "'"));
-  VkPhysicalDeviceMemoryProperties memory = {};
-  driver.GetPhysicalDeviceMemoryProperties(found.device, &memory);
   constexpr VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  deviceMemory.emplace(driver, device, memory, std::vector<VkMemoryPropertyFlags>{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
-                       deviceBlockBytes);
-  hostMemory.emplace(driver, device, memory,
-                     std::vector<VkMemoryPropertyFlags>{host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, host},
-                     hostBlockBytes);
+  auto own = [this](uint64_t bytes) { return makeMemory(bytes, {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT}); };
+  auto shared = [this](uint64_t bytes) { return makeMemory(bytes, {host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, host}); };
+  auto destroy = [this](const Memory &memory) {
+    driver.DestroyBuffer(device, memory.buffer, nullptr);
+    driver.FreeMemory(device, memory.memory, nullptr);
+  };
+  deviceMemory.emplace(deviceBlockBytes, own, destroy);
+  hostMemory.emplace(hostBlockBytes, shared, destroy);
   return Status::ok();
+}
+
+/// The first of the kinds of memory that the device has is taken. The host reaches what it sees.
+Result<Memory> VulkanBackend::makeMemory(uint64_t bytes, const std::vector<VkMemoryPropertyFlags> &kinds) const {
+  Memory made;
+  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                   .size = bytes,
+                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                            VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                            VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+  ZYX_RETURN_IF_ERROR(check(driver.CreateBuffer(device, &info, nullptr, &made.buffer)));
+  VkMemoryRequirements needs = {};
+  driver.GetBufferMemoryRequirements(device, made.buffer, &needs);
+  VkPhysicalDeviceMemoryProperties properties = {};
+  driver.GetPhysicalDeviceMemoryProperties(found.device, &properties);
+  VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  for (VkMemoryPropertyFlags kind : kinds)
+    for (uint32_t type = 0; type < properties.memoryTypeCount && result == VK_ERROR_OUT_OF_DEVICE_MEMORY; ++type) {
+      if (!(needs.memoryTypeBits >> type & 1) || (properties.memoryTypes[type].propertyFlags & kind) != kind)
+        continue;
+      const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                               .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+      const VkMemoryAllocateInfo wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                           .pNext = &flags,
+                                           .allocationSize = needs.size,
+                                           .memoryTypeIndex = type};
+      result = driver.AllocateMemory(device, &wanted, nullptr, &made.memory);
+    }
+  if (result == VK_SUCCESS)
+    result = driver.BindBufferMemory(device, made.buffer, made.memory, 0);
+  void *mapped = nullptr;
+  if (result == VK_SUCCESS && (kinds[0] & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))
+    result = driver.MapMemory(device, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+  if (result != VK_SUCCESS) {
+    driver.DestroyBuffer(device, made.buffer, nullptr);
+    driver.FreeMemory(device, made.memory, nullptr);
+    return check(result);
+  }
+  made.mapped = static_cast<std::byte *>(mapped);
+  const VkBufferDeviceAddressInfo asked = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                           .buffer = made.buffer};
+  made.address = driver.GetBufferDeviceAddress(device, &asked);
+  return made;
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,22 +308,24 @@ Status VulkanBackend::open() {
 //===----------------------------------------------------------------------===//
 
 Result<StreamHandle> VulkanBackend::createStream() {
-  auto made = std::make_unique<VulkanStream>();
+  auto *made = new VulkanStream;
   const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                         .queueFamilyIndex = found.queueFamily};
   const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                           .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
   const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-  ZYX_RETURN_IF_ERROR(check(driver.CreateCommandPool(device, &pool, nullptr, &made->pool)));
-  if (const Status status = check(driver.CreateSemaphore(device, &semaphore, nullptr, &made->timeline));
-      !status.isOk()) {
-    driver.DestroyCommandPool(device, made->pool, nullptr);
+  Status status = check(driver.CreateCommandPool(device, &pool, nullptr, &made->pool));
+  if (status.isOk())
+    status = check(driver.CreateSemaphore(device, &semaphore, nullptr, &made->timeline));
+  const auto handle = handleOf<StreamHandle>(made);
+  if (!status.isOk()) {
+    destroyStream(handle);
     return status;
   }
   const std::lock_guard lock(mutex);
-  streams.push_back(made.get());
-  return handleOf<StreamHandle>(made.release());
+  streams.push_back(made);
+  return handle;
 }
 
 void VulkanBackend::destroyStream(StreamHandle stream) {
@@ -283,93 +334,74 @@ void VulkanBackend::destroyStream(StreamHandle stream) {
     const std::lock_guard lock(mutex);
     std::erase(streams, owned.get());
   }
-  owned->idle.insert(owned->idle.end(), owned->inFlight.begin(), owned->inFlight.end());
-  owned->idle.push_back(owned->open);
-  for (const Batch &batch : owned->idle)
+  for (const Batch &batch : owned->batches)
     if (batch.memory != 0)
       hostMemory->free(batch.memory);
   driver.DestroyCommandPool(device, owned->pool, nullptr);
   driver.DestroySemaphore(device, owned->timeline, nullptr);
 }
 
-/// A list that is over is used again; a stream that is far ahead of the device waits for its oldest one.
+/// A stream that is far ahead of the device waits for the list whose turn it is.
 Status VulkanBackend::begin(VulkanStream &stream) {
-  if (stream.open.commands)
+  if (stream.isOpen)
     return Status::ok();
-  if (stream.inFlight.size() >= mostBatches) {
-    ZYX_RETURN_IF_ERROR(wait(stream.timeline, stream.inFlight.front().value));
-    stream.idle.push_back(stream.inFlight.front());
-    stream.inFlight.pop_front();
-  }
-  Batch batch;
-  if (!stream.idle.empty()) {
-    batch = stream.idle.front();
-    stream.idle.pop_front();
-  } else {
-    const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+  Batch &batch = stream.open();
+  ZYX_RETURN_IF_ERROR(wait(stream.timeline, batch.value));
+  const VkCommandBufferAllocateInfo wanted = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                               .commandPool = stream.pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
+  if (!batch.commands)
+    ZYX_RETURN_IF_ERROR(check(driver.AllocateCommandBuffers(device, &wanted, &batch.commands)));
+  if (batch.memory == 0) {
     ZYX_ASSIGN_OR_RETURN(batch.memory, hostMemory->allocate(argumentBytes));
-    const Blocks::BlockOffset place = hostMemory->find(batch.memory);
-    batch.mapped = place.block->mapped + place.offset;
-    if (const Status status = check(driver.AllocateCommandBuffers(device, &info, &batch.commands)); !status.isOk()) {
-      hostMemory->free(batch.memory);
-      return status;
-    }
+    batch.mapped = hostMemory->find(batch.memory).mapped();
   }
   batch.used = batch.numCommands = 0;
   const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                          .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
-  const Status status = check(driver.BeginCommandBuffer(batch.commands, &info));
-  if (status.isOk())
-    stream.open = batch;
-  else
-    stream.idle.push_back(batch);
-  return status;
+  ZYX_RETURN_IF_ERROR(check(driver.BeginCommandBuffer(batch.commands, &info)));
+  stream.isOpen = true;
+  return Status::ok();
 }
 
 Status VulkanBackend::append(StreamHandle stream, uint64_t bytes, const std::function<void(Batch &)> &put) {
   VulkanStream &own = *objectOf<VulkanStream>(stream);
   const std::lock_guard lock(own.mutex);
-  if (own.open.commands && (own.open.used + bytes > argumentBytes || own.open.numCommands == mostCommands))
+  if (own.open().used + bytes > argumentBytes || own.open().numCommands == mostCommands)
     ZYX_RETURN_IF_ERROR(submit(own));
   ZYX_RETURN_IF_ERROR(begin(own));
-  barrier(own.open.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-          VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-  put(own.open);
-  own.open.used += (bytes + 15) / 16 * 16;
-  ++own.open.numCommands;
+  Batch &batch = own.open();
+  barrier(batch.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+  put(batch);
+  batch.used += (bytes + 15) / 16 * 16;
+  ++batch.numCommands;
   return Status::ok();
 }
 
 Status VulkanBackend::submit(VulkanStream &stream) {
-  if (!stream.open.commands)
+  if (!std::exchange(stream.isOpen, false))
     return Status::ok();
-  Batch batch = std::exchange(stream.open, {});
+  Batch &batch = stream.open();
   barrier(batch.commands, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-  batch.value = stream.value + 1;
+  const uint64_t value = stream.value + 1;
   const VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                                 .signalSemaphoreValueCount = 1,
-                                                .pSignalSemaphoreValues = &batch.value};
+                                                .pSignalSemaphoreValues = &value};
   const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                              .pNext = &values,
                              .commandBufferCount = 1,
                              .pCommandBuffers = &batch.commands,
                              .signalSemaphoreCount = 1,
                              .pSignalSemaphores = &stream.timeline};
-  Status status = check(driver.EndCommandBuffer(batch.commands));
-  if (status.isOk()) {
+  ZYX_RETURN_IF_ERROR(check(driver.EndCommandBuffer(batch.commands)));
+  {
     const std::lock_guard lock(queueMutex);
-    status = check(driver.QueueSubmit(queue, 1, &info, VK_NULL_HANDLE));
+    ZYX_RETURN_IF_ERROR(check(driver.QueueSubmit(queue, 1, &info, VK_NULL_HANDLE)));
   }
-  if (status.isOk()) {
-    stream.value = batch.value;
-    stream.inFlight.push_back(batch);
-  } else {
-    stream.idle.push_back(batch);
-  }
-  return status;
+  stream.value = batch.value = value;
+  ++stream.turn;
+  return Status::ok();
 }
 
 Result<EventHandle> VulkanBackend::createEvent(bool isTimed) {
@@ -402,7 +434,7 @@ Status VulkanBackend::record(StreamHandle stream, EventHandle event) {
 
 /// Vulkan fills words of four bytes; everything else is copied from a piece of it.
 Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
-  const Blocks::BlockOffset to = deviceMemory->find(fill.to.address());
+  const BlockOffset to = deviceMemory->find(fill.to.address());
   std::byte pattern[8];
   for (size_t i = 0; i < sizeof(pattern); ++i)
     pattern[i] = static_cast<std::byte>(fill.pattern >> 8 * (i % fill.patternBytes));
@@ -410,17 +442,17 @@ Status VulkanBackend::fill(StreamHandle stream, const FillCommand &fill) {
   std::memcpy(words, pattern, sizeof(words));
   if (words[0] == words[1] && to.offset % 4 == 0 && fill.bytes % 4 == 0)
     return append(stream, 0, [&](Batch &batch) {
-      driver.CmdFillBuffer(batch.commands, to.block->buffer, to.offset, fill.bytes, words[0]);
+      driver.CmdFillBuffer(batch.commands, to.memory->buffer, to.offset, fill.bytes, words[0]);
     });
   const uint64_t piece = std::min<uint64_t>(fill.bytes, argumentBytes / 4);
   return append(stream, piece, [&](Batch &batch) {
     for (uint64_t i = 0; i < piece; ++i)
       batch.mapped[batch.used + i] = pattern[i % sizeof(pattern)];
-    const Blocks::BlockOffset from = hostMemory->find(batch.memory + batch.used);
+    const BlockOffset from = hostMemory->find(batch.memory + batch.used);
     std::vector<VkBufferCopy> regions;
     for (uint64_t done = 0; done < fill.bytes; done += piece)
       regions.push_back({from.offset, to.offset + done, std::min(piece, fill.bytes - done)});
-    driver.CmdCopyBuffer(batch.commands, from.block->buffer, to.block->buffer, static_cast<uint32_t>(regions.size()),
+    driver.CmdCopyBuffer(batch.commands, from.memory->buffer, to.memory->buffer, static_cast<uint32_t>(regions.size()),
                          regions.data());
   });
 }
@@ -530,33 +562,17 @@ Status VulkanBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
 
 } // namespace
 
-Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
+static Result<std::vector<DeviceFound>> findAll() {
   ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<VkInstance_T> instance, driver->createInstance());
-  ZYX_ASSIGN_OR_RETURN(std::vector<DeviceFound> all, driver->find(instance.get()));
-  if (static_cast<size_t>(index) >= all.size())
-    return Status::notFound("there is no device '" + name + "': Vulkan has " + std::to_string(all.size()));
-  if (!all[index].refusal.empty())
-    return Status::unsupported(all[index].facts.identity + ": " + all[index].refusal);
-  auto backend = std::make_unique<VulkanBackend>(*driver, std::move(instance), std::move(all[index]), std::move(name),
-                                                 options.codeCache);
+  return driver->find();
+}
+
+Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(DeviceFound found, chooseDevice(findAll(), name, "Vulkan"));
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  auto backend = std::make_unique<VulkanBackend>(*driver, std::move(found), std::move(name), options.codeCache);
   ZYX_RETURN_IF_ERROR(backend->open());
   return createStreamDevice(std::move(backend), options);
 }
 
-std::vector<DeviceListing> runtime::listVulkanDevices() {
-  const Result<const Driver *> driver = Driver::open();
-  const Result<std::shared_ptr<VkInstance_T>> instance = driver ? (*driver)->createInstance() : driver.status();
-  const Result<std::vector<DeviceFound>> all = instance ? (*driver)->find(instance->get()) : instance.status();
-  if (!all)
-    return {{"vulkan", false, all.status().message()}};
-  std::vector<DeviceListing> listings;
-  for (const DeviceFound &found : *all) {
-    const std::string number = listings.empty() ? "" : ":" + std::to_string(listings.size());
-    const bool isPresent = found.refusal.empty();
-    listings.push_back({"vulkan" + number, isPresent, found.facts.identity + (isPresent ? "" : ": " + found.refusal),
-                        isPresent ? found.facts : DeviceFacts()});
-  }
-  return listings;
-}
+std::vector<DeviceListing> runtime::listVulkanDevices() { return listFound("vulkan", findAll()); }
