@@ -5,6 +5,7 @@
 #include "ThreadFunction.h"
 
 #include "zyx/Conversion/KernelToGPU/Passes.h"
+#include "zyx/Dialect/Kernel/IR/BufferUse.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 
 using namespace mlir;
@@ -25,23 +26,6 @@ static Value sharedMemory(OpBuilder &builder, ModuleOp module, Location loc, uns
                            LLVM::Linkage::External, name, Attribute(), /*alignment=*/64, space);
   }
   return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space), name);
-}
-
-/// Whether what the kernel reads of a buffer may be what it wrote there.
-static bool isReadAndWritten(Value buffer) {
-  bool isRead = false, isWritten = false;
-  SmallVector<Value> places{buffer};
-  while (!places.empty())
-    for (OpOperand &use : places.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<ViewOp, SubviewOp>(user))
-        places.push_back(user->getResult(0));
-      else if (auto store = dyn_cast<StoreOp>(user))
-        isWritten |= use.get() == store.getView();
-      else
-        isRead = true;
-    }
-  return isRead && isWritten;
 }
 
 FailureOr<ThreadFunction> zyx::kernel::lowerThreadFunction(FuncOp func, const GPUInstructions &gpu,

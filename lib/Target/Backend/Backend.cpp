@@ -5,6 +5,7 @@
 #include "zyx/Target/Backend/Backend.h"
 
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,6 +19,13 @@ Status zyx::target::refuseKernel(kernel::FuncOp kernel, const std::string &reaso
     text = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn()) +
            ": ";
   return Status::compileFailed(text + "kernel '" + kernel.getName().str() + "' " + reason);
+}
+
+Status zyx::target::refuseOp(mlir::Operation *op, const llvm::Twine &why) {
+  std::string where;
+  llvm::raw_string_ostream stream(where);
+  op->getLoc().print(stream);
+  return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
 }
 
 Status zyx::target::refuseExternal(kernel::FuncOp kernel, const std::string &reason) {

@@ -5,6 +5,7 @@
 #include "KernelPrinter.h"
 
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
+#include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -563,11 +564,6 @@ Status KernelPrinter::printLanes(Operation *op) {
   return {};
 }
 
-Status KernelPrinter::refuse(Operation *op, const Twine &why) {
-  string where;
-  llvm::raw_string_ostream stream(where);
-  op->getLoc().print(stream);
-  return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
-}
+Status KernelPrinter::refuse(Operation *op, const Twine &why) { return refuseOp(op, why); }
 
 } // namespace zyx::target

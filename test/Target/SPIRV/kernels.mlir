@@ -173,7 +173,7 @@ kernel.func @integers(%x: !kernel.buffer<i32, global>) attributes {form = #kerne
 
 // Indices and counters that fit have 32 bits, and what is left of a division is one op.
 // CHECK-LABEL: spirv.func @turns()
-// CHECK: [[P:%.*]] = spirv.UConvert {{.*}} : i64 to i32
+// CHECK: [[P:%.*]] = spirv.{{[SU]}}Convert {{.*}} : i64 to i32
 // CHECK: [[J:%.*]] = spirv.UMod [[P]], %{{.*}} : i32
 // CHECK: [[C:%.*]] = spirv.Variable : !spirv.ptr<i32, Function>
 // CHECK: spirv.SLessThan {{.*}} : i32
@@ -204,7 +204,7 @@ kernel.func @turns(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
 // CHECK-LABEL: spirv.func @zeros()
 // CHECK-COUNT-4: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
 // CHECK: [[Z:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
-// CHECK: [[N:%.*]] = spirv.UConvert [[Z]] : i64 to i32
+// CHECK: [[N:%.*]] = spirv.{{[SU]}}Convert [[Z]] : i64 to i32
 // CHECK: [[B:%.*]] = spirv.BitwiseOr [[N]], {{.*}} : i32
 // CHECK: [[F:%.*]] = spirv.Bitcast [[B]] : i32 to f32
 // CHECK: spirv.FAdd {{.*}}, [[F]] {no_contraction} : f32

@@ -107,6 +107,20 @@ mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatC
 /// to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
+/// For languages that leave results open: shifts by too many digits, remainders of negative numbers and conversions of
+/// too large floats become ops on scalars that no machine computes otherwise. So do maxima and minima of integers,
+/// arithmetic of bools, and tests for NaN.
+void spellOut(mlir::FunctionOpInterface body);
+
+/// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code
+/// asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose zero such zeros are made of; null
+/// where there are none. The type of the function stays as it is.
+mlir::Value hideZeros(mlir::FunctionOpInterface func);
+
+/// Indices become integers of so many bits, and casts of them conversions of integers. A counter of a loop that fits
+/// has 32 bits: drivers are wrong and slow with wider ones.
+void lowerIndices(mlir::FunctionOpInterface body, unsigned bits);
+
 /// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
 /// converter that the patterns use.
 std::shared_ptr<mlir::LLVMTypeConverter> addPatterns(mlir::RewritePatternSet &patterns);
