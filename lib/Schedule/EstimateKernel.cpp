@@ -11,11 +11,12 @@
 #include "Overlap.h"
 #include "Strides.h"
 
+#include "zyx/Codegen/Matrix/Epilogue.h"
 #include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Codegen/Tile/OpCost.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Codegen/Tile/VisibleRange.h"
-#include "zyx/Dialect/Kernel/IR/Functions.h"
 #include "zyx/Schedule/Estimate.h"
 #include "zyx/Target/Info/Fits.h"
 
@@ -38,35 +39,6 @@ int64_t bytesOf(Value tile) {
   return std::max<int64_t>(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 8, 1);
 }
 double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements()); }
-
-/// In simple instructions, for each element.
-double costOf(Operation *op, const zyx::target::CostFacts &costs) {
-  if (isa<math::PowFOp>(op))
-    return static_cast<double>(costs.longFunctionOps);
-  if (isa<arith::DivFOp>(op))
-    return static_cast<double>(costs.divideOps);
-  if (isa<math::SqrtOp>(op))
-    return static_cast<double>(costs.rootOps);
-  if (std::optional<FunctionFacts> function = findFunction(op))
-    switch (function->length) {
-    case FunctionLength::Root:
-      return static_cast<double>(costs.inverseRootOps);
-    case FunctionLength::Short:
-      return static_cast<double>(costs.functionOps);
-    case FunctionLength::Long:
-      return static_cast<double>(costs.longFunctionOps);
-    }
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op))
-    return static_cast<double>(costs.integerDivideOps);
-  if (isa<GatherOp>(op))
-    return fits::gatherOps;
-  if (isa<LoadOp, StoreOp>(op))
-    return 1;
-  if (isa<ViewOp, BroadcastOp, TransposeOp, ReshapeOp, SplatOp, IotaOp, ConvertOp, DotOp>(op) ||
-      op->hasTrait<OpTrait::ConstantLike>())
-    return 0;
-  return 1;
-}
 
 class Estimator {
 public:
@@ -102,6 +74,7 @@ private:
   Axis findWalked();
   double onThreads(const Work &work) const;
   double onTensorCores(const Work &work) const;
+  double onProduct(double lanes) const;
   double onSharedKeys(const zyx::schedule::SharedChoice &shared, double bytes);
   double onProcessor(const Work &work) const;
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
@@ -374,9 +347,27 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   return true;
 }
 
+/// What few warps compute behind a product, while nobody multiplies for them. Code that the caches do not hold is
+/// fetched again for each tile.
+double Estimator::onProduct(double lanes) const {
+  namespace code = zyx::target::fits::groupProducts;
+  const Epilogue epilogue = findEpilogue(func, tensor, axes, target);
+  const bool isKept = epilogue.bytes <= code::keptCode;
+  if (isKept && !epilogue.loops)
+    return overlapped(choice.cost, lanes);
+  double tiles = 1;
+  for (Axis axis : axes.of(DotOp(dots.front()).getResult()))
+    tiles *= static_cast<double>(axes.extent(axis));
+  tiles = std::ceil(tiles / static_cast<double>(tensor.getRows() * tensor.getColumns() * target.cores));
+  const double fetched = isKept ? 0 : tiles * static_cast<double>(epilogue.bytes) / code::fetchedCode;
+  return choice.cost + std::max(lanes / fits::epilogueRate, fetched);
+}
+
 double Estimator::onTensorCores(const Work &work) const {
   const auto cores = static_cast<double>(target.cores);
   const double lanes = work.ops / (cores * lanesPerCycle());
+  if (choice.cost > 0 && dots.size() == 1)
+    return onProduct(lanes);
   if (choice.cost > 0)
     return overlapped(choice.cost, lanes);
   // An attention or a chain: tiles of rows, one wave of workgroups after the other.

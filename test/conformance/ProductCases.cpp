@@ -198,6 +198,27 @@ static void addGated(std::vector<Case> &cases, DType dtype, int64_t m, int64_t n
        }});
 }
 
+/// So much behind a product that its code would not stay in the instruction cache: quotients, one of the other, and one
+/// or two results. One row of tiles, of so many columns that those of 128 or 192 are as many as a card has room for: an
+/// even or an odd number of panels each.
+static void addLong(std::vector<Case> &cases, DType dtype, int64_t m, int64_t n, bool hasSecond) {
+  const std::string name = hasSecond ? "product.long-two." : "product.long.";
+  Case made{name + std::string(toString(dtype)) + toString(Shape{m, n}), [=](Builder &b) {
+              const DType wide = accumulatorType(dtype);
+              const NodeId g = roundTo(b, b.x(dtype, {m, n}), wide), u = b.x(dtype, {m, n});
+              const NodeId square = b.mul(g, g);
+              NodeId v = roundTo(b, roundTo(b, b.matmul(b.x(dtype, {m, 64}), b.x(dtype, {64, n}), wide), dtype), wide);
+              for (int i = 1; i <= 8; ++i)
+                v = b.div(b.add(v, g), b.add(square, b.like(g, i)));
+              Nodes results{roundTo(b, v, dtype)};
+              if (hasSecond)
+                results.push_back(b.mul(results.front(), u));
+              return results;
+            }};
+  made.isLarge = true;
+  cases.push_back(std::move(made));
+}
+
 /// Each trip multiplies what it carries by weights, and adds a row that its index picks.
 static void addLoop(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"product.loop." + std::string(toString(dtype)), [=](Builder &b) {
@@ -255,6 +276,9 @@ void addProductCases(std::vector<Case> &cases) {
     addGated(cases, dtype, 130, 131, 64);
   }
   addGated(cases, F32, 70, 136, 40);
+  addLong(cases, BF16, 64, 16128, /*hasSecond=*/true);
+  addLong(cases, BF16, 60, 24000, /*hasSecond=*/false);
+  addLong(cases, F16, 64, 16003, /*hasSecond=*/true);
   // 1032: rows that begin on multiples of 16 bytes, but not on lines of memory.
   for (const int64_t columns : {197, 1031, 1032})
     for (const DType dtype : {F16, BF16, F32})

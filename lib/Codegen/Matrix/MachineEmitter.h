@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H
 #define ZYX_LIB_CODEGEN_MATRIX_MACHINEEMITTER_H
 
+#include "zyx/Codegen/Matrix/Epilogue.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 
@@ -20,7 +21,8 @@ protected:
 
   /// Rows of a group of four warps, and its threads; bytes that a swizzle exchanges, and columns of 16 bits that it
   /// has.
-  static constexpr int64_t groupRows = 64, groupThreads = 128, swizzleBytes = 128, panelColumns = 64;
+  static constexpr int64_t groupRows = MachineShape::groupRows, groupThreads = MachineShape::groupThreads,
+                           panelColumns = MachineShape::panelColumns, swizzleBytes = 128;
 
   MachineEmitter(FuncOp func, const Axes &axes)
       : func(func), axes(axes), machine(*findTarget(func)), step(tensorStepOf(func)), b(func), loc(func.getLoc()),

@@ -30,8 +30,7 @@ namespace {
 
 /// Three groups have registers for sums of so many columns each.
 constexpr int64_t rowsOfTwo = 128, mostColumnsOfThree = 192;
-/// Groups of threads that multiply by themselves: each of a multiprocessor's four parts wants two warps.
-constexpr int64_t simtF32Groups = 2;
+constexpr int64_t simtF32Groups = MachineShape::simtF32Groups;
 /// Columns that are finished at a time, so that what is computed on the way stays in registers. What threads multiply
 /// is finished as they hold it.
 constexpr int64_t pieceColumns = 16;
@@ -46,8 +45,8 @@ public:
   ProductMapper(FuncOp func, TensorDot found, const Axes &axes)
       : ProductEmitter(func, found, axes, found.isSimtF32 ? tensorStepOf(func).getRows() / simtF32Groups : groupRows,
                        found.isSimtF32 ? tensorStepOf(func).getColumns() : pieceColumns),
-        sharers(step.getSplit()), finished(step.getColumns() / step.getSplit()),
-        workers(found.isSimtF32 ? simtF32Groups : groups) {}
+        epilogue(findEpilogue(func, step, axes, machine)), sharers(step.getSplit()),
+        finished(step.getColumns() / step.getSplit()), workers(found.isSimtF32 ? simtF32Groups : groups) {}
 
   void run() {
     FuncOp mapped = beginKernel(programs());
@@ -376,7 +375,8 @@ private:
         return {next, flipped, stage, waited};
       });
       // Memory answers while the last products are in flight.
-      std::vector<Read> read = sharers == 1 ? readPanel(ownPlace(place, instance), 0) : std::vector<Read>();
+      std::vector<Read> read =
+          sharers == 1 && !epilogue.loops ? readPanel(ownPlace(place, instance), 0) : std::vector<Read>();
       Value done = MmaWaitOp::create(b, loc, TypeRange(sums), 0, last[3]).getResult(0);
       ArriveOp::create(b, loc, empty, last[2]);
       finish(done, place, instance, std::move(read));
@@ -439,46 +439,81 @@ private:
   }
 
   void emitResults(Value done, const TileCoordinates &place, Value instance, std::vector<Read> read) {
-    int64_t turn = 0;
     const int64_t columns = std::min<int64_t>(finished, llvm::alignTo(n, panelColumns));
-    // Of an odd number of copies the last one has the slot with which the next tile begins.
-    const int64_t copies = llvm::divideCeil(columns, panelColumns) *
-                           llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
     forgetRows();
     if (dot.isSimtF32) {
       emitPiece(done, place, 0, 0, Read(), llvm::to_vector(llvm::seq(accesses.size())), {});
       return;
     }
+    if (epilogue.loops)
+      return loopOverPanels(done, place, instance, columns);
+    const int64_t copies = llvm::divideCeil(columns, panelColumns) * copiesOfPanel();
+    int64_t turn = 0;
     for (int64_t panel = 0; panel < columns; panel += panelColumns) {
       if (read.empty())
         read = readPanel(place, panel);
       std::vector<Read> next =
           readsNext && panel + panelColumns < columns ? readPanel(place, panel + panelColumns) : std::vector<Read>();
-      for (const SmallVector<size_t> &together : joinResults(slotsOfResults)) {
-        SmallVector<Value> slots(accesses.size());
-        int64_t copied = 0;
-        for (size_t result : together)
-          if (accesses[result].isCopied) {
-            slots[result] = part(out, {instance, index(turn++ % slotsOfResults)}, {groupRows, panelColumns});
-            ++copied;
-          }
-        if (copied > 0) {
-          const bool isSame = copies % 2 == 1 && turn == 1;
-          onFirst([&] { AsyncWaitOp::create(b, loc, isSame || copied == slotsOfResults ? 0 : 1, /*read=*/true); });
-          BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
-        }
-        for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
-          emitPiece(done, place, panel + column, column, read.empty() ? Read() : read[column / pieceColumns], together,
-                    slots);
-        if (copied > 0)
-          BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
-        for (size_t result : together)
-          if (slots[result]) {
-            SmallVector<Value> indices = indicesOf(accesses[result], place, true, true, add(place.column, panel));
-            onFirst([&] { AsyncStoreOp::create(b, loc, slots[result], accesses[result].view, indices); });
-          }
-      }
+      emitPanel(done, place, instance, panel, read, copies % 2 == 1 && turn == 0,
+                [&] { return index(turn++ % slotsOfResults); });
       read = std::move(next);
+    }
+  }
+
+  /// One panel after the other, by the same code: the first of the sums that are carried is due.
+  void loopOverPanels(Value done, const TileCoordinates &place, Value instance, int64_t columns) {
+    auto type = RankedTensorType::get({fragment.height, panelColumns}, sums.getElementType(), acc);
+    Carried panels;
+    for (int64_t panel = 0; panel < columns; panel += panelColumns)
+      panels.push_back(ExtractOp::create(b, loc, type, done, ArrayRef<int64_t>{0, panel}));
+    const int64_t copies = copiesOfPanel();
+    loop(index(0), index(columns), index(panelColumns), panels, [&](Value column, ValueRange left) {
+      TileCoordinates here = place;
+      here.column = add(place.column, column);
+      Value first = copies % 2 == 1 ? rest(divide(column, index(panelColumns)), index(slotsOfResults)) : index(0);
+      int64_t turn = 0;
+      emitPanel(left.front(), here, instance, 0, readPanel(here, 0), copies * left.size() % 2 == 1,
+                [&] { return rest(add(first, turn++), index(slotsOfResults)); });
+      // The last one stays where it is: nothing reads what comes behind it.
+      Carried next(left.drop_front());
+      next.push_back(left.back());
+      return next;
+    });
+    forgetRows();
+  }
+
+  /// Those of a panel that the copy engine takes.
+  int64_t copiesOfPanel() const {
+    return llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
+  }
+
+  /// The columns from `panel` on of all results. Of an odd number of copies the last one has the slot with which the
+  /// next tile begins: `isSame` says that this is the first one.
+  void emitPanel(Value done, const TileCoordinates &place, Value instance, int64_t panel, const std::vector<Read> &read,
+                 bool isSame, llvm::function_ref<Value()> nextSlot) {
+    for (const SmallVector<size_t> &together : joinResults(slotsOfResults)) {
+      SmallVector<Value> slots(accesses.size());
+      int64_t copied = 0;
+      for (size_t result : together)
+        if (accesses[result].isCopied) {
+          slots[result] = part(out, {instance, nextSlot()}, {groupRows, panelColumns});
+          ++copied;
+        }
+      if (copied > 0) {
+        onFirst([&] { AsyncWaitOp::create(b, loc, isSame || copied == slotsOfResults ? 0 : 1, /*read=*/true); });
+        BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
+      }
+      for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
+        emitPiece(done, place, panel + column, column, read.empty() ? Read() : read[column / pieceColumns], together,
+                  slots);
+      if (copied > 0)
+        BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+      for (size_t result : together)
+        if (slots[result]) {
+          SmallVector<Value> indices = indicesOf(accesses[result], place, true, true, add(place.column, panel));
+          onFirst([&] { AsyncStoreOp::create(b, loc, slots[result], accesses[result].view, indices); });
+        }
+      isSame &= copied == 0;
     }
   }
 
@@ -492,6 +527,7 @@ private:
     storePiece(place, at, results, slots, inSlot);
   }
 
+  const Epilogue epilogue;
   /// Workgroups that share a tile, and columns of it that each finishes.
   const int64_t sharers, finished;
   /// Groups that multiply.

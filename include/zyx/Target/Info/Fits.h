@@ -19,6 +19,8 @@ inline constexpr double notHidden = 0.3;
 namespace kernels {
 /// Of what tensor cores could multiply, attentions reach so much: exponentials pass between their products.
 inline constexpr double attentionRate = 0.6;
+/// Of the lanes of a core, what the warps of a product reach behind it: two on each of its schedulers.
+inline constexpr double epilogueRate = 0.65;
 /// So much longer products of a thread take that walks a softmax: its scores and sums are in local memory.
 inline constexpr double onlineLoss = 12;
 /// Products of f32 that one core of a processor sums up with vectors outside of blocked dots, of what it could.
@@ -84,6 +86,11 @@ inline constexpr int64_t copyingRegisters[] = {0, 0, 40, 32}, streamingRegisters
 /// Of a thread of an attention, for scores, weights, results and what is read ahead of a block; the rest is for
 /// addresses and what it computes with.
 inline constexpr int64_t readAheadRegisters = 160;
+/// Bytes of code behind a product that the caches of a core keep from tile to tile, beside the loop of products and
+/// other roles; those of an instruction; and what a core fetches of longer code in a cycle. One of 154 kB took 136,000
+/// cycles a tile, one of 92 kB 17,000.
+inline constexpr int64_t keptCode = 96 << 10, instructionBytes = 16;
+inline constexpr double fetchedCode = 1.1;
 /// Those of a thread that transposes slices of f32, and the most that one needs which multiplies them.
 inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
 } // namespace groupProducts
