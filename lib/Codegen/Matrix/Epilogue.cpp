@@ -46,7 +46,8 @@ Epilogue zyx::kernel::findEpilogue(FuncOp func, TensorStepAttr step, const Axes 
   // A thread runs through code for each of its sums. Those of a workgroup's tile are shared evenly.
   const bool isSimtF32 = getElementTypeOrSelf(dot.getLhs().getType()).isF32() && !step.getTf32();
   const int64_t columns = step.getColumns() / step.getSplit();
-  const int64_t groups = isSimtF32 ? MachineShape::simtF32Groups : step.getRows() / MachineShape::groupRows;
+  const int64_t groups =
+      isSimtF32 ? MachineShape::simtF32Groups : std::max<int64_t>(1, step.getRows() / MachineShape::groupRows);
   const int64_t threads =
       step.getWarps() ? step.getWarps() * target.simt.subgroupSize : groups * MachineShape::groupThreads;
   auto bytesOf = [&](int64_t rows, int64_t columns) {
