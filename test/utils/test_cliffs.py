@@ -98,6 +98,11 @@ class Rooflines(unittest.TestCase):
         chosen = program(may_differ=0.01)
         self.assertFalse(rooflines.is_wrong(chosen, {**fine, "differing": 0.01, "each": 9, "far": 0.005}))
         self.assertTrue(rooflines.is_wrong(chosen, {**fine, "far": 0.02}))
+        # What PyTorch chooses otherwise is excused, and no more; where nothing may differ, nothing is.
+        self.assertTrue(rooflines.is_wrong(chosen, {**fine, "differing": 0.02}))
+        self.assertFalse(rooflines.is_wrong(chosen, {**fine, "differing": 0.02}, {**fine, "differing": 0.2}))
+        self.assertTrue(rooflines.is_wrong(chosen, {**fine, "differing": 0.3}, {**fine, "differing": 0.2}))
+        self.assertTrue(rooflines.is_wrong(program(), {**fine, "differing": 0.01}, {**fine, "differing": 0.2}))
 
     def test_worse_of_two_errors(self):
         fine = {"all": 1e-3, "each": 1e-2, "far": 0.0, "differing": 0.0, "broken": False}
