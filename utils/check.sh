@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds all, then runs the unit tests, the lit
 # suite, the scripts of utils/check-*.py and the demo on three splits of its rows and three devices.
-#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-opencl] [--all-vulkan] [--all-webgpu]
+#   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-cpu] [--all-opencl] [--all-vulkan] [--all-webgpu]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
-# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-opencl all run on
-# OpenCL, with --all-vulkan on Vulkan, and with --all-webgpu on WebGPU.
+# conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-cpu all run with random
+# schedules and for older processors, with --all-opencl on OpenCL, with --all-vulkan on Vulkan, and with --all-webgpu on
+# WebGPU.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
-preset=release all_amd= all_opencl= all_vulkan= all_webgpu=
+preset=release all_amd= all_cpu= all_opencl= all_vulkan= all_webgpu=
 for option in "$@"; do
   case $option in
     --sanitize=asan | --sanitize=tsan) preset=${option#*=} ;;
     --preset=*) preset=${option#*=} ;;
     --all-amd) all_amd=yes ;;
+    --all-cpu) all_cpu=yes ;;
     --all-opencl) all_opencl=yes ;;
     --all-vulkan) all_vulkan=yes ;;
     --all-webgpu) all_webgpu=yes ;;
-    --help | -h) sed -n '2,8s/^# \?//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,9s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -120,6 +122,14 @@ count "lit tests" "$folder/lit.xml"
 if [ -n "$all_amd" ]; then
   for target in gfx942 gfx1100 gfx1201; do
     check "all conformance cases for $target" "$folder/bin/zyx-conformance" --compile-only --target=$target
+  done
+fi
+
+if [ -n "$all_cpu" ]; then
+  check "all conformance cases with random schedules" "$folder/bin/zyx-conformance" --device=cpu \
+    --optimise=schedules --max-refused=0 --batch=16
+  for isa in x86-64-v3 x86-64; do
+    check "all conformance cases for $isa" "$folder/bin/zyx-conformance" --isa=$isa --max-refused=0
   done
 fi
 
