@@ -38,7 +38,6 @@ namespace {
 int64_t bytesOf(Value tile) {
   return std::max<int64_t>(getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth() / 8, 1);
 }
-double elementsOf(Value tile) { return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements()); }
 
 class Estimator {
 public:

@@ -6,7 +6,6 @@
 
 #include "ChooseRules.h"
 
-#include "zyx/Base/Assert.h"
 #include "zyx/Codegen/Loops/SettledMemory.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -40,8 +39,9 @@ public:
       if (!fitting.empty())
         break;
     }
-    // Nothing is shared by the last form.
-    ZYX_ASSERT(!fitting.empty(), "threads that share nothing have room");
+    // -zyx-kernel-settle-memory gives a program one thread then, and says so.
+    if (fitting.empty())
+      return choose(Forms(), most);
     remark::missed(func.getLoc(), remark::RemarkOpts::name("FitMemory").category("zyx-schedule"))
         << (reason + ": it gets another schedule");
     fitting.truncate(std::min<size_t>(most, fitting.size()));

@@ -12,10 +12,6 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-static double elementsOf(Value tile) {
-  return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements());
-}
-
 Epilogue zyx::kernel::findEpilogue(FuncOp func, TensorStepAttr step, const Axes &axes,
                                    const zyx::target::TargetInfo &target) {
   namespace fits = zyx::target::fits::groupProducts;

@@ -41,3 +41,7 @@ double zyx::kernel::costOf(Operation *op, const zyx::target::CostFacts &costs) {
     return 0;
   return 1;
 }
+
+double zyx::kernel::elementsOf(Value tile) {
+  return static_cast<double>(cast<RankedTensorType>(tile.getType()).getNumElements());
+}

@@ -14,6 +14,9 @@ namespace zyx::kernel {
 /// Simple instructions that an op takes for each element of its result.
 double costOf(mlir::Operation *op, const target::CostFacts &costs);
 
+/// How many elements a tile of known shape has.
+double elementsOf(mlir::Value tile);
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CODEGEN_TILE_OPCOST_H
