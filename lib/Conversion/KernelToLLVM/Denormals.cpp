@@ -2,7 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Scalars of floats for drivers that may take denormals for 0: what can be told by integers is told by them.
+// Scalars of floats for drivers that may take denormals for 0 and round roots otherwise: what can be told by integers
+// is told by them.
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/KernelToLLVM/Steps.h"
 
@@ -103,12 +104,44 @@ public:
       number = create<arith::ShLIOp>(number, constant(APInt(width, 1)));
     Value scaled = arith::UIToFPOp::create(b, loc, type, number);
     Value from = create<arith::SelectOp>(isTiny, withSign(bits(scaled), x), bits(x));
-    Value found = create<math::SqrtOp>(floats(from));
+    Value found = roundedRoot(from);
     Value small = create<arith::MulFOp>(found, real(std::ldexp(1.0, -(digits + digits % 2) / 2)));
     return create<arith::SelectOp>(isTiny, small, found);
   }
 
 private:
+  /// A root that is rounded once, where the driver's is at most one unit off. With x = M u^2 and the driver's root r u,
+  /// where r has the digits of a float, r is the right one if -r < M - r^2 <= r. The difference is small, so that the
+  /// lower half of M and of r^2 gives it.
+  Value roundedRoot(Value from) {
+    const unsigned kept = APFloat::semanticsPrecision(semantics) - 1;
+    const APInt hidden = APInt(width, 1).shl(kept), fraction = hidden - 1;
+    Value found = create<math::SqrtOp>(floats(from)), root = bits(found);
+    auto digits = [&](Value number) {
+      return create<arith::OrIOp>(create<arith::AndIOp>(number, constant(fraction)), constant(hidden));
+    };
+    auto exponent = [&](Value number) { return create<arith::ShRUIOp>(number, constant(APInt(width, kept))); };
+    Value r = digits(root);
+    const int bias = APFloat::semanticsMaxExponent(semantics);
+    Value twice = create<arith::ShLIOp>(exponent(root), constant(APInt(width, 1)));
+    Value shift =
+        create<arith::AddIOp>(create<arith::SubIOp>(exponent(from), twice), constant(APInt(width, bias + kept)));
+    // Of numbers that have no root the shift is any.
+    shift = create<arith::AndIOp>(shift, constant(APInt(width, width - 1)));
+    Value rest = create<arith::SubIOp>(create<arith::ShLIOp>(digits(from), shift), create<arith::MulIOp>(r, r));
+    Value isBelow = icmp(CmpIPredicate::sgt, rest, r);
+    // Below a power of two floats lie twice as close.
+    Value half = create<arith::SelectOp>(icmp(CmpIPredicate::eq, r, constant(hidden)), constant(hidden.lshr(1)), r);
+    Value isAbove = icmp(CmpIPredicate::sle, rest, create<arith::SubIOp>(constant(APInt(width, 0)), half));
+    auto step = [&](Value by, int64_t unit) {
+      return create<arith::SelectOp>(by, constant(APInt(width, unit, /*isSigned=*/true)), constant(APInt(width, 0)));
+    };
+    Value corrected = create<arith::AddIOp>(root, create<arith::AddIOp>(step(isBelow, 1), step(isAbove, -1)));
+    Value before = create<arith::SubIOp>(from, constant(APInt(width, 1)));
+    Value hasRoot = icmp(CmpIPredicate::ult, before, constant(APFloat::getInf(semantics).bitcastToAPInt() - 1));
+    return create<arith::SelectOp>(hasRoot, floats(corrected), found);
+  }
+
   template <typename Op, typename... Operands> Value create(Operands... operands) {
     return Op::create(b, loc, operands...);
   }
