@@ -74,7 +74,8 @@ public:
         auto *place = llvm::find(parallel, *written);
         std::rotate(place, std::next(place), parallel.end());
       }
-    for (Axis axis : llvm::reverse(target.hasSubgroups() ? parallel : draft.asInMemory(parallel))) {
+    const SmallVector<Axis> outerFirst = target.hasSubgroups() ? parallel : draft.asInMemory(parallel);
+    for (Axis axis : llvm::reverse(outerFirst)) {
       tiles[axis] = std::min(axes.extent(axis), left);
       if (target.hasSubgroups() && axis == parallel.back() && parallel.size() > 1)
         tiles[axis] = draft.wholeVectors(axis, tiles[axis]);
