@@ -48,8 +48,11 @@ Value zyx::fusion::makeIntegerSplat(OpBuilder &builder, Location loc, RankedTens
 LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<void(Block &)> rewrite) {
   if (failed(requireNumbers(entry)))
     return failure();
-  if (!entry.isExternal() && entry.getBody().hasOneBlock())
-    for (Block *block : getBlocks(entry))
+  if (!entry.isExternal() && entry.getBody().hasOneBlock()) {
+    // A loop that a rewrite erases goes with its blocks, which so have had their turn.
+    const SmallVector<Block *> outerFirst = getBlocks(entry);
+    for (Block *block : llvm::reverse(outerFirst))
       rewrite(*block);
+  }
   return success();
 }

@@ -407,8 +407,10 @@ static LoopOp sinkSums(LoopOp loop) {
 }
 
 static void simplifyLoops(func::FuncOp entry) {
-  // Before anything is left out of one of two loops.
-  for (Block *block : getBlocks(entry))
+  // Before anything is left out of one of two loops. A loop that another one takes the place of goes with its blocks,
+  // which so have had their turn.
+  const SmallVector<Block *> outerFirst = getBlocks(entry);
+  for (Block *block : llvm::reverse(outerFirst))
     replaceContained(*block);
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
