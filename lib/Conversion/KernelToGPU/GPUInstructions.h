@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_CONVERSION_KERNELTOGPU_GPUINSTRUCTIONS_H
 #define ZYX_LIB_CONVERSION_KERNELTOGPU_GPUINSTRUCTIONS_H
 
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Conversion/KernelToLLVM/Steps.h"
 
 namespace zyx::kernel {

@@ -17,9 +17,6 @@ void lowerMatrixMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t 
 void lowerVectorMultiply(mlir::OpBuilder &builder, MatrixMultiplyOp op, int64_t lhsStride, mlir::Value sums,
                          mlir::Value lhs, mlir::Value rhs);
 
-/// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
-bool isSmallFloat(mlir::Type type);
-
 } // namespace zyx::kernel
 
 #endif // ZYX_LIB_CONVERSION_KERNELTOLLVM_DETAIL_H

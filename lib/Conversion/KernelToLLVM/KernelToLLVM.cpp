@@ -6,6 +6,7 @@
 
 #include "Detail.h"
 
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 

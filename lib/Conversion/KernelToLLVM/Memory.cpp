@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Detail.h"
 
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Dialect/Kernel/IR/Divisor.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Conversion/KernelToWords/KernelToWords.h"
 
-#include "zyx/Conversion/KernelToLLVM/Steps.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 namespace zyx::kernel {

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
-#include "zyx/Conversion/KernelToLLVM/Steps.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Dialect/Kernel/IR/BufferUse.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"

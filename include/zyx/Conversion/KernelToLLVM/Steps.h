@@ -82,45 +82,6 @@ struct MemoryFacts {
 /// Replaces views, allocations, loads and stores by address arithmetic and memory accesses.
 mlir::LogicalResult lowerMemory(mlir::LLVM::LLVMFuncOp body, const MemoryFacts &facts);
 
-/// Instructions that compute with two small floats at a time: how the names of LLVM's intrinsics begin, and how they
-/// end for each format.
-struct PairIntrinsics {
-  llvm::StringRef fma = "llvm.fma.", maximum = "llvm.maximum.", minimum = "llvm.minimum.";
-  llvm::StringRef half = "v2f16", bfloat = "v2bf16";
-};
-
-/// Formats that LLVM converts to: others are rounded by operations on bits.
-struct SmallFloatConversions {
-  bool half = true, bfloat = false;
-  /// f16 from f64, too: elsewhere that is a function of a library.
-  bool halfOfDouble = false;
-  /// Instructions of a GPU add, subtract and multiply two f16, or two bf16; whether they know maxima and minima, too.
-  bool halfPairs = false, bfloatPairs = false, maximum = false;
-  PairIntrinsics pairs = {};
-  /// Elsewhere integers are converted by f32 alone, and no step has a denormal of f32, which a device may take for 0.
-  bool doubles = true, denormals = true;
-};
-/// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions. A kernel's buffers and views have the bits, too.
-mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatConversions has);
-
-/// For machines that may take denormals of f32 and f64 for 0: comparisons, maxima and minima, signs, roots and rounding
-/// to integers of scalars are right for them. What adds, multiplies and divides is left.
-void keepDenormals(mlir::FunctionOpInterface body);
-
-/// For languages that leave results open: shifts by too many digits, remainders of negative numbers and conversions of
-/// too large floats become ops on scalars that no machine computes otherwise. So do maxima and minima of integers,
-/// arithmetic of bools, and tests for NaN.
-void spellOut(mlir::FunctionOpInterface body);
-
-/// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code
-/// asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose zero such zeros are made of; null
-/// where there are none. The type of the function stays as it is.
-mlir::Value hideZeros(mlir::FunctionOpInterface func);
-
-/// Indices become integers of so many bits, and casts of them conversions of integers. A counter of a loop that fits
-/// has 32 bits: drivers are wrong and slow with wider ones.
-void lowerIndices(mlir::FunctionOpInterface body, unsigned bits);
-
 /// Rewrites of what these steps leave, to the LLVM dialect, with 64-bit indices. The result owns the type
 /// converter that the patterns use.
 std::shared_ptr<mlir::LLVMTypeConverter> addPatterns(mlir::RewritePatternSet &patterns);

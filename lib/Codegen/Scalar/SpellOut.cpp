@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Ops on scalars by simpler ones, on whose results all machines agree.
 //===----------------------------------------------------------------------===//
-#include "zyx/Conversion/KernelToLLVM/Steps.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 // Indices as integers, in place.
 //===----------------------------------------------------------------------===//
-#include "zyx/Conversion/KernelToLLVM/Steps.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

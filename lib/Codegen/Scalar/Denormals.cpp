@@ -5,7 +5,7 @@
 // Scalars of floats for drivers that may take denormals for 0 and round roots otherwise: what can be told by integers
 // is told by them.
 //===----------------------------------------------------------------------===//
-#include "zyx/Conversion/KernelToLLVM/Steps.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
