@@ -46,6 +46,8 @@ std::optional<double> Trial::complete(RecurrentShape &shape) const {
     return std::nullopt;
   int64_t weights = 0, sharedBytes = 0, most = 0;
   double cycles = fits::pointCycles;
+  const auto sharedLatency = static_cast<double>(machine.costs.sharedLatencyCycles);
+  const auto workgroupBarrier = static_cast<double>(machine.costs.workgroupBarrierCycles);
   const double turns = static_cast<double>(llvm::divideCeil(shape.rows, shape.rowGroups));
   for (llvm::ArrayRef<unsigned> group : groups) {
     const int64_t length = rowLength(loop, loop.steps[group.front()]), pieces = shape.pieces(length);
@@ -57,10 +59,11 @@ std::optional<double> Trial::complete(RecurrentShape &shape) const {
     // A warp reads 128 bytes of shared memory in a cycle.
     const double read = static_cast<double>(shape.padded(length) * points) / (warp * shape.lanes) *
                         static_cast<double>(std::max<int64_t>(shape.parts * shape.lanes / warp, 1));
-    const double chain = turns * (fits::sharedLatency + 4.0 * static_cast<double>(pieces * dots));
-    cycles += std::max({products / lanesPerCycle / fits::productRate, read, chain}) + fits::workgroupMeeting +
-              fits::sharedLatency + 2.0 * static_cast<double>(shape.parts * dots) +
-              (shape.cluster > 1 ? fits::clusterMeeting : fits::workgroupMeeting);
+    const double chain =
+        turns * static_cast<double>(machine.costs.sharedLatencyCycles + machine.costs.opCycles * pieces * dots);
+    cycles += std::max({products / lanesPerCycle / fits::productRate, read, chain}) + workgroupBarrier + sharedLatency +
+              2.0 * static_cast<double>(shape.parts * dots) +
+              (shape.cluster > 1 ? static_cast<double>(machine.costs.clusterLatencyCycles) : workgroupBarrier);
   }
   sharedBytes += most * points * shape.parts * 4;
   int64_t carried = static_cast<int64_t>(loop.carried.size());

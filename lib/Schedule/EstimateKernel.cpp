@@ -349,16 +349,15 @@ bool Estimator::addPacking(LoadOp load, Work &work, double times) {
 /// What few warps compute behind a product, while nobody multiplies for them. Code that the caches do not hold is
 /// fetched again for each tile.
 double Estimator::onProduct(double lanes) const {
-  namespace code = zyx::target::fits::groupProducts;
   const Epilogue epilogue = findEpilogue(func, tensor, axes, target);
-  const bool isKept = epilogue.bytes <= code::keptCode;
+  const bool isKept = epilogue.bytes <= target.memory.codeBytes;
   if (isKept && !epilogue.loops)
     return overlapped(choice.cost, lanes);
   double tiles = 1;
   for (Axis axis : axes.of(DotOp(dots.front()).getResult()))
     tiles *= static_cast<double>(axes.extent(axis));
   tiles = std::ceil(tiles / static_cast<double>(tensor.getRows() * tensor.getColumns() * target.cores));
-  const double fetched = isKept ? 0 : tiles * static_cast<double>(epilogue.bytes) / code::fetchedCode;
+  const double fetched = isKept ? 0 : tiles * static_cast<double>(epilogue.bytes) / target.costs.codeBytesPerCycle;
   return choice.cost + std::max(lanes / fits::epilogueRate, fetched);
 }
 
@@ -446,11 +445,11 @@ double Estimator::onThreads(const Work &work) const {
       std::max(work.ops / (cores * lanesPerCycle()), work.ops / threads * static_cast<double>(target.costs.opCycles));
   const double read = std::max(work.moved / (cores * static_cast<double>(target.costs.cacheBytesPerCycle)),
                                work.accesses / threads * static_cast<double>(target.costs.readCycles) * turns);
-  // Factors of 16 bits are dear to convert one by one.
   double multiply = 0;
   if (work.products > 0) {
     const bool isWide = llvm::all_of(dots, [](DotOp dot) { return bytesOf(dot.getLhs()) == 4; });
-    const double each = static_cast<double>(target.costs.threadProductsPerCycle) * (isWide ? 2 : 1);
+    const auto each =
+        static_cast<double>(isWide ? target.costs.threadF32ProductsPerCycle : target.costs.threadProductsPerCycle);
     multiply = std::max(work.products / (cores * each),
                         work.products / threads * static_cast<double>(target.costs.productCycles)) *
                (online ? fits::onlineLoss : 1);
@@ -463,13 +462,14 @@ double Estimator::onThreads(const Work &work) const {
 double Estimator::onProcessor(const Work &work) const {
   const double busy = std::min(static_cast<double>(target.cores), programs);
   const auto lanes = static_cast<double>(target.lanes(4));
+  const double vectorProducts = lanes * static_cast<double>(target.costs.laneProductsPerCycle);
   double multiply = 0;
   if (blocking && choice.cost > 0)
     multiply = choice.cost;
   else if (blocking && blocking.getNarrow())
     multiply = work.products / static_cast<double>(target.costs.matrixProductsPerCycle);
   else
-    multiply = work.products / (2 * lanes * fits::plainDotRate);
+    multiply = work.products / (vectorProducts * fits::plainDotRate);
   const double compute = (multiply + work.ops / lanes + work.accesses) / busy;
   // What is small stays in caches from one kernel to the next.
   const bool isNear = work.bytes <= static_cast<double>(target.memory.l2Bytes);
@@ -562,7 +562,7 @@ Estimate Estimator::run() {
   const auto lanes = static_cast<double>(target.opsPerCycle());
   const double rate = isByMatrix              ? static_cast<double>(target.costs.matrixProductsPerCycle)
                       : target.hasSubgroups() ? lanes
-                                              : 2 * lanes;
+                                              : lanes * static_cast<double>(target.costs.laneProductsPerCycle);
   const bool isNear = !target.hasSubgroups() && work.bytes <= static_cast<double>(target.memory.l2Bytes);
   const auto bytesPerCycle =
       static_cast<double>(isNear ? target.costs.cacheBytesPerCycle : target.costs.memoryBytesPerCycle);

@@ -99,7 +99,7 @@ struct Access {
     for (auto [dim, own] : llvm::enumerate(axes.of(tile)))
       if (own == axis)
         apart = std::abs(zyx::schedule::strideThrough(map, dim));
-    const double sector = load ? static_cast<double>(target.memory.transactionBytes) : walked::scatteredBytes;
+    const auto sector = static_cast<double>(load ? target.memory.transactionBytes : target.memory.scatteredBytes);
     return elements * walks *
            (apart == 1 ? static_cast<double>(bytes)
                        : std::clamp<double>(static_cast<double>(apart * bytes), static_cast<double>(bytes), sector));

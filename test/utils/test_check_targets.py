@@ -59,12 +59,32 @@ class CheckTargets(unittest.TestCase):
                 ("Cost", "constexpr double clearlyLess = 0.8;", "clearlyLess"),
                 ("Schedule", "constexpr double windowCost = 10, gatherCost = 14;", "gatherCost"),
                 ("Schedule", "constexpr double fewWarpsLoss = 1.3;", "fewWarpsLoss"),
+                ("Codegen/Matrix", "constexpr int64_t keptCode = 96 << 10;", "keptCode"),
+                ("Schedule", "constexpr int64_t instructionBytes = 16;", "instructionBytes"),
+                ("Fusion", "constexpr int64_t meetingCycles = 500;", "meetingCycles"),
+                ("Schedule", "const double each = real(target.costs.threadProductsPerCycle * (isWide ? 2 : 1));",
+                 "threadProductsPerCycle"),
+                ("Cost", "rate = 2.5 * target.costs.lanesPerCycle;", "lanesPerCycle"),
                 ("Schedule", "constexpr double attentionRate = .6;", "attentionRate")):
             self.refuses({f"lib/{room}/A.cpp": line + "\n"}, f"lib/{room}/A.cpp:1: {name}")
         self.accepts({"include/zyx/Target/Info/Fits.h": "inline constexpr double attentionRate = 0.6;\n",
                       "lib/Fusion/A.cpp": "constexpr int mostOps = 12;\n",
                       "lib/Codegen/Matrix/A.cpp": "constexpr double least = 0x1p-60, most = 0x1p60;\n",
                       "lib/Codegen/Simt/A.h": "int64_t lanes = 1;\n"})
+
+    def test_twice_the_lanes_are_a_rate_where_cycles_are_counted(self):
+        self.refuses({"lib/Schedule/EstimateKernel.cpp": "multiply = work.products / (2 * lanes);\n"},
+                     "lib/Schedule/EstimateKernel.cpp:1: lanes")
+        self.accepts({"lib/Schedule/EstimateKernel.cpp": "multiply = work.products / (lanes * rate);\n",
+                      "lib/Schedule/ChooseWindows.cpp": "tiles[axis] = 2 * lanes;\n"})
+
+    def test_a_fact_is_no_fit(self):
+        for line, name in (("inline constexpr int64_t keptCode = 96 << 10, instructionBytes = 16;", "instructionBytes"),
+                           ("inline constexpr double clusterMeeting = 500, pointCycles = 150;", "clusterMeeting"),
+                           ("inline constexpr double sharedLatency = 30;", "sharedLatency"),
+                           ("inline constexpr double scatteredBytes = 64;", "scatteredBytes")):
+            self.refuses({"include/zyx/Target/Info/Fits.h": line + "\n"}, f"include/zyx/Target/Info/Fits.h:1: {name}")
+        self.accepts({"include/zyx/Target/Info/Fits.h": "inline constexpr double copiedBytes = 4, joinCycles = 1;\n"})
 
     def test_a_fact_is_no_option_where_groups_are_formed(self):
         self.refuses({"include/zyx/Fusion/Passes.td": 'let options = [Option<"threads", "threads", "int64_t", "0", "">];\n'},

@@ -5,7 +5,6 @@
 #include "zyx/Codegen/Matrix/Epilogue.h"
 
 #include "zyx/Codegen/Tile/OpCost.h"
-#include "zyx/Target/Info/Fits.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -14,7 +13,6 @@ using namespace zyx::kernel;
 
 Epilogue zyx::kernel::findEpilogue(FuncOp func, TensorStepAttr step, const Axes &axes,
                                    const zyx::target::TargetInfo &target) {
-  namespace fits = zyx::target::fits::groupProducts;
   Epilogue result;
   DotOp dot;
   // Back from what is stored, up to the product: what feeds that is none of it.
@@ -47,10 +45,11 @@ Epilogue zyx::kernel::findEpilogue(FuncOp func, TensorStepAttr step, const Axes 
   const int64_t threads =
       step.getWarps() ? step.getWarps() * target.simt.subgroupSize : groups * MachineShape::groupThreads;
   auto bytesOf = [&](int64_t rows, int64_t columns) {
-    return static_cast<int64_t>(result.ops * static_cast<double>(rows * columns / threads * fits::instructionBytes));
+    return static_cast<int64_t>(result.ops *
+                                static_cast<double>(rows * columns / threads * target.memory.instructionBytes));
   };
   result.bytes = bytesOf(step.getRows(), columns);
-  result.loops = result.bytes > fits::keptCode && step.getWarps() == 0 && step.getSplit() == 1 && !isSimtF32 &&
+  result.loops = result.bytes > target.memory.codeBytes && step.getWarps() == 0 && step.getSplit() == 1 && !isSimtF32 &&
                  columns > MachineShape::panelColumns && columns % MachineShape::panelColumns == 0;
   if (result.loops)
     result.bytes = bytesOf(step.getRows(), MachineShape::panelColumns);

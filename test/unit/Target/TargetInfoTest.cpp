@@ -34,6 +34,23 @@ TEST(TargetInfo, EveryRecordSaysItsRates) {
     EXPECT_GT(info.costs.memoryBytesPerCycle, 0) << name;
     EXPECT_GT(info.costs.cacheBytesPerCycle, 0) << name;
     EXPECT_GT(info.opsPerCycle(), 0) << name;
+    if (info.hasSubgroups()) {
+      EXPECT_GT(info.costs.threadProductsPerCycle, 0) << name;
+      EXPECT_GT(info.costs.threadF32ProductsPerCycle, 0) << name;
+      EXPECT_GT(info.costs.sharedLatencyCycles, 0) << name;
+      EXPECT_GT(info.costs.workgroupBarrierCycles, 0) << name;
+    } else {
+      EXPECT_GT(info.costs.laneProductsPerCycle, 0) << name;
+    }
+    if (info.simt.clusterSize > 1) {
+      EXPECT_GT(info.costs.clusterLatencyCycles, info.costs.workgroupBarrierCycles) << name;
+    }
+    // Epilogues of products are loops where their code would not be kept.
+    if (info.hasTensorCores()) {
+      EXPECT_GT(info.memory.instructionBytes, 0) << name;
+      EXPECT_GT(info.memory.codeBytes, info.memory.instructionBytes) << name;
+      EXPECT_GT(info.costs.codeBytesPerCycle, 0) << name;
+    }
   }
 }
 

@@ -94,7 +94,10 @@ inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &Memor
                                                          Field{"privateBytes", &MemoryFacts::privateBytes},
                                                          Field{"stackBytes", &MemoryFacts::stackBytes},
                                                          Field{"transactionBytes", &MemoryFacts::transactionBytes},
-                                                         Field{"lineBytes", &MemoryFacts::lineBytes}};
+                                                         Field{"scatteredBytes", &MemoryFacts::scatteredBytes},
+                                                         Field{"lineBytes", &MemoryFacts::lineBytes},
+                                                         Field{"instructionBytes", &MemoryFacts::instructionBytes},
+                                                         Field{"codeBytes", &MemoryFacts::codeBytes}};
 
 template <>
 inline constexpr auto fieldsOf<CostFacts> =
@@ -112,12 +115,14 @@ inline constexpr auto fieldsOf<CostFacts> =
                Field{"gatherCycles", &CostFacts::gatherCycles},
                Field{"strideCycles", &CostFacts::strideCycles},
                Field{"packCycles", &CostFacts::packCycles},
+               Field{"laneProductsPerCycle", &CostFacts::laneProductsPerCycle},
                Field{"streamBytes", &CostFacts::streamBytes},
                Field{"lanesPerCycle", &CostFacts::lanesPerCycle},
                Field{"sharedBytesPerCycle", &CostFacts::sharedBytesPerCycle},
                Field{"convertOps", &CostFacts::convertOps},
                Field{"simtF32ProductsPerCycle", &CostFacts::simtF32ProductsPerCycle},
                Field{"threadProductsPerCycle", &CostFacts::threadProductsPerCycle},
+               Field{"threadF32ProductsPerCycle", &CostFacts::threadF32ProductsPerCycle},
                Field{"tileCycles", &CostFacts::tileCycles},
                Field{"simtF32TileCycles", &CostFacts::simtF32TileCycles},
                Field{"sliceCycles", &CostFacts::sliceCycles},
@@ -126,6 +131,10 @@ inline constexpr auto fieldsOf<CostFacts> =
                Field{"opCycles", &CostFacts::opCycles},
                Field{"readCycles", &CostFacts::readCycles},
                Field{"productCycles", &CostFacts::productCycles},
+               Field{"sharedLatencyCycles", &CostFacts::sharedLatencyCycles},
+               Field{"workgroupBarrierCycles", &CostFacts::workgroupBarrierCycles},
+               Field{"clusterLatencyCycles", &CostFacts::clusterLatencyCycles},
+               Field{"codeBytesPerCycle", &CostFacts::codeBytesPerCycle},
                Field{"readingThreads", &CostFacts::readingThreads},
                Field{"busySubgroups", &CostFacts::busySubgroups}};
 

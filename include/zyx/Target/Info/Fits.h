@@ -86,11 +86,6 @@ inline constexpr int64_t copyingRegisters[] = {0, 0, 40, 32}, streamingRegisters
 /// Of a thread of an attention, for scores, weights, results and what is read ahead of a block; the rest is for
 /// addresses and what it computes with.
 inline constexpr int64_t readAheadRegisters = 160;
-/// Bytes of code behind a product that the caches of a core keep from tile to tile, beside the loop of products and
-/// other roles; those of an instruction; and what a core fetches of longer code in a cycle. One of 154 kB took 136,000
-/// cycles a tile, one of 92 kB 17,000.
-inline constexpr int64_t keptCode = 96 << 10, instructionBytes = 16;
-inline constexpr double fetchedCode = 1.1;
 /// Those of a thread that transposes slices of f32, and the most that one needs which multiplies them.
 inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
 } // namespace groupProducts
@@ -129,9 +124,8 @@ inline constexpr double clearlyLess = 0.9;
 namespace clusters {
 /// Registers of a thread beside weights, sums and what is carried: addresses, indices and what ops make in between.
 inline constexpr int64_t otherRegisters = 40;
-/// Cycles to the other workgroups of a cluster and back, and to the other threads of a workgroup; from a load of shared
-/// memory to the next one that depends on it; and of what a point computes.
-inline constexpr double clusterMeeting = 500, workgroupMeeting = 60, sharedLatency = 30, pointCycles = 150;
+/// Cycles of what a point computes.
+inline constexpr double pointCycles = 150;
 /// Of the rate of products, what threads reach.
 inline constexpr double productRate = 0.6;
 /// Clusters do not fill the machine: their workgroups are neighbours.
@@ -182,8 +176,6 @@ inline constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
 
 /// What a kernel reads across the order of its results is transposed by a kernel of its own (TransposeReads).
 namespace walkedReads {
-/// Bytes that memory moves for an element that is written by itself, beside no neighbour.
-inline constexpr double scatteredBytes = 64;
 /// Elements of the largest tensor where it can pay, and bytes of a copy.
 inline constexpr double fewestElements = 1 << 20, mostBytes = 1 << 30;
 /// What remains with copies, of the time without. Tensors that are so many times smaller than the largest do not

@@ -161,8 +161,13 @@ struct MemoryFacts {
   int64_t stackBytes = 4 << 20;
   /// What moves for an element that is read by itself: a line of a CPU, a sector of a GPU.
   int64_t transactionBytes = 64;
+  /// What moves for an element that is written by itself, beside no neighbour.
+  int64_t scatteredBytes = 64;
   /// What memory gives at once: rows that begin there are read with the fewest requests.
   int64_t lineBytes = 64;
+  /// Bytes of an instruction, and of those that a core keeps from tile to tile beside the loop that multiplies; 0 where
+  /// no pass asks.
+  int64_t instructionBytes = 0, codeBytes = 0;
 };
 
 /// Rates and latencies that estimates are made of: of one core, in its cycles. Each record says its own.
@@ -185,6 +190,8 @@ struct CostFacts {
   /// An element that is gathered by itself; one that a sum reads a line apart, to put it into a vector; and a vector of
   /// a factor that is read for the first time and copied.
   int64_t gatherCycles = 0, strideCycles = 0, packCycles = 0;
+  /// Products of f32 that a core sums up in a cycle in each lane of its vectors.
+  int64_t laneProductsPerCycle = 0;
   /// More bytes than this are read ahead of the caches, or written past them: none would be there when it is needed.
   int64_t streamBytes = 0;
 
@@ -194,8 +201,8 @@ struct CostFacts {
   /// Simple instructions that a conversion of a number takes.
   int64_t convertOps = 0;
   /// Products that threads sum up in a cycle out of shared memory, where matrix instructions would lose digits, and in
-  /// a kernel of the generic way.
-  int64_t simtF32ProductsPerCycle = 0, threadProductsPerCycle = 0;
+  /// a kernel of the generic way, of factors of 16 bits, which are converted one by one, and of 32.
+  int64_t simtF32ProductsPerCycle = 0, threadProductsPerCycle = 0, threadF32ProductsPerCycle = 0;
   /// Cycles in which a tile of matrix instructions neither multiplies nor reads, because its first slices are on their
   /// way, or its results are; more of them where threads multiply it, and write results while nothing is multiplied.
   int64_t tileCycles = 0, simtF32TileCycles = 0;
@@ -207,6 +214,11 @@ struct CostFacts {
   /// From one op of a thread to the next that reads it; from a read of memory to the next one of a thread that has
   /// several in flight; and of a product with its two reads of shared or cached factors.
   int64_t opCycles = 0, readCycles = 0, productCycles = 0;
+  /// From a load of shared memory to the next one that depends on it; to the other threads of a workgroup and back; and
+  /// to the other workgroups of a cluster and back.
+  int64_t sharedLatencyCycles = 0, workgroupBarrierCycles = 0, clusterLatencyCycles = 0;
+  /// Bytes of instructions that a core fetches in a cycle where it does not keep them.
+  double codeBytesPerCycle = 0;
   /// Threads that read as fast as a core's share of memory gives.
   int64_t readingThreads = 0;
   /// Subgroups that keep the matrix instructions of a core busy: each of its schedulers wants two, of which one waits.
