@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "CostModel.h"
+#include "zyx/Cost/CostModel.h"
 
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 

@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "CutGroup.h"
+#include "zyx/Cost/CutGroup.h"
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"

@@ -5,7 +5,6 @@
 #include "Cutter.h"
 
 #include "zyx/Base/Debug.h"
-#include "zyx/Base/Random.h"
 #include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/Transport.h"
@@ -36,12 +35,6 @@ namespace {
 
 /// More ops are not stored one by one.
 constexpr size_t mostSingles = 48;
-
-/// SplitMix64: the same numbers everywhere.
-struct Numbers {
-  uint64_t state;
-  uint64_t next() { return mixBits(state += splitMixStep); }
-};
 
 struct CutGroups : zyx::cost::impl::CutGroupsPassBase<CutGroups> {
   using CutGroupsPassBase::CutGroupsPassBase;
@@ -247,23 +240,6 @@ void Cutter::run(GroupOp first) {
   }
 }
 
-/// Half of the groups, anywhere where each part is a kernel.
-static void cutAnywhere(GroupOp group, Numbers &random, CostModel &costs) {
-  const Places places = findPlaces(group);
-  if (places.all.empty() || random.next() % 2 == 0)
-    return;
-  SmallVector<Value> stored;
-  const uint64_t oneIn = 1 + random.next() % 4;
-  for (Value value : places.all)
-    if (random.next() % oneIn == 0)
-      stored.push_back(value);
-  if (stored.empty())
-    return;
-  GroupCut cut(group, stored);
-  if (llvm::all_of(cut.getParts(), [&](GroupOp part) { return costs.weigh(part).has_value(); }))
-    cut.apply();
-}
-
 void CutGroups::runOnOperation() {
   func::FuncOp entry = getOperation();
   if (entry.isExternal())
@@ -274,11 +250,7 @@ void CutGroups::runOnOperation() {
   SmallVector<GroupOp> groups;
   entry.walk([&](GroupOp group) { groups.push_back(group); });
   CostModel costs(entry, *record);
-  Numbers random{seed};
   Cutter cutter(entry, costs);
   for (GroupOp group : groups)
-    if (seed == 0)
-      cutter.run(group);
-    else if (llvm::none_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
-      cutAnywhere(group, random, costs);
+    cutter.run(group);
 }

@@ -5,8 +5,8 @@
 #ifndef ZYX_LIB_COST_CUTTER_H
 #define ZYX_LIB_COST_CUTTER_H
 
-#include "CostModel.h"
-#include "CutGroup.h"
+#include "zyx/Cost/CostModel.h"
+#include "zyx/Cost/CutGroup.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

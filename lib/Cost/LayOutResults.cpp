@@ -7,8 +7,8 @@
 #include "Cutter.h"
 
 #include "zyx/Base/Debug.h"
-#include "zyx/Base/Random.h"
 #include "zyx/Cost/Passes.h"
+#include "zyx/Cost/ResultOrder.h"
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/IterationSpace.h"
@@ -45,20 +45,6 @@ int64_t bytesOf(Value value) {
   return typeOf(value).getNumElements() * llvm::divideCeil(typeOf(value).getElementTypeBitWidth(), 8);
 }
 
-/// Moves a dimension of a result behind the others, in memory.
-class Move {
-public:
-  Move(OpResult result, ArrayRef<int64_t> order) : result(result), order(order) {}
-  void apply();
-  void revert();
-
-private:
-  OpResult result;
-  SmallVector<int64_t> order;
-  Type before;
-  SmallVector<PermuteOp> made;
-};
-
 /// Which dimension of the results of one block comes last.
 class ResultLayouter {
 public:
@@ -68,8 +54,6 @@ public:
   void turnBiases(int64_t vectorBytes);
   /// The same for a card, whose threads read as many bytes at once: rows of keys, which may be padded.
   void layOutBiases(int64_t laneBytes);
-  /// In any order, for tests.
-  void draw(uint64_t seed);
 
 private:
   using Wish = std::pair<OpResult, int64_t>;
@@ -77,11 +61,10 @@ private:
   struct Set {
     int64_t bytes = 0, dim = 0;
     SmallVector<OpResult> values;
-    std::vector<Move> moves;
+    std::vector<ResultOrder> orders;
     bool isMoved = false;
   };
   bool sumsImages();
-  void findResults();
   void findWishes();
   std::vector<Set> findSets();
   std::optional<double> weigh(const llvm::SetVector<Operation *> &groups);
@@ -103,54 +86,8 @@ struct LayOutResults : zyx::cost::impl::LayOutResultsPassBase<LayOutResults> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Another order
-//===----------------------------------------------------------------------===//
-
-void Move::apply() {
-  auto group = cast<GroupOp>(result.getOwner());
-  Operation *yield = group.getBlock().getTerminator();
-  OpBuilder builder(yield);
-  before = result.getType();
-  auto stored = PermuteOp::create(builder, yield->getLoc(), yield->getOperand(result.getResultNumber()), order);
-  yield->setOperand(result.getResultNumber(), stored);
-  result.setType(stored.getType());
-  made.push_back(stored);
-  SmallVector<int64_t> back(order.size());
-  for (auto [to, from] : llvm::enumerate(order))
-    back[from] = static_cast<int64_t>(to);
-  for (OpOperand &use : result.getUses()) {
-    Block &reader = cast<GroupOp>(use.getOwner()).getBlock();
-    BlockArgument argument = reader.getArgument(use.getOperandNumber());
-    argument.setType(stored.getType());
-    builder.setInsertionPointToStart(&reader);
-    auto shown = PermuteOp::create(builder, argument.getLoc(), argument, back);
-    argument.replaceAllUsesExcept(shown, shown);
-    made.push_back(shown);
-  }
-}
-
-void Move::revert() {
-  for (PermuteOp permute : made) {
-    permute.getResult().replaceAllUsesWith(permute.getX());
-    if (auto argument = dyn_cast<BlockArgument>(permute.getX()); argument && permute != made.front())
-      argument.setType(before);
-    permute.erase();
-  }
-  result.setType(before);
-  made.clear();
-}
-
-//===----------------------------------------------------------------------===//
 // Which order
 //===----------------------------------------------------------------------===//
-
-/// Kernels whose operands have the order that they are made for: what is walked one by one, attentions and the like.
-static bool isOfItsOwn(GroupOp group) {
-  if (llvm::any_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
-    return true;
-  Result<IterationSpace> space = IterationSpace::compute(group);
-  return !space.isOk() || space->getAttention() || space->getChain() || space->getRowAndColumnReductions();
-}
 
 /// Whether products sum up over images, as gradients of filters do: the estimates of the sums that come with them are
 /// wrong for values in another order (docs/fusion.md).
@@ -161,26 +98,6 @@ bool ResultLayouter::sumsImages() {
         if (read.roles.size() > 2 && read.roles.front() == FactorRead::Contracted)
           return true;
   return false;
-}
-
-void ResultLayouter::findResults() {
-  llvm::DenseMap<Operation *, bool> own;
-  auto isPlain = [&](Operation *op) {
-    auto group = dyn_cast<GroupOp>(op);
-    if (!group || group->getBlock() != &block)
-      return false;
-    auto [place, isNew] = own.try_emplace(op, false);
-    if (isNew)
-      place->second = isOfItsOwn(group);
-    return !place->second;
-  };
-  for (auto group : block.getOps<GroupOp>())
-    for (OpResult result : group->getResults()) {
-      const auto numDims = llvm::count_if(typeOf(result).getShape(), [](int64_t extent) { return extent != 1; });
-      if (numDims > 2 && !result.use_empty() && typeOf(result).getNumElements() != 0 && isPlain(group) &&
-          llvm::all_of(result.getUsers(), isPlain))
-        results.insert(result);
-    }
 }
 
 void ResultLayouter::findWishes() {
@@ -231,13 +148,6 @@ llvm::SetVector<Operation *> ResultLayouter::groupsOf(ArrayRef<OpResult> values)
   return groups;
 }
 
-static SmallVector<int64_t> withLast(int64_t rank, int64_t dim) {
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  order.erase(order.begin() + dim);
-  order.push_back(dim);
-  return order;
-}
-
 /// Gives the values of these sets another order, or their own one again, where the groups that write and read them take
 /// less then.
 bool ResultLayouter::tryOut(MutableArrayRef<Set> sets) {
@@ -248,11 +158,11 @@ bool ResultLayouter::tryOut(MutableArrayRef<Set> sets) {
   const std::optional<double> before = weigh(groups);
   auto turn = [&] {
     for (Set &set : sets) {
-      for (Move &move : set.moves) {
+      for (ResultOrder &order : set.orders) {
         if (set.isMoved)
-          move.revert();
+          order.revert();
         else
-          move.apply();
+          order.apply();
       }
       set.isMoved = !set.isMoved;
     }
@@ -312,7 +222,7 @@ std::vector<ResultLayouter::Set> ResultLayouter::findSets() {
       if (set->dim + 1 < typeOf(result).getRank() &&
           alike.getOrInsertLeaderValue(entryOf(result, set->dim)) == leader && taken.insert(result).second) {
         set->values.push_back(result);
-        set->moves.emplace_back(result, withLast(typeOf(result).getRank(), set->dim));
+        set->orders.push_back(ResultOrder::withLast(result, set->dim));
       }
     if (!set->values.empty())
       sets.push_back(std::move(*set));
@@ -363,7 +273,7 @@ static bool isGathered(OpResult result) {
 void ResultLayouter::run() {
   if (sumsImages())
     return;
-  findResults();
+  results = findMovableResults(block);
   findWishes();
   std::vector<Set> sets = findSets();
   // What one set wins hangs on how those beside it lie: all together first, and then each by itself.
@@ -382,7 +292,7 @@ void ResultLayouter::run() {
         order && !turned.contains(result) && !isGathered(result)) {
       Set set;
       set.values.push_back(result);
-      set.moves.emplace_back(result, *order);
+      set.orders.emplace_back(result, *order);
       if (tryOut(MutableArrayRef<Set>(set)))
         sets.push_back(std::move(set));
     }
@@ -459,13 +369,13 @@ void ResultLayouter::turnBiases(int64_t vectorBytes) {
     return found;
   };
   for (auto group : block.getOps<GroupOp>()) {
-    if (isOfItsOwn(group))
+    if (hasOwnOrder(group))
       continue;
     for (OpResult result : group->getResults()) {
       const std::optional<SmallVector<int64_t>> order = findOrder(result);
       if (!order || llvm::is_sorted(*order))
         continue;
-      Move(result, *order).apply();
+      ResultOrder(result, *order).apply();
       remark::passed(result.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
           << "what stands beside the scores of an attention is stored in the order in which vectors read it";
     }
@@ -474,7 +384,7 @@ void ResultLayouter::turnBiases(int64_t vectorBytes) {
 
 void ResultLayouter::layOutBiases(int64_t laneBytes) {
   for (auto group : block.getOps<GroupOp>()) {
-    if (isOfItsOwn(group))
+    if (hasOwnOrder(group))
       continue;
     for (OpResult result : group->getResults()) {
       std::optional<SmallVector<int64_t>> order;
@@ -493,7 +403,7 @@ void ResultLayouter::layOutBiases(int64_t laneBytes) {
       if (isOther || !order)
         continue;
       if (!llvm::is_sorted(*order)) {
-        Move(result, *order).apply();
+        ResultOrder(result, *order).apply();
         remark::passed(result.getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
             << "what stands beside the scores of an attention is stored in rows of keys";
       }
@@ -501,19 +411,6 @@ void ResultLayouter::layOutBiases(int64_t laneBytes) {
       if (type.getShape().back() * type.getElementTypeBitWidth() % (8 * laneBytes) != 0)
         group->setAttr(keepsRowsAttrName, UnitAttr::get(group.getContext()));
     }
-  }
-}
-
-void ResultLayouter::draw(uint64_t seed) {
-  findResults();
-  for (OpResult value : results) {
-    seed = mixBits(seed + splitMixStep);
-    if (seed % 3 == 0)
-      continue;
-    Move move(value, withLast(typeOf(value).getRank(), static_cast<int64_t>(seed / 3 % (typeOf(value).getRank() - 1))));
-    move.apply();
-    if (!weigh(groupsOf(value)))
-      move.revert();
   }
 }
 
@@ -530,13 +427,11 @@ void LayOutResults::runOnOperation() {
   entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
   for (Block *block : blocks) {
     ResultLayouter layouter(*block, cutter);
-    if (seed != 0)
-      layouter.draw(seed);
-    else if (record->hasVectors())
+    if (record->hasVectors())
       layouter.turnBiases(record->vector.bytes);
     else
       layouter.run();
-    if (seed == 0 && record->simt.laneBytes != 0)
+    if (record->simt.laneBytes != 0)
       layouter.layOutBiases(record->simt.laneBytes);
   }
 }

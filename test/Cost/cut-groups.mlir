@@ -3,7 +3,7 @@
 // RUN: zyx-opt %t -zyx-fusion-verify-groups -o /dev/null
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a-fast -zyx-cost-cut-groups | FileCheck %s --check-prefix=FAST
 // RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups | FileCheck %s --check-prefix=CPU
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-cost-cut-groups=seed=3 | FileCheck %s --check-prefix=DRAWN
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=x86-64-v4 -zyx-test-draw-cuts=seed=3 | FileCheck %s --check-prefix=DRAWN
 // RUN: not zyx-opt %s -zyx-kernel-attach-target=target=abacus -zyx-cost-cut-groups 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: error: no target is named 'abacus'

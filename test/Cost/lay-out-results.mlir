@@ -1,6 +1,6 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=identity.cores=264' --zyx-fuse='tensor=16 turn' --zyx-split-groups --zyx-kernel-attach-target=target=sm_90a --zyx-cost-lay-out-results --remarks-filter=zyx-fusion --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: FileCheck %s --input-file=%t
-// RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-kernel-attach-target=target=x86-64-v4 --zyx-cost-lay-out-results=seed=1 | FileCheck %s --check-prefix=DRAWN
+// RUN: zyx-opt %s --zyx-fuse=fuse=false --zyx-kernel-attach-target=target=x86-64-v4 --zyx-test-draw-orders=seed=1 | FileCheck %s --check-prefix=DRAWN
 // RUN: not zyx-opt %s --zyx-kernel-attach-target=target=abacus --zyx-cost-lay-out-results 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: error: no target is named 'abacus'

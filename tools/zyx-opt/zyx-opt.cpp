@@ -20,6 +20,7 @@
 
 #ifdef ZYX_BUILD_TESTS
 namespace zyx::test {
+void registerDrawGroupsPasses();
 void registerDrawSchedulePass();
 void registerTestCompilePipeline();
 void registerTestTransportPass();
@@ -61,6 +62,7 @@ int main(int argc, char **argv) {
   zyx::registerAllDialects(registry);
   zyx::registerAllPasses();
 #ifdef ZYX_BUILD_TESTS
+  zyx::test::registerDrawGroupsPasses();
   zyx::test::registerDrawSchedulePass();
   zyx::test::registerTestCompilePipeline();
   zyx::test::registerTestTransportPass();

@@ -38,11 +38,7 @@ def CutGroupsPass : Pass<"zyx-cost-cut-groups", "::mlir::func::FuncOp"> {
       ... the product of %a and %b
     }
     ```
-
-    With a `seed`, groups are cut anywhere: for tests, because no cut may change a value.
   }];
-  let options = [
-    Option<"seed", "seed", "uint64_t", "0", "Unless 0, what cuts are drawn from instead of weighing any">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -76,11 +72,7 @@ def LayOutResultsPass : Pass<"zyx-cost-lay-out-results", "::mlir::func::FuncOp">
       graph.yield %2 : tensor<8x784x64xbf16>
     }
     ```
-
-    With a `seed`, results are stored in any order: for tests, because no order may change a value.
   }];
-  let options = [
-    Option<"seed", "seed", "uint64_t", "0", "Unless 0, what orders are drawn from instead of weighing any">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }

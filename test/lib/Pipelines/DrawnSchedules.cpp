@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "DrawnSchedules.h"
 
+#include "lib/Cost/DrawGroups.h"
 #include "lib/Schedule/DrawSchedule.h"
 
 #include "zyx/Conversion/GraphToKernel/Passes.h"
-#include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
@@ -61,9 +61,9 @@ private:
     if (options.optimise)
       passes.addNestedPass<func::FuncOp>(createSplitGroupsPass());
     if (isWeighed)
-      passes.addNestedPass<func::FuncOp>(cost::createCutGroupsPass({seed}));
+      passes.addNestedPass<func::FuncOp>(test::createDrawCutsPass(seed));
     if (isWeighed && options.target.hasTensorCores())
-      passes.addNestedPass<func::FuncOp>(cost::createLayOutResultsPass({seed}));
+      passes.addNestedPass<func::FuncOp>(test::createDrawOrdersPass(seed));
     pipelines::addKernelPasses(passes, options);
   }
 

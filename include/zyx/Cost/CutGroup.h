@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_COST_CUTGROUP_H
-#define ZYX_LIB_COST_CUTGROUP_H
+#ifndef ZYX_COST_CUTGROUP_H
+#define ZYX_COST_CUTGROUP_H
 
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 
@@ -56,4 +56,4 @@ Places findPlaces(graph::ir::GroupOp group);
 
 } // namespace zyx::cost
 
-#endif // ZYX_LIB_COST_CUTGROUP_H
+#endif // ZYX_COST_CUTGROUP_H

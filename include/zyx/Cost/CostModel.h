@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef ZYX_LIB_COST_COSTMODEL_H
-#define ZYX_LIB_COST_COSTMODEL_H
+#ifndef ZYX_COST_COSTMODEL_H
+#define ZYX_COST_COSTMODEL_H
 
 #include "zyx/Conversion/GraphToKernel/GraphToKernel.h"
 #include "zyx/Schedule/Estimate.h"
@@ -46,4 +46,4 @@ private:
 
 } // namespace zyx::cost
 
-#endif // ZYX_LIB_COST_COSTMODEL_H
+#endif // ZYX_COST_COSTMODEL_H
