@@ -48,13 +48,13 @@ private:
   const ArtifactCache *const disk;
   const uint64_t memoryBytes;
   mutable std::mutex mutex;
-  struct Kept {
+  struct Entry {
     std::string key;
     std::vector<std::byte> bytes;
   };
   /// The one used last first.
-  std::list<Kept> order;
-  std::unordered_map<std::string, std::list<Kept>::iterator> kernels;
+  std::list<Entry> order;
+  std::unordered_map<std::string, std::list<Entry>::iterator> kernels;
   uint64_t keptBytes = 0;
   KernelStatistics counts;
 };

@@ -16,14 +16,14 @@ namespace zyx::kernel {
 mlir::LogicalResult stageReused(FuncOp func, const target::TargetInfo *target);
 
 /// What becomes of a kernel's threads and workgroups, whose tiles are staged and lie in memory.
-struct Settlement {
+struct ThreadsDecision {
   enum Program : uint8_t { AsScheduled, OneWorkgroup, OneThread };
   Program program = AsScheduled;
   /// Why, unless they stay.
   std::string reason;
 };
 /// Asks SharedMemory::of.
-mlir::FailureOr<Settlement> settle(FuncOp func, const target::TargetInfo &machine);
+mlir::FailureOr<ThreadsDecision> settle(FuncOp func, const target::TargetInfo &machine);
 
 } // namespace zyx::kernel
 

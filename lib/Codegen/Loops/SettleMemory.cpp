@@ -50,17 +50,17 @@ struct SettleMemory : zyx::kernel::impl::SettleMemoryPassBase<SettleMemory> {
       return success();
     unshareConstants(func);
     stageCarried(func);
-    FailureOr<Settlement> settlement = settle(func, machine);
-    if (succeeded(settlement) && settlement->program == Settlement::OneWorkgroup) {
-      explain(func, "ProgramIsOneWorkgroup", settlement->reason);
+    FailureOr<ThreadsDecision> decision = settle(func, machine);
+    if (succeeded(decision) && decision->program == ThreadsDecision::OneWorkgroup) {
+      explain(func, "ProgramIsOneWorkgroup", decision->reason);
       func.removeClusterAttr();
       moveTiles(func);
-      settlement = settle(func, machine);
+      decision = settle(func, machine);
     }
-    if (failed(settlement))
+    if (failed(decision))
       return failure();
-    if (settlement->program == Settlement::OneThread) {
-      explain(func, "ProgramIsOneThread", settlement->reason);
+    if (decision->program == ThreadsDecision::OneThread) {
+      explain(func, "ProgramIsOneThread", decision->reason);
       func.removeThreadsAttr();
       func.removeMinResidentThreadsAttr();
       func.removeClusterAttr();
@@ -83,8 +83,8 @@ struct SettleMemory : zyx::kernel::impl::SettleMemoryPassBase<SettleMemory> {
 
 } // namespace
 
-FailureOr<Settlement> zyx::kernel::settle(FuncOp func, const target::TargetInfo &machine) {
-  Settlement stays;
+FailureOr<ThreadsDecision> zyx::kernel::settle(FuncOp func, const target::TargetInfo &machine) {
+  ThreadsDecision stays;
   if (spaceOfTiles(func) == Space::Private)
     return stays;
   FailureOr<Axes> axes = Axes::compute(func);
@@ -93,16 +93,18 @@ FailureOr<Settlement> zyx::kernel::settle(FuncOp func, const target::TargetInfo 
   FailureOr<SharedMemory> shared = SharedMemory::of(func, *axes, machine);
   if (failed(shared))
     return failure();
-  auto become = [](Settlement::Program program, const Twine &reason) { return Settlement{program, reason.str()}; };
+  auto become = [](ThreadsDecision::Program program, const Twine &reason) {
+    return ThreadsDecision{program, reason.str()};
+  };
   if (!shared->refused && shared->hasTiles && func.getCluster().value_or(1) > 1)
-    return become(Settlement::OneWorkgroup,
+    return become(ThreadsDecision::OneWorkgroup,
                   "workgroups of a cluster would read tiles of " + func.getName() + " of each other");
   if (shared->refused)
-    return become(Settlement::OneThread,
+    return become(ThreadsDecision::OneThread,
                   "threads of " + func.getName() + " do not multiply together what it multiplies");
   if (func.getThreads().value_or(1) > 1 && shared->bytes > machine.simt.sharedBytes)
-    return become(Settlement::OneThread, "threads of " + func.getName() + " would share " + Twine(shared->bytes) +
-                                             " bytes; there are " + Twine(machine.simt.sharedBytes));
+    return become(ThreadsDecision::OneThread, "threads of " + func.getName() + " would share " + Twine(shared->bytes) +
+                                                  " bytes; there are " + Twine(machine.simt.sharedBytes));
   return stays;
 }
 
@@ -131,8 +133,8 @@ zyx::Status zyx::kernel::checkSettledMemory(FuncOp func, const target::TargetInf
   unshareConstants(copy);
   stageCarried(copy);
   // What cannot be counted here is settled, or refused, once the kernel has been simplified.
-  FailureOr<Settlement> settlement = isStaged ? settle(copy, machine) : FailureOr<Settlement>(failure());
-  if (failed(settlement) || settlement->program == Settlement::AsScheduled)
+  FailureOr<ThreadsDecision> decision = isStaged ? settle(copy, machine) : FailureOr<ThreadsDecision>(failure());
+  if (failed(decision) || decision->program == ThreadsDecision::AsScheduled)
     return Status::ok();
-  return Status::unsupported(settlement->reason);
+  return Status::unsupported(decision->reason);
 }

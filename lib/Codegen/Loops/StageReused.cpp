@@ -286,10 +286,10 @@ FailureOr<bool> fits(FuncOp func, const zyx::target::TargetInfo &machine) {
   scratch->push_back(copy);
   unshareConstants(copy);
   stageCarried(copy);
-  FailureOr<Settlement> settlement = settle(copy, machine);
-  if (failed(settlement))
+  FailureOr<ThreadsDecision> decision = settle(copy, machine);
+  if (failed(decision))
     return failure();
-  return settlement->program == Settlement::AsScheduled;
+  return decision->program == ThreadsDecision::AsScheduled;
 }
 
 struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {

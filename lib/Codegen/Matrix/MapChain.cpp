@@ -34,15 +34,15 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// What lies along the rows, or the streamed axis, in shared memory.
-  struct Kept {
+  struct SharedOperand {
     const TensorOperand *operand;
     Value view, memory;
     int64_t columns;
   };
   void allocate();
-  Kept &keptOf(const TensorOperand &operand);
+  SharedOperand &sharedOf(const TensorOperand &operand);
   Value slotOf(const TensorOperand &operand, Value stage) {
-    Kept &kept = keptOf(operand);
+    SharedOperand &kept = sharedOf(operand);
     return part(kept.memory, {stage}, {step.getColumns(), kept.columns});
   }
 
@@ -121,7 +121,7 @@ private:
   TensorChain chain;
   Type element;
   /// Of each inner product what lies along the rows; and all that is streamed, each once.
-  SmallVector<Kept> own, ring;
+  SmallVector<SharedOperand> own, ring;
   SmallVector<Value> myOwn, results;
   Value ownFull, ownEmpty, full, empty;
   /// Of each result, where workgroups share a tile.
@@ -134,8 +134,8 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
-ChainMapper::Kept &ChainMapper::keptOf(const TensorOperand &operand) {
-  return *llvm::find_if(ring, [&](const Kept &kept) { return isSame(*kept.operand, operand); });
+ChainMapper::SharedOperand &ChainMapper::sharedOf(const TensorOperand &operand) {
+  return *llvm::find_if(ring, [&](const SharedOperand &kept) { return isSame(*kept.operand, operand); });
 }
 
 void ChainMapper::allocate() {
@@ -183,10 +183,10 @@ void ChainMapper::run() {
 ChainMapper::PipelineState ChainMapper::fetch(PipelineState pipe, const TileCoordinates &place, Value block) {
   WaitOp::create(b, loc, empty, pipe.stage, pipe.parity);
   int64_t columns = 0;
-  for (const Kept &kept : ring)
+  for (const SharedOperand &kept : ring)
     columns += kept.columns;
   ExpectOp::create(b, loc, full, pipe.stage, step.getColumns() * columns * 2);
-  for (const Kept &kept : ring)
+  for (const SharedOperand &kept : ring)
     AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, multiply(block, step.getColumns())),
                         slotOf(*kept.operand, pipe.stage), full, pipe.stage);
   return next(pipe);
@@ -199,10 +199,10 @@ void ChainMapper::emitProducer() {
     PipelineState pipe = fetch({carried[0], carried[1]}, place, place.first);
     WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
     int64_t columns = 0;
-    for (const Kept &kept : own)
+    for (const SharedOperand &kept : own)
       columns += kept.columns;
     ExpectOp::create(b, loc, ownFull, index(0), step.getRows() * columns * 2);
-    for (const Kept &kept : own)
+    for (const SharedOperand &kept : own)
       AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
                           part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0));
     Carried last = loop(add(place.first, 1), place.end, index(1), {pipe.stage, pipe.parity},
@@ -261,7 +261,7 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
 
 void ChainMapper::emitConsumer(Value instance) {
   Value myRow = multiply(instance, groupRows);
-  for (const Kept &kept : own)
+  for (const SharedOperand &kept : own)
     myOwn.push_back(part(kept.memory, {myRow}, {groupRows, kept.columns}));
   SmallVector<Value> zeros;
   for (TensorChain::Outer &outer : chain.outer)

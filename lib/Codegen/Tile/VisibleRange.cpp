@@ -18,7 +18,7 @@ using namespace zyx::kernel;
 namespace {
 
 /// Larger numbers might not fit the type in which they are added.
-constexpr int64_t mostNumber = int64_t(1) << 28;
+constexpr int64_t maxMagnitude = int64_t(1) << 28;
 
 /// A sum of indices, each times a number, of where programs begin, of numbers that are data, and of a number.
 struct LinearForm {
@@ -83,7 +83,7 @@ private:
     if (!matchPattern(tile, m_Constant(&value)) || !value.isSplat() || !value.getElementType().isInteger())
       return std::nullopt;
     const APInt number = value.getSplatValue<APInt>();
-    if (number.getSignificantBits() > 62 || std::abs(number.getSExtValue()) > mostNumber)
+    if (number.getSignificantBits() > 62 || std::abs(number.getSExtValue()) > maxMagnitude)
       return std::nullopt;
     return number.getSExtValue();
   }
@@ -98,7 +98,7 @@ private:
     LinearForm form;
     if (auto iota = dyn_cast<IotaOp>(op)) {
       const Axis own = axes.of(iota.getResult(), iota.getDim());
-      if (axes.extent(own) > mostNumber)
+      if (axes.extent(own) > maxMagnitude)
         return std::nullopt;
       form.factors[own] = 1;
       if (iota.getBase())
@@ -207,8 +207,8 @@ static std::pair<Value, Value> readNumber(LoadOp load, OpBuilder &builder, Locat
   auto constant = [&](int64_t value) {
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
   };
-  Value isAbove = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, number, constant(-mostNumber));
-  Value isBelow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, number, constant(mostNumber));
+  Value isAbove = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, number, constant(-maxMagnitude));
+  Value isBelow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, number, constant(maxMagnitude));
   return {arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number),
           arith::AndIOp::create(builder, loc, isAbove, isBelow)};
 }
@@ -228,7 +228,7 @@ VisibleRange zyx::kernel::findVisibleRange(Value scores, const Axes &axes, Axis 
       auto [number, fits] = readNumber(load, builder, loc);
       Value part = arith::MulIOp::create(builder, loc, number, index(times));
       Value sum = arith::AddIOp::create(builder, loc, rest, part);
-      rest = arith::SelectOp::create(builder, loc, fits, sum, index(-4 * mostNumber));
+      rest = arith::SelectOp::create(builder, loc, fits, sum, index(-4 * maxMagnitude));
     }
     if (bound.isLow) {
       range.low = range.low ? arith::MaxSIOp::create(builder, loc, range.low, rest).getResult() : rest;

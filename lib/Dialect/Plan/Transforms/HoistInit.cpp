@@ -112,12 +112,12 @@ bool Hoister::banLarge() {
 
 /// Whether of all together too much would be kept. The largest results stay with the run, of equal ones the last.
 bool Hoister::banMany() {
-  struct Kept {
+  struct HoistedResult {
     uint64_t bytes;
     size_t number;
     Operation *candidate;
   };
-  SmallVector<Kept> results;
+  SmallVector<HoistedResult> results;
   SetVector<Value> weights;
   uint64_t total = 0;
   for (Operation *candidate : candidates)
@@ -130,8 +130,9 @@ bool Hoister::banMany() {
   const uint64_t limit = limitOf(weights);
   if (total <= limit)
     return false;
-  llvm::sort(results,
-             [](const Kept &a, const Kept &b) { return std::pair(a.bytes, a.number) < std::pair(b.bytes, b.number); });
+  llvm::sort(results, [](const HoistedResult &a, const HoistedResult &b) {
+    return std::pair(a.bytes, a.number) < std::pair(b.bytes, b.number);
+  });
   for (; total > limit; results.pop_back()) {
     banned.insert(results.back().candidate);
     total -= results.back().bytes;
