@@ -105,11 +105,46 @@ public:
     Value scaled = arith::UIToFPOp::create(b, loc, type, number);
     Value from = create<arith::SelectOp>(isTiny, withSign(bits(scaled), x), bits(x));
     Value found = roundedRoot(from);
-    Value small = create<arith::MulFOp>(found, real(std::ldexp(1.0, -(digits + digits % 2) / 2)));
+    Value small = create<arith::MulFOp>(found, real(type, std::ldexp(1.0, -(digits + digits % 2) / 2)));
     return create<arith::SelectOp>(isTiny, small, found);
   }
 
+  /// Drivers that keep denormals of f32 in sums and products may take them for 0 where they convert to f64: a denormal
+  /// is so many units of the smallest one.
+  Value widened(Value x, Type wide) {
+    Value number = magnitude(x), isTiny = isDenormal(number);
+    Value isNegative = icmp(CmpIPredicate::slt, bits(x), constant(APInt::getZero(width)));
+    Value units =
+        create<arith::SelectOp>(isNegative, create<arith::SubIOp>(constant(APInt::getZero(width)), number), number);
+    Value exact =
+        arith::MulFOp::create(b, loc, arith::SIToFPOp::create(b, loc, wide, units), real(wide, smallestOf(semantics)));
+    return create<arith::SelectOp>(isTiny, exact, arith::ExtFOp::create(b, loc, wide, x).getResult());
+  }
+
+  /// And where they convert back: the units are rounded by a sum whose last digit is one of them.
+  Value narrowed(Value x, FloatType narrow) {
+    const llvm::fltSemantics &its = narrow.getFloatSemantics();
+    IntegerType digits = b.getIntegerType(narrow.getWidth());
+    Value number = magnitude(x);
+    const double place = std::ldexp(1.0, static_cast<int>(APFloat::semanticsPrecision(semantics)) - 1);
+    Value units = create<arith::MulFOp>(floats(number), real(type, 1.0 / smallestOf(its)));
+    Value rounded = arith::TruncIOp::create(b, loc, digits, bits(create<arith::AddFOp>(units, real(type, place))));
+    Value top = create<arith::ShRUIOp>(bits(x), constant(APInt(width, width - narrow.getWidth())));
+    Value sign = create<arith::AndIOp>(
+        arith::TruncIOp::create(b, loc, digits, top).getResult(),
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(digits, APInt::getSignMask(narrow.getWidth()))).getResult());
+    Value tiny = arith::BitcastOp::create(b, loc, narrow, create<arith::OrIOp>(rounded, sign));
+    bool isExact;
+    APFloat bound = APFloat::getSmallestNormalized(its);
+    bound.convert(semantics, APFloat::rmNearestTiesToEven, &isExact);
+    Value isTiny = icmp(CmpIPredicate::ult, number, constant(bound.bitcastToAPInt()));
+    return create<arith::SelectOp>(isTiny, tiny, arith::TruncFOp::create(b, loc, narrow, x).getResult());
+  }
+
 private:
+  static double smallestOf(const llvm::fltSemantics &semantics) {
+    return APFloat::getSmallest(semantics).convertToDouble();
+  }
   /// A root that is rounded once, where the driver's is at most one unit off. With x = M u^2 and the driver's root r u,
   /// where r has the digits of a float, r is the right one if -r < M - r^2 <= r. The difference is small, so that the
   /// lower half of M and of r^2 gives it.
@@ -146,7 +181,7 @@ private:
     return Op::create(b, loc, operands...);
   }
   Value constant(const APInt &value) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(integer, value)); }
-  Value real(double value) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value)); }
+  Value real(Type its, double value) { return arith::ConstantOp::create(b, loc, b.getFloatAttr(its, value)); }
   Value bits(Value x) { return b.createOrFold<arith::BitcastOp>(loc, integer, x); }
   Value floats(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
   Value icmp(CmpIPredicate predicate, Value x, Value y) { return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y); }
@@ -219,6 +254,8 @@ void keepDenormals(FunctionOpInterface body) {
                       .Case([&](math::AbsFOp) { return its.absolute(x(0)); })
                       .Case([&](math::CopySignOp) { return its.copySign(x(0), x(1)); })
                       .Case([&](math::SqrtOp) { return its.root(x(0)); })
+                      .Case([&](arith::ExtFOp each) { return its.widened(x(0), each.getType()); })
+                      .Case([&](arith::TruncFOp each) { return its.narrowed(x(0), cast<FloatType>(each.getType())); })
                       .Default([](Operation *) { return Value(); });
     if (!value)
       continue;
