@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# Measures devices of other vendors' drivers beside the device `cpu`, in turns, and prints a table: what a run takes, how
-# fast that is beside the cpu, what the compiler takes for a program before the driver gets it, and what a launch of one of
-# 100 tiny kernels takes, and an epoch of a network that learns.
-#   benchmarks/devices.sh [--preset=NAME] [--devices=opencl,vulkan] [--rounds=3]
+# Measures devices of other vendors' drivers beside the device `cpu` or another one, in turns, and prints a table: what a
+# run takes, how fast that is beside it, what the compiler takes for a program before the driver gets it, and what a launch
+# of one of 100 tiny kernels takes, and an epoch of a network that learns. N is a multiple of 1024: products are N x N,
+# rows N of N, chains N * N elements. A folder of programs is one with zyx-run, zyx-compile and digits-train.
+#   benchmarks/devices.sh [--preset=NAME] [--bin=FOLDER] [--devices=opencl,vulkan] [--beside=cpu] [--size=1024] [--rounds=3]
 set -euo pipefail
 source "$(dirname "$0")/../utils/lib.sh"
 
-preset=release devices=opencl,vulkan rounds=3
+preset=release bin= devices=opencl,vulkan beside=cpu size=1024 rounds=3
 for option in "$@"; do
   case $option in
     --preset=*) preset=${option#*=} ;;
+    --bin=*) bin=${option#*=} ;;
     --devices=*) devices=${option#*=} ;;
+    --beside=*) beside=${option#*=} ;;
+    --size=*) size=${option#*=} ;;
     --rounds=*) rounds=${option#*=} ;;
-    *) sed -n '2,6s/^# \?//p' "$0"; exit 2 ;;
+    *) sed -n '2,7s/^# \?//p' "$0"; exit 2 ;;
   esac
 done
-bin=$zyx_root/build/$preset/bin
+bin=${bin:-$zyx_root/build/$preset/bin}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -80,8 +84,9 @@ chain() {
   done
   printf '  return %%v%d : tensor<%sxf32>\n}\n' "$count" "$extent"
 }
-chain ten-ops 1048576 10 >"$folder/ten-ops.mlir"
+chain ten-ops $((size * size)) 10 >"$folder/ten-ops.mlir"
 sed -i 's/@ten-ops/@ten_ops/' "$folder/ten-ops.mlir"
+sed -i "s/1024/$size/g; s/9.765625e-04/$(awk "BEGIN { printf \"%.9e\", 1 / $size }")/" "$folder"/{product,softmax,layer-norm}.mlir
 chain tiny 16 100 >"$folder/tiny.mlir"
 
 # The median of a run in milliseconds, and of a compilation what comes before the driver.
@@ -94,28 +99,28 @@ measure() {
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 echo "$(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date -u +%F)"
-printf '%-10s %-8s %12s %10s %14s\n' program device "run (ms)" "of cpu" "compile (ms)"
+printf '%-10s %-8s %12s %10s %14s\n' program device "run (ms)" "of $beside" "compile (ms)"
 for program in product softmax layer-norm ten-ops; do
   for ((round = 0; round < rounds; ++round)); do
-    for device in cpu ${devices//,/ }; do
+    for device in $beside ${devices//,/ }; do
       measure "$device" "$program.mlir" 10 >>"$folder/$program.$device" || echo "$program on $device: refused" >&2
     done
   done
-  cpu=$(cut -d' ' -f1 "$folder/$program.cpu" | median)
-  for device in cpu ${devices//,/ }; do
+  other=$(cut -d' ' -f1 "$folder/$program.$beside" | median)
+  for device in $beside ${devices//,/ }; do
     [ -s "$folder/$program.$device" ] || continue
     run=$(cut -d' ' -f1 "$folder/$program.$device" | median) own=$(cut -d' ' -f2 "$folder/$program.$device" | median)
-    printf '%-10s %-8s %12.3f %10.2f %14.1f\n' "$program" "$device" "$run" "$(awk "BEGIN { print $cpu / $run }")" "$own"
+    printf '%-10s %-8s %12.3f %10.2f %14.1f\n' "$program" "$device" "$run" "$(awk "BEGIN { print $other / $run }")" "$own"
   done
 done
-for device in cpu ${devices//,/ }; do
+for device in $beside ${devices//,/ }; do
   target=$("$bin/zyx-run" --list-devices | awk -v name="$device" '$2 == "present" { its = $1 == name } its && $1 == "target" { sub(/,/, ""); print $2 }')
   "$bin/zyx-compile" "$folder/tiny.mlir" --target="$target" --no-optimise -o "$folder/tiny.zyxa" >/dev/null || continue
   run=$("$bin/zyx-run" "$folder/tiny.zyxa" --device="$device" --random=1 --repeat=200 --time --quiet | awk '/^run:/ { print $2 }')
   printf '%-10s %-8s %12.3f, %.2f us a launch\n' "100 tiny" "$device" "$run" "$(awk "BEGIN { print $run * 10 }")"
 done
 # A convolutional network learns digits: an epoch, by how much longer nine take than one, when drivers have compiled.
-for device in cpu ${devices//,/ }; do
+for device in $beside ${devices//,/ }; do
   for epochs in 1 1 9; do
     text=$("$bin/digits-train" "$zyx_root/examples/digits.safetensors" --epochs=$epochs --device="$device" --out="$folder" | tail -1) || continue 2
     [[ $text =~ \;\ ([0-9.]+)\ s, ]] && eval "after_$epochs=${BASH_REMATCH[1]}"
