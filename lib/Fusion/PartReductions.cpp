@@ -5,6 +5,7 @@
 #include "Blocks.h"
 #include "LongReductions.h"
 #include "Machine.h"
+#include "NormalizeViews.h"
 #include "Notes.h"
 
 #include "zyx/Dialect/Graph/Analysis/Attention.h"
@@ -201,6 +202,20 @@ public:
     return inner && meetsGather(op->getOperand(0), *inner, depth - 1);
   }
 
+  /// Whether a value has more elements than each thing that it is made of, element by element and through views, so that
+  /// it should not be stored. Behind a reshape that nothing goes through it would be.
+  bool isLargerThanSources(Value value, int64_t most, int depth = 16) {
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<ConstantOp>(op))
+      return true;
+    if (depth > 0 && zyx::fusion::isWidening(op))
+      return isLargerThanSources(op->getOperand(0), most, 0);
+    if (depth > 0 && isElementwise(op) && value.hasOneUse())
+      return llvm::all_of(op->getOperands(),
+                          [&](Value operand) { return isLargerThanSources(operand, most, depth - 1); });
+    return cast<RankedTensorType>(getViewSource(value).getType()).getNumElements() < most;
+  }
+
   Value split(Value value, int64_t dim) {
     Operation *op = value.getDefiningOp();
     auto type = cast<RankedTensorType>(value.getType());
@@ -218,6 +233,12 @@ public:
                                 at);
       Value x = split(gather.getX(), dim < at ? dim : dim - rank + 1);
       return GatherOp::create(builder, loc, type.clone(shape), x, gather.getIndices(), dim < at ? at + 1 : at);
+    }
+    // What is stored has the narrow type. What it is computed from has other readers through it.
+    if (zyx::fusion::isWidening(op) && !value.hasOneUse()) {
+      Value narrow = op->getOperand(0);
+      Value parted = ReshapeOp::create(builder, loc, cast<RankedTensorType>(narrow.getType()).clone(shape), narrow);
+      return CastOp::create(builder, loc, type.clone(shape), parted);
     }
     if (isElementwise(op) && value.hasOneUse()) {
       SmallVector<Value> operands;
@@ -291,7 +312,9 @@ static void partForCard(ReduceOp op, const TargetInfo &machine) {
     llvm::sort(dims);
     llvm::sort(whole);
     DimSplitter splitter(builder, parts->count);
-    Value parted = splitter.meetsGather(op.getX(), parts->cut)
+    const bool goesThrough = splitter.meetsGather(op.getX(), parts->cut) ||
+                             splitter.isLargerThanSources(op.getX(), type.getNumElements());
+    Value parted = goesThrough
                        ? splitter.split(op.getX(), parts->cut)
                        : ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX()).getResult();
     auto made = ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims);

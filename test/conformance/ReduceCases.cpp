@@ -317,6 +317,24 @@ static void addFilterGradients(std::vector<Case> &cases) {
              return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.mul(slid, dy), {0, 2, 3}),
                                         b.reduce(ReduceKind::Add, b.mul(slid, dy), {2, 3})};
            }});
+  // Of gradients that are computed, and that something else reads, too. There are enough elements for parts.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    cases.push_back({"reduce.filter-gradient.computed." + std::string(toString(dtype)), [=](Builder &b) {
+                       const Shape shape{8, 12, 24, 26};
+                       Shape ones = shape, all = shape;
+                       ones.insert(ones.end(), {1, 1});
+                       all.insert(all.end(), {3, 3});
+                       const NodeId x = b.x(dtype, shape);
+                       const NodeId padded =
+                           b.pad(x, b.splat(dtype, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
+                       const NodeId slid = b.cast(b.window(padded, {2, 3}, {3, 3}, {1, 1}, {1, 1}), DType::F32);
+                       const NodeId norm = b.expand(b.reshape(b.x(DType::F32, {12}), {1, 12, 1, 1}), shape);
+                       const NodeId dy = b.cast(b.mul(b.cast(b.x(dtype, shape), DType::F32), norm), dtype);
+                       const NodeId wide = b.cast(dy, DType::F32);
+                       return std::vector<NodeId>{
+                           b.reduce(ReduceKind::Add, b.mul(slid, b.expand(b.reshape(wide, ones), all)), {0, 2, 3}), dy,
+                           b.reduce(ReduceKind::Add, wide, {0, 2, 3})};
+                     }});
   // Of rows whose channels come last in memory, with what is padded in front alone.
   for (DType dtype : {DType::F32, DType::BF16})
     cases.push_back({"reduce.filter-gradient.causal." + std::string(toString(dtype)), [=](Builder &b) {
