@@ -248,6 +248,8 @@ void zyx::pipelines::addGroupPasses(OpPassManager &passes, const Options &option
   // A processor computes a curve no faster than it reads one.
   if (options.optimise && options.fusion != Fusion::None && matrixBits != 0)
     passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
+  if (options.optimise && options.fusion != Fusion::None)
+    passes.addNestedPass<func::FuncOp>(fusion::createJoinSumsPass());
   passes.addNestedPass<func::FuncOp>(fusion::createVerifyGroupsPass());
 }
 

@@ -335,6 +335,30 @@ static void addFilterGradients(std::vector<Case> &cases) {
                            b.reduce(ReduceKind::Add, b.mul(slid, b.expand(b.reshape(wide, ones), all)), {0, 2, 3}), dy,
                            b.reduce(ReduceKind::Add, wide, {0, 2, 3})};
                      }});
+  // Gradients of a norm over images: sums of the same gradients, once by themselves and once times other values.
+  for (bool isChannelsLast : {false, true})
+    for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+      for (const Shape &shape : {Shape{5, 24, 7, 9}, Shape{16, 48, 22, 20}})
+        cases.push_back({std::string("reduce.norm-gradients.") + (shape[0] == 5 ? "small" : "large") +
+                             (isChannelsLast ? "-last." : ".") + std::string(toString(dtype)),
+                         [=](Builder &b) {
+                           const int64_t channels = shape[1];
+                           auto image = [&] {
+                             return isChannelsLast
+                                        ? b.permute(b.x(dtype, {shape[0], shape[2], shape[3], channels}), {0, 3, 1, 2})
+                                        : b.x(dtype, shape);
+                           };
+                           const NodeId dy = b.cast(image(), DType::F32), x = b.cast(image(), DType::F32);
+                           auto spread = [&](NodeId value) {
+                             return b.expand(b.reshape(value, {1, channels, 1, 1}), shape);
+                           };
+                           auto sum = [&](NodeId value) { return b.reduce(ReduceKind::Add, value, {0, 2, 3}); };
+                           const NodeId scaled = b.mul(dy, spread(b.x(DType::F32, {channels})));
+                           const NodeId apart = b.binary(BinaryKind::Sub, x, spread(b.x(DType::F32, {channels})));
+                           return std::vector<NodeId>{sum(dy), sum(b.mul(scaled, apart)), sum(b.mul(dy, apart)),
+                                                      b.cast(b.reduce(ReduceKind::Max, dy, {0, 2, 3}), dtype),
+                                                      b.cast(b.mul(scaled, apart), dtype)};
+                         }});
   // Of rows whose channels come last in memory, with what is padded in front alone.
   for (DType dtype : {DType::F32, DType::BF16})
     cases.push_back({"reduce.filter-gradient.causal." + std::string(toString(dtype)), [=](Builder &b) {

@@ -874,6 +874,42 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def JoinSumsPass : Pass<"zyx-fusion-join-sums", "::mlir::func::FuncOp"> {
+  let summary = "Reduce in one group what several groups reduce of the same elements";
+  let description = [{
+    On a GPU groups that have reductions alone as results, over elements of one shape and along the same dimensions,
+    become one if they read the same large input and neither follows from the other. The gradients of a norm need sums
+    of the same gradients, once by themselves and once times what was normalised: these are read once, and a launch does
+    what several did.
+
+    Both must compute something of the input that is the same, such as a cast: it makes them one iteration space. There
+    are at most 8 reductions in a group.
+
+    ```mlir
+    %0 = graph.group(%a = %dy : tensor<64x32xbf16>) -> tensor<32xf32> {
+      %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+      %2 = graph.reduce add %1 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+      graph.yield %2 : tensor<32xf32>
+    }
+    %3 = graph.group(%a = %dy : tensor<64x32xbf16>) -> tensor<32xf32> {
+      %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+      %2 = graph.binary mul %1, %1 : tensor<64x32xf32>
+      %4 = graph.reduce add %2 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+      graph.yield %4 : tensor<32xf32>
+    }
+    // becomes
+    %0:2 = graph.group(%a = %dy : tensor<64x32xbf16>) -> (tensor<32xf32>, tensor<32xf32>) {
+      %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+      %2 = graph.reduce add %1 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+      %3 = graph.binary mul %1, %1 : tensor<64x32xf32>
+      %4 = graph.reduce add %3 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+      graph.yield %2, %4 : tensor<32xf32>, tensor<32xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def VerifyGroupsPass : Pass<"zyx-fusion-verify-groups", "::mlir::func::FuncOp"> {
   let summary = "Check what the lowering of groups relies on";
   let description = [{

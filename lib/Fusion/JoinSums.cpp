@@ -1,0 +1,205 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Groups that reduce the same elements and do not depend on each other, as gradients of a norm's scale and shift do.
+//===----------------------------------------------------------------------===//
+#include "Blocks.h"
+#include "GroupRules.h"
+#include "Machine.h"
+
+#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Fusion/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace zyx::fusion {
+#define GEN_PASS_DEF_JOINSUMSPASS
+#include "zyx/Fusion/Passes.h.inc"
+} // namespace zyx::fusion
+
+using namespace mlir;
+using namespace zyx::graph::ir;
+using zyx::Result;
+
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// What a group reduces: all of its reductions take operands of one shape, along the same dimensions.
+struct Sums {
+  GroupOp group;
+  ReduceOp first;
+  unsigned count = 0;
+};
+
+} // namespace
+
+/// The reductions of a group that has nothing else as results; none of one that is a contraction or walks an order.
+static std::optional<Sums> findSums(GroupOp group) {
+  Sums sums{group, {}, 0};
+  for (Operation &op : group.getBlock().without_terminator()) {
+    auto reduce = dyn_cast<ReduceOp>(op);
+    if (!reduce && !isElementwise(&op) && !isIndexMap(&op) && !isa<ConstantOp, PadOp>(op))
+      return std::nullopt;
+    if (!reduce)
+      continue;
+    if (sums.first && (typeOf(reduce.getX()).getShape() != typeOf(sums.first.getX()).getShape() ||
+                       reduce.getDims() != sums.first.getDims()))
+      return std::nullopt;
+    if (!sums.first)
+      sums.first = reduce;
+    ++sums.count;
+  }
+  if (!sums.first)
+    return std::nullopt;
+  const int64_t most = typeOf(sums.first).getNumElements();
+  for (Value result : group.getBlock().getTerminator()->getOperands())
+    if (typeOf(result).getNumElements() > most)
+      return std::nullopt;
+  Result<IterationSpace> space = IterationSpace::compute(group);
+  if (!space.isOk() || space->getContraction() || space->getAttention() || space->getChain() ||
+      space->getRowAndColumnReductions())
+    return std::nullopt;
+  return sums;
+}
+
+/// Whether both read one value that is as large as half of what they reduce: to read it once is worth a kernel.
+static bool shareInput(Sums a, Sums b) {
+  const int64_t elements = typeOf(a.first.getX()).getNumElements();
+  return llvm::any_of(a.group.getInputs(), [&](Value input) {
+    return 2 * typeOf(input).getNumElements() >= elements && llvm::is_contained(b.group.getInputs(), input);
+  });
+}
+
+/// Leaves one of ops that are the same: what both groups computed of the same input is what makes them one iteration
+/// space.
+static void shareOps(Block &block) {
+  SmallVector<Operation *> known;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    auto *same = llvm::find_if(known, [&](Operation *other) {
+      return OperationEquivalence::isEquivalentTo(other, &op, OperationEquivalence::exactValueMatch, nullptr,
+                                                  OperationEquivalence::IgnoreLocations);
+    });
+    if (same == known.end()) {
+      known.push_back(&op);
+      continue;
+    }
+    op.replaceAllUsesWith(*same);
+    op.erase();
+  }
+}
+
+/// One group of both, behind the second one; none where that is no kernel.
+static GroupOp makeBoth(Sums a, Sums b) {
+  OpBuilder builder(b.group);
+  builder.setInsertionPointAfter(b.group);
+  llvm::SetVector<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
+  inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
+  SmallVector<Type> types(a.group->getResultTypes());
+  llvm::append_range(types, b.group->getResultTypes());
+  OperationState state(b.group.getLoc(), GroupOp::getOperationName());
+  state.addOperands(inputs.getArrayRef());
+  state.addTypes(types);
+  Block *block = new Block;
+  state.addRegion()->push_back(block);
+  for (Value input : inputs)
+    block->addArgument(input.getType(), input.getLoc());
+  OpBuilder inside(builder.getContext());
+  inside.setInsertionPointToEnd(block);
+  SmallVector<Value> results;
+  for (GroupOp group : {a.group, b.group}) {
+    IRMapping mapping;
+    for (auto [argument, input] : llvm::zip_equal(group.getBlock().getArguments(), group.getInputs()))
+      mapping.map(argument, block->getArgument(llvm::find(inputs, input) - inputs.begin()));
+    for (Operation &op : group.getBlock().without_terminator())
+      inside.clone(op, mapping);
+    for (Value result : group.getBlock().getTerminator()->getOperands())
+      results.push_back(mapping.lookup(result));
+  }
+  YieldOp::create(inside, b.group.getLoc(), results);
+  shareOps(*block);
+  auto made = cast<GroupOp>(builder.create(state));
+  IterationSpace::Ops ops;
+  for (Operation &op : made.getBlock().without_terminator())
+    if (isElementwise(&op) || isa<ReduceOp>(op))
+      ops.insert(&op);
+  const ValueRange outputs = made.getBlock().getTerminator()->getOperands();
+  if (zyx::fusion::checkGroup(ops, outputs).isOk())
+    return made;
+  made.erase();
+  return {};
+}
+
+/// The ops between two groups that follow from the first one, in their order; none where the second one does.
+static std::optional<SmallVector<Operation *>> findBetween(GroupOp first, GroupOp second) {
+  llvm::SmallSetVector<Operation *, 16> following;
+  following.insert(first);
+  for (Operation *op = first->getNextNode();; op = op->getNextNode()) {
+    bool follows = false;
+    op->walk([&](Operation *inner) {
+      follows |= llvm::any_of(inner->getOperands(), [&](Value operand) {
+        Operation *producer = operand.getDefiningOp();
+        return producer && following.contains(producer);
+      });
+    });
+    if (op == second)
+      return follows ? std::nullopt
+                     : std::optional(SmallVector<Operation *>(llvm::drop_begin(following.getArrayRef())));
+    if (follows)
+      following.insert(op);
+  }
+}
+
+static bool tryJoin(Sums a, Sums b) {
+  // Each is a number that a thread keeps.
+  constexpr unsigned mostSums = 8;
+  if (typeOf(a.first.getX()).getShape() != typeOf(b.first.getX()).getShape() ||
+      a.first.getDims() != b.first.getDims() || a.count + b.count > mostSums || !shareInput(a, b))
+    return false;
+  std::optional<SmallVector<Operation *>> between = findBetween(a.group, b.group);
+  GroupOp made = between ? makeBoth(a, b) : GroupOp();
+  if (!made)
+    return false;
+  Operation *last = made;
+  for (Operation *op : *between) {
+    op->moveAfter(last);
+    last = op;
+  }
+  const unsigned numFirst = a.group->getNumResults();
+  a.group->replaceAllUsesWith(made->getResults().take_front(numFirst));
+  b.group->replaceAllUsesWith(made->getResults().drop_front(numFirst));
+  remark::passed(made.getLoc(), remark::RemarkOpts::name("JoinSums").category("zyx-fusion"))
+      << (std::to_string(a.count + b.count) + " reductions that read the same are one kernel");
+  GroupOp first = a.group, second = b.group;
+  first.erase();
+  second.erase();
+  return true;
+}
+
+static void joinSums(Block &block) {
+  for (bool changes = true; std::exchange(changes, false);) {
+    SmallVector<Sums> all;
+    for (auto group : block.getOps<GroupOp>())
+      if (std::optional<Sums> sums = findSums(group))
+        all.push_back(*sums);
+    for (size_t i = 0; i < all.size() && !changes; ++i)
+      for (size_t j = i + 1; j < all.size() && !changes; ++j)
+        changes = tryJoin(all[i], all[j]);
+  }
+}
+
+namespace {
+
+struct JoinSums : zyx::fusion::impl::JoinSumsPassBase<JoinSums> {
+  void runOnOperation() override {
+    if (getOperation().isExternal() || !zyx::fusion::getMachine(getOperation()).hasSubgroups())
+      return;
+    for (Block *block : zyx::fusion::getBlocks(getOperation()))
+      joinSums(*block);
+  }
+};
+
+} // namespace

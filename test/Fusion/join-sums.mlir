@@ -1,0 +1,100 @@
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_80' -zyx-fusion-join-sums -zyx-fusion-verify-groups | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=cpu' -zyx-fusion-join-sums | FileCheck %s --check-prefix=CPU
+
+// Sums of the same gradients are one kernel, which casts them once. Who reads the first one comes behind both.
+// CHECK-LABEL: func.func @gradients
+// CHECK: %[[SUMS:.*]]:2 = graph.group(%[[DY:.*]] = %arg0 : tensor<8x32x64xbf16>, %[[X:.*]] = %arg1 : tensor<8x32x64xbf16>) -> (tensor<32xf32>, tensor<32xf32>)
+// CHECK: %[[WIDE:.*]] = graph.cast %[[DY]]
+// CHECK-NEXT: graph.reduce add %[[WIDE]] dims = [0, 2]
+// CHECK-NEXT: %[[OTHER:.*]] = graph.cast %[[X]]
+// CHECK-NEXT: %[[TERMS:.*]] = graph.binary mul %[[WIDE]], %[[OTHER]]
+// CHECK-NEXT: graph.reduce add %[[TERMS]] dims = [0, 2]
+// CHECK: graph.group({{.*}} = %[[SUMS]]#0 : tensor<32xf32>) -> tensor<32xbf16>
+// CHECK: return %{{.*}}, %[[SUMS]]#1
+// CPU-LABEL: func.func @gradients
+// CPU-COUNT-3: graph.group(
+func.func @gradients(%dy: tensor<8x32x64xbf16>, %x: tensor<8x32x64xbf16>) -> (tensor<32xbf16>, tensor<32xf32>) {
+  %0 = graph.group(%a = %dy : tensor<8x32x64xbf16>) -> tensor<32xf32> {
+    %1 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %2 : tensor<32xf32>
+  }
+  %3 = graph.group(%a = %0 : tensor<32xf32>) -> tensor<32xbf16> {
+    %1 = graph.cast %a : tensor<32xf32> -> tensor<32xbf16>
+    graph.yield %1 : tensor<32xbf16>
+  }
+  %4 = graph.group(%a = %x : tensor<8x32x64xbf16>, %b = %dy : tensor<8x32x64xbf16>) -> tensor<32xf32> {
+    %1 = graph.cast %b : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %5 = graph.binary mul %1, %2 : tensor<8x32x64xf32>
+    %6 = graph.reduce add %5 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %6 : tensor<32xf32>
+  }
+  return %3, %4 : tensor<32xbf16>, tensor<32xf32>
+}
+
+// A variance follows from the mean, so that they stay apart.
+// CHECK-LABEL: func.func @variance
+// CHECK-COUNT-2: graph.group(
+func.func @variance(%x: tensor<8x32x64xbf16>) -> (tensor<1x32x1xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<8x32x64xbf16>) -> tensor<1x32x1xf32> {
+    %1 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    %3 = graph.reshape %2 : tensor<32xf32> -> tensor<1x32x1xf32>
+    graph.yield %3 : tensor<1x32x1xf32>
+  }
+  %4 = graph.group(%a = %x : tensor<8x32x64xbf16>, %b = %0 : tensor<1x32x1xf32>) -> tensor<32xf32> {
+    %1 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.expand %b : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %3 = graph.binary sub %1, %2 : tensor<8x32x64xf32>
+    %5 = graph.reduce add %3 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %5 : tensor<32xf32>
+  }
+  return %0, %4 : tensor<1x32x1xf32>, tensor<32xf32>
+}
+
+// Neither are sums along other dimensions one kernel, nor sums that compute nothing alike of what both read.
+// CHECK-LABEL: func.func @apart
+// CHECK-COUNT-4: graph.group(
+// CHECK-NOT: graph.group(
+func.func @apart(%x: tensor<8x32x64xbf16>, %y: tensor<8x32x64xf32>) -> (tensor<32xf32>, tensor<64xf32>, tensor<32xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<8x32x64xbf16>) -> tensor<32xf32> {
+    %1 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %2 : tensor<32xf32>
+  }
+  %3 = graph.group(%a = %x : tensor<8x32x64xbf16>) -> tensor<64xf32> {
+    %1 = graph.cast %a : tensor<8x32x64xbf16> -> tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 1] : tensor<8x32x64xf32> -> tensor<64xf32>
+    graph.yield %2 : tensor<64xf32>
+  }
+  %4 = graph.group(%a = %y : tensor<8x32x64xf32>) -> tensor<32xf32> {
+    %1 = graph.reduce add %a dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %1 : tensor<32xf32>
+  }
+  %5 = graph.group(%a = %y : tensor<8x32x64xf32>) -> tensor<32xf32> {
+    %1 = graph.binary mul %a, %a : tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %2 : tensor<32xf32>
+  }
+  return %0, %3, %4, %5 : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>, tensor<32xf32>
+}
+
+// One that reads less than half of the elements again is a kernel of its own.
+// CHECK-LABEL: func.func @small
+// CHECK-COUNT-2: graph.group(
+func.func @small(%x: tensor<8x32x64xf32>, %y: tensor<8x32x64xf32>, %z: tensor<1x32x1xf32>) -> (tensor<32xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<8x32x64xf32>, %b = %z : tensor<1x32x1xf32>) -> tensor<32xf32> {
+    %1 = graph.expand %b : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %2 = graph.binary mul %a, %1 : tensor<8x32x64xf32>
+    %3 = graph.reduce add %2 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %3 : tensor<32xf32>
+  }
+  %4 = graph.group(%a = %y : tensor<8x32x64xf32>, %b = %z : tensor<1x32x1xf32>) -> tensor<32xf32> {
+    %1 = graph.expand %b : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %2 = graph.binary mul %a, %1 : tensor<8x32x64xf32>
+    %3 = graph.reduce add %2 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %3 : tensor<32xf32>
+  }
+  return %0, %4 : tensor<32xf32>, tensor<32xf32>
+}
