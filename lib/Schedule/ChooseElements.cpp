@@ -196,6 +196,23 @@ private:
     bool isGathered = false;
   };
 
+  /// The axis along which neighbours are neighbours in memory, of a load whose view goes through several blocks, as one
+  /// with fills between its elements does. Bounds keep what is filled apart.
+  std::optional<Axis> rowsThroughBlocks(LoadOp load, ArrayRef<Axis> parallel, Axis columns) {
+    auto view = load.getView().getDefiningOp<ViewOp>();
+    if (!view || view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
+      return std::nullopt;
+    std::optional<Axis> rows;
+    bool areColumnsApart = false;
+    for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
+      const int64_t stride = strideThrough(view.getMap(), dim);
+      if (stride == 1 && axes.extent(axis) >= fewestOfSubgroup && llvm::is_contained(parallel, axis))
+        rows = axis;
+      areColumnsApart |= axis == columns && stride >= fewestOfSubgroup;
+    }
+    return areColumnsApart ? rows : std::nullopt;
+  }
+
   /// The axes along which a load or a gather and the first store are contiguous, where those are two.
   std::optional<Transposed> transposedAxes(ArrayRef<Axis> parallel) {
     auto contiguous = [&](Value view, Value tile, int64_t apart, int64_t fewest) -> std::optional<Axis> {
@@ -212,11 +229,14 @@ private:
                                              target.hasSubgroups() ? fewestOfSubgroup : fewestWritten);
     if (!columns || target.accessBytes() == 0 || (target.hasSubgroups() && draft.elementsPerProgram() < 4))
       return std::nullopt;
-    for (LoadOp load : draft.loads)
-      if (std::optional<Axis> rows =
-              contiguous(load.getView(), load.getResult(), 1, target.hasSubgroups() ? fewestOfSubgroup : readTile);
-          rows && *rows != *columns && axes.contains(load.getResult(), *columns))
+    for (LoadOp load : draft.loads) {
+      std::optional<Axis> rows =
+          contiguous(load.getView(), load.getResult(), 1, target.hasSubgroups() ? fewestOfSubgroup : readTile);
+      if (!rows && target.hasSubgroups())
+        rows = rowsThroughBlocks(load, parallel, *columns);
+      if (rows && *rows != *columns && axes.contains(load.getResult(), *columns))
         return Transposed{*rows, *columns};
+    }
     if (!target.hasSubgroups())
       for (GatherOp gather : draft.gathers)
         for (Axis axis : parallel)

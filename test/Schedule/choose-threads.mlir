@@ -288,6 +288,19 @@ kernel.func @channels_first(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<
   kernel.return
 }
 
+// What is read with fills between its elements lies along rows of its own: squares, too, of which a thread has some.
+// CHECK-LABEL: kernel.func @between
+// CHECK-SAME: #kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>, #kernel.grid_step<"i3", 64>, #kernel.grid_step<"i2", 64>, #kernel.grid_step<"i3", 32>, #kernel.grid_step<"i2", 32>, #kernel.grid_step<"i3", 16>, #kernel.grid_step<"i3", 4>, #kernel.grid_step<"i2", 4>
+kernel.func @between(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[16, 112, 112, 128] strides [1519616, 112, 1, 11872] offset -112 valid [0 : 16, 1 : 107, 0 : 112, 0 : 128]>, <[2048, 53, 2, 112] strides [5936, 112, 0, 1] valid [0 : 2048, 0 : 53, 0 : 1, 0 : 112]>]>
+    : !kernel.buffer<f32, global> -> !kernel.view<16x112x112x128xf32, global>
+  %w = kernel.view %y map <[<[16, 112, 112, 128] strides [1605632, 14336, 128, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<16x112x112x128xf32, global>
+  %t = kernel.load %v[%c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "i3"] : !kernel.view<16x112x112x128xf32, global> -> tensor<16x112x112x128xf32>
+  kernel.store %t, %w[%c0, %c0, %c0, %c0] : tensor<16x112x112x128xf32>, !kernel.view<16x112x112x128xf32, global>
+  kernel.return
+}
+
 // Images of 32 channels, which come last behind it: squares, too.
 // CHECK-LABEL: kernel.func @few_channels
 // CHECK-SAME: #kernel.grid_step<"d1", 8>, #kernel.grid_step<"d2", 8>
