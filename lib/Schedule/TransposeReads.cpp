@@ -128,6 +128,21 @@ static int64_t countWalks(LoadOp load) {
   return walks + isWritten;
 }
 
+/// Which share of the cores has a workgroup where neighbouring threads are neighbours along the axis: one for each
+/// result of sums along it, or else one for each sector of what lies side by side.
+static double widthAlong(Axis axis, FuncOp of, int64_t bytes, const Axes &axes, const TargetInfo &target) {
+  auto reduces = of.getBody().getOps<ReduceOp>();
+  if (reduces.empty())
+    return 1;
+  double workgroups = 1;
+  for (Axis own : axes.of((*reduces.begin()).getInput()))
+    if (!axes.isCombined(own) && own != axis)
+      workgroups *= static_cast<double>(axes.extent(own));
+  if (!axes.isCombined(axis))
+    workgroups *= static_cast<double>(llvm::divideCeil(axes.extent(axis) * bytes, target.memory.transactionBytes));
+  return std::min(1.0, workgroups / static_cast<double>(target.cores));
+}
+
 SmallVector<FactorLayouter::Transposed> FactorLayouter::findWalked(FuncOp of, const Axes &axes) {
   constexpr int64_t fewestNeighbours = 16;
   if (!of.getBody().getOps<DotOp>().empty() || !of.getBody().getOps<GatherOp>().empty())
@@ -153,6 +168,9 @@ SmallVector<FactorLayouter::Transposed> FactorLayouter::findWalked(FuncOp of, co
   llvm::erase_if(all, [&](const Access &access) { return access.elements * walked::mostSmaller < largest; });
   if (largest < walked::fewestElements)
     return {};
+  int64_t narrowest = std::numeric_limits<int64_t>::max();
+  for (const Access &access : all)
+    narrowest = std::min(narrowest, access.bytes);
   // As it is written, or else as most is read.
   const bool writes = llvm::any_of(all, [](const Access &access) { return !access.load; });
   std::optional<Axis> along;
@@ -167,6 +185,9 @@ SmallVector<FactorLayouter::Transposed> FactorLayouter::findWalked(FuncOp of, co
     if (axes.extent(axis) < fewestNeighbours || !axes.name(axis))
       continue;
     asItIs = std::min(asItIs, moved);
+    // Columns of few results are so few workgroups that rows are read faster. What is written decides by itself.
+    if (!writes && weight > 0)
+      weight *= widthAlong(axis, of, narrowest, axes, target);
     if (weight > most)
       along = axis, most = weight;
   }

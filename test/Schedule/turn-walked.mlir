@@ -85,3 +85,25 @@ func.func @flipped(%x: tensor<32x64x1024xf32> {graph.name = "x"}, %z: tensor<32x
   %9 = graph.binary div %5, %8 : tensor<32x1024x64xf32>
   return %9 : tensor<32x1024x64xf32>
 }
+
+// -----
+
+// Of two images one has its channels last. Sums of 320 channels side by side would be 20 workgroups: that one is turned, and
+// each channel is a workgroup's.
+// CHECK-LABEL: plan.func @narrow
+// CHECK: plan.launch @narrow_0_walked0 ins(%arg0
+// CHECK: kernel.func @narrow_0(
+// CHECK-SAME: #kernel.grid_step<"i0", 1>
+func.func @narrow(%x: tensor<32x3136x320xbf16> {graph.name = "x"}, %dy: tensor<32x320x3136xbf16> {graph.name = "dy"},
+    %mean: tensor<32x320x1xf32> {graph.name = "mean"}, %scale: tensor<32x320x1xf32> {graph.name = "scale"}) -> (tensor<320xf32> {graph.name = "y"}) {
+  %0 = graph.permute %x order = [0, 2, 1] : tensor<32x3136x320xbf16> -> tensor<32x320x3136xbf16>
+  %1 = graph.cast %0 : tensor<32x320x3136xbf16> -> tensor<32x320x3136xf32>
+  %2 = graph.cast %dy : tensor<32x320x3136xbf16> -> tensor<32x320x3136xf32>
+  %3 = graph.expand %mean : tensor<32x320x1xf32> -> tensor<32x320x3136xf32>
+  %4 = graph.binary sub %1, %3 : tensor<32x320x3136xf32>
+  %5 = graph.expand %scale : tensor<32x320x1xf32> -> tensor<32x320x3136xf32>
+  %6 = graph.binary mul %4, %5 : tensor<32x320x3136xf32>
+  %7 = graph.binary mul %2, %6 : tensor<32x320x3136xf32>
+  %8 = graph.reduce add %7 dims = [0, 2] : tensor<32x320x3136xf32> -> tensor<320xf32>
+  return %8 : tensor<320xf32>
+}
