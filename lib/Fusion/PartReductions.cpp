@@ -202,8 +202,8 @@ public:
     return inner && meetsGather(op->getOperand(0), *inner, depth - 1);
   }
 
-  /// Whether a value has more elements than each thing that it is made of, element by element and through views, so that
-  /// it should not be stored. Behind a reshape that nothing goes through it would be.
+  /// Whether a value has more elements than each thing that it is made of, element by element and through views, so
+  /// that it should not be stored. Behind a reshape that nothing goes through it would be.
   bool isLargerThanSources(Value value, int64_t most, int depth = 16) {
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<ConstantOp>(op))
@@ -312,11 +312,10 @@ static void partForCard(ReduceOp op, const TargetInfo &machine) {
     llvm::sort(dims);
     llvm::sort(whole);
     DimSplitter splitter(builder, parts->count);
-    const bool goesThrough = splitter.meetsGather(op.getX(), parts->cut) ||
-                             splitter.isLargerThanSources(op.getX(), type.getNumElements());
-    Value parted = goesThrough
-                       ? splitter.split(op.getX(), parts->cut)
-                       : ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX()).getResult();
+    const bool goesThrough =
+        splitter.meetsGather(op.getX(), parts->cut) || splitter.isLargerThanSources(op.getX(), type.getNumElements());
+    Value parted = goesThrough ? splitter.split(op.getX(), parts->cut)
+                               : ReshapeOp::create(builder, op.getLoc(), type.clone(shape), op.getX()).getResult();
     auto made = ReduceOp::create(builder, op.getLoc(), op.getResult().getType(), op.getKind(), parted, dims);
     op.replaceAllUsesWith(made.getResult());
     op.erase();

@@ -325,8 +325,7 @@ static void addFilterGradients(std::vector<Case> &cases) {
                        ones.insert(ones.end(), {1, 1});
                        all.insert(all.end(), {3, 3});
                        const NodeId x = b.x(dtype, shape);
-                       const NodeId padded =
-                           b.pad(x, b.splat(dtype, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
+                       const NodeId padded = b.pad(x, b.splat(dtype, {}, 0), {0, 0, 1, 1}, {0, 0, 1, 1}, {0, 0, 0, 0});
                        const NodeId slid = b.cast(b.window(padded, {2, 3}, {3, 3}, {1, 1}, {1, 1}), DType::F32);
                        const NodeId norm = b.expand(b.reshape(b.x(DType::F32, {12}), {1, 12, 1, 1}), shape);
                        const NodeId dy = b.cast(b.mul(b.cast(b.x(dtype, shape), DType::F32), norm), dtype);
@@ -339,26 +338,24 @@ static void addFilterGradients(std::vector<Case> &cases) {
   for (bool isChannelsLast : {false, true})
     for (DType dtype : {DType::F32, DType::BF16, DType::F16})
       for (const Shape &shape : {Shape{5, 24, 7, 9}, Shape{16, 48, 22, 20}})
-        cases.push_back({std::string("reduce.norm-gradients.") + (shape[0] == 5 ? "small" : "large") +
-                             (isChannelsLast ? "-last." : ".") + std::string(toString(dtype)),
-                         [=](Builder &b) {
-                           const int64_t channels = shape[1];
-                           auto image = [&] {
-                             return isChannelsLast
-                                        ? b.permute(b.x(dtype, {shape[0], shape[2], shape[3], channels}), {0, 3, 1, 2})
-                                        : b.x(dtype, shape);
-                           };
-                           const NodeId dy = b.cast(image(), DType::F32), x = b.cast(image(), DType::F32);
-                           auto spread = [&](NodeId value) {
-                             return b.expand(b.reshape(value, {1, channels, 1, 1}), shape);
-                           };
-                           auto sum = [&](NodeId value) { return b.reduce(ReduceKind::Add, value, {0, 2, 3}); };
-                           const NodeId scaled = b.mul(dy, spread(b.x(DType::F32, {channels})));
-                           const NodeId apart = b.binary(BinaryKind::Sub, x, spread(b.x(DType::F32, {channels})));
-                           return std::vector<NodeId>{sum(dy), sum(b.mul(scaled, apart)), sum(b.mul(dy, apart)),
-                                                      b.cast(b.reduce(ReduceKind::Max, dy, {0, 2, 3}), dtype),
-                                                      b.cast(b.mul(scaled, apart), dtype)};
-                         }});
+        cases.push_back(
+            {std::string("reduce.norm-gradients.") + (shape[0] == 5 ? "small" : "large") +
+                 (isChannelsLast ? "-last." : ".") + std::string(toString(dtype)),
+             [=](Builder &b) {
+               const int64_t channels = shape[1];
+               auto image = [&] {
+                 return isChannelsLast ? b.permute(b.x(dtype, {shape[0], shape[2], shape[3], channels}), {0, 3, 1, 2})
+                                       : b.x(dtype, shape);
+               };
+               const NodeId dy = b.cast(image(), DType::F32), x = b.cast(image(), DType::F32);
+               auto spread = [&](NodeId value) { return b.expand(b.reshape(value, {1, channels, 1, 1}), shape); };
+               auto sum = [&](NodeId value) { return b.reduce(ReduceKind::Add, value, {0, 2, 3}); };
+               const NodeId scaled = b.mul(dy, spread(b.x(DType::F32, {channels})));
+               const NodeId apart = b.binary(BinaryKind::Sub, x, spread(b.x(DType::F32, {channels})));
+               return std::vector<NodeId>{sum(dy), sum(b.mul(scaled, apart)), sum(b.mul(dy, apart)),
+                                          b.cast(b.reduce(ReduceKind::Max, dy, {0, 2, 3}), dtype),
+                                          b.cast(b.mul(scaled, apart), dtype)};
+             }});
   // Of rows whose channels come last in memory, with what is padded in front alone.
   for (DType dtype : {DType::F32, DType::BF16})
     cases.push_back({"reduce.filter-gradient.causal." + std::string(toString(dtype)), [=](Builder &b) {
