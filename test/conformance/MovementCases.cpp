@@ -145,6 +145,26 @@ static void addForms(std::vector<Case> &cases) {
                  b.gather(b.pad(x, seven, {1, 0}, {1, 0}, {0, 0}), indices, 0),
                  b.reshape(b.pad(x, seven, {0, 1}, {0, 0}, {0, 0}), {9, 4})};
   });
+  // Sums of elements with fills between them, written with another dimension last: squares through several blocks.
+  for (DType dtype : {DType::F32, DType::BF16})
+    cases.push_back({named("pad.between-turned", dtype), [=](Builder &b) {
+                       const NodeId x = b.x(DType::F32, {3, 70, 9, 68}), zero = b.splat(DType::F32, {}, 0);
+                       Shape low(4, 0), high(4, 0), interior(4, 0);
+                       interior[2] = 1;
+                       std::vector<NodeId> parts;
+                       for (int64_t at : {0, 1, 2}) {
+                         low[2] = at, high[2] = 3 - at;
+                         parts.push_back(b.pad(x, zero, low, high, interior));
+                       }
+                       const NodeId all = b.add(b.add(parts[0], parts[1]), parts[2]);
+                       return std::vector<NodeId>{b.cast(b.permute(all, {0, 2, 3, 1}), dtype)};
+                     }});
+  // Patches of two by two that lie with their channels last.
+  for (DType dtype : {DType::F32, DType::BF16})
+    cases.push_back({named("permute.patches", dtype), [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {2, 17, 19, 2, 2, 66});
+                       return std::vector<NodeId>{b.reshape(b.permute(x, {0, 5, 1, 3, 2, 4}), {2, 66, 34, 38})};
+                     }});
   add("window.forms", [](Builder &b) {
     const NodeId x = b.x(DType::F32, {6, 10}), zero = b.splat(DType::F32, {}, 0);
     const NodeId padded = b.pad(x, zero, {1, 2}, {1, 2}, {0, 0});
