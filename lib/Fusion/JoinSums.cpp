@@ -153,11 +153,16 @@ static std::optional<SmallVector<Operation *>> findBetween(GroupOp first, GroupO
   }
 }
 
-static bool tryJoin(Sums a, Sums b) {
-  // Each is a number that a thread keeps.
-  constexpr unsigned mostSums = 8;
+static bool tryJoin(Sums a, Sums b, const zyx::target::TargetInfo &machine) {
+  // Each is a number that a thread keeps. Behind some programming interfaces a kernel has so few buffers, and such
+  // machines are described without tensor cores.
+  constexpr unsigned mostSums = 8, fewBuffers = 8;
   if (typeOf(a.first.getX()).getShape() != typeOf(b.first.getX()).getShape() ||
       a.first.getDims() != b.first.getDims() || a.count + b.count > mostSums || !shareInput(a, b))
+    return false;
+  llvm::SmallDenseSet<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
+  inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
+  if (!machine.hasTensorCores() && inputs.size() + a.group->getNumResults() + b.group->getNumResults() > fewBuffers)
     return false;
   std::optional<SmallVector<Operation *>> between = findBetween(a.group, b.group);
   GroupOp made = between ? makeBoth(a, b) : GroupOp();
@@ -179,7 +184,7 @@ static bool tryJoin(Sums a, Sums b) {
   return true;
 }
 
-static void joinSums(Block &block) {
+static void joinSums(Block &block, const zyx::target::TargetInfo &machine) {
   for (bool changes = true; std::exchange(changes, false);) {
     SmallVector<Sums> all;
     for (auto group : block.getOps<GroupOp>())
@@ -187,7 +192,7 @@ static void joinSums(Block &block) {
         all.push_back(*sums);
     for (size_t i = 0; i < all.size() && !changes; ++i)
       for (size_t j = i + 1; j < all.size() && !changes; ++j)
-        changes = tryJoin(all[i], all[j]);
+        changes = tryJoin(all[i], all[j], machine);
   }
 }
 
@@ -195,10 +200,13 @@ namespace {
 
 struct JoinSums : zyx::fusion::impl::JoinSumsPassBase<JoinSums> {
   void runOnOperation() override {
-    if (getOperation().isExternal() || !zyx::fusion::getMachine(getOperation()).hasSubgroups())
+    if (getOperation().isExternal())
+      return;
+    const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (!machine.hasSubgroups())
       return;
     for (Block *block : zyx::fusion::getBlocks(getOperation()))
-      joinSums(*block);
+      joinSums(*block, machine);
   }
 };
 

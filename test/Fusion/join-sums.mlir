@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s -zyx-kernel-attach-target='target=sm_80' -zyx-fusion-join-sums -zyx-fusion-verify-groups | FileCheck %s
 // RUN: zyx-opt %s -zyx-kernel-attach-target='target=cpu' -zyx-fusion-join-sums | FileCheck %s --check-prefix=CPU
+// RUN: zyx-opt %s -zyx-kernel-attach-target='target=webgpu' -zyx-fusion-join-sums | FileCheck %s --check-prefix=FEW
 
 // Sums of the same gradients are one kernel, which casts them once. Who reads the first one comes behind both.
 // CHECK-LABEL: func.func @gradients
@@ -78,6 +79,35 @@ func.func @apart(%x: tensor<8x32x64xbf16>, %y: tensor<8x32x64xf32>) -> (tensor<3
     graph.yield %2 : tensor<32xf32>
   }
   return %0, %3, %4, %5 : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>, tensor<32xf32>
+}
+
+// A machine without tensor cores may have eight buffers for a kernel: two more sums of two more inputs would be ten.
+// CHECK-LABEL: func.func @buffers
+// CHECK-COUNT-1: graph.group(
+// CHECK-NOT: graph.group(
+// FEW-LABEL: func.func @buffers
+// FEW-COUNT-2: graph.group(
+func.func @buffers(%dy: tensor<8x32x64xf32>, %a: tensor<1x32x1xf32>, %b: tensor<1x32x1xf32>, %c: tensor<1x32x1xf32>, %d: tensor<1x32x1xf32>, %e: tensor<1x32x1xf32>, %f: tensor<1x32x1xf32>)
+    -> (tensor<32xf32>, tensor<32xf32>) {
+  %0 = graph.group(%x = %dy : tensor<8x32x64xf32>, %p = %a : tensor<1x32x1xf32>, %q = %b : tensor<1x32x1xf32>, %r = %c : tensor<1x32x1xf32>) -> tensor<32xf32> {
+    %1 = graph.unary abs %x : tensor<8x32x64xf32>
+    %2 = graph.binary add %p, %q : tensor<1x32x1xf32>
+    %3 = graph.binary add %2, %r : tensor<1x32x1xf32>
+    %4 = graph.expand %3 : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %5 = graph.binary mul %1, %4 : tensor<8x32x64xf32>
+    %6 = graph.reduce add %5 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %6 : tensor<32xf32>
+  }
+  %7 = graph.group(%x = %dy : tensor<8x32x64xf32>, %p = %d : tensor<1x32x1xf32>, %q = %e : tensor<1x32x1xf32>, %r = %f : tensor<1x32x1xf32>) -> tensor<32xf32> {
+    %1 = graph.unary abs %x : tensor<8x32x64xf32>
+    %2 = graph.binary add %p, %q : tensor<1x32x1xf32>
+    %3 = graph.binary add %2, %r : tensor<1x32x1xf32>
+    %4 = graph.expand %3 : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %5 = graph.binary mul %1, %4 : tensor<8x32x64xf32>
+    %6 = graph.reduce add %5 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %6 : tensor<32xf32>
+  }
+  return %0, %7 : tensor<32xf32>, tensor<32xf32>
 }
 
 // One that reads less than half of the elements again is a kernel of its own.
