@@ -153,21 +153,24 @@ static std::optional<SmallVector<Operation *>> findBetween(GroupOp first, GroupO
   }
 }
 
-static bool tryJoin(Sums a, Sums b, const zyx::target::TargetInfo &machine) {
+/// The group of both, in whose place they are erased; none where they stay apart.
+static std::optional<Sums> tryJoin(Sums a, Sums b, const zyx::target::TargetInfo &machine) {
   // Each is a number that a thread keeps. Behind some programming interfaces a kernel has so few buffers, and such
   // machines are described without tensor cores.
   constexpr unsigned mostSums = 8, fewBuffers = 8;
   if (typeOf(a.first.getX()).getShape() != typeOf(b.first.getX()).getShape() ||
       a.first.getDims() != b.first.getDims() || a.count + b.count > mostSums || !shareInput(a, b))
-    return false;
+    return std::nullopt;
   llvm::SmallDenseSet<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
   inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
   if (!machine.hasTensorCores() && inputs.size() + a.group->getNumResults() + b.group->getNumResults() > fewBuffers)
-    return false;
+    return std::nullopt;
+  if (b.group->isBeforeInBlock(a.group))
+    std::swap(a, b);
   std::optional<SmallVector<Operation *>> between = findBetween(a.group, b.group);
   GroupOp made = between ? makeBoth(a, b) : GroupOp();
   if (!made)
-    return false;
+    return std::nullopt;
   Operation *last = made;
   for (Operation *op : *between) {
     op->moveAfter(last);
@@ -176,23 +179,28 @@ static bool tryJoin(Sums a, Sums b, const zyx::target::TargetInfo &machine) {
   const unsigned numFirst = a.group->getNumResults();
   a.group->replaceAllUsesWith(made->getResults().take_front(numFirst));
   b.group->replaceAllUsesWith(made->getResults().drop_front(numFirst));
+  Sums sums{made, *made.getBlock().getOps<ReduceOp>().begin(), a.count + b.count};
   remark::passed(made.getLoc(), remark::RemarkOpts::name("JoinSums").category("zyx-fusion"))
-      << (std::to_string(a.count + b.count) + " reductions that read the same are one kernel");
-  GroupOp first = a.group, second = b.group;
-  first.erase();
-  second.erase();
-  return true;
+      << (std::to_string(sums.count) + " reductions that read the same are one kernel");
+  a.group.erase();
+  b.group.erase();
+  return sums;
 }
 
 static void joinSums(Block &block, const zyx::target::TargetInfo &machine) {
-  for (bool changes = true; std::exchange(changes, false);) {
-    SmallVector<Sums> all;
-    for (auto group : block.getOps<GroupOp>())
-      if (std::optional<Sums> sums = findSums(group))
-        all.push_back(*sums);
-    for (size_t i = 0; i < all.size() && !changes; ++i)
-      for (size_t j = i + 1; j < all.size() && !changes; ++j)
-        changes = tryJoin(all[i], all[j], machine);
+  SmallVector<Sums> all;
+  for (GroupOp group : llvm::to_vector(block.getOps<GroupOp>())) {
+    std::optional<Sums> sums = findSums(group);
+    if (!sums)
+      continue;
+    for (bool joined = true; std::exchange(joined, false);)
+      for (size_t i = 0; i < all.size() && !joined; ++i)
+        if (std::optional<Sums> made = tryJoin(all[i], *sums, machine)) {
+          all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+          sums = made;
+          joined = true;
+        }
+    all.push_back(*sums);
   }
 }
 
