@@ -39,8 +39,6 @@ namespace {
 
 /// A workgroup sorts as many in shared memory.
 constexpr int64_t elementsOfRun = 2048;
-/// First elements of which a kernel finds fewer than it would sort.
-constexpr int64_t fewElements = 512;
 
 /// Rewrites one sort along the last dimension as sorts of runs and one of what these give.
 class RunSorter {
@@ -66,13 +64,14 @@ public:
     zyx::fusion::giveFirst(sort, resize(isOfIndices ? sorted.places : sorted.values, type.getDimSize(dim), getFill()));
   }
 
-  /// `first`: how many elements of a row, and of each run, anybody reads.
-  void applyFirst(int64_t first) {
+  /// `first`: how many elements of a row, and of each run, anybody reads. Gives the sort of what the runs give.
+  SortOp applyFirst(int64_t first) {
     const int64_t kept = std::min(first, runElements);
     Sorted sorted = sortRunsOf(kept);
     auto merged = sortOf(sort.getKind(), reshape(sorted.values, {runs * kept}), dim);
     Value result = resize(merged, first, getFill());
     zyx::fusion::giveFirst(sort, isOfIndices ? pick(sorted.places, result) : result);
+    return merged;
   }
 
 private:
@@ -114,19 +113,28 @@ private:
   }
 
   /// Numbers in a run as numbers in all of them, of `length` elements each.
-  Value addBegins(Value own, int64_t length) {
+  Value addBegins(Value own, int64_t length) { return addMultiples(own, dim, length); }
+  /// Numbers, and to each the multiple of `length` that its place along a dimension is.
+  Value addMultiples(Value own, int64_t along, int64_t length) {
     auto places = cast<RankedTensorType>(own.getType());
-    Value run = IotaOp::create(builder, loc, places, dim);
+    Value run = IotaOp::create(builder, loc, places, along);
     auto step = DenseElementsAttr::get(places, Attribute(builder.getIntegerAttr(number, length)));
     run = BinaryOp::create(builder, loc, BinaryKind::Mul, run, ConstantOp::create(builder, loc, places, step));
     return BinaryOp::create(builder, loc, BinaryKind::Add, own, run);
   }
 
-  /// The places that stand where `at` says, in row-major order.
+  /// The places of each row that stand where `at` says, which counts the row's own in row-major order.
   Value pick(Value places, Value at) {
-    auto all = cast<RankedTensorType>(places.getType());
+    auto all = cast<RankedTensorType>(places.getType()), wanted = cast<RankedTensorType>(at.getType());
+    const int64_t numRows = type.getNumElements() / type.getDimSize(dim), each = all.getNumElements() / numRows;
+    if (numRows != 1) {
+      auto byRow = wanted.clone(ArrayRef<int64_t>({numRows, wanted.getNumElements() / numRows}));
+      at = ReshapeOp::create(builder, loc, byRow, at);
+      at = addMultiples(at, 0, each);
+    }
     Value flat = ReshapeOp::create(builder, loc, all.clone(ArrayRef<int64_t>(all.getNumElements())), places);
-    return GatherOp::create(builder, loc, cast<RankedTensorType>(at.getType()), flat, at, 0);
+    Value picked = GatherOp::create(builder, loc, cast<RankedTensorType>(at.getType()), flat, at, 0);
+    return numRows == 1 ? picked : ReshapeOp::create(builder, loc, wanted, picked).getResult();
   }
 
   TypedAttr getFill() {
@@ -167,39 +175,78 @@ private:
 } // namespace
 
 /// Of runs whose first elements are found: without padding, if about as many divide a row.
-static int64_t findDivisor(int64_t extent) {
+static int64_t findDivisor(int64_t extent, int64_t wanted) {
   for (int64_t more = 0; more < elementsOfRun / 2; ++more)
-    for (int64_t run : {elementsOfRun + more, elementsOfRun - more})
+    for (int64_t run : {wanted + more, wanted - more})
       if (extent % run == 0)
         return run;
-  return elementsOfRun;
+  return wanted;
 }
 
-static void sortRuns(Block &block, const TargetInfo &machine) {
-  // Where all rows have more runs than cores have room for, a workgroup for each row takes less.
-  constexpr int64_t fewestRuns = 4, mostRuns = 256;
-  const int64_t mostOfAll = 2 * machine.cores;
-  // Of first elements each run gives as many: they are to be far fewer than a row, and rows than multiprocessors.
-  constexpr int64_t fewestRunsOfFirsts = 12, fewRows = 32, fewer = 4;
-  for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>())) {
+namespace {
+
+/// Whether, and in which runs, a sort is to go in steps.
+class RunChooser {
+public:
+  explicit RunChooser(const TargetInfo &machine) : machine(machine) {}
+
+  void apply(SortOp sort) {
     sort->removeAttr(runsAttrName);
     auto type = cast<RankedTensorType>(sort.getX().getType());
     const auto dim = static_cast<int64_t>(sort.getDim());
     const int64_t extent = type.getDimSize(dim), rows = extent == 0 ? 0 : type.getNumElements() / extent;
+    if (!machine.hasSubgroups() || rows == 0 || dim + 1 != type.getRank())
+      return;
+    const int64_t read = zyx::fusion::countRead(sort);
+    if (const int64_t run = findRunOfFirsts(sort, rows, extent, read))
+      // What all runs give may be long, too.
+      return apply(RunSorter(sort, run).applyFirst(read));
     const int64_t runs = llvm::divideCeil(extent, elementsOfRun);
-    // Indices are of one row alone.
-    if (!machine.hasSubgroups() || rows == 0 || dim + 1 != type.getRank() ||
-        (sort.getKind() == SortKind::Indices && rows != 1))
-      continue;
-    const int64_t most = zyx::fusion::countRead(sort);
-    if (most <= fewElements && most * 8 <= extent) {
-      if (most > 0 && rows <= fewRows && runs >= fewestRunsOfFirsts && runs * most * fewer <= extent)
-        RunSorter(sort, findDivisor(extent)).applyFirst(most);
-    } else if (runs >= fewestRuns && runs <= mostRuns && rows * runs <= mostOfAll) {
-      // The rows themselves would not have been enough.
+    // Where all rows have more runs than cores have room for, a workgroup for each row takes less.
+    constexpr int64_t fewestRuns = 4, mostRuns = 256;
+    if (!areFew(read, extent) && runs >= fewestRuns && runs <= mostRuns && rows * runs <= 2 * machine.cores)
       RunSorter(sort, elementsOfRun).apply();
-    }
   }
+
+private:
+  /// First elements of which a kernel finds fewer than it would sort.
+  static bool areFew(int64_t read, int64_t extent) {
+    constexpr int64_t most = 512, share = 8;
+    return read <= most && read * share <= extent;
+  }
+
+  /// How long runs are of which the first elements are to be found first; 0 where that pays not. Each run gives as many
+  /// as are read: together they are to be far fewer than the row has.
+  int64_t findRunOfFirsts(SortOp sort, int64_t rows, int64_t extent, int64_t read) const {
+    constexpr int64_t fewer = 4, fewRows = 32, fewestRuns = 12, fewestOfMany = 4, mostOfRun = 4096;
+    const auto wanted =
+        std::max(elementsOfRun, static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(fewer * read))));
+    if (read == 0 || wanted > mostOfRun || llvm::divideCeilSigned(extent, wanted) * read * fewer > extent)
+      return 0;
+    const auto &simt = machine.simt;
+    const FirstThreads alone(extent, read, simt.subgroupSize, simt.sharedBytes, simt.workgroupThreads);
+    const bool isOnePass = getElementTypeOrSelf(sort.getX().getType()).getIntOrFloatBitWidth() <= 32 && alone.isEnough();
+    if (isOnePass) {
+      // One pass over a row leaves a machine idle where rows are few.
+      if (rows > fewRows || extent < fewestRuns * elementsOfRun)
+        return 0;
+    } else if (extent < fewestOfMany * wanted) {
+      return 0;
+    } else if (!areFew(read, extent) && rows * llvm::divideCeilSigned(extent, elementsOfRun) <= 2 * machine.cores) {
+      // Runs are merged by all.
+      return 0;
+    }
+    return findDivisor(extent, wanted);
+  }
+
+  const TargetInfo &machine;
+};
+
+} // namespace
+
+static void sortRuns(Block &block, const TargetInfo &machine) {
+  for (auto sort : llvm::make_early_inc_range(block.getOps<SortOp>()))
+    RunChooser(machine).apply(sort);
 }
 
 namespace {

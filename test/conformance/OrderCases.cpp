@@ -302,6 +302,7 @@ static void addRuns(std::vector<Case> &cases) {
                          outputs.push_back(b.sort(SortKind::Indices, hurt, 1, descending));
                          outputs.push_back(b.sort(SortKind::Indices, whole, 0, descending));
                          outputs.push_back(b.sort(SortKind::Values, few, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, few, 1, descending));
                        }
                        return outputs;
                      }});
@@ -406,6 +407,31 @@ static void addFirstOfRuns(std::vector<Case> &cases) {
                          first(SortKind::Values, rows, 50, descending);
                          first(SortKind::Indices, few, 50, descending);
                        }
+                       return outputs;
+                     }});
+}
+
+/// More first elements than one pass over a row has room for: on cards those of runs, with the places of each row, and
+/// of many rows of as many as a run.
+static void addManyFirstOfRuns(std::vector<Case> &cases) {
+  for (DType dtype : {DType::I32, DType::BF16, DType::F32, DType::F64})
+    cases.push_back({"sort.first.many." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const auto first = [&](SortKind kind, NodeId x, int64_t k, bool descending) {
+                         const DType given = kind == SortKind::Values ? dtype : DType::I64;
+                         const NodeId sorted = b.sort(kind, x, 1, descending);
+                         outputs.push_back(
+                             b.pad(sorted, b.splat(given, {}, 0), {0, 0}, {0, k - b.type(x).shape[1]}, {0, 0}));
+                       };
+                       const NodeId hurt = hurtingRows(b, dtype, {3, 33003});
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {2, 34816}, 0, 3, b.random)), dtype);
+                       for (const bool descending : {false, true})
+                         for (const NodeId x : {hurt, few}) {
+                           first(SortKind::Values, x, 300, descending);
+                           first(SortKind::Indices, x, 300, descending);
+                         }
+                       if (dtype == DType::F32)
+                         first(SortKind::Indices, hurtingRows(b, dtype, {33, 17001}), 700, true);
                        return outputs;
                      }});
 }
@@ -629,6 +655,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addFirstElements(cases);
   addFirstWithPlaces(cases);
   addFirstOfRuns(cases);
+  addManyFirstOfRuns(cases);
   addSortGradients(cases);
   addTopK(cases);
   addScatterForms(cases);

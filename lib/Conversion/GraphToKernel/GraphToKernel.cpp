@@ -450,7 +450,7 @@ LogicalResult Planner::planBlock(Block &block) {
 Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
   return {target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
           target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
-          target.simt.laneBytes};
+          target.simt.laneBytes,        target.simt.clusterSize};
 }
 
 LogicalResult Planner::plan() {

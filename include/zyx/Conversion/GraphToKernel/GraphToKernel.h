@@ -40,6 +40,8 @@ struct Workgroups {
   int64_t vectorBytes = 0;
   /// Of what a thread of a workgroup reads at once.
   int64_t laneBytes = 0;
+  /// Workgroups of a cluster, which read each other's shared memory, at most.
+  int64_t clusterSize = 1;
 
   static Workgroups of(const target::TargetInfo &target);
 };

@@ -6,6 +6,10 @@
 #define ZYX_DIALECT_GRAPH_ANALYSIS_FIRSTELEMENTS_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cstdint>
 
 namespace zyx::graph::ir {
 
@@ -16,6 +20,30 @@ inline constexpr llvm::StringLiteral firstElementsAttrName = "zyx.first";
 /// Of a sort, of how many runs of one length its rows consist, each of which is sorted as the row is to be: an integer
 /// that fusion writes, too.
 inline constexpr llvm::StringLiteral runsAttrName = "zyx.runs";
+
+/// How a workgroup finds the first elements of a row in one pass. They are among those of as many threads, whose own first
+/// ones come first of all threads': of each of these all elements are candidates. A thread has `items` of the row, one of
+/// each round of all threads.
+struct FirstThreads {
+  /// What a thread sorts by itself: an odd number, which lies in other banks of shared memory for each thread.
+  static constexpr int64_t sortedItems = 7;
+  int64_t extent, first, threads, items;
+
+  FirstThreads(int64_t extent, int64_t first, int64_t subgroup, int64_t sharedBytes, int64_t mostThreads)
+      : extent(extent), first(first) {
+    constexpr int64_t wordBytes = 8, wantedItems = 8;
+    const int64_t wanted = std::max((extent + wantedItems - 1) / wantedItems, 2 * first);
+    threads = std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(wanted))), subgroup, mostThreads);
+    while (threads > subgroup && 2 * threads * sortedItems * wordBytes > sharedBytes / 2)
+      threads /= 2;
+    items = (extent + threads - 1) / threads;
+  }
+  /// Whether candidates have room, and are few of all.
+  bool isEnough() const {
+    const int64_t candidates = first * items;
+    return first > 0 && first <= threads && candidates <= threads * sortedItems && 2 * candidates <= extent;
+  }
+};
 
 } // namespace zyx::graph::ir
 

@@ -1,0 +1,165 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_CONVERSION_GRAPHTOKERNEL_WORKGROUPSORT_H
+#define ZYX_LIB_CONVERSION_GRAPHTOKERNEL_WORKGROUPSORT_H
+
+#include "WorkgroupOrder.h"
+
+#include "zyx/Dialect/Graph/Analysis/FirstElements.h"
+
+namespace zyx::lowering {
+
+/// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An
+/// odd number of them lies in other banks for each thread.
+struct SortShape {
+  static constexpr int64_t items = graph::ir::FirstThreads::sortedItems;
+  int64_t threads, tile;
+
+  SortShape(const Rows &rows, int64_t wordBytes, const Workgroups &machine) {
+    const int64_t mostThreads = machine.workgroupThreads;
+    threads = std::min(mostThreads, divideCeil(rows.extent, items));
+    // What is no power of two is no part of a longer row. Two workgroups share a multiprocessor.
+    threads = threads < mostThreads / 2 ? llvm::alignTo(threads, machine.warpSize) : ceilPower(threads);
+    while (2 * threads * items * wordBytes > machine.sharedBytes / 2)
+      threads = ceilPower(threads) / 2;
+    tile = threads * items;
+  }
+  bool isOneTile(const Rows &rows) const { return rows.extent <= tile; }
+};
+
+/// How many of its first elements a sort has to give.
+inline int64_t countFirst(graph::ir::SortOp sort, const Rows &rows) {
+  auto attribute = sort->getAttrOfType<mlir::IntegerAttr>(graph::ir::firstElementsAttrName);
+  return attribute ? std::min(attribute.getInt(), rows.extent) : rows.extent;
+}
+
+inline graph::ir::FirstThreads findFirstThreads(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine) {
+  return {rows.extent, countFirst(sort, rows), machine.warpSize, machine.sharedBytes, machine.workgroupThreads};
+}
+
+/// Few first elements of short rows: threads of a subgroup, `lanes` to a row, sort `items` elements each and merge
+/// their lists, of which the first `kept` elements stay. Rows share workgroups.
+struct ListShape {
+  int64_t first, kept, lanes, items, rowsOfGroup;
+
+  ListShape(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine) : first(countFirst(sort, rows)) {
+    constexpr int64_t wantedItems = 8, wantedThreads = 128;
+    kept = ceilPower(std::max<int64_t>(first, 1));
+    lanes = std::min(ceilPower(divideCeil(rows.extent, wantedItems)), machine.warpSize);
+    items = ceilPower(divideCeil(rows.extent, lanes));
+    const int64_t threads = std::clamp(wantedThreads, lanes, std::max(machine.workgroupThreads, lanes));
+    rowsOfGroup = std::clamp<int64_t>(rows.outer * rows.inner, 1, threads / lanes);
+  }
+  int64_t threads() const { return rowsOfGroup * lanes; }
+  /// Whether the lists of a thread have room in its registers.
+  bool isFor(const Rows &rows) const {
+    constexpr int64_t mostKept = 16, mostItems = 16;
+    return first > 0 && kept <= mostKept && items <= mostItems && 2 * first <= rows.extent;
+  }
+};
+
+/// Few long rows: workgroups of a cluster sort a tile of one each, and merge these in their shared memory.
+struct ClusterShape {
+  int64_t size = 1, threads = 0, tile = 0;
+
+  ClusterShape(const Rows &rows, const Workgroups &machine) {
+    constexpr int64_t items = SortShape::items, fewestThreads = 256, wordBytes = 8;
+    const int64_t numRows = rows.outer * rows.inner;
+    // A workgroup for each row would leave half of the machine idle.
+    if (machine.clusterSize < 2 || 2 * numRows * machine.workgroupThreads > machine.threads)
+      return;
+    auto setSize = [&](int64_t of) {
+      size = of;
+      threads = llvm::alignTo(divideCeil(divideCeil(rows.extent, of), items), machine.warpSize);
+      tile = threads * items;
+    };
+    auto fits = [&] {
+      return threads <= machine.workgroupThreads && 2 * tile * wordBytes <= machine.sharedBytes / 2;
+    };
+    for (setSize(2); 2 * size <= machine.clusterSize && (!fits() || threads > fewestThreads);)
+      setSize(2 * size);
+    if (!fits())
+      size = 1;
+  }
+  bool isFor() const { return size > 1; }
+};
+
+class WorkgroupSort : public WorkgroupOrder {
+public:
+  WorkgroupSort(graph::ir::GroupOp group, graph::ir::SortOp sort, mlir::OpBuilder &builder, const Workgroups &machine)
+      : WorkgroupOrder(group, sort, builder, machine), sort(sort), rows(getShape(sort.getX()), sort.getDim()) {}
+
+private:
+  void emitOp() override;
+  llvm::SmallVector<TensorType> getScratch() override;
+
+  /// Elements of a row as numbers that are sorted upwards: of up to 32 bits with their places behind them, which
+  /// differ, in one word, of 64 bits with those in `places`.
+  struct Words {
+    mlir::Value words, places;
+    /// Where the first one is, and how far behind it merged ones go, or come from.
+    mlir::Value base;
+    int64_t half;
+    bool isShared;
+  };
+  /// How a bisection halves: two steps at a time, of which the first one is `step` long.
+  struct Halvings {
+    mlir::Value pairs, step;
+  };
+  mlir::Value encode(mlir::Value element);
+  mlir::Value packWord(mlir::Value word, mlir::Value place);
+  Words shareWords(int64_t tile);
+  void emitFirst(const graph::ir::FirstThreads &shape);
+  void emitLists(const ListShape &shape);
+  /// The lesser of two words stands in front behind it.
+  void exchange(mlir::Value &a, mlir::Value &b);
+  /// Sorts a list that rises and then falls.
+  void sortTurning(Values &list);
+  /// The first elements of two sorted lists as one, of which `kept` or fewer stay.
+  Values mergeLists(llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b, int64_t kept);
+  void emitRuns(int64_t runs);
+  /// Each thread sorts its items of what `word` gives by place; behind the last one stands what is last.
+  template <typename Word> void sortWords(mlir::Value count, const Words &to, Word word);
+  void sortOwn(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value start, mlir::Value count, const Words &to);
+  /// How many elements of the left of two sorted runs are among the first `depth` of both: at least `least` and at most
+  /// `most`. `left` and `right` load words by their place in a run, of which one before and one behind may be asked for.
+  template <typename Left, typename Right>
+  mlir::Value findLeft(mlir::Value depth, mlir::Value least, mlir::Value most, const Halvings &halvings, Left left,
+                       Right right);
+  /// Merges a thread's items of packed words in shared memory: of two runs that begin at `left` and `right`, those from
+  /// `depth` on. `give` takes each item's number and word.
+  template <typename Give>
+  void mergeItems(mlir::Value words, mlir::Value left, mlir::Value right, mlir::Value numLeft, mlir::Value numRight,
+                  mlir::Value depth, const Halvings &halvings, Give give);
+  Halvings halvingsOf(int64_t length);
+  /// Each thread's block of a pass over packed words in shared memory.
+  void mergeShared(const Words &all, mlir::Value from, mlir::Value to, mlir::Value count, mlir::Value width,
+                   const Halvings &halvings);
+  /// Merges sorted tiles in memory, and writes the result.
+  void mergeTiles(const Words &tile, const Words &memory, llvm::ArrayRef<mlir::Value> at, const Operand &x);
+  void mergeLevel(const Words &tile, const Words &memory, mlir::Value width, const Halvings &halvings, mlir::Value from,
+                  llvm::function_ref<void(mlir::Value word, mlir::Value j)> give);
+  void emitCluster(const ClusterShape &shape);
+  /// Merges tiles of the cluster's workgroups, `runs` of which are sorted already.
+  void mergeCluster(const Words &tile, mlir::Value from, mlir::Value other, mlir::Value rank, int64_t runs);
+  mlir::Value placeIn(mlir::Value word);
+  /// Writes the element that stood at `place` to `j`.
+  void giveElement(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value place, mlir::Value j);
+  /// Merges neighbouring runs of `width` blocks of a thread's items, in the first `count` elements.
+  void mergeRuns(const Words &all, mlir::Value from, mlir::Value to, mlir::Value count, mlir::Value width, mlir::Value numSteps);
+  /// Merges all runs of `first` blocks of the `numBlocks`. Returns where the last one went.
+  mlir::Value mergeAll(const Words &all, mlir::Value count, int64_t first, int64_t numBlocks);
+  /// What each thread takes in turns.
+  template <typename Body> void forOwn(mlir::Value count, Body body) { loop(thread, count, index(threads), body); }
+  bool isPacked() { return getElement(sort.getX()).getIntOrFloatBitWidth() <= 32; }
+  int64_t wordBytes() { return isPacked() ? 8 : 12; }
+
+  graph::ir::SortOp sort;
+  const Rows rows;
+};
+
+} // namespace zyx::lowering
+
+#endif // ZYX_LIB_CONVERSION_GRAPHTOKERNEL_WORKGROUPSORT_H
