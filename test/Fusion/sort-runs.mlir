@@ -81,3 +81,33 @@ func.func @places(%x: tensor<1x26000xf32>) -> tensor<1x26000xi64> {
   %y = graph.sort indices %x dim = 1 : tensor<1x26000xf32> -> tensor<1x26000xi64>
   return %y : tensor<1x26000xi64>
 }
+
+// More first elements than one pass over a row has room for are those of runs in many rows, too: each has places of its own.
+// CHECK-LABEL: func.func @many_first
+// CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 100 : i64} : tensor<64x64x2004xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 100 : i64} : tensor<64x6400xf32>
+// CHECK:       graph.iota dim = 0 : tensor<64x100xi64>
+// CHECK:       graph.gather
+// CHECK-NOT:   graph.sort
+// ALONE-LABEL: func.func @many_first
+// ALONE:       graph.sort
+// ALONE-NOT:   graph.sort
+func.func @many_first(%x: tensor<64x128256xf32>) -> tensor<64x100xi64> {
+  %y = graph.sort indices %x dim = 1 descending : tensor<64x128256xf32> -> tensor<64x128256xi64>
+  %zero = graph.constant dense<0> : tensor<i64>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -128156] interior = [0, 0] : tensor<64x128256xi64> -> tensor<64x100xi64>
+  return %z : tensor<64x100xi64>
+}
+
+// Of as many as a run has, and of rows with more runs than multiprocessors, those of runs of four times as many; then few are left.
+// CHECK-LABEL: func.func @many_of_many
+// CHECK:       graph.sort values %{{.*}} dim = 2 {zyx.first = 1000 : i64} : tensor<64x32x4008xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 2 {zyx.first = 1000 : i64} : tensor<64x8x4000xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 1 {{.*}}zyx.runs = 4{{.*}} : tensor<64x8192xf32>
+// ALONE-LABEL: func.func @many_of_many
+func.func @many_of_many(%x: tensor<64x128256xf32>) -> tensor<64x1000xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<64x128256xf32> -> tensor<64x128256xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -127256] interior = [0, 0] : tensor<64x128256xf32> -> tensor<64x1000xf32>
+  return %z : tensor<64x1000xf32>
+}

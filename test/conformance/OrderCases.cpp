@@ -308,6 +308,19 @@ static void addRuns(std::vector<Case> &cases) {
                      }});
 }
 
+/// Long rows of which there are more than runs pay for: on cards clusters sort them, or workgroups merge their tiles in
+/// memory, of many rows larger ones.
+static void addTiles(std::vector<Case> &cases) {
+  for (const Shape &shape : {Shape{34, 16001}, Shape{9, 60001}, Shape{132, 13400}})
+    for (DType dtype : {DType::BF16, DType::F32})
+      cases.push_back({"sort.tiles." + std::to_string(shape[1]) + "." + std::string(toString(dtype)), [=](Builder &b) {
+                         const NodeId hurt = hurtingRows(b, dtype, shape);
+                         const NodeId few = b.cast(b.input(integers(DType::I32, shape, 0, 3, b.random)), dtype);
+                         return std::vector<NodeId>{b.sort(SortKind::Values, hurt, 1, true),
+                                                    b.sort(SortKind::Indices, few, 1, false)};
+                       }});
+}
+
 /// Slices of sorts: only the first elements of a row are looked for, where nobody reads the others.
 static void addFirstElements(std::vector<Case> &cases) {
   for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64})
@@ -656,6 +669,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addFirstWithPlaces(cases);
   addFirstOfRuns(cases);
   addManyFirstOfRuns(cases);
+  addTiles(cases);
   addSortGradients(cases);
   addTopK(cases);
   addScatterForms(cases);

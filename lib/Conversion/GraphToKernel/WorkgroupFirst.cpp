@@ -12,7 +12,6 @@ using namespace zyx::graph::ir;
 namespace zyx::lowering {
 
 template <typename Word> void WorkgroupSort::sortWords(Value count, const Words &to, Word word) {
-  constexpr int64_t items = SortShape::items;
   Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
   when(isLess(own, count), [&] {
     Values words;
@@ -20,16 +19,23 @@ template <typename Word> void WorkgroupSort::sortWords(Value count, const Words 
       Value p = add(own, index(item));
       words.push_back(choose(isLess(p, count), word(smaller(p, subtract(count, index(1)))), none));
     }
-    for (int64_t round = 0; round < items; ++round)
-      for (int64_t item = round % 2; item + 1 < items; item += 2) {
-        Value turns = compare(arith::CmpIPredicate::ult, words[item + 1], words[item]);
-        Value before = choose(turns, words[item + 1], words[item]);
-        words[item + 1] = choose(turns, words[item], words[item + 1]);
-        words[item] = before;
-      }
+    sortNetwork(words);
     for (int64_t item = 0; item < items; ++item)
       store(words[item], to.words, add(to.base, add(own, index(item))));
   });
+}
+
+/// Odd and even ones merged (Knuth, "Sorting and Searching", 5.2.2, algorithm M).
+void WorkgroupSort::sortNetwork(Values &list) {
+  const auto length = static_cast<int64_t>(list.size()), half = ceilPower(length) / 2;
+  for (int64_t p = half; p > 0; p /= 2)
+    for (int64_t q = half, r = 0, d = p;; d = q - p, q /= 2, r = p) {
+      for (int64_t i = 0; i + d < length; ++i)
+        if ((i & p) == r)
+          exchange(list[i], list[i + d]);
+      if (q == p)
+        break;
+    }
 }
 
 /// Each thread looks for the first of its elements, those are sorted, and then the candidates.
@@ -37,7 +43,7 @@ void WorkgroupSort::emitFirst(const FirstThreads &shape) {
   Operand x = getOperand(sort.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
   const int64_t candidates = shape.first * shape.items;
-  Words words = shareWords(threads * SortShape::items);
+  Words words = shareWords(threads * items);
   Value bests = share(threads, builder.getI64Type()), winners = share(shape.first, builder.getI32Type());
   Value none = constant(builder.getI64IntegerAttr(-1));
   auto wordOf = [&](Value j) {
@@ -47,7 +53,7 @@ void WorkgroupSort::emitFirst(const FirstThreads &shape) {
   auto sortAll = [&](int64_t count, auto word) {
     sortWords(index(count), words, word);
     meet();
-    return mergeAll(words, index(count), 1, divideCeil(count, SortShape::items));
+    return mergeAll(words, index(count), 1, divideCeil(count, items));
   };
   // Several elements are on their way at a time.
   constexpr int64_t together = 8;
@@ -71,7 +77,7 @@ void WorkgroupSort::emitFirst(const FirstThreads &shape) {
     Value round = arith::RemUIOp::create(builder, loc, p, index(shape.items));
     return wordOf(add(toIndex(loadAt(winners, rank)), multiply(round, threads)));
   });
-  forOwn(index(shape.first), [&](Value j) { giveElement(x, at, placeAt(j), j); });
+  forOwn(index(shape.first), [&](Value j) { giveWord(x, at, loadAt(words.words, add(from, j)), j); });
 }
 
 void WorkgroupSort::exchange(Value &a, Value &b) {
@@ -151,7 +157,7 @@ void WorkgroupSort::emitLists(const ListShape &shape) {
     Value begin = subtract(thread, lane);
     loop(lane, index(shape.first), index(shape.lanes), [&](Value j) {
       Value word = loadAt(words, add(begin, multiply(j, shape.threads())));
-      giveElement(x, {o, i}, placeIn(word), j);
+      giveWord(x, {o, i}, word, j);
     });
   };
   if (row == number)

@@ -41,7 +41,6 @@ Value WorkgroupSort::findLeft(Value depth, Value least, Value most, const Halvin
 template <typename Give>
 void WorkgroupSort::mergeItems(Value words, Value left, Value right, Value numLeft, Value numRight, Value depth,
                                const Halvings &halvings, Give give) {
-  constexpr int64_t items = SortShape::items;
   Value one = word(1), none = constant(builder.getI64IntegerAttr(-1));
   auto at = [&](Value place) { return loadAt(words, toIndex(place)); };
   Value least = larger(subtract(depth, numRight), word(0)), most = smaller(depth, numLeft);
@@ -67,7 +66,6 @@ void WorkgroupSort::mergeItems(Value words, Value left, Value right, Value numLe
 /// Blocks are whole: behind the last element there is room for what stands last.
 void WorkgroupSort::mergeShared(const Words &all, Value from, Value to, Value count, Value width,
                                 const Halvings &halvings) {
-  constexpr int64_t items = SortShape::items;
   auto times = [&](Value blocks) -> Value { return arith::MulIOp::create(builder, loc, blocks, word(items)); };
   Value blocks = arith::CeilDivUIOp::create(builder, loc, count, word(items)), end = times(blocks);
   Value mask = subtract(add(width, width), word(1)), length = times(width), base = toWord(from);
@@ -78,6 +76,24 @@ void WorkgroupSort::mergeShared(const Words &all, Value from, Value to, Value co
     mergeItems(all.words, add(base, start), add(base, middle), subtract(middle, start), subtract(last, middle),
                times(within), halvings,
                [&](int64_t item, Value word) { store(word, all.words, add(target, index(item))); });
+  });
+}
+
+/// All threads store a tile of words, neighbours side by side.
+template <typename Word> void WorkgroupSort::copyTile(Value words, Value to, Word word) {
+  // More on their way would want more registers.
+  constexpr int64_t together = 5;
+  loop(index(0), index(divideCeil(items, together)), index(1), [&](Value round) {
+    Values given, slots;
+    for (int64_t item = 0; item < together; ++item) {
+      // The last ones are copied twice.
+      Value own = smaller(add(multiply(round, together), index(item)), index(items - 1));
+      Value slot = add(thread, multiply(own, threads));
+      given.push_back(word(toWord(slot)));
+      slots.push_back(add(to, slot));
+    }
+    for (auto [element, slot] : llvm::zip_equal(given, slots))
+      store(element, words, slot);
   });
 }
 
@@ -122,22 +138,18 @@ void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value wid
       Value count = smaller(size, subtract(pair.end, begin));
       Value left = add(pair.start, lefts);
       Value right = subtract(add(pair.middle, subtract(subtract(begin, pair.start), lefts)), numLeft);
-      Values given;
-      for (int64_t item = 0; item < SortShape::items; ++item) {
-        Value i = toWord(add(thread, index(item * threads)));
+      copyTile(tile.words, tile.base, [&](Value i) {
         Value source = add(i, choose(isLess(i, numLeft), left, right));
-        given.push_back(choose(isLess(i, count), at(smaller(source, last)), none));
-      }
-      for (int64_t item = 0; item < SortShape::items; ++item)
-        store(given[item], tile.words, add(tile.base, add(thread, index(item * threads))));
+        return choose(isLess(i, count), at(smaller(source, last)), none);
+      });
       meet();
-      Value to = add(tile.base, index(tile.half)), own = add(to, multiply(thread, SortShape::items));
+      Value to = add(tile.base, index(tile.half)), own = add(to, multiply(thread, items));
       Value first = toWord(tile.base);
       mergeItems(tile.words, first, add(first, numLeft), numLeft, subtract(size, numLeft),
-                 toWord(multiply(thread, SortShape::items)), halvingsOf(tile.half),
+                 toWord(multiply(thread, items)), halvingsOf(tile.half),
                  [&](int64_t item, Value word) { store(word, tile.words, add(own, index(item))); });
       meet();
-      for (int64_t item = 0; item < SortShape::items; ++item) {
+      for (int64_t item = 0; item < items; ++item) {
         Value i = add(thread, index(item * threads));
         when(isLess(toWord(i), count), [&] { give(loadAt(tile.words, add(to, i)), add(toIndex(begin), i)); });
       }
@@ -158,7 +170,7 @@ void WorkgroupSort::mergeTiles(const Words &tile, const Words &memory, ArrayRef<
                        return {add(carried[0], carried[0]), to};
                      });
   mergeLevel(tile, memory, last[0], halvingsOf(rows.extent), last[1],
-             [&](Value word, Value j) { giveElement(x, at, placeIn(word), j); });
+             [&](Value word, Value j) { giveWord(x, at, word, j); });
 }
 
 /// A workgroup finds where its tile of the result begins and ends in the runs of a pair, and takes their words.
@@ -186,25 +198,25 @@ void WorkgroupSort::mergeCluster(const Words &tile, Value from, Value other, Val
   meet();
   Value lefts = loadAt(bounds, index(0)), numLeft = subtract(loadAt(bounds, index(1)), lefts);
   Value right = subtract(subtract(begin, lefts), numLeft);
-  Values given;
-  for (int64_t item = 0; item < SortShape::items; ++item) {
-    Value i = toWord(add(thread, index(item * threads))), isLeft = isLess(i, numLeft);
-    given.push_back(at(choose(isLeft, first, second), add(i, choose(isLeft, lefts, right))));
-  }
-  for (int64_t item = 0; item < SortShape::items; ++item)
-    store(given[item], tile.words, add(other, add(thread, index(item * threads))));
+  copyTile(tile.words, other, [&](Value i) {
+    Value isLeft = isLess(i, numLeft);
+    return at(choose(isLeft, first, second), add(i, choose(isLeft, lefts, right)));
+  });
   // Nobody reads what is overwritten now.
   meetAll();
-  Value here = toWord(other), to = add(from, multiply(thread, SortShape::items));
+  Value here = toWord(other), to = add(from, multiply(thread, items));
   mergeItems(tile.words, here, add(here, numLeft), numLeft, subtract(size, numLeft),
-             toWord(multiply(thread, SortShape::items)), halvingsOf(tile.half),
+             toWord(multiply(thread, items)), halvingsOf(tile.half),
              [&](int64_t item, Value word) { store(word, tile.words, add(to, index(item))); });
   meetAll();
 }
 
 void WorkgroupSort::emitCluster(const ClusterShape &shape) {
+  items = SortShape::manyItems;
   Operand x = getOperand(sort.getX(), rows.shape());
   made.setCluster(shape.size);
+  // One workgroup sorts while another waits at a barrier.
+  made.setMinResidentThreads(2 * shape.threads);
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
   Words tile = shareWords(shape.tile);
   Value rank = kernel::IdOp::create(builder, loc, builder.getIndexType(), kernel::IdKind::ClusterRank);
@@ -217,7 +229,7 @@ void WorkgroupSort::emitCluster(const ClusterShape &shape) {
   kernel::BarrierOp::create(builder, loc, kernel::Scope::Cluster, /*async=*/false);
   for (int64_t runs = 1; runs < shape.size; runs *= 2)
     mergeCluster(tile, from, other, rank, runs);
-  forOwn(count, [&](Value i) { giveElement(x, at, placeIn(loadAt(tile.words, add(from, i))), add(start, i)); });
+  forOwn(count, [&](Value i) { giveWord(x, at, loadAt(tile.words, add(from, i)), add(start, i)); });
 }
 
 } // namespace zyx::lowering

@@ -66,7 +66,6 @@ WorkgroupSort::Words WorkgroupSort::shareWords(int64_t tile) {
 /// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element
 /// of the tile stands what is last.
 void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to) {
-  constexpr int64_t items = SortShape::items;
   Values words, places;
   Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
   for (int64_t item = 0; item < items; ++item) {
@@ -77,15 +76,15 @@ void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value start, V
     words.push_back(choose(isLess(p, count), word, none));
     places.push_back(place);
   }
-  for (int64_t round = 0; round < items; ++round)
+  if (!to.places)
+    sortNetwork(words);
+  for (int64_t round = 0; to.places && round < items; ++round)
     for (int64_t item = round % 2; item + 1 < items; item += 2) {
       Value &a = words[item], &b = words[item + 1], &placeA = places[item], &placeB = places[item + 1];
       Value turns = compare(arith::CmpIPredicate::ult, b, a), first = choose(turns, b, a), second = choose(turns, a, b);
       a = first, b = second;
-      if (to.places) {
-        Value firstPlace = choose(turns, placeB, placeA), secondPlace = choose(turns, placeA, placeB);
-        placeA = firstPlace, placeB = secondPlace;
-      }
+      Value firstPlace = choose(turns, placeB, placeA), secondPlace = choose(turns, placeA, placeB);
+      placeA = firstPlace, placeB = secondPlace;
     }
   for (int64_t item = 0; item < items; ++item) {
     Value p = add(to.base, add(own, index(item)));
@@ -98,7 +97,6 @@ void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value start, V
 /// A thread merges a block of the result: how many of the left run's elements stand before it is found by bisection
 /// (Odeh, Green, Mwassi, Shmueli, Birk, "Merge Path: Parallel Merging Made Simple", IPDPS workshops 2012).
 void WorkgroupSort::mergeRuns(const Words &all, Value from, Value to, Value count, Value width, Value numSteps) {
-  constexpr int64_t items = SortShape::items;
   Value one = word(1), last = subtract(count, one), mask = subtract(add(width, width), one);
   auto times = [&](Value blocks) -> Value { return arith::MulIOp::create(builder, loc, blocks, word(items)); };
   auto at = [&](Value view, Value p) { return loadAt(view, add(from, toIndex(smaller(p, last)))); };
@@ -150,7 +148,7 @@ void WorkgroupSort::mergeRuns(const Words &all, Value from, Value to, Value coun
 Value WorkgroupSort::mergeAll(const Words &all, Value count, int64_t first, int64_t numBlocks) {
   const int64_t before = llvm::Log2_64_Ceil(static_cast<uint64_t>(first));
   const int64_t passes = std::max<int64_t>(0, llvm::Log2_64_Ceil(static_cast<uint64_t>(numBlocks)) - before);
-  const int64_t itemSteps = llvm::Log2_64_Ceil(SortShape::items);
+  const int64_t itemSteps = llvm::Log2_64_Ceil(items);
   loop(index(0), index(passes), index(1), {word(first), index(0)}, [&](Value pass, ValueRange values) -> Values {
     Value from = values[1], to = subtract(index(all.half), from), steps = add(pass, index(before + itemSteps));
     if (all.isShared && isPacked()) {
@@ -222,6 +220,43 @@ Value WorkgroupSort::placeIn(Value word) {
   return arith::TruncIOp::create(builder, loc, builder.getI32Type(), word);
 }
 
+Value WorkgroupSort::decode(Value word) {
+  Type type = getElement(sort.getX());
+  const unsigned width = type.getIntOrFloatBitWidth();
+  Type bitsType = builder.getIntegerType(width);
+  auto bits = [&](const APInt &value) { return constant(IntegerAttr::get(bitsType, value)); };
+  Value high = arith::ShRUIOp::create(builder, loc, word, constant(builder.getI64IntegerAttr(32)));
+  Value number = arith::TruncIOp::create(builder, loc, bitsType, high);
+  Value sign = bits(APInt::getSignMask(width)), ones = bits(APInt::getAllOnes(width));
+  if (sort.getDescending())
+    number = arith::XOrIOp::create(builder, loc, number, ones);
+  if (isa<FloatType>(type)) {
+    Value isPositive = compare(arith::CmpIPredicate::slt, number, bits(APInt::getZero(width)));
+    number = arith::XOrIOp::create(builder, loc, number, choose(isPositive, sign, ones));
+    return arith::BitcastOp::create(builder, loc, type, number);
+  }
+  return sortsUnsigned(sort) ? number : arith::XOrIOp::create(builder, loc, number, sign).getResult();
+}
+
+/// Zeros of both signs have one word, and all NaN: these are read where they stood.
+void WorkgroupSort::giveWord(const Operand &x, ArrayRef<Value> at, Value word, Value j) {
+  if (sort.getKind() != SortKind::Values)
+    return giveElement(x, at, placeIn(word), j);
+  Value element = decode(word);
+  if (auto type = dyn_cast<FloatType>(element.getType())) {
+    Value zero = constant(FloatAttr::get(type, 0.0));
+    Value isPlain = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE, element, zero);
+    auto found = scf::IfOp::create(builder, loc, type, isPlain, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(found.thenBlock());
+    scf::YieldOp::create(builder, loc, element);
+    builder.setInsertionPointToStart(found.elseBlock());
+    scf::YieldOp::create(builder, loc, load(x, {at[0], toIndex(placeIn(word)), at[1]}));
+    element = found.getResult(0);
+  }
+  store(element, out, linear(rows, at[0], j, at[1]));
+}
+
 void WorkgroupSort::giveElement(const Operand &x, ArrayRef<Value> at, Value place, Value j) {
   Value given = sort.getKind() == SortKind::Values
                     ? load(x, {at[0], toIndex(place), at[1]})
@@ -241,13 +276,14 @@ void WorkgroupSort::emitOp() {
   const bool isOneTile = shape.isOneTile(rows);
   if (const ClusterShape cluster(rows, machine); !isOneTile && isPacked() && cluster.isFor())
     return emitCluster(cluster);
+  items = shape.items;
+  // One workgroup sorts while another waits at a barrier.
+  if (items == SortShape::manyItems)
+    made.setMinResidentThreads(2 * shape.threads);
   Operand x = getOperand(sort.getX(), rows.shape());
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
   Words tile = shareWords(shape.tile);
   Value zero = index(0), n = index(rows.extent);
-  auto placeAt = [&](const Words &all, Value p) -> Value {
-    return all.places ? loadAt(all.places, p) : placeIn(loadAt(all.words, p));
-  };
   Words memory;
   if (!isOneTile)
     memory = {scratch[0], isPacked() ? Value() : scratch[1],
@@ -256,11 +292,13 @@ void WorkgroupSort::emitOp() {
     Value count = isOneTile ? n : smaller(subtract(n, start), index(shape.tile));
     sortOwn(x, at, start, count, tile);
     meet();
-    Value from = mergeAll(tile, count, 1, divideCeil(std::min(shape.tile, rows.extent), SortShape::items));
+    Value from = mergeAll(tile, count, 1, divideCeil(std::min(shape.tile, rows.extent), items));
     forOwn(count, [&](Value p) {
       Value source = add(from, p), j = add(start, p);
+      if (isOneTile && isPacked())
+        return giveWord(x, at, loadAt(tile.words, source), j);
       if (isOneTile)
-        return giveElement(x, at, placeAt(tile, source), j);
+        return giveElement(x, at, loadAt(tile.places, source), j);
       Value target = add(memory.base, j);
       store(loadAt(tile.words, source), memory.words, target);
       if (memory.places)
@@ -273,8 +311,8 @@ void WorkgroupSort::emitOp() {
   loop(zero, n, index(shape.tile), sortTile);
   if (isPacked())
     return mergeTiles(tile, memory, at, x);
-  Value from = mergeAll(memory, n, shape.threads, divideCeil(rows.extent, SortShape::items));
-  forOwn(n, [&](Value j) { giveElement(x, at, placeAt(memory, add(from, j)), j); });
+  Value from = mergeAll(memory, n, shape.threads, divideCeil(rows.extent, items));
+  forOwn(n, [&](Value j) { giveElement(x, at, loadAt(memory.places, add(from, j)), j); });
 }
 
 std::unique_ptr<OrderEmitter> createWorkgroupSort(GroupOp group, SortOp sort, OpBuilder &builder,

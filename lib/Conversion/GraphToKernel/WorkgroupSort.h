@@ -12,13 +12,17 @@
 namespace zyx::lowering {
 
 /// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An
-/// odd number of them lies in other banks for each thread.
+/// odd number of them lies in other banks for each thread. More of them take fewer steps in all, and longer.
 struct SortShape {
-  static constexpr int64_t items = graph::ir::FirstThreads::sortedItems;
-  int64_t threads, tile;
+  static constexpr int64_t fewItems = graph::ir::FirstThreads::sortedItems, manyItems = 13;
+  int64_t items = fewItems, threads, tile;
 
   SortShape(const Rows &rows, int64_t wordBytes, const Workgroups &machine) {
-    const int64_t mostThreads = machine.workgroupThreads;
+    constexpr int64_t packedBytes = 8;
+    int64_t mostThreads = machine.workgroupThreads;
+    if (wordBytes == packedBytes && rows.outer * rows.inner * mostThreads >= machine.threads &&
+        rows.extent > mostThreads * fewItems / 2)
+      items = manyItems, mostThreads /= 2;
     threads = std::min(mostThreads, divideCeil(rows.extent, items));
     // What is no power of two is no part of a longer row. Two workgroups share a multiprocessor.
     threads = threads < mostThreads / 2 ? llvm::alignTo(threads, machine.warpSize) : ceilPower(threads);
@@ -65,7 +69,7 @@ struct ClusterShape {
   int64_t size = 1, threads = 0, tile = 0;
 
   ClusterShape(const Rows &rows, const Workgroups &machine) {
-    constexpr int64_t items = SortShape::items, fewestThreads = 256, wordBytes = 8;
+    constexpr int64_t items = SortShape::manyItems, fewestThreads = 128, wordBytes = 8;
     const int64_t numRows = rows.outer * rows.inner;
     // A workgroup for each row would leave half of the machine idle.
     if (machine.clusterSize < 2 || 2 * numRows * machine.workgroupThreads > machine.threads)
@@ -137,6 +141,8 @@ private:
   /// Each thread's block of a pass over packed words in shared memory.
   void mergeShared(const Words &all, mlir::Value from, mlir::Value to, mlir::Value count, mlir::Value width,
                    const Halvings &halvings);
+  /// Stores a tile of words to shared memory: `word` gives each by its place.
+  template <typename Word> void copyTile(mlir::Value words, mlir::Value to, Word word);
   /// Merges sorted tiles in memory, and writes the result.
   void mergeTiles(const Words &tile, const Words &memory, llvm::ArrayRef<mlir::Value> at, const Operand &x);
   void mergeLevel(const Words &tile, const Words &memory, mlir::Value width, const Halvings &halvings, mlir::Value from,
@@ -145,6 +151,12 @@ private:
   /// Merges tiles of the cluster's workgroups, `runs` of which are sorted already.
   void mergeCluster(const Words &tile, mlir::Value from, mlir::Value other, mlir::Value rank, int64_t runs);
   mlir::Value placeIn(mlir::Value word);
+  /// The element of which a packed word is made, or what is equal to it.
+  mlir::Value decode(mlir::Value word);
+  /// Writes what a packed word stands for to `j`.
+  void giveWord(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value word, mlir::Value j);
+  /// Sorts what no two of are equal.
+  void sortNetwork(Values &list);
   /// Writes the element that stood at `place` to `j`.
   void giveElement(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value place, mlir::Value j);
   /// Merges neighbouring runs of `width` blocks of a thread's items, in the first `count` elements.
@@ -158,6 +170,8 @@ private:
 
   graph::ir::SortOp sort;
   const Rows rows;
+  /// How many elements a thread sorts and merges at a time.
+  int64_t items = SortShape::fewItems;
 };
 
 } // namespace zyx::lowering

@@ -51,31 +51,58 @@ func.func @columns(%x: tensor<2x100x3xf16>) -> tensor<2x100x3xf16> {
 // CHECK: plan.return
 // CHECK-LABEL: kernel.func @sort_0
 // CHECK-SAME: threads = 160
-// CHECK: kernel.alloc : <2240xi64, shared>
+// CHECK: kernel.alloc : <2242xi64, shared>
 // CHECK-NOT: kernel.alloc
 // CHECK: arith.shli
 // CHECK: arith.cmpi ult, {{.*}} : i64
 // CHECK-LABEL: kernel.func @sort_1
-// CHECK: kernel.alloc : <2240xi64, shared>
-// CHECK: kernel.alloc : <2240xi32, shared>
+// CHECK: kernel.alloc : <2242xi64, shared>
+// CHECK: kernel.alloc : <2242xi32, shared>
 func.func @sort(%x: tensor<4x1024xf32>, %z: tensor<4x1024xf64>) -> (tensor<4x1024xi64>, tensor<4x1024xf64>) {
   %y = graph.sort indices %x dim = 1 descending : tensor<4x1024xf32> -> tensor<4x1024xi64>
   %v = graph.sort values %z dim = 1 : tensor<4x1024xf64> -> tensor<4x1024xf64>
   return %y, %v : tensor<4x1024xi64>, tensor<4x1024xf64>
 }
 
-// Longer ones are merged in memory of the kernel's own; with less to share tiles are smaller.
+// Longer ones are merged in memory of the kernel's own, through shared memory: pairs of tiles of many rows, in one step here,
+// which writes the result. A word is its element, but for zeros and NaN. With less to share tiles are smaller.
 // CHECK-LABEL: plan.func @long
-// CHECK: plan.alloc : !plan.buffer<i64[80000]>
+// CHECK: plan.alloc : !plan.buffer<i64[5200000]>
 // CHECK-LABEL: kernel.func @long_0
-// CHECK-SAME: threads = 1024
-// CHECK: kernel.alloc : <14336xi64, shared>
+// CHECK-SAME: min_resident_threads = 1024
+// CHECK-SAME: threads = 512
+// CHECK: kernel.alloc : <13314xi64, shared>
+// CHECK: kernel.alloc : <512xi32, shared>
+// CHECK: kernel.store {{.*}} <5200000xi64, global>
+// CHECK: kernel.alloc : <512xi32, shared>
+// CHECK-NOT: kernel.store {{.*}} <5200000xi64, global>
+// CHECK: arith.cmpf one, {{.*}} : bf16
+// CHECK: kernel.store {{.*}} <2600000xbf16, global>
 // SMALL-LABEL: kernel.func @long_0
-// SMALL-SAME: threads = 256
-// SMALL: kernel.alloc : <3584xi64, shared>
-func.func @long(%x: tensor<2x20000xbf16>) -> tensor<2x20000xbf16> {
-  %y = graph.sort values %x dim = 1 : tensor<2x20000xbf16> -> tensor<2x20000xbf16>
-  return %y : tensor<2x20000xbf16>
+// SMALL-SAME: threads = 128
+// SMALL: kernel.alloc : <3330xi64, shared>
+func.func @long(%x: tensor<200x13000xbf16>) -> tensor<200x13000xbf16> {
+  %y = graph.sort values %x dim = 1 : tensor<200x13000xbf16> -> tensor<200x13000xbf16>
+  return %y : tensor<200x13000xbf16>
+}
+
+// Few of them are a cluster's each, whose workgroups read tiles of each other: three levels of eight.
+// CHECK-LABEL: plan.func @clusters
+// CHECK-NOT: plan.alloc
+// CHECK: plan.return
+// CHECK-LABEL: kernel.func @clusters_0
+// CHECK-SAME: cluster = 8
+// CHECK-SAME: threads = 320
+// CHECK: kernel.alloc : <8322xi64, shared>
+// CHECK: kernel.id cluster_rank
+// CHECK: kernel.barrier cluster
+// CHECK-COUNT-3: kernel.alloc : <2xi32, shared>
+// SMALL-LABEL: kernel.func @clusters_0
+// SMALL-NOT: cluster =
+// SMALL: kernel.func
+func.func @clusters(%x: tensor<64x32000xf32>) -> tensor<64x32000xi64> {
+  %y = graph.sort indices %x dim = 1 : tensor<64x32000xf32> -> tensor<64x32000xi64>
+  return %y : tensor<64x32000xi64>
 }
 
 // A thread has a column of some rows, and adds what is for one of them in the order of the updates.
@@ -115,7 +142,7 @@ func.func @sectors(%x: tensor<8x8192x16xf32>) -> tensor<8x8192x16xf32> {
 // Of the first elements alone candidates are sorted: all that those threads have whose own first ones come first.
 // CHECK-LABEL: kernel.func @first_0
 // CHECK-SAME: threads = 1024
-// CHECK: kernel.alloc : <14336xi64, shared>
+// CHECK: kernel.alloc : <14338xi64, shared>
 // CHECK: kernel.alloc : <1024xi64, shared>
 // CHECK: kernel.alloc : <10xi32, shared>
 // CHECK: arith.minui
@@ -140,7 +167,7 @@ func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
 // CHECK: arith.cmpi slt, %{{.*}}, %c7
 // CHECK-LABEL: kernel.func @lists_2
 // CHECK-SAME: threads = 64
-// CHECK: kernel.alloc : <896xi64, shared>
+// CHECK: kernel.alloc : <898xi64, shared>
 func.func @lists(%x: tensor<4000x64xf32>, %y: tensor<7x200xbf16>, %z: tensor<7x512xf32>) -> (tensor<4000x64xi64>, tensor<7x200xbf16>, tensor<7x512xf32>) {
   %i = graph.sort indices %x dim = 1 descending {zyx.first = 6 : i64} : tensor<4000x64xf32> -> tensor<4000x64xi64>
   %v = graph.sort values %y dim = 1 {zyx.first = 1 : i64} : tensor<7x200xbf16> -> tensor<7x200xbf16>
