@@ -202,6 +202,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   entry.addPass(fusion::createEraseUnusedPass());
   if (fuse) {
     entry.addPass(fusion::createGatherOneHotsPass());
+    entry.addPass(fusion::createAddOneHotsPass());
     entry.addPass(fusion::createGatherFirstPass());
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createKeepHeadSumsPass());

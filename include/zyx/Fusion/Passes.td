@@ -382,6 +382,27 @@ def GatherOneHotsPass : Pass<"zyx-fusion-gather-one-hots", "::mlir::func::FuncOp
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def AddOneHotsPass : Pass<"zyx-fusion-add-one-hots", "::mlir::func::FuncOp"> {
+  let summary = "Make scatters of products that sum up rows by one-hot factors";
+  let description = [{
+    The gradient of a product with one-hot rows adds each update to one row. As a product it is multiplied with all of them.
+    Where the record of the machine says that this takes longer than to move the updates, it becomes a scatter. A row is NaN in a
+    column where an update of another row is not finite: zero times that is NaN. So updates are looked through once, for the
+    least and the last row of what is not finite.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %isOne = graph.binary eq %ids, %places : tensor<4096x256xi64>
+    %rows = graph.cast %isOne : tensor<4096x256xi1> -> tensor<4096x256xf32>
+    // the sum of the products of %rows and %updates : tensor<4096x512xf32> along 4096 becomes
+    %0 = graph.scatter add %zeros[%ids], %updates dim = 0 : (tensor<256x512xf32>, tensor<4096xi64>, tensor<4096x512xf32>) -> tensor<256x512xf32>
+    %1 = graph.select %isLost, %nan, %0 : tensor<256x512xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def GatherFirstPass : Pass<"zyx-fusion-gather-first", "::mlir::func::FuncOp"> {
   let summary = "Gather in front of element-wise ops";
   let description = [{

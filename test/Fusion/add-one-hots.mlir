@@ -1,0 +1,100 @@
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a -zyx-fusion-add-one-hots | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=aarch64 -zyx-fusion-add-one-hots | FileCheck %s --check-prefix=NONE
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a facts=costs.launchCycles=0,costs.memoryBytesPerCycle=100000' -zyx-fusion-add-one-hots -o %t.mlir
+// RUN: FileCheck %s --check-prefix=SMALL < %t.mlir
+// RUN: zyx-run %t.mlir --entry=numbers --device=reference --no-cache --print | FileCheck %s --check-prefix=PRINT
+// RUN: zyx-run %s --entry=numbers --device=reference --no-cache --print | FileCheck %s --check-prefix=PRINT
+
+// NONE-NOT: graph.scatter
+
+// Updates of 16 bits are added up in f32 by their index; least and last rows of what is not finite say which rows are lost.
+// CHECK-LABEL: func.func @sums
+// CHECK-DAG:   %[[WIDE:.*]] = graph.cast %{{.*}} : tensor<16384x2048xbf16> -> tensor<16384x2048xf32>
+// CHECK-DAG:   graph.reduce min %{{.*}} dims = [0] : tensor<16384x2048xi32> -> tensor<2048xi32>
+// CHECK-DAG:   graph.reduce max %{{.*}} dims = [0] : tensor<16384x2048xi32> -> tensor<2048xi32>
+// CHECK:       %[[SUMS:.*]] = graph.scatter add %{{.*}}[%{{.*}}], %[[WIDE]] dim = 0
+// CHECK:       graph.select %{{.*}}, %{{.*}}, %[[SUMS]] : tensor<256x2048xf32>
+// CHECK:       return
+func.func @sums(%ids: tensor<4x4096xi64>, %dy: tensor<4x4096x2048xbf16>) -> tensor<256x2048xf32> {
+  %0 = graph.iota dim = 2 : tensor<4x4096x256xi64>
+  %1 = graph.reshape %ids : tensor<4x4096xi64> -> tensor<4x4096x1xi64>
+  %2 = graph.expand %1 : tensor<4x4096x1xi64> -> tensor<4x4096x256xi64>
+  %3 = graph.binary eq %2, %0 : tensor<4x4096x256xi64>
+  %4 = graph.cast %3 : tensor<4x4096x256xi1> -> tensor<4x4096x256xf32>
+  %5 = graph.reshape %4 : tensor<4x4096x256xf32> -> tensor<4x4096x256x1xf32>
+  %6 = graph.expand %5 : tensor<4x4096x256x1xf32> -> tensor<4x4096x256x2048xf32>
+  %7 = graph.cast %dy : tensor<4x4096x2048xbf16> -> tensor<4x4096x2048xf32>
+  %8 = graph.reshape %7 : tensor<4x4096x2048xf32> -> tensor<4x4096x1x2048xf32>
+  %9 = graph.expand %8 : tensor<4x4096x1x2048xf32> -> tensor<4x4096x256x2048xf32>
+  %10 = graph.binary mul %9, %6 : tensor<4x4096x256x2048xf32>
+  %11 = graph.reduce add %10 dims = [0, 1] : tensor<4x4096x256x2048xf32> -> tensor<256x2048xf32>
+  return %11 : tensor<256x2048xf32>
+}
+
+// With fewer rows a product takes less, and with fewer updates fewer kernels do.
+// CHECK-LABEL: func.func @few_rows
+// CHECK-NOT:   graph.scatter
+// CHECK-LABEL: func.func @few_updates
+// CHECK-NOT:   graph.scatter
+// CHECK-LABEL: func.func @numbers
+// SMALL-LABEL: func.func @few_rows
+// SMALL:       graph.scatter
+// SMALL-LABEL: func.func @few_updates
+// SMALL:       graph.scatter
+func.func @few_rows(%ids: tensor<16384xi32>, %dy: tensor<16384x2048xbf16>) -> tensor<65x2048xf32> {
+  %0 = graph.iota dim = 1 : tensor<16384x65xi32>
+  %1 = graph.reshape %ids : tensor<16384xi32> -> tensor<16384x1xi32>
+  %2 = graph.expand %1 : tensor<16384x1xi32> -> tensor<16384x65xi32>
+  %3 = graph.binary eq %2, %0 : tensor<16384x65xi32>
+  %4 = graph.cast %3 : tensor<16384x65xi1> -> tensor<16384x65xf32>
+  %5 = graph.reshape %4 : tensor<16384x65xf32> -> tensor<16384x65x1xf32>
+  %6 = graph.expand %5 : tensor<16384x65x1xf32> -> tensor<16384x65x2048xf32>
+  %7 = graph.cast %dy : tensor<16384x2048xbf16> -> tensor<16384x2048xf32>
+  %8 = graph.reshape %7 : tensor<16384x2048xf32> -> tensor<16384x1x2048xf32>
+  %9 = graph.expand %8 : tensor<16384x1x2048xf32> -> tensor<16384x65x2048xf32>
+  %10 = graph.binary mul %6, %9 : tensor<16384x65x2048xf32>
+  %11 = graph.reduce add %10 dims = [0] : tensor<16384x65x2048xf32> -> tensor<65x2048xf32>
+  return %11 : tensor<65x2048xf32>
+}
+func.func @few_updates(%ids: tensor<64xi64>, %dy: tensor<64x32xf32>) -> tensor<256x32xf32> {
+  %0 = graph.iota dim = 1 : tensor<64x256xi64>
+  %1 = graph.reshape %ids : tensor<64xi64> -> tensor<64x1xi64>
+  %2 = graph.expand %1 : tensor<64x1xi64> -> tensor<64x256xi64>
+  %3 = graph.binary eq %2, %0 : tensor<64x256xi64>
+  %4 = graph.cast %3 : tensor<64x256xi1> -> tensor<64x256xf32>
+  %5 = graph.reshape %4 : tensor<64x256xf32> -> tensor<64x256x1xf32>
+  %6 = graph.expand %5 : tensor<64x256x1xf32> -> tensor<64x256x32xf32>
+  %8 = graph.reshape %dy : tensor<64x32xf32> -> tensor<64x1x32xf32>
+  %9 = graph.expand %8 : tensor<64x1x32xf32> -> tensor<64x256x32xf32>
+  %10 = graph.binary mul %6, %9 : tensor<64x256x32xf32>
+  %11 = graph.reduce add %10 dims = [0] : tensor<64x256x32xf32> -> tensor<256x32xf32>
+  return %11 : tensor<256x32xf32>
+}
+
+// Both forms give the same: indices outside add to no row, but what is not finite there is lost by all, too; a row keeps the
+// infinity that is its own.
+// SMALL-LABEL: func.func @numbers
+// SMALL:       graph.scatter
+// PRINT:      {{\[\[}}11. nan inf nan nan]
+// PRINT-NEXT: [ 2. nan nan nan nan]
+// PRINT-NEXT: [ 0. nan nan nan nan]]
+func.func @numbers() -> tensor<3x5xf32> {
+  %ids = graph.constant dense<[0, 1, -1, 0, 3]> : tensor<5xi32>
+  %dy = graph.constant dense<[[1.0, 1.0, 0x7F800000, 1.0, 0x7F800000],
+                              [2.0, 2.0, 2.0, 2.0, 0x7F800000],
+                              [4.0, 0x7FC00000, 4.0, 4.0, 4.0],
+                              [10.0, 8.0, 8.0, 8.0, 8.0],
+                              [16.0, 16.0, 16.0, 0xFF800000, 16.0]]> : tensor<5x5xf32>
+  %0 = graph.iota dim = 1 : tensor<5x3xi32>
+  %1 = graph.reshape %ids : tensor<5xi32> -> tensor<5x1xi32>
+  %2 = graph.expand %1 : tensor<5x1xi32> -> tensor<5x3xi32>
+  %3 = graph.binary eq %2, %0 : tensor<5x3xi32>
+  %4 = graph.cast %3 : tensor<5x3xi1> -> tensor<5x3xf32>
+  %5 = graph.reshape %4 : tensor<5x3xf32> -> tensor<5x3x1xf32>
+  %6 = graph.expand %5 : tensor<5x3x1xf32> -> tensor<5x3x5xf32>
+  %8 = graph.reshape %dy : tensor<5x5xf32> -> tensor<5x1x5xf32>
+  %9 = graph.expand %8 : tensor<5x1x5xf32> -> tensor<5x3x5xf32>
+  %10 = graph.binary mul %6, %9 : tensor<5x3x5xf32>
+  %11 = graph.reduce add %10 dims = [0] : tensor<5x3x5xf32> -> tensor<3x5xf32>
+  return %11 : tensor<3x5xf32>
+}
