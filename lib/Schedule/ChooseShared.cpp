@@ -37,6 +37,8 @@ bool isConverted(Operation *op) {
 struct FactorCost {
   /// Instructions that read it, of which a vector has as many as an element, and those that compute it.
   double access = fits::elementOps, compute = 0;
+  /// Cycles of a thread that waits for itself, beside one for each of these: ops that follow one another.
+  double alone = 0;
   /// What is read lies apart along the axis that the factor has beside the contraction; something is read through
   /// windows.
   bool isApart = false, isWindow = false;
@@ -46,6 +48,16 @@ struct FactorCost {
   double each() const { return access + compute; }
   double inVectors() const { return access / static_cast<double>(lanes) + compute; }
 };
+
+/// Windows of a padded image have three blocks, and parts of an element's place are found once for many. Where more
+/// blocks lie behind, as of a shuffle, each splits the place of an element into indices by itself, one after the other.
+void addWindow(FactorCost &cost, MapAttr map, const zyx::target::CostFacts &costs) {
+  constexpr int64_t ofImage = 3;
+  const auto more = std::max<int64_t>(static_cast<int64_t>(map.getBlocks().size()) - ofImage, 0);
+  const double ops = static_cast<double>(more) * fits::lonelyWindowOps;
+  cost.access += fits::windowOps + ops;
+  cost.alone += ops * static_cast<double>(std::max<int64_t>(costs.opCycles, 1) - 1);
+}
 
 FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::CostFacts &costs) {
   FactorCost cost;
@@ -73,7 +85,10 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::
     }
     auto view = load.getView().getDefiningOp<ViewOp>();
     const bool isWindow = view && !view.getMap().isOneWholeBlock();
-    cost.access += isWindow ? fits::windowOps : 1;
+    if (isWindow)
+      addWindow(cost, view.getMap(), costs);
+    else
+      cost.access += 1;
     isPlain &= view && !isWindow;
     cost.isWindow |= isWindow;
     if (!view)
@@ -123,6 +138,11 @@ private:
   double costOfWarps(const SharedPlan &plan) const;
   double costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const;
   double threadCost() const;
+  /// What a thread waits for itself in a slice of that depth.
+  double aloneCycles(const SharedPlan &plan, int64_t depth) const {
+    const double cycles = static_cast<double>(plan.tileRows) * left.alone + static_cast<double>(plan.tileColumns) * right.alone;
+    return cycles * static_cast<double>(depth) / static_cast<double>(plan.threads);
+  }
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
   /// As the threads multiply it.
   SharedDotShape shapeOf(const SharedPlan &plan) const {
@@ -204,7 +224,8 @@ double Planner::costOf(const SharedPlan &plan) const {
   const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + fits::otherRegisters;
   // Of few warps each waits for itself.
   const double own = real(rows * columns * depth) / real(threads * groups) * fits::lonelyProductCycles +
-                     real((rows + columns) * depth) / real(plan.threads) * std::max(left.each(), right.each());
+                     real((rows + columns) * depth) / real(plan.threads) * std::max(left.each(), right.each()) +
+                     aloneCycles(plan, depth);
   return costOfSlices(plan, slice, own, registers);
 }
 
@@ -236,7 +257,8 @@ double Planner::costOfWarps(const SharedPlan &plan) const {
   const double products =
       real(plan.rows * plan.columns * llvm::divideCeil(depth, groups)) / real(product->m * product->n * product->k);
   const double own = products * real(costs.instructionCycles) +
-                     blocks * real(depth / product->k / groups) * real(costs.blockCycles) + bring / real(plan.threads);
+                     blocks * real(depth / product->k / groups) * real(costs.blockCycles) + bring / real(plan.threads) +
+                     aloneCycles(plan, depth);
   return costOfSlices(plan, slice, own, registers);
 }
 
