@@ -10,6 +10,7 @@
 #include "OneHots.h"
 
 #include "zyx/Fusion/Passes.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -37,21 +38,20 @@ bool isWidening(CastOp op) {
   return to.isF32() && (from.isF16() || from.isBF16() || from.isF32());
 }
 
-/// Whether it takes longer to multiply so many updates with as many rows than to move them: a product whose factor is
-/// computed reaches a sixteenth of the rate of matrix instructions. The kernels of a scatter, and those that look for what
-/// is not finite, move 14 bytes for an update of 16 bits and 12 for one of f32.
+/// Whether it takes longer to multiply so many updates with as many rows than to move them by the kernels of a scatter,
+/// and by those that look for what is not finite.
 bool isFaster(int64_t updates, int64_t rows, Type type, const TargetInfo &machine) {
-  constexpr int64_t shareOfRate = 16, moreKernels = 3;
+  namespace fits = zyx::target::fits::oneHots;
   const auto &costs = machine.costs;
-  const double products =
-      type.isF32() ? costs.simtF32ProductsPerCycle : static_cast<double>(costs.matrixProductsPerCycle) / shareOfRate;
+  const double products = type.isF32() ? static_cast<double>(costs.simtF32ProductsPerCycle)
+                                       : static_cast<double>(costs.matrixProductsPerCycle) * fits::computedRate;
   if (products == 0 || costs.memoryBytesPerCycle == 0)
     return false;
-  const auto elements = static_cast<double>(updates) / static_cast<double>(machine.cores);
-  const double bytes = type.isF32() ? 12 : 14;
+  const double elements = static_cast<double>(updates) / static_cast<double>(machine.cores);
+  const double bytes = type.isF32() ? fits::wideBytes : fits::narrowBytes;
   return elements * static_cast<double>(rows) / products >
          elements * bytes / static_cast<double>(costs.memoryBytesPerCycle) +
-             static_cast<double>(moreKernels * costs.launchCycles);
+             fits::moreKernels * static_cast<double>(costs.launchCycles);
 }
 
 /// A sum of products of [updates..., rows, columns...], of which one factor says for each update its row.
@@ -77,8 +77,8 @@ public:
       const std::optional<Shown> indices = compared ? matchOneHot(*compared, numSummed) : std::nullopt,
                                  updates = look(other, isWidening);
       if (indices && updates && fits(*indices, *updates, shape) &&
-          isFaster(typeOf(updates->value).getNumElements(), shape[numSummed],
-                   typeOf(updates->value).getElementType(), machine))
+          isFaster(typeOf(updates->value).getNumElements(), shape[numSummed], typeOf(updates->value).getElementType(),
+                   machine))
         return replace(*indices, *updates);
     }
   }
@@ -89,8 +89,9 @@ private:
     SmallVector<int64_t> ofIndices, ofUpdates;
     for (auto [d, extent] : llvm::enumerate(shape)) {
       const auto dim = static_cast<int64_t>(d);
-      const bool isSummed = dim < numSummed, isColumn = dim > numSummed;
-      if (extent != 1 && (indices.dims[d].has_value() != isSummed || updates.dims[d].has_value() != (isSummed || isColumn)))
+      const bool isSummed = dim<numSummed, isColumn = dim> numSummed;
+      if (extent != 1 &&
+          (indices.dims[d].has_value() != isSummed || updates.dims[d].has_value() != (isSummed || isColumn)))
         return false;
       if (extent != 1 && isSummed)
         ofIndices.push_back(*indices.dims[d]);
@@ -104,8 +105,8 @@ private:
       return llvm::is_sorted(dims) && elements == typeOf(of).getNumElements();
     };
     // Narrower numbers may not count all rows.
-    return typeOf(indices.value).getElementTypeBitWidth() >= 32 && areAll(ofIndices, indices.value) && areAll(ofUpdates, updates.value) &&
-           typeOf(updates.value).getNumElements() != 0;
+    return typeOf(indices.value).getElementTypeBitWidth() >= 32 && areAll(ofIndices, indices.value) &&
+           areAll(ofUpdates, updates.value) && typeOf(updates.value).getNumElements() != 0;
   }
 
   Value splat(RankedTensorType type, int64_t number) {
@@ -131,9 +132,9 @@ private:
     row = spread(row, {count, 1}, all);
     Value isLost = binary(
         BinaryKind::Ne, binary(BinaryKind::Sub, updates, updates),
-        ConstantOp::create(builder, loc, typeOf(updates),
-                           DenseElementsAttr::get(typeOf(updates), Attribute(builder.getZeroAttr(
-                                                                       typeOf(updates).getElementType())))));
+        ConstantOp::create(
+            builder, loc, typeOf(updates),
+            DenseElementsAttr::get(typeOf(updates), Attribute(builder.getZeroAttr(typeOf(updates).getElementType())))));
     auto bound = [&](ReduceKind kind, int64_t none) {
       Value chosen = SelectOp::create(builder, loc, isLost, row, splat(flags, none));
       Value found = ReduceOp::create(builder, loc, kind, chosen, ArrayRef<int64_t>{0});
@@ -150,8 +151,7 @@ private:
     const int64_t rows = typeOf(sum.getX()).getDimSize(numSummed), count = typeOf(indices.value).getNumElements();
     const int64_t columns = typeOf(updates.value).getNumElements() / count;
     Value at = ReshapeOp::create(builder, loc, typeOf(indices.value).clone(ArrayRef<int64_t>{count}), indices.value);
-    Value given =
-        ReshapeOp::create(builder, loc, typeOf(updates.value).clone({count, columns}), updates.value);
+    Value given = ReshapeOp::create(builder, loc, typeOf(updates.value).clone({count, columns}), updates.value);
     auto results = type.clone(ArrayRef<int64_t>{rows, columns});
     Value lost = ConstantOp::create(
         builder, loc, results,

@@ -225,7 +225,8 @@ private:
       return 0;
     const auto &simt = machine.simt;
     const FirstThreads alone(extent, read, simt.subgroupSize, simt.sharedBytes, simt.workgroupThreads);
-    const bool isOnePass = getElementTypeOrSelf(sort.getX().getType()).getIntOrFloatBitWidth() <= 32 && alone.isEnough();
+    const bool isOnePass =
+        getElementTypeOrSelf(sort.getX().getType()).getIntOrFloatBitWidth() <= 32 && alone.isEnough();
     if (isOnePass) {
       // One pass over a row leaves a machine idle where rows are few.
       if (rows > fewRows || extent < fewestRuns * elementsOfRun)

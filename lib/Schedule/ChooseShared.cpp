@@ -140,7 +140,8 @@ private:
   double threadCost() const;
   /// What a thread waits for itself in a slice of that depth.
   double aloneCycles(const SharedPlan &plan, int64_t depth) const {
-    const double cycles = static_cast<double>(plan.tileRows) * left.alone + static_cast<double>(plan.tileColumns) * right.alone;
+    const double cycles =
+        static_cast<double>(plan.tileRows) * left.alone + static_cast<double>(plan.tileColumns) * right.alone;
     return cycles * static_cast<double>(depth) / static_cast<double>(plan.threads);
   }
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }

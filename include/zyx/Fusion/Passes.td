@@ -128,7 +128,8 @@ def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
     A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
     element. It is noted there of how many runs a row consists (`zyx.runs`). Of twelve runs and more a third sort merges what the
     second has merged of about the root of their number. If few first elements of a row are read, runs
-    give so many each, and the second sort is one of these: runs divide a row then, where about as many elements do.
+    give so many each, and the second sort is one of these: runs divide a row then, where about as many elements do. Many rows go
+    that way, too, where one pass of a workgroup has no room for as many elements. Indices count in their own row.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 

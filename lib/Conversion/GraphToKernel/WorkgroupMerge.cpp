@@ -22,13 +22,12 @@ WorkgroupSort::Halvings WorkgroupSort::halvingsOf(int64_t length) {
 template <typename Left, typename Right>
 Value WorkgroupSort::findLeft(Value depth, Value least, Value most, const Halvings &halvings, Left left, Right right) {
   Value one = word(1);
-  Values found = loop(
-      index(0), halvings.pairs, index(1), {least, halvings.step}, [&](Value, ValueRange carried) -> Values {
+  Values found =
+      loop(index(0), halvings.pairs, index(1), {least, halvings.step}, [&](Value, ValueRange carried) -> Values {
         Value place = carried[0], step = carried[1];
         for (int64_t halving = 0; halving < 2; ++halving) {
           Value next = smaller(add(place, step), most);
-          Value isBefore =
-              compare(arith::CmpIPredicate::ule, left(subtract(next, one)), right(subtract(depth, next)));
+          Value isBefore = compare(arith::CmpIPredicate::ule, left(subtract(next, one)), right(subtract(depth, next)));
           place = choose(isBefore, next, place);
           step = arith::ShRUIOp::create(builder, loc, step, one);
         }
@@ -100,8 +99,8 @@ template <typename Word> void WorkgroupSort::copyTile(Value words, Value to, Wor
 /// One level: pairs of runs of `width` elements, a multiple of a tile. The words of each tile of the result come to
 /// shared memory, those of the left run first, and are merged there: memory is read and written in the order in which
 /// it lies. `give` takes the words of the result with their place.
-void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value width, const Halvings &halvings, Value from,
-                               llvm::function_ref<void(Value word, Value j)> give) {
+void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value width, const Halvings &halvings,
+                               Value from, llvm::function_ref<void(Value word, Value j)> give) {
   const int64_t numTiles = divideCeil(rows.extent, tile.half), each = threads - 1;
   Value n = word(rows.extent), none = constant(builder.getI64IntegerAttr(-1)), base = add(memory.base, from);
   Value bounds = share(threads, builder.getI32Type()), size = word(tile.half);
@@ -123,8 +122,7 @@ void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value wid
     Value least = larger(subtract(depth, subtract(own.end, own.middle)), word(0)), most = smaller(depth, numLeft);
     Value last = subtract(n, word(1));
     store(findLeft(
-              depth, least, most, halvings,
-              [&](Value place) { return at(larger(add(own.start, place), word(0))); },
+              depth, least, most, halvings, [&](Value place) { return at(larger(add(own.start, place), word(0))); },
               [&](Value place) { return at(smaller(add(own.middle, place), last)); }),
           bounds, thread);
     meet();
@@ -161,14 +159,13 @@ void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value wid
 /// The last level writes the result.
 void WorkgroupSort::mergeTiles(const Words &tile, const Words &memory, ArrayRef<Value> at, const Operand &x) {
   const int64_t levels = llvm::Log2_64_Ceil(static_cast<uint64_t>(divideCeil(rows.extent, tile.half)));
-  Values last = loop(index(0), index(levels - 1), index(1), {word(tile.half), index(0)},
-                     [&](Value, ValueRange carried) -> Values {
-                       Value from = carried[1], to = subtract(index(memory.half), from);
-                       mergeLevel(tile, memory, carried[0], halvingsOf(rows.extent), from, [&](Value word, Value j) {
-                         store(word, memory.words, add(memory.base, add(to, j)));
-                       });
-                       return {add(carried[0], carried[0]), to};
-                     });
+  Values last = loop(
+      index(0), index(levels - 1), index(1), {word(tile.half), index(0)}, [&](Value, ValueRange carried) -> Values {
+        Value from = carried[1], to = subtract(index(memory.half), from);
+        mergeLevel(tile, memory, carried[0], halvingsOf(rows.extent), from,
+                   [&](Value word, Value j) { store(word, memory.words, add(memory.base, add(to, j))); });
+        return {add(carried[0], carried[0]), to};
+      });
   mergeLevel(tile, memory, last[0], halvingsOf(rows.extent), last[1],
              [&](Value word, Value j) { giveWord(x, at, word, j); });
 }
@@ -183,15 +180,14 @@ void WorkgroupSort::mergeCluster(const Words &tile, Value from, Value other, Val
   auto at = [&](Value group, Value place) {
     Value of = runs == 1 ? group : add(group, toIndex(arith::DivUIOp::create(builder, loc, place, size)));
     Value slot = runs == 1 ? place : arith::RemUIOp::create(builder, loc, place, size).getResult();
-    return loadAt(kernel::PeerOp::create(builder, loc, tile.words.getType(), tile.words, of),
-                  add(from, toIndex(slot)));
+    return loadAt(kernel::PeerOp::create(builder, loc, tile.words.getType(), tile.words, of), add(from, toIndex(slot)));
   };
   Value second = add(first, index(runs));
   when(isLess(thread, index(2)), [&] {
     Value depth = add(begin, choose(compare(arith::CmpIPredicate::eq, thread, index(0)), word(0), size));
     store(findLeft(
-              depth, larger(subtract(depth, length), word(0)), smaller(depth, length),
-              halvingsOf(runs * tile.half), [&](Value place) { return at(first, larger(place, word(0))); },
+              depth, larger(subtract(depth, length), word(0)), smaller(depth, length), halvingsOf(runs * tile.half),
+              [&](Value place) { return at(first, larger(place, word(0))); },
               [&](Value place) { return at(second, smaller(place, subtract(length, word(1)))); }),
           bounds, thread);
   });
@@ -205,9 +201,8 @@ void WorkgroupSort::mergeCluster(const Words &tile, Value from, Value other, Val
   // Nobody reads what is overwritten now.
   meetAll();
   Value here = toWord(other), to = add(from, multiply(thread, items));
-  mergeItems(tile.words, here, add(here, numLeft), numLeft, subtract(size, numLeft),
-             toWord(multiply(thread, items)), halvingsOf(tile.half),
-             [&](int64_t item, Value word) { store(word, tile.words, add(to, index(item))); });
+  mergeItems(tile.words, here, add(here, numLeft), numLeft, subtract(size, numLeft), toWord(multiply(thread, items)),
+             halvingsOf(tile.half), [&](int64_t item, Value word) { store(word, tile.words, add(to, index(item))); });
   meetAll();
 }
 

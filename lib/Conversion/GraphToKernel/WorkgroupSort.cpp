@@ -216,9 +216,7 @@ void WorkgroupSort::emitRuns(int64_t runs) {
   });
 }
 
-Value WorkgroupSort::placeIn(Value word) {
-  return arith::TruncIOp::create(builder, loc, builder.getI32Type(), word);
-}
+Value WorkgroupSort::placeIn(Value word) { return arith::TruncIOp::create(builder, loc, builder.getI32Type(), word); }
 
 Value WorkgroupSort::decode(Value word) {
   Type type = getElement(sort.getX());

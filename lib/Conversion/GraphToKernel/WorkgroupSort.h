@@ -79,9 +79,7 @@ struct ClusterShape {
       threads = llvm::alignTo(divideCeil(divideCeil(rows.extent, of), items), machine.warpSize);
       tile = threads * items;
     };
-    auto fits = [&] {
-      return threads <= machine.workgroupThreads && 2 * tile * wordBytes <= machine.sharedBytes / 2;
-    };
+    auto fits = [&] { return threads <= machine.workgroupThreads && 2 * tile * wordBytes <= machine.sharedBytes / 2; };
     for (setSize(2); 2 * size <= machine.clusterSize && (!fits() || threads > fewestThreads);)
       setSize(2 * size);
     if (!fits())
@@ -128,7 +126,8 @@ private:
   template <typename Word> void sortWords(mlir::Value count, const Words &to, Word word);
   void sortOwn(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value start, mlir::Value count, const Words &to);
   /// How many elements of the left of two sorted runs are among the first `depth` of both: at least `least` and at most
-  /// `most`. `left` and `right` load words by their place in a run, of which one before and one behind may be asked for.
+  /// `most`. `left` and `right` load words by their place in a run, of which one before and one behind may be asked
+  /// for.
   template <typename Left, typename Right>
   mlir::Value findLeft(mlir::Value depth, mlir::Value least, mlir::Value most, const Halvings &halvings, Left left,
                        Right right);
@@ -160,7 +159,8 @@ private:
   /// Writes the element that stood at `place` to `j`.
   void giveElement(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value place, mlir::Value j);
   /// Merges neighbouring runs of `width` blocks of a thread's items, in the first `count` elements.
-  void mergeRuns(const Words &all, mlir::Value from, mlir::Value to, mlir::Value count, mlir::Value width, mlir::Value numSteps);
+  void mergeRuns(const Words &all, mlir::Value from, mlir::Value to, mlir::Value count, mlir::Value width,
+                 mlir::Value numSteps);
   /// Merges all runs of `first` blocks of the `numBlocks`. Returns where the last one went.
   mlir::Value mergeAll(const Words &all, mlir::Value count, int64_t first, int64_t numBlocks);
   /// What each thread takes in turns.

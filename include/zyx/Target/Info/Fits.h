@@ -64,6 +64,16 @@ inline constexpr double groupCycles = 100;
 inline constexpr double stepsInFlight = 16;
 } // namespace sharedProducts
 
+/// Sums of rows by one-hot factors (AddOneHots).
+namespace oneHots {
+/// What a product whose factor is computed reaches of the rate of matrix instructions: of 256 characters by 2048
+/// features it took 25 times as long as to read them.
+inline constexpr double computedRate = 1.0 / 16;
+/// Bytes that move for an update of 16 bits, which is stored in f32, and for one of f32; and kernels beside those of
+/// the product.
+inline constexpr double narrowBytes = 14, wideBytes = 12, moreKernels = 3;
+} // namespace oneHots
+
 /// Products by instructions of warps, of slices in a ring (ChooseWarps).
 namespace warpProducts {
 /// Of a thread beside its sums.

@@ -21,9 +21,9 @@ inline constexpr llvm::StringLiteral firstElementsAttrName = "zyx.first";
 /// that fusion writes, too.
 inline constexpr llvm::StringLiteral runsAttrName = "zyx.runs";
 
-/// How a workgroup finds the first elements of a row in one pass. They are among those of as many threads, whose own first
-/// ones come first of all threads': of each of these all elements are candidates. A thread has `items` of the row, one of
-/// each round of all threads.
+/// How a workgroup finds the first elements of a row in one pass. They are among those of as many threads, whose own
+/// first ones come first of all threads': of each of these all elements are candidates. A thread has `items` of the
+/// row, one of each round of all threads.
 struct FirstThreads {
   /// What a thread sorts by itself: an odd number, which lies in other banks of shared memory for each thread.
   static constexpr int64_t sortedItems = 7;
@@ -33,7 +33,8 @@ struct FirstThreads {
       : extent(extent), first(first) {
     constexpr int64_t wordBytes = 8, wantedItems = 8;
     const int64_t wanted = std::max((extent + wantedItems - 1) / wantedItems, 2 * first);
-    threads = std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(wanted))), subgroup, mostThreads);
+    threads =
+        std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(wanted))), subgroup, mostThreads);
     while (threads > subgroup && 2 * threads * sortedItems * wordBytes > sharedBytes / 2)
       threads /= 2;
     items = (extent + threads - 1) / threads;
