@@ -4,8 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseDot.h"
 
+#include "zyx/Codegen/Cpu/BlockedDots.h"
 #include "zyx/Codegen/Cpu/Panels.h"
 #include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,6 +55,9 @@ struct Source {
   bool computed = false, window = false, gathered = false;
   /// Bytes that are neighbours in memory along the second axis, of what is read as a window.
   int64_t runBytes = 0;
+  /// Loads that it is computed from, and whether the last one of them is a window that can be copied in runs.
+  int64_t numLoads = 0;
+  bool inRuns = false;
 
   bool liesAlongSecond() const {
     return wholeAlongFirst != wholeAlongSecond ? wholeAlongSecond > wholeAlongFirst : alongSecond >= alongFirst;
@@ -75,6 +80,24 @@ int64_t runBytesOf(LoadOp load, Axis along, const Axes &axes) {
     return inner.stride == 1 ? inner.extent * bytesOf(load.getResult()) : 0;
   }
   return 0;
+}
+
+/// Whether neighbours along one of two axes are neighbours in memory, or few elements apart: WindowPacking.cpp copies
+/// such windows in runs.
+bool hasRuns(LoadOp load, Axis first, Axis second, const Axes &axes) {
+  constexpr int64_t shortest = 4;
+  std::optional<AccessForm> form = AccessForm::compute(load.getView().getDefiningOp<ViewOp>().getMap());
+  if (!form)
+    return false;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
+    if ((axis != first && axis != second) || form->dims[dim].empty())
+      continue;
+    form->mergeInnermost(dim);
+    const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
+    if (inner.stride >= 1 && inner.stride <= mostRunStep && inner.extent >= shortest)
+      return true;
+  }
+  return false;
 }
 
 /// Whether elements of a load repeat for neighbours along an axis, as scales of groups do: vectors have one each.
@@ -100,11 +123,14 @@ Source inspect(Value factor, Axis first, Axis second, Axis depth, const Axes &ax
       continue;
     if (auto load = dyn_cast<LoadOp>(def)) {
       auto view = load.getView().getDefiningOp<ViewOp>();
+      ++source.numLoads;
       BlockAttr block = view.getMap().front();
       source.window |= !view.getMap().isOneWholeBlock() && !isRepeated(load, depth, axes);
       source.computed |= source.window;
-      if (source.window)
+      if (source.window) {
         source.runBytes = runBytesOf(load, second, axes);
+        source.inRuns = hasRuns(load, first, second, axes);
+      }
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
         std::optional<int64_t> stride = BlockAttr::constant(block.getStrides()[dim]);
         bool unit = stride == 1;
@@ -172,10 +198,12 @@ int64_t share(int64_t extent, int64_t pieces, int64_t unit, int64_t finer = 0) {
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
 }
 
-/// A factor before it is widened.
+/// A factor before it is repeated for each batch, and widened.
 Value narrowFactor(Value factor) {
+  factor = repeatedFactor(factor);
   Operation *def = factor.getDefiningOp();
-  return isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def) ? def->getOperand(0) : factor;
+  return isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def) ? repeatedFactor(def->getOperand(0))
+                                                                             : factor;
 }
 
 int64_t matrixBytesOf(DotOp dot) {
@@ -201,8 +229,8 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (!instruction)
     return std::nullopt;
   const int64_t tile = 2 * instruction->n, registerBytes = target.vector.bytes;
-  if ((facts.lhsWindow && facts.lhsRunBytes < registerBytes) || facts.rhsWindow || facts.m < tile || facts.n < tile ||
-      facts.k * facts.matrixBytes < registerBytes)
+  if ((facts.lhsWindow && facts.lhsRunBytes < registerBytes) || (facts.rhsWindow && !facts.rhsInRuns) ||
+      facts.m < tile || facts.n < tile || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
   plan.narrow = plan.packRhs = true;
@@ -222,7 +250,9 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   int64_t rowBytes = rowBytesOf(plan.depth);
   // The right factor of a program takes half of the second cache; rows of the left one pass through it.
   int64_t budget = std::min(target.memory.l2Bytes / 2, target.memory.privateBytes * 2 / 3);
-  int64_t mostColumns = llvm::alignDown(budget / rowBytes, tile), mostRows = facts.m;
+  // Windows wait in the order of their runs, a quarter of the steps at a time (MatrixUnit::allocateRuns).
+  const int64_t waiting = facts.rhsWindow ? std::max(rowBytes / 4, registerBytes) : 0;
+  int64_t mostColumns = llvm::alignDown(budget / (rowBytes + waiting), tile), mostRows = facts.m;
   if (mostColumns == 0)
     return std::nullopt;
   if (sumsArePrivate) {
@@ -289,6 +319,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.rhsRowBytes = rhs.distance;
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
+  facts.rhsInRuns = rhs.inRuns && rhs.numLoads == 1;
   facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
   facts.rhsRunBytes = rhs.runBytes;
   for (StoreOp store : stores) {

@@ -27,6 +27,9 @@ struct DotFacts {
   bool lhsConverted, rhsConverted;
   /// The factor is read through several blocks or with padding: not one by one.
   bool lhsWindow, rhsWindow;
+  /// Elements of such a right factor are neighbours in memory, or a few elements apart, along n or k: it is copied in
+  /// runs.
+  bool rhsInRuns;
   /// Panels of the right factor are made once for many runs (PackWeights.cpp).
   bool rhsKept;
   /// Bytes of such a factor that are neighbours in memory, of the left one along k, of the right one along n.

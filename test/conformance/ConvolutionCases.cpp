@@ -361,6 +361,24 @@ void addConvolutionCases(std::vector<Case> &cases) {
       {"narrow-volume", 1, 64, 32, {4, 3, 8}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
       {"narrow-groups", 1, 128, 128, {8, 8}, {3, 3}, ones, ones, ones, ones, 2},
   };
+  // The same with channels first: runs of rows that are longer than a vector and shorter, elements that are apart, windows
+  // whose rows alone are runs, an odd number of steps, columns that are no whole panels.
+  const Layer narrowFirst[] = {
+      narrow[0],
+      narrow[1],
+      narrow[2],
+      narrow[3],
+      narrow[4],
+      {"narrow-wide", 2, 7, 33, {9, 70}, {3, 3}, ones, ones, ones, ones},
+      {"narrow-strided", 2, 20, 48, {15, 50}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"narrow-patches", 2, 5, 40, {24, 64}, {4, 8}, {4, 8}, ones, none, none},
+      {"narrow-long-patches", 1, 3, 64, {64, 96}, {16, 16}, {16, 16}, ones, none, none},
+      {"narrow-five", 1, 67, 33, {7, 5}, {3, 3}, ones, ones, ones, ones},
+      {"narrow-line", 2, 40, 40, {300}, {7}, one, one, {3}, {3}},
+  };
+  for (const Layer &layer : narrowFirst)
+    for (const DType dtype : {BF16, I8})
+      addLayer(cases, layer, /*channelsLast=*/false, dtype);
   for (const Layer &layer : narrow)
     for (const DType dtype : {BF16, I8}) {
       addLayer(cases, layer, /*channelsLast=*/true, dtype);

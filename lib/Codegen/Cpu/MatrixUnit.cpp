@@ -6,6 +6,7 @@
 
 #include "Packing.h"
 
+#include "zyx/Codegen/Cpu/BlockedDots.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,13 +22,26 @@ static Value load(OpBuilder &b, Location loc, Type type, Value view, ValueRange 
   return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
 }
 
+Value zyx::kernel::repeatedFactor(Value factor) {
+  while (auto repeat = factor.getDefiningOp<BroadcastOp>()) {
+    // Its two last dimensions are that of rows or columns and that of the contraction.
+    const int64_t rank = cast<RankedTensorType>(repeat.getType()).getRank();
+    const ArrayRef<int64_t> dims = repeat.getDims();
+    if (dims.size() < 2 || dims.back() != rank - 1 || dims[dims.size() - 2] != rank - 2)
+      break;
+    factor = repeat.getInput();
+  }
+  return factor;
+}
+
 /// What a factor is before it is widened; integers are widened as signed ones by the dot itself.
 MatrixUnit::Factor MatrixUnit::narrow(Value tile) {
+  tile = repeatedFactor(tile);
   Operation *def = tile.getDefiningOp();
   if (def && isa<arith::ExtUIOp, arith::ExtSIOp>(def) && elementOf(def->getOperand(0)).isInteger(8))
-    return {def->getOperand(0), isa<arith::ExtUIOp>(def)};
+    return {repeatedFactor(def->getOperand(0)), isa<arith::ExtUIOp>(def)};
   if (def && isa<arith::ExtFOp>(def) && elementOf(def->getOperand(0)).isBF16())
-    return {def->getOperand(0)};
+    return {repeatedFactor(def->getOperand(0))};
   return {tile};
 }
 
@@ -77,8 +91,10 @@ void MatrixUnit::allocate(int64_t numPanels, int64_t tileRows, int64_t tileColum
   };
   int64_t deep = llvm::alignTo(depth, unit());
   // The same steps of all panels, and of all rows, begin in different places of a cache, whatever the depth.
-  if (!isPacked)
+  if (!isPacked) {
     rhsMemory = make({panels, deep / group() + 1, columns}, b.getI32Type());
+    allocateRuns();
+  }
   if (!inPlace)
     lhsMemory = make({int64_t(llvm::alignTo(height, rows)), deep + unit()}, factorType);
   sumMemory = make({rows, columns}, sumType);
@@ -134,41 +150,140 @@ void MatrixUnit::storeGroup(Value value, Value panel, Value at, int64_t vector) 
   StoreOp::create(b, loc, value, rhsMemory, place, Value(), DenseBoolArrayAttr());
 }
 
-/// Where rows of the factor lie along columns a few of them are read at a time across all panels, in the order in
-/// which memory likes to be read.
-LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth,
-                                  llvm::function_ref<LogicalResult(Panel)> overPanels) {
-  forget(0);
-  if (alongDepth)
-    return overPanels(
-        [&](Value panel, Value column, int64_t width) { return packAlong(at, start, panel, column, width); });
-  constexpr int64_t stepsAtOnce = 8;
-  auto packSome = [&](Value first, int64_t count) {
-    return overPanels([&](Value panel, Value column, int64_t width) {
-      return packAcross(at, start, first, count, panel, column, width);
-    });
-  };
-  int64_t whole = depth - depth % stepsAtOnce, packed = llvm::divideCeil(depth, group());
-  if (failed(t.emitLoop(0, {whole}, stepsAtOnce, {}, loc, [&](Value first, Accumulators) -> FailureOr<Accumulators> {
-        if (failed(packSome(first, stepsAtOnce)))
+Value MatrixUnit::storeSteps(ArrayRef<Value> steps, Value panel, Value at, Value smallest) {
+  const int64_t wide = cast<VectorType>(steps.front().getType()).getNumElements();
+  for (Value lanesOf : isFloat() ? steps : ArrayRef<Value>()) {
+    if (wide < unit()) {
+      SmallVector<int64_t> twice;
+      for (int64_t lane = 0; lane < unit(); ++lane)
+        twice.push_back(lane % wide);
+      lanesOf = vector::ShuffleOp::create(b, loc, lanesOf, lanesOf, twice);
+    }
+    smallest = least(smallest, lanesOf);
+  }
+  for (auto [v, joined] : llvm::enumerate(join(steps, wide)))
+    storeGroup(joined, panel, at, v);
+  return smallest;
+}
+
+/// Pieces of the steps, `atOnce` of them and then what is left.
+LogicalResult MatrixUnit::overSteps(int64_t atOnce, llvm::function_ref<LogicalResult(Value, int64_t)> body) {
+  int64_t whole = depth - depth % atOnce;
+  if (failed(t.emitLoop(0, {whole}, atOnce, {}, loc, [&](Value first, Accumulators) -> FailureOr<Accumulators> {
+        if (failed(body(first, atOnce)))
           return failure();
         return Accumulators();
       })))
     return failure();
-  if (whole < depth && failed(packSome(t.evaluator.constantIndex(whole, loc), depth - whole)))
-    return failure();
-  int64_t deep = llvm::alignTo(depth, unit()) / group();
-  if (packed < deep && failed(overPanels([&](Value panel, Value, int64_t) -> LogicalResult {
-        return t.emitLoop(packed, {deep}, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
-          for (int64_t v = 0; v * lanes < columns; ++v)
-            storeGroup(number(VectorType::get(lanes, b.getI32Type()), 0), panel, i, v);
-          return Accumulators();
-        });
-      })))
+  return whole < depth ? body(t.evaluator.constantIndex(whole, loc), depth - whole) : success();
+}
+
+/// Zeros behind the last step, up to a whole register.
+LogicalResult MatrixUnit::fillUp(llvm::function_ref<LogicalResult(Panel)> overPanels) {
+  int64_t packed = llvm::divideCeil(depth, group()), deep = llvm::alignTo(depth, unit()) / group();
+  if (packed == deep)
+    return success();
+  return overPanels([&](Value panel, Value, int64_t) -> LogicalResult {
+    return t.emitLoop(packed, {deep}, 1, {}, loc, [&](Value i, Accumulators) -> FailureOr<Accumulators> {
+      for (int64_t v = 0; v * lanes < columns; ++v)
+        storeGroup(number(VectorType::get(lanes, b.getI32Type()), 0), panel, i, v);
+      return Accumulators();
+    });
+  });
+}
+
+/// Where rows of the factor lie along columns a few of them are read at a time across all panels, in the order in
+/// which memory likes to be read.
+LogicalResult MatrixUnit::packRhs(Point at, Value start, bool alongDepth, Extent width,
+                                  llvm::function_ref<LogicalResult(Panel)> overPanels) {
+  forget(0);
+  if (alongDepth && !runMemory)
+    return overPanels(
+        [&](Value panel, Value column, int64_t width) { return packAlong(at, start, panel, column, width); });
+  constexpr int64_t stepsAtOnce = 8;
+  auto packSome = [&](Value first, int64_t count) {
+    if (runMemory)
+      return packInRuns(at, start, first, count, width, overPanels);
+    return overPanels([&](Value panel, Value column, int64_t width) {
+      return packAcross(at, start, first, count, panel, column, width);
+    });
+  };
+  if (failed(overSteps(runMemory ? runSteps : stepsAtOnce, packSome)) || failed(fillUp(overPanels)))
     return failure();
   if (isFloat())
     remember(0, load(b, loc, VectorType::get(unit(), b.getI16Type()), leastLanes, t.evaluator.constantIndex(0, loc)));
   return success();
+}
+
+/// Memory for steps of a right factor that is read as windows with runs. They are copied as they lie first: what exists
+/// of a run is found once for many columns, and not for each panel.
+void MatrixUnit::allocateRuns() {
+  Packer packer(t, loc);
+  const PackedBox any{rhs.tile, k, n, Point(), {}, {}, {depth}, {depth}, factorType, {}, {}};
+  const Packer::Runs runs = packer.findRuns(any, lanes);
+  if (runs.length == 0)
+    return;
+  constexpr int64_t fewSteps = 8, windowsAtOnce = 8;
+  runLanes = !runs.isTransposed && runs.length >= unit() ? unit() : lanes;
+  runSteps = fewSteps;
+  // Runs that lie along the steps are copied whole, and windows that are written out are cut at both ends.
+  if (runs.isTransposed)
+    runSteps = llvm::alignTo(lanes, std::min(runs.length, lanes));
+  else if (const int64_t window = packer.rowsOfWindow(any, runLanes); window > 1)
+    runSteps = windowsAtOnce * window;
+  // The plan of the product has room for a quarter of the factor (planMatrixUnit).
+  runSteps = std::min<int64_t>(runSteps, llvm::alignTo(std::max(depth / 4, lanes), group()));
+  runSteps = std::min<int64_t>(llvm::alignTo(runSteps, group()), depth);
+  const int64_t height = runs.isTransposed ? llvm::alignTo(runSteps, lanes) : runSteps;
+  runMemory = AllocOp::create(
+      b, loc,
+      ViewType::get({height, int64_t(llvm::alignTo(panels * columns, runLanes))}, factorType, Space::Private));
+}
+
+/// `count` steps from `first` of the piece on, of all panels, copied in runs and then joined out of the cache.
+LogicalResult MatrixUnit::packInRuns(const Point &at, Value start, Value first, int64_t count, Extent width,
+                                     llvm::function_ref<LogicalResult(Panel)> overPanels) {
+  Value zero = t.evaluator.constantIndex(0, loc), from = t.evaluator.addIndex(start, first, loc);
+  PackedBox box{rhs.tile, k, n, at, from, zero, {count}, width, factorType, runMemory, {}};
+  box.base.memo.clear();
+  auto place = [](Value row, Value step) -> SmallVector<Value> { return {row, step}; };
+  box.place = place;
+  FailureOr<bool> isPackedSo = Packer(t, loc).packRuns(box, runLanes);
+  if (failed(isPackedSo) || !*isPackedSo)
+    return failure();
+  auto allLanes = VectorType::get(unit(), b.getI16Type());
+  Value groupStart = arith::DivUIOp::create(b, loc, first, t.evaluator.constantIndex(group(), loc));
+  return overPanels([&](Value panel, Value column, int64_t ofPanel) -> LogicalResult {
+    int64_t wide = ofPanel > lanes ? 2 * lanes : lanes;
+    auto joinSome = [&](int64_t steps) {
+      return [&, steps](Value i, Accumulators smallest) -> FailureOr<Accumulators> {
+        SmallVector<Value> read;
+        for (int64_t j = 0; j < steps; ++j) {
+          Value one = load(b, loc, VectorType::get(wide, factorType), runMemory,
+                           {t.evaluator.addIndex(i, t.evaluator.constantIndex(j, loc), loc), column});
+          if (isFloat())
+            one = arith::BitcastOp::create(b, loc, VectorType::get(wide, b.getI16Type()), one);
+          read.push_back(one);
+        }
+        Value group = arith::DivUIOp::create(b, loc, i, t.evaluator.constantIndex(this->group(), loc));
+        Value least = storeSteps(read, panel, t.evaluator.addIndex(groupStart, group, loc),
+                                 isFloat() ? smallest.front() : Value());
+        return isFloat() ? Accumulators{least} : Accumulators();
+      };
+    };
+    Accumulators before;
+    if (isFloat())
+      before.push_back(load(b, loc, allLanes, leastLanes, zero));
+    int64_t whole = count - count % group();
+    FailureOr<Accumulators> smallest = t.emitLoop(0, {whole}, group(), before, loc, joinSome(group()));
+    if (succeeded(smallest) && whole < count)
+      smallest = t.emitLoop(whole, {count}, group(), *smallest, loc, joinSome(count - whole));
+    if (failed(smallest))
+      return failure();
+    if (isFloat())
+      StoreOp::create(b, loc, smallest->front(), leastLanes, ValueRange{zero}, Value(), DenseBoolArrayAttr());
+    return success();
+  });
 }
 
 Value MatrixUnit::loadGroups(Value panel, Value row, int64_t vector) {
@@ -225,20 +340,9 @@ LogicalResult MatrixUnit::packAcross(Point at, Value start, Value first, int64_t
       if (failed(vector))
         return failure();
       steps.push_back(*vector);
-      if (!isFloat())
-        continue;
-      Value lanesOf = *vector;
-      if (wide < unit()) {
-        SmallVector<int64_t> twice;
-        for (int64_t lane = 0; lane < unit(); ++lane)
-          twice.push_back(lane % wide);
-        lanesOf = vector::ShuffleOp::create(b, loc, lanesOf, lanesOf, twice);
-      }
-      smallest = least(smallest, lanesOf);
     }
     Value place = t.evaluator.addIndex(groupStart, t.evaluator.constantIndex(from / group(), loc), loc);
-    for (auto [v, joined] : llvm::enumerate(join(steps, wide)))
-      storeGroup(joined, panel, place, v);
+    smallest = storeSteps(steps, panel, place, smallest);
   }
   if (isFloat())
     StoreOp::create(b, loc, smallest, leastLanes, ValueRange{zero}, Value(), DenseBoolArrayAttr());

@@ -26,10 +26,10 @@ public:
   /// where it lies, along `depth` steps; and for a tile of `rows` x `columns` sums.
   void allocate(int64_t panels, int64_t rows, int64_t columns, int64_t height, int64_t depth, bool inPlace);
   /// Packs the right factor's steps from `start` on. `overPanels` runs its argument on each panel: its number,
-  /// its first column, and how many it has. `alongDepth`: whether neighbours along the contraction are
-  /// neighbours in memory.
+  /// its first column, and how many it has; all together have `width`. `alongDepth`: whether neighbours along the
+  /// contraction are neighbours in memory.
   using Panel = llvm::function_ref<mlir::LogicalResult(mlir::Value panel, mlir::Value column, int64_t width)>;
-  mlir::LogicalResult packRhs(Point at, mlir::Value start, bool alongDepth,
+  mlir::LogicalResult packRhs(Point at, mlir::Value start, bool alongDepth, Extent width,
                               llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
   /// In place of packRhs: `view` holds panels of the right factor, [piece * panel][group of steps][column and
   /// step]. `allocate` comes behind.
@@ -73,6 +73,13 @@ private:
   /// Lanes of the steps of a group side by side; null is zeros.
   llvm::SmallVector<mlir::Value> join(llvm::ArrayRef<mlir::Value> steps, int64_t width);
   void storeGroup(mlir::Value value, mlir::Value panel, mlir::Value at, int64_t vector);
+  /// Bits of the steps of one group, side by side, to a panel; null or the smallest factor with them.
+  mlir::Value storeSteps(llvm::ArrayRef<mlir::Value> steps, mlir::Value panel, mlir::Value at, mlir::Value smallest);
+  mlir::LogicalResult overSteps(int64_t atOnce, llvm::function_ref<mlir::LogicalResult(mlir::Value, int64_t)> body);
+  mlir::LogicalResult fillUp(llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
+  void allocateRuns();
+  mlir::LogicalResult packInRuns(const Point &at, mlir::Value start, mlir::Value first, int64_t count, Extent width,
+                                 llvm::function_ref<mlir::LogicalResult(Panel)> overPanels);
   mlir::LogicalResult packAcross(Point at, mlir::Value start, mlir::Value first, int64_t count, mlir::Value panel,
                                  mlir::Value column, int64_t width);
   mlir::LogicalResult packAlong(Point at, mlir::Value start, mlir::Value panel, mlir::Value column, int64_t width);
@@ -101,6 +108,10 @@ private:
   int64_t blockRows = 0;
   /// The left factor's is null where it is read in place.
   mlir::Value rhsMemory, lhsMemory, sumMemory;
+  /// Where a right factor that is read as windows waits, [step][column]: so many steps at once, in vectors of so many
+  /// lanes; else null.
+  mlir::Value runMemory;
+  int64_t runSteps = 0, runLanes = 0;
   /// The smallest factors of both sides; and of each lane of the right one, while it is packed.
   mlir::Value leastMemory, leastLanes;
 };

@@ -36,6 +36,12 @@ public:
   /// Packs what is read through several blocks or with padding in runs of neighbours (WindowPacking.cpp);
   /// false, with nothing emitted, where it has none.
   mlir::FailureOr<bool> packRuns(const PackedBox &box, int64_t lanes);
+  /// How many elements lie in a run, and whether runs lie along the rows; 0 where the box is not packed so.
+  struct Runs {
+    int64_t length = 0;
+    bool isTransposed = false;
+  };
+  Runs findRuns(const PackedBox &box, int64_t lanes);
   /// How many rows are written out together where a box is packed in short runs; else 1.
   int64_t rowsOfWindow(const PackedBox &box, int64_t lanes);
 

@@ -84,6 +84,8 @@ public:
     return true;
   }
 
+  Packer::Runs runs() const { return {run, isTransposed}; }
+
   LogicalResult emit() {
     first = add(indexBase(runDim()), isTransposed ? box.row0 : box.column0);
     last = add(first, t.materialise(isTransposed ? box.rows : box.columns, loc));
@@ -529,6 +531,11 @@ FailureOr<bool> Packer::packRuns(const PackedBox &box, int64_t lanes) {
   if (failed(packer.emit()))
     return failure();
   return true;
+}
+
+Packer::Runs Packer::findRuns(const PackedBox &box, int64_t lanes) {
+  RunPacker packer(t, loc, box, lanes);
+  return lanes > 1 && packer.analyse() ? packer.runs() : Runs();
 }
 
 int64_t Packer::rowsOfWindow(const PackedBox &box, int64_t lanes) {

@@ -117,3 +117,31 @@ kernel.func @window(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, g
   kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x32xf32>, !kernel.view<64x32xf32, global>
   kernel.return
 }
+
+// Windows that are the right factor, as those of images whose channels come first, wait in the order of their runs, here
+// eight of their windows at a time, and are joined in pairs from there. Filters that images share are read in place.
+// CHOSEN-LABEL: kernel.func @columns
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 288, pack rhs, narrow>>
+// CHECK-LABEL: kernel.func @columns
+// CHECK-DAG: %[[X:.*]] = kernel.view %arg1 map <[<[4105] strides [1]>]>
+// CHECK-DAG: %[[B:.*]] = kernel.alloc : <1x145x32xi32, private>
+// CHECK-DAG: %[[RUNS:.*]] = kernel.alloc : <72x32xbf16, private>
+// CHECK: kernel.load %[[X]][%{{.*}}] mask %{{.*}} : <4105xbf16, global> -> vector<16xbf16>
+// CHECK: kernel.store %{{.*}}, %[[RUNS]][%{{.*}}] mask %{{.*}} : vector<16xbf16>, <72x32xbf16, private>
+// CHECK: kernel.load %[[RUNS]][%{{.*}}] : <72x32xbf16, private> -> vector<32xbf16>
+// CHECK: arith.minui
+// CHECK: kernel.store %{{.*}}, %[[B]][%{{.*}}] : vector<16xi32>
+// CHECK: kernel.matrix_multiply %{{.*}}, %{{.*}}, %[[B]]{{.*}} : <32x288xbf16, global>
+kernel.func @columns(%w: !kernel.buffer<bf16, global>, %x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %ws = kernel.view %w map <[<[32, 288] strides [288, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<32x288xbf16, global>
+  %xs = kernel.view %x map <[<[2, 288, 64] strides [18432, 64, 1]>, <[2, 32, 3, 3, 8, 8] strides [3200, 100, 10, 1, 10, 1]>, <[2, 32, 10, 10] strides [2048, 64, 8, 1] offset -9 valid [0 : 2, 0 : 32, 1 : 9, 1 : 9]>]> : !kernel.buffer<bf16, global> -> !kernel.view<2x288x64xbf16, global>
+  %ys = kernel.view %y map <[<[2, 32, 64] strides [2048, 64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2x32x64xf32, global>
+  %a = kernel.load %ws[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<32x288xbf16, global> -> tensor<32x288xbf16>
+  %all = kernel.broadcast %a dims [1, 2] : tensor<32x288xbf16> -> tensor<2x32x288xbf16>
+  %b = kernel.load %xs[%c0, %c0, %c0] axes ["b", "k", "n"] in_bounds [true, true, true] : !kernel.view<2x288x64xbf16, global> -> tensor<2x288x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<2x32x64xf32>
+  %d = kernel.dot %all, %b, %zero : tensor<2x32x288xbf16>, tensor<2x288x64xbf16> -> tensor<2x32x64xf32>
+  kernel.store %d, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<2x32x64xf32>, !kernel.view<2x32x64xf32, global>
+  kernel.return
+}
