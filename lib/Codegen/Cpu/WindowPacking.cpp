@@ -98,7 +98,9 @@ public:
     };
     numWindow = countWindow();
     auto overRuns = [&](llvm::function_ref<LogicalResult(Value number)> body) {
-      return loop(runs, 1, [&](Value i) { return body(add(firstRun, i)); });
+      if (!hasInnerRuns())
+        return loop(runs, 1, [&](Value i) { return body(add(firstRun, i)); });
+      return overCutRuns(runs, body);
     };
     if (isTransposed)
       return overRuns([&](Value number) { return emitSquares(number); });
@@ -137,6 +139,32 @@ private:
                    extent > std::numeric_limits<int32_t>::max() / 8
                ? 0
                : extent;
+  }
+
+  /// Whether most runs of the box are whole, which is known of all but the first and the last one.
+  bool hasInnerRuns() {
+    constexpr int64_t enoughRuns = 4;
+    const std::optional<int64_t> columns = box.columns.constant;
+    return (!columns || *columns >= enoughRuns * run) && !beginsAndEndsWithRuns();
+  }
+
+  /// The first run and the last one, which may be cut, then those between them: of these fewer things are computed.
+  LogicalResult overCutRuns(Value runs, llvm::function_ref<LogicalResult(Value number)> body) {
+    Value one = constant(1), last = subtract(runs, one);
+    auto ends = scf::ForOp::create(b, loc, constant(0), runs, larger(last, one));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(ends.getBody());
+      if (failed(body(add(firstRun, ends.getInductionVar()))))
+        return failure();
+    }
+    auto inner = scf::ForOp::create(b, loc, one, last, one);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(inner.getBody());
+    isInner = true;
+    LogicalResult done = body(add(firstRun, inner.getInductionVar()));
+    isInner = false;
+    return done;
   }
 
   /// All rows of the box, a window of them at a time.
@@ -335,12 +363,16 @@ private:
     return {low, high, place};
   }
 
+  /// All runs are whole then.
+  bool beginsAndEndsWithRuns() {
+    std::optional<int64_t> firstIndex = getConstantIntValue(first), lastIndex = getConstantIntValue(last);
+    return firstIndex && lastIndex && *firstIndex % run == 0 && *lastIndex % run == 0;
+  }
+
   /// What is wanted of a run, in its own numbers: from what is returned on up to `end`.
   Value beginRun(Value number) {
     start = times(number, run);
-    // Where the box begins and ends with a run, all are whole.
-    std::optional<int64_t> firstIndex = getConstantIntValue(first), lastIndex = getConstantIntValue(last);
-    if (firstIndex && lastIndex && *firstIndex % run == 0 && *lastIndex % run == 0) {
+    if (isInner || beginsAndEndsWithRuns()) {
       end = constant(run);
       return constant(0);
     }
@@ -511,8 +543,9 @@ private:
 
   /// Along the runs: the first index of the box and the one behind it, and the run in which it begins.
   Value first, last, firstRun;
-  /// Of a run: its first index, and where it ends.
+  /// Of a run: its first index, and where it ends; and whether the box has others before and behind it.
   Value start, end;
+  bool isInner = false;
   llvm::MapVector<unsigned, Value> positions;
   Value currentRow;
   /// Of rows that are written out: how many there are, which parts differ in them, and the number of the window and of

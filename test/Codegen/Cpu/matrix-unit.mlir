@@ -126,8 +126,15 @@ kernel.func @window(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, g
 // CHECK-DAG: %[[X:.*]] = kernel.view %arg1 map <[<[4105] strides [1]>]>
 // CHECK-DAG: %[[B:.*]] = kernel.alloc : <1x145x32xi32, private>
 // CHECK-DAG: %[[RUNS:.*]] = kernel.alloc : <72x32xbf16, private>
+// CHECK-DAG: %[[WHOLE:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, false, false, false, false, false, false, false, false]> : vector<16xi1>
+// The first run and the last one may be cut; of those between them all is wanted, by one mask for all.
+// CHECK: %[[LAST:.*]] = arith.subi %[[NUMBER:.*]], %c1
+// CHECK: %[[BY:.*]] = arith.maxsi %[[LAST]], %c1
+// CHECK: scf.for %{{.*}} = %c0 to %[[NUMBER]] step %[[BY]] {
 // CHECK: kernel.load %[[X]][%{{.*}}] mask %{{.*}} : <4105xbf16, global> -> vector<16xbf16>
 // CHECK: kernel.store %{{.*}}, %[[RUNS]][%{{.*}}] mask %{{.*}} : vector<16xbf16>, <72x32xbf16, private>
+// CHECK: scf.for %{{.*}} = %c1 to %[[LAST]] step %c1 {
+// CHECK: kernel.store %{{.*}}, %[[RUNS]][%{{.*}}] mask %[[WHOLE]] : vector<16xi1>
 // CHECK: kernel.load %[[RUNS]][%{{.*}}] : <72x32xbf16, private> -> vector<32xbf16>
 // CHECK: arith.minui
 // CHECK: kernel.store %{{.*}}, %[[B]][%{{.*}}] : vector<16xi32>
