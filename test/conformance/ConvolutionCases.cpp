@@ -361,8 +361,8 @@ void addConvolutionCases(std::vector<Case> &cases) {
       {"narrow-volume", 1, 64, 32, {4, 3, 8}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
       {"narrow-groups", 1, 128, 128, {8, 8}, {3, 3}, ones, ones, ones, ones, 2},
   };
-  // The same with channels first: runs of rows that are longer than a vector and shorter, elements that are apart, windows
-  // whose rows alone are runs, an odd number of steps, columns that are no whole panels.
+  // The same with channels first: runs of rows that are longer than a vector and shorter, elements that are apart,
+  // windows whose rows alone are runs, an odd number of steps, columns that are no whole panels.
   const Layer narrowFirst[] = {
       narrow[0],
       narrow[1],

@@ -302,8 +302,7 @@ private:
   LogicalResult packRhs(Point at, Depth piece) {
     if (matrix)
       return matrix->packRhs(
-          at, piece.start, t.contiguousAxis(matrix->rhsTile(), k, n) == k, columns.extent,
-          [&](MatrixUnit::Panel body) {
+          at, piece.start, t.contiguousAxis(matrix->rhsTile(), k, n) == k, columns.extent, [&](MatrixUnit::Panel body) {
             return overPieces(columns,
                               [&](Value column, int64_t width) { return body(panelOf(column), column, width); });
           });
