@@ -65,7 +65,7 @@ Result<HostView> State::view(const Tensor &tensor, const Place &where) {
   return HostView{{begin, reader->value->size()}, reader, true};
 }
 
-Result<DeviceView> State::deviceView(const Tensor &tensor, const Place &where) {
+Result<DeviceView> State::deviceView(const Tensor &tensor, std::optional<void *> stream, const Place &where) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::shared_ptr<const Reader> reader;
   std::shared_ptr<runtime::Device> device;
@@ -89,7 +89,17 @@ Result<DeviceView> State::deviceView(const Tensor &tensor, const Place &where) {
     ZYX_RETURN_IF_ERROR(copy->write(bytes));
     return DeviceView{std::move(device), copy, copy};
   }
-  ZYX_RETURN_IF_ERROR(await(*reader, tensor));
+  if (!stream) {
+    ZYX_RETURN_IF_ERROR(await(*reader, tensor));
+    return DeviceView{std::move(device), reader->value, reader};
+  }
+  std::vector<runtime::Point> points;
+  {
+    const std::lock_guard held(*reader->value);
+    reader->value->beforeRead(points);
+  }
+  for (const runtime::Point &point : points)
+    ZYX_RETURN_IF_ERROR(device->letStreamWait(*stream, point));
   return DeviceView{std::move(device), reader->value, reader};
 }
 
@@ -145,7 +155,13 @@ HostView zyx::hostView(const Tensor &x, Place where) {
 DeviceView zyx::deviceView(const Tensor &x, Place where) {
   if (!x.isDefined())
     refuse("there is no tensor to read", where);
-  return valueOrThrow(stateOf(x).deviceView(x, where), where);
+  return valueOrThrow(stateOf(x).deviceView(x, std::nullopt, where), where);
+}
+
+DeviceView zyx::deviceViewOn(const Tensor &x, void *stream, Place where) {
+  if (!x.isDefined())
+    refuse("there is no tensor to read", where);
+  return valueOrThrow(stateOf(x).deviceView(x, stream, where), where);
 }
 
 runtime::DLPackPlace zyx::dlpackPlaceOf(const Tensor &x) { return stateOf(x).dlpackPlaceOf(x); }

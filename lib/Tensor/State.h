@@ -155,7 +155,8 @@ public:
   Result<std::vector<std::byte>> read(const Tensor &tensor, const Place &where);
   /// The elements where they are.
   Result<HostView> view(const Tensor &tensor, const Place &where);
-  Result<DeviceView> deviceView(const Tensor &tensor, const Place &where);
+  /// With a stream that one waits, and without one the host.
+  Result<DeviceView> deviceView(const Tensor &tensor, std::optional<void *> stream, const Place &where);
   runtime::DLPackPlace dlpackPlaceOf(const Tensor &tensor);
   /// None where the interpreter is the current device.
   std::shared_ptr<runtime::Device> currentRuntimeDevice();

@@ -7,12 +7,14 @@
 #include "Python.h"
 
 #include "zyx/Runtime/DLPack.h"
+#include "zyx/Runtime/Timeline.h"
 #include "zyx/Tensor/Context.h"
 #include "zyx/Tensor/DeviceView.h"
 
 #include <nanobind/ndarray.h>
 
 #include <bit>
+#include <optional>
 
 using namespace zyx;
 using namespace zyx::python;
@@ -229,29 +231,39 @@ namespace {
 /// What a consumer's tensor of a device's memory keeps.
 struct Lent {
   DeviceView view;
-  /// CUDA's default streams, which are there for ever; else null, as nobody says how long others live.
-  void *stream = nullptr;
+  /// The consumer's, where it is there for ever; else none, as nobody says how long others live.
+  std::optional<void *> stream;
 
-  /// The consumer's stream may still read when the consumer lets go, and the memory is another's from then on.
+  /// The consumer's stream may still read when the consumer lets go, and the memory is another's from then on: zyx's
+  /// stream waits for what that one has now, and the host for nothing.
   ~Lent() {
     if (!stream || !Py_IsInitialized())
       return;
     const nb::gil_scoped_release released;
+    auto fence = view.device->recordStream(*stream);
     // Of a driver that has lost the stream there is no work to wait for.
-    if (const auto fence = view.device->recordStream(stream))
-      (void)(*fence)->wait();
+    if (!fence)
+      return;
+    const auto over = std::make_shared<runtime::Timeline>();
+    over->announce(1, *fence);
+    (void)view.device->letStreamWait(view.device->nativeStream(), {over, 1});
   }
 };
 
 } // namespace
 
-/// The same of memory of a device. The elements are there when this returns, so that any stream may read them.
-static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t stream) {
+/// The same of memory of a device. CUDA's stream of that number waits for the elements; for others, as for -1, the host
+/// does, so that any stream may read them. `lives` says that the stream does so for ever, as CUDA's default streams do.
+static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t stream, bool lives) {
   const Place where = here();
   auto lent = std::make_unique<Lent>();
+  constexpr int64_t legacyStream = 1, threadStream = 2;
+  const bool isCuda = dlpackPlaceOf(self.value).kind == nb::device::cuda::value;
+  void *const consumer = reinterpret_cast<void *>(stream);
   {
     const Released released;
-    lent->view = deviceView(self.value, where);
+    lent->view = isCuda && stream >= legacyStream && !isCopy ? deviceViewOn(self.value, consumer, where)
+                                                             : deviceView(self.value, where);
     if (isCopy) {
       const std::shared_ptr<runtime::Buffer> from = lent->view.buffer;
       std::shared_ptr<runtime::Buffer> copy =
@@ -262,9 +274,8 @@ static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t str
       lent->view.owner = copy;
     }
   }
-  constexpr int64_t legacyStream = 1, threadStream = 2;
-  if (stream == legacyStream || stream == threadStream)
-    lent->stream = reinterpret_cast<void *>(stream);
+  if (stream == legacyStream || stream == threadStream || (isCuda && lives && stream > 0))
+    lent->stream = consumer;
   const runtime::DLPackPlace place = lent->view.device->dlpackPlace();
   void *const begin = lent->view.buffer->size() ? reinterpret_cast<void *>(lent->view.buffer->handle()) : nullptr;
   const nb::capsule owner(lent.get(), [](void *kept) noexcept { delete static_cast<Lent *>(kept); });
@@ -324,7 +335,8 @@ void zyx::python::bindMemory(nb::module_ &module) {
                                        {static_cast<const std::byte *>(bytes.data()), bytes.size()}, here())};
       },
       nb::arg("bytes"), nb::arg("dtype"), nb::arg("shape"));
-  module.def("_export_from_device", &exportedFromDevice, nb::arg("array"), nb::arg("copy"), nb::arg("stream"));
+  module.def("_export_from_device", &exportedFromDevice, nb::arg("array"), nb::arg("copy"), nb::arg("stream"),
+             nb::arg("lives") = false);
   module.def("_dlpack_place", [](const Array &self) {
     const runtime::DLPackPlace place = dlpackPlaceOf(self.value);
     return nb::make_tuple(place.kind, place.number);

@@ -310,6 +310,19 @@ TEST_F(CardsTest, OtherLibrariesSeeMemoryOfACard) {
     ASSERT_TRUE(view->buffer->read(std::as_writable_bytes(std::span(seen))).isOk());
     EXPECT_THAT(seen, ElementsAre(2, 4, 6, 8));
 
+    // The same for a stream of the host program, CUDA's legacy default stream.
+    void *const theirs = reinterpret_cast<void *>(1);
+    {
+      const Tensor w = x * 5;
+      const DeviceView behind = deviceViewOn(w, theirs);
+      EXPECT_EQ(behind.buffer->handle(), deviceView(w).buffer->handle());
+      const uint64_t before = Context::current().counters().taken;
+      EXPECT_THAT(floats(twice({w})[0]), ElementsAre(10, 20, 30, 40));
+      EXPECT_EQ(Context::current().counters().taken, before);
+      ASSERT_TRUE(behind.buffer->read(std::as_writable_bytes(std::span(seen))).isOk());
+      EXPECT_THAT(seen, ElementsAre(5, 10, 15, 20));
+    }
+
     // And back: over the same memory, which its owner keeps.
     void *stream = nullptr;
     EXPECT_EQ(currentDLPackPlace(stream).number, 1);
@@ -340,6 +353,7 @@ TEST_F(CardsTest, OtherLibrariesSeeMemoryOfACard) {
     ContextScope scope(Context({.device = "reference"}));
     EXPECT_THAT(refusal([] { (void)deviceView(Tensor::from({1.f})); }),
                 HasSubstr("the tensor lies on no device, so that there is no memory of one to see"));
+    EXPECT_THAT(refusal([] { (void)deviceViewOn(Tensor::from({1.f}), nullptr); }), HasSubstr("the tensor lies on no device"));
     EXPECT_THAT(refusal([] { fromDeviceMemory({DType::F32, {1}}, 64, nullptr); }),
                 HasSubstr("has no memory of its own"));
     EXPECT_EQ(dlpackPlaceOf(Tensor::from({1.f})).kind, runtime::DLPackPlace::host);
