@@ -5,7 +5,7 @@
   utils/scores.py onnx [--device=DEVICE] [--function=TEXT] [--build=build/release] [--log=FILE]
   utils/scores.py onnx --runtime=onnxruntime --python=PYTHON
   utils/scores.py torch --python=PYTHON [--function=NAME] [--samples=2] [--seconds=S] [--part=1/4] [--passes=LIST] [--record=FILE]
-  utils/scores.py models --python=PYTHON [--function=NAME]
+  utils/scores.py models --python=PYTHON [--function=NAME] [--part=1/4] [--device=DEVICE]
   utils/scores.py jax --python=PYTHON [--function=TEXT] [--part=1/4] [--log=FILE]
   utils/scores.py --doors --python=PYTHON
 
@@ -22,7 +22,8 @@ f32 and bf16, by a Python that has torch and expecttest. --samples is how many o
 the others. --part takes every fourth op, --passes those of a list of forward-f32, backward-bf16 and so on. --record keeps a
 line of each sample, with its reason and seconds; a run that was ended goes on from there, at the same commit.
 
-models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has them, with random weights beside eager mode.
+models: networks of PyTorch, torchvision, timm and transformers, where PYTHON has them, with random weights beside eager mode; DEVICE is one of
+PyTorch's, cpu or cuda.
 jax: calls of jax.lax and jax.numpy, by a Python that has jax; it needs no torch. --doors is those of the three that PYTHON
 has the packages for; they need large downloads, which check.sh does not make.
 """
@@ -200,7 +201,7 @@ def torch(options):
 def models(options):
     sys.path[:0] = [str(ROOT / "test" / "python"), str((options.build / "python").resolve())]
     import torch_models
-    return torch_models.main(options.function)
+    return torch_models.main(options.function, options.device, options.part)
 
 
 def jax(options):

@@ -5,6 +5,7 @@ PyTorch is a large download, which check.sh does not make: without it these test
 import pathlib
 import re
 
+import cards
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed, and torch.compile is its function")
@@ -521,3 +522,143 @@ def test_polynomials(name):
     if name == "legendre_polynomial_p":
         with pytest.raises(Exception, match="a degree above 512"):
             compiled(function)(x, n + 600)
+
+
+# PyTorch has no card here: its graphs have tensors of one, whose elements lie on the host and are copied to the simulated card.
+CARD = """
+import contextlib
+import torch
+import zyx.torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from zyx import _zyx
+from zyx.torch import _compile, _places
+
+class Simulated(_places.Card):
+    def __init__(self):
+        self.name, self.index = "cuda:0", 0
+    @contextlib.contextmanager
+    def call(self):
+        with _zyx.device_scope("cuda:0"):
+            yield
+    def shares(self, tensor):
+        return False
+    def own(self, tensor):
+        return tensor
+    def take(self, tensor):
+        array = _zyx._from_buffer(tensor.numpy(), None, False)
+        assert array.device == "cuda"
+        return array
+    def begin(self):
+        pass
+    def give(self, array):
+        assert array.device == "cuda"
+        return torch.from_dlpack(_zyx._export(_zyx._to_device(array, "cpu"), False))
+    def put(self, tensor, device):
+        assert device.type == "cuda"
+        return tensor
+    def end(self):
+        pass
+
+_compile.place_of = lambda device: Simulated() if device == torch.device("cuda", 0) else _places.Host()
+
+def on_card(function, *tensors):
+    with FakeTensorMode():
+        given = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="cuda:0") for x in tensors]
+        graph = make_fx(function, decomposition_table=zyx.torch.decompositions())(*given)
+    return _compile.compiled(graph, given, lambda name: False)(*tensors)
+"""
+
+
+@cards.needs_card
+def test_a_graph_of_a_card():
+    cards.run(CARD + """
+x, m = torch.randn(5, 7), torch.randn(5, 7) > 0
+torch.testing.assert_close(on_card(lambda x, m: torch.where(m, x.sin(), x).sum(1), x, m), torch.where(m, x.sin(), x).sum(1))
+made = on_card(lambda x: (x * 2 + torch.arange(7, device=x.device)).mT, x)
+torch.testing.assert_close(made, (x * 2 + torch.arange(7)).mT)
+assert made.stride() == (1, 7)
+try:
+    on_card(lambda x: torch.linalg.eigvals(x), torch.randn(3, 3))
+except zyx.torch.Refused as error:
+    assert "aten.linalg_eig.default" in str(error)
+else:
+    raise AssertionError("an op that zyx has not")
+""")
+
+
+@cards.needs_card
+def test_attention_of_a_card():
+    cards.run(CARD + """
+aten = torch.ops.aten
+torch.manual_seed(0)
+q, k, v, g = (torch.randn(2, 3, 5, 8) for _ in range(4))
+mask = torch.randn(2, 3, 5, 5)
+
+def expected(mask, causal):
+    given = [x.clone().requires_grad_() for x in (q, k, v)]
+    y = torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=mask, is_causal=causal)
+    return y.detach(), torch.autograd.grad(y, given, g)
+
+def logs(mask, causal):
+    scores = q @ k.mT / 8 ** 0.5 + (0 if mask is None else mask)
+    return (scores + torch.full((5, 5), -torch.inf).triu(1) if causal else scores).logsumexp(-1)
+
+for mask, causal in ((None, False), (None, True), (mask, False)):
+    y, slopes = expected(mask, causal)
+    more = [] if mask is None else [mask]
+    def one(*rest):
+        return rest[0] if rest else None
+    def efficient(q, k, v, *rest):
+        return aten._scaled_dot_product_efficient_attention(q, k, v, one(*rest), True, 0.0, causal)[:2]
+    own, kept = on_card(efficient, q, k, v, *more)
+    torch.testing.assert_close(own, y)
+    torch.testing.assert_close(kept[:, :, :5], logs(mask, causal))
+    def backward(g, q, k, v, y, logs, *rest):
+        seed = torch.zeros((), dtype=torch.int64, device=q.device)
+        return aten._scaled_dot_product_efficient_attention_backward(g, q, k, v, one(*rest), y, logs, seed, seed, 0.0,
+                                                                     [True, True, True, False], causal)[:3]
+    for a, b in zip(on_card(backward, g, q, k, v, own, kept, *more), slopes):
+        torch.testing.assert_close(a, b)
+    if mask is None:
+        own, kept = on_card(lambda q, k, v: aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal)[:2], q, k, v)
+        torch.testing.assert_close(own, y)
+        torch.testing.assert_close(kept, logs(mask, causal))
+        def backward(g, q, k, v, y, logs):
+            seed = torch.zeros((), dtype=torch.int64, device=q.device)
+            return aten._scaled_dot_product_flash_attention_backward(g, q, k, v, y, logs, None, None, 5, 5, 0.0, causal, seed, seed)
+        for a, b in zip(on_card(backward, g, q, k, v, own, kept), slopes):
+            torch.testing.assert_close(a, b)
+""")
+
+
+def test_gradients_of_samples_between_elements():
+    """Cubic samples, and coordinates that are mirrored or held at an end, have eager mode's gradients."""
+    torch.manual_seed(0)
+    x = torch.randn(1, 2, 4, 5)
+    grid = torch.rand(1, 3, 4, 2) * 4 - 2
+    weights = torch.linspace(0.5, 1.5, 24).reshape(1, 2, 3, 4)
+    for mode, padding, corners in (("bicubic", "border", False), ("bicubic", "reflection", True), ("bilinear", "reflection", False),
+                                   ("bilinear", "border", True), ("nearest", "reflection", False)):
+        def sampled(x, grid):
+            return torch.nn.functional.grid_sample(x, grid, mode=mode, padding_mode=padding, align_corners=corners)
+
+        def slopes(function):
+            given = [each.clone().requires_grad_() for each in (x, grid)]
+            return torch.autograd.grad((function(*given) * weights).sum(), given)
+
+        torch._dynamo.reset()
+        for own, its in zip(slopes(sampled), slopes(torch.compile(sampled, backend="zyx"))):
+            torch.testing.assert_close(its, own, rtol=1e-4, atol=1e-4)
+
+
+def test_assertions_raise_at_the_call():
+    def doubled(x):
+        torch.ops.aten._assert_async.msg((x >= 0).all(), "an index below 0")
+        return x * 2
+
+    function = torch.compile(doubled, backend="zyx")
+    assert function(torch.tensor([1, 2])).tolist() == [2, 4]
+    with pytest.raises(RuntimeError, match="an index below 0"):
+        function(torch.tensor([1, -2]))
+    assert function(torch.tensor([3, 4])).tolist() == [6, 8]

@@ -160,21 +160,26 @@ def _apart(expected, found):
             max((size(slopes[name] - its[name]) for name in slopes), default=0.0) / max(largest, 1e-30))
 
 
-def main(only=None):
+def main(only=None, device="cpu", part="1/1"):
+    """On a device of PyTorch's, every so many networks of the list."""
+    own, parts = map(int, part.split("/"))
+    # Eager mode is what f32 is compared with.
+    torch.backends.cudnn.allow_tf32 = False
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
     counts = {"right": 0, "wrong": 0, "refused": 0, "left out": 0}
     print("| model | answer | results apart | by rounding | gradients apart | by rounding | compilation and first step | eager's step |\n"
           "|---|---|---|---|---|---|---|---|")
-    for name, (make, draw) in MODELS.items():
-        if only and only not in name:
+    for number, (name, (make, draw)) in enumerate(MODELS.items()):
+        if only and only not in name or number % parts != own - 1:
             continue
         torch._dynamo.reset()
         torch.manual_seed(1)
         try:
             arguments = draw()
-            model = settled(make(), arguments)
+            model = settled(make(), arguments).to(device)
+            arguments = [x if x is None else x.to(device) for x in arguments]
         except ImportError as error:
             counts["left out"] += 1
             print(f"| {name} | left out: {error} | | | | | | |", flush=True)
@@ -192,7 +197,7 @@ def main(only=None):
         # In place, and last: parameters keep their names, and buffers of the graph are converted too.
         model.double()
 
-        noises = [torch.randn(x.shape, dtype=torch.float64) if x is not None and x.is_floating_point() else None for x in arguments]
+        noises = [torch.randn(x.shape, dtype=torch.float64).to(device) if x is not None and x.is_floating_point() else None for x in arguments]
 
         def exact(size):
             return _run(model, model, [x if noise is None else x.double() * (1 + size * noise) for x, noise in zip(arguments, noises)])

@@ -11,12 +11,11 @@ import torch
 from .. import _zyx
 from . import _random
 from ._complex import from_last, to_last
-from ._lower import Refused, aten, conditions, expand, reason, walk, where_of
+from ._lower import Refused, aten, conditions, device_of, expand, reason, walk, where_of
+from ._places import place_of
 
 # Programs of one graph: with open extents each set of them has its own.
 MOST_PROGRAMS = 64
-
-_export, _from_dlpack = _zyx._export, _zyx._from_dlpack
 
 
 def layout_of(shape, stride):
@@ -41,8 +40,8 @@ def layout_of(shape, stride):
 class Input:
     """How a tensor becomes an argument of a program, and back in it."""
 
-    def __init__(self, tensor):
-        self.dtype = tensor.dtype
+    def __init__(self, tensor, place):
+        self.dtype, self.place = tensor.dtype, place
         # A weight keeps its memory between calls, so that its array is made once. What an optimizer writes is seen in it.
         self.is_weight = isinstance(tensor, torch.nn.Parameter) or hasattr(tensor, "_dynamo_static_input_type")
         self.kept = None, None
@@ -55,7 +54,7 @@ class Input:
 
     def array(self, tensor):
         """Over the tensor's memory."""
-        if not self.is_weight or self.copies:
+        if not self.is_weight or self.copies or not self.place.shares(tensor):
             return self._array(tensor)
         begin, array = self.kept
         if begin != tensor.data_ptr():
@@ -79,7 +78,7 @@ class Input:
         if self.dtype is torch.bool:
             # Other bytes than 0 and 1 are looked for by the program, instead of by a copy.
             tensor = tensor.view(torch.uint8)
-        return _from_dlpack(tensor)
+        return self.place.take(self.place.own(tensor))
 
     def restored(self, array):
         array = self._ordered(array)
@@ -110,7 +109,7 @@ class Output:
 
     def __init__(self, meta):
         shape, stride = [int(each) if isinstance(each, int) else None for each in meta.shape], meta.stride()
-        self.is_complex = meta.dtype.is_complex
+        self.is_complex, self.device = meta.dtype.is_complex, meta.device
         if self.is_complex:
             shape, stride = [*shape, 2], [*(2 * each for each in stride), 1]
         found = layout_of(shape, stride) if None not in shape and all(isinstance(each, int) for each in stride) else None
@@ -141,8 +140,9 @@ class Output:
 class Program:
     """A graph for one set of shapes and strides."""
 
-    def __init__(self, graph, arguments, draws):
-        self.inputs = [Input(each) if isinstance(each, torch.Tensor) else each for each in arguments]
+    def __init__(self, graph, arguments, draws, place):
+        self.place = place
+        self.inputs = [Input(each, place) if isinstance(each, torch.Tensor) else each for each in arguments]
         outputs = next(node for node in graph.nodes if node.op == "output").args[0]
         self.leaves = torch.utils._pytree.tree_leaves(outputs, is_leaf=lambda each: each is None)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
@@ -177,18 +177,20 @@ class Program:
             seeds = torch.randint(-2**63, 2**63 - 1, (self.draws,), dtype=torch.int64)
             arrays.append(_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64))
         results = [None] * len(self.leaves)
+        self.place.begin()
         found = self.function(arrays)
         for holds, refused in zip(found[len(self.made):], self.required):
             if not holds:
                 raise Refused(f"zyx.torch: {refused}, which this program has not")
         for at, output, array in zip(self.made, self.outputs, found):
-            tensor = torch.from_dlpack(_export(array, False))
+            tensor = self.place.give(array)
             begin = tensor.data_ptr()
             if begin in begins and tensor.numel():
                 # Two results of one value, or an argument as it is: whoever writes one must not change the other.
                 tensor = tensor.clone()
             begins.add(begin)
-            results[at] = output.tensor(tensor)
+            results[at] = self.place.put(output.tensor(tensor), output.device)
+        self.place.end()
         for at, position in self.passed.items():
             results[at] = arguments[position]
         for at, other in self.others.items():
@@ -214,6 +216,7 @@ class Compiled:
         self.draws = _random.count(self.graph)
         self.programs = collections.OrderedDict()
         self.lock = threading.Lock()
+        self.place = place_of(device_of(self.graph))
         outputs = next(node for node in self.graph.nodes if node.op == "output").args[0]
         self.spec = torch.utils._pytree.tree_flatten(outputs)[1]
         self._lift()
@@ -239,29 +242,49 @@ class Compiled:
             if program is None:
                 if len(self.programs) >= MOST_PROGRAMS:
                     self.programs.popitem(last=False)
-                program = self.programs[key] = Program(self.graph, arguments, self.draws)
-        with _zyx.device_scope("cpu"):
+                program = self.programs[key] = Program(self.graph, arguments, self.draws, self.place)
+        with self.place.call():
             results = program(arguments)
         return torch.utils._pytree.tree_unflatten(results, self.spec)
 
 
+def _hold(message, condition):
+    if not condition:
+        raise RuntimeError(message)
+
+
+# What raises in a graph where data says so, and returns nothing.
+ASSERTIONS = {getattr(aten._assert_async, name) for name in aten._assert_async.overloads()}
+
+
+def _check_of(target, arguments, named):
+    """What an op looks at, and a function of that which raises as the op does; or None for other ops."""
+    if target is aten._linalg_check_errors.default:
+        info, name = arguments
+        return info, functools.partial(target, api_name=name, is_matrix=named["is_matrix"])
+    if target in ASSERTIONS:
+        return arguments[0], functools.partial(_hold, arguments[1] if len(arguments) > 1 else "Expected Tensor with single nonzero value")
+    return None
+
+
 def _lift_checks(graph):
-    """Takes out of a graph what raises where a factorization failed. The numbers that it looks at become results behind the
-    others: a list of the functions that look at them there."""
-    checks, infos = [], []
+    """Takes out of a graph what raises where data says so: where a factorization failed, or an index is none. What it looks at
+    becomes results behind the others: a list of the functions that look at them there."""
+    checks, looked = [], []
     for node in list(graph.nodes):
-        if node.target is not torch.ops.higher_order.with_effects or node.args[1] is not aten._linalg_check_errors.default:
+        is_ordered = node.target is torch.ops.higher_order.with_effects
+        found = _check_of(*node.args[1:2], node.args[2:], node.kwargs) if is_ordered else _check_of(node.target, node.args, node.kwargs)
+        if found is None:
             continue
-        token, _, info, name = node.args
-        checks.append(functools.partial(aten._linalg_check_errors.default, api_name=name, is_matrix=node.kwargs["is_matrix"]))
-        infos.append(info)
+        looked.append(found[0])
+        checks.append(found[1])
         for user in list(node.users):
-            user.replace_all_uses_with(token)
+            user.replace_all_uses_with(node.args[0])
             graph.erase_node(user)
         graph.erase_node(node)
     if checks:
         output = next(node for node in graph.nodes if node.op == "output")
-        output.args = ((*output.args[0], *infos),)
+        output.args = ((*output.args[0], *looked),)
     return checks
 
 
@@ -277,9 +300,9 @@ def _checked(function, checks):
 
 def refusals(graph):
     """The nodes that zyx does not compute, with reasons."""
-    found = {}
+    found, device = {}, device_of(graph)
     for node in graph.nodes:
-        why = reason(node)
+        why = reason(node, device)
         if why is not None:
             found[node] = why
     return found

@@ -55,6 +55,11 @@ def packets(*overload_packets):
     return [getattr(packet, name) for packet in overload_packets for name in packet.overloads()]
 
 
+def newer(*names):
+    """Ops by name, of those the ones that this PyTorch has."""
+    return [getattr(aten, name).default for name in names if hasattr(aten, name)]
+
+
 def to_dtype(dtype):
     """Of a complex one that of its parts."""
     found = DTYPES.get(dtype) or PARTS.get(dtype)
@@ -128,12 +133,15 @@ def _has_tensor(node):
                for each in node.all_input_nodes)
 
 
+def _tensors_in(node):
+    value = node.meta.get("val")
+    return [each for each in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(each, torch.Tensor)]
+
+
 def tensors_of(node):
     """What is known of the tensors that a node takes and makes."""
-    for value in [node.meta.get("val")] + [each.meta.get("val") for each in node.all_input_nodes]:
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            if isinstance(each, torch.Tensor):
-                yield each
+    for each in [node, *node.all_input_nodes]:
+        yield from _tensors_in(each)
 
 
 def is_complex(node):
@@ -144,8 +152,14 @@ def table_of(node):
     return COMPLEX if is_complex(node) else OPS
 
 
-def reason(node):
-    """Why a node is not computed, or None."""
+def device_of(graph):
+    """The card that a graph has tensors of, or the host. What it has on the host besides is computed there, too."""
+    devices = (each.device for node in graph.nodes for each in _tensors_in(node))
+    return next((device for device in devices if device.type != "cpu"), torch.device("cpu"))
+
+
+def reason(node, device=torch.device("cpu")):
+    """Why a node is not computed on a device, or None."""
     if node.op != "call_function" or node.target is operator.getitem or is_number(node):
         return None
     if node.target not in table_of(node):
@@ -155,8 +169,10 @@ def reason(node):
             return f"has elements of {each.dtype}, which zyx has not"
         if each.layout is not torch.strided or each.is_quantized:
             return "has a tensor that is not strided"
-        if each.device.type != "cpu":
-            return f"has a tensor on '{each.device}'; this version computes on the host"
+        if each.device.type not in ("cpu", "cuda"):
+            return f"has a tensor on '{each.device}'; this version computes on the host and on CUDA's cards"
+        if each.device.type == "cuda" and each.device != device:
+            return f"has a tensor on '{each.device}' in a graph of '{device}'"
     limit = LIMITS.get(node.target)
     return limit(node) if limit is not None else None
 

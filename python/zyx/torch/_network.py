@@ -76,42 +76,6 @@ def trilinear(node, a, b, c, expand1, expand2, expand3, sumdim, unroll_dim=1):
     return _zyx._sum(y, axes, False) if axes else y
 
 
-# Attention
-
-
-def _attended(q, k, v, mask, causal, scale):
-    """Sums of values by softmax, and the logarithms of its denominators; in float32 at least."""
-    rows, columns = q.shape[-2], k.shape[-2]
-    if q.ndim == 4 and k.shape[1] != q.shape[1]:
-        # Several heads of queries share keys and values.
-        k, v = (_zyx._repeat_interleave(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
-    scores = _zyx.matmul(q, k.mT) * float(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    if mask is not None:
-        scores = where(mask, scores, full((), -math.inf, scores.dtype)) if mask.dtype is _zyx.bool else scores + cast(
-            mask, scores.dtype)
-    if causal:
-        sees = expand(iota((rows, columns), 1) <= iota((rows, columns), 0), scores.shape)
-        scores = where(sees, scores, full((), -math.inf, scores.dtype))
-    return _zyx.matmul(_zyx._softmax(scores, scores.ndim - 1), v), scores
-
-
-def _limit_dropout(at):
-    return lambda node: "drops at random" if len(node.args) > at and node.args[at] else None
-
-
-@op(aten._scaled_dot_product_flash_attention_for_cpu.default, limit=_limit_dropout(3))
-def flash_attention(node, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scale=None):
-    q, k, v = wide(q), wide(k), wide(v)
-    y, scores = _attended(q, k, v, attn_mask, causal, scale)
-    return y, _zyx._logsumexp(scores, [scores.ndim - 1], False)
-
-
-@op(aten._scaled_dot_product_flash_attention_for_cpu_backward.default, limit=_limit_dropout(6))
-def flash_attention_backward(node, gradient, q, k, v, y, logs, dropout, causal, *, attn_mask=None, scale=None):
-    return gradients(lambda q, k, v: _attended(q, k, v, attn_mask, causal, scale)[0], [wide(q), wide(k), wide(v)],
-                     wide(gradient))
-
-
 # Convolutions
 
 
@@ -595,17 +559,49 @@ def grid_sampler(node, x, grid, mode, padding, corners):
     return cast(_sampled(wide(x), wide(grid), mode, padding, corners), x.dtype)
 
 
+def _clipped(place, extent):
+    """Where a coordinate is at an end, or beyond it, it has no slope."""
+    last = extent - 1.0
+    return where(place <= 0.0, 0.0, where(place >= last, last, place))
+
+
+def _mirrored(place, low, high):
+    if low == high:
+        return place * 0.0
+    span = high - low
+    far = F.abs(place - low)
+    turns = F.floor(far / span)
+    rest = far - turns * span
+    is_back = turns - F.floor(turns * 0.5) * 2.0 > 0.5
+    return where(is_back, span - rest, rest) + low
+
+
+def _sampled_as_eager(x, grid, mode, padding, corners):
+    """Eager mode's steps, whose slopes are those of its gradients: cubic samples move elements beyond an end, and others the
+    coordinates."""
+    from ..onnx._sampling import sampled
+    extents, shape = x.shape[2:], grid.shape[1:-1]
+    points = reshape(grid, (grid.shape[0], math.prod(shape), len(extents)))
+    places, ends = [], []
+    for axis, extent in enumerate(extents):
+        line = points[:, :, len(extents) - 1 - axis] + 1.0
+        place = line * ((extent - 1) / 2) if corners else (line * float(extent) - 1.0) * 0.5
+        low, high = (0.0, extent - 1.0) if corners else (-0.5, extent - 0.5)
+        if mode != 2 and padding == 2:
+            place = _mirrored(place, low, high)
+        places.append(_clipped(place, extent) if mode != 2 and padding else place)
+        ends.append((low, high))
+    kind = ("zeros", "border", "reflection")[padding] if mode == 2 else "zeros"
+    return reshape(sampled(x, places, ("linear", "nearest", "cubic")[mode], kind, ends), x.shape[:2] + shape)
+
+
 def _limit_grids(node):
-    if node.args[3] == 2 and node.args[4] == 1:
-        return "is cubic up to a border, whose gradient zyx.torch has not"
-    if node.args[4] == 2:
-        return "mirrors coordinates, whose gradient zyx.torch has not"
     return None if meta_of(node.args[1]).numel() else "samples an array without elements"
 
 
 @op(aten.grid_sampler_2d_backward.default, aten.grid_sampler_3d_backward.default, limit=_limit_grids)
 def grid_sampler_backward(node, gradient, x, grid, mode, padding, corners, wanted):
-    made = gradients(lambda x, grid: _sampled(x, grid, mode, padding, corners), [wide(x), wide(grid)], wide(gradient))
+    made = gradients(lambda x, grid: _sampled_as_eager(x, grid, mode, padding, corners), [wide(x), wide(grid)], wide(gradient))
     return made[0] if wanted[0] else None, made[1] if wanted[1] else None
 
 

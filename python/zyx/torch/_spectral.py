@@ -9,7 +9,7 @@ from .. import _functions as F
 from .. import _zyx
 from .._factorizations import LARGEST, decomposed, eigen, eye, orthogonal, reflected, reflections, restored, widened
 from .._transforms import loop
-from ._lower import (aten, cast, expand, float64, full, meta_of, op, reshape, result_dtype, where)
+from ._lower import aten, cast, expand, float64, full, meta_of, newer, op, reshape, result_dtype, where
 
 
 def _limit_size(node):
@@ -115,7 +115,7 @@ def pinv(node, x, *, atol=None, rtol=None, hermitian=False):
     return restored(x, lead, found)[0]
 
 
-@op(aten.linalg_polar.default, limit=_limit_size)
+@op(*newer("linalg_polar"), limit=_limit_size)
 def polar(node, x):
     if not x.size:
         return tuple(full(tuple(each.shape), 0, x.dtype) for each in node.meta["val"])
@@ -123,7 +123,7 @@ def polar(node, x):
     return restored(x, x.shape[:-2], _zyx.matmul(u, v.mT), _zyx.matmul(v * _zyx._unsqueeze(s, 1), v.mT))
 
 
-@op(aten.linalg_matrix_sqrth.default, limit=_limit_size)
+@op(*newer("linalg_matrix_sqrth"), limit=_limit_size)
 def root(node, x):
     if not x.size:
         return x
