@@ -20,8 +20,8 @@ struct DeviceView {
 /// Computes the elements where that was not done, and waits for them, so that each stream of the device may read them.
 /// Refused where the tensor lies on the interpreter, which has no device.
 DeviceView deviceView(const Tensor &x, Place where = Place::current());
-/// The same for one stream of the host program (Device::letStreamWait): what is put there later is behind what makes the
-/// elements, and the host waits until that was handed to the device alone.
+/// The same for one stream of the host program (Device::letStreamWait): what is put there later is behind what makes
+/// the elements, and the host waits until that was handed to the device alone.
 DeviceView deviceViewOn(const Tensor &x, void *stream, Place where = Place::current());
 /// Where the memory of the tensor's device lies, by DLPack's numbers. Computes nothing.
 runtime::DLPackPlace dlpackPlaceOf(const Tensor &x);

@@ -353,7 +353,8 @@ TEST_F(CardsTest, OtherLibrariesSeeMemoryOfACard) {
     ContextScope scope(Context({.device = "reference"}));
     EXPECT_THAT(refusal([] { (void)deviceView(Tensor::from({1.f})); }),
                 HasSubstr("the tensor lies on no device, so that there is no memory of one to see"));
-    EXPECT_THAT(refusal([] { (void)deviceViewOn(Tensor::from({1.f}), nullptr); }), HasSubstr("the tensor lies on no device"));
+    EXPECT_THAT(refusal([] { (void)deviceViewOn(Tensor::from({1.f}), nullptr); }),
+                HasSubstr("the tensor lies on no device"));
     EXPECT_THAT(refusal([] { fromDeviceMemory({DType::F32, {1}}, 64, nullptr); }),
                 HasSubstr("has no memory of its own"));
     EXPECT_EQ(dlpackPlaceOf(Tensor::from({1.f})).kind, runtime::DLPackPlace::host);
