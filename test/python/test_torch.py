@@ -112,10 +112,11 @@ def test_layouts(make):
 def test_no_copies():
     """A result's memory is zyx's own, and an argument's is read where it is."""
     from zyx.torch._compile import Input
+    from zyx.torch._places import Host
     x = torch.randn(4, 6)
-    assert zyx._zyx._export(Input(x).array(x), False).__dlpack_device__() == (1, 0)
+    assert zyx._zyx._export(Input(x, Host()).array(x), False).__dlpack_device__() == (1, 0)
     for given in (x, x.t(), x[:1].expand(4, 6)):
-        array = Input(given).array(given)
+        array = Input(given, Host()).array(given)
         assert torch.from_dlpack(zyx._zyx._export(array, False)).data_ptr() == x.data_ptr()
 
 
@@ -662,3 +663,32 @@ def test_assertions_raise_at_the_call():
     with pytest.raises(RuntimeError, match="an index below 0"):
         function(torch.tensor([1, -2]))
     assert function(torch.tensor([3, 4])).tolist() == [6, 8]
+
+
+def test_integers_in_steps_of_floats():
+    for dtype in (torch.int64, torch.int32, torch.float32):
+        def steps(x):
+            return x + torch.arange(-0.9, 2.1, 2.0, dtype=dtype)
+
+        close(steps(torch.zeros(1)), compiled(steps)(torch.zeros(1)))
+
+
+def test_weights_that_change():
+    """Arrays of weights are kept between calls, while the weights are the same memory in the same order."""
+    model = torch.nn.Linear(4, 4)
+    function, x = compiled(model), torch.randn(3, 4)
+    square = torch.randn(4, 4)
+
+    def transpose():
+        # The same memory.
+        model.weight.data = model.weight.data.t()
+
+    def replace():
+        model.weight = torch.nn.Parameter(square)
+
+    for change in (lambda: None, lambda: model.weight.mul_(2), transpose, lambda: model.weight.t_(),
+                   lambda: setattr(model.weight, "data", square + 1), replace, lambda: None):
+        with torch.no_grad():
+            change()
+            close(model(x), function(x))
+            close(model(x), function(x))

@@ -112,7 +112,8 @@ def run(info, sample, dtype, backward):
             expected = module(*given)
             runs.append((expected, gradients(expected, given) if backward else None))
         expected, before = runs[0]
-        is_undefined = info.name in UNDEFINED or drops(sample) or not all(
+        # What is left of a matrix behind M has a larger rank than is asked for: eager mode with another seed finds others.
+        is_undefined = info.name in UNDEFINED or drops(sample) or info.name in LOOSE and sample.kwargs.get("M") is not None or not all(
             same(a, b) for a, b in zip(pytree.tree_leaves(runs[0]), pytree.tree_leaves(runs[1])))
     except Exception as error:
         return "skipped", f"{type(error).__name__}: {error}"

@@ -52,9 +52,13 @@ class Input:
         self.order, self.repeated = found or (tuple(range(len(self.shape))), ())
         self.is_plain = not self.copies and not self.repeated and self.order == tuple(range(len(self.shape)))
 
+    def keeps(self, tensor):
+        """Whether the array is over memory that stays the tensor's."""
+        return self.is_weight and not self.copies and not self.dtype.is_complex and self.place.shares(tensor)
+
     def array(self, tensor):
         """Over the tensor's memory."""
-        if not self.is_weight or self.copies or not self.place.shares(tensor):
+        if not self.keeps(tensor):
             return self._array(tensor)
         begin, array = self.kept
         if begin != tensor.data_ptr():
@@ -169,9 +173,8 @@ class Program:
 
         self.function, self.draws = _zyx._Function(flat, []), draws
 
-    def __call__(self, arguments):
-        arrays = [each.array(argument) for each, argument in zip(self.inputs, arguments) if isinstance(each, Input)]
-        begins = {argument.data_ptr() for argument in arguments if isinstance(argument, torch.Tensor)}
+    def __call__(self, arguments, arrays, begins):
+        """Of arrays over the arguments' memory, which begins at these addresses."""
         if self.draws:
             # From the generator of the host, so that torch.manual_seed() is obeyed.
             seeds = torch.randint(-2**63, 2**63 - 1, (self.draws,), dtype=torch.int64)
@@ -198,6 +201,44 @@ class Program:
         return results
 
 
+class Bound:
+    """A program with the weights of a call, whose arrays are good while they are the same tensors in the same memory."""
+
+    def __init__(self, program, arguments):
+        self.program, tensors = program, [at for at, each in enumerate(program.inputs) if isinstance(each, Input)]
+        self.places = [at for at in tensors if program.inputs[at].keeps(arguments[at])]
+        self.weights = [arguments[at] for at in self.places]
+        others = set(range(len(arguments))) - set(self.places)
+        self.others, self.slots = sorted(others), [(slot, at) for slot, at in enumerate(tensors) if at in others]
+        self.tensors = [at for _, at in self.slots]
+        self.marks, self.key = self._marks(), self._key(arguments)
+        self.begins = {weight.data_ptr() for weight in self.weights}
+        self.arrays = [None if at in others else program.inputs[at].array(arguments[at]) for at in tensors]
+
+    def _marks(self):
+        return [(weight.data_ptr(), weight.shape, weight.stride()) for weight in self.weights]
+
+    def _key(self, arguments):
+        return _key([arguments[at] for at in self.others])
+
+    def fits(self, arguments):
+        return all(map(operator.is_, map(arguments.__getitem__, self.places), self.weights)) and (
+            self._key(arguments) == self.key and self._marks() == self.marks)
+
+    def __call__(self, arguments):
+        arrays, begins = self.arrays.copy(), self.begins.copy()
+        for slot, at in self.slots:
+            argument = arguments[at]
+            arrays[slot] = self.program.inputs[at].array(argument)
+            begins.add(argument.data_ptr())
+        return self.program(arguments, arrays, begins)
+
+
+def _key(arguments):
+    """What a program is for."""
+    return tuple([(each.shape, each.stride()) if isinstance(each, torch.Tensor) else each for each in arguments])
+
+
 def _settled(tensor):
     """With the elements in memory that it has: PyTorch leaves conjugates and negatives to whoever reads them."""
     if tensor.is_neg():
@@ -216,7 +257,7 @@ class Compiled:
         self.draws = _random.count(self.graph)
         self.programs = collections.OrderedDict()
         self.lock = threading.Lock()
-        self.place = place_of(device_of(self.graph))
+        self.place, self.recent = place_of(device_of(self.graph)), None
         outputs = next(node for node in self.graph.nodes if node.op == "output").args[0]
         self.spec = torch.utils._pytree.tree_flatten(outputs)[1]
         self._lift()
@@ -235,17 +276,25 @@ class Compiled:
             self.graph.erase_node(node)
 
     def __call__(self, *arguments):
-        arguments = [_settled(each) if isinstance(each, torch.Tensor) else each for each in (*self.constants, *arguments)]
-        key = tuple([(each.shape, each.stride()) if isinstance(each, torch.Tensor) else each for each in arguments])
+        arguments, recent = [*self.constants, *arguments], self.recent
+        for at in recent.tensors if recent is not None else ():
+            arguments[at] = _settled(arguments[at])
+        with self.place.call():
+            if recent is None or not recent.fits(arguments):
+                arguments = [_settled(each) if isinstance(each, torch.Tensor) else each for each in arguments]
+                recent = self.recent = self._bound(arguments)
+            results = recent(arguments)
+        return torch.utils._pytree.tree_unflatten(results, self.spec)
+
+    def _bound(self, arguments):
+        key = _key(arguments)
         with self.lock:
             program = self.programs.get(key)
             if program is None:
                 if len(self.programs) >= MOST_PROGRAMS:
                     self.programs.popitem(last=False)
                 program = self.programs[key] = Program(self.graph, arguments, self.draws, self.place)
-        with self.place.call():
-            results = program(arguments)
-        return torch.utils._pytree.tree_unflatten(results, self.spec)
+        return Bound(program, arguments)
 
 
 def _hold(message, condition):

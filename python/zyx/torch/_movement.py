@@ -71,7 +71,11 @@ def arange(node, start, end=None, step=1, **_):
     if all(isinstance(number, int) for number in (start, end, step)):
         return _zyx._arange(start, end, step, dtype) if not dtype.is_float or abs(end) < 2**24 else cast(
             _zyx._arange(start, end, step, int64), dtype)
-    count = max(0, math.ceil((end - start) / step))
+    # Integers are made of numbers whose digits behind the point are cut off; the graph says how many of them.
+    count = node.meta["val"].shape[0]
+    count = count if isinstance(count, int) else max(0, math.ceil((end - start) / step))
+    if not dtype.is_float:
+        return cast(_zyx._arange(0, count, 1, int64) * int(step) + int(start), dtype)
     positions = cast(_zyx._arange(0, count, 1, int64), float64)
     return cast(positions * float(step) + float(start), dtype)
 
