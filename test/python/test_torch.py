@@ -692,3 +692,10 @@ def test_weights_that_change():
             change()
             close(model(x), function(x))
             close(model(x), function(x))
+
+
+def test_cholesky_by_its_older_name():
+    x = torch.randn(3, 3)
+    x = x @ x.mT + 3 * torch.eye(3)
+    for upper in (False, True):
+        close(torch.cholesky(x, upper=upper), compiled(lambda x: torch.cholesky(x, upper=upper))(x))

@@ -1,6 +1,6 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What PyTorch's fused ops of transformers are made of: torch.nn calls them where no gradient is wanted."""
+"""What PyTorch's fused ops of transformers are made of: torch.nn calls them where no gradient is wanted. And older names of ops."""
 import torch
 
 aten, functional = torch.ops.aten, torch.nn.functional
@@ -52,4 +52,9 @@ def encoder_layer(x, width, heads, qkv_weight, qkv_bias, out_weight, out_bias, u
     return second(x + fed(x))
 
 
-DECOMPOSITIONS = {aten._transformer_encoder_layer_fwd.default: encoder_layer, aten._native_multi_head_attention.default: attention}
+def cholesky(x, upper=False):
+    return torch.linalg.cholesky(x, upper=upper)
+
+
+DECOMPOSITIONS = {aten._transformer_encoder_layer_fwd.default: encoder_layer, aten._native_multi_head_attention.default: attention,
+                  aten.cholesky.default: cholesky}
