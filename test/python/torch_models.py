@@ -162,7 +162,7 @@ def _apart(expected, found):
 
 def main(only=None, device="cpu", part="1/1"):
     """On a device of PyTorch's, every so many networks of the list."""
-    own, parts = map(int, part.split("/"))
+    number_of_part, parts = map(int, part.split("/"))
     # Eager mode is what f32 is compared with.
     torch.backends.cudnn.allow_tf32 = False
     warnings.simplefilter("ignore")
@@ -172,7 +172,7 @@ def main(only=None, device="cpu", part="1/1"):
     print("| model | answer | results apart | by rounding | gradients apart | by rounding | compilation and first step | eager's step |\n"
           "|---|---|---|---|---|---|---|---|")
     for number, (name, (make, draw)) in enumerate(MODELS.items()):
-        if only and only not in name or number % parts != own - 1:
+        if only and only not in name or number % parts != number_of_part - 1:
             continue
         torch._dynamo.reset()
         torch.manual_seed(1)
