@@ -23,6 +23,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::isExactCast;
 using zyx::fusion::look;
 using zyx::fusion::matchOneHot;
 using zyx::fusion::Shown;
@@ -31,12 +32,6 @@ using zyx::target::TargetInfo;
 namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// Whether a sum in f32 adds the same numbers.
-bool isWidening(CastOp op) {
-  Type from = typeOf(op.getX()).getElementType(), to = typeOf(op.getResult()).getElementType();
-  return to.isF32() && (from.isF16() || from.isBF16() || from.isF32());
-}
 
 /// Whether it takes longer to multiply so many updates with as many rows than to move them by the kernels of a scatter,
 /// and by those that look for what is not finite.
@@ -75,7 +70,7 @@ public:
     for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
       const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
       const std::optional<Shown> indices = compared ? matchOneHot(*compared, numSummed) : std::nullopt,
-                                 updates = look(other, isWidening);
+                                 updates = look(other, isExactCast);
       if (indices && updates && fits(*indices, *updates, shape) &&
           isFaster(typeOf(updates->value).getNumElements(), shape[numSummed], typeOf(updates->value).getElementType(),
                    machine))
@@ -130,11 +125,8 @@ private:
     Value row = CastOp::create(builder, loc, given.clone(number), indices);
     row = SelectOp::create(builder, loc, isInside, row, splat(given.clone(number), -1));
     row = spread(row, {count, 1}, all);
-    Value isLost = binary(
-        BinaryKind::Ne, binary(BinaryKind::Sub, updates, updates),
-        ConstantOp::create(
-            builder, loc, typeOf(updates),
-            DenseElementsAttr::get(typeOf(updates), Attribute(builder.getZeroAttr(typeOf(updates).getElementType())))));
+    Value isLost = binary(BinaryKind::Ne, binary(BinaryKind::Sub, updates, updates),
+                          zyx::fusion::makeSplat(builder, loc, typeOf(updates), 0));
     auto bound = [&](ReduceKind kind, int64_t none) {
       Value chosen = SelectOp::create(builder, loc, isLost, row, splat(flags, none));
       Value found = ReduceOp::create(builder, loc, kind, chosen, ArrayRef<int64_t>{0});
@@ -153,11 +145,8 @@ private:
     Value at = ReshapeOp::create(builder, loc, typeOf(indices.value).clone(ArrayRef<int64_t>{count}), indices.value);
     Value given = ReshapeOp::create(builder, loc, typeOf(updates.value).clone({count, columns}), updates.value);
     auto results = type.clone(ArrayRef<int64_t>{rows, columns});
-    Value lost = ConstantOp::create(
-        builder, loc, results,
-        DenseElementsAttr::get(results, Attribute(builder.getF32FloatAttr(std::numeric_limits<float>::quiet_NaN()))));
-    Value zeros = ConstantOp::create(builder, loc, results,
-                                     DenseElementsAttr::get(results, Attribute(builder.getF32FloatAttr(0))));
+    Value lost = zyx::fusion::makeSplat(builder, loc, results, std::numeric_limits<double>::quiet_NaN());
+    Value zeros = zyx::fusion::makeSplat(builder, loc, results, 0);
     Value isLost = findLost(at, given, rows, count, columns), wide = given;
     if (!typeOf(given).getElementType().isF32())
       wide = CastOp::create(builder, loc, typeOf(given).clone(builder.getF32Type()), given);

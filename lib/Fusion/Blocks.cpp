@@ -49,7 +49,6 @@ LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<
   if (failed(requireNumbers(entry)))
     return failure();
   if (!entry.isExternal() && entry.getBody().hasOneBlock()) {
-    // A loop that a rewrite erases goes with its blocks, which so have had their turn.
     const SmallVector<Block *> outerFirst = getBlocks(entry);
     for (Block *block : llvm::reverse(outerFirst))
       rewrite(*block);

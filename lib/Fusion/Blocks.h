@@ -23,8 +23,8 @@ mlir::Value cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value
 mlir::Value makeSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, double number);
 mlir::Value makeIntegerSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, int64_t number);
 
-/// Runs a rewrite on each of these blocks. Fails with a diagnostic where an extent is no number yet; leaves functions
-/// of no block or of several as they are.
+/// Runs a rewrite on each of these blocks, innermost first, so that it may erase a loop with its block. Fails with a
+/// diagnostic where an extent is no number yet; leaves functions of no block or of several as they are.
 mlir::LogicalResult rewriteBlocks(mlir::func::FuncOp entry, llvm::function_ref<void(mlir::Block &)> rewrite);
 
 } // namespace zyx::fusion

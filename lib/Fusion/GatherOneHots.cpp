@@ -24,6 +24,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::isExactCast;
 using zyx::fusion::look;
 using zyx::fusion::matchOneHot;
 using zyx::fusion::Shown;
@@ -32,13 +33,6 @@ using zyx::target::TargetInfo;
 namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// Whether all numbers of the one type are numbers of the other.
-bool isWidening(CastOp op) {
-  auto from = dyn_cast<FloatType>(typeOf(op.getX()).getElementType());
-  auto to = dyn_cast<FloatType>(typeOf(op.getResult()).getElementType());
-  return from && to && (from == to || (to.isF32() && (from.isF16() || from.isBF16())) || to.isF64());
-}
 
 class OneHotProduct {
 public:
@@ -57,7 +51,7 @@ public:
       // Zero and one are numbers of each type.
       const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
       const std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt,
-                                 table = look(other, isWidening);
+                                 table = look(other, isExactCast);
       if (indices && table && fits(*indices, *table, typeOf(product).getShape()))
         return replace(*indices, *table);
     }

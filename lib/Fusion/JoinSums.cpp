@@ -92,17 +92,14 @@ static void shareOps(Block &block) {
   }
 }
 
-/// One group of both, behind the second one; none where that is no kernel.
-static GroupOp makeBoth(Sums a, Sums b) {
+/// One group of both, behind the second one, and for each result of theirs its own; no group where that is no kernel.
+static std::pair<GroupOp, SmallVector<unsigned>> makeBoth(Sums a, Sums b) {
   OpBuilder builder(b.group);
   builder.setInsertionPointAfter(b.group);
   llvm::SetVector<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
   inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
-  SmallVector<Type> types(a.group->getResultTypes());
-  llvm::append_range(types, b.group->getResultTypes());
   OperationState state(b.group.getLoc(), GroupOp::getOperationName());
   state.addOperands(inputs.getArrayRef());
-  state.addTypes(types);
   Block *block = new Block;
   state.addRegion()->push_back(block);
   for (Value input : inputs)
@@ -119,8 +116,15 @@ static GroupOp makeBoth(Sums a, Sums b) {
     for (Value result : group.getBlock().getTerminator()->getOperands())
       results.push_back(mapping.lookup(result));
   }
-  YieldOp::create(inside, b.group.getLoc(), results);
+  auto yield = YieldOp::create(inside, b.group.getLoc(), results);
   shareOps(*block);
+  // What both computed is one result.
+  const llvm::SetVector<Value> own(yield->operand_begin(), yield->operand_end());
+  SmallVector<unsigned> places;
+  for (Value result : yield->getOperands())
+    places.push_back(static_cast<unsigned>(llvm::find(own, result) - own.begin()));
+  yield->setOperands(own.getArrayRef());
+  state.addTypes(TypeRange(ValueRange(own.getArrayRef())));
   auto made = cast<GroupOp>(builder.create(state));
   IterationSpace::Ops ops;
   for (Operation &op : made.getBlock().without_terminator())
@@ -128,7 +132,7 @@ static GroupOp makeBoth(Sums a, Sums b) {
       ops.insert(&op);
   const ValueRange outputs = made.getBlock().getTerminator()->getOperands();
   if (zyx::fusion::checkGroup(ops, outputs).isOk())
-    return made;
+    return {made, places};
   made.erase();
   return {};
 }
@@ -155,20 +159,22 @@ static std::optional<SmallVector<Operation *>> findBetween(GroupOp first, GroupO
 
 /// The group of both, in whose place they are erased; none where they stay apart.
 static std::optional<Sums> tryJoin(Sums a, Sums b, const zyx::target::TargetInfo &machine) {
-  // Each is a number that a thread keeps. Behind some programming interfaces a kernel has so few buffers, and such
-  // machines are described without tensor cores.
-  constexpr unsigned mostSums = 8, fewBuffers = 8;
+  // Each is a number that a thread keeps.
+  constexpr unsigned mostSums = 8;
   if (typeOf(a.first.getX()).getShape() != typeOf(b.first.getX()).getShape() ||
       a.first.getDims() != b.first.getDims() || a.count + b.count > mostSums || !shareInput(a, b))
     return std::nullopt;
   llvm::SmallDenseSet<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
   inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
-  if (!machine.hasTensorCores() && inputs.size() + a.group->getNumResults() + b.group->getNumResults() > fewBuffers)
+  const auto mostBuffers = static_cast<size_t>(machine.simt.maxBuffers);
+  if (mostBuffers != 0 && inputs.size() + a.group->getNumResults() + b.group->getNumResults() > mostBuffers)
     return std::nullopt;
   if (b.group->isBeforeInBlock(a.group))
     std::swap(a, b);
   std::optional<SmallVector<Operation *>> between = findBetween(a.group, b.group);
-  GroupOp made = between ? makeBoth(a, b) : GroupOp();
+  if (!between)
+    return std::nullopt;
+  auto [made, places] = makeBoth(a, b);
   if (!made)
     return std::nullopt;
   Operation *last = made;
@@ -176,10 +182,12 @@ static std::optional<Sums> tryJoin(Sums a, Sums b, const zyx::target::TargetInfo
     op->moveAfter(last);
     last = op;
   }
-  const unsigned numFirst = a.group->getNumResults();
-  a.group->replaceAllUsesWith(made->getResults().take_front(numFirst));
-  b.group->replaceAllUsesWith(made->getResults().drop_front(numFirst));
-  Sums sums{made, *made.getBlock().getOps<ReduceOp>().begin(), a.count + b.count};
+  SmallVector<Value> before(a.group->getResults());
+  llvm::append_range(before, b.group->getResults());
+  for (auto [result, place] : llvm::zip_equal(before, places))
+    result.replaceAllUsesWith(made->getResult(place));
+  auto reductions = made.getBlock().getOps<ReduceOp>();
+  Sums sums{made, *reductions.begin(), static_cast<unsigned>(llvm::range_size(reductions))};
   remark::passed(made.getLoc(), remark::RemarkOpts::name("JoinSums").category("zyx-fusion"))
       << (std::to_string(sums.count) + " reductions that read the same are one kernel");
   a.group.erase();
@@ -208,13 +216,11 @@ namespace {
 
 struct JoinSums : zyx::fusion::impl::JoinSumsPassBase<JoinSums> {
   void runOnOperation() override {
-    if (getOperation().isExternal())
-      return;
     const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(getOperation());
     if (!machine.hasSubgroups())
       return;
-    for (Block *block : zyx::fusion::getBlocks(getOperation()))
-      joinSums(*block, machine);
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { joinSums(block, machine); })))
+      signalPassFailure();
   }
 };
 

@@ -17,6 +17,12 @@ using Dims = SmallVector<std::optional<int64_t>>;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+bool zyx::fusion::isExactCast(CastOp op) {
+  auto from = dyn_cast<FloatType>(typeOf(op.getX()).getElementType());
+  auto to = dyn_cast<FloatType>(typeOf(op.getResult()).getElementType());
+  return from && to && (from == to || (to.isF32() && (from.isF16() || from.isBF16())) || to.isF64());
+}
+
 std::optional<Shown> zyx::fusion::look(Value value, llvm::function_ref<bool(CastOp)> passes) {
   Shown shown{value, {}};
   for (int64_t dim = 0, rank = typeOf(value).getRank(); dim < rank; ++dim)

@@ -21,6 +21,9 @@ struct Shown {
 /// with their operand.
 std::optional<Shown> look(mlir::Value value, llvm::function_ref<bool(graph::ir::CastOp)> passes);
 
+/// Whether a cast of floats that ops compute with keeps each number.
+bool isExactCast(graph::ir::CastOp op);
+
 /// Indices, where what is shown compares them with the places along a dimension. Their dimensions are of the value that
 /// shows it.
 std::optional<Shown> matchOneHot(const Shown &compared, int64_t along);

@@ -407,11 +407,6 @@ static LoopOp sinkSums(LoopOp loop) {
 }
 
 static void simplifyLoops(func::FuncOp entry) {
-  // Before anything is left out of one of two loops. A loop that another one takes the place of goes with its blocks,
-  // which so have had their turn.
-  const SmallVector<Block *> outerFirst = getBlocks(entry);
-  for (Block *block : llvm::reverse(outerFirst))
-    replaceContained(*block);
   SmallVector<LoopOp> loops;
   entry.walk([&](LoopOp loop) { loops.push_back(loop); });
   for (LoopOp loop : loops) {
@@ -436,7 +431,8 @@ namespace {
 struct SimplifyLoops : impl::SimplifyLoopsPassBase<SimplifyLoops> {
   void runOnOperation() override {
     func::FuncOp entry = getOperation();
-    if (failed(requireNumbers(entry)))
+    // Before anything is left out of one of two loops.
+    if (failed(zyx::fusion::rewriteBlocks(entry, zyx::fusion::replaceContained)))
       return signalPassFailure();
     if (!entry.isExternal() && entry.getBody().hasOneBlock())
       simplifyLoops(entry);

@@ -257,7 +257,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
     return std::nullopt;
   if (sumsArePrivate) {
     mostColumns = std::min(mostColumns, privateColumns);
-    int64_t rest = target.memory.privateBytes * 3 / 4 - mostColumns * rowBytes;
+    int64_t rest = target.memory.privateBytes * 3 / 4 - mostColumns * (rowBytes + waiting);
     mostRows = std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tile), uint64_t(tile));
     if (facts.m > mostRows && !facts.cutRows)
       return std::nullopt;

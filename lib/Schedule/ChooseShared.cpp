@@ -269,7 +269,7 @@ double Planner::threadCost() const {
   const int64_t rows = std::min<int64_t>(m, 4), columns = std::min(n, target.lanes(sumBytes));
   const double programs = real(llvm::divideCeil(m, rows) * llvm::divideCeil(n, columns) * batches);
   const double products = real(m * n) * real(k * batches);
-  const double each = real(isWide ? target.costs.threadF32ProductsPerCycle : target.costs.threadProductsPerCycle);
+  const double each = real(target.costs.threadProductsOf(isWide ? 4 : 2));
   // Programs at the edges have as much to do. No two elements share what says where they lie, as they do in a slice.
   auto ownOf = [](const FactorCost &cost) { return cost.each() + (cost.isWindow ? fits::lonelyWindowOps : 0); };
   const double eachRows = real(m) / real(llvm::divideCeil(m, rows)),

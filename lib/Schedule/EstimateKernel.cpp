@@ -448,8 +448,7 @@ double Estimator::onThreads(const Work &work) const {
   double multiply = 0;
   if (work.products > 0) {
     const bool isWide = llvm::all_of(dots, [](DotOp dot) { return bytesOf(dot.getLhs()) == 4; });
-    const auto each =
-        static_cast<double>(isWide ? target.costs.threadF32ProductsPerCycle : target.costs.threadProductsPerCycle);
+    const auto each = static_cast<double>(target.costs.threadProductsOf(isWide ? 4 : 2));
     multiply = std::max(work.products / (cores * each),
                         work.products / threads * static_cast<double>(target.costs.productCycles)) *
                (online ? fits::onlineLoss : 1);

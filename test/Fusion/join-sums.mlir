@@ -81,7 +81,7 @@ func.func @apart(%x: tensor<8x32x64xbf16>, %y: tensor<8x32x64xf32>) -> (tensor<3
   return %0, %3, %4, %5 : tensor<32xf32>, tensor<64xf32>, tensor<32xf32>, tensor<32xf32>
 }
 
-// A machine without tensor cores may have eight buffers for a kernel: two more sums of two more inputs would be ten.
+// A kernel of WebGPU has at most eight buffers: two more sums of two more inputs would be ten.
 // CHECK-LABEL: func.func @buffers
 // CHECK-COUNT-1: graph.group(
 // CHECK-NOT: graph.group(
@@ -127,4 +127,27 @@ func.func @small(%x: tensor<8x32x64xf32>, %y: tensor<8x32x64xf32>, %z: tensor<1x
     graph.yield %3 : tensor<32xf32>
   }
   return %0, %4 : tensor<32xf32>, tensor<32xf32>
+}
+
+// What both compute is one result of the group, which both readers have.
+// CHECK-LABEL: func.func @same
+// CHECK: %[[BOTH:.*]]:2 = graph.group(%{{.*}} = %arg0 : tensor<64x32xbf16>) -> (tensor<32xf32>, tensor<32xf32>)
+// CHECK: %[[SUM:.*]] = graph.reduce add
+// CHECK: %[[SQUARES:.*]] = graph.reduce add
+// CHECK: graph.yield %[[SUM]], %[[SQUARES]]
+// CHECK: return %[[BOTH]]#0, %[[BOTH]]#0, %[[BOTH]]#1
+func.func @same(%x: tensor<64x32xbf16>) -> (tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<64x32xbf16>) -> tensor<32xf32> {
+    %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %2 = graph.reduce add %1 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+    graph.yield %2 : tensor<32xf32>
+  }
+  %3:2 = graph.group(%a = %x : tensor<64x32xbf16>) -> (tensor<32xf32>, tensor<32xf32>) {
+    %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %2 = graph.reduce add %1 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+    %4 = graph.binary mul %1, %1 : tensor<64x32xf32>
+    %5 = graph.reduce add %4 dims = [0] : tensor<64x32xf32> -> tensor<32xf32>
+    graph.yield %2, %5 : tensor<32xf32>, tensor<32xf32>
+  }
+  return %0, %3#0, %3#1 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
 }

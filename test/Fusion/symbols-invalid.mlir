@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s --zyx-fuse --verify-diagnostics
 // RUN: zyx-opt %s --zyx-fusion-normalize-views --verify-diagnostics
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_80 --zyx-fusion-join-sums --verify-diagnostics
 // RUN: zyx-opt %s --zyx-convert-graph-to-kernel --verify-diagnostics
 
 func.func @f(%x: tensor<?xf32, #graph.extents<"n">>) -> tensor<?xf32, #graph.extents<"n">> {

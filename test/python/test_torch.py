@@ -4,6 +4,7 @@ PyTorch is a large download, which check.sh does not make: without it these test
 """
 import pathlib
 import re
+import types
 
 import cards
 import pytest
@@ -633,6 +634,38 @@ for mask, causal in ((None, False), (None, True), (mask, False)):
 """)
 
 
+def test_rows_that_see_nothing():
+    """Their results and gradients are 0, as eager mode's are, and no other gradient has NaN."""
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 4, 8, requires_grad=True) for _ in range(3))
+    sees = torch.ones(4, 4, dtype=torch.bool)
+    sees[1] = False
+    for mask in (sees, torch.where(sees, 0.0, -torch.inf), sees.expand(1, 1, 4, 4)):
+        def attend(q, k, v):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        y, own = attend(q, k, v), torch.compile(attend, backend="zyx")(q, k, v)
+        torch.testing.assert_close(own, y)
+        weights = torch.randn_like(y)
+        for a, b in zip(torch.autograd.grad(own, (q, k, v), weights), torch.autograd.grad(y, (q, k, v), weights)):
+            torch.testing.assert_close(a, b)
+
+
+def test_streams_that_a_card_refuses(monkeypatch):
+    """What records a graph, and what may be destroyed before a result is."""
+    from zyx.torch import _places
+
+    card = object.__new__(_places.Card)
+    card.name, card.index = "cuda:0", 0
+    for records, number, handle, why in ((True, 0, 0, "records a CUDA graph"), (False, 4096, 4096, "ExternalStream")):
+        monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: records)
+        monkeypatch.setattr(torch.cuda, "current_stream",
+                            lambda index=None: types.SimpleNamespace(stream_id=number, cuda_stream=handle))
+        with pytest.raises(_places.Refused, match=why), card.call():
+            pass
+    with pytest.raises(_places.Refused, match="on 'meta'"):
+        _places.place_of(torch.device("meta"))
+
+
 def test_gradients_of_samples_between_elements():
     """Cubic samples, and coordinates that are mirrored or held at an end, have eager mode's gradients."""
     torch.manual_seed(0)
@@ -694,6 +727,7 @@ def test_weights_that_change():
             close(model(x), function(x))
 
 
+@pytest.mark.skipif(not hasattr(torch.ops.aten, "cholesky"), reason="this PyTorch has the newer name alone")
 def test_cholesky_by_its_older_name():
     x = torch.randn(3, 3)
     x = x @ x.mT + 3 * torch.eye(3)

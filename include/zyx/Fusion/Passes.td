@@ -899,13 +899,13 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
 def JoinSumsPass : Pass<"zyx-fusion-join-sums", "::mlir::func::FuncOp"> {
   let summary = "Reduce in one group what several groups reduce of the same elements";
   let description = [{
-    On a GPU groups that have reductions alone as results, over elements of one shape and along the same dimensions,
-    become one if they read the same large input and neither follows from the other. The gradients of a norm need sums
+    On a GPU groups whose results are reductions, over elements of one shape and along the same dimensions, or computed
+    of these and no larger, become one if they read the same large input and neither follows from the other. The gradients of a norm need sums
     of the same gradients, once by themselves and once times what was normalised: these are read once, and a launch does
     what several did.
 
-    Both must compute something of the input that is the same, such as a cast: it makes them one iteration space. There
-    are at most 8 reductions in a group.
+    The ops of both must be one kernel: something that both compute of the input, such as a cast, makes them one iteration
+    space. There are at most 8 reductions in a group, and no more buffers than a kernel of the machine may have.
 
     ```mlir
     %0 = graph.group(%a = %dy : tensor<64x32xbf16>) -> tensor<32xf32> {

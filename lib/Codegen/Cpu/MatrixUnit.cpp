@@ -18,10 +18,6 @@ using namespace zyx::kernel;
 
 static Type elementOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getElementType(); }
 
-static Value load(OpBuilder &b, Location loc, Type type, Value view, ValueRange indices) {
-  return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
-}
-
 Value zyx::kernel::repeatedFactor(Value factor) {
   while (auto repeat = factor.getDefiningOp<BroadcastOp>()) {
     // Its two last dimensions are that of rows or columns and that of the contraction.

@@ -60,6 +60,11 @@ private:
   mlir::FailureOr<bool> packRuns(const Point &at, mlir::Value start, mlir::Value row0, Extent height);
   mlir::LogicalResult lookThroughLhs(Extent height);
   static Factor narrow(mlir::Value tile);
+  static mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, mlir::Value view,
+                          mlir::ValueRange indices) {
+    return LoadOp::create(b, loc, type, view, indices, mlir::Value(), mlir::Value(), mlir::ArrayAttr(),
+                          mlir::DenseBoolArrayAttr());
+  }
 
   /// Steps of the contraction in one register.
   int64_t unit() const { return lanes * group(); }

@@ -13,10 +13,6 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-static Value load(OpBuilder &b, Location loc, Type type, Value view, ValueRange indices) {
-  return LoadOp::create(b, loc, type, view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
-}
-
 /// Memory for steps of a right factor that is read as windows with runs. They are copied as they lie first: what exists
 /// of a run is found once for many columns, and not for each panel.
 void MatrixUnit::allocateRuns() {

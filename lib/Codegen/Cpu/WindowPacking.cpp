@@ -144,8 +144,8 @@ private:
   /// Whether most runs of the box are whole, which is known of all but the first and the last one.
   bool hasInnerRuns() {
     constexpr int64_t enoughRuns = 4;
-    const std::optional<int64_t> columns = box.columns.constant;
-    return (!columns || *columns >= enoughRuns * run) && !beginsAndEndsWithRuns();
+    const std::optional<int64_t> along = (isTransposed ? box.rows : box.columns).constant;
+    return (!along || *along >= enoughRuns * run) && !beginsAndEndsWithRuns();
   }
 
   /// The first run and the last one, which may be cut, then those between them: of these fewer things are computed.

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Scalar/Scalars.h"
 
+#include "zyx/Base/Assert.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -112,6 +114,7 @@ public:
   /// Drivers that keep denormals of f32 in sums and products may take them for 0 where they convert to f64: a denormal
   /// is so many units of the smallest one.
   Value widened(Value x, Type wide) {
+    ZYX_ASSERT(type.isF32() && wide.isF64(), "small floats are lowered before");
     Value number = magnitude(x), isTiny = isDenormal(number);
     Value isNegative = icmp(CmpIPredicate::slt, bits(x), constant(APInt::getZero(width)));
     Value units =
@@ -123,6 +126,7 @@ public:
 
   /// And where they convert back: the units are rounded by a sum whose last digit is one of them.
   Value narrowed(Value x, FloatType narrow) {
+    ZYX_ASSERT(type.isF64() && narrow.isF32(), "small floats are lowered before");
     const llvm::fltSemantics &its = narrow.getFloatSemantics();
     IntegerType digits = b.getIntegerType(narrow.getWidth());
     Value number = magnitude(x);

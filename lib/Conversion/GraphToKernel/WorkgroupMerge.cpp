@@ -131,8 +131,8 @@ void WorkgroupSort::mergeLevel(const Words &tile, const Words &memory, Value wid
       Value begin = arith::MulIOp::create(builder, loc, toWord(number), size), bound = subtract(number, firstTile);
       const Pair pair = pairOf(begin);
       Value lefts = loadAt(bounds, bound), next = loadAt(bounds, add(bound, index(1)));
-      Value isLast = isLess(add(begin, size), pair.end);
-      Value numLeft = subtract(choose(isLast, next, subtract(pair.middle, pair.start)), lefts);
+      Value hasNext = isLess(add(begin, size), pair.end);
+      Value numLeft = subtract(choose(hasNext, next, subtract(pair.middle, pair.start)), lefts);
       Value count = smaller(size, subtract(pair.end, begin));
       Value left = add(pair.start, lefts);
       Value right = subtract(add(pair.middle, subtract(subtract(begin, pair.start), lefts)), numLeft);
@@ -220,7 +220,7 @@ void WorkgroupSort::emitCluster(const ClusterShape &shape) {
   sortOwn(x, at, start, count, tile);
   meet();
   Value from = mergeAll(tile, size, 1, shape.threads);
-  Value other = subtract(index(2 * 1 + shape.tile), from);
+  Value other = subtract(add(add(tile.base, tile.base), index(tile.half)), from);
   kernel::BarrierOp::create(builder, loc, kernel::Scope::Cluster, /*async=*/false);
   for (int64_t runs = 1; runs < shape.size; runs *= 2)
     mergeCluster(tile, from, other, rank, runs);

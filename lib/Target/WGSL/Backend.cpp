@@ -386,8 +386,9 @@ public:
     mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
     if (failed(info) || kernel.getForm() == kernel::Form::Machine)
       return refuseKernel(kernel, "is in the machine form, which WGSL has no text for");
-    // What every device has: buffers of a stage, and vectors of `zyx_args`, whose first two words are taken.
-    constexpr int64_t mostBuffers = 8, mostScalars = 4 * 16 - 2;
+    // The vectors of `zyx_args`, whose first two words are taken.
+    constexpr int64_t mostScalars = 4 * 16 - 2;
+    const int64_t mostBuffers = target.simt.maxBuffers;
     const int64_t buffers = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<kernel::BufferType>);
     const int64_t scalars = static_cast<int64_t>(kernel.getArgumentTypes().size()) - buffers;
     if (buffers > mostBuffers)

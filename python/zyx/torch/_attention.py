@@ -10,19 +10,26 @@ from ._lower import aten, cast, expand, full, gradients, iota, op, pad, to_dtype
 
 
 def _attended(q, k, v, mask, causal, scale):
-    """Sums of values by softmax, and the logarithms of its denominators; in float32 at least."""
+    """Sums of values by softmax, and the logarithms of its denominators; in float32 at least. Both are 0 of a row that sees
+    nothing: it sees all here, and what it gets is dropped, so that no gradient has NaN."""
     rows, columns = q.shape[-2], k.shape[-2]
     if q.ndim == 4 and k.shape[1] != q.shape[1]:
         # Several heads of queries share keys and values.
         k, v = (_zyx._repeat_interleave(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = _zyx.matmul(q, k.mT) * float(1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    sees, blind = iota((rows, columns), 1) <= iota((rows, columns), 0), None
     if mask is not None:
-        scores = where(mask, scores, full((), -math.inf, scores.dtype)) if mask.dtype is _zyx.bool else scores + cast(
-            mask, scores.dtype)
+        is_bool = mask.dtype is _zyx.bool
+        seen = mask if is_bool else mask != -math.inf
+        blind = ~_zyx._any(seen & sees if causal else seen, [-1], True)
+        scores = where(mask | blind, scores, full((), -math.inf, scores.dtype)) if is_bool else scores + cast(
+            where(blind, full((), 0, mask.dtype), mask), scores.dtype)
     if causal:
-        sees = expand(iota((rows, columns), 1) <= iota((rows, columns), 0), scores.shape)
-        scores = where(sees, scores, full((), -math.inf, scores.dtype))
-    return _zyx.matmul(_zyx._softmax(scores, scores.ndim - 1), v), scores
+        scores = where(expand(sees, scores.shape), scores, full((), -math.inf, scores.dtype))
+    y, logs = _zyx.matmul(_zyx._softmax(scores, scores.ndim - 1), v), _zyx._logsumexp(scores, [scores.ndim - 1], True)
+    if blind is not None:
+        y, logs = (where(blind, full((), 0, each.dtype), each) for each in (y, logs))
+    return y, _zyx._squeeze(logs, [-1])
 
 
 def _limit_dropout(at):
@@ -32,8 +39,7 @@ def _limit_dropout(at):
 @op(aten._scaled_dot_product_flash_attention_for_cpu.default, limit=_limit_dropout(3))
 def flash_attention(node, q, k, v, dropout=0.0, causal=False, *, attn_mask=None, scale=None):
     q, k, v = wide(q), wide(k), wide(v)
-    y, scores = _attended(q, k, v, attn_mask, causal, scale)
-    return y, _zyx._logsumexp(scores, [scores.ndim - 1], False)
+    return _attended(q, k, v, attn_mask, causal, scale)
 
 
 @op(aten._scaled_dot_product_flash_attention_for_cpu_backward.default, limit=_limit_dropout(6))
@@ -45,8 +51,8 @@ def flash_attention_backward(node, gradient, q, k, v, y, logs, dropout, causal, 
 # Those of cards differ in what they keep for gradients: results behind the first.
 
 
-def _with_kept(node, y, scores):
-    logs, found = _zyx._logsumexp(scores, [scores.ndim - 1], False), [y]
+def _with_kept(node, y, logs):
+    found = [y]
     for meta in node.meta["val"][1:]:
         is_tensor = isinstance(meta, torch.Tensor)
         found.append(full(tuple(meta.shape), 0, to_dtype(meta.dtype)) if is_tensor else meta)

@@ -181,19 +181,21 @@ class Program:
             arrays.append(_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64))
         results = [None] * len(self.leaves)
         self.place.begin()
-        found = self.function(arrays)
-        for holds, refused in zip(found[len(self.made):], self.required):
-            if not holds:
-                raise Refused(f"zyx.torch: {refused}, which this program has not")
-        for at, output, array in zip(self.made, self.outputs, found):
-            tensor = self.place.give(array)
-            begin = tensor.data_ptr()
-            if begin in begins and tensor.numel():
-                # Two results of one value, or an argument as it is: whoever writes one must not change the other.
-                tensor = tensor.clone()
-            begins.add(begin)
-            results[at] = self.place.put(output.tensor(tensor), output.device)
-        self.place.end()
+        try:
+            found = self.function(arrays)
+            for holds, refused in zip(found[len(self.made):], self.required):
+                if not holds:
+                    raise Refused(f"zyx.torch: {refused}, which this program has not")
+            for at, output, array in zip(self.made, self.outputs, found):
+                tensor = self.place.give(array)
+                begin = tensor.data_ptr()
+                if begin in begins and tensor.numel():
+                    # Two results of one value, or an argument as it is: whoever writes one must not change the other.
+                    tensor = tensor.clone()
+                begins.add(begin)
+                results[at] = self.place.put(output.tensor(tensor), output.device)
+        finally:
+            self.place.end()
         for at, position in self.passed.items():
             results[at] = arguments[position]
         for at, other in self.others.items():

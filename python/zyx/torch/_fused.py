@@ -3,6 +3,8 @@
 """What PyTorch's fused ops of transformers are made of: torch.nn calls them where no gradient is wanted. And older names of ops."""
 import torch
 
+from ._lower import newer
+
 aten, functional = torch.ops.aten, torch.nn.functional
 
 
@@ -57,4 +59,5 @@ def cholesky(x, upper=False):
 
 
 DECOMPOSITIONS = {aten._transformer_encoder_layer_fwd.default: encoder_layer, aten._native_multi_head_attention.default: attention,
-                  aten.cholesky.default: cholesky}
+                  # An op of its own until PyTorch 2.11.
+                  **dict.fromkeys(newer("cholesky"), cholesky)}

@@ -61,6 +61,9 @@ class Card:
     def call(self):
         if torch.cuda.is_current_stream_capturing():
             raise Refused("zyx.torch: PyTorch records a CUDA graph, into which programs of zyx cannot be put")
+        current = torch.cuda.current_stream(self.index)
+        if current.stream_id != 0 and current.stream_id == current.cuda_stream:
+            raise Refused("zyx.torch: the current stream is a torch.cuda.ExternalStream, of which nobody says how long it lives")
         # DLPack gives tensors of the current card alone.
         with torch.cuda.device(self.index), _scope(self.name):
             yield
@@ -81,7 +84,7 @@ class Card:
         self.stream.wait_stream(torch.cuda.current_stream())
 
     def give(self, array):
-        # PyTorch's streams are there for ever. DLPack's number of CUDA's default stream is 1.
+        # PyTorch's own streams are there for ever. DLPack's number of CUDA's default stream is 1.
         stream = torch.cuda.current_stream().cuda_stream or 1
         return torch.from_dlpack(_zyx._export_from_device(array, False, stream, True).__dlpack__(max_version=(1, 0)))
 
@@ -96,4 +99,6 @@ class Card:
 
 @functools.lru_cache(maxsize=None)
 def place_of(device):
+    if device.type not in ("cpu", "cuda"):
+        raise Refused(f"zyx.torch: a tensor is on '{device}'; this version computes on the host and on CUDA's cards")
     return Host() if device.type == "cpu" else Card(device.index or 0)

@@ -96,12 +96,10 @@ struct DrawOrders : DrawPass<DrawOrders> {
     llvm::SetVector<Block *> blocks;
     entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
     for (Block *block : blocks) {
-      uint64_t number = seed;
-      for (OpResult result : findMovableResults(*block)) {
-        number = mixBits(number + splitMixStep);
-        if (number % 3 != 0)
+      Random random{seed};
+      for (OpResult result : findMovableResults(*block))
+        if (const uint64_t number = random.next(); number % 3 != 0)
           drawOrder(result, number / 3, costs);
-      }
     }
   }
 

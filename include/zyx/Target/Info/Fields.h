@@ -62,6 +62,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"busyThreads", &SimtFacts::busyThreads},
                                                        Field{"laneBytes", &SimtFacts::laneBytes},
                                                        Field{"laneRegisters", &SimtFacts::laneRegisters},
+                                                       Field{"maxBuffers", &SimtFacts::maxBuffers},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences}};
 
 template <>

@@ -91,6 +91,8 @@ struct SimtFacts {
   int64_t busyThreads = 0;
   /// Bytes that one thread reads or writes at once, and registers of so many bytes that it has for sums of a product.
   int64_t laneBytes = 0, laneRegisters = 0;
+  /// Buffers that a kernel may have; 0 where no number limits them.
+  int64_t maxBuffers = 0;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
 
@@ -203,6 +205,9 @@ struct CostFacts {
   /// Products that threads sum up in a cycle out of shared memory, where matrix instructions would lose digits, and in
   /// a kernel of the generic way, of factors of 16 bits, which are converted one by one, and of 32.
   int64_t simtF32ProductsPerCycle = 0, threadProductsPerCycle = 0, threadF32ProductsPerCycle = 0;
+  int64_t threadProductsOf(int64_t bytes) const {
+    return bytes == 4 ? threadF32ProductsPerCycle : threadProductsPerCycle;
+  }
   /// Cycles in which a tile of matrix instructions neither multiplies nor reads, because its first slices are on their
   /// way, or its results are; more of them where threads multiply it, and write results while nothing is multiplied.
   int64_t tileCycles = 0, simtF32TileCycles = 0;
