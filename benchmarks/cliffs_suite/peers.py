@@ -157,6 +157,16 @@ class Peers:
         return self.captured(base) if name.endswith("-graphs") else base
 
 
+# Elements that are compared at once: in f64 large results have no room beside the references.
+PART = 1 << 26
+
+
+def parts_of(value, reference):
+    """The elements of both in f64, PART at a time."""
+    for y, ref in zip(value.flatten().split(PART), reference.flatten().split(PART)):
+        yield y.double(), ref.double()
+
+
 def error_of(torch, values, references):
     """How far results are from the references: `all`: |y - ref| / |ref| of the worst result; `each`: the largest distance
     of an element, relative to itself and the root of the mean square together; `far`: the share of elements beyond the
@@ -173,20 +183,25 @@ def error_of(torch, values, references):
         if not reference.dtype.is_floating_point:
             found["differing"] = max(found["differing"], (value.to(reference.dtype) != reference).double().mean().item())
             continue
-        value, reference = value.double(), reference.double()
-        finite = reference.isfinite()
-        if not torch.equal(finite, value.isfinite()):
-            return {**found, "broken": True}
-        value, reference = torch.where(finite, value, 0), torch.where(finite, reference, 0)
-        distance = (value - reference).abs()
-        norm, mean = reference.norm().item(), reference.square().mean().sqrt().item()
-        if norm == 0:
-            found["each"] = found["all"] = max(found["all"], float(distance.max().item() > 0))
+        distances = references_squared = 0.0
+        for y, ref in parts_of(value, reference):
+            finite = ref.isfinite()
+            if not torch.equal(finite, y.isfinite()):
+                return {**found, "broken": True}
+            y, ref = torch.where(finite, y, 0), torch.where(finite, ref, 0)
+            distances += (y - ref).square().sum().item()
+            references_squared += ref.square().sum().item()
+        if references_squared == 0:
+            found["each"] = found["all"] = max(found["all"], float(distances > 0))
             continue
-        each = distance / (reference.abs() + mean)
-        found["all"] = max(found["all"], distance.norm().item() / norm)
-        found["each"] = max(found["each"], each.max().item())
-        found["far"] = max(found["far"], (each > 0.15).double().mean().item())
+        mean, far = (references_squared / value.numel()) ** 0.5, 0
+        for y, ref in parts_of(value, reference):
+            finite = ref.isfinite()
+            each = torch.where(finite, (y - ref).abs() / (ref.abs() + mean), 0)
+            found["each"] = max(found["each"], each.max().item())
+            far += (each > 0.15).sum().item()
+        found["all"] = max(found["all"], (distances / references_squared) ** 0.5)
+        found["far"] = max(found["far"], far / value.numel())
     return found
 
 
