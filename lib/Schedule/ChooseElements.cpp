@@ -67,6 +67,14 @@ public:
       draft.grid(read, readTile);
       return;
     }
+    if (std::optional<Transposed> rows = shortRows(parallel)) {
+      for (Axis axis : parallel)
+        if (axis != rows->read && axis != rows->written)
+          draft.grid(axis, 1);
+      draft.grid(rows->read, 1);
+      draft.grid(rows->written, axes.extent(rows->written));
+      return;
+    }
     // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by
     // side.
     if (target.hasSubgroups())
@@ -211,6 +219,32 @@ private:
       areColumnsApart |= axis == columns && stride >= fewestOfSubgroup;
     }
     return areColumnsApart ? rows : std::nullopt;
+  }
+
+  /// The axes of a copy that writes rows which are too short for squares, one behind the other, and reads each element
+  /// of a row somewhere else, but neighbouring rows side by side: a thread writes a row.
+  std::optional<Transposed> shortRows(ArrayRef<Axis> parallel) {
+    if (!target.hasSubgroups() || draft.loads.size() != 1 || draft.stores.size() != 1 ||
+        draft.stores.front().getValue() != draft.loads.front().getResult())
+      return std::nullopt;
+    auto along = [&](Value view, Value tile, int64_t apart) -> std::optional<Axis> {
+      auto op = view.getDefiningOp<ViewOp>();
+      if (!op || !op.getMap().isOneWholeBlock())
+        return std::nullopt;
+      for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
+        if (BlockAttr::constant(stride) == apart && axes.extent(axis) > 1 && llvm::is_contained(parallel, axis))
+          return axis;
+      return std::nullopt;
+    };
+    LoadOp load = draft.loads.front();
+    StoreOp store = draft.stores.front();
+    const std::optional<Axis> read = along(load.getView(), load.getResult(), 1),
+                              written = along(store.getView(), store.getValue(), 1);
+    if (!read || !written || read == written || axes.extent(*written) >= fewestOfSubgroup ||
+        axes.extent(*read) < target.simt.subgroupSize ||
+        along(store.getView(), store.getValue(), axes.extent(*written)) != read)
+      return std::nullopt;
+    return Transposed{*read, *written};
   }
 
   /// The axes along which a load or a gather and the first store are contiguous, where those are two.

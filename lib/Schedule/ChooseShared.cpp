@@ -8,6 +8,7 @@
 
 #include "Overlap.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Codegen/Tile/SharedDotShape.h"
 #include "zyx/Target/Info/Fits.h"
 
@@ -35,32 +36,75 @@ bool isConverted(Operation *op) {
 
 /// What an element of a factor takes.
 struct FactorCost {
-  /// Instructions that read it, of which a vector has as many as an element, and those that compute it.
-  double access = fits::elementOps, compute = 0;
+  /// Instructions that read it, of which a vector has as many as an element; those of them that find it through
+  /// windows; and those that compute it.
+  double access = fits::elementOps, find = 0, compute = 0;
   /// Cycles of a thread that waits for itself, beside one for each of these: ops that follow one another.
   double alone = 0;
   /// What is read lies apart along the axis that the factor has beside the contraction; something is read through
   /// windows.
   bool isApart = false, isWindow = false;
-  /// Elements that are read at once where they lie as in memory.
-  int64_t lanes = 1;
+  /// Elements that are read at once where they lie as in memory; and how often what the first cache holds is read.
+  int64_t lanes = 1, reuse = 1;
 
-  double each() const { return access + compute; }
-  double inVectors() const { return access / static_cast<double>(lanes) + compute; }
+  double each() const { return access + find / static_cast<double>(lanes) + compute; }
+  double inVectors() const { return (access + find) / static_cast<double>(lanes) + compute; }
 };
 
-/// Windows of a padded image have three blocks, and parts of an element's place are found once for many. Where more
-/// blocks lie behind, as of a shuffle, each splits the place of an element into indices by itself, one after the other.
+/// Windows of a padded image have three blocks, and parts of an element's place are found once for many, as of all
+/// blocks whose way has a form. Where others lie behind, as of a shuffle, each splits the place of an element into
+/// indices by itself, one after the other.
 void addWindow(FactorCost &cost, MapAttr map, const zyx::target::CostFacts &costs) {
   constexpr int64_t ofImage = 3;
-  const auto more = std::max<int64_t>(static_cast<int64_t>(map.getBlocks().size()) - ofImage, 0);
+  const auto blocks = static_cast<int64_t>(map.getBlocks().size());
+  const int64_t more = blocks > ofImage && !AccessForm::compute(map) ? blocks - ofImage : 0;
   const double ops = static_cast<double>(more) * fits::lonelyWindowOps;
-  cost.access += fits::windowOps + ops;
+  cost.find += fits::windowOps + ops;
   cost.alone += ops * static_cast<double>(std::max<int64_t>(costs.opCycles, 1) - 1);
 }
 
-FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::CostFacts &costs) {
+/// What vectors of a window are.
+struct WindowRuns {
+  /// Along which of two axes they lie, if there are some, and how many neighbours they have.
+  std::optional<Axis> axis;
+  int64_t neighbours = 1;
+  /// Elements of the contraction for which the same lines of memory are read: pixels that follow each other, in windows
+  /// of as many of them.
+  int64_t reuse = 1;
+  /// The channels of a group are a part of a pixel's.
+  bool isApart = false;
+};
+
+WindowRuns runsOf(LoadOp load, ViewOp view, Axis axis, Axis depth, const Axes &axes) {
+  WindowRuns runs;
+  const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+  if (!form)
+    return runs;
+  std::optional<unsigned> pixels, steps;
+  for (auto [dim, own] : llvm::enumerate(axes.of(load.getResult()))) {
+    if (own != axis && own != depth)
+      continue;
+    (own == axis ? pixels : steps) = static_cast<unsigned>(dim);
+    if (const int64_t count = form->neighboursAlong(dim); count > runs.neighbours) {
+      runs.axis = own;
+      runs.neighbours = count;
+    }
+  }
+  if (runs.axis != depth || !pixels || form->dims[*pixels].empty() || form->dims[*steps].size() < 2)
+    return runs;
+  const AccessForm::Part &channels = form->parts[form->dims[*steps].back()],
+                         &next = form->parts[form->dims[*pixels].back()],
+                         &window = form->parts[form->dims[*steps].end()[-2]];
+  if (next.stride == channels.extent && window.stride == next.stride)
+    runs.reuse = window.extent;
+  runs.isApart = next.stride != channels.extent;
+  return runs;
+}
+
+FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::TargetInfo &target) {
+  const zyx::target::CostFacts &costs = target.costs;
   FactorCost cost;
+  int64_t shortest = fits::mostLanes;
   const Axis depth = axes.of(factor).back() == axis ? axes.of(factor).end()[-2] : axes.of(factor).back();
   bool isPlain = true;
   std::optional<Axis> along;
@@ -89,17 +133,27 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::
       addWindow(cost, view.getMap(), costs);
     else
       cost.access += 1;
-    isPlain &= view && !isWindow;
+    isPlain &= static_cast<bool>(view);
     cost.isWindow |= isWindow;
     if (!view)
       continue;
+    if (isWindow) {
+      const auto [own, run, reuse, isApart] = runsOf(load, view, axis, depth, axes);
+      cost.reuse = reuse;
+      const int64_t bytes = std::max<int64_t>(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8, 1);
+      isPlain &= own && (!along || *along == *own);
+      along = own;
+      if (isApart && run * bytes < fits::nearBytes)
+        cost.find += fits::apartOps;
+      shortest = std::min({shortest, run, std::max<int64_t>(target.simt.laneBytes / bytes, 1)});
+    }
     bool isNear = isWindow;
     for (auto [stride, own] : llvm::zip(view.getMap().front().getStrides(), axes.of(load.getResult()))) {
       const int64_t step = std::abs(BlockAttr::constant(stride).value_or(2));
       // Of windows it is the last block that says how elements lie.
       isNear |= step == 1;
       cost.isApart |= own == axis && step > 1;
-      if (step != 1 || axes.extent(own) == 1 || (own != axis && own != depth))
+      if (isWindow || step != 1 || axes.extent(own) == 1 || (own != axis && own != depth))
         continue;
       isPlain &= !along || *along == own;
       along = own;
@@ -107,7 +161,7 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::
     cost.access += isNear ? 0 : fits::stridedOps;
   }
   if (isPlain && along)
-    while (2 * cost.lanes <= fits::mostLanes && axes.extent(*along) % (2 * cost.lanes) == 0)
+    while (2 * cost.lanes <= shortest && axes.extent(*along) % (2 * cost.lanes) == 0)
       cost.lanes *= 2;
   return cost;
 }
@@ -121,8 +175,8 @@ public:
     k = axes.extent(axes.of(dot.getLhs()).back());
     for (Axis axis : ArrayRef(all).drop_back(2))
       batches *= axes.extent(axis);
-    left = ::costOf(dot.getLhs(), all[all.size() - 2], axes, target.costs);
-    right = ::costOf(dot.getRhs(), all.back(), axes, target.costs);
+    left = ::costOf(dot.getLhs(), all[all.size() - 2], axes, target);
+    right = ::costOf(dot.getRhs(), all.back(), axes, target);
     isInteger = isa<IntegerType>(getElementTypeOrSelf(dot.getType()));
     isWide = getElementTypeOrSelf(dot.getLhs().getType()).getIntOrFloatBitWidth() >= 32;
     sumBytes = std::max<int64_t>(getElementTypeOrSelf(dot.getType()).getIntOrFloatBitWidth() / 8, 1);
@@ -193,7 +247,8 @@ double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, i
       std::max({slice * real(together) + waits, real(costs.sliceCycles), own + real(costs.sliceCycles) / 2});
   const double slices = real(llvm::divideCeil(k, depth));
   // What other workgroups read, too, comes from the second cache.
-  const double bytes = real(tiles) * real(plan.tileRows + plan.tileColumns) * real(k) * (isWide ? 4.0 : 2.0);
+  const double read = real(plan.tileRows) / real(left.reuse) + real(plan.tileColumns) / real(right.reuse);
+  const double bytes = real(tiles) * read * real(k) * (isWide ? 4.0 : 2.0);
   const double fetched = bytes / real(target.costs.cacheBytesPerCycle * target.cores);
   return std::max(real(turns) * slices * longest, fetched) +
          real(turns) * (real(costs.tileCycles) + real(groups) * fits::groupCycles);

@@ -38,6 +38,9 @@ public:
   FactorLayouter(kernel::FuncOp func, const target::TargetInfo &target, Copies *copies = nullptr)
       : func(func), target(target), copies(copies), builder(func.getContext()) {}
   bool run(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// The same of windows whose factors threads bring to shared memory: with channels next to each other, and contracted
+  /// in that order, they are read in vectors.
+  bool runShared(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// Copies what a kernel with reductions reads across the order in which its threads are neighbours. `hasWindows`: its
   /// windows are laid out.
   void transpose(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches, bool hasWindows);
@@ -60,9 +63,13 @@ private:
   llvm::SmallVector<Transposed> findSmall(kernel::FuncOp of, const kernel::Axes &axes);
   /// Whether there are launches, and all have as many inputs.
   static bool readAlike(llvm::ArrayRef<plan::LaunchOp> launches);
-  llvm::SmallVector<kernel::DotLayout> candidates();
+  /// Of all factors that tensor cores may take; or of windows that threads bring to shared memory.
+  llvm::SmallVector<kernel::DotLayout> candidates(bool byThreads = false);
   std::optional<double> costOf(const kernel::DotLayout &layout, std::string &reason);
   std::optional<kernel::DotLayout> findAligned(bool keepsLeft, bool keepsRight);
+  /// Cycles of a kernel with these layouts in shared memory; none where threads share none.
+  std::optional<double> sharedCycles(const kernel::DotLayout &layout);
+  void applyBoth(const kernel::DotLayout &layout, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// What of the memory's rate a copy reaches.
   static double rateOf(const kernel::FactorLayout &layout);
   double copyCycles(const kernel::FactorLayout &layout) const;

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "LayOutFactors.h"
 
+#include "ChooseShared.h"
 #include "ChooseTensor.h"
 #include "FactorLayouter.h"
 #include "LayOutWindows.h"
@@ -64,7 +65,7 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
       if (func.getSchedule() || FactorLayouter(func, *record, &copies).run(symbols, own) ||
-          FactorLayouter(func, *record).isTaken())
+          FactorLayouter(func, *record).isTaken() || FactorLayouter(func, *record, &copies).runShared(symbols, own))
         continue;
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
       if (dotOf(func))
@@ -76,14 +77,16 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
 
 } // namespace
 
-/// The load of a factor of 16 bits: of a whole argument, nothing of which is masked, and for nothing else.
-static LoadOp loadOf(Value factor) {
+/// The load of a factor of 16 bits, or of f32 where threads multiply it: of a whole argument, nothing of which is
+/// masked, and for nothing else.
+static LoadOp loadOf(Value factor, bool byThreads = false) {
   auto broadcast = factor.getDefiningOp<BroadcastOp>();
   if (broadcast && broadcast->hasOneUse())
     factor = broadcast.getInput();
   auto load = factor.getDefiningOp<LoadOp>();
   Type element = getElementTypeOrSelf(factor.getType());
-  if (!load || !load->hasOneUse() || load.getMask() || load.getOther() || (!element.isBF16() && !element.isF16()))
+  if (!load || !load->hasOneUse() || load.getMask() || load.getOther() ||
+      (!element.isBF16() && !element.isF16() && !(byThreads && element.isF32())))
     return {};
   auto view = load.getView().getDefiningOp<ViewOp>();
   if (!view || !isa<BlockArgument>(view.getBuffer()) || !view.getSymbols().empty() ||
@@ -102,15 +105,16 @@ static void look(LoadOp load, Value buffer, MapAttr map) {
 }
 
 /// What may be done to the factors, alone or together.
-SmallVector<DotLayout> FactorLayouter::candidates() {
+SmallVector<DotLayout> FactorLayouter::candidates(bool byThreads) {
   SmallVector<DotLayout> result;
   DotOp dot = dotOf(func);
-  LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
+  LoadOp left = dot ? loadOf(dot.getLhs(), byThreads) : LoadOp(),
+         right = dot ? loadOf(dot.getRhs(), byThreads) : LoadOp();
   if (!left || !right)
     return result;
   OwningOpRef<FuncOp> trial = cloneUnshared(func);
   dot = dotOf(*trial);
-  left = loadOf(dot.getLhs()), right = loadOf(dot.getRhs());
+  left = loadOf(dot.getLhs(), byThreads), right = loadOf(dot.getRhs(), byThreads);
   FailureOr<Axes> axes = Axes::compute(*trial);
   if (failed(axes))
     return result;
@@ -130,13 +134,14 @@ SmallVector<DotLayout> FactorLayouter::candidates() {
         all.push_back(own);
     return all;
   };
-  for (const std::optional<FactorLayout> &lhs : densely(left, leftDepth))
-    for (const std::optional<FactorLayout> &rhs : densely(right, rightDepth))
-      if (lhs || rhs)
-        result.push_back({lhs, rhs});
-  for (auto &[own, other] : channelLayouts(mapOf(left), leftDepth, mapOf(right), rightDepth))
+  if (!byThreads)
+    for (const std::optional<FactorLayout> &lhs : densely(left, leftDepth))
+      for (const std::optional<FactorLayout> &rhs : densely(right, rightDepth))
+        if (lhs || rhs)
+          result.push_back({lhs, rhs});
+  for (auto &[own, other] : channelLayouts(mapOf(left), leftDepth, mapOf(right), rightDepth, byThreads))
     result.push_back({own, other});
-  for (auto &[own, other] : channelLayouts(mapOf(right), rightDepth, mapOf(left), leftDepth))
+  for (auto &[own, other] : channelLayouts(mapOf(right), rightDepth, mapOf(left), leftDepth, byThreads))
     result.push_back({other, own});
   return result;
 }
@@ -165,8 +170,8 @@ OwningOpRef<FuncOp> FactorLayouter::tryOut(const DotLayout &layout) {
     if (factor)
       look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
   };
-  use(layout.lhs, loadOf(dot.getLhs()));
-  use(layout.rhs, loadOf(dot.getRhs()));
+  use(layout.lhs, loadOf(dot.getLhs(), /*byThreads=*/true));
+  use(layout.rhs, loadOf(dot.getRhs(), /*byThreads=*/true));
   unshareConstants(*trial);
   return trial;
 }
@@ -410,27 +415,32 @@ bool FactorLayouter::readAlike(ArrayRef<zyx::plan::LaunchOp> launches) {
   });
 }
 
+/// Whether a factor is read out of weights, which are copied once.
+static bool isKept(Value factor, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  LoadOp load = loadOf(factor, /*byThreads=*/true);
+  auto argument = load ? cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer()) : BlockArgument();
+  return argument && zyx::schedule::readWeights(launches, argument.getArgNumber());
+}
+
+void FactorLayouter::applyBoth(const DotLayout &layout, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  if (layout.lhs)
+    apply(*layout.lhs, loadOf(dotOf(func).getLhs(), /*byThreads=*/true), "_lhs", launches);
+  if (layout.rhs)
+    apply(*layout.rhs, loadOf(dotOf(func).getRhs(), /*byThreads=*/true), "_rhs", launches);
+  zyx::schedule::dropUnread(func, launches);
+}
+
 bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
   const bool readsBoth = readAlike(launches);
   auto found = readsBoth ? findBest() : std::nullopt;
   std::optional<DotLayout> best = found ? std::optional(found->first) : std::nullopt;
   const bool isAligned = !best && readsBoth && isTaken();
-  if (isAligned) {
-    auto isKept = [&](Value factor) {
-      LoadOp load = loadOf(factor);
-      auto argument = load ? cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer()) : BlockArgument();
-      return argument && zyx::schedule::readWeights(launches, argument.getArgNumber());
-    };
-    best = findAligned(isKept(dotOf(func).getLhs()), isKept(dotOf(func).getRhs()));
-  }
+  if (isAligned)
+    best = findAligned(isKept(dotOf(func).getLhs(), launches), isKept(dotOf(func).getRhs(), launches));
   if (!best)
     return false;
-  if (best->lhs)
-    apply(*best->lhs, loadOf(dotOf(func).getLhs()), "_lhs", launches);
-  if (best->rhs)
-    apply(*best->rhs, loadOf(dotOf(func).getRhs()), "_rhs", launches);
-  zyx::schedule::dropUnread(func, launches);
+  applyBoth(*best, launches);
   const bool left = best->lhs && best->lhs->isCopy(), right = best->rhs && best->rhs->isCopy();
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
       << func.getName() << ": "
@@ -439,5 +449,49 @@ bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
           : left          ? "copied into another order for tensor cores: the left factor"
           : right         ? "copied into another order for tensor cores: the right factor"
                           : "contracted in another order for tensor cores");
+  return true;
+}
+
+std::optional<double> FactorLayouter::sharedCycles(const DotLayout &layout) {
+  OwningOpRef<FuncOp> trial = tryOut(layout);
+  FailureOr<Axes> axes = Axes::compute(*trial);
+  if (failed(axes))
+    return std::nullopt;
+  const auto plans =
+      zyx::schedule::planSharedDots(dotOf(*trial), *axes, /*cutRows=*/true, /*cutColumns=*/true, target, 1);
+  return plans.empty() ? std::nullopt : std::optional(plans.front().cost);
+}
+
+bool FactorLayouter::runShared(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  symbols = &into;
+  auto isNoProduct = [](Operation *op) {
+    return WalkResult(isa<ReduceOp, GatherOp, GridOp>(op) ? WalkResult::interrupt() : WalkResult::advance());
+  };
+  if (!dotOf(func) || !target.hasSharedMemory() || !readAlike(launches) || func.walk(isNoProduct).wasInterrupted())
+    return false;
+  const SmallVector<DotLayout> all = candidates(/*byThreads=*/true);
+  const std::optional<double> asItIs = all.empty() ? std::nullopt : sharedCycles({});
+  if (!asItIs)
+    return false;
+  const bool keepsLeft = isKept(dotOf(func).getLhs(), launches), keepsRight = isKept(dotOf(func).getRhs(), launches);
+  const double wide = getElementTypeOrSelf(dotOf(func).getLhs().getType()).isF32() ? 2 : 1;
+  const DotLayout *best = nullptr;
+  double least = *asItIs * fits::clearlyLess;
+  for (const DotLayout &layout : all) {
+    std::optional<double> cost = sharedCycles(layout);
+    if (!cost)
+      continue;
+    *cost += wide * ((layout.lhs && layout.lhs->isCopy() && !keepsLeft ? copyCycles(*layout.lhs) : 0) +
+                     (layout.rhs && layout.rhs->isCopy() && !keepsRight ? copyCycles(*layout.rhs) : 0));
+    if (*cost < least)
+      best = &layout, least = *cost;
+  }
+  if (!best)
+    return false;
+  const bool copies = best->copies();
+  applyBoth(*best, launches);
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+      << func.getName() << ": " << (copies ? "copied and contracted" : "contracted")
+      << " channel by channel, so that threads read its windows in vectors";
   return true;
 }

@@ -352,6 +352,40 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {BF16, F16})
       for (const bool channelsLast : {false, true})
         addLayer(cases, layer, channelsLast, dtype);
+  // So few channels a group that threads bring windows to shared memory, in vectors of a group's channels: of 4, 8 and
+  // 16 of them, of 6 and of 5, with strides, dilations, padding that is asymmetric or cropped, one image and several,
+  // steps that are no whole slices.
+  const Layer grouped[] = {
+      {"grouped", 2, 32, 32, {14, 19}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 8},
+      {"grouped-16", 1, 64, 48, {13, 18}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 4},
+      {"grouped-strided", 2, 32, 64, {27, 31}, {3, 3}, {2, 1}, {1, 2}, {1, 2}, {2, 1}, 4},
+      {"grouped-cropped", 1, 48, 64, {22, 25}, {3, 5}, ones, ones, {-2, 3}, {4, -1}, 8},
+      {"grouped-odd", 2, 20, 16, {17, 23}, {3, 3}, ones, ones, ones, ones, 4},
+      {"grouped-line", 2, 32, 32, {301}, {7}, {2}, {3}, {9}, {8}, 8},
+      {"grouped-volume", 1, 32, 32, {7, 8, 11}, {3, 3, 3}, {1, 2, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}, 4},
+  };
+  for (const Layer &layer : grouped)
+    for (const DType dtype : {BF16, F16, F32})
+      for (const bool channelsLast : {false, true})
+        addLayer(cases, layer, channelsLast, dtype);
+  // Of so many results that images are copied, group by group; and of filters whose channels are put last.
+  const Layer manyGrouped[] = {
+      {"many-grouped", 2, 64, 64, {41, 45}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 16},
+      {"many-grouped-strided", 2, 96, 96, {62, 67}, {3, 5}, {2, 1}, {1, 2}, {3, -1}, {-2, 6}, 6},
+      {"many-grouped-line", 2, 96, 96, {4001}, {9}, one, {2}, {8}, {8}, 24},
+      {"many-grouped-volume", 1, 64, 64, {9, 15, 16}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 8},
+  };
+  for (const Layer &layer : manyGrouped)
+    for (const DType dtype : {BF16, F16})
+      addLayer(cases, layer, /*channelsLast=*/false, dtype);
+  for (const Layer &layer : {manyGrouped[0], manyGrouped[1]})
+    addMixed(cases, layer, BF16);
+  addLayer(cases, manyGrouped[0], /*channelsLast=*/false, F32);
+  for (const DType dtype : {BF16, F32}) {
+    addMixed(cases, grouped[0], dtype);
+    addMixed(cases, grouped[2], dtype);
+    addFilterGradient(cases, grouped[1], /*isMixed=*/false, dtype);
+  }
   // Windows of narrow elements in whole registers, which a processor's instructions for such products take: steps that
   // are no whole registers, pieces of them, rows that are no whole tiles.
   const Layer narrow[] = {

@@ -6,6 +6,8 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -45,11 +47,11 @@ Axis FactorSlices::axisOfRuns() {
   return alongDepth > alongAxis ? d->k : axis;
 }
 
-/// How many elements of a factor are read at once: what is found through several blocks, or not at all, is read one by
-/// one.
+/// How many elements of a factor are read at once. What is found through several blocks has vectors where these lie
+/// inside of a run of neighbours, as channels that come last do; what is found by an index is read one by one.
 int64_t FactorSlices::lanesAtOnce() {
   const int64_t accessBytes = d->t.machine.simt.laneBytes;
-  int64_t widest = 0;
+  int64_t widest = 0, shortest = std::numeric_limits<int64_t>::max();
   llvm::DenseSet<Value> seen;
   SmallVector<Value> work = {factor};
   while (!work.empty()) {
@@ -70,15 +72,19 @@ int64_t FactorSlices::lanesAtOnce() {
         isInMemory ? d->t.evaluator.memory[value].view : d->t.evaluator.mapping.lookupOrDefault(loaded.getView());
     const SmallVector<Axis> all = d->t.axes.of(value);
     const auto dim = static_cast<unsigned>(llvm::find(all, readAxis) - all.begin());
-    if (isComplex(view) || strideOf(view, dim) != 1)
+    const int64_t run = isComplex(view)            ? d->t.evaluator.neighboursAlong(view.getDefiningOp<ViewOp>(), dim)
+                        : strideOf(view, dim) == 1 ? shortest
+                                                   : 1;
+    if (run == 1)
       return 1;
+    shortest = std::min(shortest, run);
     widest = std::max<int64_t>(
         widest, std::max<int64_t>(cast<ViewType>(view.getType()).getElementType().getIntOrFloatBitWidth() / 8, 1));
   }
   if (widest == 0)
     return 1;
   readBytes = widest;
-  int64_t count = std::max<int64_t>(accessBytes / widest, 1);
+  int64_t count = std::max<int64_t>(std::min(accessBytes / widest, shortest), 1);
   const bool isAlongDepth = readAxis == d->k;
   auto fits = [&] {
     return isAlongDepth ? d->depth % count == 0 && d->step % count == 0 : isWhole(count) && brought % count == 0;

@@ -140,3 +140,26 @@ void AccessForm::mergeInnermost(unsigned dim) {
     dims[dim].erase(dims[dim].end() - 2);
   }
 }
+
+/// The same of the innermost part of a dimension as it is.
+static int64_t neighboursOfPart(const AccessForm &form, unsigned dim) {
+  if (form.dims[dim].empty())
+    return 1;
+  const unsigned inner = form.dims[dim].back();
+  auto reaches = [&](const AccessForm::Bound &bound) { return bound.factors[inner] != 0; };
+  if (form.parts[inner].stride != 1 || llvm::any_of(form.bounds, reaches))
+    return 1;
+  // The lowest bit that any of these has divides them all.
+  int64_t all = form.parts[inner].extent | form.offset;
+  for (auto [p, part] : llvm::enumerate(form.parts))
+    if (p != inner && part.extent > 1)
+      all |= part.stride;
+  return all & -all;
+}
+
+int64_t AccessForm::neighboursAlong(unsigned dim) const {
+  // Where pixels follow each other, too, they are one part with their channels, but not all of these exist.
+  AccessForm merged = *this;
+  merged.mergeInnermost(dim);
+  return std::max(neighboursOfPart(*this, dim), neighboursOfPart(merged, dim));
+}

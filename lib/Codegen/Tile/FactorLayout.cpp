@@ -144,9 +144,10 @@ static MapAttr withLast(MapAttr map, unsigned depth, ArrayRef<int64_t> extents, 
   return reshapeMap(MapAttr::get(context, blocks), shape);
 }
 
-/// The map's last block over a copy of what exists of it, with dimension `inner` innermost; none where its elements
-/// overlap.
-static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
+/// The map's last block over a copy of what exists of it, with dimension `inner` innermost, and `outer` outermost, if
+/// there is one; none where its elements overlap.
+static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner, int64_t multiple = alignment,
+                                                 std::optional<unsigned> outer = std::nullopt) {
   BlockAttr last = map.getBlocks().back();
   MLIRContext *context = map.getContext();
   SmallVector<int64_t> low(last.getRank(), 0), shape = values(last.getShape()), strides = values(last.getStrides());
@@ -175,6 +176,8 @@ static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
   order.push_back(inner);
   SmallVector<unsigned> byStride = order;
   llvm::sort(byStride, isOuter);
+  if (outer)
+    std::rotate(order.begin(), llvm::find(order, *outer), std::next(llvm::find(order, *outer)));
   int64_t span = 1;
   for (unsigned dim : llvm::reverse(byStride))
     if (extents[dim] > 1) {
@@ -183,7 +186,7 @@ static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
       span = strides[dim] * extents[dim];
     }
   FactorLayout layout;
-  SmallVector<int64_t> placed = stridesIn(extents, order);
+  SmallVector<int64_t> placed = stridesIn(extents, order, multiple);
   // Dimensions that follow each other on both sides are one.
   SmallVector<int64_t> copied, from, to;
   for (unsigned dim : byStride) {
@@ -210,8 +213,34 @@ static std::optional<FactorLayout> withInnermost(MapAttr map, unsigned inner) {
   return layout;
 }
 
-SmallVector<std::pair<FactorLayout, FactorLayout>> zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth,
-                                                                               MapAttr other, unsigned otherDepth) {
+/// The same map, of whose last block one dimension is two: groups, and so many channels in each; none where only a part
+/// of it exists.
+static std::optional<MapAttr> splitGroups(MapAttr map, unsigned dim, int64_t channels) {
+  BlockAttr last = map.getBlocks().back();
+  SmallVector<int64_t> shape = values(last.getShape()), strides = values(last.getStrides());
+  SmallVector<int64_t> low = values(last.getValidLow()), high = values(last.getValidHigh());
+  if (shape[dim] % channels != 0 || shape[dim] == channels)
+    return std::nullopt;
+  if (last.hasValid()) {
+    if (low[dim] > 0 || high[dim] < shape[dim])
+      return std::nullopt;
+    low[dim] = 0;
+    low.insert(low.begin() + dim, 0);
+    high[dim] = channels;
+    high.insert(high.begin() + dim, shape[dim] / channels);
+  }
+  shape.insert(shape.begin() + dim, shape[dim] / channels);
+  shape[dim + 1] = channels;
+  strides.insert(strides.begin() + dim, strides[dim] * channels);
+  MLIRContext *context = map.getContext();
+  SmallVector<BlockAttr> blocks(map.getBlocks());
+  blocks.back() = BlockAttr::get(context, numbers(context, shape), numbers(context, strides), last.getOffset(),
+                                 numbers(context, low), numbers(context, high));
+  return MapAttr::get(context, blocks);
+}
+
+SmallVector<std::pair<FactorLayout, FactorLayout>>
+zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsigned otherDepth, bool byGroups) {
   SmallVector<std::pair<FactorLayout, FactorLayout>> result;
   if (!isConstant(own) || !isConstant(other) || own.front().hasValid() || other.front().hasValid())
     return result;
@@ -229,9 +258,14 @@ SmallVector<std::pair<FactorLayout, FactorLayout>> zyx::kernel::channelLayouts(M
     if (form->parts[part].stride == 1)
       owns.push_back({ordered, {}, {}, 0});
     for (auto [dim, stride] : llvm::enumerate(strides))
-      if (stride == form->parts[part].stride)
+      if (stride == form->parts[part].stride) {
+        const std::optional<MapAttr> split = byGroups ? splitGroups(ordered, dim, extents[i]) : std::nullopt;
+        if (std::optional<FactorLayout> moved =
+                split ? withInnermost(*split, dim + 1, /*multiple=*/1, dim) : std::nullopt)
+          owns.push_back(*moved);
         if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))
           owns.push_back(*moved);
+      }
     if (std::optional<FactorLayout> dense = denseLayout(turned, otherDepth))
       others.push_back(*dense);
     for (const FactorLayout &first : owns)

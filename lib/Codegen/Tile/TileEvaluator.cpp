@@ -10,6 +10,7 @@
 #include "zyx/Codegen/Tile/LaneAccess.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/NearForm.h"
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -211,12 +212,17 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
   if (isComplex(view)) {
     if (!vectorDim)
       return loadThroughMap(view.getDefiningOp<ViewOp>(), indices, other, loc);
+    const bool sums = sumsByDimension && hasSubgroups && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>());
     if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
       return read;
+    if (sums && neighboursAlong(view.getDefiningOp<ViewOp>(), *vectorDim) % point.lanes == 0 &&
+        knownDivisor(indices[*vectorDim]) % point.lanes == 0)
+      if (Value read = loadElementThroughForm(view.getDefiningOp<ViewOp>(), indices, other, loc, point.lanes))
+        return read;
     if (Value read = loadInterleaved(view.getDefiningOp<ViewOp>(), indices, *vectorDim, point, loc))
       return read;
     // One by one, what the other dimensions add is the same for all of them.
-    if (sumsByDimension && hasSubgroups && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>()))
+    if (sums)
       return loadLanes(point, type.getElementType(), loc, [&](Value lane) {
         SmallVector<Value> at(indices);
         at[*vectorDim] = addIndex(at[*vectorDim], lane, loc);

@@ -228,10 +228,35 @@ bool TileEvaluator::hasNarrowForm(ViewOp view) {
   return form && isNarrow(*form, view) && cast<ViewType>(viewAsRow(builder, view).getType()).getDimSize(0) >= 1;
 }
 
-/// One element, with what each dimension adds to its place and to what bounds compare summed up apart: that of a
-/// dimension whose position does not change is the same for all elements. Null where the view has no form, or numbers
-/// beyond 32 bits are met on the way, in which a card counts. A processor tests what may not exist otherwise.
-Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc) {
+/// Where a view that knows what exists has its last element in memory; -1 where that is not told by its last block.
+static int64_t lastThatExists(ViewOp view) {
+  BlockAttr block = view.getMap().getBlocks().back();
+  if (!block.hasValid())
+    return -1;
+  int64_t last = *BlockAttr::constant(block.getOffset());
+  for (unsigned d = 0; d < block.getRank(); ++d) {
+    const int64_t stride = *BlockAttr::constant(block.getStrides()[d]);
+    const int64_t low = std::max<int64_t>(*BlockAttr::constant(block.getValidLow()[d]), 0),
+                  high = std::min(*BlockAttr::constant(block.getValidHigh()[d]),
+                                  *BlockAttr::constant(block.getShape()[d]));
+    if (high <= low)
+      return -1;
+    last += stride * (stride > 0 ? high - 1 : low);
+  }
+  return last;
+}
+
+int64_t TileEvaluator::neighboursAlong(ViewOp view, unsigned dim) {
+  const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+  return form && hasSubgroups && hasNarrowForm(view) ? form->neighboursAlong(dim) : 1;
+}
+
+/// One element, or neighbours that exist together, with what each dimension adds to its place and to what bounds
+/// compare summed up apart: that of a dimension whose position does not change is the same for all elements. Null where
+/// the view has no form, or numbers beyond 32 bits are met on the way, in which a card counts. A processor tests what
+/// may not exist otherwise.
+Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc,
+                                            int64_t lanes) {
   auto [known, isNew] = forms.try_emplace(view.getMap());
   if (isNew)
     known->second = AccessForm::compute(view.getMap());
@@ -239,7 +264,7 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
   // What is read where nothing exists must exist.
   Value row = viewAsRow(builder, view);
   auto rowType = cast<ViewType>(row.getType());
-  if (!form || rowType.getDimSize(0) < 1 || (!hasSubgroups && !form->bounds.empty()))
+  if (!form || rowType.getDimSize(0) < lanes || (!hasSubgroups && !form->bounds.empty()))
     return {};
   if (hasSubgroups && !isNarrow(*form, view))
     return {};
@@ -273,15 +298,20 @@ Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices
     exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
   }
   Value place = sum(form->offset, [&](size_t p) { return form->parts[p].stride; });
-  if (exists)
+  // What is missing reads something that exists: the last neighbours, or the first element.
+  if (const int64_t last = exists && lanes > 1 ? lastThatExists(view) + 1 - lanes : -1; last >= 0 && last % lanes == 0)
+    place = arith::MinUIOp::create(builder, loc, place, constant(last));
+  else if (exists)
     place = arith::SelectOp::create(builder, loc, exists, place, constant(0));
   if (hasSubgroups)
     place = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), place);
-  Type element = rowType.getElementType();
-  Value read = LoadOp::create(builder, loc, element, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  Type element = rowType.getElementType(), type = lanes == 1 ? element : Type(VectorType::get(lanes, element));
+  Value read = LoadOp::create(builder, loc, type, row, place, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   if (!exists)
     return read;
   if (!other)
-    other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    other = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  else if (lanes > 1)
+    other = vector::BroadcastOp::create(builder, loc, type, other);
   return arith::SelectOp::create(builder, loc, exists, read, other);
 }

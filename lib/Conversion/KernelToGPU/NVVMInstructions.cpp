@@ -47,6 +47,29 @@ void lowerWarpProducts(LLVM::LLVMFuncOp func) {
   });
 }
 
+/// Whole vectors of small elements are chosen as words: an instruction chooses 32 bits, and of less two are taken apart
+/// and put together again.
+void selectWords(LLVM::LLVMFuncOp func) {
+  constexpr int64_t wordBits = 32;
+  func.walk([&](arith::SelectOp select) {
+    auto type = dyn_cast<VectorType>(select.getType());
+    if (!type || isa<VectorType>(select.getCondition().getType()) || type.getRank() != 1 ||
+        !type.getElementType().isIntOrFloat())
+      return;
+    const int64_t width = type.getElementTypeBitWidth(), bits = width * type.getNumElements();
+    if ((width != 8 && width != 16) || bits % wordBits != 0)
+      return;
+    OpBuilder builder(select);
+    Location loc = select.getLoc();
+    auto words = VectorType::get(bits / wordBits, builder.getI32Type());
+    Value yes = vector::BitCastOp::create(builder, loc, words, select.getTrueValue()),
+          no = vector::BitCastOp::create(builder, loc, words, select.getFalseValue());
+    Value chosen = arith::SelectOp::create(builder, loc, select.getCondition(), yes, no);
+    select.replaceAllUsesWith(vector::BitCastOp::create(builder, loc, type, chosen).getResult());
+    select.erase();
+  });
+}
+
 /// NVVM, for NVIDIA's GPUs.
 class NVVMInstructions final : public GPUInstructions {
 public:
@@ -134,6 +157,7 @@ public:
   void lowerArithmetic(LLVM::LLVMFuncOp func) const override {
     lowerPowers(func, "llvm.nvvm.ex2.approx.ftz.f");
     lowerWarpProducts(func);
+    selectWords(func);
   }
 };
 

@@ -257,3 +257,29 @@ kernel.func @exchange(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<
   }
   kernel.return
 }
+
+// -----
+
+// Whole vectors of 16 bits are chosen as words; one whose length is odd is chosen as it is.
+// CHECK-LABEL: llvm.func @choose
+// CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, vector<2xi32>
+// CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : i1, vector<3x{{bf16|i16}}>
+!buffer = !kernel.buffer<bf16, global>
+!x = !kernel.view<1000xbf16, global>
+kernel.func @choose(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map <[<[1000] strides [1]>]> : !buffer -> !x
+  %ys = kernel.view %y map <[<[1000] strides [1]>]> : !buffer -> !x
+  %zeros = arith.constant dense<0.0> : vector<4xbf16>
+  %three = arith.constant dense<0.0> : vector<3xbf16>
+  %c100 = arith.constant 100 : index
+  kernel.grid (%i) in [1000] step [4] {
+    %exists = arith.cmpi ult, %i, %c100 : index
+    %a = kernel.load %xs[%i] : !x -> vector<4xbf16>
+    %b = arith.select %exists, %a, %zeros : vector<4xbf16>
+    kernel.store %b, %ys[%i] : vector<4xbf16>, !x
+    %c = kernel.load %xs[%i] : !x -> vector<3xbf16>
+    %d = arith.select %exists, %c, %three : vector<3xbf16>
+    kernel.store %d, %ys[%i] : vector<3xbf16>, !x
+  }
+  kernel.return
+}

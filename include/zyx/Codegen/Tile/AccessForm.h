@@ -35,6 +35,10 @@ struct AccessForm {
   /// every bound.
   void mergeInnermost(unsigned dim);
 
+  /// A power of two, of which each multiple along a dimension begins as many neighbours in memory that all exist or are
+  /// all missing, and begins there at a multiple, too.
+  int64_t neighboursAlong(unsigned dim) const;
+
 private:
   void split(unsigned part, int64_t inner, llvm::SmallVectorImpl<llvm::SmallVector<int64_t>> &sums);
 };

@@ -34,9 +34,10 @@ std::optional<FactorLayout> denseLayout(MapAttr map, unsigned inner);
 
 /// Orders of the contraction in which what a window factor reads has channels next to each other, out of a copy, or
 /// where they lie so: `own` is the window's map, and `other` that of the other factor, which is read in the same order,
-/// as it is or out of a copy.
+/// as it is or out of a copy. With `byGroups` also those where each group of channels has an image of its own: its
+/// pixels follow each other then.
 llvm::SmallVector<std::pair<FactorLayout, FactorLayout>> channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other,
-                                                                        unsigned otherDepth);
+                                                                        unsigned otherDepth, bool byGroups = false);
 
 } // namespace zyx::kernel
 

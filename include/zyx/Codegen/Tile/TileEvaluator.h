@@ -107,6 +107,9 @@ public:
   void shareWindows(bool isShared, bool areMoving = false);
   /// Whether elements are found by sums of 32 bits.
   bool hasNarrowForm(ViewOp view);
+  /// How many neighbours along a dimension such sums find at once, where they begin at a multiple of that: 1 where they
+  /// find none.
+  int64_t neighboursAlong(ViewOp view, unsigned dim);
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
@@ -160,7 +163,7 @@ private:
   mlir::Value sumOfParts(const AccessForm &form, unsigned dim, mlir::Value index,
                          llvm::function_ref<int64_t(size_t)> factor, mlir::Location loc);
   mlir::Value loadElementThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
-                                     mlir::Location loc);
+                                     mlir::Location loc, int64_t lanes = 1);
   mlir::Value loadLanes(Point &point, mlir::Type elementType, mlir::Location loc,
                         llvm::function_ref<mlir::Value(mlir::Value lane)> load);
   mlir::Value loadThroughMap(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, mlir::Location loc);

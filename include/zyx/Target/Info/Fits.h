@@ -52,6 +52,11 @@ inline constexpr double elementOps = 4, windowOps = 10, gatherOps = 14;
 /// More of them for an element of a window whose place a thread finds by itself, with divisions and tests; and where
 /// neighbouring threads do not read neighbours: each touches a sector of its own.
 inline constexpr double lonelyWindowOps = 60, stridedOps = 40;
+/// More of them for vectors of channels that have fewer bytes together, of a pixel with more of them: neighbouring
+/// threads find each in a line of its own. By the simulator's count of passes and sectors of a window of 16 channels, not
+/// measured on a card.
+inline constexpr double apartOps = 16;
+inline constexpr int64_t nearBytes = 64;
 /// Elements that are evaluated at once where they lie as in memory, at most.
 inline constexpr int64_t mostLanes = 8;
 /// Cycles of a product of a thread that is one of few: each waits for itself.

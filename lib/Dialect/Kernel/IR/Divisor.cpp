@@ -36,11 +36,15 @@ static int64_t divisorOf(Value index, unsigned depth) {
   Operation *op = index.getDefiningOp();
   if (isa<arith::MulIOp>(op))
     return std::min(mostDivisor, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+  // The rest of a division by a multiple keeps what both are multiples of.
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp, arith::RemUIOp>(op))
     return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
+  // Divisors are powers of two: the bits that are zero stay.
+  if (isa<arith::IndexCastOp>(op))
+    return divisorOf(op->getOperand(0), depth);
   if (isa<arith::SelectOp>(op))
     return std::min(divisorOf(op->getOperand(1), depth), divisorOf(op->getOperand(2), depth));
   return 1;
 }
 
-int64_t zyx::kernel::knownDivisor(Value index) { return divisorOf(index, /*depth=*/12); }
+int64_t zyx::kernel::knownDivisor(Value index) { return divisorOf(index, /*depth=*/20); }

@@ -1,0 +1,104 @@
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=schedule' --remarks-filter=zyx-schedule --remark-format=emitRemark -o %t 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: FileCheck %s --input-file=%t
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=lowered' | FileCheck %s --check-prefix=LOW
+
+// Convolutions of few channels a group, whose windows threads bring to shared memory: contracted channel by channel, so that
+// a vector lies inside of one pixel.
+
+// With channels first the images are copied, each group's by itself: its pixels follow each other. Filters are weights, and
+// copied once. Padding is missing for a whole vector: what is missing reads the last vector that exists, 8 * 128 * 56 * 56 - 4.
+// WHY: first_0{{.*}}copied and contracted{{.*}}channel by channel
+// CHECK-LABEL: plan.func @first(
+// CHECK:         plan.init {
+// CHECK-NEXT:      plan.launch @first_0_lhs
+// CHECK:         plan.launch @first_0_rhs
+// CHECK-NEXT:    plan.launch @first_0 ins
+// CHECK-LABEL: kernel.func @first_0(
+// CHECK-SAME:    narrow
+// CHECK:         <[8, 32, 4, 60, 60] strides [12544, 100352, 1, 224, 4] offset -456 valid [0 : 8, 0 : 32, 0 : 4, 2 : 58, 2 : 58]>
+// A thread of the copy writes the channels of a pixel, and its neighbours read neighbours of each.
+// CHECK-LABEL: kernel.func @first_0_rhs(
+// CHECK-SAME:    [#kernel.grid_step<"d0", 1>, #kernel.grid_step<"d1", 1>, #kernel.grid_step<"d3", 1>]
+// LOW-LABEL: kernel.func @first_0(
+// LOW:         scf.for
+// LOW:         %[[AT:.*]] = arith.minui %{{.*}}, %c3211260_i32
+// LOW-NEXT:    %[[INDEX:.*]] = arith.index_cast %[[AT]]
+// LOW-NEXT:    kernel.load %{{.*}}[%[[INDEX]]] : <3211720xbf16, global> -> vector<4xbf16>
+// LOW-NOT:     <3211720xbf16, global> -> bf16
+// LOW-LABEL: kernel.func @first_0_rhs(
+// LOW:         kernel.store %{{.*}} : vector<4xbf16>
+func.func @first(%x: tensor<8x128x56x56xbf16> {graph.name = "x"}, %w: tensor<128x4x5x5xbf16> {graph.name = "w", graph.weight}) -> tensor<8x128x56x56xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<8x128x56x56xbf16> -> tensor<8x128x60x60xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<8x128x60x60xbf16> -> tensor<8x128x56x56x5x5xbf16>
+  %3 = graph.reshape %2 : tensor<8x128x56x56x5x5xbf16> -> tensor<8x32x4x56x56x5x5xbf16>
+  %4 = graph.permute %3 order = [0, 1, 3, 4, 2, 5, 6] : tensor<8x32x4x56x56x5x5xbf16> -> tensor<8x32x56x56x4x5x5xbf16>
+  %5 = graph.reshape %4 : tensor<8x32x56x56x4x5x5xbf16> -> tensor<8x32x1x56x56x4x5x5xbf16>
+  %6 = graph.cast %5 : tensor<8x32x1x56x56x4x5x5xbf16> -> tensor<8x32x1x56x56x4x5x5xf32>
+  %7 = graph.expand %6 : tensor<8x32x1x56x56x4x5x5xf32> -> tensor<8x32x4x56x56x4x5x5xf32>
+  %8 = graph.reshape %w : tensor<128x4x5x5xbf16> -> tensor<1x32x4x1x1x4x5x5xbf16>
+  %9 = graph.cast %8 : tensor<1x32x4x1x1x4x5x5xbf16> -> tensor<1x32x4x1x1x4x5x5xf32>
+  %10 = graph.expand %9 : tensor<1x32x4x1x1x4x5x5xf32> -> tensor<8x32x4x56x56x4x5x5xf32>
+  %11 = graph.binary mul %7, %10 : tensor<8x32x4x56x56x4x5x5xf32>
+  %12 = graph.reduce add %11 dims = [5, 6, 7] : tensor<8x32x4x56x56x4x5x5xf32> -> tensor<8x32x4x56x56xf32>
+  %13 = graph.cast %12 : tensor<8x32x4x56x56xf32> -> tensor<8x32x4x56x56xbf16>
+  %14 = graph.reshape %13 : tensor<8x32x4x56x56xbf16> -> tensor<8x128x56x56xbf16>
+  return %14 : tensor<8x128x56x56xbf16>
+}
+
+// -----
+
+// With channels last they are read where they lie, and only the filters are copied.
+// WHY: last_0{{.*}}copied and contracted{{.*}}channel by channel
+// CHECK-LABEL: plan.func @last(
+// CHECK:         plan.launch @last_0_lhs
+// CHECK-NOT:     plan.launch @last_0_rhs
+// CHECK:         plan.launch @last_0 ins
+// LOW-LABEL: kernel.func @last_0(
+// LOW:         scf.for
+// LOW:         kernel.load %{{.*}} : <8421888xf16, global> -> vector<8xf16>
+// LOW-NOT:     <8421888xf16, global> -> f16
+func.func @last(%x: tensor<8x64x64x256xf16> {graph.name = "x"}, %w: tensor<256x16x5x5xf16> {graph.name = "w", graph.weight}) -> tensor<8x256x64x64xf16> {
+  %zero = graph.constant dense<0.0> : tensor<f16>
+  %0 = graph.permute %x order = [0, 3, 1, 2] : tensor<8x64x64x256xf16> -> tensor<8x256x64x64xf16>
+  %1 = graph.pad %0, %zero low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<8x256x64x64xf16> -> tensor<8x256x68x68xf16>
+  %2 = graph.window %1 dims = [2, 3] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<8x256x68x68xf16> -> tensor<8x256x64x64x5x5xf16>
+  %3 = graph.reshape %2 : tensor<8x256x64x64x5x5xf16> -> tensor<8x16x16x64x64x5x5xf16>
+  %4 = graph.permute %3 order = [0, 1, 3, 4, 2, 5, 6] : tensor<8x16x16x64x64x5x5xf16> -> tensor<8x16x64x64x16x5x5xf16>
+  %5 = graph.reshape %4 : tensor<8x16x64x64x16x5x5xf16> -> tensor<8x16x1x64x64x16x5x5xf16>
+  %6 = graph.cast %5 : tensor<8x16x1x64x64x16x5x5xf16> -> tensor<8x16x1x64x64x16x5x5xf32>
+  %7 = graph.expand %6 : tensor<8x16x1x64x64x16x5x5xf32> -> tensor<8x16x16x64x64x16x5x5xf32>
+  %8 = graph.reshape %w : tensor<256x16x5x5xf16> -> tensor<1x16x16x1x1x16x5x5xf16>
+  %9 = graph.cast %8 : tensor<1x16x16x1x1x16x5x5xf16> -> tensor<1x16x16x1x1x16x5x5xf32>
+  %10 = graph.expand %9 : tensor<1x16x16x1x1x16x5x5xf32> -> tensor<8x16x16x64x64x16x5x5xf32>
+  %11 = graph.binary mul %7, %10 : tensor<8x16x16x64x64x16x5x5xf32>
+  %12 = graph.reduce add %11 dims = [5, 6, 7] : tensor<8x16x16x64x64x16x5x5xf32> -> tensor<8x16x16x64x64xf32>
+  %13 = graph.cast %12 : tensor<8x16x16x64x64xf32> -> tensor<8x16x16x64x64xf16>
+  %14 = graph.reshape %13 : tensor<8x16x16x64x64xf16> -> tensor<8x256x64x64xf16>
+  return %14 : tensor<8x256x64x64xf16>
+}
+
+// -----
+
+// Of five channels no vector lies inside of a pixel, so that nothing is gained.
+// WHY-NOT: odd_0{{.*}}channel by channel
+// CHECK-LABEL: plan.func @odd(
+// CHECK-NOT:     _lhs
+func.func @odd(%x: tensor<8x40x56x56xbf16> {graph.name = "x"}, %w: tensor<40x5x5x5xbf16> {graph.name = "w", graph.weight}) -> tensor<8x40x56x56xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<8x40x56x56xbf16> -> tensor<8x40x60x60xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<8x40x60x60xbf16> -> tensor<8x40x56x56x5x5xbf16>
+  %3 = graph.reshape %2 : tensor<8x40x56x56x5x5xbf16> -> tensor<8x8x5x56x56x5x5xbf16>
+  %4 = graph.permute %3 order = [0, 1, 3, 4, 2, 5, 6] : tensor<8x8x5x56x56x5x5xbf16> -> tensor<8x8x56x56x5x5x5xbf16>
+  %5 = graph.reshape %4 : tensor<8x8x56x56x5x5x5xbf16> -> tensor<8x8x1x56x56x5x5x5xbf16>
+  %6 = graph.cast %5 : tensor<8x8x1x56x56x5x5x5xbf16> -> tensor<8x8x1x56x56x5x5x5xf32>
+  %7 = graph.expand %6 : tensor<8x8x1x56x56x5x5x5xf32> -> tensor<8x8x5x56x56x5x5x5xf32>
+  %8 = graph.reshape %w : tensor<40x5x5x5xbf16> -> tensor<1x8x5x1x1x5x5x5xbf16>
+  %9 = graph.cast %8 : tensor<1x8x5x1x1x5x5x5xbf16> -> tensor<1x8x5x1x1x5x5x5xf32>
+  %10 = graph.expand %9 : tensor<1x8x5x1x1x5x5x5xf32> -> tensor<8x8x5x56x56x5x5x5xf32>
+  %11 = graph.binary mul %7, %10 : tensor<8x8x5x56x56x5x5x5xf32>
+  %12 = graph.reduce add %11 dims = [5, 6, 7] : tensor<8x8x5x56x56x5x5x5xf32> -> tensor<8x8x5x56x56xf32>
+  %13 = graph.cast %12 : tensor<8x8x5x56x56xf32> -> tensor<8x8x5x56x56xbf16>
+  %14 = graph.reshape %13 : tensor<8x8x5x56x56xbf16> -> tensor<8x40x56x56xbf16>
+  return %14 : tensor<8x40x56x56xbf16>
+}
