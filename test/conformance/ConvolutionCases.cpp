@@ -139,6 +139,25 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                    }});
 }
 
+/// A convolution over what a shuffle moved: pixels of blocks of `each` by `each` are channels, as gradients of a pixel
+/// shuffle read them.
+static void addShuffled(std::vector<Case> &cases, const Layer &layer, int64_t each, DType dtype) {
+  cases.push_back({std::string("convolution.") + layer.name + "." + std::string(toString(dtype)), [=](Builder &b) {
+                     const int64_t channels = layer.channels / (each * each), high = layer.extents[0],
+                                   wide = layer.extents[1];
+                     NodeId x = b.x(dtype, {layer.batch, channels, high * each, wide * each});
+                     x = b.reshape(x, {layer.batch, channels, high, each, wide, each});
+                     x = b.reshape(b.permute(x, {0, 1, 3, 5, 2, 4}), {layer.batch, layer.channels, high, wide});
+                     Shape filter = layer.size;
+                     filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+                     return std::vector<NodeId>{
+                         b.cast(convolve(b, x, b.x(dtype, filter),
+                                         {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
+                                         accumulatorType(dtype)),
+                                dtype)};
+                   }});
+}
+
 /// Of a convolution with padding on both sides the last positions are left out behind bias and rounding, and some of
 /// the first ones, as causal ones are written: only the others need be computed. With `isShared` all of them are a
 /// result, too.
@@ -380,6 +399,11 @@ void addConvolutionCases(std::vector<Case> &cases) {
       addLayer(cases, layer, /*channelsLast=*/false, dtype);
   for (const Layer &layer : {manyGrouped[0], manyGrouped[1]})
     addMixed(cases, layer, BF16);
+  for (const DType dtype : {BF16, F32}) {
+    addShuffled(cases, {"shuffled", 8, 64, 64, {14, 14}, {3, 3}, ones, ones, ones, ones}, 2, dtype);
+    addShuffled(cases, {"shuffled-cropped", 6, 72, 64, {22, 21}, {3, 5}, {2, 1}, {1, 2}, {2, -1}, {-3, 6}}, 3, dtype);
+    addShuffled(cases, {"shuffled-grouped", 2, 64, 64, {40, 45}, {5, 5}, ones, ones, {1, 2}, {3, 0}, 16}, 2, dtype);
+  }
   addLayer(cases, manyGrouped[0], /*channelsLast=*/false, F32);
   for (const DType dtype : {BF16, F32}) {
     addMixed(cases, grouped[0], dtype);

@@ -245,6 +245,15 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
   if (!isConstant(own) || !isConstant(other) || own.front().hasValid() || other.front().hasValid())
     return result;
   std::optional<AccessForm> form = AccessForm::compute(own);
+  // Where the last blocks have no form with the others, as those of a shuffle behind padding, the copy finds its
+  // elements through them.
+  SmallVector<BlockAttr> behind;
+  for (ArrayRef<BlockAttr> blocks = own.getBlocks(); !form && blocks.size() > 1;) {
+    behind.insert(behind.begin(), blocks.back());
+    blocks = blocks.drop_back();
+    own = MapAttr::get(own.getContext(), blocks);
+    form = AccessForm::compute(own);
+  }
   if (!form)
     return result;
   SmallVector<int64_t> extents;
@@ -255,7 +264,7 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
     const MapAttr ordered = withLast(own, ownDepth, extents, i), turned = withLast(other, otherDepth, extents, i);
     SmallVector<FactorLayout> owns, others = {{turned, {}, {}, 0}};
     // Where channels are next to each other, only the order in which they are contracted is in the way.
-    if (form->parts[part].stride == 1)
+    if (form->parts[part].stride == 1 && behind.empty())
       owns.push_back({ordered, {}, {}, 0});
     for (auto [dim, stride] : llvm::enumerate(strides))
       if (stride == form->parts[part].stride) {
@@ -265,6 +274,12 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
           owns.push_back(*moved);
         if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))
           owns.push_back(*moved);
+      }
+    for (FactorLayout &copied : owns)
+      if (!behind.empty()) {
+        SmallVector<BlockAttr> blocks(copied.source.getBlocks());
+        llvm::append_range(blocks, behind);
+        copied.source = MapAttr::get(own.getContext(), blocks);
       }
     if (std::optional<FactorLayout> dense = denseLayout(turned, otherDepth))
       others.push_back(*dense);

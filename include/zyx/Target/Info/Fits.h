@@ -53,8 +53,8 @@ inline constexpr double elementOps = 4, windowOps = 10, gatherOps = 14;
 /// neighbouring threads do not read neighbours: each touches a sector of its own.
 inline constexpr double lonelyWindowOps = 60, stridedOps = 40;
 /// More of them for vectors of channels that have fewer bytes together, of a pixel with more of them: neighbouring
-/// threads find each in a line of its own. By the simulator's count of passes and sectors of a window of 16 channels, not
-/// measured on a card.
+/// threads find each in a line of its own. By the simulator's count of passes and sectors of a window of 16 channels,
+/// not measured on a card.
 inline constexpr double apartOps = 16;
 inline constexpr int64_t nearBytes = 64;
 /// Elements that are evaluated at once where they lie as in memory, at most.
