@@ -63,10 +63,9 @@ void addWindow(FactorCost &cost, MapAttr map, const zyx::target::CostFacts &cost
   cost.alone += ops * static_cast<double>(std::max<int64_t>(costs.opCycles, 1) - 1);
 }
 
-/// What vectors of a window are.
+/// What vectors of a window are that lie along the contraction, as those of channels do. Vectors along the other axis
+/// are not told apart from single elements: which results lie in which order was measured so.
 struct WindowRuns {
-  /// Along which of two axes they lie, if there are some, and how many neighbours they have.
-  std::optional<Axis> axis;
   int64_t neighbours = 1;
   /// Elements of the contraction for which the same lines of memory are read: pixels that follow each other, in windows
   /// of as many of them.
@@ -77,27 +76,21 @@ struct WindowRuns {
 
 WindowRuns runsOf(LoadOp load, ViewOp view, Axis axis, Axis depth, const Axes &axes) {
   WindowRuns runs;
+  const SmallVector<Axis> own = axes.of(load.getResult());
+  const auto pixels = static_cast<size_t>(llvm::find(own, axis) - own.begin()),
+             steps = static_cast<size_t>(llvm::find(own, depth) - own.begin());
   const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
-  if (!form)
+  if (!form || steps == own.size())
     return runs;
-  std::optional<unsigned> pixels, steps;
-  for (auto [dim, own] : llvm::enumerate(axes.of(load.getResult()))) {
-    if (own != axis && own != depth)
-      continue;
-    (own == axis ? pixels : steps) = static_cast<unsigned>(dim);
-    if (const int64_t count = form->neighboursAlong(dim); count > runs.neighbours) {
-      runs.axis = own;
-      runs.neighbours = count;
-    }
-  }
-  if (runs.axis != depth || !pixels || form->dims[*pixels].empty() || form->dims[*steps].size() < 2)
+  runs.neighbours = form->neighboursAlong(static_cast<unsigned>(steps));
+  if (runs.neighbours == 1 || pixels == own.size() || form->dims[pixels].empty() || form->dims[steps].size() < 2)
     return runs;
-  const AccessForm::Part &channels = form->parts[form->dims[*steps].back()],
-                         &next = form->parts[form->dims[*pixels].back()],
-                         &window = form->parts[form->dims[*steps].end()[-2]];
-  if (next.stride == channels.extent && window.stride == next.stride)
-    runs.reuse = window.extent;
+  const AccessForm::Part &channels = form->parts[form->dims[steps].back()],
+                         &next = form->parts[form->dims[pixels].back()],
+                         &window = form->parts[form->dims[steps].end()[-2]];
   runs.isApart = next.stride != channels.extent;
+  if (!runs.isApart && window.stride == next.stride)
+    runs.reuse = window.extent;
   return runs;
 }
 
@@ -138,11 +131,11 @@ FactorCost costOf(Value factor, Axis axis, const Axes &axes, const zyx::target::
     if (!view)
       continue;
     if (isWindow) {
-      const auto [own, run, reuse, isApart] = runsOf(load, view, axis, depth, axes);
+      const auto [run, reuse, isApart] = runsOf(load, view, axis, depth, axes);
       cost.reuse = reuse;
       const int64_t bytes = std::max<int64_t>(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8, 1);
-      isPlain &= own && (!along || *along == *own);
-      along = own;
+      isPlain &= run > 1 && (!along || *along == depth);
+      along = depth;
       if (isApart && run * bytes < fits::nearBytes)
         cost.find += fits::apartOps;
       shortest = std::min({shortest, run, std::max<int64_t>(target.simt.laneBytes / bytes, 1)});
