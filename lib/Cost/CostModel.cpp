@@ -15,10 +15,8 @@ using namespace zyx::cost;
 using namespace zyx::graph::ir;
 using zyx::schedule::Estimate;
 
-CostModel::CostModel(func::FuncOp entry, const zyx::target::TargetInfo &target) : target(target), runsOnce(entry) {
-  if (target.hasSubgroups())
-    machine = Workgroups::of(target);
-}
+CostModel::CostModel(func::FuncOp entry, const zyx::target::TargetInfo &target)
+    : target(target), machine(Workgroups::of(target)), runsOnce(entry) {}
 
 SmallVector<const void *> zyx::cost::keyOf(GroupOp group) {
   SmallVector<const void *> key;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Cutter.h"
+#include "FactorOrders.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Cost/Passes.h"
@@ -129,7 +130,7 @@ static bool showsWindows(Value value) {
   return false;
 }
 
-SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
+SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> ordered) const {
   const Places places = findPlaces(group);
   SmallVector<SmallVector<Value>> cuts;
   auto add = [&](std::initializer_list<ArrayRef<Value>> sets) {
@@ -145,9 +146,11 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group) const {
   if (!costs.getTarget().hasSubgroups())
     llvm::erase_if(shown, showsWindows);
   constexpr size_t mostEach = 4;
+  add({ordered});
   // Cards lay such factors out behind this pass.
   if (!costs.getTarget().hasSubgroups()) {
     add({places.permuted});
+    add({places.permuted, ordered});
     add({places.factors, places.permuted});
   }
   for (Value value : ArrayRef(shown).take_front(mostEach))
@@ -181,10 +184,10 @@ static bool isFarFromLeast(const Estimate &whole) {
 }
 
 /// Leaves the best cut in `best`, and says of how many.
-size_t Cutter::findBest(GroupOp group, const Estimate &whole) {
+size_t Cutter::findBest(GroupOp group, const Estimate &whole, ArrayRef<Value> ordered) {
   best.clear();
   least = whole.seconds * fits::clearlyLess;
-  const SmallVector<SmallVector<Value>> cuts = findCuts(group);
+  const SmallVector<SmallVector<Value>> cuts = findCuts(group, ordered);
   for (ArrayRef<Value> cut : cuts) {
     tryOut(group, cut);
     // There is little left to win.
@@ -200,7 +203,8 @@ std::optional<double> Cutter::weigh(GroupOp group) {
     return whole ? std::optional(whole->seconds) : std::nullopt;
   auto [place, isNew] = known.try_emplace(keyOf(group));
   if (isNew) {
-    findBest(group, *whole);
+    const FactorOrders orders(group, !costs.getTarget().hasSubgroups());
+    findBest(group, *whole, orders.getValues());
     place->second = best.empty() ? whole->seconds : least;
   }
   return place->second;
@@ -215,7 +219,8 @@ void Cutter::run(GroupOp first) {
     std::optional<Estimate> whole = costs.weigh(group);
     if (!whole || !isFarFromLeast(*whole))
       continue;
-    const size_t numCuts = findBest(group, *whole);
+    FactorOrders orders(group, !costs.getTarget().hasSubgroups());
+    const size_t numCuts = findBest(group, *whole, orders.getValues());
     auto micro = [](double seconds) { return llvm::formatv("{0:f1} us", seconds * 1e6).str(); };
     const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-fusion").function(entry.getName());
     if (best.empty()) {
@@ -226,10 +231,12 @@ void Cutter::run(GroupOp first) {
       continue;
     }
     trimBest(group);
+    orders.keepOnly(best);
     GroupCut cut(group, best);
     Location loc = group.getLoc();
     const size_t numStored = best.size();
     SmallVector<GroupOp> parts = cut.apply();
+    orders.release();
     remark::passed(loc, options) << (std::to_string(parts.size()) +
                                      (parts.size() == 1 ? " kernel of " : " kernels of ") + micro(least) +
                                      " instead of one of " + micro(whole->seconds) + ": " + std::to_string(numStored) +

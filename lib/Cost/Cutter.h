@@ -22,11 +22,12 @@ public:
 
 private:
   bool mayCut(graph::ir::GroupOp group);
-  size_t findBest(graph::ir::GroupOp group, const schedule::Estimate &whole);
+  size_t findBest(graph::ir::GroupOp group, const schedule::Estimate &whole, llvm::ArrayRef<mlir::Value> ordered);
   std::optional<double> weigh(const GroupCut &cut);
   void tryOut(graph::ir::GroupOp group, llvm::ArrayRef<mlir::Value> stored);
   void trimBest(graph::ir::GroupOp group);
-  llvm::SmallVector<llvm::SmallVector<mlir::Value>> findCuts(graph::ir::GroupOp group) const;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> findCuts(graph::ir::GroupOp group,
+                                                               llvm::ArrayRef<mlir::Value> ordered) const;
 
   mlir::func::FuncOp entry;
   RunsOnceAnalysis runsOnce;

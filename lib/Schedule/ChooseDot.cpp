@@ -53,8 +53,8 @@ struct Source {
   /// Bytes from one element to the next along the first axis.
   int64_t distance = 0;
   bool computed = false, window = false, gathered = false;
-  /// Bytes that are neighbours in memory along the second axis, of what is read as a window.
-  int64_t runBytes = 0;
+  /// Bytes that are neighbours in memory along the second axis and along the first one, of what is read as a window.
+  int64_t runBytes = 0, acrossBytes = 0;
   /// Loads that it is computed from, and whether the last one of them is a window that can be copied in runs.
   int64_t numLoads = 0;
   bool inRuns = false;
@@ -129,6 +129,7 @@ Source inspect(Value factor, Axis first, Axis second, Axis depth, const Axes &ax
       source.computed |= source.window;
       if (source.window) {
         source.runBytes = runBytesOf(load, second, axes);
+        source.acrossBytes = runBytesOf(load, first, axes);
         source.inRuns = hasRuns(load, first, second, axes);
       }
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
@@ -229,7 +230,8 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (!instruction)
     return std::nullopt;
   const int64_t tile = 2 * instruction->n, registerBytes = target.vector.bytes;
-  if ((facts.lhsWindow && facts.lhsRunBytes < registerBytes) || (facts.rhsWindow && !facts.rhsInRuns) ||
+  const bool lhsIsScattered = facts.lhsWindow && std::max(facts.lhsRunBytes, facts.lhsAcrossBytes) < registerBytes;
+  if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) ||
       facts.m < tile || facts.n < tile || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
@@ -321,6 +323,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.rhsWindow = rhs.window;
   facts.rhsInRuns = rhs.inRuns && rhs.numLoads == 1;
   facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
+  facts.lhsAcrossBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.acrossBytes : 0;
   facts.rhsRunBytes = rhs.runBytes;
   for (StoreOp store : stores) {
     auto map = store.getView().getDefiningOp<ViewOp>().getMap();

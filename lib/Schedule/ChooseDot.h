@@ -34,6 +34,8 @@ struct DotFacts {
   bool rhsKept;
   /// Bytes of such a factor that are neighbours in memory, of the left one along k, of the right one along n.
   int64_t lhsRunBytes, rhsRunBytes;
+  /// Of a left factor those along m: it is packed in squares.
+  int64_t lhsAcrossBytes;
   /// An output has the type of the sums, and its rows lie along n: sums can wait there.
   bool sumsInOutput;
   /// Of a factor before it is widened, where a matrix unit may take both: bf16 for sums of f32, or 8-bit

@@ -98,18 +98,20 @@ static void addReturned(std::vector<Case> &cases, const Layer &layer, DType dtyp
        }});
 }
 
-/// The gradient of the filters alone: sums over all positions, of windows of the operand.
+/// The gradient of the filters alone: sums over all positions, of windows of the operand. With `ofImages` that of the
+/// operand: windows of what comes to the results, and filters in the other direction.
 /// With `isTurned`, what comes to the results has its channels last.
 static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype,
-                              bool isTurned = false) {
-  cases.push_back({std::string("convolution.") + layer.name + ".filters." +
+                              bool isTurned = false, bool ofImages = false) {
+  cases.push_back({std::string("convolution.") + layer.name + (ofImages ? ".images." : ".filters.") +
                        (isTurned  ? "turned."
                         : isMixed ? "mixed."
                                   : "first.") +
                        std::string(toString(dtype)),
                    [=](Builder &b) {
                      const DType sum = accumulatorType(dtype);
-                     NodeId x = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
+                     const NodeId images = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
+                     NodeId x = images;
                      const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
                      Ints first = {0, rank - 1};
                      for (int64_t i = 1; i + 1 < rank; ++i)
@@ -130,9 +132,9 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
                        y = b.permute(y, last);
                      }
                      const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
-                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{filters}});
+                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{ofImages ? images : filters}});
                      if (!gradients.isOk() || !gradients->front()) {
-                       std::fprintf(stderr, "filters without gradients: %s\n", gradients.status().message().c_str());
+                       std::fprintf(stderr, "a layer without gradients: %s\n", gradients.status().message().c_str());
                        std::abort();
                      }
                      return std::vector<NodeId>{*gradients->front()};
@@ -155,6 +157,26 @@ static void addShuffled(std::vector<Case> &cases, const Layer &layer, int64_t ea
                                          {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
                                          accumulatorType(dtype)),
                                 dtype)};
+                    }});
+}
+
+/// What transposed convolutions are made of: a convolution of every other element of filters, which lie in the other
+/// direction and in another order of channels.
+static void addPhase(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
+  cases.push_back({std::string("convolution.") + layer.name + ".phase." + (channelsLast ? "last." : "first.") +
+                       std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const NodeId x = b.x(dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
+                     const auto [rows, columns] = std::pair(layer.size[0], layer.size[1]);
+                     NodeId filter = b.x(dtype, {layer.channels, layer.outputs, 2 * rows, 2 * columns});
+                     filter = b.window(filter, {2, 3}, {rows, columns}, {1, 1}, {2, 2});
+                     filter = b.pad(filter, b.splat(dtype, {}, 0), {0, 0, -1, 0, 0, 0}, {0, 0, 0, -1, 0, 0}, Ints(6, 0));
+                     filter = b.reshape(filter, {layer.channels, layer.outputs, rows, columns});
+                     filter = b.permute(b.flip(filter, {2, 3}), channelsLast ? Ints{2, 3, 0, 1} : Ints{1, 0, 2, 3});
+                     const DType sum = accumulatorType(dtype);
+                     const NodeId y = convolve(
+                         b, x, filter, {channelsLast, layer.stride, layer.dilation, layer.low, layer.high, 1}, sum);
+                     return std::vector<NodeId>{b.cast(y, dtype)};
                    }});
 }
 
@@ -437,6 +459,19 @@ void addConvolutionCases(std::vector<Case> &cases) {
   for (const Layer &layer : narrowFirst)
     for (const DType dtype : {BF16, I8})
       addLayer(cases, layer, /*channelsLast=*/false, dtype);
+  // Filters in the other direction are stored in front; positions are rows or columns, as runs lie along them.
+  for (const Layer &layer : narrowFirst)
+    for (const bool isMixed : {false, true})
+      addFilterGradient(cases, layer, isMixed, BF16, /*isTurned=*/false, /*ofImages=*/true);
+  for (const bool isMixed : {false, true}) {
+    addFilterGradient(cases, narrow[0], isMixed, BF16, /*isTurned=*/true, /*ofImages=*/true);
+    addFilterGradient(cases, narrow[0], isMixed, F16, /*isTurned=*/false, /*ofImages=*/true);
+    addFilterGradient(cases, narrow[0], isMixed, F32, /*isTurned=*/false, /*ofImages=*/true);
+    for (const DType dtype : {BF16, F32}) {
+      addPhase(cases, {"phase", 1, 72, 40, {11, 20}, {2, 2}, ones, ones, ones, ones}, isMixed, dtype);
+      addPhase(cases, {"phase-odd", 2, 33, 64, {9, 7}, {2, 1}, ones, ones, {1, 0}, {0, 0}}, isMixed, dtype);
+    }
+  }
   for (const Layer &layer : narrow)
     for (const DType dtype : {BF16, I8}) {
       addLayer(cases, layer, /*channelsLast=*/true, dtype);

@@ -39,8 +39,8 @@ private:
   std::optional<schedule::Estimate> lower(graph::ir::GroupOp group, llvm::ArrayRef<bool> isFixed);
 
   const target::TargetInfo &target;
-  RunsOnceAnalysis runsOnce;
   Workgroups machine;
+  RunsOnceAnalysis runsOnce;
   std::map<llvm::SmallVector<const void *>, std::optional<schedule::Estimate>> known;
 };
 

@@ -318,15 +318,38 @@ LogicalResult MatrixUnit::packAlong(Point at, Value start, Value panel, Value co
   return success();
 }
 
-/// Packs rows of a window along the contraction; false where these are no runs.
+/// Packs rows of a window along the contraction, or of what lies across it in squares; false where these are no runs.
 FailureOr<bool> MatrixUnit::packRuns(const Point &at, Value start, Value row0, Extent height) {
   if (!lhsMemory)
     return false;
-  PackedBox box{lhs.tile, m, k, at, row0, start, height, {depth}, factorType, lhsMemory, {}};
+  PackedBox box{lhs.tile, m, k, at, row0, start, height, {depth}, factorType, lhsMemory, {}, /*takesPlain=*/true};
   box.base.memo.clear();
   auto place = [](Value row, Value step) -> SmallVector<Value> { return {row, step}; };
   box.place = place;
-  return Packer(t, loc).packRuns(box, unit());
+  Packer packer(t, loc);
+  const Packer::Runs runs = packer.findRuns(box, unit());
+  FailureOr<bool> isPackedSo = packer.packRuns(box, unit());
+  if (failed(isPackedSo) || !*isPackedSo || !runs.isTransposed || depth % unit() == 0)
+    return isPackedSo;
+  // Squares read the last step again behind it, which may be infinite: times zero that is no zero.
+  const int64_t last = depth - depth % unit();
+  auto type = VectorType::get(unit(), factorType);
+  SmallVector<bool> exists;
+  for (int64_t lane = 0; lane < unit(); ++lane)
+    exists.push_back(last + lane < depth);
+  Value mask = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(VectorType::get(unit(), b.getI1Type()), ArrayRef<bool>(exists)));
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type)), from = t.evaluator.constantIndex(last, loc);
+  FailureOr<Accumulators> cleared =
+      t.emitLoop(0, height, 1, {}, loc, [&](Value row, Accumulators) -> FailureOr<Accumulators> {
+        Value packed = load(b, loc, type, lhsMemory, {row, from});
+        StoreOp::create(b, loc, arith::SelectOp::create(b, loc, mask, packed, zero), lhsMemory, ValueRange{row, from},
+                        Value(), DenseBoolArrayAttr());
+        return Accumulators();
+      });
+  if (failed(cleared))
+    return failure();
+  return true;
 }
 
 /// Looks for the smallest factor of packed rows, behind whose steps are zeros.

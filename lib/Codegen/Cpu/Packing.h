@@ -23,6 +23,8 @@ struct PackedBox {
   /// vectors are written: there is room for rows and columns up to the next multiple of the lanes.
   mlir::Value memory;
   llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value row, mlir::Value column)> place;
+  /// Whether packRuns takes a plain matrix that lies along rows, too.
+  bool takesPlain = false;
 };
 
 /// Copies boxes of tiles into memory, evaluating what computes the tile on the way.

@@ -59,7 +59,8 @@ public:
     if (!load)
       return false;
     auto view = t.evaluator.mapping.lookupOrDefault(load.getView()).getDefiningOp<ViewOp>();
-    if (!view || !isComplex(view.getResult()))
+    const bool isPlain = view && !isComplex(view.getResult());
+    if (!view || (isPlain && !box.takesPlain))
       return false;
     std::optional<AccessForm> found = AccessForm::compute(view.getMap());
     if (!found)
@@ -77,7 +78,7 @@ public:
     rowDim = *row;
     columnDim = *column;
     isTransposed = !hasRuns(columnDim) || (2 * run < lanes && runsAlong(rowDim) >= lanes);
-    if (isTransposed && (!llvm::isPowerOf2_64(lanes) || !hasRuns(rowDim)))
+    if ((isTransposed && (!llvm::isPowerOf2_64(lanes) || !hasRuns(rowDim))) || (isPlain && !isTransposed))
       return false;
     memory = viewAsRow(b, view);
     other = load.getOther() ? t.evaluator.mapping.lookupOrDefault(load.getOther()) : Value();

@@ -135,8 +135,9 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 
 /// Whether positions of a window are rather rows than columns, though results have them as neighbours: what the window
 /// shows lies along the contraction, so that rows are packed as they lie, and columns would be transposed; and a result
-/// is the sum of so much that it may be written by itself.
-bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
+/// is the sum of so much that it may be written by itself. Or the other way round, for factors that groups of narrow
+/// elements are packed of: positions are rather columns where these have neighbours in memory.
+bool GroupAxes::wantsTurn(const ClassContraction &dot) const {
   constexpr int64_t fewestTerms = 256;
   auto count = [&](ArrayRef<Class> classes) {
     int64_t points = 1;
@@ -144,16 +145,31 @@ bool GroupAxes::wantsWindowRows(const ClassContraction &dot) const {
       points *= getClassExtent(c);
     return points;
   };
-  if (!packedLanes || found.size() != 1 || count(dot.k) < fewestTerms || count(dot.m) % packedLanes != 0)
+  if (!packedLanes || found.size() != 1 || count(dot.k) < fewestTerms)
     return false;
-  Value value = getMainLeaf(dot.rhs);
-  if (!value || getLeaf(value)->map.isSingleBlock())
-    return false;
-  kernel::MapAttr map = getLeaf(value)->map;
-  auto hasRuns = [&](ArrayRef<Class> classes) {
+  auto findWindow = [&](Value factor) {
+    Value value = getMainLeaf(factor);
+    return value && !getLeaf(value)->map.isSingleBlock() ? value : Value();
+  };
+  auto hasRuns = [&](Value value, ArrayRef<Class> classes) {
+    kernel::MapAttr map = getLeaf(value)->map;
     return llvm::any_of(classes, [&](Class c) { return getMemoryStride(value, map, c) == 1; });
   };
-  return hasRuns(dot.k) && !hasRuns(dot.n);
+  if (Value right = findWindow(dot.rhs))
+    return count(dot.m) % packedLanes == 0 && hasRuns(right, dot.k) && !hasRuns(right, dot.n);
+  const Type element = getElementTypeOrSelf(dot.lhs.getType());
+  Value left = element.isBF16() || element.getIntOrFloatBitWidth() == 8 ? findWindow(dot.lhs) : Value();
+  if (!left)
+    return false;
+  constexpr int64_t nearStep = 2;
+  auto longestRun = [&](ArrayRef<Class> classes) {
+    int64_t longest = 0;
+    for (Class c : classes)
+      if (const int64_t step = getMemoryStride(left, getLeaf(left)->map, c); step >= 1 && step <= nearStep)
+        longest = std::max(longest, getClassExtent(c));
+    return longest;
+  };
+  return longestRun(dot.m) > longestRun(dot.k);
 }
 
 /// A dot has one dimension of rows: the largest run of classes that the results step over as over
@@ -204,7 +220,7 @@ void GroupAxes::orderContraction(ClassContraction &dot) {
   };
   if (swap)
     turn();
-  if (wantsWindowRows(dot))
+  if (wantsTurn(dot))
     turn();
   SmallVector<Class> front(dot.batch);
   llvm::append_range(front, dot.m);

@@ -152,3 +152,31 @@ kernel.func @columns(%w: !kernel.buffer<bf16, global>, %x: !kernel.buffer<bf16, 
   kernel.store %d, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<2x32x64xf32>, !kernel.view<2x32x64xf32, global>
   kernel.return
 }
+
+// What lies across the contraction is packed in squares, turned in registers. Behind the last step, which squares read
+// again, are zeros: it may be infinite.
+// CHOSEN-LABEL: kernel.func @across
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 72, pack lhs rhs, narrow>>
+// CHECK-LABEL: kernel.func @across
+// CHECK-DAG: %[[X:.*]] = kernel.view %arg0 map <[<[4608] strides [1]>]>
+// CHECK-DAG: %[[A:.*]] = kernel.alloc : <64x128xbf16, private>
+// CHECK-DAG: %[[LAST:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, false
+// CHECK-COUNT-32: kernel.load %[[X]][%{{.*}}] : <4608xbf16, global> -> vector<32xbf16>
+// CHECK: vector.shuffle
+// CHECK-COUNT-32: kernel.store %{{.*}}, %[[A]][%{{.*}}] : vector<32xbf16>, <64x128xbf16, private>
+// CHECK: %[[READ:.*]] = kernel.load %[[A]][%{{.*}}] : <64x128xbf16, private> -> vector<32xbf16>
+// CHECK: %[[CLEARED:.*]] = arith.select %[[LAST]], %[[READ]], %{{.*}} : vector<32xi1>, vector<32xbf16>
+// CHECK: kernel.store %[[CLEARED]], %[[A]]
+// CHECK: kernel.matrix_multiply
+kernel.func @across(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 72] strides [1, 64]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x72xbf16, global>
+  %ws = kernel.view %w map <[<[72, 64] strides [64, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<72x64xbf16, global>
+  %ys = kernel.view %y map <[<[64, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64x64xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<64x72xbf16, global> -> tensor<64x72xbf16>
+  %b = kernel.load %ws[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<72x64xbf16, global> -> tensor<72x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<64x72xbf16>, tensor<72x64xbf16> -> tensor<64x64xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x64xf32>, !kernel.view<64x64xf32, global>
+  kernel.return
+}

@@ -1,0 +1,56 @@
+// RUN: zyx-opt %s --zyx-fuse --zyx-split-groups --zyx-kernel-attach-target=target=sapphirerapids --zyx-cost-cut-groups --split-input-file | FileCheck %s
+
+// A phase of a transposed convolution: every other element of the filters in the other direction has no two neighbours in
+// memory. Stored in front as it is walked, its rows are read where they lie.
+// CHECK-LABEL: func.func @phase
+// CHECK:       graph.group(%{{.*}} = %arg1
+// CHECK:         graph.window
+// CHECK:         %[[FLIP:.*]] = graph.flip
+// CHECK:         %[[ROWS:.*]] = graph.permute %{{.*}} : {{.*}} -> tensor<64x1x1x320x2x2xbf16>
+// CHECK:         graph.yield %[[ROWS]]
+// CHECK:       graph.group
+// CHECK:         graph.window
+// CHECK:         graph.reduce add
+func.func @phase(%x: tensor<1x320x56x56xbf16>, %w: tensor<320x64x4x4xbf16>) -> tensor<64x56x56xbf16> {
+  %z = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %z low = [0, 0, 1, 1] high = [0, 0, 0, 0] interior = [0, 0, 0, 0] : tensor<1x320x56x56xbf16> -> tensor<1x320x57x57xbf16>
+  %v = graph.window %p dims = [2, 3] size = [2, 2] stride = [1, 1] dilation = [1, 1] : tensor<1x320x57x57xbf16> -> tensor<1x320x56x56x2x2xbf16>
+  %v1 = graph.permute %v order = [0, 2, 3, 1, 4, 5] : tensor<1x320x56x56x2x2xbf16> -> tensor<1x56x56x320x2x2xbf16>
+  %v2 = graph.cast %v1 : tensor<1x56x56x320x2x2xbf16> -> tensor<1x56x56x320x2x2xf32>
+  %l = graph.expand %v2 : tensor<1x56x56x320x2x2xf32> -> tensor<64x56x56x320x2x2xf32>
+  %f = graph.window %w dims = [2, 3] size = [2, 2] stride = [1, 1] dilation = [2, 2] : tensor<320x64x4x4xbf16> -> tensor<320x64x2x2x2x2xbf16>
+  %f1 = graph.pad %f, %z low = [0, 0, -1, -1, 0, 0] high = [0, 0, 0, 0, 0, 0] interior = [0, 0, 0, 0, 0, 0] : tensor<320x64x2x2x2x2xbf16> -> tensor<320x64x1x1x2x2xbf16>
+  %f2 = graph.flip %f1 dims = [4, 5] : tensor<320x64x1x1x2x2xbf16>
+  %f3 = graph.permute %f2 order = [1, 2, 3, 0, 4, 5] : tensor<320x64x1x1x2x2xbf16> -> tensor<64x1x1x320x2x2xbf16>
+  %f4 = graph.cast %f3 : tensor<64x1x1x320x2x2xbf16> -> tensor<64x1x1x320x2x2xf32>
+  %r = graph.expand %f4 : tensor<64x1x1x320x2x2xf32> -> tensor<64x56x56x320x2x2xf32>
+  %m = graph.binary mul %l, %r : tensor<64x56x56x320x2x2xf32>
+  %s = graph.reduce add %m dims = [3, 4, 5] : tensor<64x56x56x320x2x2xf32> -> tensor<64x56x56xf32>
+  %y = graph.cast %s : tensor<64x56x56xf32> -> tensor<64x56x56xbf16>
+  return %y : tensor<64x56x56xbf16>
+}
+
+// -----
+
+// Windows of channels that come last are walked as they lie, channels innermost: filters of another order are stored so.
+// CHECK-LABEL: func.func @line
+// CHECK:       graph.group(%{{.*}} = %arg1
+// CHECK:         %[[ROWS:.*]] = graph.permute %{{.*}} : {{.*}} -> tensor<1x128x1x5x320xbf16>
+// CHECK:         graph.yield %[[ROWS]]
+// CHECK:       graph.group
+// CHECK:         graph.window
+func.func @line(%x: tensor<2x1500x320xbf16>, %w: tensor<128x320x5xbf16>) -> tensor<2x128x750xbf16> {
+  %z = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %z low = [0, 2, 0] high = [0, 2, 0] interior = [0, 0, 0] : tensor<2x1500x320xbf16> -> tensor<2x1504x320xbf16>
+  %v = graph.window %p dims = [1] size = [5] stride = [2] dilation = [1] : tensor<2x1504x320xbf16> -> tensor<2x750x320x5xbf16>
+  %v1 = graph.cast %v : tensor<2x750x320x5xbf16> -> tensor<2x750x320x5xf32>
+  %v2 = graph.reshape %v1 : tensor<2x750x320x5xf32> -> tensor<2x1x750x320x5xf32>
+  %l = graph.expand %v2 : tensor<2x1x750x320x5xf32> -> tensor<2x128x750x320x5xf32>
+  %f = graph.cast %w : tensor<128x320x5xbf16> -> tensor<128x320x5xf32>
+  %f1 = graph.reshape %f : tensor<128x320x5xf32> -> tensor<1x128x1x320x5xf32>
+  %r = graph.expand %f1 : tensor<1x128x1x320x5xf32> -> tensor<2x128x750x320x5xf32>
+  %m = graph.binary mul %l, %r : tensor<2x128x750x320x5xf32>
+  %s = graph.reduce add %m dims = [3, 4] : tensor<2x128x750x320x5xf32> -> tensor<2x128x750xf32>
+  %y = graph.cast %s : tensor<2x128x750xf32> -> tensor<2x128x750xbf16>
+  return %y : tensor<2x128x750xbf16>
+}
