@@ -224,19 +224,23 @@ const target::MatrixInstruction *findInstruction(int64_t matrixBytes, const targ
 
 /// Two by two registers hold the sums, and what feeds them comes from the second cache as fast as from the first, so
 /// that the whole of the contraction is one piece where packed rows of it are not too large. Products that do not fill
-/// the registers are left to vectors.
+/// the registers are left to vectors, but for few rows or columns beside windows, which have to be packed anyway: of these
+/// one register is enough, of which they fill half.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
   const target::MatrixInstruction *instruction = findInstruction(facts.matrixBytes, target);
   if (!instruction)
     return std::nullopt;
-  const int64_t tile = 2 * instruction->n, registerBytes = target.vector.bytes;
+  const int64_t registerBytes = target.vector.bytes, few = instruction->n, tile = 2 * few;
+  const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
+  const int64_t tileColumns = facts.n < tile && facts.lhsWindow ? few : tile;
   const bool lhsIsScattered = facts.lhsWindow && std::max(facts.lhsRunBytes, facts.lhsAcrossBytes) < registerBytes;
   if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) ||
-      facts.m < tile || facts.n < tile || facts.k * facts.matrixBytes < registerBytes)
+      facts.m < (tileRows == few ? few / 2 : tile) || facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
   plan.narrow = plan.packRhs = true;
-  plan.rows = plan.columns = tile;
+  plan.rows = tileRows;
+  plan.columns = tileColumns;
   int64_t mostRowBytes = std::clamp<int64_t>(target.memory.l2Bytes / 256, 2048, 8192);
   // Sums wait for the next piece in the output, or else beside a packed factor of fewer columns and shorter rows.
   constexpr int64_t privateColumns = 128;
@@ -254,13 +258,14 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   int64_t budget = std::min(target.memory.l2Bytes / 2, target.memory.privateBytes * 2 / 3);
   // Windows wait in the order of their runs, a quarter of the steps at a time (MatrixUnit::allocateRuns).
   const int64_t waiting = facts.rhsWindow ? std::max(rowBytes / 4, registerBytes) : 0;
-  int64_t mostColumns = llvm::alignDown(budget / (rowBytes + waiting), tile), mostRows = facts.m;
+  int64_t mostColumns = llvm::alignDown(budget / (rowBytes + waiting), tileColumns), mostRows = facts.m;
   if (mostColumns == 0)
     return std::nullopt;
   if (sumsArePrivate) {
     mostColumns = std::min(mostColumns, privateColumns);
     int64_t rest = target.memory.privateBytes * 3 / 4 - mostColumns * (rowBytes + waiting);
-    mostRows = std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tile), uint64_t(tile));
+    mostRows =
+        std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tileRows), uint64_t(tileRows));
     if (facts.m > mostRows && !facts.cutRows)
       return std::nullopt;
   }
@@ -270,18 +275,18 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (facts.n > mostColumns && !facts.cutColumns)
     return std::nullopt;
   int64_t across = llvm::divideCeil(facts.n, mostColumns);
-  if (facts.cutColumns && facts.n >= programs * tile)
+  if (facts.cutColumns && facts.n >= programs * tileColumns)
     across = llvm::alignTo(across, programs);
-  int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tile ? programs : 1;
-  plan.programColumns = share(facts.n, across, tile);
+  int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tileRows ? programs : 1;
+  plan.programColumns = share(facts.n, across, tileColumns);
   down = std::max<int64_t>(down, llvm::divideCeil(facts.m, mostRows));
-  plan.programRows = share(facts.m, down, tile);
-  plan.packLhs = !facts.lhsPlain || plan.programRows % tile != 0 || facts.m % tile != 0 ||
+  plan.programRows = share(facts.m, down, tileRows);
+  plan.packLhs = !facts.lhsPlain || plan.programRows % tileRows != 0 || facts.m % tileRows != 0 ||
                  plan.depth * facts.matrixBytes % registerBytes != 0;
-  plan.rowBlock = tile;
+  plan.rowBlock = tileRows;
   if (plan.packLhs)
-    plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.memory.l2Bytes / 16 / rowBytes, tile), tile);
-  plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(plan.programRows, tile));
+    plan.rowBlock = std::max<int64_t>(llvm::alignDown(target.memory.l2Bytes / 16 / rowBytes, tileRows), tileRows);
+  plan.rowBlock = std::min<int64_t>(plan.rowBlock, llvm::alignTo(plan.programRows, tileRows));
   return plan;
 }
 

@@ -440,6 +440,9 @@ void addConvolutionCases(std::vector<Case> &cases) {
       {"narrow-deep", 1, 512, 64, {6, 6}, {3, 3}, ones, ones, ones, ones},
       {"narrow-volume", 1, 64, 32, {4, 3, 8}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
       {"narrow-groups", 1, 128, 128, {8, 8}, {3, 3}, ones, ones, ones, ones, 2},
+      // Results of a group fill half of a tile.
+      {"narrow-few", 2, 80, 80, {14, 20}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 8},
+      {"narrow-rows", 1, 64, 18, {9, 33}, {3, 3}, ones, ones, ones, ones},
   };
   // The same with channels first: runs of rows that are longer than a vector and shorter, elements that are apart,
   // windows whose rows alone are runs, an odd number of steps, columns that are no whole panels.
@@ -449,6 +452,8 @@ void addConvolutionCases(std::vector<Case> &cases) {
       narrow[2],
       narrow[3],
       narrow[4],
+      narrow[5],
+      narrow[6],
       {"narrow-wide", 2, 7, 33, {9, 70}, {3, 3}, ones, ones, ones, ones},
       {"narrow-strided", 2, 20, 48, {15, 50}, {3, 3}, {2, 2}, ones, ones, ones},
       {"narrow-patches", 2, 5, 40, {24, 64}, {4, 8}, {4, 8}, ones, none, none},
