@@ -28,7 +28,7 @@ struct Buffer {
 };
 struct Commands {
   std::vector<std::function<void()>> all;
-  uint64_t arguments = 0;
+  std::vector<uint64_t> arguments;
 };
 struct Module {
   std::vector<uint32_t> words;
@@ -58,6 +58,7 @@ template <typename T, typename Handle> void take(Handle handle) {
 }
 template <typename T, typename Handle> T &of(Handle handle) { return *reinterpret_cast<T *>(handle); }
 void add(VkCommandBuffer commands, std::function<void()> command) {
+  ++fake.commands;
   of<Commands>(commands).all.push_back(std::move(command));
 }
 /// Members of a chain of structs, each by its type.
@@ -209,15 +210,14 @@ void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStage
                           const VkMemoryBarrier *, uint32_t, const VkBufferMemoryBarrier *, uint32_t,
                           const VkImageMemoryBarrier *) {}
 void vkCmdBindPipeline(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
-void vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
+void vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t size,
                         const void *values) {
-  std::memcpy(&of<Commands>(commands).arguments, values, sizeof(uint64_t));
+  const auto *words = static_cast<const uint64_t *>(values);
+  of<Commands>(commands).arguments.assign(words, words + size / sizeof(uint64_t));
 }
 /// Its arguments: from where, to where, scratch memory, the number of programs, and that of threads.
 void vkCmdDispatch(VkCommandBuffer commands, uint32_t, uint32_t, uint32_t) {
-  add(commands, [at = of<Commands>(commands).arguments] {
-    uint64_t arguments[5];
-    std::memcpy(arguments, reinterpret_cast<const void *>(at), sizeof(arguments));
+  add(commands, [arguments = of<Commands>(commands).arguments] {
     for (uint64_t i = 0; i < arguments[3]; ++i) {
       int32_t value;
       std::memcpy(&value, reinterpret_cast<const void *>(arguments[0] + 4 * i), 4);
@@ -251,10 +251,16 @@ void vkDestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallb
 VkResult vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo *info, VkFence) {
   ZYX_MAY_FAIL;
   ++fake.submissions;
-  for (const auto &command : of<Commands>(info->pCommandBuffers[0]).all)
-    command();
+  for (uint32_t i = 0; i < info->commandBufferCount; ++i)
+    for (const auto &command : of<Commands>(info->pCommandBuffers[i]).all)
+      command();
   const auto *values = static_cast<const VkTimelineSemaphoreSubmitInfo *>(info->pNext);
   of<Timeline>(info->pSignalSemaphores[0]).value = values->pSignalSemaphoreValues[0];
+  return VK_SUCCESS;
+}
+VkResult vkGetSemaphoreCounterValue(VkDevice, VkSemaphore semaphore, uint64_t *value) {
+  ZYX_MAY_FAIL;
+  *value = fake.isSlow ? 0 : of<Timeline>(semaphore).value;
   return VK_SUCCESS;
 }
 VkResult vkWaitSemaphores(VkDevice, const VkSemaphoreWaitInfo *info, uint64_t) {

@@ -15,6 +15,8 @@ struct FakeVulkan {
   bool computes = true, hasAddresses = true, hasSmallTypes = true, hasDoubles = true, rounds = true;
   /// Whether denormals of floats are kept where a module asks for it.
   bool keepsDenormals = true;
+  /// Whether nothing seems to be over before somebody waits.
+  bool isSlow = false;
   uint32_t groupThreads = 256, sharedBytes = 32 << 10, mostGroups = 65535;
   uint64_t largestBytes = 1 << 30;
   /// The call of this name fails with this result, the `after`-th one from now on.
@@ -24,7 +26,7 @@ struct FakeVulkan {
   int objects = 0;
   /// The last module that was taken.
   std::vector<uint32_t> module = {};
-  int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0;
+  int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0, commands = 0;
 };
 
 #endif // ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H

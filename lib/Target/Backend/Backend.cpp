@@ -61,8 +61,8 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
   return Status::ok();
 }
 
-void zyx::target::addScalarLowering(mlir::OpPassManager &passes, unsigned lanes) {
-  passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass({lanes}));
+void zyx::target::addScalarLowering(mlir::OpPassManager &passes, unsigned lanes, unsigned accessLanes) {
+  passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass({lanes, accessLanes}));
   passes.addPass(mlir::createCSEPass());
 }
 

@@ -7,8 +7,12 @@
 #include "zyx/Target/OpenCL/OpenCL.h"
 
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Target/Backend/Backend.h"
 #include "zyx/Target/Text/Printer.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace zyx;
 using namespace zyx::target;
@@ -46,11 +50,11 @@ void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
     .thread = "get_local_id(0)",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
     .barrierOfAll = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
-    .sharedArray = "__local $T $v[$n];",
+    .sharedArray = "__local $T $v[$n] __attribute__((aligned(16)));",
     .scratchArray = "__global $T *$v = (__global $T *)(scratch + scratch_begin + get_global_id(0) * $s + $e);",
 };
 
-const VectorLanguage vectors = {
+constexpr VectorLanguage vectors = {
     .type = "$T$n",
     .bools = "int",
     .lane = "$v.s$n",
@@ -67,6 +71,13 @@ const VectorLanguage vectors = {
     .extend = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, "as_float$n(convert_uint$n($0) << 16)"},
     .truncateF32 = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, "zyx_bf16_from_f32_v$n($0)"},
 };
+
+/// Cards have vectors in accesses, which are aligned.
+constexpr VectorLanguage accesses = [](VectorLanguage made) {
+  made.load = "*(__$q const $T *)($v + $e)";
+  made.store = "*(__$q $T *)($v + $e) = $x;";
+  return made;
+}(vectors);
 
 /// C, but for its types, its memory, and what a kernel has. It is named `k_` and what it is called, so that no function
 /// of OpenCL has its name. On processors a program is a work item, alone in its group; each has its part of them.
@@ -106,7 +117,7 @@ void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
   made.oneProgram = "if (begin < programs) {";
   made.reserved = {};
   made.threads = &threads;
-  made.vectors = isOfProcessors ? &vectors : nullptr;
+  made.vectors = isOfProcessors ? &vectors : &accesses;
   return made;
 }
 const Language languages[] = {makeLanguage(false), makeLanguage(true)};
@@ -129,7 +140,9 @@ public:
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
-    addScalarLowering(passes, target.hasVectors() ? /*lanes=*/16 : 1);
+    if (target.hasVectors())
+      return addScalarLowering(passes, /*lanes=*/16);
+    addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/16);
   }
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions, size_t) const override {

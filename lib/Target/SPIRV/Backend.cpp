@@ -49,7 +49,7 @@ public:
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
-    addScalarLowering(passes);
+    addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/4);
     passes.addNestedPass<kernel::FuncOp>(kernel::createNarrowIndicesPass());
     passes.addPass(mlir::createCSEPass());
   }

@@ -16,18 +16,18 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 #include "zyx/Target/Backend/Uniform.h"
 
-#include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -39,15 +39,12 @@ using spirv::StorageClass;
 
 namespace {
 
+Type lanesType(Type element, int64_t lanes) { return lanes == 1 ? element : VectorType::get({lanes}, element); }
 constexpr unsigned byteBits = 8, indexBits = 64;
+/// Arguments that each device has push constants for.
+constexpr unsigned mostPushed = 16;
 /// Threads of a workgroup whose programs are threads.
 constexpr int64_t threadsOfLocalSize = 64;
-
-std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 class KernelConversion {
 public:
@@ -68,6 +65,8 @@ private:
     /// Threads of the workgroup read what others wrote there.
     bool isNonPrivate = false;
     Type element;
+    /// An array has vectors of so many elements.
+    int64_t arrayLanes = 1;
   };
 
   Status checkTypes();
@@ -79,8 +78,6 @@ private:
   Status convert(StoreOp store);
   Status convert(BarrierOp op);
   Status convert(IdOp id);
-  Value function(Operation *op);
-  Status convertArithmetic();
   void ask(int64_t threads);
 
   template <typename Op, typename... Operands> Value make(Operands... operands) {
@@ -95,11 +92,21 @@ private:
   /// The number of this workgroup, or of this thread in it.
   Value builtIn(spirv::BuiltIn builtIn);
   /// The argument of this number.
-  Value argument(unsigned number) { return read({.base = arguments, .element = b.getI64Type()}, this->number(number)); }
+  Value argument(unsigned number) {
+    return arguments ? read({.base = arguments, .element = b.getI64Type()}, this->number(number)) : pushed(number);
+  }
+  Value pushed(unsigned number) {
+    Value member = spirv::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(static_cast<int32_t>(number)));
+    return spirv::LoadOp::create(b, loc, spirv::AccessChainOp::create(b, loc, pushConstants, ValueRange{member}));
+  }
   void barrier();
-  Value pointer(const ViewDescriptor &descriptor, Value at);
-  std::pair<spirv::MemoryAccessAttr, IntegerAttr> accessOf(const ViewDescriptor &descriptor);
-  Value read(const ViewDescriptor &descriptor, Value at);
+  /// Lanes of vectors that lie in such an array: of its accesses the shortest.
+  static int64_t arrayLanesOf(AllocOp alloc);
+  /// Of one element, or of a vector of them.
+  Value pointer(const ViewDescriptor &descriptor, Value at, int64_t lanes);
+  template <typename F>
+  SmallVector<Value> piecesOf(const ViewDescriptor &descriptor, Value at, int64_t lanes, F &&access);
+  Value read(const ViewDescriptor &descriptor, Value at, int64_t lanes = 1);
 
   spirv::ModuleOp module;
   FuncOp func;
@@ -113,9 +120,10 @@ private:
   /// Barriers that all threads of a workgroup come to.
   DenseSet<Operation *> reached;
   int64_t privateBytes = 0, scratchBytes = 0;
-  /// The address of the arguments; the first program, the distance to the next one, and where programs end; this
-  /// thread's number in its workgroup; the address of its scratch memory.
-  Value arguments, first, stride, programs, thread, scratch;
+  /// The push constants; the address of the arguments where they are too many for those; the first program, the
+  /// distance to the next one, and where programs end; this thread's number in its workgroup; the address of its
+  /// scratch memory.
+  Value pushConstants, arguments, first, stride, programs, thread, scratch;
 };
 
 //===----------------------------------------------------------------------===//
@@ -133,8 +141,10 @@ Value KernelConversion::resize(Value value, Type type, bool isSigned) {
 Status KernelConversion::checkTypes() {
   Status status;
   auto check = [&](Operation *op, Type type) {
-    const bool isKnown = isa<BufferType, ViewType, Float32Type, Float64Type>(type) || type.isInteger(1) ||
-                         type.isInteger(8) || type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
+    const Type element = getElementTypeOrSelf(type);
+    const bool isKnown = isa<BufferType, ViewType, Float32Type, Float64Type>(element) || element.isInteger(1) ||
+                         element.isInteger(8) || element.isInteger(16) || element.isInteger(32) ||
+                         element.isInteger(64);
     if (!isKnown && status.isOk())
       status = refuseOp(op, "has the type " + textOf(type) + ", which SPIR-V has no scalars for");
   };
@@ -192,9 +202,11 @@ Status KernelConversion::convert(AllocOp alloc) {
   ViewDescriptor descriptor{.base = {},
                             .isAddress = !isShared && scratchBytes != 0,
                             .isNonPrivate = isShared,
-                            .element = type.getElementType()};
-  auto array = spirv::ArrayType::get(memoryType(descriptor.element),
-                                     static_cast<unsigned>(std::max<int64_t>(type.getDimSize(0), 1)));
+                            .element = type.getElementType(),
+                            .arrayLanes = arrayLanesOf(alloc)};
+  auto array = spirv::ArrayType::get(
+      lanesType(memoryType(descriptor.element), descriptor.arrayLanes),
+      static_cast<unsigned>(std::max<int64_t>(llvm::divideCeil(type.getDimSize(0), descriptor.arrayLanes), 1)));
   if (descriptor.isAddress) {
     descriptor.base = make<arith::AddIOp>(scratch, number(privateBytes));
   } else if (isShared) {
@@ -213,41 +225,80 @@ Status KernelConversion::convert(AllocOp alloc) {
   return {};
 }
 
-Value KernelConversion::pointer(const ViewDescriptor &descriptor, Value at) {
-  if (!descriptor.isAddress)
-    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{at});
-  Type element = memoryType(descriptor.element);
-  Value bytes = make<arith::MulIOp>(at, number(element.getIntOrFloatBitWidth() / byteBits));
-  return spirv::ConvertUToPtrOp::create(b, loc, spirv::PointerType::get(element, StorageClass::PhysicalStorageBuffer),
-                                        make<arith::AddIOp>(descriptor.base, bytes));
+int64_t KernelConversion::arrayLanesOf(AllocOp alloc) {
+  int64_t least = INT64_MAX;
+  auto count = [&](Type type) {
+    if (const int64_t lanes = lanesOf(type); lanes != 1)
+      least = std::min(least, lanes);
+  };
+  for (Operation *user : alloc->getUsers())
+    llvm::TypeSwitch<Operation *>(user).Case([&](LoadOp load) { count(load.getType()); }).Case([&](StoreOp store) {
+      count(store.getValue().getType());
+    });
+  return least == INT64_MAX ? 1 : least;
 }
 
-/// Memory operands: accesses by address say their alignment; memory that other threads of the workgroup read is
-/// NonPrivatePointer.
-std::pair<spirv::MemoryAccessAttr, IntegerAttr> KernelConversion::accessOf(const ViewDescriptor &descriptor) {
-  auto access = descriptor.isAddress ? spirv::MemoryAccess::Aligned : spirv::MemoryAccess::None;
+Value KernelConversion::pointer(const ViewDescriptor &descriptor, Value at, int64_t lanes) {
+  Type element = memoryType(descriptor.element);
+  if (descriptor.isAddress) {
+    Value bytes = make<arith::MulIOp>(at, number(element.getIntOrFloatBitWidth() / byteBits));
+    return spirv::ConvertUToPtrOp::create(
+        b, loc, spirv::PointerType::get(lanesType(element, lanes), StorageClass::PhysicalStorageBuffer),
+        make<arith::AddIOp>(descriptor.base, bytes));
+  }
+  // No array has so many elements that 32 bits do not count them.
+  at = resize(at, b.getI32Type(), false);
+  if (descriptor.arrayLanes == 1)
+    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{at});
+  Value count = arith::ConstantIntOp::create(b, loc, descriptor.arrayLanes, 32);
+  Value vector = make<arith::DivUIOp>(at, count);
+  if (lanes != 1)
+    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{vector});
+  Value lane = make<arith::RemUIOp>(at, count);
+  return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{vector, lane});
+}
+
+/// Calls for each vector that an access consists of, with its memory operands: accesses by address say their alignment;
+/// memory that other threads of the workgroup read is NonPrivatePointer.
+template <typename F>
+SmallVector<Value> KernelConversion::piecesOf(const ViewDescriptor &descriptor, Value at, int64_t lanes, F &&access) {
+  auto kind = descriptor.isAddress ? spirv::MemoryAccess::Aligned : spirv::MemoryAccess::None;
   if (descriptor.isNonPrivate)
-    access = access | spirv::MemoryAccess::NonPrivatePointer;
-  const unsigned bits = memoryType(descriptor.element).getIntOrFloatBitWidth();
-  return {access == spirv::MemoryAccess::None ? spirv::MemoryAccessAttr()
-                                              : spirv::MemoryAccessAttr::get(b.getContext(), access),
-          descriptor.isAddress ? b.getI32IntegerAttr(static_cast<int32_t>(bits / byteBits)) : IntegerAttr()};
+    kind = kind | spirv::MemoryAccess::NonPrivatePointer;
+  const spirv::MemoryAccessAttr attribute = kind == spirv::MemoryAccess::None
+                                                ? spirv::MemoryAccessAttr()
+                                                : spirv::MemoryAccessAttr::get(b.getContext(), kind);
+  const int64_t each = descriptor.isAddress ? lanes : std::min(lanes, descriptor.arrayLanes),
+                bytes = memoryType(descriptor.element).getIntOrFloatBitWidth() / byteBits;
+  SmallVector<Value> pieces;
+  for (int64_t lane = 0; lane < lanes; lane += each) {
+    Value place = lane == 0 ? at : make<arith::AddIOp>(at, number(lane));
+    pieces.push_back(
+        access(pointer(descriptor, place, each), attribute,
+               descriptor.isAddress ? b.getI32IntegerAttr(static_cast<int32_t>(each * bytes)) : IntegerAttr(), lane));
+  }
+  return pieces;
 }
 
 /// A bool is a byte.
-Value KernelConversion::read(const ViewDescriptor &descriptor, Value at) {
-  auto [access, alignment] = accessOf(descriptor);
-  Value value = spirv::LoadOp::create(b, loc, pointer(descriptor, at), access, alignment);
+Value KernelConversion::read(const ViewDescriptor &descriptor, Value at, int64_t lanes) {
+  SmallVector<Value> pieces = piecesOf(descriptor, at, lanes, [&](Value from, auto access, auto alignment, int64_t) {
+    return spirv::LoadOp::create(b, loc, from, access, alignment).getResult();
+  });
+  if (pieces.size() != 1)
+    return spirv::CompositeConstructOp::create(b, loc, VectorType::get({lanes}, memoryType(descriptor.element)),
+                                               pieces);
   if (!descriptor.element.isInteger(1))
-    return value;
+    return pieces[0];
   Value none = arith::ConstantIntOp::create(b, loc, 0, byteBits);
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, none);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, pieces[0], none);
 }
 
 /// Reads only where the mask is set.
 Status KernelConversion::convert(LoadOp load) {
   const ViewDescriptor &descriptor = descriptors.find(load.getView())->second;
   Value at = load.getIndices().front(), value;
+  const int64_t lanes = lanesOf(load.getType());
   if (load.getMask()) {
     auto yield = [&](Value value) { scf::YieldOp::create(b, loc, value); };
     auto chosen = scf::IfOp::create(b, loc, load.getResult().getType(), load.getMask(), /*withElseRegion=*/true);
@@ -259,7 +310,7 @@ Status KernelConversion::convert(LoadOp load) {
                           : arith::ConstantOp::create(b, loc, b.getZeroAttr(load.getResult().getType())).getResult());
     value = chosen.getResult(0);
   } else {
-    value = read(descriptor, at);
+    value = read(descriptor, at, lanes);
   }
   load.getResult().replaceAllUsesWith(value);
   return {};
@@ -270,11 +321,20 @@ Status KernelConversion::convert(StoreOp store) {
   OpBuilder::InsertionGuard guard(b);
   if (store.getMask())
     b.setInsertionPointToStart(scf::IfOp::create(b, loc, store.getMask(), /*withElseRegion=*/false).thenBlock());
-  auto [access, alignment] = accessOf(descriptor);
   Value value = store.getValue();
+  const int64_t lanes = lanesOf(value.getType());
   if (descriptor.element.isInteger(1))
     value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-  spirv::StoreOp::create(b, loc, pointer(descriptor, store.getIndices().front()), value, access, alignment);
+  piecesOf(descriptor, store.getIndices().front(), lanes, [&](Value to, auto access, auto alignment, int64_t lane) {
+    Value piece = value;
+    if (const int64_t each = lanesOf(cast<spirv::PointerType>(to.getType()).getPointeeType()); each != lanes) {
+      SmallVector<int64_t> lanesOfPiece(each);
+      std::iota(lanesOfPiece.begin(), lanesOfPiece.end(), lane);
+      piece = vector::ShuffleOp::create(b, loc, value, value, lanesOfPiece);
+    }
+    spirv::StoreOp::create(b, loc, to, piece, access, alignment);
+    return piece;
+  });
   return {};
 }
 
@@ -314,90 +374,23 @@ Status KernelConversion::convert(IdOp id) {
 }
 
 //===----------------------------------------------------------------------===//
-// Arithmetic
-//===----------------------------------------------------------------------===//
-
-/// A function that drivers compute as exactly as we need; null for others.
-Value KernelConversion::function(Operation *op) {
-  const ValueRange x = op->getOperands();
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::FmaOp) { return spirv::GLFmaOp::create(b, loc, x[0].getType(), x[0], x[1], x[2]).getResult(); })
-      .Case([&](math::SqrtOp) { return spirv::GLSqrtOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::FloorOp) { return spirv::GLFloorOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::CeilOp) { return spirv::GLCeilOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::RoundEvenOp) { return spirv::GLRoundEvenOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::Exp2Op) {
-        return x[0].getType().isF32() ? spirv::GLExp2Op::create(b, loc, x[0]).getResult() : Value();
-      })
-      .Default([](Operation *) { return Value(); });
-}
-
-Status KernelConversion::convertArithmetic() {
-  IRRewriter rewriter(b);
-  (void)runRegionDCE(rewriter, made->getRegions());
-  made.walk([&](Operation *op) {
-    b.setInsertionPoint(op);
-    loc = op->getLoc();
-    if (Value value = function(op)) {
-      op->getResult(0).replaceAllUsesWith(value);
-      op->erase();
-    }
-  });
-  // By halves: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
-  made.walk([&](arith::ExtSIOp op) {
-    if (!op.getIn().getType().isInteger(32) || !op.getType().isInteger(64))
-      return;
-    b.setInsertionPoint(op);
-    loc = op.getLoc();
-    Value digits = arith::ConstantIntOp::create(b, loc, 31, 32);
-    Value sign = arith::ShRSIOp::create(b, loc, op.getIn(), digits);
-    Value high = arith::ExtUIOp::create(b, loc, op.getType(), sign),
-          low = make<arith::ExtUIOp>(op.getType(), op.getIn());
-    high = arith::ShLIOp::create(b, loc, high, number(32));
-    op.getResult().replaceAllUsesWith(arith::OrIOp::create(b, loc, low, high));
-    op.erase();
-  });
-  MLIRContext *context = b.getContext();
-  auto needed = spirv::VerCapExtAttr::get(
-      spirv::Version::V_1_5,
-      {Capability::Shader, Capability::Int64, Capability::Int16, Capability::Int8, Capability::Float64}, {}, context);
-  SPIRVTypeConverter types(
-      spirv::TargetEnvAttr::get(needed, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
-  RewritePatternSet patterns(context);
-  arith::populateArithToSPIRVPatterns(types, patterns);
-  ConversionTarget target(*context);
-  // Some patterns make ops of OpenCL.
-  target.addDynamicallyLegalDialect<spirv::SPIRVDialect>(
-      [](Operation *op) { return !op->getName().stripDialect().starts_with("CL."); });
-  // What is left is refused with its name.
-  ConversionConfig config;
-  config.foldingMode = DialectConversionFoldingMode::Never;
-  (void)applyPartialConversion(made, target, std::move(patterns), config);
-  Status status;
-  made.walk([&](Operation *op) {
-    // No driver may make one op of two such: results would differ from those of other devices.
-    if (isa<spirv::FAddOp, spirv::FSubOp, spirv::FMulOp, spirv::FDivOp>(op))
-      op->setAttr("no_contraction", b.getUnitAttr());
-    if (!isa<spirv::SPIRVDialect>(op->getDialect()) && status.isOk())
-      status = refuseOp(op, (op->getNumOperands() == 0 ? "" : "of " + textOf(op->getOperand(0).getType()) + " ") +
-                                "has no form in SPIR-V");
-  });
-  return status;
-}
-
-//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
 /// The arguments, and which programs are this thread's.
 Status KernelConversion::readArguments(Value zero) {
   Block &body = func.getBody().front();
+  const SmallVector<Type> words(mostPushed, b.getI64Type());
+  SmallVector<spirv::StructType::OffsetInfo> offsets;
+  for (unsigned i = 0; i < mostPushed; ++i)
+    offsets.push_back(i * indexBits / byteBits);
   auto block = spirv::StructType::get(
-      {b.getI64Type()}, {0}, {}, {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
-  Value pushed = spirv::AddressOfOp::create(b, loc, global("zyx.arguments", block, StorageClass::PushConstant));
-  Value member = spirv::ConstantOp::getZero(b.getI32Type(), loc, b);
-  arguments = spirv::LoadOp::create(b, loc, spirv::AccessChainOp::create(b, loc, pushed, ValueRange{member}));
+      words, offsets, {}, {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
+  pushConstants = spirv::AddressOfOp::create(b, loc, global("zyx.arguments", block, StorageClass::PushConstant));
   unsigned buffers = 0, next = llvm::count_if(body.getArgumentTypes(), llvm::IsaPred<BufferType>);
+  // Behind them: scratch memory, the programs, the distance to the next one, and 0.
+  if (body.getNumArguments() - (zero ? 1 : 0) + 4 > mostPushed)
+    arguments = pushed(0);
   for (Value each : body.getArguments()) {
     if (each == zero)
       continue;
@@ -440,6 +433,8 @@ void KernelConversion::ask(int64_t threads) {
       Type element = pointer ? pointer.getPointeeType() : type;
       if (auto array = dyn_cast<spirv::ArrayType>(element))
         element = array.getElementType();
+      if (auto vector = dyn_cast<VectorType>(element))
+        element = vector.getElementType();
       if (element.isInteger(8))
         capabilities.insert(isAddress ? Capability::StorageBuffer8BitAccess : Capability::Int8);
       if (element.isInteger(16))
@@ -507,8 +502,7 @@ Status KernelConversion::convert(Value zero) {
   entry->getOperations().splice(entry->end(), body.getOperations());
   b.setInsertionPointToEnd(entry);
   spirv::ReturnOp::create(b, loc);
-  ZYX_RETURN_IF_ERROR(convertArithmetic());
-  loc = func.getLoc();
+  ZYX_RETURN_IF_ERROR(convertArithmetic(made));
   ask(groupThreads == 1 ? threadsOfLocalSize : groupThreads);
   return {};
 }
@@ -518,7 +512,9 @@ Status KernelConversion::convert(Value zero) {
 Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernels) {
   const TargetInfo *machine = findTarget(kernels);
   ZYX_ASSERT(machine, "a module of kernels names its machine");
-  kernels.getContext()->loadDialect<spirv::SPIRVDialect, scf::SCFDialect, arith::ArithDialect, math::MathDialect>();
+  kernels.getContext()
+      ->loadDialect<spirv::SPIRVDialect, scf::SCFDialect, arith::ArithDialect, math::MathDialect,
+                    vector::VectorDialect>();
   OpBuilder builder(kernels.getContext());
   OwningOpRef<spirv::ModuleOp> made = spirv::ModuleOp::create(
       builder, kernels.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64, spirv::MemoryModel::Vulkan);

@@ -18,6 +18,19 @@ namespace zyx::target {
 /// dimension.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
 
+/// Arithmetic of a kernel whose control flow is that of spirv. What has no form in SPIR-V is refused by name.
+Status convertArithmetic(mlir::spirv::FuncOp kernel);
+
+inline std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+inline int64_t lanesOf(mlir::Type type) {
+  auto vector = mlir::dyn_cast<mlir::VectorType>(type);
+  return vector ? vector.getNumElements() : 1;
+}
+
 /// Loops and branches of the scf dialect as those of spirv. What they carry lies in variables of the function.
 void convertControlFlow(mlir::Operation *kernel);
 

@@ -238,13 +238,20 @@ string KernelPrinter::zeroOf(Element element) {
   return isFloat ? expand(lang.literals[static_cast<size_t>(element)], {{'n', "0x0p+0"}}) : integer(element, 0);
 }
 
+/// Space of the memory of a vector's access, as OpenCL names it.
+static const char *spaceOf(Value view) {
+  return cast<ViewType>(view.getType()).getSpace() == Space::Shared ? "local" : "global";
+}
+
 Status KernelPrinter::print(LoadOp load) {
   ZYX_ASSIGN_OR_RETURN(Element element, elementOf(load, load.getType()));
   const size_t lanes = lanesOf(load.getType());
   if (lanes != 1) {
-    const string value =
-        expand(lang.vectors->load,
-               {{'v', name(load.getView())}, {'e', name(load.getIndices().front())}, {'n', std::to_string(lanes)}});
+    const string value = expand(lang.vectors->load, {{'v', name(load.getView())},
+                                                     {'e', name(load.getIndices().front())},
+                                                     {'n', std::to_string(lanes)},
+                                                     {'T', valueType(element, lanes)},
+                                                     {'q', spaceOf(load.getView())}});
     define(load.getResult(), element,
            element == Element::Bool ? expand(lang.vectors->loadBools, {{'e', value}, {'T', valueType(element, lanes)}})
                                     : value);
@@ -278,7 +285,9 @@ Status KernelPrinter::print(StoreOp store) {
         {{'v', name(store.getView())},
          {'e', name(store.getIndices().front())},
          {'x', element == Element::Bool ? expand(lang.vectors->storeBools, {{'e', value}, {'n', count}}) : value},
-         {'n', count}}));
+         {'n', count},
+         {'T', valueType(element, lanes)},
+         {'q', spaceOf(store.getView())}}));
     return {};
   }
   if (store.getMask() && matchPattern(store.getMask(), m_Zero()))

@@ -1,6 +1,8 @@
 // RUN: split-file %s %t
 // RUN: zyx-opt %t/lanes.mlir -zyx-kernel-scalarize -cse | FileCheck %t/lanes.mlir
 // RUN: zyx-opt %t/parts.mlir -zyx-kernel-scalarize=lanes=4 -cse | FileCheck %t/parts.mlir
+// RUN: zyx-opt %t/accesses.mlir -zyx-kernel-scalarize=access-lanes=8 -cse | FileCheck %t/accesses.mlir
+// RUN: not zyx-opt %t/parts.mlir -zyx-kernel-scalarize=access-lanes=6 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not zyx-opt %t/parts.mlir -zyx-kernel-scalarize=lanes=6 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not zyx-opt %t/extract.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/extract.mlir
 // RUN: not zyx-opt %t/insert.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/insert.mlir
@@ -10,6 +12,72 @@
 // RUN: not zyx-opt %t/peer.mlir -zyx-kernel-scalarize 2>&1 | FileCheck %t/peer.mlir
 
 // LANES: error: vectors have a power of two of lanes, not 6
+
+//--- accesses.mlir
+#all = #kernel.map<[#kernel.block<[64] strides [1]>]>
+#apart = #kernel.map<[#kernel.block<[64] strides [2]>]>
+!f32 = !kernel.buffer<f32, global>
+!f16 = !kernel.buffer<f16, global>
+!i1 = !kernel.buffer<i1, global>
+
+// Accesses of 16 bytes are vectors, and nothing else; what is read and written at once stays whole.
+// CHECK-LABEL: kernel.func @aligned
+// CHECK: %[[V0:.*]] = kernel.load %[[X:.*]][%[[AT:.*]]] : <64xf32, global> -> vector<4xf32>
+// CHECK: vector.extract %[[V0]][0] : f32 from vector<4xf32>
+// CHECK: %[[NEXT:.*]] = arith.addi %[[AT]], %c4{{.*}} : index
+// CHECK: %[[V1:.*]] = kernel.load %[[X]][%[[NEXT]]] : <64xf32, global> -> vector<4xf32>
+// CHECK-COUNT-8: arith.addf {{.*}} : f32
+// CHECK: %[[S0:.*]] = vector.from_elements {{.*}} : vector<4xf32>
+// CHECK: kernel.store %[[S0]], {{.*}} : vector<4xf32>, <64xf32, shared>
+// CHECK: kernel.store {{.*}} : vector<4xf32>, <64xf32, shared>
+// CHECK: %[[H:.*]] = kernel.load {{.*}} : <64xf16, global> -> vector<8xf16>
+// CHECK: kernel.store %[[H]], {{.*}} : vector<8xf16>, <64xf16, global>
+kernel.func @aligned(%x: !f32, %h: !f16) attributes {form = #kernel.form<lowered>, threads = 8 : i64} {
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<64xf32, global>
+  %hs = kernel.view %h map #all : !f16 -> !kernel.view<64xf16, global>
+  %s = kernel.alloc : !kernel.view<64xf32, shared>
+  %t = kernel.id thread
+  %at = arith.muli %t, %c8 : index
+  %v = kernel.load %xs[%at] : !kernel.view<64xf32, global> -> vector<8xf32>
+  %w = arith.addf %v, %v : vector<8xf32>
+  kernel.store %w, %s[%at] : vector<8xf32>, !kernel.view<64xf32, shared>
+  %g = kernel.load %hs[%at] : !kernel.view<64xf16, global> -> vector<8xf16>
+  kernel.store %g, %hs[%c0] : vector<8xf16>, !kernel.view<64xf16, global>
+  kernel.return
+}
+
+// What is known to be a multiple of 2 has vectors of two. What is not known, lies apart, may not be there, is a bool, or
+// a thread's own is read one by one.
+// CHECK-LABEL: kernel.func @others
+// CHECK-COUNT-2: kernel.load {{.*}} : <64xf32, global> -> vector<2xf32>
+// CHECK-NOT: -> vector
+// CHECK-NOT: kernel.store {{.*}} vector
+// CHECK: kernel.return
+kernel.func @others(%x: !f32, %y: !f32, %b: !i1, %at: index, %n: index) attributes {form = #kernel.form<lowered>} {
+  %c2 = arith.constant 2 : index
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<64xf32, global>
+  %ys = kernel.view %y map #apart : !f32 -> !kernel.view<64xf32, global>
+  %bs = kernel.view %b map #all : !i1 -> !kernel.view<64xi1, global>
+  %p = kernel.alloc : !kernel.view<64xf32, private>
+  %even = arith.muli %at, %c2 : index
+  %v = kernel.load %xs[%even] : !kernel.view<64xf32, global> -> vector<4xf32>
+  kernel.store %v, %p[%c0] : vector<4xf32>, !kernel.view<64xf32, private>
+  %w = kernel.load %xs[%at] : !kernel.view<64xf32, global> -> vector<4xf32>
+  kernel.store %w, %p[%c0] : vector<4xf32>, !kernel.view<64xf32, private>
+  %a = kernel.load %ys[%c0] : !kernel.view<64xf32, global> -> vector<4xf32>
+  kernel.store %a, %p[%c0] : vector<4xf32>, !kernel.view<64xf32, private>
+  %mask = vector.create_mask %n : vector<4xi1>
+  %m = kernel.load %xs[%c0] mask %mask : vector<4xi1> : !kernel.view<64xf32, global> -> vector<4xf32>
+  kernel.store %m, %p[%c0] : vector<4xf32>, !kernel.view<64xf32, private>
+  %c = kernel.load %bs[%c0] : !kernel.view<64xi1, global> -> vector<4xi1>
+  %o = kernel.load %p[%c0] : !kernel.view<64xf32, private> -> vector<4xf32>
+  %r = arith.select %c, %o, %m : vector<4xi1>, vector<4xf32>
+  kernel.store %r, %ys[%c0] : vector<4xf32>, !kernel.view<64xf32, global>
+  kernel.return
+}
 
 //--- parts.mlir
 #all = #kernel.map<[#kernel.block<[64] strides [1]>]>

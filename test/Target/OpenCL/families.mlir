@@ -28,12 +28,13 @@
 
 // A kernel of each family in OpenCL C, which clang takes.
 
-// A program is a thread, which has four elements; nothing is contracted.
+// A program is a thread, which has four elements, each four one access; nothing is contracted.
 // ADD-LABEL: __kernel void k_add_0(
-// ADD-COUNT-4: const float {{v[0-9]+}} = b0[
+// ADD: const float4 [[X:v[0-9]+]] = *(__global const float4 *)(b0 + {{v[0-9]+}});
 // ADD-NOT: fma
 // ADD-NOT: barrier
-// ADD-COUNT-4: b2[
+// ADD: const float4 [[S:v[0-9]+]] = (float4)({{v[0-9]+}}, {{v[0-9]+}}, {{v[0-9]+}}, {{v[0-9]+}});
+// ADD: *(__global float4 *)(b2 + {{v[0-9]+}}) = [[S]];
 func.func @add(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   %p = graph.binary mul %x, %y : tensor<64x1024xf32>
   %s = graph.binary add %p, %x : tensor<64x1024xf32>
@@ -42,7 +43,7 @@ func.func @add(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<64x10
 
 // EXP-LABEL: __kernel void k_exp_0(
 // EXP: fma(
-// EXP: b1[
+// EXP: *(__global float4 *)(b1 + 
 func.func @exp(%x: tensor<4096xf32>) -> tensor<4096xf32> {
   %y = graph.unary exp %x : tensor<4096xf32>
   return %y : tensor<4096xf32>
@@ -142,7 +143,7 @@ func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: ten
 
 // Each sum of two f16 is rounded once.
 // PAIRS-LABEL: __kernel void k_pairs_0(
-// PAIRS: zyx_f16_from_f32(zyx_f16_to_f32({{v[0-9]+}}) + zyx_f16_to_f32({{v[0-9]+}}));
+// PAIRS: zyx_f16_from_f32(zyx_f16_to_f32({{v[0-9]+}}.s0) + zyx_f16_to_f32({{v[0-9]+}}.s0));
 func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16> {
   %s = graph.binary add %x, %y : tensor<4096xf16>
   return %s : tensor<4096xf16>

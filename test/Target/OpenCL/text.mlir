@@ -63,7 +63,7 @@ kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered
 // CHECK-LABEL: __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 // CHECK-NEXT: void k_meet(
 // CHECK: const ulong begin = get_group_id(0), stride = get_num_groups(0);
-// CHECK: __local float [[P:p[0-9]+]][128];
+// CHECK: __local float [[P:p[0-9]+]][128] __attribute__((aligned(16)));
 // CHECK: for (ulong
 // CHECK: const ulong [[T:v[0-9]+]] = get_local_id(0);
 // CHECK: [[P]][[[T]]] = {{v[0-9]+}};

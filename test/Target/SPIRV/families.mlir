@@ -91,7 +91,10 @@ func.func @softmax(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 // PRODUCT-COUNT-2: Workgroup>
 // PRODUCT-LABEL: spirv.func @product_0(
 // PRODUCT: spirv.ControlBarrier
-// PRODUCT: spirv.GL.Fma
+// PRODUCT: spirv.Load "Workgroup" {{.*}} : vector<4xf32>
+// PRODUCT-NOT: spirv.GL.Fma
+// PRODUCT: [[P:%.*]] = spirv.FMul {{[^{]*}} : f32
+// PRODUCT-NEXT: spirv.FAdd [[P]], {{[^{]*}} : f32
 func.func @product(%x: tensor<256x512xf32>, %w: tensor<512x384xf32>) -> tensor<256x384xf32> {
   %0 = graph.reshape %x : tensor<256x512xf32> -> tensor<256x1x512xf32>
   %1 = graph.expand %0 : tensor<256x1x512xf32> -> tensor<256x384x512xf32>
@@ -120,7 +123,8 @@ func.func @sort(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
 // Scores stay in the workgroup.
 // ATTENTION-LABEL: spirv.func @attention_0(
 // ATTENTION: spirv.ControlBarrier
-// ATTENTION: spirv.GL.Fma
+// ATTENTION: [[P:%.*]] = spirv.FMul {{[^{]*}} : f32
+// ATTENTION-NEXT: spirv.FAdd [[P]], {{[^{]*}} : f32
 func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: tensor<2x384x64xf32>) -> tensor<2x384x64xf32> {
   %0 = graph.reshape %q : tensor<2x384x64xf32> -> tensor<2x384x1x64xf32>
   %1 = graph.expand %0 : tensor<2x384x1x64xf32> -> tensor<2x384x384x64xf32>
@@ -151,7 +155,7 @@ func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: ten
 // PAIRS-NOT: Float16
 // PAIRS-LABEL: spirv.func @pairs_0(
 // PAIRS: spirv.FAdd {{.*}} {no_contraction}
-// PAIRS: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
+// PAIRS: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", {{[48]}}] : vector<{{[24]}}xi16>
 func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16> {
   %s = graph.binary add %x, %y : tensor<4096xf16>
   return %s : tensor<4096xf16>

@@ -10,13 +10,14 @@
 #all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 #rows = #kernel.map<[#kernel.block<[s0, 64] strides [64, 1] offset 3>]>
 #row = #kernel.map<[#kernel.block<[64, 128] strides [128, 1]>]>
+#wide = #kernel.map<[#kernel.block<[64, 512] strides [512, 1]>]>
 #sums = #kernel.map<[#kernel.block<[64] strides [1]>]>
 #one = #kernel.map<[#kernel.block<[] strides []>]>
 !f32 = !kernel.buffer<f32, global>
 !i1 = !kernel.buffer<i1, global>
 !f16 = !kernel.buffer<f16, global>
 
-// A program is a thread: a workgroup has 64. Arguments lie in memory, whose address is what a launch gives.
+// A program is a thread: a workgroup has 64. Arguments are push constants.
 // CHECK-LABEL: spirv.func @scale()
 // CHECK: spirv.mlir.addressof @zyx.arguments
 // CHECK: spirv.mlir.loop
@@ -202,8 +203,8 @@ kernel.func @turns(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
 
 // A driver does not see zeros that are added and multiplied with: they are made of an argument.
 // CHECK-LABEL: spirv.func @zeros()
-// CHECK-COUNT-4: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
-// CHECK: [[Z:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
+// CHECK-COUNT-4: spirv.Load "PushConstant" {{.*}} : i64
+// CHECK: [[Z:%.*]] = spirv.Load "PushConstant" {{.*}} : i64
 // CHECK: [[N:%.*]] = spirv.{{[SU]}}Convert [[Z]] : i64 to i32
 // CHECK: [[B:%.*]] = spirv.BitwiseOr [[N]], {{.*}} : i32
 // CHECK: [[F:%.*]] = spirv.Bitcast [[B]] : i32 to f32
@@ -215,6 +216,73 @@ kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
     %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
     %s = arith.addf %v, %zero : f32
     kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// More than 12 buffers and scalars are no push constants: those are read at the address that is one.
+// CHECK-LABEL: spirv.func @many()
+// CHECK: [[A:%.*]] = spirv.Load "PushConstant" {{.*}} : i64
+// CHECK-NOT: spirv.Load "PushConstant"
+// CHECK: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 8] : i64
+kernel.func @many(%x: !f32, %0: index, %1: index, %2: index, %3: index, %4: index, %5: index, %6: index, %7: index,
+                  %8: index, %9: index, %10: index, %11: index) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [%11] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    kernel.store %v, %xs[%10] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// Elements that lie together are one access, of shared memory, too, whose arrays have vectors: of a vector of eight
+// parts, and of a single one its lane.
+// CHECK-LABEL: spirv.func @vectors()
+// CHECK: [[V:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 16] : vector<4xf32>
+// CHECK: spirv.Store "Workgroup" {{.*}}, [[V]] ["NonPrivatePointer"] : vector<4xf32>
+// CHECK: spirv.ControlBarrier
+// CHECK: [[I:%.*]] = spirv.UDiv {{.*}}, {{%cst4_i32.*}} : i32
+// CHECK: [[L:%.*]] = spirv.UMod {{.*}}, {{%cst4_i32.*}} : i32
+// CHECK: spirv.AccessChain {{.*}}{{\[}}[[I]], [[L]]{{\]}} : !spirv.ptr<!spirv.array<128 x vector<4xf32>>, Workgroup>, i32, i32 -> !spirv.ptr<f32, Workgroup>
+// CHECK: spirv.CompositeConstruct
+// CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", 16] : vector<4xf32>
+kernel.func @vectors(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  %c4 = arith.constant 4 : index
+  %c511 = arith.constant 511 : index
+  %xs = kernel.view %x map #wide : !f32 -> !kernel.view<64x512xf32, global>
+  %ys = kernel.view %y map #wide : !f32 -> !kernel.view<64x512xf32, global>
+  kernel.grid (%i) in [64] step [1] {
+    %s = kernel.alloc : !kernel.view<512xf32, shared>
+    %t = kernel.id thread
+    %at = arith.muli %t, %c4 : index
+    %v = kernel.load %xs[%i, %at] : !kernel.view<64x512xf32, global> -> vector<4xf32>
+    kernel.store %v, %s[%at] : vector<4xf32>, !kernel.view<512xf32, shared>
+    kernel.barrier workgroup
+    %r = arith.subi %c511, %t : index
+    %o = kernel.load %s[%r] : !kernel.view<512xf32, shared> -> f32
+    %all = vector.broadcast %o : f32 to vector<4xf32>
+    kernel.store %all, %ys[%i, %at] : vector<4xf32>, !kernel.view<64x512xf32, global>
+  }
+  kernel.return
+}
+
+// The driver may make one op of a product and a sum of products, but not of a function's, and where two products have the
+// same factor it may not put the other ones together.
+// CHECK-LABEL: spirv.func @sums()
+// CHECK: [[P:%.*]] = spirv.FMul %[[X:.*]], %[[Y:.*]] : f32
+// CHECK: [[S:%.*]] = spirv.FAdd [[P]], %[[X]] : f32
+// CHECK: [[F:%.*]] = spirv.GL.Fma %[[X]], {{.*}}, [[S]] : f32
+// CHECK: spirv.GL.Fma {{.*}}, {{.*}}, [[F]] : f32
+kernel.func @sums(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %ys = kernel.view %y map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %a = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %b = kernel.load %ys[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = math.fma %a, %b, %a : f32
+    %t = math.fma %a, %a, %s : f32
+    %u = math.fma %b, %b, %t {kept_fma} : f32
+    kernel.store %u, %ys[%i] : f32, !kernel.view<1000xf32, global>
   }
   kernel.return
 }

@@ -203,6 +203,63 @@ TEST_F(VulkanDeviceTest, AllocatesFewAndLarge) {
   expectNothingLeft();
 }
 
+TEST_F(VulkanDeviceTest, RecordsCommandsOnce) {
+  auto device = createDevice("vulkan");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, sample());
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const std::vector<int32_t> x = test::sampleInput();
+  int recorded = 0;
+  const auto run = [&] {
+    fake->commands = 0;
+    ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+    ASSERT_TRUE((*executor)->run().isOk());
+    EXPECT_TRUE(test::checkSample(**executor).isOk());
+    recorded = fake->commands;
+  };
+  run();
+  const int byOne = recorded;
+  run();
+  // From the second run on what is not part of a graph is recorded alone: copies of inputs and results, and the loop.
+  for (int i = 0; i < 6; ++i) {
+    run();
+    EXPECT_LT(recorded, byOne);
+    const int before = recorded;
+    // Outputs elsewhere are written into commands again.
+    auto other = runtime::Buffer::allocate((*device)->pool(), test::bytes);
+    ASSERT_TRUE(other) << other.status().toString();
+    ASSERT_TRUE((*executor)->bindOutput(0, *other).isOk());
+    run();
+    EXPECT_GT(recorded, before);
+    EXPECT_LE(recorded, byOne);
+  }
+  executor->reset();
+  device->reset();
+  expectNothingLeft();
+}
+
+TEST_F(VulkanDeviceTest, GoesOnWithoutGraphs) {
+  for (const char *call : {"vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCreateCommandPool", "vkQueueSubmit"})
+    for (int after = 1; after < 8; ++after) {
+      *fake = {};
+      auto device = createDevice("vulkan");
+      ASSERT_TRUE(device) << device.status().toString();
+      auto executor = Executor::create(*device, sample());
+      ASSERT_TRUE(executor) << executor.status().toString();
+      ASSERT_TRUE(test::runSample(**executor).isOk());
+      fake->failIn = call;
+      fake->after = after;
+      // No run is right whose commands were lost.
+      int failures = 0;
+      for (int run = 0; run < 4; ++run)
+        failures += !test::runSample(**executor).isOk();
+      EXPECT_LE(failures, 1) << call << ' ' << after;
+      executor->reset();
+      device->reset();
+      expectNothingLeft();
+    }
+}
+
 TEST_F(VulkanDeviceTest, FewGroupsSuffice) {
   fake->mostGroups = 1;
   EXPECT_TRUE(tryAll().isOk());
@@ -229,9 +286,10 @@ TEST_F(VulkanDeviceTest, EveryCallMayFail) {
        {"vkCreateDevice", "vkCreatePipelineLayout", "vkCreateCommandPool", "vkCreateSemaphore", "vkCreateBuffer",
         "vkAllocateMemory", "vkBindBufferMemory", "vkMapMemory", "vkCreateShaderModule", "vkCreateComputePipelines",
         "vkAllocateCommandBuffers", "vkBeginCommandBuffer", "vkEndCommandBuffer", "vkQueueSubmit", "vkWaitSemaphores",
-        "vkCreateQueryPool", "vkGetQueryPoolResults"})
+        "vkGetSemaphoreCounterValue", "vkCreateQueryPool", "vkGetQueryPoolResults"})
     for (const int code : {-13, -4}) {
       *fake = {};
+      fake->isSlow = std::string_view(call) == "vkWaitSemaphores";
       fake->failIn = call;
       fake->failWith = code;
       const Status status = tryAll();

@@ -103,7 +103,7 @@ Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, con
 
 /// The lowering to languages of scalars, or of vectors with so many lanes at most, where each value is computed once:
 /// the emitter takes what is left.
-void addScalarLowering(mlir::OpPassManager &passes, unsigned lanes = 1);
+void addScalarLowering(mlir::OpPassManager &passes, unsigned lanes = 1, unsigned accessLanes = 1);
 
 /// Refuses a kernel that needs more than one thread a program, or the machine form. `who` runs a program by one.
 Result<kernel::LaunchInfo> checkOneThread(kernel::FuncOp kernel, const std::string &who);

@@ -77,7 +77,8 @@ struct VectorLanguage {
   const char *type, *bools;
   /// Lane `$n` of a vector `$v`, and whether it holds; a vector of type `$T` with lanes `$e`; the lane of a bool `$e`.
   const char *lane, *laneOfBools, *make, *makeBool;
-  /// `$n` elements of an array `$v` from `$e` on, read, and set to `$x`; bools of such bytes, and bytes of bools `$e`.
+  /// `$n` elements of an array `$v` of space `$q` (global, local) from `$e` on, read as type `$T`, and set to `$x`;
+  /// bools of such bytes, and bytes of bools `$e`.
   const char *load, *store, *loadBools, *storeBools;
   /// A vector `$0` as type `$T` by value, and by bits; bools as numbers of that type.
   const char *convert, *reinterpret, *number;

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "ExpandMathEmitter.h"
 
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
 using namespace mlir;
 
 namespace zyx::kernel::expand {
@@ -99,7 +101,12 @@ Num fma(Num a, Num b, Num c) {
 }
 
 Num addProduct(Num a, Num b, Num c) {
-  return a.emitter->has.fma ? a.emitter->emit<math::FmaOp>(a.value, b.value, c.value) : a * b + c;
+  if (!a.emitter->has.fma)
+    return a * b + c;
+  Num made = a.emitter->emit<math::FmaOp>(a.value, b.value, c.value);
+  if (!a.emitter->has.exactFma)
+    made.value.getDefiningOp()->setAttr(keptFmaAttr, UnitAttr::get(made.value.getContext()));
+  return made;
 }
 
 Num clampAbove(Num a, double limit) {

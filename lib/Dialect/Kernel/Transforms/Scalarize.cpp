@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,10 +22,13 @@ namespace {
 
 bool isVector(Type type) { return isa<VectorType>(type); }
 
+/// Buffers and shared arrays of devices begin at multiples of it, and no access is longer.
+constexpr size_t mostAccessBytes = 16;
+
 class Scalarizer {
 public:
-  Scalarizer(FuncOp func, size_t mostLanes)
-      : func(func), mostLanes(mostLanes), builder(func.getContext()), loc(func.getLoc()) {}
+  Scalarizer(FuncOp func, size_t mostLanes, size_t accessLanes)
+      : func(func), mostLanes(mostLanes), accessLanes(accessLanes), builder(func.getContext()), loc(func.getLoc()) {}
 
   LogicalResult run() {
     if (failed(rewrite(func.getBody().front())))
@@ -117,13 +121,10 @@ private:
   Value ceilDiv(Value x, Value y) { return builder.createOrFold<arith::DivUIOp>(loc, add(x, add(y, index(-1))), y); }
   Value expand(AffineExpr expr, ValueRange symbols);
   Value linear(const FlatView &flatView, ValueRange indices, size_t lane);
-  /// Lanes of a load or a store that are one access: those of a part that lie together, and all are there.
-  size_t lanesAtOnce(Type type, const FlatView &flatView, Value mask) const {
-    return !mask && !flatView.strides.empty() && isConstantIntValue(flatView.strides.back(), 1) ? partLanes(type) : 1;
-  }
+  size_t lanesAtOnce(Type type, Value view, ValueRange indices, Value mask);
 
   FuncOp func;
-  const size_t mostLanes;
+  const size_t mostLanes, accessLanes;
   OpBuilder builder;
   Location loc;
   /// What a vector is now, and lanes that are no part yet.
@@ -231,21 +232,43 @@ LogicalResult Scalarizer::rewrite(SubviewOp subview) {
   return success();
 }
 
+/// Lanes of a load or a store that are one access: those of a part that lie together, and all are there. Where values
+/// have fewer lanes than accesses may have, those of memory that threads share, if it is known that they are aligned.
+size_t Scalarizer::lanesAtOnce(Type type, Value view, ValueRange indices, Value mask) {
+  const FlatView &flatView = flatViews.at(view);
+  const size_t part = partLanes(type);
+  if (mask || flatView.strides.empty() || !isConstantIntValue(flatView.strides.back(), 1))
+    return 1;
+  const Type element = getElementTypeOrSelf(type);
+  const unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  if (accessLanes <= part || bits < 8 || cast<ViewType>(view.getType()).getSpace() == Space::Private)
+    return part;
+  const auto divisor = static_cast<size_t>(knownDivisor(linear(flatView, indices, 0)));
+  size_t each = std::min(accessLanes, mostAccessBytes * 8 / bits);
+  while (each > part && (numLanes(type) % each != 0 || divisor % each != 0))
+    each /= 2;
+  return std::max(each, part);
+}
+
 LogicalResult Scalarizer::rewrite(LoadOp load) {
   const FlatView &flatView = flatViews.at(load.getView());
-  const size_t each = lanesAtOnce(load.getType(), flatView, load.getMask());
-  for (size_t lane = 0; lane < numLanes(load.getType()); lane += each) {
+  const Type type = load.getType(), element = getElementTypeOrSelf(type);
+  const size_t each = lanesAtOnce(type, load.getView(), load.getIndices(), load.getMask());
+  for (size_t lane = 0; lane < numLanes(type); lane += each) {
     Value at = linear(flatView, load.getIndices(), lane);
     Value made = LoadOp::create(
-        builder, loc, each == 1 ? getElementTypeOrSelf(load.getType()) : partType(load.getType()), flatView.flat,
+        builder, loc, each == 1 ? element : VectorType::get({static_cast<int64_t>(each)}, element), flatView.flat,
         ValueRange(at), load.getMask() ? laneOf(load.getMask(), lane) : Value(), load.getOther(),
         /*axes=*/nullptr, /*in_bounds=*/nullptr, load.getStream());
-    if (!isVector(load.getType()))
+    if (!isVector(type))
       load.replaceAllUsesWith(made);
     else if (each == 1)
       bind(load, made);
-    else
+    else if (each == partLanes(type))
       bindPart(load, made);
+    else
+      for (size_t i = 0; i < each; ++i)
+        bind(load, vector::ExtractOp::create(builder, loc, made, static_cast<int64_t>(i)));
   }
   return success();
 }
@@ -253,12 +276,16 @@ LogicalResult Scalarizer::rewrite(LoadOp load) {
 LogicalResult Scalarizer::rewrite(StoreOp store) {
   const FlatView &flatView = flatViews.at(store.getView());
   const Type type = store.getValue().getType();
-  const size_t each = lanesAtOnce(type, flatView, store.getMask());
-  for (size_t lane = 0; lane < numLanes(type); lane += each)
-    StoreOp::create(builder, loc, each == 1 ? laneOf(store.getValue(), lane) : partOf(store.getValue(), lane / each),
-                    flatView.flat, ValueRange(linear(flatView, store.getIndices(), lane)),
+  const size_t each = lanesAtOnce(type, store.getView(), store.getIndices(), store.getMask());
+  for (size_t lane = 0; lane < numLanes(type); lane += each) {
+    Values lanes;
+    for (size_t i = lane; i < lane + each && each != partLanes(type); ++i)
+      lanes.push_back(laneOf(store.getValue(), i));
+    StoreOp::create(builder, loc, lanes.empty() ? partOf(store.getValue(), lane / each) : join(lanes), flatView.flat,
+                    ValueRange(linear(flatView, store.getIndices(), lane)),
                     store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr,
                     store.getStream());
+  }
   return success();
 }
 
@@ -480,11 +507,12 @@ struct Scalarize : zyx::kernel::impl::ScalarizePassBase<Scalarize> {
   using ScalarizePassBase::ScalarizePassBase;
   void runOnOperation() override {
     FuncOp func = getOperation();
-    if (lanes == 0 || !llvm::isPowerOf2_64(lanes)) {
-      func.emitError("vectors have a power of two of lanes, not ") << lanes.getValue();
-      return signalPassFailure();
-    }
-    if (!func.getExternal() && failed(Scalarizer(func, lanes).run()))
+    for (const unsigned each : {lanes.getValue(), accessLanes.getValue()})
+      if (!llvm::isPowerOf2_64(each)) {
+        func.emitError("vectors have a power of two of lanes, not ") << each;
+        return signalPassFailure();
+      }
+    if (!func.getExternal() && failed(Scalarizer(func, lanes, accessLanes).run()))
       signalPassFailure();
   }
 };

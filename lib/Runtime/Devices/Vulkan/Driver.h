@@ -32,7 +32,8 @@ namespace zyx::runtime::vulkan {
   X(DestroyShaderModule) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeMemory) X(GetBufferDeviceAddress) \
   X(GetBufferMemoryRequirements) X(GetDeviceQueue) X(GetPhysicalDeviceFeatures2) \
   X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(GetPipelineCacheData) X(GetQueryPoolResults) X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
+  X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue) X(MapMemory) X(QueueSubmit) \
+  X(WaitSemaphores)
 // clang-format on
 
 /// Features, one behind the other as Vulkan asks for them.

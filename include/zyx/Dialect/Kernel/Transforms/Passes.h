@@ -13,6 +13,9 @@ namespace zyx::kernel {
 
 /// Of an op that computes with an index of more than 32 bits, or may, where there is no such.
 inline constexpr llvm::StringLiteral wideIndexAttr = "wide_index";
+/// On an fma of a function, where the machine's is not exact: nobody writes a product and a sum in its place, which a
+/// driver may rearrange.
+inline constexpr llvm::StringLiteral keptFmaAttr = "kept_fma";
 
 #define GEN_PASS_DECL
 #include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"

@@ -75,6 +75,10 @@ def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
     grid counts programs, of which each computes its indices.
     Lanes that are not known, as those of `vector.extract` at an index, are refused.
 
+    With `access-lanes` loads and stores of global and shared memory have vectors of up to so many lanes and 16 bytes, where
+    no lane is masked, the elements lie together and their place is known to be a multiple of the access. Values are
+    scalars all the same.
+
     ```mlir
     %v = kernel.load %x[%i, %j] : !kernel.view<64x32xf32, global> -> vector<2xf32>
     // becomes
@@ -85,7 +89,10 @@ def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
     %v1 = kernel.load %flat[%2] : !kernel.view<2048xf32, global> -> f32
     ```
   }];
-  let options = [Option<"lanes", "lanes", "unsigned", "1", "Lanes that a vector may have: a power of two">];
+  let options = [
+    Option<"lanes", "lanes", "unsigned", "1", "Lanes that a vector may have: a power of two">,
+    Option<"accessLanes", "access-lanes", "unsigned", "1", "Lanes that a load or a store of aligned elements may have">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
 }
 
