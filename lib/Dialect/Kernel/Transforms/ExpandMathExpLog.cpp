@@ -23,6 +23,10 @@ static constexpr double ln2High64 = 0.69314718055994528623, ln2Low64 = 2.3190468
 static constexpr double log2eHigh32 = 1.4426950216293334961, log2eLow32 = 1.9259629911266174681e-8;
 static constexpr double log2eHigh64 = 1.442695040888963387, log2eLow64 = 2.035527374093103205e-17;
 
+/// Where an exact product takes many ops, and n = x / ln2, which may be a little beside it, none of them.
+static bool hasRoundedFma(Num x) { return x.width() == 32 && x.emitter->has.fma && !x.emitter->has.exactFma; }
+static Num nearProduct(Num a, Num b, Num c) { return hasRoundedFma(a) ? addProduct(a, b, c) : fma(a, b, c); }
+
 namespace {
 /// What an algorithm needs to know of a format.
 struct Format {
@@ -82,8 +86,15 @@ static Num exponentRest(Num x, Num n) {
   return fma(n, -format.ln2Low(), fma(n, -format.ln2High(), x));
 }
 
+/// x - n ln2 of f32 where an fma is not exact: the product of n and 15 digits of ln2 is, and so is what is left of x.
+static Num shortRest(Num x, Num n) { return x - n * 0.693145751953125 - n * 1.42860676533018704e-6; }
+
 /// e^x / 2^n, where n is next to x / ln2.
 static Num expOfRest(Num x, Num n) {
+  if (hasRoundedFma(x)) {
+    Num rest = shortRest(x, n);
+    return Format::hasPowers(x) ? machinePower(rest * log2eHigh32) : expPolynomial(rest);
+  }
   if (Format::hasPowers(x))
     return machinePower(fma(x, log2eLow32, fma(x, x.emitter->constant(x, log2eHigh32), negate(n))));
   return expPolynomial(exponentRest(x, n));
@@ -111,7 +122,7 @@ Num exp(Num x) {
   x = clampAbove(x, format.is64 ? 710 : 89);
   return orZeroBelow(x, format.is64 ? -746 : -104, [&](Num x) {
     double magic = format.magic() + 2 * format.bias();
-    Num rounded = fma(x, format.log2e(), magic);
+    Num rounded = nearProduct(x, x.emitter->constant(x, format.log2e()), x.emitter->constant(x, magic));
     return scaleInTwoSteps(expOfRest(x, rounded - magic), rounded);
   });
 }
@@ -122,7 +133,7 @@ Num expNonpositive(Num x) {
     // 2^n times this is normal, and a denormal is rounded once, when it is taken away.
     double more = format.is64 ? 512 : 64;
     double magic = format.magic() + format.bias() + more;
-    Num rounded = fma(x, format.log2e(), magic);
+    Num rounded = nearProduct(x, x.emitter->constant(x, format.log2e()), x.emitter->constant(x, magic));
     return scaleNormal(expOfRest(x, rounded - magic), rounded) * std::exp2(-more);
   });
 }
