@@ -4,10 +4,11 @@
 # of one of 100 tiny kernels takes, and an epoch of a network that learns. N is a multiple of 1024: products are N x N,
 # rows N of N, chains N * N elements. A folder of programs is one with zyx-run, zyx-compile and digits-train.
 #   benchmarks/devices.sh [--preset=NAME] [--bin=FOLDER] [--devices=opencl,vulkan] [--beside=cpu] [--size=1024] [--rounds=3]
+#     [--programs=product,softmax,layer-norm,ten-ops,tiny,digits]
 set -euo pipefail
 source "$(dirname "$0")/../utils/lib.sh"
 
-preset=release bin= devices=opencl,vulkan beside=cpu size=1024 rounds=3
+preset=release bin= devices=opencl,vulkan beside=cpu size=1024 rounds=3 programs=product,softmax,layer-norm,ten-ops,tiny,digits
 for option in "$@"; do
   case $option in
     --preset=*) preset=${option#*=} ;;
@@ -16,7 +17,8 @@ for option in "$@"; do
     --beside=*) beside=${option#*=} ;;
     --size=*) size=${option#*=} ;;
     --rounds=*) rounds=${option#*=} ;;
-    *) sed -n '2,7s/^# \?//p' "$0"; exit 2 ;;
+    --programs=*) programs=${option#*=} ;;
+    *) sed -n '2,8s/^# \?//p' "$0"; exit 2 ;;
   esac
 done
 bin=${bin:-$zyx_root/build/$preset/bin}
@@ -101,6 +103,7 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 echo "$(nproc) processors, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(date -u +%F)"
 printf '%-10s %-8s %12s %10s %14s\n' program device "run (ms)" "of $beside" "compile (ms)"
 for program in product softmax layer-norm ten-ops; do
+  [[ ,$programs, == *,$program,* ]] || continue
   for ((round = 0; round < rounds; ++round)); do
     for device in $beside ${devices//,/ }; do
       measure "$device" "$program.mlir" 10 >>"$folder/$program.$device" || echo "$program on $device: refused" >&2
@@ -114,6 +117,7 @@ for program in product softmax layer-norm ten-ops; do
   done
 done
 for device in $beside ${devices//,/ }; do
+  [[ ,$programs, == *,tiny,* ]] || break
   target=$("$bin/zyx-run" --list-devices | awk -v name="$device" '$2 == "present" { its = $1 == name } its && $1 == "target" { sub(/,/, ""); print $2 }')
   "$bin/zyx-compile" "$folder/tiny.mlir" --target="$target" --no-optimise -o "$folder/tiny.zyxa" >/dev/null || continue
   run=$("$bin/zyx-run" "$folder/tiny.zyxa" --device="$device" --random=1 --repeat=200 --time --quiet | awk '/^run:/ { print $2 }')
@@ -121,6 +125,7 @@ for device in $beside ${devices//,/ }; do
 done
 # A convolutional network learns digits: an epoch, by how much longer nine take than one, when drivers have compiled.
 for device in $beside ${devices//,/ }; do
+  [[ ,$programs, == *,digits,* ]] || break
   for epochs in 1 1 9; do
     text=$("$bin/digits-train" "$zyx_root/examples/digits.safetensors" --epochs=$epochs --device="$device" --out="$folder" | tail -1) || continue 2
     [[ $text =~ \;\ ([0-9.]+)\ s, ]] && eval "after_$epochs=${BASH_REMATCH[1]}"
