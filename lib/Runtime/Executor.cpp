@@ -26,8 +26,7 @@ Status Executor::takeArena() {
   arena = std::move(*all);
   if (lastArena.lock() == arena)
     return Status::ok();
-  // An earlier run in flight reads the slots.
-  finishAll();
+  leaveSlots();
   if (arenaHandle != arena->handle())
     bindAll(BufferKind::Arena, arena->handle());
   arenaHandle = arena->handle();
@@ -42,6 +41,12 @@ void Executor::leaveMemory() {
     arena = nullptr;
   for (InitStep &step : initSteps)
     step.memory = nullptr;
+}
+
+/// Before others are bound: an earlier run in flight may read the slots.
+void Executor::leaveSlots() {
+  if (!replay->isHandedOver())
+    finishAll();
 }
 
 void Executor::finishAll() {

@@ -151,7 +151,7 @@ Status Executor::bind(bool isInput, size_t index, std::shared_ptr<Buffer> buffer
                                    std::to_string(device->alignment()) + " bytes, as device '" + device->name() +
                                    "' needs it");
   if (!isOnHost) {
-    finishAll();
+    leaveSlots();
     const BufferKind kind = isInput ? BufferKind::Input : BufferKind::Output;
     const auto &buffers = artifact().buffers;
     for (uint32_t i = 0; i < buffers.size(); ++i)

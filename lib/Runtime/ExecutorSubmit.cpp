@@ -62,8 +62,7 @@ Status Executor::takeKept(InitStep &step) {
   step.lastMemory = step.memory.get();
   if (step.handle == step.memory->handle())
     return Status::ok();
-  // An earlier run in flight reads the slots.
-  finishAll();
+  leaveSlots();
   step.handle = step.memory->handle();
   for (const auto &[buffer, offset] : step.buffers)
     replay->bind(buffer, step.handle, offset);
@@ -169,6 +168,10 @@ Result<Point> Executor::submitBehind(std::span<const Point> wait, const std::sha
   ZYX_RETURN_IF_ERROR(use.status);
   const MemoryUse memoryUse(*this);
   ZYX_RETURN_IF_ERROR(prepare());
+  uint64_t outputBytes = 0;
+  for (const Slot &output : outputs)
+    outputBytes += output.buffer->size();
+  replay->awaitRoom(outputBytes);
   std::vector<Point> points(wait.begin(), wait.end()), after;
   // The arena is used by one part of one run at a time.
   after.push_back(last);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Queue.h"
 
+#include "QueuedReplay.h"
 #include "Thread.h"
 
 #include "zyx/Base/Exceptions.h"
@@ -13,6 +14,10 @@
 
 using namespace zyx;
 using namespace zyx::runtime;
+
+Status runtime::dependencyFailed(const Status &cause) {
+  return Status::aborted("work that this depends on failed").withCause(cause);
+}
 
 namespace {
 
@@ -43,10 +48,6 @@ struct State {
 
   void loop();
 };
-
-Status dependencyFailed(const Status &cause) {
-  return Status::aborted("work that this depends on failed").withCause(cause);
-}
 
 /// The host has not waited for what the device waited for by itself.
 Status run(const Item &item) {

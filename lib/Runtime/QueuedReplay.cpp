@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "QueuedReplay.h"
 
+#include <atomic>
 #include <utility>
 
 using namespace zyx;
@@ -11,9 +12,11 @@ using namespace zyx::runtime;
 
 void QueuedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
                           std::shared_ptr<void> held, std::function<void()> skipped) {
+  if (submitNow(part, wait, after, signal, held, skipped))
+    return;
   auto fences = std::make_shared<Fences>();
   Work work;
-  work.body = [this, part, signal, fences, skipped, held = std::move(held)] {
+  work.body = [this, part, signal, fences, skipped, held = std::move(held), reads = reads] {
     const Status status = runBehind(part, std::exchange(*fences, {}), signal);
     if (!status.isOk() && !begun && skipped)
       skipped();
@@ -32,4 +35,10 @@ void QueuedReplay::submit(Part part, std::vector<Point> wait, std::vector<Point>
       return isTaken;
     };
   queue.submit(std::move(work));
+}
+
+bool QueuedReplay::isHandedOver() const {
+  const bool isAlone = reads.use_count() == 1;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return isAlone;
 }

@@ -8,9 +8,15 @@
 #include "zyx/Runtime/Program.h"
 #include "zyx/Runtime/Queue.h"
 
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 
 namespace zyx::runtime {
+
+/// What becomes of work that waited for what failed.
+Status dependencyFailed(const Status &cause);
 
 /// A replay whose submitted runs are work of its device's queue.
 class QueuedReplay : public Replay {
@@ -30,11 +36,21 @@ protected:
   /// A run on the queue. It may begin behind the fences, which it waits for by itself.
   virtual Status runBehind(Part part, const Fences &fences, const Point &signal) { return run(part, {}); }
 
+  /// Where everything that a run is behind is over, or was handed to a device that runs can wait for: hands it over on
+  /// this thread, and leaves only its end to the queue. False where nothing was done.
+  virtual bool submitNow(Part part, std::span<const Point> wait, std::span<const Point> after, const Point &signal,
+                         std::shared_ptr<void> &held, std::function<void()> &skipped) {
+    return false;
+  }
+  bool isHandedOver() const override;
+
   /// Of the artifact's entry.
   const std::string name;
+  Queue &queue;
 
 private:
-  Queue &queue;
+  /// Work of the queue that will read what is bound has it, too.
+  const std::shared_ptr<int> reads = std::make_shared<int>();
 };
 
 } // namespace zyx::runtime

@@ -31,6 +31,18 @@ Status Timeline::status() const {
   return failure;
 }
 
+Timeline::Known Timeline::look(uint64_t value, std::shared_ptr<Fence> &fence) const {
+  std::lock_guard lock(mutex);
+  if (reached >= value)
+    return Known::Reached;
+  if (!failure.isOk())
+    return Known::Failed;
+  if (!announced.fence || announced.value < value)
+    return Known::Nothing;
+  fence = announced.fence;
+  return Known::Announced;
+}
+
 Status Timeline::signal(uint64_t value) {
   // Moved node by node: who tells of an end may have no memory.
   std::multimap<uint64_t, Listener> due;

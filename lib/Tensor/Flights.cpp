@@ -47,9 +47,10 @@ void State::settle(const Flight &flight) {
     if (status.isOk())
       continue;
     failure = std::make_shared<Failure>();
-    failure->status = Status(status.code(), std::string("the run that began at ") + flight.where.file_name() + ":" +
-                                                std::to_string(flight.where.line()) + " failed")
-                          .withCause(status);
+    const std::string place = flight.where.file_name();
+    const std::string began =
+        place.empty() ? "" : " that began at " + place + ":" + std::to_string(flight.where.line());
+    failure->status = Status(status.code(), "the run" + began + " failed").withCause(status);
     if (!firstFailure)
       firstFailure = failure;
     break;

@@ -10,6 +10,7 @@
 
 using namespace zyx;
 using namespace zyx::detail;
+using zyx::runtime::Buffer;
 
 /// Counts as a reader for as long as it lives: what is read is given to no result.
 struct State::Reader {
@@ -129,6 +130,45 @@ Result<Tensor> State::addDeviceMemory(TensorType type, uint64_t address, std::sh
   return addLeaf(std::move(type), std::move(value), at, where);
 }
 
+Result<bool> State::bindArguments(std::span<const Tensor> arguments, std::span<ForeignMemory> memory) {
+  ZYX_RETURN_IF_ERROR(mutex.check());
+  const std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(checkMine(arguments));
+  std::vector<std::shared_ptr<Buffer>> made;
+  made.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const TensorType &type = arguments[i].type();
+    const auto size = static_cast<uint64_t>(*byteSize(type));
+    const Home &home = homes[states[nodeOf(arguments[i])].device];
+    const bool isOnHost = home.pool && home.pool->isHostMemory();
+    auto alignment = static_cast<uint64_t>(byteSize(type.dtype));
+    if (!isOnHost && home.device)
+      alignment = std::max(alignment, home.device->alignment());
+    if (type.dtype == DType::Bool || memory[i].address % alignment != 0)
+      return false;
+    std::shared_ptr<void> owner = std::const_pointer_cast<void>(std::move(memory[i].owner));
+    if (isOnHost) {
+      made.push_back(Buffer::borrow(reinterpret_cast<void *>(memory[i].address), size, std::move(owner)));
+    } else if (home.device) {
+      ZYX_ASSIGN_OR_RETURN(made.emplace_back(), home.device->borrow(memory[i].address, size, std::move(owner)));
+    } else {
+      return Status::unsupported("device '" + home.name + "' has no memory of its own");
+    }
+  }
+  for (size_t i = 0; i < arguments.size(); ++i)
+    setValue(nodeOf(arguments[i]), std::move(made[i]), states[nodeOf(arguments[i])].device);
+  return true;
+}
+
+void State::unbindArguments(std::span<const Tensor> arguments) {
+  // Of a child that was forked nobody asks.
+  if (mutex.isForked())
+    return;
+  const std::lock_guard lock(mutex);
+  for (const Tensor &argument : arguments)
+    setValue(nodeOf(argument), nullptr);
+}
+
 runtime::DLPackPlace State::dlpackPlaceOf(const Tensor &tensor) {
   const std::string name = deviceOf(tensor);
   const std::lock_guard lock(mutex);
@@ -172,6 +212,29 @@ runtime::DLPackPlace zyx::currentDLPackPlace(void *&stream, Place where) {
   return device ? device->dlpackPlace() : runtime::DLPackPlace();
 }
 
+std::shared_ptr<runtime::Device> zyx::currentStreamDevice(void *&stream, Place where) {
+  std::shared_ptr<runtime::Device> device = State::current(where)->currentRuntimeDevice();
+  stream = device ? device->nativeStream() : nullptr;
+  if (!stream)
+    refuse("the current device has no stream that other libraries know", where);
+  return device;
+}
+
 Tensor zyx::fromDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner, Place where) {
   return valueOrThrow(State::current(where)->addDeviceMemory(std::move(type), address, std::move(owner), where), where);
+}
+
+Tensor zyx::openArgument(TensorType type, Place where) {
+  return valueOrThrow(State::current(where)->addPlaceholder(std::move(type), Tensor(), /*isPlaced=*/true), where);
+}
+
+bool zyx::bindArguments(std::span<const Tensor> arguments, std::span<ForeignMemory> memory, Place where) {
+  if (arguments.size() != memory.size())
+    refuse("memory is bound to as many arguments as there are", where);
+  return arguments.empty() || valueOrThrow(stateOf(arguments[0]).bindArguments(arguments, memory), where);
+}
+
+void zyx::unbindArguments(std::span<const Tensor> arguments) {
+  if (!arguments.empty())
+    stateOf(arguments[0]).unbindArguments(arguments);
 }

@@ -260,7 +260,9 @@ Status State::start(Program &program, const Buffers &inputs, const Buffers &outp
   // A kernel is timed while its thread waits for it.
   if (!profiles.empty())
     return runProfiled(program);
-  if (isReady && !program.isLong && homes[program.device].shortArena->isFree())
+  const Home &home = homes[program.device];
+  // Others who know the stream have theirs wait for it, and the host for nothing.
+  if (isReady && !program.isLong && home.shortArena->isFree() && !home.device->isShared())
     return executor.run();
   ZYX_ASSIGN_OR_RETURN(Point end, executor.submit());
   points.push_back(std::move(end));

@@ -162,6 +162,8 @@ public:
   std::shared_ptr<runtime::Device> currentRuntimeDevice();
   Result<Tensor> addDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner,
                                  const Place &where);
+  Result<bool> bindArguments(std::span<const Tensor> arguments, std::span<ForeignMemory> memory);
+  void unbindArguments(std::span<const Tensor> arguments);
   /// Of what is in flight, looks at what is over; then calls a function that may look at a pending update.
   template <typename F> auto look(F &&at) {
     std::lock_guard lock(mutex);

@@ -226,6 +226,14 @@ static nb::object exported(const Array &self, bool isCopy) {
                                                      elementOf(self.value.dtype())));
 }
 
+/// Has what comes later on one stream of a device wait for what another one has now; the host waits for nothing.
+static Status order(runtime::Device &device, void *first, void *second) {
+  ZYX_ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Fence> fence, device.recordStream(first));
+  const auto over = std::make_shared<runtime::Timeline>();
+  over->announce(1, fence);
+  return device.letStreamWait(second, {over, 1});
+}
+
 namespace {
 
 /// What a consumer's tensor of a device's memory keeps.
@@ -240,13 +248,8 @@ struct Lent {
     if (!stream || !Py_IsInitialized())
       return;
     const nb::gil_scoped_release released;
-    auto fence = view.device->recordStream(*stream);
     // Of a driver that has lost the stream there is no work to wait for.
-    if (!fence)
-      return;
-    const auto over = std::make_shared<runtime::Timeline>();
-    over->announce(1, *fence);
-    (void)view.device->letStreamWait(view.device->nativeStream(), {over, 1});
+    (void)order(*view.device, *stream, view.device->nativeStream());
   }
 };
 
@@ -288,6 +291,56 @@ static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t str
                                                place.kind, place.number));
   return nb::cast(nb::ndarray<nb::array_api, nb::ro>(begin, extents.size(), extents.data(), owner, nullptr, element,
                                                      place.kind, place.number));
+}
+
+/// An array over memory that begins at this address, of the host or of the current device, dense and row-major, for as
+/// long as its owner is held. A copy where the elements are not aligned as the device wants them.
+static Array borrowed(nb::handle dtype, Shape shape, uint64_t address, nb::object owner, bool isHost) {
+  const Place where = here();
+  TensorType type{toDType(dtype), std::move(shape)};
+  std::shared_ptr<const void> kept = keep(std::move(owner));
+  const Released released;
+  if (!isHost)
+    return {fromDeviceMemory(std::move(type), address, std::move(kept), where)};
+  const auto size = static_cast<size_t>(valueOrThrow(byteSize(type), where));
+  return {
+      Tensor::borrow(std::move(type), {reinterpret_cast<const std::byte *>(address), size}, std::move(kept), where)};
+}
+
+/// A capsule of DLPack for one consumer, who may write the elements: the caller lets go of the array. With a stream it
+/// is memory of a device, and as in exportedFromDevice() for a stream that is there for ever.
+static nb::object lent(const Array &self, std::optional<int64_t> stream) {
+  // The line that calls is none of the user's.
+  const Place where;
+  const Shape &shape = self.value.shape();
+  const std::vector<size_t> extents(shape.begin(), shape.end());
+  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  if (!stream) {
+    std::unique_ptr<HostView> host;
+    {
+      const Released released;
+      host = std::make_unique<HostView>(hostView(self.value, where));
+    }
+    static std::byte nothing;
+    void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
+    const nb::capsule owner(host.get(), [](void *kept) noexcept { delete static_cast<HostView *>(kept); });
+    host.release();
+    return nb::cast(
+        nb::ndarray<>(begin, extents.size(), extents.data(), owner, nullptr, element, nb::device::cpu::value, 0));
+  }
+  auto kept = std::make_unique<Lent>();
+  void *const consumer = reinterpret_cast<void *>(*stream);
+  {
+    const Released released;
+    kept->view = deviceViewOn(self.value, consumer, where);
+  }
+  kept->stream = consumer;
+  const runtime::DLPackPlace place = kept->view.device->dlpackPlace();
+  void *const begin = kept->view.buffer->size() ? reinterpret_cast<void *>(kept->view.buffer->handle()) : nullptr;
+  const nb::capsule owner(kept.get(), [](void *one) noexcept { delete static_cast<Lent *>(one); });
+  kept.release();
+  return nb::cast(
+      nb::ndarray<>(begin, extents.size(), extents.data(), owner, nullptr, element, place.kind, place.number));
 }
 
 /// Of an object, or of a capsule that its __dlpack__ has given for memory of the current device.
@@ -346,6 +399,20 @@ void zyx::python::bindMemory(nb::module_ &module) {
     const runtime::DLPackPlace place = currentDLPackPlace(stream, here());
     return nb::make_tuple(place.kind, place.number, reinterpret_cast<uint64_t>(stream));
   });
+  module.def("_borrow", &borrowed, nb::arg("dtype"), nb::arg("shape"), nb::arg("address"), nb::arg("owner"),
+             nb::arg("host"));
+  module.def("_lend", &lent, nb::arg("array"), nb::arg("stream").none());
+  // Between a stream of CUDA and that of the current device, either of which is the first.
+  module.def(
+      "_order",
+      [](uint64_t stream, bool isFirst) {
+        const Place where;
+        void *own = nullptr;
+        const std::shared_ptr<runtime::Device> device = currentStreamDevice(own, where);
+        void *const other = reinterpret_cast<void *>(stream);
+        throwIfError(isFirst ? order(*device, other, own) : order(*device, own, other), where);
+      },
+      nb::arg("stream"), nb::arg("first"));
   module.def("_export", &exported, nb::arg("array"), nb::arg("copy"));
   // Bytes of elements that the buffer protocol cannot name.
   module.def("_bytes", [](const Array &self) {

@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "Python.h"
 
+#include "zyx/Tensor/DeviceView.h"
+
+#include <utility>
+
 using namespace zyx;
 using namespace zyx::python;
 
@@ -21,6 +25,17 @@ const Array *arrayOf(nb::handle object) {
   static const PyObject *type = nb::type<Array>().ptr();
   return reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) == type ? nb::inst_ptr<Array>(object) : nullptr;
 }
+
+/// Arguments of a Function of which some lie in another library's memory, which each call has anew. With the GIL, which
+/// one that runs lets go: another call meanwhile makes its own.
+struct Arguments {
+  std::vector<Tensor> all;
+  /// Where the others' are among them.
+  std::vector<size_t> slots;
+  std::vector<TensorType> types;
+  std::vector<Tensor> places = {};
+  bool isBusy = false;
+};
 
 /// A Jit for lists of arrays. One thread calls it at a time, and one that waits for its turn has no GIL.
 class Function {
@@ -43,6 +58,55 @@ public:
       results = jit(tensors, where);
     }
     return arraysOf(std::move(results));
+  }
+
+  /// Of memory that begins at these addresses, dense and row-major, each its owner's, and of more arrays behind those
+  /// of `arguments`. None where an element is not aligned as the device wants it.
+  nb::object over(Arguments &arguments, nb::list addresses, nb::list owners, nb::sequence more) {
+    // The line that calls is none of the user's.
+    const Place where;
+    const size_t count = arguments.slots.size();
+    if (nb::len(addresses) != count || nb::len(owners) != count)
+      throw nb::value_error("over: an address and an owner for each argument");
+    std::vector<ForeignMemory> memory;
+    memory.reserve(count);
+    // One for all of them: what is kept is let go one by one, by the interpreter.
+    const std::shared_ptr<const void> owner = keep(owners);
+    for (size_t i = 0; i < count; ++i)
+      memory.push_back({nb::cast<uint64_t>(addresses[i]), owner});
+    std::vector<Tensor> all = arguments.all, results;
+    for (nb::handle each : more)
+      all.push_back(nb::cast<const Array &>(each).value);
+    const bool isOwn = !std::exchange(arguments.isBusy, true);
+    std::vector<Tensor> fresh;
+    std::vector<Tensor> &places = isOwn ? arguments.places : fresh;
+    bool isBound = false;
+    {
+      // Behind the lock of this one, which the end of it waits for.
+      struct End {
+        bool &isBusy;
+        const bool isOwn;
+        ~End() { isBusy = isBusy && !isOwn; }
+      } const end{arguments.isBusy, isOwn};
+      const Released released;
+      if (places.empty())
+        for (const TensorType &type : arguments.types)
+          places.push_back(openArgument(type, where));
+      isBound = bindArguments(places, memory, where);
+      if (isBound) {
+        struct Bound {
+          std::span<const Tensor> places;
+          ~Bound() { unbindArguments(places); }
+        } const bound{places};
+        for (size_t i = 0; i < count; ++i)
+          all[arguments.slots[i]] = places[i];
+        const std::lock_guard lock(mutex);
+        results = jit(all, where);
+      }
+      all.clear();
+      fresh.clear();
+    }
+    return isBound ? nb::cast(arraysOf(std::move(results))) : nb::none();
   }
   size_t numCaptures() const { return jit.numCaptures(); }
 
@@ -74,7 +138,21 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   nb::class_<Function>(module, "_Function")
       .def(nb::init<nb::object, std::vector<size_t>>(), nb::arg("function"), nb::arg("donated"))
       .def("__call__", [](Function &self, nb::sequence arguments) { return self(arguments); })
+      .def("over", &Function::over, nb::arg("arguments"), nb::arg("addresses"), nb::arg("owners"), nb::arg("more"))
       .def_prop_ro("captures", &Function::numCaptures);
+  // Arrays, and among them (dtype, shape) of what each call has anew.
+  nb::class_<Arguments>(module, "_Arguments").def("__init__", [](Arguments *self, nb::sequence arrays) {
+    new (self) Arguments();
+    for (nb::handle each : arrays) {
+      const Array *array = arrayOf(each);
+      self->all.push_back(array ? array->value : Tensor());
+      if (array)
+        continue;
+      const auto pair = nb::cast<std::pair<nb::object, Shape>>(each);
+      self->slots.push_back(self->all.size() - 1);
+      self->types.push_back({toDType(pair.first), pair.second});
+    }
+  });
   module.def("_is_capturing", &Jit::isCapturing);
   // Dtypes and shapes of a list or a tuple in one object that is soon compared; other devices are told apart by Jit.
   // None where something else is among the arrays.

@@ -4,6 +4,8 @@ PyTorch is a large download, which check.sh does not make: without it these test
 """
 import pathlib
 import re
+import sys
+import threading
 import types
 
 import cards
@@ -31,9 +33,11 @@ def close(a, b, tolerance=1e-5):
     torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
 
 
-def test_docs():
+def test_docs(monkeypatch):
     """The blocks of docs/torch-compile.md are one program."""
-    names = {"__name__": "docs"}
+    module = types.ModuleType("docs")
+    monkeypatch.setitem(sys.modules, "docs", module)
+    names = module.__dict__
     found = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "torch-compile.md").read_text(), re.DOTALL | re.MULTILINE)
     assert len(found) == 3
     for block in found:
@@ -526,6 +530,50 @@ def test_polynomials(name):
             compiled(function)(x, n + 600)
 
 
+def test_calls_of_several_threads():
+    """A call that another one overtakes has its own arguments."""
+    step = compiled(lambda x, y: (x @ y).sin() + x)
+    sizes = [torch.randn(24, 24) for _ in range(8)]
+    expected = [(x @ x.T).sin() + x for x in sizes]
+    transposed = [x.T.contiguous() for x in sizes]
+    step(sizes[0], transposed[0])
+    wrong = []
+
+    def work(seed):
+        for i in range(seed, seed + 200):
+            at = i % len(sizes)
+            if not torch.allclose(step(sizes[at], transposed[at]), expected[at], atol=1e-4):
+                wrong.append((seed, i))
+
+    threads = [threading.Thread(target=work, args=(3 * seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert not any(thread.is_alive() for thread in threads) and not wrong
+
+
+def test_elements_that_are_not_aligned():
+    """They are copied, at each call."""
+    step = compiled(lambda x, y: x * 2 + y)
+    memory, y = torch.zeros(41, dtype=torch.uint8), torch.randn(10)
+    for begin in (0, 1):
+        x = memory[begin:begin + 40].view(torch.float32) if begin == 0 else torch.frombuffer(memory.numpy().data, dtype=torch.float32, offset=1)
+        for value in (1.0, -3.0):
+            x.fill_(value)
+            close(step(x, y), x * 2 + y)
+
+
+def test_arguments_are_let_go():
+    """A call keeps no tensor that is not a weight."""
+    step = compiled(lambda x: x + 1)
+    for _ in range(2):
+        x = torch.randn(1000)
+        before = sys.getrefcount(x)
+        step(x)
+        assert sys.getrefcount(x) == before
+
+
 # PyTorch has no card here: its graphs have tensors of one, whose elements lie on the host and are copied to the simulated card.
 CARD = """
 import contextlib
@@ -543,14 +591,19 @@ class Simulated(_places.Card):
     def call(self):
         with _zyx.device_scope("cuda:0"):
             yield
-    def shares(self, tensor):
+    def has(self, tensor):
         return False
     def own(self, tensor):
         return tensor
-    def take(self, tensor):
-        array = _zyx._from_buffer(tensor.numpy(), None, False)
-        assert array.device == "cuda"
-        return array
+    def take(self, tensor, element, extents):
+        if tensor.dtype == torch.bool:
+            tensor = tensor.view(torch.uint8)
+        array = _zyx._from_buffer(tensor.detach().contiguous().numpy(), None, False)
+        assert array.device == "cuda" and array.dtype == element
+        return _zyx._reshape(array, list(extents))
+    def run(self, function, given, tensors, addresses, more):
+        made = [self.take(tensor, *kind) for tensor, kind in zip(tensors, given.types())]
+        return function([*given.filled(made), *more])
     def begin(self):
         pass
     def give(self, array):
@@ -586,6 +639,129 @@ except zyx.torch.Refused as error:
     assert "aten.linalg_eig.default" in str(error)
 else:
     raise AssertionError("an op that zyx has not")
+""")
+
+
+# The card's own way, over its memory: tensors of the host lie there, as the simulator's memory is the host's.
+MEMORY = """
+import ctypes
+import gc
+import os
+import weakref
+
+# Streams of PyTorch's, as it were. The simulator does what is on one when somebody waits for it.
+driver = ctypes.CDLL(os.environ["ZYX_CUDA_DRIVER"])
+with _zyx.device_scope("cuda:0"):
+    assert _zyx._current_stream()[:2] == (2, 0)
+context = ctypes.c_void_p()
+assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and driver.cuCtxPushCurrent_v2(context) == 0
+STREAMS = [ctypes.c_void_p() for _ in range(2)]
+for stream in STREAMS:
+    assert driver.cuStreamCreate(ctypes.byref(stream), 1) == 0
+STREAMS = [stream.value for stream in STREAMS]
+
+def wait():
+    assert driver.cuStreamSynchronize(ctypes.c_void_p(CURRENT[0])) == 0
+
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+set_name = ctypes.pythonapi.PyCapsule_SetName
+set_name.restype, set_name.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+
+class Managed(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("number", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64),
+                ("context", ctypes.c_void_p), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+
+USED = ctypes.create_string_buffer(b"used_dltensor")
+LIVE = []
+
+def tensor_of(capsule):
+    address = pointer_of(capsule, b"dltensor")
+    managed = Managed.from_address(address)
+    assert (managed.kind, managed.number) == (2, 0)
+    set_name(capsule, ctypes.cast(USED, ctypes.c_char_p))
+    shape = [managed.shape[i] for i in range(managed.ndim)]
+    dtype = {(2, 32): torch.float32, (0, 64): torch.int64, (6, 8): torch.bool, (1, 8): torch.uint8}[managed.code, managed.bits]
+    size = torch.Size(shape).numel()
+    memory = (ctypes.c_char * (size * managed.bits // 8)).from_address(managed.data)
+    LIVE.append(address)
+    def let_go():
+        LIVE.remove(address)
+        managed.deleter(address)
+    weakref.finalize(memory, let_go)
+    return torch.frombuffer(memory, dtype=dtype).reshape(shape)
+
+def on_cards_memory(x):
+    with _zyx.device_scope("cuda:0"):
+        array = _zyx._from_buffer(x.numpy(), None, False)
+    made = tensor_of(_zyx._lend(array, CURRENT[0]))
+    wait()
+    return made
+
+_places._from_capsule = tensor_of
+_places.Card.has = lambda self, tensor: True
+_places.Card.own = lambda self, tensor: on_cards_memory(tensor.contiguous())
+CURRENT = [STREAMS[0]]
+CAPTURES = [False]
+torch.cuda.current_device = lambda: 0
+torch.cuda.is_current_stream_capturing = lambda: CAPTURES[0]
+torch.cuda.current_stream = lambda index=None: type("", (), {"stream_id": 0, "cuda_stream": CURRENT[0]})
+torch._C._cuda_getCurrentRawStream = lambda index: CURRENT[0]
+CARDS = _places.Card(0)
+_compile.place_of = lambda device: CARDS
+"""
+
+
+@cards.needs_card
+def test_memory_of_a_card_goes_both_ways():
+    cards.run(CARD + MEMORY + """
+def made(function, *tensors):
+    with FakeTensorMode():
+        given = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="cuda:0") for x in tensors]
+        graph = make_fx(function, decomposition_table=zyx.torch.decompositions())(*given)
+    return _compile.compiled(graph, given, lambda name: False)
+
+tensors = [on_cards_memory(torch.randn(5, 8)) for _ in range(3)]
+function = lambda x, y, z: ((x * y + z).sin(), x.sum(1), x > y, x)
+step = made(function, *tensors)
+kept = []
+for trip in range(20):
+    results = step(*tensors)
+    assert results[3] is tensors[0]
+    if trip % 3 != 0:
+        wait()
+        for a, b in zip(results, function(*tensors)):
+            torch.testing.assert_close(a, b)
+        kept.append((results[0], results[0].clone()))
+    tensors = [results[0], *tensors[:2]]
+for a, b in kept:
+    assert torch.equal(a, b)
+# Elements that are not aligned, another stream, and results that outlive it.
+odd = on_cards_memory(torch.randn(41))[1:].reshape(5, 8)
+CURRENT[0] = STREAMS[1]
+results = step(odd, *tensors[1:])
+wait()
+torch.testing.assert_close(results[0], (odd * tensors[1] + tensors[2]).sin())
+CURRENT[0] = STREAMS[0]
+CAPTURES[0] = True
+try:
+    step(*tensors)
+except zyx.torch.Refused as error:
+    assert "CUDA graph" in str(error)
+else:
+    raise AssertionError("a graph recorded it")
+CAPTURES[0] = False
+results = step(*tensors)
+wait()
+torch.testing.assert_close(results[0], (tensors[0] * tensors[1] + tensors[2]).sin())
+a = b = kept = tensors = results = odd = None
+gc.collect()
+# What the last calls were given has been let go, and so has what they made.
+zyx.sync()
+gc.collect()
+assert len(LIVE) == 0, len(LIVE)
 """)
 
 
@@ -655,11 +831,13 @@ def test_streams_that_a_card_refuses(monkeypatch):
     from zyx.torch import _places
 
     card = object.__new__(_places.Card)
-    card.name, card.index = "cuda:0", 0
+    card.name, card.index, card.streams = "cuda:0", 0, set()
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     for records, number, handle, why in ((True, 0, 0, "records a CUDA graph"), (False, 4096, 4096, "ExternalStream")):
         monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: records)
         monkeypatch.setattr(torch.cuda, "current_stream",
                             lambda index=None: types.SimpleNamespace(stream_id=number, cuda_stream=handle))
+        monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda index: handle, raising=False)
         with pytest.raises(_places.Refused, match=why), card.call():
             pass
     with pytest.raises(_places.Refused, match="on 'meta'"):

@@ -89,6 +89,9 @@ public:
   /// another library puts there, or has it wait for, is behind all that was handed over before, and in front of all
   /// that is handed over later.
   virtual void *nativeStream() const { return nullptr; }
+  /// Whether somebody has asked for that stream. From then on Executor::submit() puts a run there on the calling
+  /// thread, wherever the device itself can wait for what the run is behind.
+  virtual bool isShared() const { return false; }
 
   // Streams of the host program, as the device's driver knows them: CUDA's CUstream, HIP's hipStream_t. They are of the
   // device's context, and live until the call is over. Unsupported where the device takes none.

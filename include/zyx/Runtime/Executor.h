@@ -164,6 +164,7 @@ private:
   void findOrder(std::vector<Point> &wait, std::vector<Point> &after, size_t numStale) const;
   void note(const Point &run);
   void finishAll();
+  void leaveSlots();
   Result<Point> submitBehind(std::span<const Point> wait, const std::shared_ptr<Fence> &fence);
   Status runNow(const std::function<Status(Part)> &runPart);
 

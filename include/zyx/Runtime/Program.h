@@ -56,6 +56,11 @@ public:
   /// fails where no command began.
   virtual void submit(Part part, std::vector<Point> wait, std::vector<Point> after, Point signal,
                       std::shared_ptr<void> held, std::function<void()> skipped = {}) = 0;
+  /// Whether no submitted run reads what is bound: other buffers may be bound while it goes on.
+  virtual bool isHandedOver() const { return false; }
+  /// Before a run whose outputs have so many bytes is submitted: waits where so many go on that the memory that they
+  /// hold is worth more than that they overlap.
+  virtual void awaitRoom(uint64_t bytes) {}
   /// Of a run() that failed: whether commands may have written something.
   bool hasBegun() const { return begun; }
 

@@ -60,6 +60,10 @@ public:
   /// its fence taken: the callback then has success, and the point may fail later.
   void onReach(uint64_t value, Callback callback, Take take = {});
 
+  /// What is known of a value now. Of one that is announced `fence` is set.
+  enum class Known : uint8_t { Reached, Announced, Nothing, Failed };
+  Known look(uint64_t value, std::shared_ptr<Fence> &fence) const;
+
 private:
   struct Listener {
     Callback callback;

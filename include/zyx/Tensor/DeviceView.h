@@ -28,11 +28,27 @@ runtime::DLPackPlace dlpackPlaceOf(const Tensor &x);
 /// Where the memory of the current device lies, and its stream, behind which other libraries put what makes elements.
 runtime::DLPackPlace currentDLPackPlace(void *&stream, Place where = Place::current());
 
+/// The current device, where it has a stream that other libraries know; refused elsewhere.
+std::shared_ptr<runtime::Device> currentStreamDevice(void *&stream, Place where = Place::current());
+
 /// A tensor over memory of the current device that somebody else has, who keeps it until `owner` is let go, which may
 /// be on any thread. Nobody may write it from then on. What is there must be behind all work that the device's stream
 /// has by now. Bools, and elements that are not aligned as the device wants them, are copied.
 Tensor fromDeviceMemory(TensorType type, uint64_t address, std::shared_ptr<const void> owner,
                         Place where = Place::current());
+
+/// A tensor of the current device without elements: an argument of a Jit whose memory each call has anew. Nothing else
+/// may be made of it.
+Tensor openArgument(TensorType type, Place where = Place::current());
+/// Memory as fromDeviceMemory() has it, or of the host, where the device computes there.
+struct ForeignMemory {
+  uint64_t address = 0;
+  std::shared_ptr<const void> owner;
+};
+/// What tensors of openArgument() read from now on, or nothing. Where an element of one is not aligned as the device
+/// wants it, none is bound, and the result is false.
+bool bindArguments(std::span<const Tensor> arguments, std::span<ForeignMemory> memory, Place where = Place::current());
+void unbindArguments(std::span<const Tensor> arguments);
 
 } // namespace zyx
 

@@ -11,8 +11,8 @@ import torch
 from .. import _zyx
 from . import _random
 from ._complex import from_last, to_last
-from ._lower import Refused, aten, conditions, device_of, expand, reason, walk, where_of
-from ._places import place_of
+from ._lower import DTYPES, Refused, aten, conditions, device_of, expand, reason, walk, where_of
+from ._places import Given, place_of
 
 # Programs of one graph: with open extents each set of them has its own.
 MOST_PROGRAMS = 64
@@ -51,6 +51,9 @@ class Input:
         self.copies = found is None
         self.order, self.repeated = found or (tuple(range(len(self.shape))), ())
         self.is_plain = not self.copies and not self.repeated and self.order == tuple(range(len(self.shape)))
+        # Other bytes of bools than 0 and 1 are looked for by the program, instead of by a copy.
+        self.element = DTYPES[torch.uint8 if self.dtype is torch.bool else tensor.dtype]
+        self.extents = [1 if axis in self.repeated else self.shape[axis] for axis in self.order]
 
     def keeps(self, tensor):
         """Whether the array is over memory that stays the tensor's."""
@@ -58,31 +61,32 @@ class Input:
 
     def array(self, tensor):
         """Over the tensor's memory."""
-        if not self.keeps(tensor):
-            return self._array(tensor)
         begin, array = self.kept
-        if begin != tensor.data_ptr():
-            array = self._array(tensor)
-            self.kept = tensor.data_ptr(), array
+        if begin is None or begin != tensor.data_ptr() or not self.keeps(tensor):
+            memory = self.memory(tensor)
+            array = self.place.take(memory, self.element, self.extents)
+            if self.keeps(tensor):
+                self.kept = tensor.data_ptr(), array
         return array
 
-    def _array(self, tensor):
-        tensor = tensor.detach()
+    def memory(self, tensor):
+        """What has the elements in the order of the array: the tensor, or a copy."""
+        if self.copies:
+            tensor = tensor.detach().contiguous()
+        return tensor if self.place.shares(tensor) else self.place.own(self._dense(tensor.detach()))
+
+    def _dense(self, tensor):
+        """A copy of it has no more than these elements."""
         if self.dtype.is_complex:
             tensor = torch.view_as_real(tensor)
-        if self.copies:
-            tensor = tensor.contiguous()
-        elif not self.is_plain:
+        if not self.copies and not self.is_plain:
             for axis in self.repeated:
                 tensor = tensor.narrow(axis, 0, 1)
             tensor = tensor.permute(self.order)
         if not tensor.is_contiguous():
             # Strides of extents of 1 are any number.
             tensor = tensor.as_strided(tensor.shape, _dense(tensor.shape))
-        if self.dtype is torch.bool:
-            # Other bytes than 0 and 1 are looked for by the program, instead of by a copy.
-            tensor = tensor.view(torch.uint8)
-        return self.place.take(self.place.own(tensor))
+        return tensor.view(torch.uint8) if self.dtype is torch.bool else tensor
 
     def restored(self, array):
         array = self._ordered(array)
@@ -173,16 +177,17 @@ class Program:
 
         self.function, self.draws = _zyx._Function(flat, []), draws
 
-    def __call__(self, arguments, arrays, begins):
-        """Of arrays over the arguments' memory, which begins at these addresses."""
+    def __call__(self, arguments, given, tensors, addresses, begins):
+        """Of tensors whose memory is read there, among `given`: zyx's arguments. Arguments' memory begins at `begins`."""
+        more = ()
         if self.draws:
             # From the generator of the host, so that torch.manual_seed() is obeyed.
             seeds = torch.randint(-2**63, 2**63 - 1, (self.draws,), dtype=torch.int64)
-            arrays.append(_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64))
+            more = [_zyx._bitcast(_zyx._from_buffer(seeds.numpy(), None, False), _zyx.uint64)]
         results = [None] * len(self.leaves)
         self.place.begin()
         try:
-            found = self.function(arrays)
+            found = self.place.run(self.function, given, tensors, addresses, more)
             for holds, refused in zip(found[len(self.made):], self.required):
                 if not holds:
                     raise Refused(f"zyx.torch: {refused}, which this program has not")
@@ -193,7 +198,8 @@ class Program:
                     # Two results of one value, or an argument as it is: whoever writes one must not change the other.
                     tensor = tensor.clone()
                 begins.add(begin)
-                results[at] = self.place.put(output.tensor(tensor), output.device)
+                tensor = output.tensor(tensor)
+                results[at] = tensor if output.device.type == self.place.kind else self.place.put(tensor, output.device)
         finally:
             self.place.end()
         for at, position in self.passed.items():
@@ -203,37 +209,57 @@ class Program:
         return results
 
 
+_pointers, _shapes, _strides, _negatives = (functools.partial(map, each) for each in (
+    torch.Tensor.data_ptr, torch.Tensor.size, torch.Tensor.stride, torch.Tensor.is_neg))
+
+
 class Bound:
-    """A program with the weights of a call, whose arrays are good while they are the same tensors in the same memory."""
+    """A program with the weights of a call, whose arrays are good while they are the same tensors in the same memory.
+
+    What each call does besides takes as long as a small program, so that it goes through tensors by functions of PyTorch's
+    own language, without lines of Python for each.
+    """
 
     def __init__(self, program, arguments):
         self.program, tensors = program, [at for at, each in enumerate(program.inputs) if isinstance(each, Input)]
         self.places = [at for at in tensors if program.inputs[at].keeps(arguments[at])]
         self.weights = [arguments[at] for at in self.places]
         others = set(range(len(arguments))) - set(self.places)
-        self.others, self.slots = sorted(others), [(slot, at) for slot, at in enumerate(tensors) if at in others]
-        self.tensors = [at for _, at in self.slots]
-        self.marks, self.key = self._marks(), self._key(arguments)
-        self.begins = {weight.data_ptr() for weight in self.weights}
-        self.arrays = [None if at in others else program.inputs[at].array(arguments[at]) for at in tensors]
+        self.tensors = [at for at in tensors if at in others]
+        self.numbers = sorted(others - set(tensors))
+        self.values = [(type(arguments[at]), arguments[at]) for at in self.numbers]
+        given = [*self.weights, *(arguments[at] for at in self.tensors)]
+        self.shapes, self.strides, self.addresses = list(_shapes(given)), list(_strides(given)), list(_pointers(self.weights))
+        inputs = [program.inputs[at] for at in self.tensors]
+        # Whether memory is not read where it is: it has gaps, or is the host's and not the card's.
+        self.copies = any(each.copies or not program.place.has(arguments[at]) for at, each in zip(self.tensors, inputs))
+        self.complex = [number for number, each in enumerate(inputs) if each.dtype.is_complex]
+        arrays = [program.inputs[at].array(arguments[at]) if at not in others else (program.inputs[at].element, program.inputs[at].extents)
+                  for at in tensors]
+        self.given, self.begins = Given(arrays), set(self.addresses)
 
-    def _marks(self):
-        return [(weight.data_ptr(), weight.shape, weight.stride()) for weight in self.weights]
+    def fits(self, arguments, tensors):
+        """Whether it is for these arguments, of which the tensors are no weights."""
+        weights = self.weights
+        given = [*weights, *tensors]
+        return (all(map(operator.is_, map(arguments.__getitem__, self.places), weights)) and
+                list(_pointers(weights)) == self.addresses and list(_strides(given)) == self.strides and
+                list(_shapes(given)) == self.shapes and all((type(arguments[at]), arguments[at]) == value for at, value in zip(self.numbers, self.values)))
 
-    def _key(self, arguments):
-        return _key([arguments[at] for at in self.others])
+    def settled(self, arguments):
+        """The tensors that are no weights, with the elements in memory that they have."""
+        tensors = list(map(arguments.__getitem__, self.tensors))
+        if any(_negatives(tensors)) or any(tensors[number].is_conj() for number in self.complex):
+            tensors = list(map(_settled, tensors))
+        return tensors
 
-    def fits(self, arguments):
-        return all(map(operator.is_, map(arguments.__getitem__, self.places), self.weights)) and (
-            self._key(arguments) == self.key and self._marks() == self.marks)
-
-    def __call__(self, arguments):
-        arrays, begins = self.arrays.copy(), self.begins.copy()
-        for slot, at in self.slots:
-            argument = arguments[at]
-            arrays[slot] = self.program.inputs[at].array(argument)
-            begins.add(argument.data_ptr())
-        return self.program(arguments, arrays, begins)
+    def __call__(self, arguments, tensors):
+        program, addresses = self.program, list(_pointers(tensors))
+        begins = self.begins.union(addresses)
+        if self.copies or functools.reduce(operator.or_, addresses, 0) % program.place.alignment:
+            tensors = [program.inputs[at].memory(tensor) for at, tensor in zip(self.tensors, tensors)]
+            addresses = list(_pointers(tensors))
+        return program(arguments, self.given, tensors, addresses, begins)
 
 
 def _key(arguments):
@@ -262,6 +288,8 @@ class Compiled:
         self.place, self.recent = place_of(device_of(self.graph)), None
         outputs = next(node for node in self.graph.nodes if node.op == "output").args[0]
         self.spec = torch.utils._pytree.tree_flatten(outputs)[1]
+        # As nearly all graphs return, a list or a tuple of tensors.
+        self.is_flat = isinstance(outputs, (list, tuple)) and self.spec.num_nodes == 1 + len(outputs)
         self._lift()
 
     def _lift(self):
@@ -279,14 +307,14 @@ class Compiled:
 
     def __call__(self, *arguments):
         arguments, recent = [*self.constants, *arguments], self.recent
-        for at in recent.tensors if recent is not None else ():
-            arguments[at] = _settled(arguments[at])
         with self.place.call():
-            if recent is None or not recent.fits(arguments):
+            tensors = recent.settled(arguments) if recent is not None else ()
+            if recent is None or not recent.fits(arguments, tensors):
                 arguments = [_settled(each) if isinstance(each, torch.Tensor) else each for each in arguments]
                 recent = self.recent = self._bound(arguments)
-            results = recent(arguments)
-        return torch.utils._pytree.tree_unflatten(results, self.spec)
+                tensors = recent.settled(arguments)
+            results = recent(arguments, tensors)
+        return results if self.is_flat else torch.utils._pytree.tree_unflatten(results, self.spec)
 
     def _bound(self, arguments):
         key = _key(arguments)

@@ -1,7 +1,6 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where a graph is computed: on the host, or on a card with PyTorch's stream. Tensors and arrays share memory by DLPack."""
-import contextlib
 import functools
 
 import torch
@@ -12,28 +11,64 @@ from ._lower import Refused
 _scope = _zyx.device_scope
 
 
-class Host:
+def _from_capsule(capsule):
+    return torch.utils.dlpack.from_dlpack(capsule)
+
+
+class Given:
+    """Arguments of a program: arrays, and (dtype, extents) of tensors that each call has anew."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+        self.arguments = _zyx._Arguments(arrays)
+
+    def filled(self, made):
+        """A list with these arrays in the places of the tensors."""
+        rest = iter(made)
+        return [next(rest) if isinstance(each, tuple) else each for each in self.arrays]
+
+    def types(self):
+        return [each for each in self.arrays if isinstance(each, tuple)]
+
+
+class _Place:
+    def has(self, tensor):
+        """Whether the tensor's memory is there."""
+        return tensor.device.type == self.kind
+
+    def shares(self, tensor):
+        """Whether programs read its memory: it is there, and aligned."""
+        return self.has(tensor) and tensor.data_ptr() % self.alignment == 0
+
+    def take(self, tensor, element, extents):
+        """An array over the memory of a tensor, or over a copy where its elements are not aligned."""
+        return _zyx._borrow(element, extents, tensor.data_ptr(), tensor, self.is_host)
+
+    def run(self, function, given, tensors, addresses, more):
+        """What a program makes of tensors' memory, and of the arrays of `given` and `more`."""
+        found = function.over(given.arguments, addresses, tensors, more)
+        if found is None:
+            made = [self.take(tensor, *kind) for tensor, kind in zip(tensors, given.types())]
+            found = function([*given.filled(made), *more])
+        return found
+
+
+class Host(_Place):
     """Everything is there when a call returns."""
 
-    name = "cpu"
+    name, kind, is_host, alignment = "cpu", "cpu", True, 1
 
     def call(self):
         return _scope("cpu")
 
-    def shares(self, tensor):
-        return True
-
     def own(self, tensor):
         return tensor
-
-    def take(self, tensor):
-        return _zyx._from_dlpack(tensor)
 
     def begin(self):
         pass
 
     def give(self, array):
-        return torch.from_dlpack(_zyx._export(array, False))
+        return _from_capsule(_zyx._lend(array, None))
 
     def put(self, tensor, device):
         return tensor
@@ -42,51 +77,52 @@ class Host:
         pass
 
 
-class Card:
+class Card(_Place):
     """zyx's stream and the current one of PyTorch wait for one another; the host waits for neither.
 
     Work of PyTorch that was begun before a call is in front of the program, and what is begun behind it is behind the program.
     That keeps memory, too: PyTorch's allocator gives memory that a tensor leaves to later work of its stream alone.
     """
 
+    kind, is_host, alignment = "cuda", False, 16
+
     def __init__(self, index):
         self.name, self.index = f"cuda:{index}", index
         with _scope(self.name):
-            kind, number, stream = _zyx._current_stream()
+            kind, number, _ = _zyx._current_stream()
         if (kind, number) != (2, index):
             raise Refused(f"zyx.torch: PyTorch's device '{self.name}' is zyx's device {number} of DLPack's kind {kind}")
-        self.stream = torch.cuda.ExternalStream(stream, device=index)
+        # Streams of PyTorch's own, which are there for ever, by their addresses.
+        self.streams = set()
 
-    @contextlib.contextmanager
     def call(self):
+        return _OnCard(self)
+
+    def check(self):
+        """Whether programs may be behind the current stream of PyTorch's."""
         if torch.cuda.is_current_stream_capturing():
             raise Refused("zyx.torch: PyTorch records a CUDA graph, into which programs of zyx cannot be put")
-        current = torch.cuda.current_stream(self.index)
-        if current.stream_id != 0 and current.stream_id == current.cuda_stream:
-            raise Refused("zyx.torch: the current stream is a torch.cuda.ExternalStream, of which nobody says how long it lives")
-        # DLPack gives tensors of the current card alone.
-        with torch.cuda.device(self.index), _scope(self.name):
-            yield
+        stream = torch._C._cuda_getCurrentRawStream(self.index)
+        if stream not in self.streams:
+            current = torch.cuda.current_stream(self.index)
+            if current.stream_id != 0 and current.stream_id == current.cuda_stream:
+                raise Refused("zyx.torch: the current stream is a torch.cuda.ExternalStream, of which nobody says how long it lives")
+            self.streams.add(stream)
 
-    def shares(self, tensor):
-        """Whether programs read its memory: it is on the card, and aligned."""
-        return tensor.device.type == "cuda" and tensor.data_ptr() % 16 == 0
+    def _stream(self):
+        """That stream as DLPack numbers it."""
+        return torch._C._cuda_getCurrentRawStream(self.index) or 1
 
     def own(self, tensor):
-        """The tensor, or a copy that is."""
-        return tensor if self.shares(tensor) else tensor.to(torch.device("cuda", self.index), copy=True)
-
-    def take(self, tensor):
-        return _zyx._from_dlpack(tensor.__dlpack__(stream=-1, max_version=(1, 0)))
+        """A copy that is there."""
+        return tensor.to(torch.device("cuda", self.index), copy=True)
 
     def begin(self):
         """Behind all copies of arguments."""
-        self.stream.wait_stream(torch.cuda.current_stream())
+        _zyx._order(self._stream(), True)
 
     def give(self, array):
-        # PyTorch's own streams are there for ever. DLPack's number of CUDA's default stream is 1.
-        stream = torch.cuda.current_stream().cuda_stream or 1
-        return torch.from_dlpack(_zyx._export_from_device(array, False, stream, True).__dlpack__(max_version=(1, 0)))
+        return _from_capsule(_zyx._lend(array, self._stream()))
 
     def put(self, tensor, device):
         """A result where the graph has it, which may be the host."""
@@ -94,7 +130,35 @@ class Card:
 
     def end(self):
         """Also behind what made no result."""
-        torch.cuda.current_stream().wait_stream(self.stream)
+        _zyx._order(self._stream(), False)
+
+
+class _OnCard:
+    """The card is the current device of both."""
+
+    __slots__ = ("card", "scope", "device")
+
+    def __init__(self, card):
+        self.card, self.scope, self.device = card, _scope(card.name), None
+
+    def __enter__(self):
+        if torch.cuda.current_device() != self.card.index:
+            self.device = torch.cuda.device(self.card.index)
+            self.device.__enter__()
+        try:
+            self.card.check()
+            self.scope.__enter__()
+        except BaseException:
+            self._leave()
+            raise
+
+    def __exit__(self, *error):
+        self.scope.__exit__(*error)
+        self._leave()
+
+    def _leave(self):
+        if self.device is not None:
+            self.device.__exit__(None, None, None)
 
 
 @functools.lru_cache(maxsize=None)

@@ -124,6 +124,66 @@ TEST_F(CudaStreamsTest, ManyStepsOfTwoLibrariesNeedNoHost) {
     EXPECT_EQ(ys[step], plusTwo(xs[step])) << step;
 }
 
+TEST_F(CudaStreamsTest, RunsOfASharedStreamWaitForNoThread) {
+  EXPECT_FALSE(device->isShared());
+  ASSERT_TRUE(device->nativeStream());
+  EXPECT_TRUE(device->isShared());
+  const std::vector<int32_t> x = input();
+  upload(x);
+  ASSERT_EQ(driver->streamSynchronize(stream), 0);
+  holdRuns(1);
+  // Each run has an output of its own, which is bound while those before are under way.
+  std::vector<std::shared_ptr<Buffer>> outputs;
+  std::vector<Point> runs;
+  auto handed = std::async(std::launch::async, [&] {
+    for (int i = 0; i < 8; ++i) {
+      outputs.push_back(*Buffer::allocate(device->pool(), bytes));
+      ASSERT_TRUE(executor->bindOutput(0, outputs.back()).isOk());
+      runs.push_back(*executor->submit());
+    }
+  });
+  ASSERT_EQ(handed.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  for (const Point &run : runs)
+    EXPECT_FALSE(run.isDecided());
+  // Their memory is bounded: one more waits for the first.
+  auto last = std::async(std::launch::async, [&] { return executor->submit(); });
+  EXPECT_EQ(last.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  holdRuns(0);
+  const Result<Point> end = last.get();
+  ASSERT_TRUE(end) << end.status().toString();
+  EXPECT_TRUE(end->wait().isOk());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_TRUE(runs[i].wait().isOk());
+    std::vector<int32_t> y(count);
+    ASSERT_TRUE(outputs[i]->read(std::as_writable_bytes(std::span(y))).isOk());
+    EXPECT_EQ(y, plusTwo(x)) << i;
+  }
+}
+
+TEST_F(CudaStreamsTest, RunsOfASharedStreamFailAsOthersDo) {
+  ASSERT_TRUE(device->nativeStream());
+  const std::vector<int32_t> x = input();
+  upload(x);
+  ASSERT_EQ(driver->streamSynchronize(stream), 0);
+  fake->failLaunch = 1;
+  Result<Point> run = executor->submit();
+  ASSERT_TRUE(run) << run.status().toString();
+  EXPECT_THAT(run->wait().toString(), HasSubstr("cannot launch kernel"));
+  // What it waits for is somebody's who tells later: the queue has it, and the next one is behind it.
+  const auto own = std::make_shared<Timeline>();
+  const Point wanted{own, 1};
+  run = executor->submit({&wanted, 1});
+  ASSERT_TRUE(run) << run.status().toString();
+  const Result<Point> next = executor->submit();
+  ASSERT_TRUE(next) << next.status().toString();
+  EXPECT_FALSE(run->isDecided());
+  EXPECT_FALSE(next->isDecided());
+  own->fail(Status::aborted("says the test"));
+  EXPECT_THAT(run->wait().toString(), HasSubstr("says the test"));
+  EXPECT_TRUE(next->wait().isOk());
+  expectResult();
+}
+
 TEST_F(CudaStreamsTest, AStreamWaitsForAnyPoint) {
   EXPECT_TRUE(device->letStreamWait(stream, Point()).isOk());
   const auto own = std::make_shared<Timeline>();

@@ -120,7 +120,29 @@ public:
 } // namespace
 
 Result<std::shared_ptr<Fence>> StreamContext::record() {
-  return itsBackend->hasPeers() || isWatched ? recordOn(stream()) : std::shared_ptr<Fence>();
+  return itsBackend->hasPeers() || isWatched || isShared ? recordOn(stream()) : std::shared_ptr<Fence>();
+}
+
+void StreamContext::noteFlight(const Point &end, uint64_t bytes) {
+  const std::lock_guard lock(flightMutex);
+  flights.push_back({end, bytes});
+  bytesInFlight += bytes;
+}
+
+void StreamContext::awaitFlights(uint64_t bytes) {
+  const uint64_t most = facts().freeBytes / leastPart;
+  for (;;) {
+    Point first;
+    {
+      const std::lock_guard lock(flightMutex);
+      for (; !flights.empty() && flights.front().end.isDecided(); flights.pop_front())
+        bytesInFlight -= flights.front().bytes;
+      if (flights.empty() || (flights.size() < mostFlights && bytesInFlight + bytes <= most))
+        return;
+      first = flights.front().end;
+    }
+    (void)first.wait();
+  }
 }
 
 Result<std::shared_ptr<Fence>> StreamContext::recordNative(void *native) {

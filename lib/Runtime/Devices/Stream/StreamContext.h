@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -53,6 +54,8 @@ public:
   /// behind: from now on they are on it, too.
   void *share();
 
+  bool isStreamShared() const { return isShared; }
+
   /// What the backend said. A failure gets "cannot ", followed by the parts of `action`, in front. A loss is kept.
   template <typename... Text> Status check(Status status, const Text &...action) {
     if (!status.isOk())
@@ -68,6 +71,12 @@ public:
   Status copy(const CopyCommand &copy);
   /// A fence behind all runs so far. None where nobody might wait for it.
   Result<std::shared_ptr<Fence>> record();
+  /// Runs that were handed over hold what they write to their end, while the host program goes on. At most so many do,
+  /// and of more than one the outputs are at most that part of the device's memory.
+  static constexpr size_t mostFlights = 8, leastPart = 32;
+  void noteFlight(const Point &end, uint64_t bytes);
+  /// Waits until there is room for another one.
+  void awaitFlights(uint64_t bytes);
   /// A fence behind all that a stream of the host program has now. From now on runs have fences.
   Result<std::shared_ptr<Fence>> recordNative(void *native);
   /// Has such a stream wait for a point, as Device::letStreamWait says.
@@ -103,6 +112,13 @@ private:
   std::mutex accessMutex;
   /// Of devices that have been asked for, by their names.
   std::map<std::string, Status, std::less<>> readers;
+  std::mutex flightMutex;
+  struct Flight {
+    Point end;
+    uint64_t bytes = 0;
+  };
+  std::deque<Flight> flights;
+  uint64_t bytesInFlight = 0;
 };
 
 /// While it lives, the calling thread may talk to a device. What the thread had before, another device or another

@@ -124,6 +124,7 @@ public:
     return Buffer::borrow(pool(), {address, size}, std::move(owner));
   }
   void *nativeStream() const override { return context->share(); }
+  bool isShared() const override { return context->isStreamShared(); }
   Result<std::shared_ptr<Fence>> recordStream(void *stream) override { return context->recordNative(stream); }
   Status letStreamWait(void *stream, const Point &point) override { return context->letNativeWait(stream, point); }
 

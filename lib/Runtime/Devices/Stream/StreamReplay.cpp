@@ -2,11 +2,12 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "../../CommandStep.h"
 #include "../../QueuedReplay.h"
 #include "HostInputs.h"
 #include "StreamDevice.h"
 #include "StreamGate.h"
+#include "StreamHandover.h"
+#include "StreamSteps.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Base/Exceptions.h"
@@ -22,51 +23,6 @@ using namespace zyx::runtime;
 using artifact::Artifact;
 
 namespace {
-
-/// A tensor map of a launch. It is encoded anew where its buffer lies elsewhere.
-struct BoundMap {
-  EncodedTensorMap encoded;
-  const artifact::TensorMap *what = nullptr;
-  /// The slot that holds the buffer, and the address that `encoded` has.
-  size_t slot = 0;
-  uint64_t address = 0;
-};
-
-/// Fewer commands are handed over one by one.
-constexpr size_t fewestOfGraph = 2;
-/// A graph takes about a microsecond for each node when it is made. Loops that have more are walked.
-constexpr size_t mostNodes = 4096;
-/// How often a graph is made anew because buffers were bound for which it cannot be changed.
-constexpr int mostGraphs = 4;
-
-struct Step : CommandStep {
-  using CommandStep::CommandStep;
-
-  // Launch: its arguments begin at `slot`, and its parameters with its tensor maps.
-  size_t numArguments = 0, parameter = 0, firstMap = 0, numMaps = 0;
-  KernelHandle kernel{};
-  LaunchShape shape;
-  uint32_t sharedBytes = 0;
-  const std::string *name = nullptr;
-  bool isEmpty = false;
-  // Copy: whether it writes some of what it reads, which no node does.
-  bool overlaps = false;
-  /// Of the graph that has it, in the order of the trips of loops around it: one for most, none for what does nothing.
-  std::vector<CommandGraph::Node> nodes;
-  /// Whether buffers were bound since it was put there.
-  bool isStale = false;
-};
-
-/// Steps [from, to), of whose loops the trips are known and few. From their second run on they are a graph, loops
-/// being as many commands as they make.
-struct Segment {
-  size_t from = 0, to = 0, numNodes = 0;
-  std::unique_ptr<CommandGraph> graph;
-  /// Whether any of them is.
-  bool isStale = false;
-  bool hasRun = false;
-  int numGraphs = 0;
-};
 
 class StreamReplay : public QueuedReplay, CommandSteps<Step, KernelArgument> {
 public:
@@ -182,6 +138,30 @@ private:
       status = withoutExceptions([&] { return announce(signal); });
     Status over = wait();
     return status.isOk() ? over : status;
+  }
+
+  void awaitRoom(uint64_t bytes) override {
+    outputBytes = bytes;
+    if (context->isStreamShared())
+      context->awaitFlights(bytes);
+  }
+
+  /// Others know the stream, and have theirs wait for it: a thread between them and a run would cost more than many a
+  /// run.
+  bool submitNow(Part part, std::span<const Point> wait, std::span<const Point> after, const Point &signal,
+                 std::shared_ptr<void> &held, std::function<void()> &skipped) override {
+    // A run that the queue has yet to begin reads the slots, and a loop whose trips data says waits for that data.
+    if (!context->isStreamShared() || !isHandedOver() ||
+        std::ranges::any_of(steps, [](const Step &step) { return step.hasCount; }))
+      return false;
+    begun = false;
+    times = {};
+    return handOver(
+        context, queue, {name, wait, after, signal, outputBytes}, held, [&] { return runPart(part); },
+        [&] {
+          if (!begun && skipped)
+            skipped();
+        });
   }
 
   Status announce(const Point &signal) {
@@ -344,8 +324,11 @@ private:
       Result<bool> changed = updateGraph(*segment.graph, steps[i]);
       if (!changed && changed.status().code() == ErrorCode::DeviceLost)
         return changed.status();
-      if (!changed || !*changed)
+      if (!changed || !*changed) {
+        // A run that was handed over may still be in it.
+        (void)backend.synchronize(stream);
         segment.graph.reset();
+      }
     }
     if (!segment.graph) {
       if (++segment.numGraphs > mostGraphs)
@@ -562,6 +545,8 @@ private:
   Backend &backend;
   const StreamHandle stream;
   HostInputs hostInputs;
+  /// Of the run that is submitted.
+  uint64_t outputBytes = 0;
   /// Where steps of the init end.
   const std::vector<size_t> partEnds;
   std::vector<BoundMap> maps;
