@@ -239,6 +239,42 @@ def test_files(tmp_path):
     assert importer.main([str(path), "--bind=n=3"]) == 1
 
 
+def resource_module(digits, type="tensor<2x2xf32>"):
+    return f"""module {{
+  func.func public @main(%x: {type}) -> {type} {{
+    %c = stablehlo.constant dense_resource<weights> : {type}
+    %y = stablehlo.add %x, %c : {type}
+    return %y : {type}
+  }}
+}}
+{{-#
+  dialect_resources: {{
+    builtin: {{
+      weights: "0x{digits}"
+    }}
+  }}
+#-}}
+"""
+
+
+def test_constants_behind_the_text(tmp_path):
+    path = tmp_path / "model.stablehlo"
+    numbers = np.asarray([[1.5, -2.0], [0.25, 1e3]], np.float32)
+    path.write_text(resource_module("04000000" + numbers.tobytes().hex()))
+    program = zyx.jax.load(path)
+    assert program(zyx.asarray([[1.0, 2.0], [3.0, 4.0]])).tolist() == (numbers + np.asarray([[1, 2], [3, 4]], np.float32)).tolist()
+    # More elements than are known while the module is read.
+    numbers = np.arange(9000, dtype=np.int64)
+    path.write_text(resource_module("08000000" + numbers.tobytes().hex(), "tensor<9000xi64>"))
+    assert zyx.jax.load(path)(zyx.asarray(numbers)).tolist() == (2 * numbers).tolist()
+    path.write_text(resource_module("04000000" + "00" * 15))
+    with pytest.raises(zyx.jax.Refused, match="resource 'weights' of 15 bytes"):
+        zyx.jax.load(path)(zyx.zeros((2, 2)))
+    path.write_text(resource_module("04000000").replace("weights:", "other:"))
+    with pytest.raises((zyx.jax.Refused, ValueError), match="weights"):
+        zyx.jax.load(path)(zyx.zeros((2, 2)))
+
+
 @pytest.mark.parametrize("data", [b"", b"module {", b"ML\xefR\x00\x01", b"\x00\xff\xfe", b"ML\xefR\rStableHLO_v1.0.0\x00", b"module {\n}"])
 def test_damaged_files(data, tmp_path):
     path = tmp_path / "bad.stablehlo"

@@ -206,8 +206,9 @@ def constant(node):
     if type.size == 0:
         value = np.zeros(type.shape, type.numpy)
         return value
-    if isinstance(attribute, ir.DenseResourceElementsAttr):
-        node.refuse("a constant in a resource, which jaxlib does not read")
+    if not hasattr(attribute, "is_splat"):
+        value = _resource(node, attribute, type)
+        return value if type.size <= MOST_KNOWN else array_of(value)
     if attribute.is_splat:
         value = np.broadcast_to(_splat(attribute, type), type.shape)
         if type.size <= MOST_KNOWN:
@@ -229,6 +230,25 @@ def _splat(attribute, type):
         except (TypeError, ValueError):
             pass
     return np.asarray(attribute.get_splat_value().value, np.float64).astype(type.numpy)
+
+
+def _resource(node, attribute, type):
+    """Elements that stand behind the module's text. jaxlib does not read them, but writes them: a number that says how they are
+    aligned, and then their bytes."""
+    found = re.match(r'dense_resource<"?(.*?)"?>', str(attribute))
+    if found is None:
+        node.refuse(f"a constant of another kind: {str(attribute)[:60]}")
+    name = found[1]
+    data = node.trace.resources.get(name)
+    if data is None:
+        node.refuse(f"a constant in the resource '{name}', which the module has not")
+    data = data[4:]
+    if type.is_complex or len(data) != type.size * np.dtype(type.numpy).itemsize:
+        node.refuse(f"a constant in the resource '{name}' of {len(data)} bytes, which are no {type.size} elements of {type.name}")
+    value = np.frombuffer(data, np.uint8 if type.name == "i1" else type.numpy)
+    if type.name == "i1" and np.any(value > 1):
+        node.refuse(f"a constant in the resource '{name}' whose bytes are no bools")
+    return value.astype(type.numpy).reshape(type.shape)
 
 
 def _dense(attribute, type):
@@ -268,6 +288,14 @@ class Trace:
         self.functions = {operation.attributes["sym_name"].value: operation.operation for operation in module.body.operations
                           if operation.operation.name == "func.func"}
         self.depth = 0
+
+    @functools.cached_property
+    def resources(self):
+        """Bytes by their names."""
+        text = str(self.module)
+        begin = text.rfind("{-#")
+        return {name.strip('"'): bytes.fromhex(digits) for name, digits in
+                re.findall(r'([\w.$-]+|"[^"]*"): "0x([0-9A-Fa-f]*)"', text[begin:])} if begin >= 0 else {}
 
     def main(self, arguments, entry="main"):
         return self.call(entry, arguments, False)
