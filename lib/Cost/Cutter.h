@@ -27,7 +27,7 @@ private:
   void tryOut(graph::ir::GroupOp group, llvm::ArrayRef<mlir::Value> stored);
   void trimBest(graph::ir::GroupOp group);
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> findCuts(graph::ir::GroupOp group,
-                                                               llvm::ArrayRef<mlir::Value> ordered) const;
+                                                             llvm::ArrayRef<mlir::Value> ordered) const;
 
   mlir::func::FuncOp entry;
   RunsOnceAnalysis runsOnce;

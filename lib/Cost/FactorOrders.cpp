@@ -165,7 +165,7 @@ FactorOrders::FactorOrders(GroupOp group, bool isWanted) {
 
 void FactorOrders::keepOnly(ArrayRef<Value> kept) {
   llvm::erase_if(added, [&](Added &made) {
-    if (llvm::is_contained(kept, made.stored))
+    if (llvm::any_of(made.ops, [&](Operation *op) { return llvm::is_contained(kept, op->getResult(0)); }))
       return false;
     llvm::erase(values, made.stored);
     made.ops.back()->getResult(0).replaceAllUsesWith(made.original);

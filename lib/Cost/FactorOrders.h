@@ -9,10 +9,11 @@
 
 namespace zyx::cost {
 
-/// Factors of a group's contractions that show what lies in memory by more than other strides, as a phase of a filter or a
-/// flipped one do, or that lie in another order than the one in which the other factor's windows walk the contraction:
-/// each in the order of rows or columns first, then the contraction. What is stored so has rows without gaps. Where a
-/// factor has its dimensions in another order, permutations to that order and back are put into the group.
+/// Factors of a group's contractions that show what lies in memory by more than other strides, as a phase of a filter
+/// or a flipped one do, or that lie in another order than the one in which the other factor's windows walk the
+/// contraction: each in the order of rows or columns first, then the contraction. What is stored so has rows without
+/// gaps. Where a factor has its dimensions in another order, permutations to that order and back are put into the
+/// group.
 class FactorOrders {
 public:
   /// None where the machine has another way of laying factors out.

@@ -224,8 +224,8 @@ const target::MatrixInstruction *findInstruction(int64_t matrixBytes, const targ
 
 /// Two by two registers hold the sums, and what feeds them comes from the second cache as fast as from the first, so
 /// that the whole of the contraction is one piece where packed rows of it are not too large. Products that do not fill
-/// the registers are left to vectors, but for few rows or columns beside windows, which have to be packed anyway: of these
-/// one register is enough, of which they fill half.
+/// the registers are left to vectors, but for few rows or columns beside windows, which have to be packed anyway: of
+/// these one register is enough, of which they fill half.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
   const target::MatrixInstruction *instruction = findInstruction(facts.matrixBytes, target);
   if (!instruction)
@@ -234,8 +234,8 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
   const int64_t tileColumns = facts.n < tile && facts.lhsWindow ? few : tile;
   const bool lhsIsScattered = facts.lhsWindow && std::max(facts.lhsRunBytes, facts.lhsAcrossBytes) < registerBytes;
-  if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) ||
-      facts.m < (tileRows == few ? few / 2 : tile) || facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
+  if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < (tileRows == few ? few / 2 : tile) ||
+      facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
   plan.narrow = plan.packRhs = true;
@@ -264,8 +264,7 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (sumsArePrivate) {
     mostColumns = std::min(mostColumns, privateColumns);
     int64_t rest = target.memory.privateBytes * 3 / 4 - mostColumns * (rowBytes + waiting);
-    mostRows =
-        std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tileRows), uint64_t(tileRows));
+    mostRows = std::max(llvm::alignDown(std::max<int64_t>(rest, 0) / (mostColumns * 4), tileRows), uint64_t(tileRows));
     if (facts.m > mostRows && !facts.cutRows)
       return std::nullopt;
   }

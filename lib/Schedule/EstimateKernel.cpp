@@ -316,7 +316,8 @@ bool Estimator::readsRows(GatherOp gather) const {
 /// What a processor packs of windows: each element looked up, unless columns are runs.
 bool Estimator::addPacking(LoadOp load, Work &work, double times) {
   auto view = load.getView().getDefiningOp<ViewOp>();
-  if (!target.hasVectors() || !blocking || dots.size() != 1 || !view || view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
+  if (!target.hasVectors() || !blocking || dots.size() != 1 || !view || view.getMap().isSingleBlock() ||
+      view.getMap().getNumSymbols() != 0)
     return false;
   DotOp dot = dots.front();
   SmallVector<Axis> own = axes.of(load.getResult()), result = axes.of(dot.getResult());

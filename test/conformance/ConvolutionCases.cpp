@@ -103,42 +103,42 @@ static void addReturned(std::vector<Case> &cases, const Layer &layer, DType dtyp
 /// With `isTurned`, what comes to the results has its channels last.
 static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype,
                               bool isTurned = false, bool ofImages = false) {
-  cases.push_back({std::string("convolution.") + layer.name + (ofImages ? ".images." : ".filters.") +
-                       (isTurned  ? "turned."
-                        : isMixed ? "mixed."
-                                  : "first.") +
-                       std::string(toString(dtype)),
-                   [=](Builder &b) {
-                     const DType sum = accumulatorType(dtype);
-                     const NodeId images = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
-                     NodeId x = images;
-                     const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
-                     Ints first = {0, rank - 1};
-                     for (int64_t i = 1; i + 1 < rank; ++i)
-                       first.push_back(i);
-                     if (isMixed)
-                       x = b.permute(x, first);
-                     Shape filter = layer.size;
-                     filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
-                     const NodeId filters = b.x(dtype, filter);
-                     NodeId y =
-                         convolve(b, x, filters,
-                                  {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
-                     if (isTurned) {
-                       Ints last = {0};
-                       for (int64_t i = 2; i < rank; ++i)
-                         last.push_back(i);
-                       last.push_back(1);
-                       y = b.permute(y, last);
-                     }
-                     const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
-                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{ofImages ? images : filters}});
-                     if (!gradients.isOk() || !gradients->front()) {
-                       std::fprintf(stderr, "a layer without gradients: %s\n", gradients.status().message().c_str());
-                       std::abort();
-                     }
-                     return std::vector<NodeId>{*gradients->front()};
-                   }});
+  cases.push_back(
+      {std::string("convolution.") + layer.name + (ofImages ? ".images." : ".filters.") +
+           (isTurned  ? "turned."
+            : isMixed ? "mixed."
+                      : "first.") +
+           std::string(toString(dtype)),
+       [=](Builder &b) {
+         const DType sum = accumulatorType(dtype);
+         const NodeId images = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
+         NodeId x = images;
+         const auto rank = static_cast<int64_t>(layer.extents.size()) + 2;
+         Ints first = {0, rank - 1};
+         for (int64_t i = 1; i + 1 < rank; ++i)
+           first.push_back(i);
+         if (isMixed)
+           x = b.permute(x, first);
+         Shape filter = layer.size;
+         filter.insert(filter.begin(), {layer.outputs, layer.channels / layer.groups});
+         const NodeId filters = b.x(dtype, filter);
+         NodeId y =
+             convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+         if (isTurned) {
+           Ints last = {0};
+           for (int64_t i = 2; i < rank; ++i)
+             last.push_back(i);
+           last.push_back(1);
+           y = b.permute(y, last);
+         }
+         const NodeId seed = b.x(b.type(y).dtype, b.type(y).shape);
+         const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{ofImages ? images : filters}});
+         if (!gradients.isOk() || !gradients->front()) {
+           std::fprintf(stderr, "a layer without gradients: %s\n", gradients.status().message().c_str());
+           std::abort();
+         }
+         return std::vector<NodeId>{*gradients->front()};
+       }});
 }
 
 /// A convolution over what a shuffle moved: pixels of blocks of `each` by `each` are channels, as gradients of a pixel
@@ -170,7 +170,8 @@ static void addPhase(std::vector<Case> &cases, const Layer &layer, bool channels
                      const auto [rows, columns] = std::pair(layer.size[0], layer.size[1]);
                      NodeId filter = b.x(dtype, {layer.channels, layer.outputs, 2 * rows, 2 * columns});
                      filter = b.window(filter, {2, 3}, {rows, columns}, {1, 1}, {2, 2});
-                     filter = b.pad(filter, b.splat(dtype, {}, 0), {0, 0, -1, 0, 0, 0}, {0, 0, 0, -1, 0, 0}, Ints(6, 0));
+                     filter =
+                         b.pad(filter, b.splat(dtype, {}, 0), {0, 0, -1, 0, 0, 0}, {0, 0, 0, -1, 0, 0}, Ints(6, 0));
                      filter = b.reshape(filter, {layer.channels, layer.outputs, rows, columns});
                      filter = b.permute(b.flip(filter, {2, 3}), channelsLast ? Ints{2, 3, 0, 1} : Ints{1, 0, 2, 3});
                      const DType sum = accumulatorType(dtype);

@@ -41,3 +41,26 @@ func.func @few(%x: tensor<1x7x7x16xf32>, %f: tensor<64x16x3x3xf32>) -> tensor<1x
   %9 = graph.reduce add %8 dims = [4, 5, 6] : tensor<1x64x7x7x16x3x3xf32> -> tensor<1x64x7x7xf32>
   return %9 : tensor<1x64x7x7xf32>
 }
+
+// The other way round, of narrow elements that are packed in groups: an image with channels first beside results with
+// channels last. Positions, which are its runs, are columns.
+// CHECK-LABEL: kernel.func @turned_0
+// CHECK: kernel.dot {{.*}} : tensor<64x288xbf16>, tensor<288x196xbf16> -> tensor<64x196xf32>
+// CHECK: kernel.view %arg2 map <[<[64, 196] strides [1, 64]>]>
+// OTHER-LABEL: kernel.func @turned_0
+// OTHER: kernel.dot {{.*}} : tensor<196x288xbf16>, tensor<288x64xbf16> -> tensor<196x64xf32>
+func.func @turned(%x: tensor<32x14x14xbf16>, %f: tensor<64x32x3x3xbf16>) -> tensor<14x14x64xf32> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %1 = graph.pad %x, %zero low = [0, 1, 1] high = [0, 1, 1] interior = [0, 0, 0] : tensor<32x14x14xbf16> -> tensor<32x16x16xbf16>
+  %2 = graph.window %1 dims = [1, 2] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<32x16x16xbf16> -> tensor<32x14x14x3x3xbf16>
+  %3 = graph.permute %2 order = [1, 2, 0, 3, 4] : tensor<32x14x14x3x3xbf16> -> tensor<14x14x32x3x3xbf16>
+  %4 = graph.cast %3 : tensor<14x14x32x3x3xbf16> -> tensor<14x14x32x3x3xf32>
+  %5 = graph.reshape %4 : tensor<14x14x32x3x3xf32> -> tensor<14x14x1x32x3x3xf32>
+  %6 = graph.expand %5 : tensor<14x14x1x32x3x3xf32> -> tensor<14x14x64x32x3x3xf32>
+  %7 = graph.cast %f : tensor<64x32x3x3xbf16> -> tensor<64x32x3x3xf32>
+  %8 = graph.reshape %7 : tensor<64x32x3x3xf32> -> tensor<1x1x64x32x3x3xf32>
+  %9 = graph.expand %8 : tensor<1x1x64x32x3x3xf32> -> tensor<14x14x64x32x3x3xf32>
+  %10 = graph.binary mul %6, %9 : tensor<14x14x64x32x3x3xf32>
+  %11 = graph.reduce add %10 dims = [3, 4, 5] : tensor<14x14x64x32x3x3xf32> -> tensor<14x14x64xf32>
+  return %11 : tensor<14x14x64xf32>
+}
