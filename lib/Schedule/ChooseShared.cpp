@@ -80,7 +80,7 @@ WindowRuns runsOf(LoadOp load, ViewOp view, Axis axis, Axis depth, const Axes &a
   const auto pixels = static_cast<size_t>(llvm::find(own, axis) - own.begin()),
              steps = static_cast<size_t>(llvm::find(own, depth) - own.begin());
   const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
-  if (!form || steps == own.size())
+  if (!form || steps == own.size() || !form->hasOverlaps())
     return runs;
   runs.neighbours = form->neighboursAlong(static_cast<unsigned>(steps));
   if (runs.neighbours == 1 || pixels == own.size() || form->dims[pixels].empty() || form->dims[steps].size() < 2)

@@ -11,6 +11,7 @@
 #include "Strides.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
@@ -462,12 +463,22 @@ std::optional<double> FactorLayouter::sharedCycles(const DotLayout &layout) {
   return plans.empty() ? std::nullopt : std::optional(plans.front().cost);
 }
 
+/// Whether a factor is one of windows that overlap, or may be: of what has no form that is not told.
+static bool hasWindows(Value factor) {
+  LoadOp load = loadOf(factor, /*byThreads=*/true);
+  if (!load || mapOf(load).isSingleBlock())
+    return false;
+  const std::optional<AccessForm> form = AccessForm::compute(mapOf(load));
+  return !form || form->hasOverlaps();
+}
+
 bool FactorLayouter::runShared(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
   auto isNoProduct = [](Operation *op) {
     return WalkResult(isa<ReduceOp, GatherOp, GridOp>(op) ? WalkResult::interrupt() : WalkResult::advance());
   };
-  if (!dotOf(func) || !target.hasSharedMemory() || !readAlike(launches) || func.walk(isNoProduct).wasInterrupted())
+  if (!dotOf(func) || (!hasWindows(dotOf(func).getLhs()) && !hasWindows(dotOf(func).getRhs())) ||
+      !target.hasSharedMemory() || !readAlike(launches) || func.walk(isNoProduct).wasInterrupted())
     return false;
   const SmallVector<DotLayout> all = candidates(/*byThreads=*/true);
   const std::optional<double> asItIs = all.empty() ? std::nullopt : sharedCycles({});

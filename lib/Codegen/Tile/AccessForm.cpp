@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/AccessForm.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -162,4 +164,14 @@ int64_t AccessForm::neighboursAlong(unsigned dim) const {
   AccessForm merged = *this;
   merged.mergeInnermost(dim);
   return std::max(neighboursOfPart(*this, dim), neighboursOfPart(merged, dim));
+}
+
+bool AccessForm::hasOverlaps() const {
+  uint64_t count = 1, span = 1;
+  for (const Part &part : parts)
+    if (part.extent > 1 && part.stride != 0) {
+      count = llvm::SaturatingMultiply(count, static_cast<uint64_t>(part.extent));
+      span += static_cast<uint64_t>((part.extent - 1) * std::abs(part.stride));
+    }
+  return count > span;
 }

@@ -39,6 +39,9 @@ struct AccessForm {
   /// all missing, and begins there at a multiple, too.
   int64_t neighboursAlong(unsigned dim) const;
 
+  /// Whether elements are found several times, as in windows that overlap.
+  bool hasOverlaps() const;
+
 private:
   void split(unsigned part, int64_t inner, llvm::SmallVectorImpl<llvm::SmallVector<int64_t>> &sums);
 };
