@@ -29,6 +29,8 @@ void Choice::applyTo(kernel::FuncOp func) const {
     func.setThreads(threads);
   if (cluster)
     func.setCluster(cluster);
+  if (residentThreads)
+    func.setMinResidentThreads(residentThreads);
 }
 
 Launches schedule::collectLaunches(Operation *root) {

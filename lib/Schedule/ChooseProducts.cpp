@@ -112,6 +112,7 @@ private:
       func.setThreads(plan.threads);
       choices.push_back(draft.takeSteps());
       choices.back().cost = plan.cost;
+      choices.back().residentThreads = plan.residentThreads;
     }
     return choices;
   }

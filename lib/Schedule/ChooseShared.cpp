@@ -185,6 +185,12 @@ private:
   double costOfWarps(const SharedPlan &plan) const;
   double costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const;
   double threadCost() const;
+  int64_t registersOf(const SharedPlan &plan) const;
+  int64_t tilesOf(const SharedPlan &plan) const {
+    return llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches;
+  }
+  int64_t residentOf(const SharedPlan &plan, int64_t registers) const;
+  int64_t residentThreads(const SharedPlan &plan) const;
   /// What a thread waits for itself in a slice of that depth.
   double aloneCycles(const SharedPlan &plan, int64_t depth) const {
     const double cycles =
@@ -215,19 +221,39 @@ private:
   const zyx::target::MatrixInstruction *product = nullptr;
 };
 
+/// Workgroups that a multiprocessor has room for.
+int64_t Planner::residentOf(const SharedPlan &plan, int64_t registers) const {
+  const zyx::target::SimtFacts &simt = target.simt;
+  return std::max<int64_t>(1, std::min({simt.registers / (std::min(registers, simt.threadRegisters) * plan.threads),
+                                        simt.residentThreads / plan.threads, simt.residentWorkgroups,
+                                        simt.sharedBytes / sharedBytesOf(plan)}));
+}
+
+/// Where threads multiply: sums, a step's rows and columns, and what is on its way of a slice.
+int64_t Planner::registersOf(const SharedPlan &plan) const {
+  const SharedDotShape shape = shapeOf(plan);
+  const int64_t pieces =
+      llvm::divideCeil((shape.paddedRows() + shape.paddedColumns()) * shape.sliceDepth(), plan.threads);
+  return plan.rows * plan.columns + plan.rows + plan.columns + pieces + fits::otherRegisters;
+}
+
+/// The assembler takes all registers that it may have, to read what is multiplied long before: two workgroups of 256
+/// threads had no room beside each other where estimates count on both. Of fewer registers than as many threads leave,
+/// it spills.
+int64_t Planner::residentThreads(const SharedPlan &plan) const {
+  const int64_t resident = residentOf(plan, registersOf(plan));
+  const int64_t together = std::min<int64_t>(llvm::divideCeil(tilesOf(plan), target.cores), resident);
+  return together > 1 ? std::min(together * plan.threads, target.simt.residentThreads / 4) : 0;
+}
+
 /// Cycles of all tiles that a multiprocessor has: of those of a slice that it takes to do all, of those in which a
 /// workgroup that is alone does its part, and of registers of a thread.
 double Planner::costOfSlices(const SharedPlan &plan, double slice, double own, int64_t registers) const {
   auto real = [](int64_t value) { return static_cast<double>(value); };
   const SharedDotShape shape = shapeOf(plan);
   const int64_t depth = shape.sliceDepth(), groups = shape.groups();
-  const zyx::target::SimtFacts &simt = target.simt;
   const zyx::target::SharedProductCosts &costs = target.sharedProducts;
-  const int64_t resident =
-      std::max<int64_t>(1, std::min({simt.registers / (std::min(registers, simt.threadRegisters) * plan.threads),
-                                     simt.residentThreads / plan.threads, simt.residentWorkgroups,
-                                     target.simt.sharedBytes / sharedBytesOf(plan)}));
-  const int64_t tiles = llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns) * batches;
+  const int64_t resident = residentOf(plan, registers), tiles = tilesOf(plan);
   const int64_t each = llvm::divideCeil(tiles, target.cores), together = std::min(each, resident);
   const int64_t turns = llvm::divideCeil(each, together);
   // While one waits for memory, others have something to do, if there are some; and with much to do it has waited
@@ -260,22 +286,18 @@ double Planner::costOf(const SharedPlan &plan) const {
   const double warps = std::max(real(threads * groups) / real(target.simt.subgroupSize), 1.0) / real(groups);
   // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
   // 16384 rows of computed factors took half as long again.
-  const int64_t tiles =
-      static_cast<int64_t>(llvm::divideCeil(m, plan.tileRows) * llvm::divideCeil(n, plan.tileColumns)) * batches;
-  const bool isFew = tiles <= 2 * target.cores;
+  const bool isFew = tilesOf(plan) <= 2 * target.cores;
   const bool isNear = isFew && (rows / plan.rows) % 4 == 0 && (columns / plan.columns) % 8 == 0;
   const double read =
       warps * real(depth * (plan.rows + plan.columns)) * (isNear ? costs.nearReadCycles : costs.readCycles) +
       real((rows + columns) * depth) * costs.bringCycles;
   const double evaluate = (real(rows) * left.each() + real(columns) * right.each()) * real(depth) / lanesPerCycle();
   const double slice = zyx::schedule::overlapped(multiply, read) + evaluate;
-  const int64_t pieces = llvm::divideCeil((rows + columns) * depth, plan.threads);
-  const int64_t registers = plan.rows * plan.columns + plan.rows + plan.columns + pieces + fits::otherRegisters;
   // Of few warps each waits for itself.
   const double own = real(rows * columns * depth) / real(threads * groups) * fits::lonelyProductCycles +
                      real((rows + columns) * depth) / real(plan.threads) * std::max(left.each(), right.each()) +
                      aloneCycles(plan, depth);
-  return costOfSlices(plan, slice, own, registers);
+  return costOfSlices(plan, slice, own, registersOf(plan));
 }
 
 /// The same where warps multiply: only what exists is brought, in its own type.
@@ -360,7 +382,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
     return plans;
   // Beside powers of two, along columns those of which there are as many as multiprocessors in one wave, or in two: of
   // a few more some multiprocessors would have twice as much to do.
-  auto tilesOf = [&](int64_t extent, bool canCut, int64_t others) {
+  auto extentsOf = [&](int64_t extent, bool canCut, int64_t others) {
     constexpr int64_t largest = 128, smallest = 8, multiple = 4;
     SmallVector<int64_t> tiles;
     for (int64_t tile : {128, 64, 32, 16, 8, 4})
@@ -378,8 +400,8 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
   };
   constexpr std::pair<int64_t, int64_t> parts[] = {{8, 8}, {8, 4}, {4, 8}, {4, 4}, {2, 4}, {4, 2},
                                                    {2, 2}, {1, 4}, {4, 1}, {1, 2}, {1, 1}};
-  for (int64_t tileRows : tilesOf(m, cutRows, 0))
-    for (int64_t tileColumns : tilesOf(n, cutColumns, llvm::divideCeil(m, tileRows) * batches)) {
+  for (int64_t tileRows : extentsOf(m, cutRows, 0))
+    for (int64_t tileColumns : extentsOf(n, cutColumns, llvm::divideCeil(m, tileRows) * batches)) {
       if (product)
         addWarps(tileRows, tileColumns, plans);
       for (auto [rows, columns] : parts)
@@ -398,6 +420,7 @@ SmallVector<SharedPlan> Planner::rank(bool cutRows, bool cutColumns, unsigned mo
                 sharedBytesOf(plan) > target.simt.sharedBytes)
               continue;
             plan.cost = costOf(plan);
+            plan.residentThreads = residentThreads(plan);
             plans.push_back(plan);
           }
     }

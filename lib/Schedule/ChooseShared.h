@@ -17,6 +17,8 @@ struct SharedPlan {
   int64_t tileRows, tileColumns, rows, columns, depth, threads;
   double cost;
   bool byWarps;
+  /// Of the workgroups that a multiprocessor is estimated to have at once; 0 where that asks for no limit of registers.
+  int64_t residentThreads = 0;
 };
 
 /// Plans of a dot on a GPU, the one that costs least first, and at most `most`; none where threads that read both

@@ -286,6 +286,9 @@ void addProductCases(std::vector<Case> &cases) {
   addComputed(cases, F32, 1, 130, 257);
   addComputed(cases, F32, 130, 1, 257);
   addComputed(cases, F32, 200, 131, 40);
+  // So many tiles that no two groups of threads share one, and rows and columns that end inside of the last ones.
+  addComputed(cases, F32, 1001, 197, 96);
+  addComputed(cases, F32, 1970, 200, 77);
 }
 
 } // namespace zyx::conformance

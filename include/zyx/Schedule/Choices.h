@@ -20,6 +20,8 @@ struct Choice {
   double cost = 0;
   /// The axis of the columns where a workgroup has a strip of them, whose rows its threads have in turns.
   std::optional<unsigned> columns;
+  /// Threads that a multiprocessor is to have room for; 0 where nothing asks for some.
+  int64_t residentThreads = 0;
 
   /// By which a choice is known outside of the compiler.
   std::string toString() const;

@@ -39,13 +39,17 @@ private:
   Accumulators multiplyBlocks(Value stage, Accumulators sums);
   Accumulators begin();
   Accumulators byRows(Accumulators sums);
-  Value rowPosition(int64_t row);
-  Value columnPosition(int64_t vector);
+  Value rowPosition(Value row);
+  Value columnPosition(Value vector);
   void allocateSlices();
-  LogicalResult finish(const Point &at, Accumulators sums);
-  LogicalResult finishRow(Point at, ArrayRef<Value> sums);
+  FailureOr<Accumulators> multiplySlices(const Point &at);
+  FailureOr<Accumulators> multiplyInOneLoop(const Point &at);
+  bool finishesAll() const;
+  LogicalResult finish(const Point &at, ArrayRef<Value> sums);
+  LogicalResult finishShared(const Point &at);
+  LogicalResult inRow(Value row, Point at, llvm::function_ref<LogicalResult(Point &)> body);
+  LogicalResult finishVector(Point at, Value vector, Value sum);
   void shareSums(ArrayRef<Value> sums);
-  Accumulators gatherSums(Accumulators sums);
 
   Type typeOf(int64_t lanes) { return lanes == 1 ? element : VectorType::get(lanes, element); }
   Value sumOf(Value a, Value b) {
@@ -64,7 +68,7 @@ private:
 
   /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
   FactorSlices down, across;
-  /// Groups of threads that have the same sums, each of a part of every slice; those of all but the first.
+  /// Groups of threads that have the same sums, each of a part of every slice; what they have, where they are several.
   int64_t groups = 1;
   Value parts;
   /// Which thread of its group this is, and which group; whether it is in one, where not all are.
@@ -294,90 +298,105 @@ SharedDotEmitter::Accumulators SharedDotEmitter::byRows(Accumulators sums) {
   return result;
 }
 
-Value SharedDotEmitter::rowPosition(int64_t row) {
+Value SharedDotEmitter::rowPosition(Value row) {
   if (byWarps)
-    return add(add(times(down.number, down.each), over(lane, 4)), index(row * (blockRows() / 2)));
-  const int64_t vector = row / down.lanes;
-  return add(add(times(down.number, down.lanes), index(vector * down.apart)), index(row % down.lanes));
+    return add(add(times(down.number, down.each), over(lane, 4)), times(row, blockRows() / 2));
+  Value vector = times(over(row, down.lanes), down.apart);
+  return add(add(times(down.number, down.lanes), vector), rest(row, down.lanes));
 }
 
-Value SharedDotEmitter::columnPosition(int64_t vector) {
+Value SharedDotEmitter::columnPosition(Value vector) {
   if (byWarps)
-    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), index(vector * blockColumns()));
-  return add(times(across.number, across.lanes), index(vector * across.apart));
+    return add(add(times(across.number, across.each), times(rest(lane, 4), 2)), times(vector, blockColumns()));
+  return add(times(across.number, across.lanes), times(vector, across.apart));
 }
 
-/// Groups other than the first one hand over what they have.
+/// Each group hands over what it has.
 void SharedDotEmitter::shareSums(ArrayRef<Value> sums) {
-  Value isOther = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ne, group, index(0));
-  if (isMember)
-    isOther = arith::AndIOp::create(t.builder, loc, isOther, isMember);
-  (void)where(isOther, [&] {
-    Value from = t.builder.createOrFold<arith::SubIOp>(loc, group, index(1));
+  (void)where(isMember, [&] {
     for (auto [i, sum] : llvm::enumerate(sums))
-      store(sum, parts, {from, index(i), times(own, across.lanes)});
+      store(sum, parts, {group, index(i), times(own, across.lanes)});
     return success();
   });
 }
 
-/// In the order of the groups.
-SharedDotEmitter::Accumulators SharedDotEmitter::gatherSums(Accumulators sums) {
-  for (int64_t g = 1; g < groups; ++g)
-    for (auto [i, sum] : llvm::enumerate(sums))
-      sum = sumOf(sum, load(typeOf(across.lanes), parts, {index(g - 1), index(i), times(own, across.lanes)}));
-  return sums;
-}
-
-LogicalResult SharedDotEmitter::finishRow(Point at, ArrayRef<Value> sums) {
+LogicalResult SharedDotEmitter::finishVector(Point at, Value vector, Value sum) {
   const bool isEverywhere = across.extent.constant == across.padded, isMasked = !across.isWhole(across.lanes);
-  for (int64_t v = 0; v < vectors(); ++v) {
-    Value position = columnPosition(v), exists;
-    if (!isEverywhere && !isMasked)
-      exists = isBelow(position, t.materialise(across.extent, loc));
-    LogicalResult done = where(exists, [&]() -> LogicalResult {
-      Point point = at;
-      point.memo.clear();
-      t.setLanes(point, across.axis, position, across.lanes, across.extent, isMasked, loc);
-      Value sum = sums[v];
-      // Sums begin with zero: more groups than one have some.
-      DenseElementsAttr constant;
-      const bool isZero = matchPattern(dot.getAcc(), m_Constant(&constant)) &&
-                          (matchPattern(dot.getAcc(), m_Zero()) || matchPattern(dot.getAcc(), m_AnyZeroFloat()));
-      if (!isZero) {
-        FailureOr<Value> before = t.evaluator.evaluateVector(dot.getAcc(), point);
-        if (failed(before))
-          return failure();
-        sum = sumOf(*before, sum);
-      }
-      point.memo[dot.getResult()] = sum;
-      if (epilogue.empty())
-        t.evaluator.storeToMemory(dot.getResult(), sum, point);
-      for (StoreOp each : epilogue) {
-        FailureOr<Value> value = t.evaluator.evaluate(each.getValue(), point);
-        if (failed(value) || failed(t.evaluator.store(each, *value, point)))
-          return failure();
-      }
-      return success();
-    });
-    if (failed(done))
-      return failure();
-  }
-  return success();
+  Value position = columnPosition(vector), exists;
+  if (!isEverywhere && !isMasked)
+    exists = isBelow(position, t.materialise(across.extent, loc));
+  return where(exists, [&]() -> LogicalResult {
+    Point point = at;
+    point.memo.clear();
+    t.setLanes(point, across.axis, position, across.lanes, across.extent, isMasked, loc);
+    // Sums begin with zero: more groups than one have some.
+    DenseElementsAttr constant;
+    const bool isZero = matchPattern(dot.getAcc(), m_Constant(&constant)) &&
+                        (matchPattern(dot.getAcc(), m_Zero()) || matchPattern(dot.getAcc(), m_AnyZeroFloat()));
+    if (!isZero) {
+      FailureOr<Value> before = t.evaluator.evaluateVector(dot.getAcc(), point);
+      if (failed(before))
+        return failure();
+      sum = sumOf(*before, sum);
+    }
+    point.memo[dot.getResult()] = sum;
+    if (epilogue.empty())
+      t.evaluator.storeToMemory(dot.getResult(), sum, point);
+    for (StoreOp each : epilogue) {
+      FailureOr<Value> value = t.evaluator.evaluate(each.getValue(), point);
+      if (failed(value) || failed(t.evaluator.store(each, *value, point)))
+        return failure();
+    }
+    return success();
+  });
 }
 
-LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
-  Value isFirst = isMember;
-  if (groups > 1)
-    isFirst = isBelow(t.threadInGroup(), index(threadsOfTile()));
-  return where(isFirst, [&]() -> LogicalResult {
-    sums = gatherSums(sums);
-    for (int64_t r = 0; r < rows(); ++r) {
-      Value position = rowPosition(r), exists;
-      if (down.extent.constant != down.padded)
-        exists = isBelow(position, t.materialise(down.extent, loc));
-      Point at = base;
-      at.positions[down.axis] = position;
-      if (failed(where(exists, [&] { return finishRow(at, ArrayRef(sums).slice(r * vectors(), vectors())); })))
+/// `body` at a row of a thread, where that exists.
+LogicalResult SharedDotEmitter::inRow(Value row, Point at, llvm::function_ref<LogicalResult(Point &)> body) {
+  Value position = rowPosition(row), exists;
+  if (down.extent.constant != down.padded)
+    exists = isBelow(position, t.materialise(down.extent, loc));
+  at.positions[down.axis] = position;
+  return where(exists, [&] { return body(at); });
+}
+
+/// Whether each thread finishes all of its sums, without a test.
+bool SharedDotEmitter::finishesAll() const {
+  return !isMember && down.extent.constant == down.padded && across.extent.constant == across.padded;
+}
+
+LogicalResult SharedDotEmitter::finish(const Point &base, ArrayRef<Value> sums) {
+  return where(isMember, [&]() -> LogicalResult {
+    for (int64_t r = 0; r < rows(); ++r)
+      if (failed(inRow(index(r), base, [&](Point &at) -> LogicalResult {
+            for (int64_t v = 0; v < vectors(); ++v)
+              if (failed(finishVector(at, index(v), sums[r * vectors() + v])))
+                return failure();
+            return success();
+          })))
+        return failure();
+    return success();
+  });
+}
+
+/// Each group adds up some of the sums, in the order of the groups, and finishes these. If the first one did it alone,
+/// few threads would compute the epilogue of the whole tile and wait for what it reads, one element after the other.
+LogicalResult SharedDotEmitter::finishShared(const Point &base) {
+  const int64_t all = rows() * vectors();
+  return where(isMember, [&]() -> LogicalResult {
+    for (int64_t first = 0; first < all; first += groups) {
+      Value number = add(group, index(first)), exists;
+      if (first + groups > all)
+        exists = isBelow(number, index(all));
+      auto finishOne = [&](Point &at) {
+        Value sum;
+        for (int64_t g = 0; g < groups; ++g) {
+          Value part = load(typeOf(across.lanes), parts, {index(g), number, times(own, across.lanes)});
+          sum = sum ? sumOf(sum, part) : part;
+        }
+        return finishVector(at, rest(number, vectors()), sum);
+      };
+      if (failed(where(exists, [&] { return inRow(over(number, vectors()), base, finishOne); })))
         return failure();
     }
     return success();
@@ -390,7 +409,7 @@ LogicalResult SharedDotEmitter::finish(const Point &base, Accumulators sums) {
 
 /// While a slice is multiplied, the elements of the next one are on their way into registers. Between slices all
 /// threads meet once: who writes the one stage then, has multiplied what was there before.
-LogicalResult SharedDotEmitter::emitTile(const Point &at) {
+FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplySlices(const Point &at) {
   auto bring = [&](Value start, Value stage, llvm::function_ref<void()> meanwhile) -> LogicalResult {
     FailureOr<SmallVector<Value>> right = across.read(at, start), left = down.read(at, start);
     if (failed(right) || failed(left))
@@ -401,8 +420,6 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
     t.barrier(loc);
     return success();
   };
-  // Others may still multiply slices of what came before.
-  t.barrier(loc);
   if (failed(bring(index(0), index(0), [] {})))
     return failure();
   const int64_t slices = llvm::divideCeil(depth, step);
@@ -415,12 +432,69 @@ LogicalResult SharedDotEmitter::emitTile(const Point &at) {
       });
   if (failed(sums))
     return failure();
-  sums = byRows(multiply(index((slices - 1) % 2), *sums));
-  if (groups > 1) {
-    shareSums(*sums);
-    t.barrier(loc);
-  }
-  return finish(at, *sums);
+  return multiply(index((slices - 1) % 2), *sums);
+}
+
+/// The same, with the last slice in the loop. LLVM moves products of a slice behind the loop into the branches that store
+/// them, one row after the other, but not what they read from shared memory: of a slice of 16 steps a thread had 256
+/// elements in registers, which spilled.
+FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(const Point &at) {
+  FailureOr<SmallVector<Value>> right = across.read(at, index(0)), left = down.read(at, index(0));
+  if (failed(right) || failed(left))
+    return failure();
+  across.write(*right, index(0));
+  down.write(*left, index(0));
+  t.barrier(loc);
+  const size_t count = right->size();
+  SmallVector<Value> both = *right;
+  both.append(*left);
+  const SmallVector<Type> types(ValueRange(both).getTypes());
+  const int64_t slices = llvm::divideCeil(depth, step);
+  return t.emitLoop(
+      0, {slices}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
+        Value next = add(slice, index(1)), isMore = isBelow(next, index(slices));
+        auto branch = scf::IfOp::create(t.builder, loc, types, isMore, /*withElseRegion=*/true);
+        {
+          OpBuilder::InsertionGuard guard(t.builder);
+          t.builder.setInsertionPointToStart(branch.thenBlock());
+          FailureOr<SmallVector<Value>> right = across.read(at, times(next, step)),
+                                        left = down.read(at, times(next, step));
+          if (failed(right) || failed(left))
+            return failure();
+          right->append(*left);
+          scf::YieldOp::create(t.builder, loc, *right);
+          t.builder.setInsertionPointToStart(branch.elseBlock());
+          SmallVector<Value> zeros;
+          for (Type type : types)
+            zeros.push_back(arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(type)));
+          scf::YieldOp::create(t.builder, loc, zeros);
+        }
+        carried = multiply(rest(slice, 2), carried);
+        const SmallVector<Value> read(branch.getResults());
+        if (failed(where(isMore, [&] {
+              across.write(ArrayRef(read).take_front(count), rest(next, 2));
+              down.write(ArrayRef(read).drop_front(count), rest(next, 2));
+              return success();
+            })))
+          return failure();
+        t.barrier(loc);
+        return carried;
+      });
+}
+
+LogicalResult SharedDotEmitter::emitTile(const Point &at) {
+  // Others may still multiply slices of what came before.
+  t.barrier(loc);
+  const bool inOneLoop = !byWarps && depth > step && (groups == 1 ? !finishesAll() : static_cast<bool>(isMember));
+  FailureOr<Accumulators> sums = inOneLoop ? multiplyInOneLoop(at) : multiplySlices(at);
+  if (failed(sums))
+    return failure();
+  sums = byRows(*sums);
+  if (groups == 1)
+    return finish(at, *sums);
+  shareSums(*sums);
+  t.barrier(loc);
+  return finishShared(at);
 }
 
 void SharedDotEmitter::allocateSlices() {
@@ -431,7 +505,7 @@ void SharedDotEmitter::allocateSlices() {
   if (groups > 1)
     parts = AllocOp::create(
         t.builder, loc,
-        ViewType::get({groups - 1, rows() * vectors(), threadsOfTile() * across.lanes}, element, Space::Shared));
+        ViewType::get({groups, rows() * vectors(), threadsOfTile() * across.lanes}, element, Space::Shared));
 }
 
 FailureOr<bool> SharedDotEmitter::emit() {

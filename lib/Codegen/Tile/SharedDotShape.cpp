@@ -105,7 +105,7 @@ int64_t SharedDotShape::sharedBytes() const {
     const auto [high, wide] = sliceMemory(padded, byElements);
     return allocatedBytes(high * wide * (product ? warpFactorBytes : sumBytes));
   };
-  int64_t bytes = allocatedBytes((groups() - 1) * paddedRows() * paddedColumns() * sumBytes);
+  int64_t bytes = allocatedBytes((groups() > 1 ? groups() : 0) * paddedRows() * paddedColumns() * sumBytes);
   for (int64_t padded : {paddedRows(), paddedColumns()})
     bytes += product ? std::max(bytesOf(padded, false), bytesOf(padded, true)) : bytesOf(padded, false);
   return bytes;

@@ -15,7 +15,7 @@
 // CHECK-LABEL: kernel.func @edges
 // CHECK-DAG:     %[[A:.*]] = kernel.alloc : <64x40xbf16, shared>
 // CHECK-DAG:     %[[B:.*]] = kernel.alloc : <32x40xbf16, shared>
-// CHECK-DAG:     %[[PARTS:.*]] = kernel.alloc : <1x2x256xf32, shared>
+// CHECK-DAG:     %[[PARTS:.*]] = kernel.alloc : <2x2x256xf32, shared>
 // CHECK:         scf.for %{{.*}} = %c0 to %c2 step %c1 iter_args(%{{.*}}) -> (vector<4xf32>) {
 // CHECK:           kernel.load {{.*}} -> vector<2xbf16>
 // CHECK:           arith.negf

@@ -15,7 +15,7 @@
 // CHECK-DAG:     %[[T:.*]] = kernel.id thread
 // CHECK-DAG:     %[[A:.*]] = kernel.alloc : <32x36xf32, shared>
 // CHECK-DAG:     %[[B:.*]] = kernel.alloc : <32x20xf32, shared>
-// CHECK-DAG:     %[[PARTS:.*]] = kernel.alloc : <1x4x128xf32, shared>
+// CHECK-DAG:     %[[PARTS:.*]] = kernel.alloc : <2x4x128xf32, shared>
 // CHECK:         kernel.barrier workgroup
 // CHECK:         arith.negf
 // CHECK:         kernel.store %{{.*}}, %[[B]]
@@ -38,14 +38,19 @@
 // CHECK:           kernel.barrier workgroup
 // CHECK-NEXT:      scf.yield
 // CHECK-COUNT-32:math.fma
-// The second group hands over what it has, and the first one adds it to its own and writes.
-// CHECK:         scf.if
-// CHECK-COUNT-4:   kernel.store %{{.*}}, %[[PARTS]]
+// Both groups hand over what they have. Then each adds up two of the four vectors, and writes them.
+// CHECK-COUNT-4: kernel.store %{{.*}}, %[[PARTS]]
 // CHECK:         kernel.barrier workgroup
 // CHECK:         scf.if
-// CHECK-COUNT-4:   arith.addf
-// CHECK:           scf.if
-// CHECK:             kernel.store {{.*}} : vector<4xf32>, <100x52xf32, global>
+// CHECK-COUNT-2:   kernel.load %[[PARTS]]
+// CHECK:           arith.addf
+// CHECK:           kernel.store {{.*}} : vector<4xf32>, <100x52xf32, global>
+// CHECK:         scf.if
+// CHECK-COUNT-2:   kernel.load %[[PARTS]]
+// CHECK:           arith.addf
+// CHECK:           kernel.store {{.*}} : vector<4xf32>, <100x52xf32, global>
+// CHECK-NOT:     kernel.load %[[PARTS]]
+// CHECK:         kernel.return
 kernel.func @edges(%x: !f, %w: !f, %y: !f) attributes {threads = 64 : i64, schedule = #kernel.schedule<[
     #kernel.grid_step<"m", 32>, #kernel.grid_step<"n", 16>, #kernel.block_step<<4 x 4, rows 4, depth 16, pack lhs rhs>>]>} {
   %c0 = arith.constant 0 : index
@@ -110,5 +115,41 @@ kernel.func @few(%x: !f, %w: !f, %y: !f) attributes {threads = 16 : i64, schedul
   %z = arith.constant dense<0.0> : tensor<64x32xf32>
   %d = kernel.dot %at, %bt, %z : tensor<64x70xf32>, tensor<70x32xf32> -> tensor<64x32xf32>
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<64x32xf32>, !kernel.view<64x32xf32, global>
+  kernel.return
+}
+
+// Of rows that end inside of a tile each is written in a branch: the last slice is multiplied in the loop, as are all,
+// and what is behind it is not read.
+// CHECK-LABEL: kernel.func @branches
+// CHECK-DAG:     kernel.alloc : <32x20xf32, shared>
+// CHECK-DAG:     kernel.alloc : <32x20xf32, shared>
+// CHECK:         kernel.barrier workgroup
+// CHECK:         scf.for %[[SLICE:.*]] = %c0 to %c5 step %c1
+// CHECK:           %[[NEXT:.*]] = arith.addi %[[SLICE]], %c1
+// CHECK:           %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %c5
+// CHECK:           scf.if %[[MORE]] -> (vector<4xf32>,
+// CHECK:             kernel.load {{.*}} global>
+// CHECK:           } else {
+// CHECK:           math.fma
+// CHECK:           scf.if %[[MORE]] {
+// CHECK:             kernel.store {{.*}} shared>
+// CHECK:           }
+// CHECK-NEXT:      kernel.barrier workgroup
+// CHECK-NEXT:      scf.yield
+// CHECK-NOT:     math.fma
+// CHECK:         scf.if
+// CHECK:           kernel.store {{.*}} : vector<4xf32>, <77x52xf32, global>
+// CHECK:         kernel.return
+kernel.func @branches(%x: !f, %w: !f, %y: !f) attributes {threads = 16 : i64, schedule = #kernel.schedule<[
+    #kernel.grid_step<"m", 16>, #kernel.grid_step<"n", 16>, #kernel.block_step<<4 x 4, rows 4, depth 16, pack lhs rhs>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[77, 70] strides [1, 77]>]> : !f -> !kernel.view<77x70xf32, global>
+  %b = kernel.view %w map <[<[70, 52] strides [52, 1]>]> : !f -> !kernel.view<70x52xf32, global>
+  %c = kernel.view %y map <[<[77, 52] strides [52, 1]>]> : !f -> !kernel.view<77x52xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<77x70xf32, global> -> tensor<77x70xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<70x52xf32, global> -> tensor<70x52xf32>
+  %z = arith.constant dense<0.0> : tensor<77x52xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<77x70xf32>, tensor<70x52xf32> -> tensor<77x52xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<77x52xf32>, !kernel.view<77x52xf32, global>
   kernel.return
 }
