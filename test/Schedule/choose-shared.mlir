@@ -33,6 +33,7 @@ kernel.func @large(%x: !f, %w: !f, %y: !f) {
 }
 
 // CHECK-LABEL: kernel.func @few
+// CHECK-NOT:   min_resident_threads
 // CHECK-SAME:  depth 128, pack lhs rhs>>]>, threads = {{128|256}}
 kernel.func @few(%x: !f, %w: !f, %y: !f) {
   %c0 = arith.constant 0 : index
@@ -44,6 +45,24 @@ kernel.func @few(%x: !f, %w: !f, %y: !f) {
   %z = arith.constant dense<0.0> : tensor<64x650xf32>
   %d = kernel.dot %at, %bt, %z : tensor<64x650xf32>, tensor<650x650xf32> -> tensor<64x650xf32>
   kernel.store %d, %c[%c0, %c0] : tensor<64x650xf32>, !kernel.view<64x650xf32, global>
+  kernel.return
+}
+
+// Two tiles for each multiprocessor, which has both at once: threads have no more registers than that allows.
+// CHECK-LABEL: kernel.func @twice
+// CHECK-SAME:  {min_resident_threads = 512 : i64, {{.*}}block_step{{.*}} threads = 256
+// CPU-LABEL:   kernel.func @twice
+// CPU-NOT:     min_resident_threads
+kernel.func @twice(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[128, 650] strides [650, 1]>]> : !f -> !kernel.view<128x650xf32, global>
+  %b = kernel.view %w map <[<[650, 650] strides [650, 1]>]> : !f -> !kernel.view<650x650xf32, global>
+  %c = kernel.view %y map <[<[128, 650] strides [650, 1]>]> : !f -> !kernel.view<128x650xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] : !kernel.view<128x650xf32, global> -> tensor<128x650xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] : !kernel.view<650x650xf32, global> -> tensor<650x650xf32>
+  %z = arith.constant dense<0.0> : tensor<128x650xf32>
+  %d = kernel.dot %at, %bt, %z : tensor<128x650xf32>, tensor<650x650xf32> -> tensor<128x650xf32>
+  kernel.store %d, %c[%c0, %c0] : tensor<128x650xf32>, !kernel.view<128x650xf32, global>
   kernel.return
 }
 
