@@ -31,6 +31,8 @@ constexpr int64_t fewestColumns = 256, mostColumns = 4096;
 constexpr int64_t vectorsPerThread = 2;
 /// Those of a row that is read once, where there are enough rows: reads of several are in flight.
 constexpr int64_t vectorsReadOnce = 4;
+/// Those that it reads before it waits: with fewer, meeting in a cluster takes longer than reading.
+constexpr int64_t vectorsAtOnce = 8;
 /// Rows that a multiprocessor walks at a time where they are read again from the second cache.
 constexpr int64_t nearRows = 2;
 
@@ -95,14 +97,19 @@ public:
     const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
     if (threads < draft.fewestThreads) {
       // Of rows that begin anywhere a thread would read one element at a time, and its neighbours others far away: of
-      // each sector one element. Lanes of a warp read neighbours.
-      if (axes.extent(*row) % lanes != 0 && axes.extent(*row) >= target.simt.subgroupSize)
+      // each sector one element. Lanes of a warp read neighbours. So does half of a warp or more where a thread
+      // that walks its row again would not find it in the first cache any more.
+      const bool hasLanes = 2 * axes.extent(*row) >= draft.fewestThreads * lanes;
+      if ((axes.extent(*row) % lanes != 0 || (hasLanes && leavesFirstCache(*row))) &&
+          axes.extent(*row) >= target.simt.subgroupSize)
         func.setThreads(target.simt.subgroupSize);
       return;
     }
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
     if (axes.extent(*row) % lanes == 0)
       keepRow(*row, axes.extent(*row) / lanes, lanes);
+    else
+      spreadRow(axes.extent(*row) / lanes, countPrograms(), vectorsPerThread);
   }
 
 private:
@@ -320,32 +327,68 @@ private:
     return {walks.apart + writes, walks.online + writes};
   }
 
+  int64_t countPrograms() {
+    int64_t programs = 1;
+    for (Axis axis : draft.parallelAxes())
+      programs *= axes.extent(axis);
+    return programs;
+  }
+
+  /// Whether rows that threads walk three times or more, one each, are too long for the first cache together.
+  bool leavesFirstCache(Axis row) {
+    int64_t bytes = 0;
+    for (LoadOp load : draft.loads)
+      if (axes.contains(load.getResult(), row) &&
+          llvm::any_of(draft.parallelAxes(), [&](Axis axis) { return axes.contains(load.getResult(), axis); }))
+        bytes += axes.extent(row) * bytesOf(load.getResult());
+    return countWalks(row).apart > 2 && bytes * draft.residentThreads > target.memory.l1Bytes;
+  }
+
+  bool mayDoubleCluster(int64_t cluster, int64_t programs) {
+    return 2 * cluster <= target.simt.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
+  }
+
+  /// More threads for each of few rows that nobody keeps in registers, and more workgroups, so that the machine is
+  /// busy. Each thread has `fewest` vectors or more.
+  void spreadRow(int64_t vectors, int64_t programs, int64_t fewest) {
+    int64_t threads = *func.getThreads(), cluster = 1;
+    auto isWanted = [&] {
+      return 2 * programs * threads * cluster <= target.busyThreads() && vectors >= 2 * fewest * threads * cluster;
+    };
+    while (isWanted() && 2 * threads <= draft.mostKeepingThreads)
+      threads *= 2;
+    func.setThreads(threads);
+    while (isWanted() && mayDoubleCluster(cluster, programs))
+      cluster *= 2;
+    if (cluster > 1)
+      func.setCluster(cluster);
+  }
+
   /// More threads for a row of `vectors` that is walked more than once, and more workgroups, so that all of it is in
-  /// registers. What can be had in one walk is not worth them.
+  /// registers. What can be had in one walk is worth them where rows are few.
   void keepRow(Axis row, int64_t vectors, int64_t lanes) {
-    int64_t kept = 0, programs = 1;
+    int64_t kept = 0;
+    const int64_t programs = countPrograms();
     const Walks walks = countWalks(row);
     const SmallVector<Axis> parallel = draft.parallelAxes();
     for (LoadOp load : draft.loads)
       kept += axes.contains(load.getResult(), row) && (parallel.empty() || llvm::any_of(parallel, [&](Axis axis) {
                                                          return axes.contains(load.getResult(), axis);
                                                        }));
-    for (Axis axis : parallel)
-      programs *= axes.extent(axis);
     if (walks.apart < 2) {
       const auto fewer = std::clamp<int64_t>(llvm::bit_floor(static_cast<uint64_t>(vectors / vectorsReadOnce)),
                                              draft.fewestThreads, mostThreads);
       if (programs * fewer >= target.busyThreads())
         func.setThreads(fewer);
+      else
+        spreadRow(vectors, programs, vectorsAtOnce);
       return;
     }
     const int64_t ofOne = std::max<int64_t>(keptElements / lanes, 1);
     // Of several rows at once each has fewer registers.
     int64_t rounds = std::max<int64_t>(ofOne / std::max<int64_t>(kept, 1), 1), cluster = 1;
     const bool isOnline = walks.online < 2 && vectors > rounds * mostThreads;
-    auto mayDouble = [&] {
-      return 2 * cluster <= target.simt.clusterSize && programs <= std::numeric_limits<int32_t>::max() / 16;
-    };
+    auto mayDouble = [&] { return mayDoubleCluster(cluster, programs); };
     // What all multiprocessors walk at a time comes out of the second cache when it is walked again: that takes less
     // than meeting in clusters, where each has little of a row.
     const bool isNear =

@@ -349,3 +349,81 @@ kernel.func @every_second(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<b
   kernel.store %2, %1[%c0, %c0, %c0, %c0] : tensor<32x256x28x28xbf16>, <32x256x28x28xbf16, global>
   kernel.return
 }
+
+// Few odd rows have more threads each, and workgroups of a cluster, until the machine is busy.
+// CHECK-LABEL: kernel.func @few_odd
+// CHECK-SAME: cluster = 4
+// CHECK-SAME: threads = 512
+// ALONE-LABEL: kernel.func @few_odd
+// ALONE-NOT: cluster
+// ALONE-SAME: threads = 512
+kernel.func @few_odd(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[64, 51865] strides [51865, 1]>]> : <f32, global> -> <64x51865xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["i", "k"] in_bounds [true, true] : <64x51865xf32, global> -> tensor<64x51865xf32>
+  %2 = kernel.reduce max %1 dims [1] : tensor<64x51865xf32> -> tensor<64xf32>
+  %3 = kernel.view %y map <[<[64] strides [1]>]> : <f32, global> -> <64xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<64xf32>, <64xf32, global>
+  kernel.return
+}
+
+// So has one row that is read once; a short one has not.
+// CHECK-LABEL: kernel.func @one_row
+// CHECK-SAME: cluster = 8
+// CHECK-SAME: threads = 512
+// CHECK-LABEL: kernel.func @short_row
+// CHECK-NOT: cluster
+// CHECK-SAME: threads = 64
+kernel.func @one_row(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[151936] strides [1]>]> : <f32, global> -> <151936xf32, global>
+  %1 = kernel.load %0[%c0] axes ["k"] in_bounds [true] : <151936xf32, global> -> tensor<151936xf32>
+  %2 = kernel.reduce max %1 dims [0] : tensor<151936xf32> -> tensor<f32>
+  %3 = kernel.view %y map <[<[] strides []>]> : <f32, global> -> <f32, global>
+  kernel.store %2, %3[] in_bounds [] : tensor<f32>, <f32, global>
+  kernel.return
+}
+kernel.func @short_row(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[512] strides [1]>]> : <f32, global> -> <512xf32, global>
+  %1 = kernel.load %0[%c0] axes ["k"] in_bounds [true] : <512xf32, global> -> tensor<512xf32>
+  %2 = kernel.reduce max %1 dims [0] : tensor<512xf32> -> tensor<f32>
+  %3 = kernel.view %y map <[<[] strides []>]> : <f32, global> -> <f32, global>
+  kernel.store %2, %3[] in_bounds [] : tensor<f32>, <f32, global>
+  kernel.return
+}
+
+// Rows that threads walk three times, one each, would not stay in the first cache: a warp has one. Rows of 48 elements do.
+// CHECK-LABEL: kernel.func @read_again
+// CHECK-SAME: threads = 32
+// CHECK-LABEL: kernel.func @stays_near
+// CHECK-NOT: threads
+// CHECK: kernel.return
+kernel.func @read_again(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[65536, 80] strides [80, 1]>]> : <f32, global> -> <65536x80xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : <65536x80xf32, global> -> tensor<65536x80xf32>
+  %2 = kernel.reduce max %1 dims [1] : tensor<65536x80xf32> -> tensor<65536xf32>
+  %3 = kernel.broadcast %2 dims [0] : tensor<65536xf32> -> tensor<65536x80xf32>
+  %4 = arith.subf %1, %3 : tensor<65536x80xf32>
+  %5 = kernel.reduce add %4 dims [1] : tensor<65536x80xf32> -> tensor<65536xf32>
+  %6 = kernel.broadcast %5 dims [0] : tensor<65536xf32> -> tensor<65536x80xf32>
+  %7 = arith.divf %4, %6 : tensor<65536x80xf32>
+  %8 = kernel.view %y map <[<[65536, 80] strides [80, 1]>]> : <f32, global> -> <65536x80xf32, global>
+  kernel.store %7, %8[%c0, %c0] in_bounds [true, true] : tensor<65536x80xf32>, <65536x80xf32, global>
+  kernel.return
+}
+kernel.func @stays_near(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[65536, 48] strides [48, 1]>]> : <f32, global> -> <65536x48xf32, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["r", "c"] in_bounds [true, true] : <65536x48xf32, global> -> tensor<65536x48xf32>
+  %2 = kernel.reduce max %1 dims [1] : tensor<65536x48xf32> -> tensor<65536xf32>
+  %3 = kernel.broadcast %2 dims [0] : tensor<65536xf32> -> tensor<65536x48xf32>
+  %4 = arith.subf %1, %3 : tensor<65536x48xf32>
+  %5 = kernel.reduce add %4 dims [1] : tensor<65536x48xf32> -> tensor<65536xf32>
+  %6 = kernel.broadcast %5 dims [0] : tensor<65536xf32> -> tensor<65536x48xf32>
+  %7 = arith.divf %4, %6 : tensor<65536x48xf32>
+  %8 = kernel.view %y map <[<[65536, 48] strides [48, 1]>]> : <f32, global> -> <65536x48xf32, global>
+  kernel.store %7, %8[%c0, %c0] in_bounds [true, true] : tensor<65536x48xf32>, <65536x48xf32, global>
+  kernel.return
+}

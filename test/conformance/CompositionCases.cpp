@@ -660,6 +660,24 @@ static void addOddRows(std::vector<Case> &cases) {
              const NodeId x = b.cast(b.x(dtype, shape), wide);
              return std::vector<NodeId>{b.cast(softmax(b, x), dtype), layerNorm(b, x), logSumExp(b, x)};
            }});
+  // One long row that is read once, whose length has a large prime factor: of workgroups of a cluster.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64, DType::I64})
+    for (const int64_t extent : {8191, 37984})
+      cases.push_back({"rows.once." + std::string(toString(dtype)) + "." + std::to_string(extent), [=](Builder &b) {
+                         const NodeId x = b.x(dtype, {1, extent});
+                         return std::vector<NodeId>{b.reduce(ReduceKind::Max, x, {1}),
+                                                    b.reduce(ReduceKind::Add, x, {1})};
+                       }});
+  // Short rows of whole vectors of several inputs, read again: of a warp.
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const int64_t extent : {80, 96, 192})
+      cases.push_back({"rows.again." + std::string(toString(dtype)) + "." + std::to_string(extent), [=](Builder &b) {
+                         const NodeId x = b.cast(b.x(dtype, {70, extent}), DType::F32),
+                                      y = b.cast(b.x(dtype, {70, extent}), DType::F32);
+                         const NodeId p = softmax(b, x), q = softmax(b, y);
+                         return std::vector<NodeId>{b.cast(b.sub(p, q), dtype),
+                                                    b.reduce(ReduceKind::Add, b.mul(p, q), {1})};
+                       }});
 }
 
 void addCompositionCases(std::vector<Case> &cases) {
