@@ -239,6 +239,7 @@ Code clGetKernelWorkGroupInfo(Kernel *, void *, unsigned what, size_t room, void
 }
 Code clSetKernelArg(Kernel *kernel, unsigned index, size_t bytes, const void *value) {
   ZYX_MAY_FAIL;
+  ++fake.argumentsSet;
   kernel->arguments.resize(std::max<size_t>(kernel->arguments.size(), index + 1));
   const auto *begin = static_cast<const unsigned char *>(value);
   kernel->arguments[index].assign(begin, begin + bytes);

@@ -20,7 +20,7 @@ struct FakeOpenCL {
   const char *failIn = nullptr;
   int failWith = -9999, after = 1;
   int contexts = 0, queues = 0, memories = 0, programs = 0, kernels = 0, events = 0;
-  int builds = 0, binaryBuilds = 0, launches = 0;
+  int builds = 0, binaryBuilds = 0, launches = 0, argumentsSet = 0;
   /// The largest number of threads of a workgroup that was launched.
   uint64_t launchedThreads = 0;
   /// And of all threads of a launch.

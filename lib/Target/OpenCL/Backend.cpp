@@ -7,12 +7,8 @@
 #include "zyx/Target/OpenCL/OpenCL.h"
 
 #include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
-#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Target/Backend/Backend.h"
 #include "zyx/Target/Text/Printer.h"
-
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace zyx;
 using namespace zyx::target;

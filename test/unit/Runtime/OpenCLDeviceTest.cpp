@@ -71,6 +71,33 @@ TEST_F(OpenCLDeviceTest, RunsAndGivesBack) {
   }
 }
 
+TEST_F(OpenCLDeviceTest, SetsArgumentsThatChange) {
+  auto device = createDevice("opencl");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, sample());
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const auto run = [&] {
+    fake->argumentsSet = fake->launches = 0;
+    ASSERT_TRUE(test::runSample(**executor).isOk());
+    EXPECT_GT(fake->launches, 0);
+  };
+  run();
+  run();
+  EXPECT_GT(fake->argumentsSet, 0);
+  EXPECT_LT(fake->argumentsSet, 7 * fake->launches);
+  // Memory that was given back may be named like what is allocated next.
+  for (int i = 0; i < 8; ++i) {
+    auto other = runtime::Buffer::allocate((*device)->pool(), test::bytes);
+    ASSERT_TRUE(other) << other.status().toString();
+    ASSERT_TRUE((*executor)->bindOutput(0, *other).isOk());
+    other->reset();
+    run();
+  }
+  executor->reset();
+  device->reset();
+  expectNothingLeft();
+}
+
 TEST_F(OpenCLDeviceTest, TellsWhatTheDevicesAre) {
   const std::vector<DeviceListing> all = listed();
   ASSERT_EQ(all.size(), 2u);

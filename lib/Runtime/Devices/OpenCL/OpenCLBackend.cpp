@@ -10,6 +10,7 @@
 #include "zyx/Base/Hash.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <deque>
@@ -33,6 +34,9 @@ struct LoadedKernel {
   size_t mostThreads = 1;
   bool isByGroup = false;
   std::mutex mutex;
+  /// What the arguments are, and how often memory had been given back when they were set.
+  std::vector<uint64_t> values;
+  uint64_t numFreed = 0;
 };
 
 struct LoadedModule {
@@ -66,10 +70,10 @@ public:
   }
 
   const BackendFacts &facts() const override { return itsFacts; }
-
   Result<uint64_t> allocate(StreamHandle stream, uint64_t bytes) override;
   Status free(StreamHandle, uint64_t handle) override {
-    // The driver keeps it for commands that are not over.
+    // The driver keeps it for commands that are not over, and names other memory by it later.
+    ++numFreed;
     return check(driver.memoryRelease(memories.take(handle)));
   }
   Result<void *> allocateHost(uint64_t bytes) override {
@@ -169,6 +173,7 @@ private:
   BackendFacts itsFacts;
   Context context = nullptr;
   ObjectTable<opencl::Memory> memories;
+  std::atomic<uint64_t> numFreed = 0;
   /// Of the queues.
   std::mutex mutex;
   std::vector<CommandQueue> queues;
@@ -252,17 +257,25 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
   LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
   const std::lock_guard lock(loaded.mutex);
   unsigned index = 0;
+  if (const uint64_t freed = numFreed; std::exchange(loaded.numFreed, freed) != freed)
+    loaded.values.clear();
+  // What it is already is not set again.
+  const auto set = [&](uint64_t value) {
+    if (index == loaded.values.size())
+      loaded.values.push_back(~value);
+    if (std::exchange(loaded.values[index++], value) == value)
+      return Status::ok();
+    const Status status = check(driver.kernelSet(loaded.kernel, index - 1, sizeof(value), &value));
+    if (!status.isOk())
+      loaded.values.clear();
+    return status;
+  };
   for (const KernelArgument &argument : launch.arguments) {
-    uint64_t value = argument.value;
-    if (argument.isBuffer) {
-      opencl::Memory memory = memories.find(argument.memory);
-      ZYX_RETURN_IF_ERROR(check(driver.kernelSet(loaded.kernel, index++, sizeof(memory), &memory)));
-      value = argument.memory.offset;
-    }
-    ZYX_RETURN_IF_ERROR(check(driver.kernelSet(loaded.kernel, index++, sizeof(value), &value)));
+    if (argument.isBuffer)
+      ZYX_RETURN_IF_ERROR(set(reinterpret_cast<uintptr_t>(memories.find(argument.memory))));
+    ZYX_RETURN_IF_ERROR(set(argument.isBuffer ? argument.memory.offset : argument.value));
   }
-  size_t threads = launch.threads;
-  size_t all = threads * launch.groups;
+  size_t threads = launch.threads, all = threads * launch.groups;
   // Programs that are threads count all of them, however they are grouped.
   if (!loaded.isByGroup)
     threads = std::min(threads, found.isCPU ? 1 : std::bit_floor(loaded.mostThreads));
@@ -273,17 +286,8 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
 
 } // namespace
 
-static Result<std::vector<DeviceFound>> findAll() {
-  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  return driver->find();
-}
-
 Result<std::shared_ptr<Device>> runtime::createOpenCLDevice(std::string name, const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(DeviceFound found, chooseDevice(findAll(), name, "OpenCL"));
-  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  auto backend = std::make_unique<OpenCLBackend>(*driver, std::move(found), std::move(name), options.codeCache);
-  ZYX_RETURN_IF_ERROR(backend->open());
-  return createStreamDevice(std::move(backend), options);
+  return createFound<OpenCLBackend, Driver>(std::move(name), "OpenCL", options);
 }
 
-std::vector<DeviceListing> runtime::listOpenCLDevices() { return listFound("opencl", findAll()); }
+std::vector<DeviceListing> runtime::listOpenCLDevices() { return listFound<Driver>("opencl"); }

@@ -12,26 +12,35 @@
 
 namespace zyx::runtime {
 
-/// The device that a name with a number is of, such as "vulkan:1" among those of "Vulkan".
-template <typename Found>
-Result<Found> chooseDevice(Result<std::vector<Found>> all, const std::string &name, const std::string &driver) {
+template <typename Driver> auto findAll() -> decltype(std::declval<const Driver>().find()) {
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  return driver->find();
+}
+
+/// The device that a name with a number is of, such as "vulkan:1" among those of "Vulkan", on a backend of it.
+template <typename DriverBackend, typename Driver>
+Result<std::shared_ptr<Device>> createFound(std::string name, const std::string &driverName,
+                                            const DeviceOptions &options) {
   ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
-  ZYX_RETURN_IF_ERROR(all.status());
-  if (static_cast<size_t>(index) >= all->size())
-    return Status::notFound("there is no device '" + name + "': " + driver + " has " + std::to_string(all->size()));
-  Found &chosen = (*all)[index];
+  ZYX_ASSIGN_OR_RETURN(auto all, findAll<Driver>());
+  if (static_cast<size_t>(index) >= all.size())
+    return Status::notFound("there is no device '" + name + "': " + driverName + " has " + std::to_string(all.size()));
+  auto &chosen = all[index];
   if (!chosen.refusal.empty())
     return Status::unsupported(chosen.facts.identity + ": " + chosen.refusal);
-  return std::move(chosen);
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  auto backend = std::make_unique<DriverBackend>(*driver, std::move(chosen), std::move(name), options.codeCache);
+  ZYX_RETURN_IF_ERROR(backend->open());
+  return createStreamDevice(std::move(backend), options);
 }
 
 /// A line for each device, or one that says why there is none.
-template <typename Found>
-std::vector<DeviceListing> listFound(const std::string &name, const Result<std::vector<Found>> &all) {
+template <typename Driver> std::vector<DeviceListing> listFound(const std::string &name) {
+  const auto all = findAll<Driver>();
   if (!all)
     return {{name, false, all.status().message()}};
   std::vector<DeviceListing> listings;
-  for (const Found &found : *all) {
+  for (const auto &found : *all) {
     const std::string number = listings.empty() ? "" : ":" + std::to_string(listings.size());
     const bool isPresent = found.refusal.empty();
     listings.push_back({name + number, isPresent, found.facts.identity + (isPresent ? "" : ": " + found.refusal),

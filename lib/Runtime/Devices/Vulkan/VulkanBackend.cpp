@@ -167,17 +167,8 @@ Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Ke
   return handleOf<KernelHandle>(&owner.kernels.emplace_back(loaded));
 }
 
-static Result<std::vector<DeviceFound>> findAll() {
-  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  return driver->find();
-}
-
 Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(DeviceFound found, chooseDevice(findAll(), name, "Vulkan"));
-  ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
-  auto backend = std::make_unique<VulkanBackend>(*driver, std::move(found), std::move(name), options.codeCache);
-  ZYX_RETURN_IF_ERROR(backend->open());
-  return createStreamDevice(std::move(backend), options);
+  return createFound<VulkanBackend, Driver>(std::move(name), "Vulkan", options);
 }
 
-std::vector<DeviceListing> runtime::listVulkanDevices() { return listFound("vulkan", findAll()); }
+std::vector<DeviceListing> runtime::listVulkanDevices() { return listFound<Driver>("vulkan"); }
