@@ -1,5 +1,6 @@
 """What the package costs to import, what it opens, and its texts: docstrings, stubs and docs run and are complete."""
 import doctest
+import importlib
 import inspect
 import pathlib
 import re
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 import zyx
+import zyx.models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -45,12 +47,9 @@ def lacks_example(thing):
     return not doctest.DocTestParser().get_examples(thing.__doc__ or "")
 
 
-def test_docstrings():
-    """Each public function and class says what it does, with an example that gives what it says."""
-    found, failed = {}, []
-    for module in (*MODULES, zyx.onnx):
-        found.update(public(module))
-    assert len(found) > 230
+def check_docstrings(found):
+    """Each of them says what it does, with an example that gives what it says."""
+    failed = []
     lacking = [name for name, thing in found.items() if lacks_example(thing)]
     assert not lacking, f"public functions without an example in their docstring: {', '.join(lacking)}"
     runner = doctest.DocTestRunner()
@@ -60,6 +59,23 @@ def test_docstrings():
         if runner.run(test, out=text.append).failed:
             failed.append("".join(text))
     assert not failed, "".join(failed)
+
+
+def test_docstrings():
+    found = {}
+    for module in (*MODULES, zyx.onnx, zyx.models):
+        found.update(public(module))
+    assert len(found) > 230
+    check_docstrings(found)
+
+
+@pytest.mark.parametrize("package, name", [("jax", "zyx.jax"), ("torch", "zyx.torch")])
+def test_docstrings_of_doors(package, name):
+    """Of those that need a package."""
+    pytest.importorskip(package)
+    found = public(importlib.import_module(name))
+    assert len(found) >= 4
+    check_docstrings(found)
 
 
 def test_docstrings_of_methods():

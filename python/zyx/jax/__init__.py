@@ -20,6 +20,15 @@ def load(source, *, device=None):
     `source` is a path, or bytes: text, or a portable artifact, as jax.export writes it (`exported.mlir_module_serialized`).
     The program takes and returns arrays of zyx on `device`, by default that of new arrays. Raises ValueError for what is no
     module, and Refused where an op is not one of zyx.jax.
+
+        >>> text = '''
+        ... func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        ...   %y = stablehlo.add %x, %x : tensor<2xf32>
+        ...   return %y : tensor<2xf32>
+        ... }'''
+        >>> program = zyx.jax.load(text.encode())
+        >>> program(zyx.asarray([1.0, 2.5])).tolist()
+        [2.0, 5.0]
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Program(parse(bytes(source)), "module", device)
@@ -31,7 +40,11 @@ def load(source, *, device=None):
 
 
 def ops():
-    """The ops of StableHLO and CHLO that are there, by name."""
+    """The ops of StableHLO and CHLO that are there, by name.
+
+        >>> "stablehlo.dot_general" in zyx.jax.ops()
+        True
+    """
     return sorted(OPS)
 
 

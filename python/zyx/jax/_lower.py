@@ -35,7 +35,15 @@ FOLDS = {}
 
 
 class Refused(_zyx.UnsupportedError):
-    """What zyx.jax has not."""
+    """What zyx.jax has not: the op, and the line that it comes from.
+
+        >>> import jax.numpy as jnp
+        >>> try:
+        ...     zyx.jax.jit(jnp.linalg.eigvals)(jnp.eye(2))
+        ... except zyx.jax.Refused as error:
+        ...     "stablehlo.custom_call" in str(error)
+        True
+    """
 
 
 class NeedsData(Exception):

@@ -14,7 +14,17 @@ MOST_BYTES = 4096
 
 
 class Program:
-    """A module's public function, compiled at its first call."""
+    """A module's public function, compiled at its first call. load() makes one of a file.
+
+        >>> text = '''
+        ... func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        ...   %y = stablehlo.add %x, %x : tensor<2xf32>
+        ...   return %y : tensor<2xf32>
+        ... }'''
+        >>> program = zyx.jax.load(text.encode())
+        >>> program
+        <zyx.jax program module: (f32[2]) -> (f32[2])>
+    """
 
     def __init__(self, module, name="main", device=None):
         self.module, self.name, self.device = legalized(module), name, device
@@ -103,6 +113,16 @@ def program_text(program, *, weights="inputs", entry="main"):
 
     Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
     with weights="constants". Raises zyx.jax.Refused where the module is no one program.
+
+        >>> text = '''
+        ... func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        ...   %y = stablehlo.add %x, %x : tensor<2xf32>
+        ...   return %y : tensor<2xf32>
+        ... }'''
+        >>> program = zyx.jax.load(text.encode())
+        >>> text, weights = zyx.jax.program_text(program)
+        >>> "graph.binary" in text, weights
+        (True, {})
     """
     if weights not in ("constants", "inputs"):
         raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")

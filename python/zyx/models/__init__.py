@@ -76,6 +76,18 @@ def load(path, *, dtype=None):
     Its parameters have their published names and the dtype of the files; `dtype` is another one for all floats. The
     model is not in training. No file of a folder is run: there is no pickle, and no code of a folder is imported.
     What is missing, has another shape, or is of an unknown architecture is an Error that says so.
+
+        >>> import json, pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> config = {"architectures": ["GPT2LMHeadModel"], "n_layer": 0, "n_head": 1, "n_embd": 4, "vocab_size": 6, "n_positions": 8}
+        >>> pathlib.Path(folder.name, "config.json").write_text(json.dumps(config)) > 0
+        True
+        >>> weights = {"wte.weight": zyx.eye(6, 4), "wpe.weight": zyx.zeros((8, 4)), "ln_f.weight": zyx.ones(4), "ln_f.bias": zyx.zeros(4)}
+        >>> zyx.save(folder.name + "/model.safetensors", weights)
+        >>> model = zyx.models.load(folder.name)
+        >>> model(zyx.asarray([[2, 3]])).shape
+        (1, 2, 6)
+        >>> folder.cleanup()
     """
     path = os.fspath(path)
     if os.path.isfile(path) and path.endswith(".gguf"):

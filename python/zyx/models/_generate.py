@@ -106,6 +106,17 @@ def generate(model, prompts, *, max_new_tokens=32, temperature=0.0, top_k=0, top
     there.
 
     Caches of keys and values have room for all tokens, and each step writes its row into them.
+
+        >>> import json, pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> config = {"architectures": ["GPT2LMHeadModel"], "n_layer": 0, "n_head": 1, "n_embd": 4, "vocab_size": 6, "n_positions": 8}
+        >>> pathlib.Path(folder.name, "config.json").write_text(json.dumps(config)) > 0
+        True
+        >>> weights = {"wte.weight": zyx.eye(6, 4), "wpe.weight": zyx.zeros((8, 4)), "ln_f.weight": zyx.ones(4), "ln_f.bias": zyx.zeros(4)}
+        >>> zyx.save(folder.name + "/model.safetensors", weights)
+        >>> zyx.models.generate(zyx.models.load(folder.name), [[2], [1, 3]], max_new_tokens=2)
+        [[2, 2], [3, 3]]
+        >>> folder.cleanup()
     """
     rows = _rows(prompts, model.vocabulary)
     if type(max_new_tokens) is not int or max_new_tokens < 0:

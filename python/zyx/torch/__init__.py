@@ -17,7 +17,12 @@ __all__ = ["Refused", "backend", "decompositions", "ops"]
 
 @functools.lru_cache(maxsize=None)
 def decompositions():
-    """What ATen ops are made of: PyTorch's core decompositions, and others where zyx has no op of its own."""
+    """What ATen ops are made of: PyTorch's core decompositions, and others where zyx has no op of its own.
+
+        >>> import torch
+        >>> torch.ops.aten.addcmul.default in zyx.torch.decompositions()
+        True
+    """
     from torch._decomp import core_aten_decompositions, decomposition_table
     # These make complex numbers by writing into parts of them, which AOTAutograd does not take.
     left = {*OPS, torch.ops.aten.complex.default, torch.ops.aten.polar.default}
@@ -29,7 +34,11 @@ def decompositions():
 
 
 def ops():
-    """The ops of ATen's that become programs, by name."""
+    """The ops of ATen's that become programs, by name.
+
+        >>> "aten.mm.default" in zyx.torch.ops()
+        True
+    """
     return sorted(str(target) for target in OPS)
 
 
@@ -46,6 +55,11 @@ def backend(module, example, *, options=None, mode=None):
 
     `options` is a dict. "eager": True leaves ops that zyx has not to PyTorch, or a list of names only those; without it
     such an op raises `zyx.torch.Refused`, an UnsupportedError, which names it and the line that it comes from.
+
+        >>> import torch
+        >>> double = torch.compile(lambda x: x * 2, backend="zyx")
+        >>> double(torch.tensor([1.0, 2.5])).tolist()
+        [2.0, 5.0]
     """
     options = dict(options or {})
     eager = options.pop("eager", None)

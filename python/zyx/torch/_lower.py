@@ -34,7 +34,11 @@ LIMITS = {}
 
 
 class Refused(_zyx.UnsupportedError):
-    """What zyx.torch has not."""
+    """What zyx.torch has not: the op, and the line that it comes from. TorchDynamo wraps it.
+
+        >>> issubclass(zyx.torch.Refused, zyx.UnsupportedError)
+        True
+    """
 
 
 def op(*targets, limit=None, table=OPS):
