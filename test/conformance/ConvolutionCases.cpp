@@ -157,7 +157,7 @@ static void addShuffled(std::vector<Case> &cases, const Layer &layer, int64_t ea
                                          {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups},
                                          accumulatorType(dtype)),
                                 dtype)};
-                    }});
+                   }});
 }
 
 /// What transposed convolutions are made of: a convolution of every other element of filters, which lie in the other

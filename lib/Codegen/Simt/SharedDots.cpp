@@ -435,9 +435,9 @@ FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplySlices(const
   return multiply(index((slices - 1) % 2), *sums);
 }
 
-/// The same, with the last slice in the loop. LLVM moves products of a slice behind the loop into the branches that store
-/// them, one row after the other, but not what they read from shared memory: of a slice of 16 steps a thread had 256
-/// elements in registers, which spilled.
+/// The same, with the last slice in the loop. LLVM moves products of a slice behind the loop into the branches that
+/// store them, one row after the other, but not what they read from shared memory: of a slice of 16 steps a thread had
+/// 256 elements in registers, which spilled.
 FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(const Point &at) {
   FailureOr<SmallVector<Value>> right = across.read(at, index(0)), left = down.read(at, index(0));
   if (failed(right) || failed(left))
@@ -450,36 +450,34 @@ FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(co
   both.append(*left);
   const SmallVector<Type> types(ValueRange(both).getTypes());
   const int64_t slices = llvm::divideCeil(depth, step);
-  return t.emitLoop(
-      0, {slices}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
-        Value next = add(slice, index(1)), isMore = isBelow(next, index(slices));
-        auto branch = scf::IfOp::create(t.builder, loc, types, isMore, /*withElseRegion=*/true);
-        {
-          OpBuilder::InsertionGuard guard(t.builder);
-          t.builder.setInsertionPointToStart(branch.thenBlock());
-          FailureOr<SmallVector<Value>> right = across.read(at, times(next, step)),
-                                        left = down.read(at, times(next, step));
-          if (failed(right) || failed(left))
-            return failure();
-          right->append(*left);
-          scf::YieldOp::create(t.builder, loc, *right);
-          t.builder.setInsertionPointToStart(branch.elseBlock());
-          SmallVector<Value> zeros;
-          for (Type type : types)
-            zeros.push_back(arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(type)));
-          scf::YieldOp::create(t.builder, loc, zeros);
-        }
-        carried = multiply(rest(slice, 2), carried);
-        const SmallVector<Value> read(branch.getResults());
-        if (failed(where(isMore, [&] {
-              across.write(ArrayRef(read).take_front(count), rest(next, 2));
-              down.write(ArrayRef(read).drop_front(count), rest(next, 2));
-              return success();
-            })))
-          return failure();
-        t.barrier(loc);
-        return carried;
-      });
+  return t.emitLoop(0, {slices}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
+    Value next = add(slice, index(1)), isMore = isBelow(next, index(slices));
+    auto branch = scf::IfOp::create(t.builder, loc, types, isMore, /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(t.builder);
+      t.builder.setInsertionPointToStart(branch.thenBlock());
+      FailureOr<SmallVector<Value>> right = across.read(at, times(next, step)), left = down.read(at, times(next, step));
+      if (failed(right) || failed(left))
+        return failure();
+      right->append(*left);
+      scf::YieldOp::create(t.builder, loc, *right);
+      t.builder.setInsertionPointToStart(branch.elseBlock());
+      SmallVector<Value> zeros;
+      for (Type type : types)
+        zeros.push_back(arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(type)));
+      scf::YieldOp::create(t.builder, loc, zeros);
+    }
+    carried = multiply(rest(slice, 2), carried);
+    const SmallVector<Value> read(branch.getResults());
+    if (failed(where(isMore, [&] {
+          across.write(ArrayRef(read).take_front(count), rest(next, 2));
+          down.write(ArrayRef(read).drop_front(count), rest(next, 2));
+          return success();
+        })))
+      return failure();
+    t.barrier(loc);
+    return carried;
+  });
 }
 
 LogicalResult SharedDotEmitter::emitTile(const Point &at) {
