@@ -47,8 +47,9 @@ def kernel_roofline(kernel, program, rates):
     if passes == 0:
         return None
     moved = kernel["bytes"] / rates["copy"]
+    # Nor has memory that a sort needs for itself: of it the bytes of inputs and results count.
     if program["sorted"] and "sort" in kernel["name"]:
-        moved *= sort_passes(program["sorted"])
+        moved = min(moved, program_bytes(program) / rates["copy"]) * sort_passes(program["sorted"])
     flops = min(kernel["flops"], program["flops"])
     trips = TRIP * program["trips"] * passes if "recurrent" in kernel["name"] else 0
     return max(moved, flops / rate_of(rates, program), LAUNCH * passes, trips)

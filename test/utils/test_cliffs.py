@@ -58,6 +58,9 @@ class Rooflines(unittest.TestCase):
         one = kernel(bytes=10 ** 6, name="main_sort")
         self.assertAlmostEqual(rooflines.kernel_roofline(one, program(sorted=2 ** 16), slow), 4e-3)
         self.assertAlmostEqual(rooflines.kernel_roofline(kernel(bytes=10 ** 6), program(sorted=2 ** 16), slow), 1e-3)
+        # Memory that it needs for itself does not count.
+        own = kernel(bytes=10 ** 8, name="main_4_sort")
+        self.assertAlmostEqual(rooflines.kernel_roofline(own, program(sorted=2 ** 16), slow), 4 * 2.004e-3)
 
     def test_what_is_computed_twice_has_no_more_time(self):
         twice = kernel(flops=10 ** 12)

@@ -221,6 +221,9 @@ FailureOr<ConvertedGroup> Planner::convert(GroupOp group, bool isUpdate) {
   // Whoever reads times sees that it has all trips of a loop, each of which waits for the one before.
   if (LoopOp loop = lowering::findLoop(group); loop && RecurrentShape::of(loop))
     name += "_recurrent";
+  // And that it reads what it sorts more than once.
+  if (!group.getBlock().getOps<SortOp>().empty())
+    name += "_sort";
   OpBuilder kernelBuilder(entry);
   FailureOr<ConvertedGroup> made = convertGroup(group, name, kernelBuilder, machine, isUpdate);
   if (failed(made))

@@ -47,10 +47,10 @@ func.func @short(%x: tensor<64x20xf32>) -> tensor<64x20xf32> {
 
 // The first five of a row: 32 candidates at a time, and no buffer for a sort. What comes before the last of them is looked
 // for in vectors.
-// REMARK: first_0: 'graph.sort' is computed in vectors of 16 elements
+// REMARK: first_0_sort: 'graph.sort' is computed in vectors of 16 elements
 // CHECK-LABEL: plan.func @first
 // CHECK-NOT: plan.alloc
-// CHECK-LABEL: kernel.func @first_0
+// CHECK-LABEL: kernel.func @first_0_sort
 // CHECK: kernel.alloc : <48xi32, private>
 // CHECK: vector.reduction <or>, %{{.*}} : vector<16xi1> into i1
 func.func @first(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {
@@ -59,7 +59,7 @@ func.func @first(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {
 }
 
 // More than half of them is as much as all.
-// REMARK: half_0: 'graph.sort' is computed element by element, without vectors
+// REMARK: half_0_sort: 'graph.sort' is computed element by element, without vectors
 // CHECK-LABEL: plan.func @half
 // CHECK: plan.alloc
 func.func @half(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {

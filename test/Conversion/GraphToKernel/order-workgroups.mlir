@@ -49,13 +49,13 @@ func.func @columns(%x: tensor<2x100x3xf16>) -> tensor<2x100x3xf16> {
 // CHECK-LABEL: plan.func @sort
 // CHECK-NOT: plan.alloc
 // CHECK: plan.return
-// CHECK-LABEL: kernel.func @sort_0
+// CHECK-LABEL: kernel.func @sort_0_sort
 // CHECK-SAME: threads = 160
 // CHECK: kernel.alloc : <2242xi64, shared>
 // CHECK-NOT: kernel.alloc
 // CHECK: arith.shli
 // CHECK: arith.cmpi ult, {{.*}} : i64
-// CHECK-LABEL: kernel.func @sort_1
+// CHECK-LABEL: kernel.func @sort_1_sort
 // CHECK: kernel.alloc : <2242xi64, shared>
 // CHECK: kernel.alloc : <2242xi32, shared>
 func.func @sort(%x: tensor<4x1024xf32>, %z: tensor<4x1024xf64>) -> (tensor<4x1024xi64>, tensor<4x1024xf64>) {
@@ -68,7 +68,7 @@ func.func @sort(%x: tensor<4x1024xf32>, %z: tensor<4x1024xf64>) -> (tensor<4x102
 // which writes the result. A word is its element, but for zeros and NaN. With less to share tiles are smaller.
 // CHECK-LABEL: plan.func @long
 // CHECK: plan.alloc : !plan.buffer<i64[5200000]>
-// CHECK-LABEL: kernel.func @long_0
+// CHECK-LABEL: kernel.func @long_0_sort
 // CHECK-SAME: min_resident_threads = 1024
 // CHECK-SAME: threads = 512
 // CHECK: kernel.alloc : <13314xi64, shared>
@@ -78,7 +78,7 @@ func.func @sort(%x: tensor<4x1024xf32>, %z: tensor<4x1024xf64>) -> (tensor<4x102
 // CHECK-NOT: kernel.store {{.*}} <5200000xi64, global>
 // CHECK: arith.cmpf one, {{.*}} : bf16
 // CHECK: kernel.store {{.*}} <2600000xbf16, global>
-// SMALL-LABEL: kernel.func @long_0
+// SMALL-LABEL: kernel.func @long_0_sort
 // SMALL-SAME: threads = 128
 // SMALL: kernel.alloc : <3330xi64, shared>
 func.func @long(%x: tensor<200x13000xbf16>) -> tensor<200x13000xbf16> {
@@ -90,14 +90,14 @@ func.func @long(%x: tensor<200x13000xbf16>) -> tensor<200x13000xbf16> {
 // CHECK-LABEL: plan.func @clusters
 // CHECK-NOT: plan.alloc
 // CHECK: plan.return
-// CHECK-LABEL: kernel.func @clusters_0
+// CHECK-LABEL: kernel.func @clusters_0_sort
 // CHECK-SAME: cluster = 8
 // CHECK-SAME: threads = 320
 // CHECK: kernel.alloc : <8322xi64, shared>
 // CHECK: kernel.id cluster_rank
 // CHECK: kernel.barrier cluster
 // CHECK-COUNT-3: kernel.alloc : <2xi32, shared>
-// SMALL-LABEL: kernel.func @clusters_0
+// SMALL-LABEL: kernel.func @clusters_0_sort
 // SMALL-NOT: cluster =
 // SMALL: kernel.func
 func.func @clusters(%x: tensor<64x32000xf32>) -> tensor<64x32000xi64> {
@@ -140,7 +140,7 @@ func.func @sectors(%x: tensor<8x8192x16xf32>) -> tensor<8x8192x16xf32> {
 }
 
 // Of the first elements alone candidates are sorted: all that those threads have whose own first ones come first.
-// CHECK-LABEL: kernel.func @first_0
+// CHECK-LABEL: kernel.func @first_0_sort
 // CHECK-SAME: threads = 1024
 // CHECK: kernel.alloc : <14338xi64, shared>
 // CHECK: kernel.alloc : <1024xi64, shared>
@@ -153,7 +153,7 @@ func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
 
 // Of short rows each lane of a subgroup sorts eight elements in registers. Lists of neighbours are merged, in as many steps as
 // halve the lanes; rows share workgroups. Without room in registers all candidates are sorted.
-// CHECK-LABEL: kernel.func @lists_0
+// CHECK-LABEL: kernel.func @lists_0_sort
 // CHECK-SAME: threads = 128
 // CHECK: kernel.grid (%{{.*}}) in [4000] step [16]
 // CHECK-COUNT-8: kernel.load {{.*}} -> f32
@@ -161,11 +161,11 @@ func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
 // CHECK-COUNT-4: kernel.barrier workgroup
 // CHECK-NOT: kernel.barrier
 // CHECK: scf.for
-// CHECK-LABEL: kernel.func @lists_1
+// CHECK-LABEL: kernel.func @lists_1_sort
 // CHECK-SAME: threads = 128
 // CHECK: kernel.grid (%[[ROW:.*]]) in [7] step [4]
 // CHECK: arith.cmpi slt, %{{.*}}, %c7
-// CHECK-LABEL: kernel.func @lists_2
+// CHECK-LABEL: kernel.func @lists_2_sort
 // CHECK-SAME: threads = 64
 // CHECK: kernel.alloc : <898xi64, shared>
 func.func @lists(%x: tensor<4000x64xf32>, %y: tensor<7x200xbf16>, %z: tensor<7x512xf32>) -> (tensor<4000x64xi64>, tensor<7x200xbf16>, tensor<7x512xf32>) {
@@ -176,7 +176,7 @@ func.func @lists(%x: tensor<4000x64xf32>, %y: tensor<7x200xbf16>, %z: tensor<7x5
 }
 
 // Of sorted runs each element is put where it belongs by a thread of its own.
-// CHECK-LABEL: kernel.func @runs_0
+// CHECK-LABEL: kernel.func @runs_0_sort
 // CHECK-SAME: threads = 256
 // CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 8192, 1] step [1, 256, 1]
 // CHECK-NOT: kernel.alloc
@@ -188,12 +188,12 @@ func.func @runs(%x: tensor<8192xf32>) -> tensor<8192xf32> {
 
 // Short rows, and many columns side by side, are walked by a thread each.
 // A row of up to 32 elements is in a thread's registers.
-// REMARK: short_0: 'graph.sort' is computed element by element, without vectors
+// REMARK: short_0_sort: 'graph.sort' is computed element by element, without vectors
 // REMARK: short_1: 'graph.scan' is computed element by element, without vectors
 // CHECK-LABEL: plan.func @short
 // CHECK-NOT: plan.alloc
 // CHECK: plan.return
-// CHECK-LABEL: kernel.func @short_0
+// CHECK-LABEL: kernel.func @short_0_sort
 // CHECK-NOT: threads
 // CHECK-LABEL: kernel.func @short_1
 // CHECK-NOT: threads

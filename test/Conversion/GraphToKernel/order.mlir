@@ -36,11 +36,11 @@ func.func @exclusive(%x: tensor<8xui8>) -> tensor<8xui8> {
 }
 
 // The indices are merged in a buffer of the kernel's own, three times for eight elements.
-// REMARK: sort_0: 'graph.sort' is computed element by element, without vectors
+// REMARK: sort_0_sort: 'graph.sort' is computed element by element, without vectors
 // CHECK-LABEL: plan.func @sort
 // CHECK: %[[SCRATCH:.*]] = plan.alloc : !plan.buffer<i32[64]>
-// CHECK: plan.launch @sort_0{{.*}}%[[SCRATCH]]
-// CHECK-LABEL: kernel.func @sort_0
+// CHECK: plan.launch @sort_0_sort{{.*}}%[[SCRATCH]]
+// CHECK-LABEL: kernel.func @sort_0_sort
 // CHECK-SAME: %{{.*}}: !kernel.buffer<f32, global>, %{{.*}}: !kernel.buffer<i64, global>, %{{.*}}: !kernel.buffer<i32, global>
 // CHECK: arith.cmpf ogt
 // CHECK: arith.cmpf ord
@@ -64,7 +64,7 @@ func.func @scatter(%x: tensor<7x100xf32>, %i: tensor<3xui8>, %u: tensor<3x100xf3
 }
 
 // Of nothing there is no program.
-// CHECK-LABEL: kernel.func @nothing_0
+// CHECK-LABEL: kernel.func @nothing_0_sort
 // CHECK-NOT: kernel.grid
 // CHECK: kernel.return
 func.func @nothing(%x: tensor<0x8xf32>) -> tensor<0x8xf32> {

@@ -113,7 +113,7 @@ func.func @scan(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
   return %y : tensor<64x4096xf32>
 }
 
-// SORT-LABEL: spirv.func @sort_0(
+// SORT-LABEL: spirv.func @sort_0_sort(
 // SORT: spirv.ControlBarrier
 func.func @sort(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   %y = graph.sort values %x dim = 1 : tensor<64x1000xf32> -> tensor<64x1000xf32>
