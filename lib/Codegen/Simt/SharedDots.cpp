@@ -260,15 +260,19 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiply(Value stage, Accumulat
   constexpr int64_t mostUnrolled = 256;
   const int64_t steps = step / groups;
   Value first = times(stage, step);
+  // Groups that share a warp read neighbouring steps at once: those of parts that begin a multiple of 32 words apart lie
+  // in the same banks.
+  const bool isShared = threadsOfTile() % std::max<int64_t>(t.machine.simt.subgroupSize, 1) != 0;
+  const int64_t apart = group && isShared ? groups : 1;
   if (group)
-    first = add(first, times(group, steps));
+    first = add(first, times(group, isShared ? 1 : steps));
   int64_t unroll = steps;
   while (unroll > 1 && (steps % unroll != 0 || unroll * static_cast<int64_t>(sums.size()) > mostUnrolled))
     --unroll;
   FailureOr<Accumulators> next =
       t.emitLoop(0, {steps}, unroll, sums, loc, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
         for (int64_t u = 0; u < unroll; ++u)
-          carried = multiplyStep(add(first, add(i, index(u))), carried);
+          carried = multiplyStep(add(first, times(add(i, index(u)), apart)), carried);
         return carried;
       });
   return *next;
