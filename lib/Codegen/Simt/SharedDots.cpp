@@ -260,8 +260,8 @@ SharedDotEmitter::Accumulators SharedDotEmitter::multiply(Value stage, Accumulat
   constexpr int64_t mostUnrolled = 256;
   const int64_t steps = step / groups;
   Value first = times(stage, step);
-  // Groups that share a warp read neighbouring steps at once: those of parts that begin a multiple of 32 words apart lie
-  // in the same banks.
+  // Groups that share a warp read neighbouring steps at once: those of parts that begin a multiple of 32 words apart
+  // lie in the same banks.
   const bool isShared = threadsOfTile() % std::max<int64_t>(t.machine.simt.subgroupSize, 1) != 0;
   const int64_t apart = group && isShared ? groups : 1;
   if (group)
