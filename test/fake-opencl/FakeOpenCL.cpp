@@ -8,8 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "FakeOpenCL.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,15 @@ struct Program {
   std::string text;
   bool isBuilt = false;
 };
+/// Memory that was given back last is given out first.
+std::vector<std::unique_ptr<Object>> released;
+struct Kernel;
+/// Those there are: an argument that is memory ends with it, even where other memory has its name later.
+std::set<Kernel *> kernels;
 struct Kernel {
+  Kernel() { kernels.insert(this); }
+  ~Kernel() { kernels.erase(this); }
+  Kernel(const Kernel &) = delete;
   std::vector<std::vector<unsigned char>> arguments;
 };
 
@@ -146,13 +156,22 @@ Code clFinish(void *) {
 }
 
 void *clCreateBuffer(void *, uint64_t, size_t bytes, void *, Code *code) {
-  Object *object = made(std::make_unique<Object>(), __func__, fake.memories, code);
-  if (object)
-    object->bytes.resize(bytes);
+  if (released.empty())
+    released.push_back(std::make_unique<Object>());
+  Object *object = made(released.back().get(), __func__, fake.memories, code);
+  if (object) {
+    (void)released.back().release();
+    released.pop_back();
+    object->bytes.assign(bytes, 0);
+  }
   return object;
 }
 Code clReleaseMemObject(void *memory) {
-  delete static_cast<Object *>(memory);
+  for (Kernel *kernel : kernels)
+    for (std::vector<unsigned char> &argument : kernel->arguments)
+      if (argument.size() == sizeof(memory) && std::memcmp(argument.data(), &memory, sizeof(memory)) == 0)
+        argument.clear();
+  released.emplace_back(static_cast<Object *>(memory));
   return fake.memories--, 0;
 }
 Code clEnqueueMigrateMemObjects(void *, unsigned, void *const *, uint64_t, unsigned, void *const *, void **) {
@@ -258,7 +277,7 @@ Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, co
     std::memcpy(&value, kernel->arguments[index].data(), sizeof(value));
     return value;
   };
-  if (kernel->arguments.size() != 7)
+  if (kernel->arguments.size() != 7 || std::ranges::any_of(kernel->arguments, [](auto &each) { return each.empty(); }))
     return -52;
   const auto *from = reinterpret_cast<const Object *>(number(0));
   auto *to = reinterpret_cast<Object *>(number(2));
