@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "FactorOrders.h"
 
+#include "zyx/Base/Assert.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 
 using namespace mlir;
@@ -70,11 +71,15 @@ static Reading readingOf(Value value) {
   return reading;
 }
 
+bool FactorOrders::isOurs(Operation *op) const {
+  return llvm::any_of(added, [&](const Added &made) { return llvm::is_contained(made.ops, op); });
+}
+
 /// The value to store for a factor; null where there is none.
 Value FactorOrders::order(Value factor, Value other, ArrayRef<int64_t> contracted) {
   Value value = factor;
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ExpandOp, CastOp>(op))
+    if (!isa<ExpandOp, CastOp>(op) || isOurs(op))
       break;
     value = op->getOperand(0);
   }
@@ -104,6 +109,9 @@ Value FactorOrders::order(Value factor, Value other, ArrayRef<int64_t> contracte
   SmallVector<Operation *> views;
   Value narrow = value;
   while (Operation *op = narrow.getDefiningOp()) {
+    // Another factor is ordered below: what it added may go before this one, and has an order already.
+    if (isOurs(op))
+      return {};
     if (!isView(op) || isa<PadOp>(op))
       break;
     views.push_back(op);
@@ -158,7 +166,7 @@ FactorOrders::FactorOrders(GroupOp group, bool isWanted) {
       continue;
     BinaryOp product = contraction->product;
     for (auto [factor, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())})
-      if (Value value = order(factor, other, reduce.getDims()))
+      if (Value value = order(factor, other, reduce.getDims()); value && !llvm::is_contained(values, value))
         values.push_back(value);
   }
 }
@@ -169,8 +177,10 @@ void FactorOrders::keepOnly(ArrayRef<Value> kept) {
       return false;
     llvm::erase(values, made.stored);
     made.ops.back()->getResult(0).replaceAllUsesWith(made.original);
-    for (Operation *op : llvm::reverse(made.ops))
+    for (Operation *op : llvm::reverse(made.ops)) {
+      ZYX_ASSERT(op->use_empty(), "only its last op is read by others");
       op->erase();
+    }
     return true;
   });
 }

@@ -31,6 +31,7 @@ public:
   void release() { added.clear(); }
 
 private:
+  bool isOurs(mlir::Operation *op) const;
   mlir::Value order(mlir::Value factor, mlir::Value other, llvm::ArrayRef<int64_t> contracted);
 
   /// What was put into the group for a stored value, in order: the last one stands for the original value.

@@ -52,7 +52,7 @@ Result<HostView> State::view(const Tensor &tensor, const Place &where) {
     // What is handed over may have failed already.
     ZYX_RETURN_IF_ERROR(takeFailure(nodeOf(tensor)));
     const NodeState &node = states[nodeOf(tensor)];
-    isShared = node.at < homes.size() && homes[node.at].pool && homes[node.at].pool->isHostMemory();
+    isShared = node.at < homes.size() && homes[node.at].isOnHost();
     if (isShared)
       reader = std::make_shared<const Reader>(shared_from_this(), node.value);
   }
@@ -134,26 +134,30 @@ Result<bool> State::bindArguments(std::span<const Tensor> arguments, std::span<F
   ZYX_RETURN_IF_ERROR(mutex.check());
   const std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkMine(arguments));
+  auto homeOf = [&](const Tensor &argument) -> const Home & { return homes[states[nodeOf(argument)].device]; };
+  // Owners stay with the caller unless all of them can be bound.
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const DType dtype = arguments[i].type().dtype;
+    const Home &home = homeOf(arguments[i]);
+    auto alignment = static_cast<uint64_t>(byteSize(dtype));
+    if (home.device && !home.isOnHost())
+      alignment = std::max(alignment, home.device->alignment());
+    if (dtype == DType::Bool || memory[i].address % alignment != 0)
+      return false;
+    if (!home.device && !home.isOnHost())
+      return Status::unsupported("device '" + home.name + "' has no memory of its own");
+  }
   std::vector<std::shared_ptr<Buffer>> made;
   made.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const TensorType &type = arguments[i].type();
-    const auto size = static_cast<uint64_t>(*byteSize(type));
-    const Home &home = homes[states[nodeOf(arguments[i])].device];
-    const bool isOnHost = home.pool && home.pool->isHostMemory();
-    auto alignment = static_cast<uint64_t>(byteSize(type.dtype));
-    if (!isOnHost && home.device)
-      alignment = std::max(alignment, home.device->alignment());
-    if (type.dtype == DType::Bool || memory[i].address % alignment != 0)
-      return false;
+    const auto size = static_cast<uint64_t>(*byteSize(arguments[i].type()));
+    const Home &home = homeOf(arguments[i]);
     std::shared_ptr<void> owner = std::const_pointer_cast<void>(std::move(memory[i].owner));
-    if (isOnHost) {
+    if (home.isOnHost()) {
       made.push_back(Buffer::borrow(reinterpret_cast<void *>(memory[i].address), size, std::move(owner)));
-    } else if (home.device) {
-      ZYX_ASSIGN_OR_RETURN(made.emplace_back(), home.device->borrow(memory[i].address, size, std::move(owner)));
-    } else {
-      return Status::unsupported("device '" + home.name + "' has no memory of its own");
+      continue;
     }
+    ZYX_ASSIGN_OR_RETURN(made.emplace_back(), home.device->borrow(memory[i].address, size, std::move(owner)));
   }
   for (size_t i = 0; i < arguments.size(); ++i)
     setValue(nodeOf(arguments[i]), std::move(made[i]), states[nodeOf(arguments[i])].device);
@@ -229,8 +233,7 @@ Tensor zyx::openArgument(TensorType type, Place where) {
 }
 
 bool zyx::bindArguments(std::span<const Tensor> arguments, std::span<ForeignMemory> memory, Place where) {
-  if (arguments.size() != memory.size())
-    refuse("memory is bound to as many arguments as there are", where);
+  ZYX_ASSERT(arguments.size() == memory.size(), "each has memory");
   return arguments.empty() || valueOrThrow(stateOf(arguments[0]).bindArguments(arguments, memory), where);
 }
 

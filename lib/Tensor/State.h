@@ -281,6 +281,8 @@ private:
     /// which should not wait for the others.
     std::shared_ptr<runtime::Arena> arena = nullptr, shortArena = nullptr;
     std::optional<runtime::Peak> peak = std::nullopt;
+
+    bool isOnHost() const { return pool && pool->isHostMemory(); }
   };
   /// The device of nodes that are made of constants alone: they are computed wherever they are needed.
   static constexpr uint16_t anywhere = UINT16_MAX;

@@ -160,6 +160,27 @@ static void addShuffled(std::vector<Case> &cases, const Layer &layer, int64_t ea
                    }});
 }
 
+/// The gradient of images of a transposed convolution whose windows lie side by side, of `each` by `each` elements:
+/// what was shuffled into images is a factor, and the other one filters in another order.
+static void addShuffledGradient(std::vector<Case> &cases, int64_t batch, int64_t channels, int64_t side, int64_t each,
+                                DType dtype) {
+  cases.push_back({"convolution.shuffled-gradient." + std::string(toString(dtype)), [=](Builder &b) {
+                     const int64_t all = channels * each * each, wide = side * each;
+                     NodeId filter =
+                         b.reshape(b.x(dtype, {channels, channels, each, each}), {1, channels, channels, each, each});
+                     filter = b.window(filter, {3, 4}, {1, 1}, {1, 1}, {each, each});
+                     filter = b.reshape(b.permute(filter, {0, 3, 4, 2, 1, 5, 6}), {1, 1, all, 1, 1, channels, 1, 1});
+                     NodeId seed = b.reshape(b.x(dtype, {batch, channels, wide, wide}),
+                                             {batch, 1, channels, side, each, side, each});
+                     seed = b.cast(b.permute(seed, {0, 1, 4, 6, 2, 3, 5}), DType::F32);
+                     seed = b.reshape(seed, {batch, 1, all, side, side, 1, 1, 1});
+                     const Shape points = {batch, 1, all, side, side, channels, 1, 1};
+                     NodeId y = b.mul(b.expand(seed, points), b.expand(b.cast(filter, DType::F32), points));
+                     y = b.permute(b.reduce(ReduceKind::Add, y, {2}), {0, 1, 4, 2, 3, 5, 6});
+                     return std::vector<NodeId>{b.cast(b.reshape(y, {batch, channels, side, side}), dtype)};
+                   }});
+}
+
 /// What transposed convolutions are made of: a convolution of every other element of filters, which lie in the other
 /// direction and in another order of channels.
 static void addPhase(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
@@ -425,6 +446,7 @@ void addConvolutionCases(std::vector<Case> &cases) {
   for (const DType dtype : {BF16, F32}) {
     addShuffled(cases, {"shuffled", 8, 64, 64, {14, 14}, {3, 3}, ones, ones, ones, ones}, 2, dtype);
     addShuffled(cases, {"shuffled-cropped", 6, 72, 64, {22, 21}, {3, 5}, {2, 1}, {1, 2}, {2, -1}, {-3, 6}}, 3, dtype);
+    addShuffledGradient(cases, 8, 128, 14, 2, dtype);
     addShuffled(cases, {"shuffled-grouped", 2, 64, 64, {40, 45}, {5, 5}, ones, ones, {1, 2}, {3, 0}, 16}, 2, dtype);
   }
   addLayer(cases, manyGrouped[0], /*channelsLast=*/false, F32);

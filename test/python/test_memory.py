@@ -172,6 +172,11 @@ def test_threads():
     assert not any(thread.is_alive() for thread in threads) and not wrong
 
 
+def test_the_host_has_no_stream():
+    with zyx.device_scope("cpu"), pytest.raises(zyx.Error, match="the current device has no stream that other libraries know"):
+        zyx._zyx._order(1, True)
+
+
 # What another library sees of an array of a card, and what it gives.
 CARD = """
 import ctypes

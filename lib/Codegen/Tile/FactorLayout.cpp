@@ -259,14 +259,13 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
   SmallVector<int64_t> extents;
   for (unsigned part : form->dims[ownDepth])
     extents.push_back(form->parts[part].extent);
-  SmallVector<int64_t> strides = values(own.getBlocks().back().getStrides());
   for (auto [i, part] : llvm::enumerate(form->dims[ownDepth])) {
     const MapAttr ordered = withLast(own, ownDepth, extents, i), turned = withLast(other, otherDepth, extents, i);
     SmallVector<FactorLayout> owns, others = {{turned, {}, {}, 0}};
     // Where channels are next to each other, only the order in which they are contracted is in the way.
     if (form->parts[part].stride == 1 && behind.empty())
       owns.push_back({ordered, {}, {}, 0});
-    for (auto [dim, stride] : llvm::enumerate(strides))
+    for (auto [dim, stride] : llvm::enumerate(values(ordered.getBlocks().back().getStrides())))
       if (stride == form->parts[part].stride) {
         const std::optional<MapAttr> split = byGroups ? splitGroups(ordered, dim, extents[i]) : std::nullopt;
         if (std::optional<FactorLayout> moved =

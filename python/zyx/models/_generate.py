@@ -109,10 +109,14 @@ def generate(model, prompts, *, max_new_tokens=32, temperature=0.0, top_k=0, top
 
         >>> import json, pathlib, tempfile
         >>> folder = tempfile.TemporaryDirectory()
-        >>> config = {"architectures": ["GPT2LMHeadModel"], "n_layer": 0, "n_head": 1, "n_embd": 4, "vocab_size": 6, "n_positions": 8}
+        >>> config = {"architectures": ["GPT2LMHeadModel"], "n_layer": 1, "n_head": 1, "n_embd": 4, "vocab_size": 6, "n_positions": 8}
         >>> pathlib.Path(folder.name, "config.json").write_text(json.dumps(config)) > 0
         True
-        >>> weights = {"wte.weight": zyx.eye(6, 4), "wpe.weight": zyx.zeros((8, 4)), "ln_f.weight": zyx.ones(4), "ln_f.bias": zyx.zeros(4)}
+        >>> weights = {"wte.weight": zyx.eye(6, 4), "wpe.weight": zyx.zeros((8, 4))}
+        >>> for name, shape in (("attn.c_attn", (4, 12)), ("attn.c_proj", (4, 4)), ("mlp.c_fc", (4, 16)), ("mlp.c_proj", (16, 4))):
+        ...     weights[f"h.0.{name}.weight"], weights[f"h.0.{name}.bias"] = zyx.zeros(shape), zyx.zeros(shape[1])
+        >>> for name in ("h.0.ln_1", "h.0.ln_2", "ln_f"):
+        ...     weights[f"{name}.weight"], weights[f"{name}.bias"] = zyx.ones(4), zyx.zeros(4)
         >>> zyx.save(folder.name + "/model.safetensors", weights)
         >>> zyx.models.generate(zyx.models.load(folder.name), [[2], [1, 3]], max_new_tokens=2)
         [[2, 2], [3, 3]]

@@ -44,10 +44,10 @@ kernel.func @softmax(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64} {
 
 // -----
 
-// Two stages of both factors, and sums of one of two groups. Its result is stored out of registers.
+// Two stages of both factors, and sums of both groups. Its result is stored out of registers.
 // LAUNCH:  kernel dot
-// LAUNCH-NEXT: threads 64 shared 8704
-// COUNTED: dot would share 8704 bytes
+// LAUNCH-NEXT: threads 64 shared 12800
+// COUNTED: dot would share 12800 bytes
 !f = !kernel.buffer<f32, global>
 kernel.func @dot(%x: !f, %w: !f, %y: !f) attributes {threads = 64 : i64} {
   %a = kernel.view %x map <[<[64, 70] strides [70, 1]>]> : !f -> !kernel.view<64x70xf32, global>

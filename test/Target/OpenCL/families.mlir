@@ -103,7 +103,7 @@ func.func @scan(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
   return %y : tensor<64x4096xf32>
 }
 
-// SORT-LABEL: void k_sort_0(
+// SORT-LABEL: void k_sort_0_sort(
 // SORT: barrier(
 func.func @sort(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   %y = graph.sort values %x dim = 1 : tensor<64x1000xf32> -> tensor<64x1000xf32>

@@ -132,7 +132,7 @@ func.func @scan(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
   return %y : tensor<64x4096xf32>
 }
 
-// SORT-LABEL: sort_0:
+// SORT-LABEL: sort_0_sort:
 // SORT: s_barrier
 // SORT: .private_segment_fixed_size: 0
 func.func @sort(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {

@@ -19,9 +19,11 @@ static int64_t divisorOfNumber(int64_t number) {
   return number == 0 ? mostDivisor : std::min(mostDivisor, number & -number);
 }
 
-static int64_t divisorOf(Value index, unsigned depth) {
-  if (depth-- == 0)
+/// Visits at most so many values: sums of sums may share terms.
+static int64_t divisorOf(Value index, unsigned &visits) {
+  if (visits == 0)
     return 1;
+  --visits;
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return divisorOfNumber(*constant);
   if (auto argument = dyn_cast<BlockArgument>(index)) {
@@ -31,20 +33,35 @@ static int64_t divisorOf(Value index, unsigned depth) {
     auto loop = dyn_cast_or_null<scf::ForOp>(parent);
     if (!loop || argument != loop.getInductionVar())
       return 1;
-    return std::min(divisorOf(loop.getLowerBound(), depth), divisorOf(loop.getStep(), depth));
+    const int64_t first = divisorOf(loop.getLowerBound(), visits);
+    return std::min(first, divisorOf(loop.getStep(), visits));
   }
   Operation *op = index.getDefiningOp();
-  if (isa<arith::MulIOp>(op))
-    return std::min(mostDivisor, divisorOf(op->getOperand(0), depth) * divisorOf(op->getOperand(1), depth));
+  // One after the other: what is left of the visits goes to the second.
+  auto ofBoth = [&](unsigned first, unsigned second) {
+    const int64_t a = divisorOf(op->getOperand(first), visits);
+    return std::pair(a, divisorOf(op->getOperand(second), visits));
+  };
+  auto leastOf = [&](unsigned first, unsigned second) {
+    const auto [a, b] = ofBoth(first, second);
+    return std::min(a, b);
+  };
+  if (isa<arith::MulIOp>(op)) {
+    const auto [a, b] = ofBoth(0, 1);
+    return std::min(mostDivisor, a * b);
+  }
   // The rest of a division by a multiple keeps what both are multiples of.
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp, arith::RemUIOp>(op))
-    return std::min(divisorOf(op->getOperand(0), depth), divisorOf(op->getOperand(1), depth));
+    return leastOf(0, 1);
   // Divisors are powers of two: the bits that are zero stay.
   if (isa<arith::IndexCastOp>(op))
-    return divisorOf(op->getOperand(0), depth);
+    return divisorOf(op->getOperand(0), visits);
   if (isa<arith::SelectOp>(op))
-    return std::min(divisorOf(op->getOperand(1), depth), divisorOf(op->getOperand(2), depth));
+    return leastOf(1, 2);
   return 1;
 }
 
-int64_t zyx::kernel::knownDivisor(Value index) { return divisorOf(index, /*depth=*/20); }
+int64_t zyx::kernel::knownDivisor(Value index) {
+  unsigned visits = 256;
+  return divisorOf(index, visits);
+}
