@@ -106,6 +106,8 @@ struct State {
   /// What was given back, while work that stands before that may still use it.
   std::map<uint64_t, Block> leaving;
   std::map<Stream, std::shared_ptr<StreamTag>> streams;
+  /// Of each card, the one that its driver has by itself.
+  std::map<int, Stream> ownStreams;
   std::map<MemoryPoolHandle, std::shared_ptr<MemoryPoolTag>> pools;
   /// The word for which a stream waits.
   std::atomic<const uint32_t *> gate = nullptr;
@@ -162,6 +164,24 @@ template <typename F> int onDevice(F &&body) {
 template <typename F> int onStream(Stream stream, F &&body) {
   return onDevice(
       [&] { return state().streams.contains(stream) && stream->device == current ? body() : invalidHandle; });
+}
+
+/// The same of any stream: 1 and 2 are those of the driver itself, that which all others wait for and that of a thread.
+/// Here both are one, and nobody waits for it by itself.
+template <typename F> int onAnyStream(Stream stream, F &&body) {
+  constexpr uintptr_t legacy = 1, perThread = 2;
+  const auto number = reinterpret_cast<uintptr_t>(stream);
+  if (number != legacy && number != perThread)
+    return onStream(stream, [&] { return body(stream); });
+  return onDevice([&] {
+    auto [own, isNew] = state().ownStreams.try_emplace(int(current));
+    if (isNew) {
+      auto made = std::make_shared<StreamTag>(StreamTag{int(current), {}});
+      own->second = made.get();
+      state().streams[made.get()] = std::move(made);
+    }
+    return body(own->second);
+  });
 }
 
 /// Counts down, and is true once.
@@ -432,7 +452,7 @@ int cuStreamSynchronize(Stream stream) {
   });
 }
 int cuStreamWaitEvent(Stream stream, Event event, unsigned) {
-  return onStream(stream, [=] {
+  return onAnyStream(stream, [=](Stream stream) {
     if (strikes(state().facts.failWait) || !event->stream)
       return invalid;
     ++state().facts.eventWaits;
@@ -456,7 +476,7 @@ int cuEventDestroy_v2(Event event) {
   });
 }
 int cuEventRecord(Event event, Stream stream) {
-  return onStream(stream, [=] {
+  return onAnyStream(stream, [=](Stream stream) {
     event->time = std::make_shared<std::chrono::steady_clock::time_point>();
     event->stream = state().streams.at(stream);
     event->number = stream->handed + 1;
