@@ -678,6 +678,19 @@ static void addOddRows(std::vector<Case> &cases) {
                          return std::vector<NodeId>{b.cast(b.sub(p, q), dtype),
                                                     b.reduce(ReduceKind::Add, b.mul(p, q), {1})};
                        }});
+  // The gradient of a norm whose results have one gradient for all rows: one sum belongs to all rows, one to each.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F64})
+    for (const Shape &shape : {Shape{4, 768}, Shape{1, 2048}, Shape{3, 8192}})
+      cases.push_back(
+          {"rows.norm-gradient." + std::string(toString(dtype)) + "." + std::to_string(shape.back()), [=](Builder &b) {
+             const NodeId x = b.x(dtype, shape), each = b.x(dtype, {shape.front()});
+             const NodeId slopes =
+                 b.mul(b.along(b.x(dtype, {shape.back()}), shape, 1), b.along(b.one(dtype, {shape.back()}), shape, 1));
+             auto sum = [&](NodeId of) { return b.back(b.reduce(ReduceKind::Add, of, {1}), 1, shape.back()); };
+             const NodeId own = b.sub(x, b.back(each, 1, shape.back()));
+             const NodeId scaled = b.mul(slopes, b.like(slopes, static_cast<double>(shape.back())));
+             return std::vector<NodeId>{b.sub(b.sub(scaled, sum(slopes)), b.mul(own, sum(b.mul(slopes, own))))};
+           }});
 }
 
 void addCompositionCases(std::vector<Case> &cases) {

@@ -460,6 +460,22 @@ def test_short_fourier_transform_and_its_gradient():
     torch.testing.assert_close(slopes[1], slopes[0])
 
 
+@pytest.mark.parametrize("given", [(), (False,), (True,)])
+def test_windows(given):
+    """PyTorch 2.11 leaves them in graphs; older ones make them of other ops. Small floats round once, and eager mode's in each step."""
+    windows = torch.hann_window, torch.hamming_window, torch.blackman_window, torch.bartlett_window, torch.kaiser_window
+
+    def function(x):
+        more = [torch.kaiser_window(17, *given, 5.0), torch.hamming_window(17, *given, 0.6, 0.3)] if given else []
+        return [x * each for each in (*more, *(window(length, *given, dtype=dtype) for dtype, lengths in (
+            (None, (0, 1, 2, 3, 16, 17)), (torch.float64, (50,)), (torch.bfloat16, (50,))) for length in lengths for window in windows))]
+
+    x = torch.ones(1, dtype=torch.bfloat16)
+    for expected, got in zip(function(x), compiled(function)(x)):
+        assert got.dtype == expected.dtype
+        torch.testing.assert_close(got, expected, rtol=0, atol=0.02 if got.dtype is torch.bfloat16 else 1e-5)
+
+
 @pytest.mark.parametrize("shape", [(5, 5), (7, 3), (2, 3, 6), (1, 4), (2, 8, 8)])
 def test_singular_values_and_eigenvalues(shape):
     """What factors make is the matrix, vectors are orthogonal, and values are those of eager mode."""

@@ -171,8 +171,10 @@ void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
 
 void NestEmitter::prepareResult(Operation *root) {
   Value result = root->getResult(0);
-  bool single =
-      isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) { return extents[axis].constant == 1; });
+  // An axis that only a root behind the first one has is one of extent 1, which nothing walks.
+  bool single = isa<ReduceOp>(root) && llvm::all_of(t.axes.of(result), [&](Axis axis) {
+                  return !domain.contains(axis) || extents[axis].constant == 1;
+                });
   for (Axis axis : domain)
     single &= combined.contains(axis) || extents[axis].constant == 1;
   if (single)

@@ -8,7 +8,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from . import (_attention, _complex, _fourier, _fused, _gamma, _linalg, _losses, _movement, _network, _pointwise, _polynomials, _random,
-               _reduction, _segments, _special, _spectral)
+               _reduction, _segments, _special, _spectral, _windows)
 from ._compile import compiled
 from ._lower import OPS, Refused
 
@@ -30,7 +30,7 @@ def decompositions():
     for target, function in decomposition_table.items():
         if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten" and target not in left:
             table.setdefault(target, function)
-    return {**table, **_fused.DECOMPOSITIONS}
+    return {**table, **_fused.DECOMPOSITIONS, **_windows.DECOMPOSITIONS}
 
 
 def ops():

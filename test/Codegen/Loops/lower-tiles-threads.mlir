@@ -198,6 +198,39 @@ kernel.func @cluster(%x: !buffer, %y: !buffer) attributes {threads = 64 : i64, c
   kernel.return
 }
 
+// One sum belongs to all rows, and has no axis of them; one belongs to each row. Both are one number of a program, which
+// each thread has: a cluster has no memory for tiles.
+
+// CHECK-LABEL: kernel.func @sums
+// CHECK-SAME: cluster = 2
+// CHECK: kernel.grid
+// CHECK-COUNT-4: kernel.alloc
+// CHECK-NOT: kernel.alloc
+// CHECK-COUNT-2: kernel.barrier cluster
+// CHECK: kernel.return
+#weights = #kernel.map<[#kernel.block<[2048] strides [1]>]>
+!weights = !kernel.view<2048xf32, global>
+kernel.func @sums(%w: !buffer, %x: !buffer, %y: !buffer) attributes {threads = 64 : i64, cluster = 2 : i64} {
+  %ws = kernel.view %w map #weights : !buffer -> !weights
+  %xs = kernel.view %x map #long : !buffer -> !long
+  %ys = kernel.view %y map #long : !buffer -> !long
+  kernel.grid (%i) in [8] step [1] {
+    %c0 = arith.constant 0 : index
+    %v = kernel.load %ws[%c0] axes ["c"] in_bounds [true] : !weights -> tensor<2048xf32>
+    %all = kernel.reduce add %v dims [0] : tensor<2048xf32> -> tensor<f32>
+    %t = kernel.load %xs[%i, %c0] axes ["r", "c"] in_bounds [true, true] : !long -> tensor<1x2048xf32>
+    %vs = kernel.broadcast %v dims [1] : tensor<2048xf32> -> tensor<1x2048xf32>
+    %p = arith.mulf %t, %vs : tensor<1x2048xf32>
+    %own = kernel.reduce add %p dims [1] : tensor<1x2048xf32> -> tensor<1xf32>
+    %a = kernel.broadcast %all dims [] : tensor<f32> -> tensor<1x2048xf32>
+    %b = kernel.broadcast %own dims [0] : tensor<1xf32> -> tensor<1x2048xf32>
+    %d = arith.subf %p, %a : tensor<1x2048xf32>
+    %e = arith.mulf %d, %b : tensor<1x2048xf32>
+    kernel.store %e, %ys[%i, %c0] in_bounds [true, true] : tensor<1x2048xf32>, !long
+  }
+  kernel.return
+}
+
 // What lies in memory that only one workgroup shares would be another one's: then a program is one workgroup's.
 
 // CHECK-LABEL: kernel.func @apart
