@@ -166,12 +166,15 @@ template <typename F> int onStream(Stream stream, F &&body) {
       [&] { return state().streams.contains(stream) && stream->device == current ? body() : invalidHandle; });
 }
 
-/// The same of any stream: 1 and 2 are those of the driver itself, that which all others wait for and that of a thread.
-/// Here both are one, and nobody waits for it by itself.
-template <typename F> int onAnyStream(Stream stream, F &&body) {
+/// Whether a stream is one of the driver itself: that which all others wait for, or that of a thread.
+bool isDrivers(Stream stream) {
   constexpr uintptr_t legacy = 1, perThread = 2;
   const auto number = reinterpret_cast<uintptr_t>(stream);
-  if (number != legacy && number != perThread)
+  return number == legacy || number == perThread;
+}
+/// The same of any stream. Here the driver has one for both, and nobody waits for it by itself.
+template <typename F> int onAnyStream(Stream stream, F &&body) {
+  if (!isDrivers(stream))
     return onStream(stream, [&] { return body(stream); });
   return onDevice([&] {
     auto [own, isNew] = state().ownStreams.try_emplace(int(current));
@@ -445,8 +448,9 @@ int cuStreamDestroy_v2(Stream stream) {
   });
 }
 int cuStreamSynchronize(Stream stream) {
-  beSlow([=] { return stream->ofRuns > stream->over; });
-  return onStream(stream, [=] {
+  if (!isDrivers(stream))
+    beSlow([=] { return stream->ofRuns > stream->over; });
+  return onAnyStream(stream, [=](Stream stream) {
     run(*stream, stream->handed);
     return state().cards[current].lost;
   });

@@ -181,8 +181,18 @@ def test_the_host_has_no_stream():
 CARD = """
 import ctypes
 import gc
+import os
 import zyx
 from zyx import _zyx
+
+driver = ctypes.CDLL(os.environ["ZYX_CUDA_DRIVER"])
+
+def synchronize(stream):
+    "As the program does whose stream it is."
+    context = ctypes.c_void_p()
+    assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and driver.cuCtxPushCurrent_v2(context) == 0
+    assert driver.cuStreamSynchronize(ctypes.c_void_p(stream)) == 0
+    assert driver.cuCtxPopCurrent_v2(ctypes.byref(context)) == 0 and driver.cuDevicePrimaryCtxRelease_v2(0) == 0
 
 pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -194,8 +204,10 @@ class Header(ctypes.Structure):
 def header(capsule):
     return Header.from_address(pointer_of(capsule, b"dltensor_versioned"))
 
-def elements(capsule, count):
-    # The simulator's memory is the host's.
+def elements(capsule, count, stream=None):
+    "What work on that stream reads, which is the legacy default stream where none is named. The simulator's memory is the host's."
+    if stream != -1:
+        synchronize(stream or 1)
     return list((ctypes.c_float * count).from_address(header(capsule).data))
 
 class Other:
@@ -236,7 +248,7 @@ y = x * 2
 assert y.__dlpack_device__() == (2, 0) and not y.is_computed
 for number in (None, -1, 1, 2, stream[2]):
     capsule = y.__dlpack__(stream=number, max_version=(1, 0))
-    assert elements(capsule, 4) == [2.0, 4.0, 6.0, 8.0]
+    assert elements(capsule, 4, number) == [2.0, 4.0, 6.0, 8.0]
     assert (header(capsule).kind, header(capsule).number, header(capsule).flags & 1) == (2, 0, 1)
 shared = header(capsule).data
 assert header(y.__dlpack__(max_version=(1, 0))).data == shared
