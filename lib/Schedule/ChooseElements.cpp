@@ -222,27 +222,30 @@ private:
   }
 
   /// The axes of a copy that writes rows which are too short for squares, one behind the other, and reads each element
-  /// of a row somewhere else, but neighbouring rows side by side: a thread writes a row.
+  /// of a row somewhere else, but neighbouring rows side by side: a thread writes a row. Rows may be padded, by less
+  /// than a vector.
   std::optional<Transposed> shortRows(ArrayRef<Axis> parallel) {
     if (!target.hasSubgroups() || draft.loads.size() != 1 || draft.stores.size() != 1 ||
         draft.stores.front().getValue() != draft.loads.front().getResult())
       return std::nullopt;
-    auto along = [&](Value view, Value tile, int64_t apart) -> std::optional<Axis> {
+    auto along = [&](Value view, Value tile, int64_t apart, int64_t most) -> std::optional<Axis> {
       auto op = view.getDefiningOp<ViewOp>();
       if (!op || !op.getMap().isOneWholeBlock())
         return std::nullopt;
       for (auto [stride, axis] : llvm::zip(op.getMap().front().getStrides(), axes.of(tile)))
-        if (BlockAttr::constant(stride) == apart && axes.extent(axis) > 1 && llvm::is_contained(parallel, axis))
+        if (const int64_t own = BlockAttr::constant(stride).value_or(0);
+            own >= apart && own <= most && axes.extent(axis) > 1 && llvm::is_contained(parallel, axis))
           return axis;
       return std::nullopt;
     };
     LoadOp load = draft.loads.front();
     StoreOp store = draft.stores.front();
-    const std::optional<Axis> read = along(load.getView(), load.getResult(), 1),
-                              written = along(store.getView(), store.getValue(), 1);
+    const std::optional<Axis> read = along(load.getView(), load.getResult(), 1, 1),
+                              written = along(store.getView(), store.getValue(), 1, 1);
     if (!read || !written || read == written || axes.extent(*written) >= fewestOfSubgroup ||
         axes.extent(*read) < target.simt.subgroupSize ||
-        along(store.getView(), store.getValue(), axes.extent(*written)) != read)
+        along(store.getView(), store.getValue(), axes.extent(*written),
+              llvm::alignTo(axes.extent(*written), target.lanes(bytesOf(store.getValue())))) != read)
       return std::nullopt;
     return Transposed{*read, *written};
   }

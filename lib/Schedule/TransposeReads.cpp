@@ -166,13 +166,13 @@ SmallVector<FactorLayouter::Transposed> FactorLayouter::findWalked(FuncOp of, co
     largest = std::max(largest, elements);
   }
   llvm::erase_if(all, [&](const Access &access) { return access.elements * walked::mostSmaller < largest; });
-  if (largest < walked::fewestElements)
+  // As it is written, or else as most is read.
+  const bool writes = llvm::any_of(all, [](const Access &access) { return !access.load; });
+  if (largest < (writes ? walked::fewestElements : walked::fewestSummed))
     return {};
   int64_t narrowest = std::numeric_limits<int64_t>::max();
   for (const Access &access : all)
     narrowest = std::min(narrowest, access.bytes);
-  // As it is written, or else as most is read.
-  const bool writes = llvm::any_of(all, [](const Access &access) { return !access.load; });
   std::optional<Axis> along;
   double most = 0, asItIs = std::numeric_limits<double>::infinity();
   for (Axis axis = 0; axis < axes.size(); ++axis) {

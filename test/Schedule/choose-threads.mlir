@@ -427,3 +427,26 @@ kernel.func @stays_near(%x: !f, %y: !f) {
   kernel.store %7, %8[%c0, %c0] in_bounds [true, true] : tensor<65536x48xf32>, <65536x48xf32, global>
   kernel.return
 }
+
+// A copy of the channels of a group, of which rows of four are padded to vectors: a thread writes a row. Where rows are
+// farther apart it writes several elements of one.
+// CHECK-LABEL: kernel.func @padded_rows
+// CHECK-SAME: [#kernel.grid_step<"d0", 1>, #kernel.grid_step<"d2", 1>]>
+// CHECK-LABEL: kernel.func @far_rows
+// CHECK-SAME: [#kernel.grid_step<"d0", 1>, #kernel.grid_step<"d1", 1>, #kernel.grid_step<"d2", 8>]
+kernel.func @padded_rows(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, global>) {
+  %0 = kernel.view %x map <[<[256, 4, 16384] strides [65536, 16384, 1]>]> : <f16, global> -> <256x4x16384xf16, global>
+  %1 = kernel.view %y map <[<[256, 4, 16384] strides [131072, 1, 8]>]> : <f16, global> -> <256x4x16384xf16, global>
+  %c0 = arith.constant 0 : index
+  %2 = kernel.load %0[%c0, %c0, %c0] axes ["d0", "d1", "d2"] : <256x4x16384xf16, global> -> tensor<256x4x16384xf16>
+  kernel.store %2, %1[%c0, %c0, %c0] : tensor<256x4x16384xf16>, <256x4x16384xf16, global>
+  kernel.return
+}
+kernel.func @far_rows(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, global>) {
+  %0 = kernel.view %x map <[<[256, 4, 16384] strides [65536, 16384, 1]>]> : <f16, global> -> <256x4x16384xf16, global>
+  %1 = kernel.view %y map <[<[256, 4, 16384] strides [262144, 1, 16]>]> : <f16, global> -> <256x4x16384xf16, global>
+  %c0 = arith.constant 0 : index
+  %2 = kernel.load %0[%c0, %c0, %c0] axes ["d0", "d1", "d2"] : <256x4x16384xf16, global> -> tensor<256x4x16384xf16>
+  kernel.store %2, %1[%c0, %c0, %c0] : tensor<256x4x16384xf16>, <256x4x16384xf16, global>
+  kernel.return
+}

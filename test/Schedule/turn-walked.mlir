@@ -107,3 +107,23 @@ func.func @narrow(%x: tensor<32x3136x320xbf16> {graph.name = "x"}, %dy: tensor<3
   %8 = graph.reduce add %7 dims = [0, 2] : tensor<32x320x3136xf32> -> tensor<320xf32>
   return %8 : tensor<320xf32>
 }
+
+// -----
+
+// So is one of a million elements, and 20 workgroups wait for it one by one no less.
+// CHECK-LABEL: plan.func @small
+// CHECK: plan.launch @small_0_walked0 ins(%arg0
+// CHECK: kernel.func @small_0(
+// CHECK-SAME: #kernel.grid_step<"i0", 1>
+func.func @small(%x: tensor<16x196x320xf16> {graph.name = "x"}, %dy: tensor<16x320x196xf16> {graph.name = "dy"},
+    %mean: tensor<16x320x1xf32> {graph.name = "mean"}) -> (tensor<320xf32> {graph.name = "y"}, tensor<320xf32> {graph.name = "z"}) {
+  %0 = graph.permute %x order = [0, 2, 1] : tensor<16x196x320xf16> -> tensor<16x320x196xf16>
+  %1 = graph.cast %0 : tensor<16x320x196xf16> -> tensor<16x320x196xf32>
+  %2 = graph.cast %dy : tensor<16x320x196xf16> -> tensor<16x320x196xf32>
+  %3 = graph.expand %mean : tensor<16x320x1xf32> -> tensor<16x320x196xf32>
+  %4 = graph.binary sub %1, %3 : tensor<16x320x196xf32>
+  %5 = graph.binary mul %2, %4 : tensor<16x320x196xf32>
+  %6 = graph.reduce add %5 dims = [0, 2] : tensor<16x320x196xf32> -> tensor<320xf32>
+  %7 = graph.reduce add %2 dims = [0, 2] : tensor<16x320x196xf32> -> tensor<320xf32>
+  return %6, %7 : tensor<320xf32>, tensor<320xf32>
+}

@@ -553,7 +553,8 @@ static void addScatterForms(std::vector<Case> &cases) {
                                                 b.scatter(ScatterKind::Add, b.splat(DType::F32, {7, 4}, 0), at,
                                                           b.x(DType::F32, {519, 519, 4}), 0)};
                    }});
-  // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads.
+  // Several rounds of indices; more rows than workgroups have turns, and outer ones; more columns than threads; many
+  // updates of few short rows, of which workgroups have one each.
   for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})
     cases.push_back({named("scatter.long", toString(kind), DType::I32), [=](Builder &b) {
                        const auto scatter = [&](const Shape &shape, int64_t dim, int64_t count, const Shape &update) {
@@ -563,6 +564,8 @@ static void addScatterForms(std::vector<Case> &cases) {
                        };
                        return std::vector<NodeId>{scatter({16}, 0, 20000, {20000}), scatter({70000}, 0, 5000, {5000}),
                                                   scatter({3, 200, 7}, 1, 300, {3, 300, 7}),
+                                                  scatter({97, 4}, 0, 2401, {2401, 4}),
+                                                  scatter({2, 97, 3}, 1, 6000, {2, 6000, 3}),
                                                   scatter({500, 300}, 0, 4100, {4100, 300})};
                      }});
   cases.push_back({"scatter.inverse-permutation", [](Builder &b) {

@@ -35,8 +35,29 @@ struct ScatterShape {
     turns = threads / columns;
     const int64_t wanted = std::max<int64_t>(1, 2 * machine.threads / threads);
     const int64_t strips = all.outer * divideCeil(all.inner, columns);
-    rows = std::clamp(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), std::min(turns, all.extent),
-                      all.extent);
+    const int64_t least = walkedRows(all.extent, strips, numUpdates, machine);
+    rows = std::clamp(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), least, all.extent);
+  }
+
+private:
+  /// Rows of a workgroup where its threads take them in turns. One for each turn uses all threads, but each thread walks
+  /// the updates of all these rows for its own. Fewer rows are less to walk, and more workgroups that read all indices.
+  int64_t walkedRows(int64_t extent, int64_t strips, int64_t numUpdates, const Workgroups &machine) const {
+    // Of an update that is walked, twice; of a round of indices; and what is worth another order of the same work.
+    constexpr int64_t walkCycles = 100, roundCycles = 2000, clearlyLess = 4;
+    const int64_t most = std::min(turns, extent), atOnce = std::max<int64_t>(1, machine.threads / threads);
+    if (most < 2)
+      return most;
+    auto cycles = [&](int64_t of) {
+      const int64_t rounds = divideCeil(numUpdates, threads * looks);
+      const int64_t waves = divideCeil(strips * divideCeil(extent, of), atOnce);
+      return waves * (rounds * roundCycles + divideCeil(numUpdates * of, extent) * walkCycles);
+    };
+    int64_t best = most;
+    for (int64_t of = most; of >= 1; of /= 2)
+      if (clearlyLess * cycles(of) < cycles(most) && cycles(of) < cycles(best))
+        best = of;
+    return best;
   }
 };
 

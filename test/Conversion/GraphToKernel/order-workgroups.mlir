@@ -130,6 +130,21 @@ func.func @ones(%x: tensor<131072xf32>, %i: tensor<8192x2xi64>, %u: tensor<8192x
   return %y : tensor<131072xf32>
 }
 
+// Many updates of few short rows, as those of a table of positions: with 64 rows each thread would walk two thirds of all
+// updates for its own. Each row is a workgroup's. Of fewer updates a workgroup has a row for each turn.
+// CHECK-LABEL: kernel.func @table_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 97, 4] step [1, 1, 4]
+func.func @table(%x: tensor<97x4xf32>, %i: tensor<49x49xi64>, %u: tensor<49x49x4xf32>) -> tensor<97x4xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<97x4xf32>, tensor<49x49xi64>, tensor<49x49x4xf32>) -> tensor<97x4xf32>
+  return %y : tensor<97x4xf32>
+}
+// CHECK-LABEL: kernel.func @fewer_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 97, 4] step [1, 64, 4]
+func.func @fewer(%x: tensor<97x4xf32>, %i: tensor<90xi64>, %u: tensor<90x4xf32>) -> tensor<97x4xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<97x4xf32>, tensor<90xi64>, tensor<90x4xf32>) -> tensor<97x4xf32>
+  return %y : tensor<97x4xf32>
+}
+
 // Few columns of long rows: a workgroup has a sector of them.
 // CHECK-LABEL: kernel.func @sectors_0
 // CHECK-SAME: threads = 1024

@@ -191,8 +191,9 @@ inline constexpr double oneByOne = 4, perRun = 6, perVector = 2, transposed = 1;
 
 /// What a kernel reads across the order of its results is transposed by a kernel of its own (TransposeReads).
 namespace walkedReads {
-/// Elements of the largest tensor where it can pay, and bytes of a copy.
-inline constexpr double fewestElements = 1 << 20, mostBytes = 1 << 30;
+/// Elements of the largest tensor where it can pay, and of one that is only summed up, by few workgroups that wait long
+/// for what lies far apart; and bytes of a copy.
+inline constexpr double fewestElements = 1 << 20, fewestSummed = 1 << 19, mostBytes = 1 << 30;
 /// What remains with copies, of the time without. Tensors that are so many times smaller than the largest do not
 /// matter.
 inline constexpr double clearlyLess = 0.7, mostSmaller = 4;
