@@ -102,3 +102,34 @@ func.func @odd(%x: tensor<8x40x56x56xbf16> {graph.name = "x"}, %w: tensor<40x5x5
   %14 = graph.reshape %13 : tensor<8x8x5x56x56xbf16> -> tensor<8x40x56x56xbf16>
   return %14 : tensor<8x40x56x56xbf16>
 }
+
+// -----
+
+// The image that a gradient's windows slide over has its groups already: four channels of a pixel follow those of the pixel
+// before, without padding, and a thread of the copy writes them.
+// CHECK-LABEL: plan.func @gradient(
+// WHY: gradient_0{{.*}}channel by channel
+// CHECK-LABEL: kernel.func @gradient_0(
+// CHECK:         <[8, 32, 4, 130, 130, 1] strides [2097152, 65536, 1, 512, 4, 4] offset -516 valid
+// CHECK-LABEL: kernel.func @gradient_0_rhs(
+// CHECK-SAME:    [#kernel.grid_step<"d0", 1>, #kernel.grid_step<"d2", 1>]
+// LOW-LABEL: kernel.func @gradient_0_rhs(
+// LOW:         kernel.store %{{.*}} : vector<4xf16>
+func.func @gradient(%w: tensor<128x4x3x3xf16> {graph.name = "w"}, %dy: tensor<8x128x128x128xf16> {graph.name = "dy"}) -> tensor<8x128x128x128xf16> {
+  %8 = graph.reshape %w : tensor<128x4x3x3xf16> -> tensor<1x32x4x1x1x4x3x3xf16>
+  %9 = graph.cast %8 : tensor<1x32x4x1x1x4x3x3xf16> -> tensor<1x32x4x1x1x4x3x3xf32>
+  %19 = graph.cast %dy : tensor<8x128x128x128xf16> -> tensor<8x128x128x128xf32>
+  %20 = graph.reshape %19 : tensor<8x128x128x128xf32> -> tensor<8x32x4x128x128x1xf32>
+  %21 = graph.constant dense<0.000000e+00> : tensor<f32>
+  %22 = graph.pad %20, %21 low = [0, 0, 0, 1, 1, 0] high = [0, 0, 0, 1, 1, 0] interior = [0, 0, 0, 0, 0, 0] : tensor<8x32x4x128x128x1xf32> -> tensor<8x32x4x130x130x1xf32>
+  %23 = graph.window %22 dims = [3, 4] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<8x32x4x130x130x1xf32> -> tensor<8x32x4x128x128x1x3x3xf32>
+  %24 = graph.expand %23 : tensor<8x32x4x128x128x1x3x3xf32> -> tensor<8x32x4x128x128x4x3x3xf32>
+  %25 = graph.flip %9 dims = [6, 7] : tensor<1x32x4x1x1x4x3x3xf32>
+  %26 = graph.expand %25 : tensor<1x32x4x1x1x4x3x3xf32> -> tensor<8x32x4x128x128x4x3x3xf32>
+  %27 = graph.binary mul %24, %26 : tensor<8x32x4x128x128x4x3x3xf32>
+  %28 = graph.reduce add %27 dims = [2, 6, 7] : tensor<8x32x4x128x128x4x3x3xf32> -> tensor<8x32x128x128x4xf32>
+  %29 = graph.permute %28 order = [0, 1, 4, 2, 3] : tensor<8x32x128x128x4xf32> -> tensor<8x32x4x128x128xf32>
+  %30 = graph.reshape %29 : tensor<8x32x4x128x128xf32> -> tensor<8x128x128x128xf32>
+  %31 = graph.cast %30 : tensor<8x128x128x128xf32> -> tensor<8x128x128x128xf16>
+  return %31 : tensor<8x128x128x128xf16>
+}

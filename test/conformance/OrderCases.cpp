@@ -562,11 +562,10 @@ static void addScatterForms(std::vector<Case> &cases) {
                              b.input(integers(DType::I64, {count}, -3, shape[static_cast<size_t>(dim)] + 2, b.random));
                          return b.scatter(kind, b.x(DType::I32, shape), at, b.x(DType::I32, update), dim);
                        };
-                       return std::vector<NodeId>{scatter({16}, 0, 20000, {20000}), scatter({70000}, 0, 5000, {5000}),
-                                                  scatter({3, 200, 7}, 1, 300, {3, 300, 7}),
-                                                  scatter({97, 4}, 0, 2401, {2401, 4}),
-                                                  scatter({2, 97, 3}, 1, 6000, {2, 6000, 3}),
-                                                  scatter({500, 300}, 0, 4100, {4100, 300})};
+                       return std::vector<NodeId>{
+                           scatter({16}, 0, 20000, {20000}),           scatter({70000}, 0, 5000, {5000}),
+                           scatter({3, 200, 7}, 1, 300, {3, 300, 7}),  scatter({97, 4}, 0, 2401, {2401, 4}),
+                           scatter({2, 97, 3}, 1, 6000, {2, 6000, 3}), scatter({500, 300}, 0, 4100, {4100, 300})};
                      }});
   cases.push_back({"scatter.inverse-permutation", [](Builder &b) {
                      // Puts what a sort moved back where it was.

@@ -275,8 +275,7 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
         ArrayRef<AffineExpr> shape = ordered.getBlocks().back().getShape();
         const bool isGroup = byGroups && !split && llvm::isPowerOf2_64(extents[i]) && extents[i] < alignment &&
                              dim < shape.size() && BlockAttr::constant(shape[dim]) == extents[i];
-        if (std::optional<FactorLayout> moved =
-                isGroup ? withInnermost(ordered, dim, /*multiple=*/1) : std::nullopt)
+        if (std::optional<FactorLayout> moved = isGroup ? withInnermost(ordered, dim, /*multiple=*/1) : std::nullopt)
           owns.push_back(*moved);
         if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))
           owns.push_back(*moved);

@@ -40,8 +40,9 @@ struct ScatterShape {
   }
 
 private:
-  /// Rows of a workgroup where its threads take them in turns. One for each turn uses all threads, but each thread walks
-  /// the updates of all these rows for its own. Fewer rows are less to walk, and more workgroups that read all indices.
+  /// Rows of a workgroup where its threads take them in turns. One for each turn uses all threads, but each thread
+  /// walks the updates of all these rows for its own. Fewer rows are less to walk, and more workgroups that read all
+  /// indices.
   int64_t walkedRows(int64_t extent, int64_t strips, int64_t numUpdates, const Workgroups &machine) const {
     // Of an update that is walked, twice; of a round of indices; and what is worth another order of the same work.
     constexpr int64_t walkCycles = 100, roundCycles = 2000, clearlyLess = 4;
