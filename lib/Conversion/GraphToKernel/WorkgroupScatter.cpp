@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "WorkgroupOrder.h"
 
+#include "zyx/Target/Info/Fits.h"
+
 using namespace mlir;
 using namespace zyx::graph::ir;
 
@@ -44,8 +46,7 @@ private:
   /// walks the updates of all these rows for its own. Fewer rows are less to walk, and more workgroups that read all
   /// indices.
   int64_t walkedRows(int64_t extent, int64_t strips, int64_t numUpdates, const Workgroups &machine) const {
-    // Of an update that is walked, twice; of a round of indices; and what is worth another order of the same work.
-    constexpr int64_t walkCycles = 100, roundCycles = 2000, clearlyLess = 4;
+    using namespace zyx::target::fits::scatters;
     const int64_t most = std::min(turns, extent), atOnce = std::max<int64_t>(1, machine.threads / threads);
     if (most < 2)
       return most;

@@ -199,6 +199,14 @@ inline constexpr double fewestElements = 1 << 20, fewestSummed = 1 << 19, mostBy
 inline constexpr double clearlyLess = 0.7, mostSmaller = 4;
 } // namespace walkedReads
 
+/// Rows of a table that a workgroup adds updates to (WorkgroupScatter). Not measured.
+namespace scatters {
+/// Cycles of an update that a thread walks, twice; and of a round of indices that a workgroup looks at.
+inline constexpr int64_t walkCycles = 100, roundCycles = 2000;
+/// Fewer rows than threads have turns for are taken where the time is less by that factor.
+inline constexpr int64_t clearlyLess = 4;
+} // namespace scatters
+
 } // namespace zyx::target::fits
 
 #endif // ZYX_TARGET_INFO_FITS_H
