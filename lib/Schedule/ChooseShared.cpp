@@ -66,7 +66,7 @@ void addWindow(FactorCost &cost, MapAttr map, const zyx::target::CostFacts &cost
 /// What vectors of a window are that lie along the contraction, as those of channels do. Vectors along the other axis
 /// are not told apart from single elements: which results lie in which order was measured so.
 struct WindowRuns {
-  int64_t neighbours = 1;
+  int64_t contiguity = 1;
   /// Elements of the contraction for which the same lines of memory are read: pixels that follow each other, in windows
   /// of as many of them.
   int64_t reuse = 1;
@@ -82,8 +82,8 @@ WindowRuns runsOf(LoadOp load, ViewOp view, Axis axis, Axis depth, const Axes &a
   const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
   if (!form || steps == own.size() || !form->hasOverlaps())
     return runs;
-  runs.neighbours = form->neighboursAlong(static_cast<unsigned>(steps));
-  if (runs.neighbours == 1 || pixels == own.size() || form->dims[pixels].empty() || form->dims[steps].size() < 2)
+  runs.contiguity = form->contiguityAlong(static_cast<unsigned>(steps));
+  if (runs.contiguity == 1 || pixels == own.size() || form->dims[pixels].empty() || form->dims[steps].size() < 2)
     return runs;
   const AccessForm::Part &channels = form->parts[form->dims[steps].back()],
                          &next = form->parts[form->dims[pixels].back()],

@@ -40,7 +40,7 @@ public:
   bool run(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// The same of windows whose factors threads bring to shared memory: with channels next to each other, and contracted
   /// in that order, they are read in vectors.
-  bool runShared(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  bool runForSharedMemory(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// Copies what a kernel with reductions reads across the order in which its threads are neighbours. `hasWindows`: its
   /// windows are laid out.
   void transpose(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches, bool hasWindows);

@@ -66,7 +66,8 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
       if (func.getSchedule() || FactorLayouter(func, *record, &copies).run(symbols, own) ||
-          FactorLayouter(func, *record).isTaken() || FactorLayouter(func, *record, &copies).runShared(symbols, own))
+          FactorLayouter(func, *record).isTaken() ||
+          FactorLayouter(func, *record, &copies).runForSharedMemory(symbols, own))
         continue;
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
       if (dotOf(func))
@@ -78,22 +79,26 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
 
 } // namespace
 
-/// The load of a factor of 16 bits, or of f32 where threads multiply it: of a whole argument, nothing of which is
-/// masked, and for nothing else.
-static LoadOp loadOf(Value factor, bool byThreads = false) {
+/// The load of a factor of 16 bits or of f32: of a whole argument, nothing of which is masked, and for nothing else.
+static LoadOp loadOf(Value factor) {
   auto broadcast = factor.getDefiningOp<BroadcastOp>();
   if (broadcast && broadcast->hasOneUse())
     factor = broadcast.getInput();
   auto load = factor.getDefiningOp<LoadOp>();
   Type element = getElementTypeOrSelf(factor.getType());
   if (!load || !load->hasOneUse() || load.getMask() || load.getOther() ||
-      (!element.isBF16() && !element.isF16() && !(byThreads && element.isF32())))
+      (!element.isBF16() && !element.isF16() && !element.isF32()))
     return {};
   auto view = load.getView().getDefiningOp<ViewOp>();
   if (!view || !isa<BlockArgument>(view.getBuffer()) || !view.getSymbols().empty() ||
       view.getType().getShape() != cast<RankedTensorType>(load.getType()).getShape())
     return {};
   return load;
+}
+
+/// The same of a factor that tensor cores may take.
+static LoadOp narrowLoadOf(Value factor) {
+  return getElementTypeOrSelf(factor.getType()).isF32() ? LoadOp() : loadOf(factor);
 }
 
 /// Gives a factor's load a view of its own, through another map.
@@ -109,13 +114,13 @@ static void look(LoadOp load, Value buffer, MapAttr map) {
 SmallVector<DotLayout> FactorLayouter::candidates(bool byThreads) {
   SmallVector<DotLayout> result;
   DotOp dot = dotOf(func);
-  LoadOp left = dot ? loadOf(dot.getLhs(), byThreads) : LoadOp(),
-         right = dot ? loadOf(dot.getRhs(), byThreads) : LoadOp();
+  auto *find = byThreads ? loadOf : narrowLoadOf;
+  LoadOp left = dot ? find(dot.getLhs()) : LoadOp(), right = dot ? find(dot.getRhs()) : LoadOp();
   if (!left || !right)
     return result;
   OwningOpRef<FuncOp> trial = cloneUnshared(func);
   dot = dotOf(*trial);
-  left = loadOf(dot.getLhs(), byThreads), right = loadOf(dot.getRhs(), byThreads);
+  left = find(dot.getLhs()), right = find(dot.getRhs());
   FailureOr<Axes> axes = Axes::compute(*trial);
   if (failed(axes))
     return result;
@@ -171,8 +176,8 @@ OwningOpRef<FuncOp> FactorLayouter::tryOut(const DotLayout &layout) {
     if (factor)
       look(load, load.getView().getDefiningOp<ViewOp>().getBuffer(), factor->map);
   };
-  use(layout.lhs, loadOf(dot.getLhs(), /*byThreads=*/true));
-  use(layout.rhs, loadOf(dot.getRhs(), /*byThreads=*/true));
+  use(layout.lhs, loadOf(dot.getLhs()));
+  use(layout.rhs, loadOf(dot.getRhs()));
   unshareConstants(*trial);
   return trial;
 }
@@ -371,7 +376,7 @@ std::optional<std::pair<DotLayout, double>> FactorLayouter::findBest() {
 /// are copied once.
 std::optional<DotLayout> FactorLayouter::findAligned(bool keepsLeft, bool keepsRight) {
   DotOp dot = dotOf(func);
-  LoadOp left = dot ? loadOf(dot.getLhs()) : LoadOp(), right = dot ? loadOf(dot.getRhs()) : LoadOp();
+  LoadOp left = dot ? narrowLoadOf(dot.getLhs()) : LoadOp(), right = dot ? narrowLoadOf(dot.getRhs()) : LoadOp();
   if (!target.hasTensorTiles() || !left || !right)
     return std::nullopt;
   auto densely = [](LoadOp load) {
@@ -418,16 +423,16 @@ bool FactorLayouter::readAlike(ArrayRef<zyx::plan::LaunchOp> launches) {
 
 /// Whether a factor is read out of weights, which are copied once.
 static bool isKept(Value factor, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  LoadOp load = loadOf(factor, /*byThreads=*/true);
+  LoadOp load = loadOf(factor);
   auto argument = load ? cast<BlockArgument>(load.getView().getDefiningOp<ViewOp>().getBuffer()) : BlockArgument();
   return argument && zyx::schedule::readWeights(launches, argument.getArgNumber());
 }
 
 void FactorLayouter::applyBoth(const DotLayout &layout, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   if (layout.lhs)
-    apply(*layout.lhs, loadOf(dotOf(func).getLhs(), /*byThreads=*/true), "_lhs", launches);
+    apply(*layout.lhs, loadOf(dotOf(func).getLhs()), "_lhs", launches);
   if (layout.rhs)
-    apply(*layout.rhs, loadOf(dotOf(func).getRhs(), /*byThreads=*/true), "_rhs", launches);
+    apply(*layout.rhs, loadOf(dotOf(func).getRhs()), "_rhs", launches);
   zyx::schedule::dropUnread(func, launches);
 }
 
@@ -465,14 +470,14 @@ std::optional<double> FactorLayouter::sharedCycles(const DotLayout &layout) {
 
 /// Whether a factor is one of windows that overlap, or may be: of what has no form that is not told.
 static bool hasWindows(Value factor) {
-  LoadOp load = loadOf(factor, /*byThreads=*/true);
+  LoadOp load = loadOf(factor);
   if (!load || mapOf(load).isSingleBlock())
     return false;
   const std::optional<AccessForm> form = AccessForm::compute(mapOf(load));
   return !form || form->hasOverlaps();
 }
 
-bool FactorLayouter::runShared(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+bool FactorLayouter::runForSharedMemory(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   symbols = &into;
   auto isNoProduct = [](Operation *op) {
     return WalkResult(isa<ReduceOp, GatherOp, GridOp>(op) ? WalkResult::interrupt() : WalkResult::advance());

@@ -72,7 +72,7 @@ int64_t FactorSlices::lanesAtOnce() {
         isInMemory ? d->t.evaluator.memory[value].view : d->t.evaluator.mapping.lookupOrDefault(loaded.getView());
     const SmallVector<Axis> all = d->t.axes.of(value);
     const auto dim = static_cast<unsigned>(llvm::find(all, readAxis) - all.begin());
-    const int64_t run = isComplex(view)            ? d->t.evaluator.neighboursAlong(view.getDefiningOp<ViewOp>(), dim)
+    const int64_t run = isComplex(view)            ? d->t.evaluator.contiguityAlong(view.getDefiningOp<ViewOp>(), dim)
                         : strideOf(view, dim) == 1 ? shortest
                                                    : 1;
     if (run == 1)

@@ -42,6 +42,8 @@ private:
   Value rowPosition(Value row);
   Value columnPosition(Value vector);
   void allocateSlices();
+  FailureOr<SmallVector<Value>> readSlice(const Point &at, Value start);
+  void writeSlice(ArrayRef<Value> read, Value stage);
   FailureOr<Accumulators> multiplySlices(const Point &at);
   FailureOr<Accumulators> multiplyInOneLoop(const Point &at);
   bool finishesAll() const;
@@ -68,6 +70,8 @@ private:
 
   /// The sums' vectors lie along one axis; the other one's elements are multiplied with them one by one.
   FactorSlices down, across;
+  /// How many vectors a thread brings of the latter in a slice.
+  size_t numAcross = 0;
   /// Groups of threads that have the same sums, each of a part of every slice; what they have, where they are several.
   int64_t groups = 1;
   Value parts;
@@ -411,16 +415,30 @@ LogicalResult SharedDotEmitter::finishShared(const Point &base) {
 // All of it
 //===----------------------------------------------------------------------===//
 
+/// What this thread brings of a slice of both factors, in registers.
+FailureOr<SmallVector<Value>> SharedDotEmitter::readSlice(const Point &at, Value start) {
+  FailureOr<SmallVector<Value>> read = across.read(at, start), others = down.read(at, start);
+  if (failed(read) || failed(others))
+    return failure();
+  numAcross = read->size();
+  read->append(*others);
+  return read;
+}
+
+void SharedDotEmitter::writeSlice(ArrayRef<Value> read, Value stage) {
+  across.write(read.take_front(numAcross), stage);
+  down.write(read.drop_front(numAcross), stage);
+}
+
 /// While a slice is multiplied, the elements of the next one are on their way into registers. Between slices all
 /// threads meet once: who writes the one stage then, has multiplied what was there before.
 FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplySlices(const Point &at) {
   auto bring = [&](Value start, Value stage, llvm::function_ref<void()> meanwhile) -> LogicalResult {
-    FailureOr<SmallVector<Value>> right = across.read(at, start), left = down.read(at, start);
-    if (failed(right) || failed(left))
+    FailureOr<SmallVector<Value>> read = readSlice(at, start);
+    if (failed(read))
       return failure();
     meanwhile();
-    across.write(*right, stage);
-    down.write(*left, stage);
+    writeSlice(*read, stage);
     t.barrier(loc);
     return success();
   };
@@ -443,16 +461,12 @@ FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplySlices(const
 /// store them, one row after the other, but not what they read from shared memory: of a slice of 16 steps a thread had
 /// 256 elements in registers, which spilled.
 FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(const Point &at) {
-  FailureOr<SmallVector<Value>> right = across.read(at, index(0)), left = down.read(at, index(0));
-  if (failed(right) || failed(left))
+  FailureOr<SmallVector<Value>> first = readSlice(at, index(0));
+  if (failed(first))
     return failure();
-  across.write(*right, index(0));
-  down.write(*left, index(0));
+  writeSlice(*first, index(0));
   t.barrier(loc);
-  const size_t count = right->size();
-  SmallVector<Value> both = *right;
-  both.append(*left);
-  const SmallVector<Type> types(ValueRange(both).getTypes());
+  const SmallVector<Type> types(ValueRange(*first).getTypes());
   const int64_t slices = llvm::divideCeil(depth, step);
   return t.emitLoop(0, {slices}, 1, begin(), loc, [&](Value slice, Accumulators carried) -> FailureOr<Accumulators> {
     Value next = add(slice, index(1)), isMore = isBelow(next, index(slices));
@@ -460,11 +474,10 @@ FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(co
     {
       OpBuilder::InsertionGuard guard(t.builder);
       t.builder.setInsertionPointToStart(branch.thenBlock());
-      FailureOr<SmallVector<Value>> right = across.read(at, times(next, step)), left = down.read(at, times(next, step));
-      if (failed(right) || failed(left))
+      FailureOr<SmallVector<Value>> read = readSlice(at, times(next, step));
+      if (failed(read))
         return failure();
-      right->append(*left);
-      scf::YieldOp::create(t.builder, loc, *right);
+      scf::YieldOp::create(t.builder, loc, *read);
       t.builder.setInsertionPointToStart(branch.elseBlock());
       SmallVector<Value> zeros;
       for (Type type : types)
@@ -472,10 +485,8 @@ FailureOr<SharedDotEmitter::Accumulators> SharedDotEmitter::multiplyInOneLoop(co
       scf::YieldOp::create(t.builder, loc, zeros);
     }
     carried = multiply(rest(slice, 2), carried);
-    const SmallVector<Value> read(branch.getResults());
     if (failed(where(isMore, [&] {
-          across.write(ArrayRef(read).take_front(count), rest(next, 2));
-          down.write(ArrayRef(read).drop_front(count), rest(next, 2));
+          writeSlice(SmallVector<Value>(branch.getResults()), rest(next, 2));
           return success();
         })))
       return failure();

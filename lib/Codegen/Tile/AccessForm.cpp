@@ -144,7 +144,7 @@ void AccessForm::mergeInnermost(unsigned dim) {
 }
 
 /// The same of the innermost part of a dimension as it is.
-static int64_t neighboursOfPart(const AccessForm &form, unsigned dim) {
+static int64_t contiguityOfPart(const AccessForm &form, unsigned dim) {
   if (form.dims[dim].empty())
     return 1;
   const unsigned inner = form.dims[dim].back();
@@ -159,11 +159,11 @@ static int64_t neighboursOfPart(const AccessForm &form, unsigned dim) {
   return all & -all;
 }
 
-int64_t AccessForm::neighboursAlong(unsigned dim) const {
+int64_t AccessForm::contiguityAlong(unsigned dim) const {
   // Where pixels follow each other, too, they are one part with their channels, but not all of these exist.
   AccessForm merged = *this;
   merged.mergeInnermost(dim);
-  return std::max(neighboursOfPart(*this, dim), neighboursOfPart(merged, dim));
+  return std::max(contiguityOfPart(*this, dim), contiguityOfPart(merged, dim));
 }
 
 bool AccessForm::hasOverlaps() const {

@@ -215,7 +215,7 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     const bool sums = sumsByDimension && hasSubgroups && !point.mask && hasNarrowForm(view.getDefiningOp<ViewOp>());
     if (Value read = loadThroughForm(view.getDefiningOp<ViewOp>(), indices, other, *vectorDim, point, loc))
       return read;
-    if (sums && neighboursAlong(view.getDefiningOp<ViewOp>(), *vectorDim) % point.lanes == 0 &&
+    if (sums && contiguityAlong(view.getDefiningOp<ViewOp>(), *vectorDim) % point.lanes == 0 &&
         knownDivisor(indices[*vectorDim]) % point.lanes == 0)
       if (Value read = loadElementThroughForm(view.getDefiningOp<ViewOp>(), indices, other, loc, point.lanes))
         return read;

@@ -13,13 +13,17 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-/// The form of a view whose vectors along `dim` are neighbours in memory wherever they begin; null where
-/// they are not, or where numbers beyond 32 bits are met on the way.
-const AccessForm *TileEvaluator::formOf(ViewOp view, unsigned dim) {
+const std::optional<AccessForm> &TileEvaluator::formOf(ViewOp view) {
   auto [known, isNew] = forms.try_emplace(view.getMap());
   if (isNew)
     known->second = AccessForm::compute(view.getMap());
-  const std::optional<AccessForm> &form = known->second;
+  return known->second;
+}
+
+/// The form of a view whose vectors along `dim` are neighbours in memory wherever they begin; null where
+/// they are not, or where numbers beyond 32 bits are met on the way.
+const AccessForm *TileEvaluator::formOf(ViewOp view, unsigned dim) {
+  const std::optional<AccessForm> &form = formOf(view);
   if (!form || form->dims[dim].size() != 1)
     return nullptr;
   unsigned lane = form->dims[dim].front();
@@ -135,10 +139,7 @@ Value TileEvaluator::loadThroughForm(ViewOp view, ArrayRef<Value> indices, Value
 Value TileEvaluator::loadInterleaved(ViewOp view, ArrayRef<Value> indices, unsigned vectorDim, Point &point,
                                      Location loc) {
   constexpr int64_t mostRows = 4;
-  auto [known, isNew] = forms.try_emplace(view.getMap());
-  if (isNew)
-    known->second = AccessForm::compute(view.getMap());
-  const std::optional<AccessForm> &form = known->second;
+  const std::optional<AccessForm> &form = formOf(view);
   if (hasSubgroups || !form || form->dims[vectorDim].size() != 2)
     return {};
   const unsigned along = form->dims[vectorDim].front(), across = form->dims[vectorDim].back();
@@ -224,7 +225,7 @@ Value TileEvaluator::sumOfParts(const AccessForm &form, unsigned dim, Value inde
 }
 
 bool TileEvaluator::hasNarrowForm(ViewOp view) {
-  std::optional<AccessForm> form = AccessForm::compute(view.getMap());
+  const std::optional<AccessForm> &form = formOf(view);
   return form && isNarrow(*form, view) && cast<ViewType>(viewAsRow(builder, view).getType()).getDimSize(0) >= 1;
 }
 
@@ -246,9 +247,8 @@ static int64_t lastThatExists(ViewOp view) {
   return last;
 }
 
-int64_t TileEvaluator::neighboursAlong(ViewOp view, unsigned dim) {
-  const std::optional<AccessForm> form = AccessForm::compute(view.getMap());
-  return form && hasSubgroups && hasNarrowForm(view) ? form->neighboursAlong(dim) : 1;
+int64_t TileEvaluator::contiguityAlong(ViewOp view, unsigned dim) {
+  return hasSubgroups && hasNarrowForm(view) ? formOf(view)->contiguityAlong(dim) : 1;
 }
 
 /// One element, or neighbours that exist together, with what each dimension adds to its place and to what bounds
@@ -257,10 +257,7 @@ int64_t TileEvaluator::neighboursAlong(ViewOp view, unsigned dim) {
 /// may not exist otherwise.
 Value TileEvaluator::loadElementThroughForm(ViewOp view, ArrayRef<Value> indices, Value other, Location loc,
                                             int64_t lanes) {
-  auto [known, isNew] = forms.try_emplace(view.getMap());
-  if (isNew)
-    known->second = AccessForm::compute(view.getMap());
-  const std::optional<AccessForm> &form = known->second;
+  const std::optional<AccessForm> &form = formOf(view);
   // What is read where nothing exists must exist.
   Value row = viewAsRow(builder, view);
   auto rowType = cast<ViewType>(row.getType());

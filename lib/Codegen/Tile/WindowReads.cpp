@@ -26,10 +26,7 @@ void TileEvaluator::shareWindows(bool isShared, bool areMoving) {
 /// What the thread's own indices add to the place of each element that a load reads, and to what is compared. Null
 /// where the map has no form.
 TileEvaluator::Window *TileEvaluator::windowOf(LoadOp load, ViewOp view, ArrayRef<Value> moved) {
-  auto [known, isNew] = forms.try_emplace(view.getMap());
-  if (isNew)
-    known->second = AccessForm::compute(view.getMap());
-  const std::optional<AccessForm> &form = known->second;
+  const std::optional<AccessForm> &form = formOf(view);
   if (!form)
     return nullptr;
   Window &window = windows[load.getResult()];
@@ -120,7 +117,7 @@ Value TileEvaluator::loadOfWindow(LoadOp load, Point &point) {
   Window *window = windowOf(load, view, moved);
   if (!window)
     return {};
-  const AccessForm &form = *forms[view.getMap()];
+  const AccessForm &form = *formOf(view);
   const auto rowLength = cast<ViewType>(window->row.getType()).getDimSize(0);
   int64_t place = form.offset, step = 0;
   SmallVector<int64_t> sums(form.bounds.size(), 0), laneSums(form.bounds.size(), 0);

@@ -137,7 +137,7 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 /// shows lies along the contraction, so that rows are packed as they lie, and columns would be transposed; and a result
 /// is the sum of so much that it may be written by itself. Or the other way round, for factors that groups of narrow
 /// elements are packed of: positions are rather columns where these have neighbours in memory.
-bool GroupAxes::wantsTurn(const ClassContraction &dot) const {
+bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
   constexpr int64_t fewestTerms = 256;
   auto count = [&](ArrayRef<Class> classes) {
     int64_t points = 1;
@@ -220,7 +220,7 @@ void GroupAxes::orderContraction(ClassContraction &dot) {
   };
   if (swap)
     turn();
-  if (wantsTurn(dot))
+  if (shouldSwapFactors(dot))
     turn();
   SmallVector<Class> front(dot.batch);
   llvm::append_range(front, dot.m);

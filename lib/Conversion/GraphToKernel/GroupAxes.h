@@ -117,7 +117,7 @@ private:
   mlir::Value getMainLeaf(mlir::Value factor) const;
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
-  bool wantsTurn(const ClassContraction &dot) const;
+  bool shouldSwapFactors(const ClassContraction &dot) const;
   void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
   void orderContraction(ClassContraction &dot);
   bool opsAllowMerge(Class outer, Class inner) const;

@@ -35,9 +35,9 @@ struct AccessForm {
   /// every bound.
   void mergeInnermost(unsigned dim);
 
-  /// A power of two, of which each multiple along a dimension begins as many neighbours in memory that all exist or are
-  /// all missing, and begins there at a multiple, too.
-  int64_t neighboursAlong(unsigned dim) const;
+  /// The largest power of two n for which this holds: from each multiple of n along the dimension on, n elements are
+  /// contiguous in memory, begin there at a multiple of n, and all exist or are all missing.
+  int64_t contiguityAlong(unsigned dim) const;
 
   /// Whether elements are found several times, as in windows that overlap.
   bool hasOverlaps() const;

@@ -107,9 +107,8 @@ public:
   void shareWindows(bool isShared, bool areMoving = false);
   /// Whether elements are found by sums of 32 bits.
   bool hasNarrowForm(ViewOp view);
-  /// How many neighbours along a dimension such sums find at once, where they begin at a multiple of that: 1 where they
-  /// find none.
-  int64_t neighboursAlong(ViewOp view, unsigned dim);
+  /// AccessForm::contiguityAlong() where such sums find the elements, and 1 elsewhere.
+  int64_t contiguityAlong(ViewOp view, unsigned dim);
   /// Scalars and structure of the kernel being lowered, by their origin.
   mlir::IRMapping mapping;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
@@ -155,6 +154,7 @@ private:
                               std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
   mlir::Value loadAt(mlir::Value view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other,
                      std::optional<unsigned> vectorDim, Point &point, mlir::Location loc);
+  const std::optional<AccessForm> &formOf(ViewOp view);
   const AccessForm *formOf(ViewOp view, unsigned dim);
   mlir::Value loadThroughForm(ViewOp view, llvm::ArrayRef<mlir::Value> indices, mlir::Value other, unsigned vectorDim,
                               Point &point, mlir::Location loc);

@@ -121,7 +121,7 @@ private:
   Value ceilDiv(Value x, Value y) { return builder.createOrFold<arith::DivUIOp>(loc, add(x, add(y, index(-1))), y); }
   Value expand(AffineExpr expr, ValueRange symbols);
   Value linear(const FlatView &flatView, ValueRange indices, size_t lane);
-  size_t lanesAtOnce(Type type, Value view, ValueRange indices, Value mask);
+  size_t lanesAtOnce(Type type, Value view, Value first, Value mask) const;
 
   FuncOp func;
   const size_t mostLanes, accessLanes;
@@ -234,7 +234,7 @@ LogicalResult Scalarizer::rewrite(SubviewOp subview) {
 
 /// Lanes of a load or a store that are one access: those of a part that lie together, and all are there. Where values
 /// have fewer lanes than accesses may have, those of memory that threads share, if it is known that they are aligned.
-size_t Scalarizer::lanesAtOnce(Type type, Value view, ValueRange indices, Value mask) {
+size_t Scalarizer::lanesAtOnce(Type type, Value view, Value first, Value mask) const {
   const FlatView &flatView = flatViews.at(view);
   const size_t part = partLanes(type);
   if (mask || flatView.strides.empty() || !isConstantIntValue(flatView.strides.back(), 1))
@@ -243,7 +243,7 @@ size_t Scalarizer::lanesAtOnce(Type type, Value view, ValueRange indices, Value 
   const unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
   if (accessLanes <= part || bits < 8 || cast<ViewType>(view.getType()).getSpace() == Space::Private)
     return part;
-  const auto divisor = static_cast<size_t>(knownDivisor(linear(flatView, indices, 0)));
+  const auto divisor = static_cast<size_t>(knownDivisor(first));
   size_t each = std::min(accessLanes, mostAccessBytes * 8 / bits);
   while (each > part && (numLanes(type) % each != 0 || divisor % each != 0))
     each /= 2;
@@ -253,9 +253,11 @@ size_t Scalarizer::lanesAtOnce(Type type, Value view, ValueRange indices, Value 
 LogicalResult Scalarizer::rewrite(LoadOp load) {
   const FlatView &flatView = flatViews.at(load.getView());
   const Type type = load.getType(), element = getElementTypeOrSelf(type);
-  const size_t each = lanesAtOnce(type, load.getView(), load.getIndices(), load.getMask());
+  Value at = linear(flatView, load.getIndices(), 0);
+  const size_t each = lanesAtOnce(type, load.getView(), at, load.getMask());
   for (size_t lane = 0; lane < numLanes(type); lane += each) {
-    Value at = linear(flatView, load.getIndices(), lane);
+    if (lane > 0)
+      at = linear(flatView, load.getIndices(), lane);
     Value made = LoadOp::create(
         builder, loc, each == 1 ? element : VectorType::get({static_cast<int64_t>(each)}, element), flatView.flat,
         ValueRange(at), load.getMask() ? laneOf(load.getMask(), lane) : Value(), load.getOther(),
@@ -276,14 +278,16 @@ LogicalResult Scalarizer::rewrite(LoadOp load) {
 LogicalResult Scalarizer::rewrite(StoreOp store) {
   const FlatView &flatView = flatViews.at(store.getView());
   const Type type = store.getValue().getType();
-  const size_t each = lanesAtOnce(type, store.getView(), store.getIndices(), store.getMask());
+  Value at = linear(flatView, store.getIndices(), 0);
+  const size_t each = lanesAtOnce(type, store.getView(), at, store.getMask());
   for (size_t lane = 0; lane < numLanes(type); lane += each) {
+    if (lane > 0)
+      at = linear(flatView, store.getIndices(), lane);
     Values lanes;
     for (size_t i = lane; i < lane + each && each != partLanes(type); ++i)
       lanes.push_back(laneOf(store.getValue(), i));
     StoreOp::create(builder, loc, lanes.empty() ? partOf(store.getValue(), lane / each) : join(lanes), flatView.flat,
-                    ValueRange(linear(flatView, store.getIndices(), lane)),
-                    store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr,
+                    ValueRange(at), store.getMask() ? laneOf(store.getMask(), lane) : Value(), /*in_bounds=*/nullptr,
                     store.getStream());
   }
   return success();
