@@ -56,6 +56,8 @@ struct ModelProgram {
   std::string variant;
   uint64_t seed = 0, index = 0;
   Scale scale = Scale::Full;
+  /// How many times the drawn batch it has (docs/finder.md#what-is-drawn).
+  int64_t batches = 1;
   /// Of what is computed with.
   DType dtype = DType::F32;
   /// Of its products, where they are f32 although the program's inputs and results are not: no unit for 16 bits can

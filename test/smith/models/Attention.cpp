@@ -25,7 +25,7 @@ Heads drawHeads(Sketch &s, bool hasGroups) {
   if (hasGroups)
     h.heads *= s.width("share", {2, 4, 7, 8}, {2, 3});
   s.note("heads", h.heads);
-  h.batch = s.pick("batch", {2, 4, 8, 16}, {1, 2}, {1, 2});
+  h.batch = s.batch("batch", {2, 4, 8, 16}, {1, 2}, {1, 2});
   h.queries = h.keys =
       s.pick("keys", {197, 384, 577, 1024, 1500, 2048, 2049, 4096, 8192}, {77, 128, 197, 256, 512}, {5, 9, 12});
   return h;

@@ -24,7 +24,7 @@ void drawConvolution(Sketch &s) {
   int64_t side = dims == 1   ? s.pick("side", {1500, 3000, 16000, 48000}, {400, 1500}, {13, 20})
                  : dims == 3 ? s.pick("side", {8, 16, 28, 32}, {6, 8, 12}, {3, 4})
                              : s.pick("side", {14, 28, 56, 64, 112, 128}, {7, 14, 28, 56}, {5, 6, 7});
-  int64_t batch = s.pick("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
+  int64_t batch = s.batch("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
   if (dims == 3)
     batch = std::min<int64_t>(batch, 4);
   int64_t outputs = s.width("outputs", {64, 128, 256, 320, 512}, {4, 8, 9});
@@ -110,7 +110,7 @@ void bottleneck(Sketch &s, const Tensor &x) {
 void drawConvBlock(Sketch &s) {
   const size_t which = s.variant({"bottleneck", "unet", "separable", "convnext", "squeeze", "causal"});
   s.drawGradients(0.3);
-  const int64_t batch = s.pick("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
+  const int64_t batch = s.batch("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
   if (which == 5) {
     // Along a sequence, each channel by itself, as state-space models have it.
     const int64_t channels = s.width("channels", {1536, 2048, 5120}, {5, 8}), window = 4;
@@ -196,7 +196,7 @@ void drawResample(Sketch &s) {
   const size_t which =
       s.variant({"max-pool", "avg-pool", "global", "nearest", "bilinear", "transposed", "shuffle", "patches"});
   s.drawGradients(0.3);
-  const int64_t batch = s.pick("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
+  const int64_t batch = s.batch("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
   const int64_t channels = s.width("channels", {64, 128, 256, 320, 512}, {4, 8});
   const int64_t side = s.pick("side", {14, 28, 32, 56, 64, 112}, {7, 14, 28, 56}, {4, 6, 7});
   const bool channelsLast = s.chance(0.3);

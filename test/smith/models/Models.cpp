@@ -69,6 +69,23 @@ static Result<ModelProgram> make(const Family &family, ModelProgram program) {
   return program;
 }
 
+/// How many batches a program has to be given so that a card takes about a millisecond for it, as a power of two: no
+/// more than fit beside PyTorch's own values, and one where it takes so long already.
+static int64_t batchesToFill(const ModelProgram &program) {
+  constexpr double bytesPerSecond = 4e12, fastProducts = 1e15, wideProducts = 67e12, wanted = 1e-3, mostBytes = 6e9;
+  constexpr int64_t most = 64;
+  double bytes = std::accumulate(program.written.begin(), program.written.end(), 0.0);
+  for (const ModelInput &input : program.inputs)
+    bytes += static_cast<double>(input.bytes);
+  const bool isWide = program.products.value_or(program.dtype) == DType::F32;
+  const double takes = std::max(bytes / bytesPerSecond, program.flops / (isWide ? wideProducts : fastProducts));
+  int64_t batches = 1;
+  while (batches < most && takes * static_cast<double>(batches) < wanted &&
+         bytes * static_cast<double>(batches) * 2 <= mostBytes)
+    batches *= 2;
+  return batches;
+}
+
 Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
   const Family family = familyOf(seed, index);
   ModelProgram program;
@@ -76,7 +93,13 @@ Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
   program.seed = seed;
   program.index = index;
   program.scale = scale;
-  return make(family, std::move(program));
+  ZYX_ASSIGN_OR_RETURN(ModelProgram drawn, make(family, program));
+  // Half of those for cards. Of all others the sizes say how long they take, and most take less than a millisecond.
+  conformance::Random random(seed * 0xd1342543de82ef95u + index);
+  if (scale != Scale::Full || !random.chance(0.5))
+    return drawn;
+  program.batches = batchesToFill(drawn);
+  return program.batches == 1 ? std::move(drawn) : make(family, program);
 }
 
 static std::span<const Family> programsOf(FixedList list) {

@@ -74,7 +74,7 @@ Images images(Sketch &s, std::initializer_list<int64_t> channelsOfSmall) {
   Images made;
   made.channels = s.width("channels", {64, 96, 128, 256, 320, 512, 640, 1024}, channelsOfSmall);
   made.side = s.pick("side", {14, 28, 32, 56, 64, 112}, {7, 14, 28, 32, 56}, {3, 4, 5});
-  made.batch = s.pick("batch", {8, 16, 32, 64}, {1, 2, 4}, {1, 2});
+  made.batch = s.batch("batch", {8, 16, 32, 64}, {1, 2, 4}, {1, 2});
   made.channelsLast = s.chance(0.5);
   s.note("channels_last", made.channelsLast);
   if (made.channelsLast) {
@@ -213,7 +213,7 @@ void drawProjection(Sketch &s) {
 
 void drawQuantised(Sketch &s) {
   const size_t which = s.variant({"by-channel", "by-group", "with-zeros", "gated"});
-  const int64_t rows = s.pick("rows", {1, 2, 4, 16, 48, 128, 1024, 4096}, {1, 2, 16, 48}, {1, 3, 6});
+  const int64_t rows = s.batch("rows", {1, 2, 4, 16, 48, 128, 1024, 4096}, {1, 2, 16, 48}, {1, 3, 6});
   const int64_t in = s.width("in", {2048, 4096, 5120, 8192, 11008}, {16, 32, 48}),
                 out = s.width("out", {1024, 4096, 11008, 14336, 28672}, {9, 16, 20});
   const Values bytes{Kind::Uniform, -127, 128}, steps{Kind::Uniform, 0.0001, 0.0003};
@@ -313,7 +313,7 @@ void nearest(Sketch &s, int64_t rows) {
 
 void drawSelection(Sketch &s) {
   const size_t which = s.variant({"topk", "argmax", "softmax", "nucleus", "log-softmax", "nearest"});
-  const int64_t rows = s.pick("rows", {1, 64, 512, 4096, 8192}, {1, 8, 64}, {1, 3});
+  const int64_t rows = s.batch("rows", {1, 64, 512, 4096, 8192}, {1, 8, 64}, {1, 3});
   if (which == 5)
     return nearest(s, rows);
   const int64_t classes = vocabularyOf(s);
@@ -356,7 +356,7 @@ void drawSelection(Sketch &s) {
 //===----------------------------------------------------------------------===//
 
 void crossEntropyOfClasses(Sketch &s, bool hasProjection) {
-  const int64_t rows = s.pick("rows", {2048, 4096, 8191, 16384}, {64, 197, 256}, {3, 7});
+  const int64_t rows = s.batch("rows", {2048, 4096, 8191, 16384}, {64, 197, 256}, {3, 7});
   const int64_t classes =
       hasProjection ? vocabularyOf(s) : s.width("classes", {10, 1000, 32000, 50257, 128256}, {10, 33});
   const Tensor targets = s.data("targets", {DType::I64, {rows}}, {Kind::Uniform, 0, static_cast<double>(classes)});
@@ -396,7 +396,7 @@ void drawLoss(Sketch &s) {
     const Tensor logits = matmul(unit(a), unit(b).transpose()) * 14.0, labels = Tensor::arange(pairs);
     return s.result("loss", (crossEntropy(logits, labels) + crossEntropy(logits.transpose(), labels)) / 2);
   }
-  const int64_t rows = s.pick("rows", {4096, 65536, 262144}, {256, 1023, 4096}, {4, 9});
+  const int64_t rows = s.batch("rows", {4096, 65536, 262144}, {256, 1023, 4096}, {4, 9});
   const int64_t columns = s.width("columns", {1, 80, 768, 1000, 4096}, {1, 8, 13});
   const Shape shape = {rows, columns};
   // f32, as is said for losses.

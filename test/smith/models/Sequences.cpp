@@ -114,7 +114,7 @@ void drawScan(Sketch &s) {
     return gatedSteps(s);
   if (which == 3)
     return selectiveSteps(s);
-  const int64_t batch = s.pick("batch", {8, 32, 64}, {1, 4}, {1, 2});
+  const int64_t batch = s.batch("batch", {8, 32, 64}, {1, 4}, {1, 2});
   if (which == 4) {
     // Queries and keys whose products decay with their distance.
     const int64_t heads = s.width("heads", {8, 16}, {2}), rows = s.pick("rows", {512, 1024, 2048}, {128, 256}, {5, 8});
@@ -152,8 +152,9 @@ void drawScan(Sketch &s) {
 void drawRouting(Sketch &s) {
   const size_t which = s.variant({"dense", "gathered", "capacity", "router"});
   s.drawGradients(which == 0 ? 0.3 : 0);
-  const int64_t rows = which == 1 ? s.pick("rows", {1, 2, 8}, {1, 2, 4}, {1, 3})
-                                  : s.pick("rows", {512, 1023, 4096, 8192}, {16, 64, 77}, {4, 7});
+  const int64_t rows = which == 1   ? s.pick("rows", {1, 2, 8}, {1, 2, 4}, {1, 3})
+                       : which == 2 ? s.pick("rows", {512, 1023, 4096, 8192}, {16, 64, 77}, {4, 7})
+                                    : s.batch("rows", {512, 1023, 4096, 8192}, {16, 64, 77}, {4, 7});
   const int64_t width = s.width("width", {768, 1024, 2048, 4096}, {6, 8}),
                 hidden = s.width("hidden", {1024, 1408, 2816}, {5, 8});
   const int64_t experts = which == 3 ? s.width("experts", {64, 128, 256}, {5, 8}) : s.width("experts", {8, 16}, {4});

@@ -39,9 +39,19 @@ Sketch::Sketch(ModelProgram &program, Context context)
 // What is drawn
 //===----------------------------------------------------------------------===//
 
-int64_t Sketch::pick(const char *name, Choices full, Choices host, Choices small) {
+int64_t Sketch::choose(Choices full, Choices host, Choices small) {
   const Choices &choices = program.scale == Scale::Full ? full : program.scale == Scale::Host ? host : small;
-  const int64_t value = *(choices.begin() + below(static_cast<int64_t>(choices.size())));
+  return *(choices.begin() + below(static_cast<int64_t>(choices.size())));
+}
+
+int64_t Sketch::pick(const char *name, Choices full, Choices host, Choices small) {
+  const int64_t value = choose(full, host, small);
+  note(name, value);
+  return value;
+}
+
+int64_t Sketch::batch(const char *name, Choices full, Choices host, Choices small) {
+  const int64_t value = choose(full, host, small) * program.batches;
   note(name, value);
   return value;
 }
@@ -62,7 +72,8 @@ Sketch::Tokens Sketch::tokens() {
   const std::span<const Tokens> all = program.scale == Scale::Full   ? std::span<const Tokens>(full)
                                       : program.scale == Scale::Host ? std::span<const Tokens>(host)
                                                                      : std::span<const Tokens>(small);
-  const Tokens chosen = all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))];
+  Tokens chosen = all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))];
+  chosen.batch *= program.batches;
   note("batch", chosen.batch);
   note("rows", chosen.rows);
   return chosen;

@@ -29,6 +29,8 @@ public:
   using Choices = std::initializer_list<int64_t>;
   /// One of the choices of its scale, which the program tells by this name.
   int64_t pick(const char *name, Choices full, Choices host, Choices small);
+  /// The same for a batch, of which the program may have several.
+  int64_t batch(const char *name, Choices full, Choices host, Choices small);
   /// The same for what does not grow with the batch: a processor has the published ones.
   int64_t width(const char *name, Choices full, Choices small) { return pick(name, full, full, small); }
   /// Of `count`, from 0.
@@ -104,6 +106,7 @@ private:
     Tensor tensor;
     bool hasGradient = false;
   };
+  int64_t choose(Choices full, Choices host, Choices small);
   Tensor add(const char *name, TensorType type, Values values, bool isWeight, bool hasGradient);
   std::vector<Tensor> updated(std::span<const Tensor> weights, std::span<const Tensor> gradients,
                               std::vector<std::string> &means, std::vector<std::string> &squares);

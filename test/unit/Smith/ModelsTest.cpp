@@ -78,6 +78,25 @@ TEST_F(ModelsTest, ProgramsAreWholeAtEveryScale) {
     EXPECT_TRUE(dtypes.contains(dtype)) << toString(dtype);
 }
 
+TEST_F(ModelsTest, SomeOfThoseForCardsHaveSeveralBatches) {
+  int larger = 0;
+  constexpr int count = 96;
+  for (uint64_t index = 0; index < count; ++index) {
+    const ModelProgram program = draw(17, index, Scale::Full);
+    larger += program.batches > 1;
+    EXPECT_LE(program.batches, 64) << nameOf(program);
+    if (program.batches == 1)
+      continue;
+    double bytes = 0;
+    for (const ModelInput &input : program.inputs)
+      bytes += static_cast<double>(input.bytes);
+    EXPECT_LE(bytes, 6e9) << nameOf(program);
+    EXPECT_EQ(draw(17, index, Scale::Host).batches, 1);
+  }
+  EXPECT_GE(larger, count / 8);
+  EXPECT_LE(larger, count * 6 / 10);
+}
+
 TEST_F(ModelsTest, SmallOnesAreForTheInterpreter) {
   for (uint64_t index = 0; index < 64; ++index) {
     const ModelProgram program = draw(13, index, Scale::Small);
