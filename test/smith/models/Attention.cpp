@@ -72,7 +72,7 @@ void drawAttention(Sketch &s) {
   if (which == 6)
     h.keys = s.pick("memory", {77, 257, 1500, 4096}, {77, 257}, {3, 7});
   if (s.about().hasGradients || which >= 7)
-    h.batch = std::min<int64_t>(h.batch, h.keys > 2048 ? 1 : 4);
+    h.batch = s.atMost("batch", h.batch, h.keys > 2048 ? 1 : 4 * s.about().batches);
   const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), k = s.x("k", {h.batch, h.groups, h.keys, h.width}),
                v = s.x("v", {h.batch, h.groups, h.keys, h.width});
   if (which >= 7) {
@@ -220,6 +220,9 @@ void drawDecode(Sketch &s) {
   h.batch = s.pick("batch", {1, 16, 32, 64}, {1, 2, 4}, {1, 2});
   h.keys = s.pick("room", {448, 2048, 2049, 4096, 8192}, {448, 1024, 2048}, {7, 12});
   h.queries = which == 3 ? s.pick("queries", {2, 4, 8, 16}, {2, 4, 8}, {2, 3}) : 1;
+  // PyTorch's references repeat the keys and values of shared heads, in f32: 50 GB have room.
+  constexpr int64_t mostBytes = 50'000'000'000;
+  h.batch = s.atMost("batch", h.batch, std::max<int64_t>(1, mostBytes / (8 * h.heads * h.keys * h.width)));
   const Shape cache = {h.batch, h.groups, h.keys, h.width}, more = {h.batch, h.groups, h.queries, h.width};
   const int64_t share = h.heads / h.groups;
   const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width});
@@ -269,7 +272,7 @@ void drawBlock(Sketch &s) {
   const bool isLlama = layer.kind == TransformerLayer::Kind::Llama;
   Sketch::Tokens tokens = s.tokens();
   if (s.about().hasGradients)
-    tokens.batch = std::min<int64_t>(tokens.batch, 8);
+    tokens.batch = s.atMost("batch", tokens.batch, 8);
   const int64_t head = s.isSmall() ? 4 : isLlama ? 128 : 64;
   const int64_t heads = isLlama ? s.width("heads", {16, 32, 40}, {2, 4}) : s.width("heads", {12, 16, 20, 25}, {2, 3});
   const int64_t groups = isLlama ? heads / (s.chance(0.6) ? s.isSmall() ? 2 : 4 : 1) : heads;

@@ -26,7 +26,7 @@ void drawConvolution(Sketch &s) {
                              : s.pick("side", {14, 28, 56, 64, 112, 128}, {7, 14, 28, 56}, {5, 6, 7});
   int64_t batch = s.batch("batch", {8, 16, 32, 64}, {1, 2}, {1, 2});
   if (dims == 3)
-    batch = std::min<int64_t>(batch, 4);
+    batch = s.atMost("batch", batch, 4 * s.about().batches);
   int64_t outputs = s.width("outputs", {64, 128, 256, 320, 512}, {4, 8, 9});
   int64_t window = which == 7  ? 1
                    : dims == 1 ? s.width("window", {3, 5, 10}, {2, 3})

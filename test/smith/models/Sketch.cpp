@@ -62,7 +62,19 @@ size_t Sketch::variant(std::initializer_list<const char *> names) {
   return chosen;
 }
 
-void Sketch::note(const char *name, int64_t value) { program.sizes.emplace_back(name, value); }
+void Sketch::note(const char *name, int64_t value) {
+  for (auto &[known, size] : program.sizes)
+    if (known == name) {
+      size = value;
+      return;
+    }
+  program.sizes.emplace_back(name, value);
+}
+
+int64_t Sketch::atMost(const char *name, int64_t value, int64_t most) {
+  note(name, std::min(value, most));
+  return std::min(value, most);
+}
 
 Sketch::Tokens Sketch::tokens() {
   static constexpr Tokens full[] = {{4, 2048}, {8, 2048},  {1, 8192},  {64, 197}, {128, 197}, {32, 577},  {32, 512},

@@ -38,8 +38,10 @@ public:
   bool chance(double probability) { return random.chance(probability); }
   /// One of several ways to write it, which the program tells; the others are as likely.
   size_t variant(std::initializer_list<const char *> names);
-  /// Notes a size that follows from others.
+  /// Notes a size that follows from others, or replaces one that was drawn.
   void note(const char *name, int64_t value);
+  /// A size that was drawn, or `most` where it is larger.
+  int64_t atMost(const char *name, int64_t value, int64_t most);
   struct Tokens {
     int64_t batch, rows;
   };
