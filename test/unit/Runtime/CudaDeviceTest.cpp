@@ -265,6 +265,31 @@ TEST_F(CudaDeviceTest, RunsBehindWhatItWaitsFor) {
   EXPECT_EQ((*times)[0].name, "plus");
 }
 
+TEST_F(CudaDeviceTest, HoldsEachCommandWhileItIsHandedOver) {
+  auto device = *createDevice("cuda");
+  auto executor = *Executor::create(device, test::sampleForCuda());
+  const std::vector<int32_t> x = input();
+  ASSERT_TRUE(executor->setInput(0, std::as_bytes(std::span(x))).isOk());
+  // The first run loads the code of kernels, which may wait for the card.
+  fake->gates = 0;
+  ASSERT_TRUE(executor->profile());
+  EXPECT_EQ(fake->gates, 0);
+  fake->launches = 0;
+  ASSERT_TRUE(executor->profile());
+  EXPECT_GE(fake->gates, fake->launches);
+  EXPECT_GT(fake->launches, 0);
+  EXPECT_EQ(fake->stuck, 0);
+  EXPECT_TRUE(check(*executor).isOk());
+  // A launch that fails opens the gate that it stands behind.
+  fake->failLaunch = 2;
+  EXPECT_THAT(executor->profile().status().message(), HasSubstr("cannot launch kernel plus"));
+  EXPECT_EQ(fake->stuck, 0);
+  EXPECT_TRUE(executor->profile());
+  EXPECT_TRUE(check(*executor).isOk());
+  fake->hasNoGates = true;
+  EXPECT_EQ(executor->profile().status().message(), "cannot hold the device's stream: error 801");
+}
+
 TEST_F(CudaDeviceTest, MeasuresRunsThatAreHandedOverFirst) {
   auto device = *createDevice("cuda");
   auto executor = *Executor::create(device, test::sampleForCuda());
