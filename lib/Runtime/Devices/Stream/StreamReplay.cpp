@@ -475,8 +475,9 @@ private:
     return status;
   }
 
-  /// A device that waits for its host takes the host's time: a copy may take the driver longer to hand over than the device to
-  /// make. So the stream is held where it can be. The first run loads the code of kernels, which may wait for the device.
+  /// A device that waits for its host takes the host's time: a copy may take the driver longer to hand over than the
+  /// device to make. So the stream is held where it can be. The first run loads the code of kernels, which may wait for
+  /// the device.
   Status runTimed(size_t i) {
     if (times.empty())
       return runStep(steps[i]);
