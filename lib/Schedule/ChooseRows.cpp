@@ -13,6 +13,7 @@
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -234,19 +235,41 @@ private:
       }
     if (taps < 2)
       return false;
+    // What the other operand is the same for, as channels of a group, so that it is read once.
+    for (Axis axis : llvm::reverse(parallel)) {
+      const bool isOfWindows = llvm::all_of(draft.loads, [&](LoadOp load) {
+        const bool hasTaps = llvm::any_of(tiles, [&](auto &it) { return axes.contains(load.getResult(), it.first); });
+        return hasTaps == axes.contains(load.getResult(), axis);
+      });
+      if (tiles.contains(axis) || !isOfWindows)
+        continue;
+      int64_t tile = std::min(zyx::target::tapSums(target) / taps, axes.extent(axis));
+      while (axes.extent(axis) % tile != 0)
+        --tile;
+      tiles[axis] = tile;
+      taps *= tile;
+    }
     for (Axis axis : parallel)
-      programs *= tiles.contains(axis) ? 1 : axes.extent(axis);
+      programs *= axes.extent(axis) / (tiles.contains(axis) ? tiles[axis] : 1);
     // Rows of a window are programs of their own where there would be too few: each reads what all of them do.
     for (Axis axis : parallel)
-      if (2 * programs < target.cores && tiles.contains(axis) && taps > axes.extent(axis)) {
-        programs *= axes.extent(axis);
-        taps /= axes.extent(axis);
+      if (2 * programs < target.cores && tiles.contains(axis) && taps > tiles[axis]) {
+        programs *= tiles[axis];
+        taps /= tiles[axis];
         tiles.erase(axis);
       }
     draft.steps.clear();
     for (Axis axis : parallel)
       draft.grid(axis, tiles.contains(axis) ? tiles[axis] : 1);
-    func.setThreads(mostThreads);
+    // Sums of threads are combined at the end, each of all taps: where there are programs enough, a thread has several
+    // vectors before.
+    constexpr int64_t fewestVectors = 8;
+    const int64_t vectors = combined / zyx::target::fits::tapSums::mostLanes;
+    int64_t threads = mostThreads;
+    while (threads > 2 * target.simt.subgroupSize && vectors < fewestVectors * threads &&
+           programs * threads / 2 >= target.busyThreads())
+      threads /= 2;
+    func.setThreads(threads);
     func.setRowGroups(true);
     draft.setMinResidentThreads(2 * mostThreads);
     return true;

@@ -74,6 +74,25 @@ kernel.func @taps(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf1
   kernel.return
 }
 
+// Of a group's channels, which the other operand is the same for, a workgroup has the places of all windows; and as few
+// threads as keep the machine busy, so that each adds up several vectors before they are combined.
+// CHECK-LABEL: kernel.func @groups
+// CHECK-SAME: row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>]>, threads = 64 : i64}
+kernel.func @groups(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, global>, %arg2: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg1 map <[<[1024, 4, 32, 32, 3, 3] strides [5440, 1360, 40, 1, 40, 1]>]> : <f32, global> -> <1024x4x32x32x3x3xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["i0", "i2", "k0", "k1", "i3", "i4"] in_bounds [true, true, true, true, true, true] : <1024x4x32x32x3x3xf32, global> -> tensor<1024x4x32x32x3x3xf32>
+  %2 = kernel.view %arg0 map <[<[1024, 8, 32, 32] strides [8192, 1024, 32, 1]>]> : <f32, global> -> <1024x8x32x32xf32, global>
+  %3 = kernel.load %2[%c0, %c0, %c0, %c0] axes ["i0", "i1", "k0", "k1"] in_bounds [true, true, true, true] : <1024x8x32x32xf32, global> -> tensor<1024x8x32x32xf32>
+  %4 = kernel.broadcast %3 dims [0, 1, 3, 4] : tensor<1024x8x32x32xf32> -> tensor<1024x8x4x32x32x3x3xf32>
+  %5 = kernel.broadcast %1 dims [0, 2, 3, 4, 5, 6] : tensor<1024x4x32x32x3x3xf32> -> tensor<1024x8x4x32x32x3x3xf32>
+  %6 = arith.mulf %4, %5 : tensor<1024x8x4x32x32x3x3xf32>
+  %7 = kernel.reduce add %6 dims [3, 4] : tensor<1024x8x4x32x32x3x3xf32> -> tensor<1024x8x4x3x3xf32>
+  %8 = kernel.view %arg2 map <[<[1024, 8, 4, 3, 3] strides [288, 36, 9, 3, 1]>]> : <f32, global> -> <1024x8x4x3x3xf32, global>
+  kernel.store %7, %8[%c0, %c0, %c0, %c0, %c0] in_bounds [true, true, true, true, true] : tensor<1024x8x4x3x3xf32>, <1024x8x4x3x3xf32, global>
+  kernel.return
+}
+
 // Of few channels a row of the window is a program's: each reads what all of them do.
 // CHECK-LABEL: kernel.func @few
 // CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>]>, threads = 256 : i64}

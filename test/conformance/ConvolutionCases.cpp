@@ -396,6 +396,21 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {F32, F16})
       for (const bool isMixed : {false, true})
         addFilterGradient(cases, layer, isMixed, dtype);
+  // Of few channels a group: threads add up the elements of windows of all channels, of a part of them, or of rows that
+  // no vector divides.
+  const Layer few[] = {
+      {"few-channels", 3, 12, 24, {17, 28}, {3, 3}, ones, ones, ones, ones, 3},
+      {"few-channels-8", 2, 16, 8, {20, 32}, {3, 3}, ones, ones, none, ones, 2},
+      {"few-channels-5x5", 2, 8, 8, {20, 36}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 2},
+      {"few-channels-dilated", 2, 8, 4, {20, 32}, {3, 2}, ones, {2, 3}, {2, 1}, {2, 2}, 2},
+      {"few-channels-odd", 3, 12, 12, {19, 21}, {3, 3}, ones, ones, ones, ones, 3},
+      {"few-channels-line", 2, 8, 12, {640}, {5}, one, one, {2}, {2}, 2},
+      {"few-channels-volume", 1, 8, 8, {5, 10, 24}, {3, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}, 2},
+  };
+  for (const Layer &layer : few)
+    for (const DType dtype : {F32, F16})
+      for (const bool isMixed : {false, true})
+        addFilterGradient(cases, layer, isMixed, dtype);
   for (const size_t at : {1, 4, 5, 6, 7, 8, 9, 10, 17})
     addFilterGradient(cases, layers[at], /*isMixed=*/false, F32);
   addFilterGradient(cases, dense[0], /*isMixed=*/false, F64);

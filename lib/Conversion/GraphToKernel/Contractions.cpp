@@ -62,7 +62,8 @@ void GroupAxes::findContractions() {
       continue;
     dot.lhs = stripFactor(product.getA(), accumulator, *this);
     dot.rhs = stripFactor(product.getB(), accumulator, *this);
-    found.push_back(dot);
+    if (!isSummedByTaps(dot))
+      found.push_back(dot);
   }
   for (ClassContraction &dot : found)
     orderContraction(dot);
@@ -131,6 +132,43 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
   if (!chosen)
     return;
   sortBySteps(dot.k, [&](Class c) { return getStep(chosen, c); });
+}
+
+/// Whether threads rather add up each element of a window (tap) by itself, as in filters' gradients of few channels a
+/// group: a product would gather each element of the windows for the few rows that it is multiplied by, and a thread
+/// reads neighbours of both factors in vectors, each for many taps.
+bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
+  constexpr int64_t mostRows = 8, lanes = 4, fewestTerms = 1024;
+  if (tapSums == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
+    return false;
+  auto count = [&](ArrayRef<Class> classes) {
+    int64_t points = 1;
+    for (Class c : classes)
+      points *= getClassExtent(c);
+    return points;
+  };
+  auto sharesWindows = [&](Value window, ArrayRef<Class> columns, Value other, ArrayRef<Class> rows) {
+    window = getMainLeaf(window), other = getMainLeaf(other);
+    if (!window || !other || count(rows) > mostRows || count(dot.k) < fewestTerms)
+      return false;
+    kernel::MapAttr map = getLeaf(window)->map, otherMap = getLeaf(other)->map;
+    if (llvm::none_of(dot.k, [&](Class c) {
+          return getClassExtent(c) % lanes == 0 && getMemoryStride(window, map, c) == 1 &&
+                 getMemoryStride(other, otherMap, c) == 1;
+        }))
+      return false;
+    int64_t taps = 1;
+    for (Class c : columns) {
+      const int64_t step = getMemoryStride(window, map, c);
+      if (step != 0 && llvm::any_of(dot.k, [&](Class along) {
+            const int64_t inner = getMemoryStride(window, map, along);
+            return inner != 0 && step * (getClassExtent(c) - 1) >= inner && inner * (getClassExtent(along) - 1) >= step;
+          }))
+        taps *= getClassExtent(c);
+    }
+    return taps > 1 && taps <= tapSums;
+  };
+  return sharesWindows(dot.rhs, dot.n, dot.lhs, dot.m) || sharesWindows(dot.lhs, dot.m, dot.rhs, dot.n);
 }
 
 /// Whether positions of a window are rather rows than columns, though results have them as neighbours: what the window

@@ -464,7 +464,7 @@ FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder 
   OwningOpRef<GroupOp> copy;
   kernel::Refusal refusal;
   std::unique_ptr<GroupAxes> axes =
-      analyseGroup(group, copy, refusal, machine.threads == 0 ? machine.vectorBytes / 4 : 0);
+      analyseGroup(group, copy, refusal, machine.threads == 0 ? machine.vectorBytes / 4 : 0, machine.tapSums);
   if (!axes) {
     refusal.emit();
     return failure();

@@ -17,6 +17,7 @@
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
@@ -451,9 +452,15 @@ LogicalResult Planner::planBlock(Block &block) {
 }
 
 Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
-  return {target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
-          target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
-          target.simt.laneBytes,        target.simt.clusterSize};
+  return {target.busyThreads(),
+          target.simt.sharedBytes,
+          target.simt.subgroupSize,
+          target.simt.workgroupThreads,
+          target.memory.transactionBytes,
+          target.vector.bytes,
+          target.simt.laneBytes,
+          target.simt.clusterSize,
+          target.hasSubgroups() ? target::tapSums(target) : 0};
 }
 
 LogicalResult Planner::plan() {

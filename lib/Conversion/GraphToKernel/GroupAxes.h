@@ -46,8 +46,10 @@ struct ContractionAxes {
 /// Axes are numbered outermost first: tiles have their dimensions in this order.
 class GroupAxes {
 public:
-  /// `packedLanes`: elements of a vector of a machine whose cores pack what they multiply; 0 for others.
-  explicit GroupAxes(graph::ir::GroupOp group, int64_t packedLanes = 0) : group(group), packedLanes(packedLanes) {}
+  /// `packedLanes`: elements of a vector of a machine whose cores pack what they multiply; 0 for others. `tapSums`:
+  /// sums of a thread for the elements of a window, 0 where the machine makes none so.
+  explicit GroupAxes(graph::ir::GroupOp group, int64_t packedLanes = 0, int64_t tapSums = 0)
+      : group(group), packedLanes(packedLanes), tapSums(tapSums) {}
 
   /// Fails where the group is no iteration space: refused at the op, or with the op that needs
   /// a value along two axes at once in `conflict`.
@@ -117,6 +119,7 @@ private:
   mlir::Value getMainLeaf(mlir::Value factor) const;
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
+  bool isSummedByTaps(const ClassContraction &dot) const;
   bool shouldSwapFactors(const ClassContraction &dot) const;
   void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
   void orderContraction(ClassContraction &dot);
@@ -145,7 +148,7 @@ private:
   AxisList toAxes(llvm::ArrayRef<Class> classes) const;
 
   mutable graph::ir::GroupOp group;
-  int64_t packedLanes;
+  int64_t packedLanes, tapSums;
   llvm::MapVector<mlir::Value, Leaf> leaves;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> splats;
   llvm::SmallVector<graph::ir::ConstantOp> constants;

@@ -106,11 +106,11 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
 }
 
 std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, kernel::Refusal &refusal,
-                                        int64_t packedLanes) {
+                                        int64_t packedLanes, int64_t tapSums) {
   Operation *conflict = nullptr;
   if (hasContractionChain(group))
     copy = nameLeaves(group);
-  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes);
+  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes, tapSums);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (!conflict)
@@ -121,7 +121,7 @@ std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &cop
     return nullptr;
   }
   copy = std::move(split);
-  axes = std::make_unique<GroupAxes>(*copy, packedLanes);
+  axes = std::make_unique<GroupAxes>(*copy, packedLanes, tapSums);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (conflict)

@@ -42,6 +42,8 @@ struct Workgroups {
   int64_t laneBytes = 0;
   /// Workgroups of a cluster, which read each other's shared memory, at most.
   int64_t clusterSize = 1;
+  /// Sums that each thread of a workgroup may have, of the elements of a window; 0 where none are made so.
+  int64_t tapSums = 0;
 
   static Workgroups of(const target::TargetInfo &target);
 };
