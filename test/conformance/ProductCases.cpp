@@ -125,6 +125,21 @@ static void addFewRows(std::vector<Case> &cases, DType dtype, int64_t rows, int6
                    }});
 }
 
+/// A layer whose columns are groups of `run`, each scaled by a number for each row, as experts of which all are
+/// computed.
+static void addScaledGroups(std::vector<Case> &cases, DType dtype, int64_t rows, int64_t groups, int64_t run,
+                            int64_t depth) {
+  cases.push_back({"product.scaled-groups." + std::to_string(rows) + "x" + std::to_string(groups) + "x" +
+                       std::to_string(run) + "." + std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const NodeId x = b.x(dtype, {rows, depth}), w = b.x(dtype, {groups * run, depth});
+                     const NodeId sums = b.matmul(x, b.permute(w, {1, 0}), accumulatorType(dtype));
+                     const NodeId scales =
+                         b.expand(b.reshape(b.x(dtype, {rows, groups}), {rows, groups, 1}), {rows, groups, run});
+                     return Nodes{b.mul(roundTo(b, sums, dtype), b.reshape(scales, {rows, groups * run}))};
+                   }});
+}
+
 /// Batches of odd sizes: rows begin anywhere, and both factors are read along either axis.
 static void addBatches(std::vector<Case> &cases, DType dtype) {
   for (const bool isTransposed : {false, true})
@@ -274,6 +289,11 @@ void addProductCases(std::vector<Case> &cases) {
     addComputed(cases, dtype, 5, 19, 40);
     addGated(cases, dtype, 200, 264, 136);
     addGated(cases, dtype, 130, 131, 64);
+    // Whole tiles and the last one in part, runs of several pieces and those that end within a piece.
+    addScaledGroups(cases, dtype, 200, 2, 128, 72);
+    addScaledGroups(cases, dtype, 130, 5, 64, 136);
+    addScaledGroups(cases, dtype, 70, 3, 192, 64);
+    addScaledGroups(cases, dtype, 70, 4, 40, 64);
   }
   addGated(cases, F32, 70, 136, 40);
   addLong(cases, BF16, 64, 16128, /*hasSecond=*/true);

@@ -68,11 +68,18 @@ SmallVector<Axis> ProductEmitter::batchesOf(const AxisStrides &strides) const {
 
 ProductEmitter::EpilogueAccess ProductEmitter::makeAccess(Value view, ValueRange indices, Value tile, bool isResult,
                                                           bool isCopied) {
-  AxisStrides strides = *stridesOf(view, indices, tile, axes);
+  const ColumnStrides found = *columnStridesOf(view, indices, tile, dot.n, axes);
+  const AxisStrides &strides = found.strides;
   EpilogueAccess access;
   access.isCopied = isCopied;
   access.batches = batchesOf(strides);
   SmallVector<int64_t> shape, places;
+  if (found.run != 0) {
+    access.run = found.run;
+    access.numRuns = n / found.run;
+    shape.push_back(access.numRuns);
+    places.push_back(found.step);
+  }
   for (Axis axis : access.batches) {
     shape.push_back(axes.extent(axis));
     places.push_back(strides.of(axis));
@@ -82,7 +89,7 @@ ProductEmitter::EpilogueAccess ProductEmitter::makeAccess(Value view, ValueRange
     places.push_back(strides.of(dot.m) || !access.isCopied ? strides.of(dot.m) : llvm::alignTo(n, 8));
   }
   if (axes.contains(tile, dot.n) || isResult) {
-    shape.push_back(n);
+    shape.push_back(access.run != 0 ? access.run : n);
     places.push_back(access.isCopied ? 1 : strides.of(dot.n));
   }
   access.view = viewOf(view, MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, places, strides.offset)));
@@ -92,6 +99,12 @@ ProductEmitter::EpilogueAccess ProductEmitter::makeAccess(Value view, ValueRange
 SmallVector<Value> ProductEmitter::indicesOf(const EpilogueAccess &access, const TileCoordinates &place, bool hasRows,
                                              bool hasColumns, Value column) {
   SmallVector<Value> indices;
+  if (access.run != 0) {
+    // Columns behind the last one read what some other column does.
+    Value run = divide(column, index(access.run));
+    indices.push_back(arith::MinUIOp::create(b, loc, run, index(access.numRuns - 1)));
+    column = rest(column, index(access.run));
+  }
   for (Axis axis : access.batches)
     indices.push_back(place.batches.lookup(axis));
   if (hasRows)
@@ -102,11 +115,11 @@ SmallVector<Value> ProductEmitter::indicesOf(const EpilogueAccess &access, const
 }
 
 DenseBoolArrayAttr ProductEmitter::inBounds(const EpilogueAccess &access, bool hasRows, bool hasColumns) {
-  SmallVector<bool> flags(access.batches.size(), true);
+  SmallVector<bool> flags(access.batches.size() + (access.run != 0), true);
   if (hasRows)
     flags.push_back(m % step.getRows() == 0);
   if (hasColumns)
-    flags.push_back(n % step.getColumns() == 0);
+    flags.push_back(access.run != 0 || n % step.getColumns() == 0);
   return b.getDenseBoolArrayAttr(flags);
 }
 

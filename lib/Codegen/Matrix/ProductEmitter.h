@@ -34,6 +34,8 @@ protected:
     mlir::Value view;
     /// Batches of the view's leading dimensions.
     llvm::SmallVector<Axis> batches;
+    /// Columns of a run, and how many there are, which lead the view; 0 where all columns are one.
+    int64_t run = 0, numRuns = 0;
     /// Whether the copy engine writes it.
     bool isCopied = false;
   };

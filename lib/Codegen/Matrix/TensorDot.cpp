@@ -40,6 +40,76 @@ std::optional<AxisStrides> zyx::kernel::stridesOf(Value view, ValueRange indices
   return result;
 }
 
+namespace {
+
+/// Steps of a number through the digits of an inner block, the last of them first.
+struct Digit {
+  int64_t extent, weight, stride;
+  /// The largest value that it has.
+  int64_t reached = 0;
+};
+
+} // namespace
+
+std::optional<ColumnStrides> zyx::kernel::columnStridesOf(Value view, ValueRange indices, Value tile, Axis columns,
+                                                          const Axes &axes) {
+  if (std::optional<AxisStrides> strides = stridesOf(view, indices, tile, axes))
+    return ColumnStrides{*strides};
+  // A piece of a result lies in one run.
+  constexpr int64_t pieceColumns = 64;
+  auto made = view.getDefiningOp<ViewOp>();
+  if (!made || made.getMap().getBlocks().size() != 2)
+    return std::nullopt;
+  const BlockAttr outer = made.getMap().front(), inner = made.getMap().getBlocks().back();
+  auto type = cast<RankedTensorType>(tile.getType());
+  const std::optional<int64_t> offset = BlockAttr::constant(inner.getOffset());
+  if (outer.hasValid() || inner.hasValid() || !offset || BlockAttr::constant(outer.getOffset()) != 0 ||
+      !made.getType().hasStaticShape() || type.getShape() != made.getType().getShape())
+    return std::nullopt;
+  SmallVector<Digit> digits;
+  int64_t weight = 1;
+  for (auto [extentExpr, strideExpr] : llvm::reverse(llvm::zip_equal(inner.getShape(), inner.getStrides()))) {
+    const std::optional<int64_t> extent = BlockAttr::constant(extentExpr), stride = BlockAttr::constant(strideExpr);
+    if (!extent || *extent == 0 || !stride || *stride < 0)
+      return std::nullopt;
+    digits.push_back({*extent, weight, *stride});
+    weight *= *extent;
+  }
+  ColumnStrides result;
+  result.strides.offset = *offset;
+  for (auto [dim, axis] : llvm::enumerate(axes.of(tile))) {
+    const std::optional<int64_t> step = BlockAttr::constant(outer.getStrides()[dim]);
+    if (!step || *step < 0 || getConstantIntValue(indices[dim]) != 0)
+      return std::nullopt;
+    int64_t count = type.getDimSize(dim);
+    if (count == 1 || *step == 0)
+      continue;
+    auto *digit = llvm::find_if(
+        digits, [&](const Digit &each) { return *step % each.weight == 0 && *step < each.weight * each.extent; });
+    if (digit == digits.end())
+      return std::nullopt;
+    const int64_t own = *step / digit->weight;
+    result.strides.strides.push_back({axis, own * digit->stride});
+    if (own * (count - 1) >= digit->extent) {
+      // What the digit does not hold is carried to the next one.
+      auto *next = std::next(digit);
+      const int64_t run = digit->extent / own;
+      if (axis != columns || next == digits.end() || digit->extent % own != 0 || count % run != 0 ||
+          run % pieceColumns != 0)
+        return std::nullopt;
+      result.run = run;
+      result.step = next->stride;
+      next->reached += count / run - 1;
+      count = run;
+    }
+    digit->reached += own * (count - 1);
+  }
+  // Sums of digits carry nothing.
+  if (llvm::any_of(digits, [](const Digit &digit) { return digit.reached >= digit.extent; }))
+    return std::nullopt;
+  return result;
+}
+
 bool zyx::kernel::isCopied(const AxisStrides &strides, Axis inner, int64_t elementBytes, const Axes &axes,
                            const target::CopyFacts &copies) {
   if (axes.extent(inner) > 1 && strides.of(inner) != 1)
@@ -185,7 +255,7 @@ static bool isEpilogue(Operation *op, const TensorDot &dot, const Axes &axes, st
     return true;
   if (auto load = dyn_cast<LoadOp>(op)) {
     bool fits = !load.getMask() && !load.getOther() && isElement(getElementTypeOrSelf(load.getType())) &&
-                stridesOf(load.getView(), load.getIndices(), load.getResult(), axes);
+                columnStridesOf(load.getView(), load.getIndices(), load.getResult(), dot.n, axes);
     if (!fits)
       reason = "what is read behind the dot is read through more than strides";
     return fits;

@@ -257,6 +257,31 @@ kernel.func @read(%a: !b, %b: !b, %c: !f) attributes {schedule = #kernel.schedul
 
 // -----
 
+// Pieces of 16 columns would lie in two groups.
+!b = !kernel.buffer<bf16, global>
+!m = !kernel.view<64x64xbf16, global>
+!w = !kernel.view<64x120xbf16, global>
+// expected-error @below {{what is read behind the dot is read through more than strides}}
+kernel.func @short_groups(%a: !b, %b: !b, %s: !b, %c: !b) attributes {schedule = #kernel.schedule<[#kernel.tensor_step<64, 128, 64, stages 2, group 8>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %a map <[<[64, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<64x64xbf16>
+  %2 = kernel.view %b map <[<[64, 120] strides [120, 1]>]> : !b -> !w
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !w -> tensor<64x120xbf16>
+  %z = arith.constant dense<0.0> : tensor<64x120xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<64x64xbf16>, tensor<64x120xbf16> -> tensor<64x120xf32>
+  %5 = kernel.view %s map <[<[64, 120] strides [120, 1]>, <[64, 3, 40] strides [3, 1, 0]>]> : !b -> !w
+  %6 = kernel.load %5[%c0, %c0] axes ["m", "n"] : !w -> tensor<64x120xbf16>
+  %7 = arith.extf %6 : tensor<64x120xbf16> to tensor<64x120xf32>
+  %8 = arith.addf %4, %7 : tensor<64x120xf32>
+  %9 = arith.truncf %8 : tensor<64x120xf32> to tensor<64x120xbf16>
+  %10 = kernel.view %c map <[<[64, 120] strides [120, 1]>]> : !b -> !w
+  kernel.store %9, %10[%c0, %c0] : tensor<64x120xbf16>, !w
+  kernel.return
+}
+
+// -----
+
 !b = !kernel.buffer<bf16, global>
 !f = !kernel.buffer<f32, global>
 !m = !kernel.view<64x64xbf16, global>

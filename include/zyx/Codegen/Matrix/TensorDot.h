@@ -98,6 +98,15 @@ struct AxisStrides {
 /// Of a tile that is loaded or stored as a whole through one block without bounds; none else.
 std::optional<AxisStrides> stridesOf(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, const Axes &axes);
 
+/// The same of a tile that is read behind a product. Its columns may be runs of `run` elements, `step` apart, as where
+/// a factor of each group of columns is read; `run` is 0 where all are one.
+struct ColumnStrides {
+  AxisStrides strides;
+  int64_t run = 0, step = 0;
+};
+std::optional<ColumnStrides> columnStridesOf(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, Axis columns,
+                                             const Axes &axes);
+
 /// A block of known extents and strides, of which every element exists.
 BlockAttr stridedBlock(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
                        int64_t offset);
