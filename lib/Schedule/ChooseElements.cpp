@@ -75,6 +75,8 @@ public:
       draft.grid(rows->written, axes.extent(rows->written));
       return;
     }
+    if (std::optional<Transposed> windows = windowsOfApart(parallel))
+      return chooseWindowsOfApart(parallel, *windows);
     // Elements that are found one by one are read from caches by whoever reads them: rather they are written side by
     // side.
     if (target.hasSubgroups())
@@ -89,6 +91,10 @@ public:
         tiles[axis] = draft.wholeVectors(axis, tiles[axis]);
       else if (target.hasSubgroups())
         tiles[axis] = withinParts(axis, tiles[axis]);
+      if (const int64_t whole = wholeOfFew(axis, tiles[axis]); whole < tiles[axis]) {
+        tiles[axis] = whole;
+        left = whole;
+      }
       left = std::max<int64_t>(left / tiles[axis], 1);
     }
     if (target.hasSubgroups())
@@ -98,6 +104,11 @@ public:
   }
 
 private:
+  struct Transposed {
+    Axis read, written;
+    bool isGathered = false;
+  };
+
   /// Elements of a thread along an axis that is read in parts, as a filter's rows are: so many that they begin together
   /// with a part and end with one, or with a share of one. Then they divide one index (-zyx-kernel-divide-aligned).
   int64_t withinParts(Axis axis, int64_t most) {
@@ -118,40 +129,153 @@ private:
     return most;
   }
 
-  /// Of a copy whose rows of results are apart where they are read, and too short for squares, neighbouring threads
+  /// Whether all that is done is to find elements through several blocks, as of windows, and to write them.
+  bool isCopyOfWindows() {
+    if (draft.loads.size() != 1 || draft.stores.size() != 1 || !draft.gathers.empty() ||
+        draft.stores.front().getValue() != draft.loads.front().getResult())
+      return false;
+    auto from = draft.loads.front().getView().getDefiningOp<ViewOp>(),
+         to = draft.stores.front().getView().getDefiningOp<ViewOp>();
+    return from && to && !from.getMap().isSingleBlock() && from.getMap().getNumSymbols() == 0 &&
+           to.getMap().isSingleBlock();
+  }
+
+  /// Of a short axis of a copy, as a window's rows are, so many elements that no program has fewer: the others would
+  /// ask for each whether it is there.
+  int64_t wholeOfFew(Axis axis, int64_t most) {
+    constexpr int64_t few = 16;
+    if (!target.hasSubgroups() || !isCopyOfWindows())
+      return most;
+    while (axes.extent(axis) <= few && axes.extent(axis) % most != 0)
+      --most;
+    return most;
+  }
+
+  /// Of a copy of windows that are read where neighbouring positions are apart, as those of channels-last images are:
+  /// the axis along which a workgroup shares what it reads, channels or elements of windows, and the positions. A
+  /// sector that one position reads an element of has those that its neighbours along the first axis read: where these
+  /// belong to other workgroups, each reads the sector again.
+  std::optional<Transposed> windowsOfApart(ArrayRef<Axis> parallel) {
+    constexpr int64_t fewestPositions = 16;
+    if (!target.hasSubgroups() || !isCopyOfWindows())
+      return std::nullopt;
+    auto from = draft.loads.front().getView().getDefiningOp<ViewOp>(),
+         to = draft.stores.front().getView().getDefiningOp<ViewOp>();
+    const SmallVector<Axis> own = axes.of(draft.loads.front().getResult());
+    auto readOf = [&](Axis axis) {
+      return std::abs(strideThrough(from.getMap(), llvm::find(own, axis) - own.begin()));
+    };
+    // Positions: of the axes that are no few elements of a window the one whose results are nearest.
+    std::optional<Axis> positions;
+    int64_t nearest = 0;
+    for (auto [stride, axis] : llvm::zip(to.getMap().front().getStrides(), axes.of(draft.stores.front().getValue()))) {
+      const int64_t step = BlockAttr::constant(stride).value_or(0);
+      if (step > 0 && axes.extent(axis) >= fewestPositions && llvm::is_contained(parallel, axis) &&
+          llvm::is_contained(own, axis) && (!positions || step < nearest))
+        positions = axis, nearest = step;
+    }
+    if (!positions || readOf(*positions) < fewestPositions)
+      return std::nullopt;
+    std::optional<Axis> shared;
+    for (Axis axis : parallel)
+      if (axis != *positions && axes.extent(axis) > 1 && llvm::is_contained(own, axis) && readOf(axis) != 0 &&
+          readOf(axis) <= readOf(*positions) && (!shared || readOf(axis) < readOf(*shared)))
+        shared = axis;
+    return shared ? std::optional(Transposed{*shared, *positions}) : std::nullopt;
+  }
+
+  /// A workgroup has some of both axes. A subgroup writes vectors or elements that follow each other.
+  void chooseWindowsOfApart(ArrayRef<Axis> parallel, Transposed windows) {
+    constexpr int64_t fewRows = 8, shortRow = 4;
+    auto to = draft.stores.front().getView().getDefiningOp<ViewOp>();
+    auto writtenOf = [&](Axis axis) {
+      for (auto [stride, own] : llvm::zip(to.getMap().front().getStrides(), axes.of(draft.stores.front().getValue())))
+        if (own == axis)
+          return BlockAttr::constant(stride).value_or(0);
+      return int64_t(0);
+    };
+    const int64_t subgroup = target.simt.subgroupSize;
+    if (writtenOf(windows.written) == 1) {
+      const int64_t lanes = draft.wholeVectors(windows.written, draft.elementsPerProgram(windows.written));
+      for (Axis axis : parallel)
+        if (axis != windows.read && axis != windows.written)
+          draft.grid(axis, 1);
+      draft.grid(windows.read, fewRows);
+      draft.grid(windows.written, subgroup * lanes);
+      draft.grid(windows.read, 1);
+      draft.grid(windows.written, lanes);
+      return;
+    }
+    // Neighbouring threads write what lies side by side: elements of a window, and some positions.
+    int64_t elements = 1;
+    SmallVector<Axis> nearer;
+    for (Axis axis : parallel)
+      if (axis != windows.read && axis != windows.written && writtenOf(axis) < writtenOf(windows.written)) {
+        elements *= axes.extent(axis);
+        nearer.push_back(axis);
+      }
+    llvm::stable_sort(nearer, [&](Axis a, Axis b) { return writtenOf(a) > writtenOf(b); });
+    for (Axis axis : parallel)
+      if (axis != windows.read && axis != windows.written && !llvm::is_contained(nearer, axis))
+        draft.grid(axis, 1);
+    draft.grid(windows.read, fewRows);
+    draft.grid(windows.written, llvm::divideCeil(subgroup, elements));
+    draft.grid(windows.read, 1);
+    draft.grid(windows.written, 1);
+    // What says where an element lies takes longer than to move it: a thread has a short row of a window.
+    for (Axis axis : nearer)
+      draft.grid(axis, axis == nearer.back() && axes.extent(axis) <= shortRow ? axes.extent(axis) : 1);
+  }
+
+  /// Where rows of results are apart in all that is read of them, and too short for squares, neighbouring threads
   /// read neighbours: a vector that is written is half a sector, and an element that is read by itself would be a whole
   /// one.
   void orderAsRead(SmallVector<Axis> &parallel) {
     constexpr int64_t fewestNeighbours = 16;
-    if (draft.loads.size() != 1 || draft.stores.size() != 1 || parallel.size() < 2 ||
-        draft.stores.front().getValue() != draft.loads.front().getResult())
+    if (parallel.size() < 2 || !draft.gathers.empty() || llvm::any_of(draft.stores, [&](StoreOp store) {
+          const SmallVector<Axis> own = axes.of(store.getValue());
+          auto *place = llvm::find(own, parallel.back());
+          auto view = store.getView().getDefiningOp<ViewOp>();
+          return place == own.end() || !view || strideThrough(view.getMap(), place - own.begin()) != 1;
+        }))
       return;
-    LoadOp load = draft.loads.front();
-    auto view = load.getView().getDefiningOp<ViewOp>();
-    SmallVector<Axis> own = axes.of(load.getResult());
-    const auto written = static_cast<unsigned>(llvm::find(own, parallel.back()) - own.begin());
-    if (!view || !view.getMap().isSingleBlock() || written == own.size() ||
-        strideThrough(draft.stores.front().getView().getDefiningOp<ViewOp>().getMap(), written) != 1)
-      return;
-    auto strideOf = [&](Axis axis) {
+    // Of loads that are as large as results; what is repeated along a row is found once, or in the first cache.
+    SmallVector<LoadOp> large;
+    for (LoadOp load : draft.loads)
+      if (axes.contains(load.getResult(), parallel.back()))
+        large.push_back(load);
+    auto strideOf = [&](LoadOp load, Axis axis) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
       auto *place = llvm::find(own, axis);
       return place == own.end()
                  ? 0
-                 : std::abs(BlockAttr::constant(view.getMap().front().getStrides()[place - own.begin()]).value_or(0));
+                 : std::abs(
+                       BlockAttr::constant(
+                           load.getView().getDefiningOp<ViewOp>().getMap().front().getStrides()[place - own.begin()])
+                           .value_or(0));
     };
-    const int64_t apart = strideOf(parallel.back());
-    int64_t nearer = 1, nearest = apart;
-    for (Axis axis : parallel) {
-      const int64_t stride = strideOf(axis);
-      if (stride == 0)
+    if (large.empty())
+      return;
+    for (LoadOp load : large) {
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      if (!view || !view.getMap().isSingleBlock())
         return;
-      if (stride < apart && axes.extent(axis) > 1) {
-        nearer *= axes.extent(axis);
-        nearest = std::min(nearest, stride);
+      const int64_t apart = strideOf(load, parallel.back());
+      int64_t nearer = 1, nearest = apart;
+      for (Axis axis : parallel) {
+        const int64_t stride = strideOf(load, axis);
+        if (stride == 0 || stride != strideOf(large.front(), axis))
+          return;
+        if (stride < apart && axes.extent(axis) > 1) {
+          nearer *= axes.extent(axis);
+          nearest = std::min(nearest, stride);
+        }
       }
+      if (nearest != 1 || apart < fewestNeighbours || nearer < fewestNeighbours)
+        return;
     }
-    if (nearest == 1 && apart >= fewestNeighbours && nearer >= fewestNeighbours)
-      llvm::stable_sort(parallel, [&](Axis a, Axis b) { return strideOf(a) > strideOf(b); });
+    llvm::stable_sort(parallel,
+                      [&](Axis a, Axis b) { return strideOf(large.front(), a) > strideOf(large.front(), b); });
   }
 
   /// The axis along which all stores are contiguous, where that is not the last one, and something is read through
@@ -198,11 +322,6 @@ private:
     draft.grid(read, static_cast<int64_t>(target.lanes(4)));
     draft.grid(written, columns);
   }
-
-  struct Transposed {
-    Axis read, written;
-    bool isGathered = false;
-  };
 
   /// The axis along which neighbours are neighbours in memory, of a load whose view goes through several blocks, as one
   /// with fills between its elements does. Bounds keep what is filled apart.

@@ -347,7 +347,9 @@ double Planner::threadCost() const {
   const double own = ownOf(right) + (right.isApart ? fits::stridedOps : 0);
   const double evaluate =
       products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle() / real(target.cores);
-  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / fits::stepsInFlight) *
+  // Where the last programs are not full, every program reads its elements one by one.
+  const double edges = (m % rows != 0 ? fits::edgeRows : 1) * (n % columns != 0 ? fits::edgeColumns : 1);
+  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / fits::stepsInFlight) * edges *
                          std::max(1.0, programs / real(target.cores * target.simt.residentThreads));
   return std::max({products / (each * real(target.cores)), evaluate, latency});
 }
