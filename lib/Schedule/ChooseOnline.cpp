@@ -185,6 +185,34 @@ private:
     for (Axis axis : draft.parallelAxes())
       if (axis != features)
         draft.grid(axis, axis == queries ? block : 1);
+    chooseMatrixBlocks(scores, output, keys, {queries, block}, features);
+  }
+
+  /// Where a processor has a unit or instructions for the factors of both dots, whose weights are then rounded as
+  /// results are. The left factors are keys, and values whose neighbours along the keys are packed side by side.
+  void chooseMatrixBlocks(DotOp scores, DotOp output, Axis keys, std::pair<Axis, int64_t> queries, Axis features) {
+    const zyx::target::MatrixInstruction *unit = target.findDot(zyx::target::MatrixType::BF16);
+    if (!target.hasVectors() || !unit || !isForMatrixUnit(scores, target) || axes.extent(keys) <= attentionKeys)
+      return;
+    // In both dots the keys are rows or columns; in that of results they are summed up.
+    Value values = axes.contains(output.getLhs(), queries.first) ? output.getRhs() : output.getLhs();
+    const int64_t few = unit->n, depth = axes.extent(axes.of(scores.getLhs()).back());
+    const int64_t columns = std::min(axes.extent(queries.first), queries.second), rows = axes.extent(features);
+    auto isRounded = [&](StoreOp store) {
+      return !axes.contains(store.getValue(), features) || bytesOf(store.getValue()) <= bytesOf(values);
+    };
+    if (!getElementTypeOrSelf(values.getType()).isBF16() || !getElementTypeOrSelf(output.getType()).isF32() ||
+        columns < few || rows < few || 2 * depth < target.vector.bytes || !llvm::all_of(draft.stores, isRounded))
+      return;
+    auto block = [&](int64_t tileRows, int64_t height, int64_t steps, bool packLhs) {
+      draft.steps.push_back(BlockStepAttr::get(
+          func.getContext(), BlockingAttr::get(func.getContext(), tileRows, columns < 2 * few ? few : 2 * few, height,
+                                               steps, packLhs, /*packRhs=*/true, /*alongDepth=*/false,
+                                               /*narrow=*/true)));
+    };
+    block(2 * few, attentionKeys, depth, /*packLhs=*/false);
+    const int64_t height = rows % (2 * few) == 0 ? 2 * few : few;
+    block(height, llvm::alignTo(rows, height), attentionKeys, /*packLhs=*/true);
   }
 
   /// The axis along which dots sum up what is computed from others' results.

@@ -190,7 +190,8 @@ Axis Estimator::findWalked() {
 
 /// What feeds a factor that is not packed is computed for each tile of the other one.
 void Estimator::addFactors(DotOp dot) {
-  if (!blocking)
+  // A piece of an attention is packed whole.
+  if (!blocking || (online && blocking.getNarrow()))
     return;
   SmallVector<Axis> all = axes.of(dot.getResult());
   auto cut = [&](Axis axis, int64_t tile) {

@@ -48,6 +48,13 @@ Result<graph::Graph> onDevice(const graph::Graph &from, std::string_view device)
   return made;
 }
 
+/// Whether code for a processor may multiply bf16 by a unit or by instructions for it.
+bool usesBf16(const artifact::Artifact &artifact) {
+  return std::ranges::any_of(artifact.cpuFeatures, [](const std::string &feature) {
+    return feature == "amx-bf16" || feature == "avx512bf16";
+  });
+}
+
 /// How graphs become artifacts.
 struct Compilation {
   Optimise optimise;
@@ -95,7 +102,8 @@ public:
   Roundings roundings() const override {
     const bool hasTensorTiles = compiledFor.starts_with("sm_90a") && compilation.optimise != Optimise::None;
     // Some of the random choices compute weights again on every machine.
-    return {.ofWeights = hasTensorTiles, .ofResults = hasTensorTiles || compilation.optimise == Optimise::Schedules};
+    return {.ofWeights = hasTensorTiles || (multipliesBf16 && compilation.optimise != Optimise::None),
+            .ofResults = hasTensorTiles || compilation.optimise == Optimise::Schedules};
   }
 
 private:
@@ -111,11 +119,13 @@ private:
     options.isa = isa;
     ZYX_ASSIGN_OR_RETURN(artifact::Artifact artifact, compilation.run(session, graph, std::move(options)));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
+    multipliesBf16 = usesBf16(artifact);
     return session.load(std::move(artifact), name);
   }
 
   session::Session session;
   std::string name, isa, target, compiledFor;
+  bool multipliesBf16 = false;
   Compilation compilation;
   bool hasWeights;
 };
@@ -161,6 +171,7 @@ public:
     ZYX_ASSIGN_OR_RETURN(session::Compiled compiled, session.compile(program.graph, options));
     ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact, artifact::Artifact::deserialize(compiled.output));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
+    multipliesBf16 = usesBf16(artifact);
     ByteWriter request;
     request.u64(compiled.output.size());
     std::vector<std::byte> bytes = request.take();
@@ -182,11 +193,13 @@ public:
     }
     return outputs;
   }
+  Roundings roundings() const override { return {.ofWeights = multipliesBf16}; }
 
 private:
   session::Session session;
   std::string isa;
   std::vector<std::string> command;
+  bool multipliesBf16 = false;
   bool hasWeights;
 };
 

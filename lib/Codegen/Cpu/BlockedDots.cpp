@@ -62,6 +62,8 @@ public:
     if (blocking.getNarrow() && !matrix)
       missed("a dot is multiplied by vectors: the matrix unit takes no such factors, or is not there");
     allocatePacked();
+    if (failed(packBefore()))
+      return failure();
     if (failed(t.overBatches(dot, Point(), [&](const Point &at) { return overDepth(at); })))
       return failure();
     for (StoreOp store : epilogue)
@@ -242,7 +244,7 @@ private:
             });
           })))
         return failure();
-    } else if ((rhsMemory || matrix) && !weights && failed(packRhs(at, piece))) {
+    } else if ((rhsMemory || matrix) && !weights && !isPackedBefore && failed(packRhs(at, piece))) {
       return failure();
     }
     int64_t block = blocking.getRowBlock();
@@ -335,6 +337,39 @@ private:
       auto place = [&](Value r, Value c) { return SmallVector<Value>{panel, t.evaluator.addIndex(row, r, loc), c}; };
       return packer.pack({dot.getRhs(), k, n, at, start, column, count, {width}, element, rhsMemory, place}, lanes);
     });
+  }
+
+  /// The loop whose trips multiply with the same right factor, as an attention does with queries; null where there is
+  /// none, or a trip packs several factors or pieces one after the other.
+  scf::ForOp loopOfOneRhs() {
+    auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+    if (!loop || !matrix || weights || blocking.getDepth() < depth)
+      return {};
+    Operation *made = matrix->rhsTile().getDefiningOp();
+    ArrayRef<int64_t> batches = cast<RankedTensorType>(dot.getType()).getShape().drop_back(2);
+    if (!made || loop->isAncestor(made) || llvm::any_of(batches, [](int64_t extent) { return extent != 1; }))
+      return {};
+    return dyn_cast<scf::ForOp>(t.builder.getInsertionBlock()->getParentOp());
+  }
+
+  LogicalResult packBefore() {
+    scf::ForOp loop = loopOfOneRhs();
+    if (!loop)
+      return success();
+    OpBuilder::InsertionGuard guard(t.builder);
+    t.builder.setInsertionPoint(loop);
+    FailureOr<Extent> outside = t.extentOf(n, loc);
+    if (failed(outside))
+      return failure();
+    const Extent inside = std::exchange(columns.extent, *outside);
+    Builder &b = t.builder;
+    const Depth whole{t.evaluator.constantIndex(0, loc), t.evaluator.constantIndex(depth, loc), b.getBoolAttr(true),
+                      b.getBoolAttr(true)};
+    if (failed(t.overBatches(dot, Point(), [&](const Point &at) { return packRhs(at, whole); })))
+      return failure();
+    columns.extent = inside;
+    isPackedBefore = true;
+    return success();
   }
 
   LogicalResult packLhs(Point at, Depth piece, Value row0, Extent height) {
@@ -599,6 +634,8 @@ private:
   int64_t lanes, depthLanes = 0, depth = 0;
   Cut rows, columns;
   std::optional<MatrixUnit> matrix;
+  /// Whether the right factor is packed before the loop that the dot is in.
+  bool isPackedBefore = false;
   /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
   Value lhsMemory, rhsMemory;
   /// The right factor, where it was packed before the kernel.

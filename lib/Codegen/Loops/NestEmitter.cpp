@@ -113,11 +113,14 @@ bool NestEmitter::isCopyOfParts() {
 /// Where all is read along one axis and written along another one, a processor transposes it in registers rather than
 /// writing elements one by one.
 std::optional<Axis> NestEmitter::writtenAxis() {
-  if (t.machine.hasSubgroups() || !reduces.empty() || !llvm::all_of(roots, llvm::IsaPred<StoreOp>))
+  if (t.machine.hasSubgroups() || !reduces.empty() || !llvm::all_of(roots, llvm::IsaPred<StoreOp, ConvertOp>))
     return std::nullopt;
   constexpr int64_t fewest = 4;
   auto isWritten = [&](Axis axis) {
     return t.axes.extent(axis) >= fewest && llvm::all_of(roots, [&](Operation *root) {
+             // What is kept has its last dimension side by side.
+             if (auto kept = dyn_cast<ConvertOp>(root))
+               return t.axes.of(kept.getResult()).back() == axis;
              auto store = cast<StoreOp>(root);
              for (auto [dim, own] : llvm::enumerate(t.axes.of(store.getValue())))
                if (own == axis)

@@ -5,6 +5,7 @@
 #include "ScheduleSteps.h"
 
 #include "zyx/Codegen/Tile/Softmax.h"
+#include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Codegen/Tile/VisibleRange.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -51,6 +52,13 @@ private:
   bool dependsOnMax(Value value) { return value == max.getResult() || afterMax.contains(value); }
   void stageBefore();
   Value stage(Value tile);
+  Value stageFactor(Value factor, Type element);
+  Value narrow(Value weights, DotOp dot);
+  void stageFactors(DotOp dot, IRMapping &operands, Value weights = Value());
+  bool isProcessor() const {
+    auto func = dyn_cast<FuncOp>(scope.getParentOp());
+    return spaceOfTiles(func ? func : scope.getParentOp()->getParentOfType<FuncOp>()) == Space::Private;
+  }
   Value splat(RankedTensorType type, double number) { return emitNumber(builder, loc, type, number); }
   Value widen(Value tile, Type element);
   Value spread(Value row, Value like, Value original);
@@ -82,6 +90,8 @@ private:
   Type wide;
   /// Outside of it a piece weighs nothing.
   VisibleRange seen;
+  /// Factors of the piece that is being written which are in memory, in a type.
+  llvm::DenseMap<std::pair<Value, Type>, Value> stagedFactors;
 };
 
 } // namespace
@@ -228,14 +238,30 @@ Value OnlineLoop::stage(Value tile) {
 /// The tile, computed here once.
 Value OnlineLoop::keep(Value tile) { return ConvertOp::create(builder, loc, tile.getType(), stage(tile)); }
 
-/// Factors of dots that do not walk the axis are read again for each piece.
+/// Whether a dot is multiplied by a unit that takes narrow factors as they are.
+static bool isNarrow(DotOp dot) { return dot.getBlocking() && dot.getBlocking()->getNarrow(); }
+
+/// Whether a factor is read where it lies.
+static bool isRead(Value factor) {
+  while (auto transpose = factor.getDefiningOp<TransposeOp>())
+    factor = transpose.getInput();
+  return factor.getDefiningOp<LoadOp>();
+}
+
+/// Factors of dots that do not walk the axis are read again for each piece. A processor converts them here once, unless
+/// a unit takes them as they are: of those it packs what can be read where it lies.
 void OnlineLoop::stageBefore() {
   for (Operation *op : dependent)
     if (auto dot = dyn_cast<DotOp>(op))
       for (OpOperand *factor : {&dot.getLhsMutable(), &dot.getRhsMutable()})
         if (!axes.contains(factor->get(), axis)) {
           builder.setInsertionPoint(dot);
-          factor->set(stage(factor->get()));
+          Value tile = factor->get();
+          if (isNarrow(dot) && isRead(tile))
+            continue;
+          if (isProcessor() && isa<FloatType>(elementOf(tile)) && !typeOf(tile).getEncoding() && !isNarrow(dot))
+            tile = widen(tile, elementOf(dot.getResult()));
+          factor->set(stage(tile));
         }
 }
 
@@ -243,6 +269,55 @@ Value OnlineLoop::widen(Value tile, Type element) {
   if (elementOf(tile) == element)
     return tile;
   return arith::ExtFOp::create(builder, loc, withElement(tile, element), tile);
+}
+
+/// The dimension of a loaded tile whose neighbours are neighbours in memory; none where that is its last one.
+static std::optional<unsigned> findInnerDim(Value tile) {
+  auto load = tile.getDefiningOp<LoadOp>();
+  const auto rank = static_cast<unsigned>(typeOf(tile).getRank());
+  for (unsigned dim = 0; load && dim + 1 < rank; ++dim)
+    if (typeOf(tile).getDimSize(dim) > 1 && strideOf(load.getView(), dim) == 1 &&
+        strideOf(load.getView(), rank - 1) != 1)
+      return dim;
+  return std::nullopt;
+}
+
+/// A factor in memory, in the order in which it is read there.
+Value OnlineLoop::stageFactor(Value factor, Type element) {
+  if (auto transpose = factor.getDefiningOp<TransposeOp>())
+    return TransposeOp::create(builder, loc, withElement(transpose, element),
+                               stageFactor(transpose.getInput(), element), transpose.getOrder());
+  // Several dots may read it.
+  Value &staged = stagedFactors[{factor, element}];
+  if (staged)
+    return staged;
+  Value wide = widen(factor, element);
+  const std::optional<unsigned> inner = findInnerDim(factor);
+  if (!inner)
+    return staged = keep(wide);
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(wide).getRank()));
+  std::swap(order[*inner], order.back());
+  SmallVector<int64_t> shape(typeOf(wide).getShape());
+  std::swap(shape[*inner], shape.back());
+  Value kept = keep(TransposeOp::create(builder, loc, RankedTensorType::get(shape, element), wide, order));
+  return staged = TransposeOp::create(builder, loc, wide.getType(), kept, order);
+}
+
+/// The elements of a piece that dots of a processor read one by one are converted, and computed, once for all rows and
+/// columns that they are multiplied with. `weights` are in memory anyway.
+void OnlineLoop::stageFactors(DotOp dot, IRMapping &operands, Value weights) {
+  if (!isProcessor() || dot.getBlocking() || !isa<FloatType>(elementOf(dot.getResult())))
+    return;
+  for (Value factor : {dot.getLhs(), dot.getRhs()}) {
+    Value inside = factor == weights ? Value() : operands.lookupOrNull(factor);
+    if (!inside || typeOf(inside).getEncoding())
+      continue;
+    Value read = inside;
+    while (auto transpose = read.getDefiningOp<TransposeOp>())
+      read = transpose.getInput();
+    if (!read.getDefiningOp<LoadOp>() || elementOf(read) != elementOf(dot.getResult()))
+      operands.map(factor, stageFactor(inside, elementOf(dot.getResult())));
+  }
 }
 
 /// A tile of the rows with the shape of `like`; `original` has the same axes and is known to `axes`.
@@ -261,6 +336,14 @@ Value OnlineLoop::spread(Value row, Value like, Value original) {
     llvm::sort(dims);
   }
   return BroadcastOp::create(builder, loc, withElement(like, elementOf(row)), row, dims);
+}
+
+/// Weights in the type of what a unit multiplies them with.
+Value OnlineLoop::narrow(Value weights, DotOp dot) {
+  Type narrow = builder.getBF16Type();
+  if (!isNarrow(dot) || elementOf(weights).getIntOrFloatBitWidth() <= narrow.getIntOrFloatBitWidth())
+    return weights;
+  return arith::TruncFOp::create(builder, loc, withElement(weights, narrow), weights);
 }
 
 /// The maximum and the sums with the share of one piece.
@@ -288,8 +371,13 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
       mapping.map(result, powers);
     } else if (number == sums.size()) {
       // What is between the maximum and the exponential has been written anew.
-      if (!afterMax.contains(result) || linear.contains(result))
+      if (auto dot = dyn_cast<DotOp>(op)) {
+        IRMapping operands(mapping);
+        stageFactors(dot, operands);
+        mapping.map(result, builder.clone(*op, operands)->getResult(0));
+      } else if (!afterMax.contains(result) || linear.contains(result)) {
         builder.clone(*op, mapping);
+      }
     } else {
       Value before = carried[number + 1];
       Value factor = spread(widen(shrink, elementOf(before)), before, result);
@@ -298,7 +386,9 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
         Value weights = linear.contains(dot.getLhs()) ? dot.getLhs() : dot.getRhs();
         IRMapping operands(mapping);
         operands.map(dot.getAcc(), shrunk);
-        operands.map(weights, stage(mapping.lookup(weights)));
+        // First the weights, whose sums are taken in the same walk.
+        operands.map(weights, stage(narrow(mapping.lookup(weights), dot)));
+        stageFactors(dot, operands, weights);
         results[number + 1] = builder.clone(*op, operands)->getResult(0);
       } else {
         Value here = builder.clone(*op, mapping)->getResult(0);
@@ -306,13 +396,6 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
       }
     }
   }
-}
-
-/// The factor of a sum, computed once, unless it is read where it lies.
-static bool isRead(Value factor) {
-  while (auto transpose = factor.getDefiningOp<TransposeOp>())
-    factor = transpose.getInput();
-  return factor.getDefiningOp<LoadOp>();
 }
 
 /// The sums with the share of one piece.
@@ -337,6 +420,7 @@ void OnlineLoop::emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> 
       for (Value factor : {dot.getLhs(), dot.getRhs()})
         if (Value inside = mapping.lookupOrNull(factor); inside && !isRead(factor))
           operands.map(factor, stage(inside));
+      stageFactors(dot, operands);
       results[number] = builder.clone(*op, operands)->getResult(0);
     } else {
       Value here = builder.clone(*op, mapping)->getResult(0);
@@ -361,6 +445,7 @@ FailureOr<scf::ForOp> OnlineLoop::emitLoop(int64_t from, int64_t to, int64_t ste
   builder.setInsertionPointToEnd(loop.getBody());
   SmallVector<Value> results;
   SmallVector<Value> inside(loop.getRegionIterArgs());
+  stagedFactors.clear();
   max ? emitPiece(inside, results) : emitPlainPiece(inside, results);
   scf::YieldOp::create(builder, loc, results);
   FailureOr<Axes> own = Axes::compute(loop);
