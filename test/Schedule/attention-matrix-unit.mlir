@@ -29,9 +29,9 @@
 // STAGED:       arith.extf
 // STAGED:       scf.for
 // STAGED:         %[[K:.*]] = kernel.load {{.*}} -> tensor<1x64x64xbf16>
-// STAGED:         %[[WIDE:.*]] = arith.extf %[[K]]
-// STAGED:         %[[LIES:.*]] = kernel.transpose %[[WIDE]] order [0, 2, 1]
-// STAGED:         kernel.convert %[[LIES]] : tensor<1x64x64xf32> -> tensor<1x64x64xf32, #kernel.memory<private>>
+// STAGED:         %[[LIES:.*]] = kernel.transpose %[[K]] order [0, 2, 1]
+// STAGED:         %[[WIDE:.*]] = arith.extf %[[LIES]]
+// STAGED:         kernel.convert %[[WIDE]] : tensor<1x64x64xf32> -> tensor<1x64x64xf32, #kernel.memory<private>>
 // STAGED:         math.exp
 // STAGED:         %[[V:.*]] = arith.extf
 // STAGED:         kernel.convert %[[V]] : tensor<1x64x64xf32> -> tensor<1x64x64xf32, #kernel.memory<private>>

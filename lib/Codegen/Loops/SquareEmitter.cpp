@@ -69,9 +69,21 @@ std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   std::optional<Axis> rowAxis;
   bool gathers = false;
   SmallVector<Value> others;
+  // A processor keeps a tile in another order than that in which it has it already.
+  const bool isKept = !t.machine.hasSubgroups() && llvm::any_of(n.roots, llvm::IsaPred<ConvertOp>) &&
+                      llvm::all_of(n.roots, llvm::IsaPred<ConvertOp, StoreOp>);
   for (Value tile : n.slice.tiles) {
-    if (t.evaluator.memory.contains(tile))
-      others.push_back(tile);
+    if (t.evaluator.memory.contains(tile)) {
+      const SmallVector<Axis> dims = t.axes.of(tile);
+      if (isKept && dims.size() > 1 && dims.back() != *n.vectorAxis && llvm::is_contained(dims, *n.vectorAxis) &&
+          n.domain.contains(dims.back()) && t.axes.extent(dims.back()) >= 4 &&
+          rowAxis.value_or(dims.back()) == dims.back()) {
+        rowAxis = dims.back();
+        square.tiles.push_back(tile);
+      } else {
+        others.push_back(tile);
+      }
+    }
     if (!isa_and_nonnull<LoadOp, GatherOp>(tile.getDefiningOp()) || t.evaluator.memory.contains(tile))
       continue;
     const bool isGathered = isa<GatherOp>(tile.getDefiningOp());

@@ -27,6 +27,14 @@ void TileLowering::endProgram(Location loc) {
 // Which roots share a nest
 //===----------------------------------------------------------------------===//
 
+/// The axis along which neighbours of what is kept lie side by side; none of a single element.
+std::optional<Axis> TileLowering::liesAlong(Operation *root) {
+  SmallVector<Axis> dims = axes.of(domainOf(root));
+  while (!dims.empty() && axes.extent(dims.back()) == 1)
+    dims.pop_back();
+  return dims.empty() ? std::nullopt : std::optional(dims.back());
+}
+
 /// Roots share a nest if they walk the same axes, combine along the same ones, and none waits for
 /// another's result other than element by element.
 bool TileLowering::joinsPending(Operation *root) {
@@ -53,6 +61,11 @@ bool TileLowering::joinsPending(Operation *root) {
     return false;
   if (joinsOnline(*this, pending, root))
     return true;
+  // What is kept in two orders is transposed on its way from the one to the other.
+  if (!machine.hasSubgroups() && isa<ConvertOp>(root))
+    for (Operation *other : pending)
+      if (isa<ConvertOp>(other) && liesAlong(root) != liesAlong(other))
+        return false;
   for (Operation *other : pending)
     if (isa<ReduceOp>(root) && isa<ReduceOp>(other) && combinedBy(root) != combinedBy(other))
       return false;

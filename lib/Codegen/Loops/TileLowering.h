@@ -22,6 +22,7 @@ public:
 private:
   mlir::LogicalResult lowerOp(mlir::Operation &op);
   mlir::LogicalResult flush();
+  std::optional<Axis> liesAlong(mlir::Operation *root);
   bool joinsPending(mlir::Operation *root);
 
   // Loops that carry tiles.

@@ -52,7 +52,9 @@ private:
   bool dependsOnMax(Value value) { return value == max.getResult() || afterMax.contains(value); }
   void stageBefore();
   Value stage(Value tile);
-  Value stageFactor(Value factor, Type element);
+  bool liesAcross(Value factor) const;
+  Value swapped(Value tile);
+  Value stageFactor(Value factor, bool isAcross, Type element);
   Value narrow(Value weights, DotOp dot);
   void stageFactors(DotOp dot, IRMapping &operands, Value weights = Value());
   bool isProcessor() const {
@@ -249,7 +251,7 @@ static bool isRead(Value factor) {
 }
 
 /// Factors of dots that do not walk the axis are read again for each piece. A processor converts them here once, unless
-/// a unit takes them as they are: of those it packs what can be read where it lies.
+/// a unit takes them as they are: it packs what can be read where it lies.
 void OnlineLoop::stageBefore() {
   for (Operation *op : dependent)
     if (auto dot = dyn_cast<DotOp>(op))
@@ -257,9 +259,17 @@ void OnlineLoop::stageBefore() {
         if (!axes.contains(factor->get(), axis)) {
           builder.setInsertionPoint(dot);
           Value tile = factor->get();
+          const bool isWanted = isProcessor() && isa<FloatType>(elementOf(tile)) && !typeOf(tile).getEncoding();
           if (isNarrow(dot) && isRead(tile))
             continue;
-          if (isProcessor() && isa<FloatType>(elementOf(tile)) && !typeOf(tile).getEncoding() && !isNarrow(dot))
+          // What is computed is so in the order in which vectors read, and transposed behind that.
+          if (isWanted && !isRead(tile) && liesAcross(tile))
+            tile = stageFactor(tile, /*isAcross=*/true, elementOf(tile));
+          if (isWanted && isNarrow(dot)) {
+            factor->set(tile == factor->get() ? keep(tile) : tile);
+            continue;
+          }
+          if (isWanted)
             tile = widen(tile, elementOf(dot.getResult()));
           factor->set(stage(tile));
         }
@@ -271,36 +281,48 @@ Value OnlineLoop::widen(Value tile, Type element) {
   return arith::ExtFOp::create(builder, loc, withElement(tile, element), tile);
 }
 
-/// The dimension of a loaded tile whose neighbours are neighbours in memory; none where that is its last one.
-static std::optional<unsigned> findInnerDim(Value tile) {
-  auto load = tile.getDefiningOp<LoadOp>();
-  const auto rank = static_cast<unsigned>(typeOf(tile).getRank());
-  for (unsigned dim = 0; load && dim + 1 < rank; ++dim)
-    if (typeOf(tile).getDimSize(dim) > 1 && strideOf(load.getView(), dim) == 1 &&
-        strideOf(load.getView(), rank - 1) != 1)
-      return dim;
-  return std::nullopt;
+/// Whether neighbours in memory, of what a factor is read or computed of, are neighbours along its last dimension but
+/// one.
+bool OnlineLoop::liesAcross(Value factor) const {
+  const int64_t rank = typeOf(factor).getRank();
+  const Axis across = axes.of(factor, rank - 2), along = axes.of(factor, rank - 1);
+  int64_t balance = 0;
+  SmallVector<Value> work{factor};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second || isa<DotOp, ReduceOp>(op))
+      continue;
+    llvm::append_range(work, op->getOperands());
+    if (auto load = dyn_cast<LoadOp>(op))
+      for (auto [dim, own] : llvm::enumerate(axes.of(load.getResult())))
+        if (strideOf(load.getView(), dim) == 1 && axes.extent(own) > 1)
+          balance += (own == across) - (own == along);
+  }
+  return balance > 0;
 }
 
-/// A factor in memory, in the order in which it is read there.
-Value OnlineLoop::stageFactor(Value factor, Type element) {
-  if (auto transpose = factor.getDefiningOp<TransposeOp>())
-    return TransposeOp::create(builder, loc, withElement(transpose, element),
-                               stageFactor(transpose.getInput(), element), transpose.getOrder());
+/// The tile with its last two dimensions swapped.
+Value OnlineLoop::swapped(Value tile) {
+  const int64_t rank = typeOf(tile).getRank();
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order[rank - 1], order[rank - 2]);
+  auto transpose = tile.getDefiningOp<TransposeOp>();
+  if (transpose && ArrayRef<int64_t>(transpose.getOrder()) == ArrayRef<int64_t>(order))
+    return transpose.getInput();
+  SmallVector<int64_t> shape(typeOf(tile).getShape());
+  std::swap(shape[rank - 1], shape[rank - 2]);
+  return TransposeOp::create(builder, loc, RankedTensorType::get(shape, elementOf(tile)), tile, order);
+}
+
+/// A factor in memory, in the order in which it lies where it is read.
+Value OnlineLoop::stageFactor(Value factor, bool isAcross, Type element) {
+  Value read = isAcross ? swapped(factor) : factor;
   // Several dots may read it.
-  Value &staged = stagedFactors[{factor, element}];
-  if (staged)
-    return staged;
-  Value wide = widen(factor, element);
-  const std::optional<unsigned> inner = findInnerDim(factor);
-  if (!inner)
-    return staged = keep(wide);
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(wide).getRank()));
-  std::swap(order[*inner], order.back());
-  SmallVector<int64_t> shape(typeOf(wide).getShape());
-  std::swap(shape[*inner], shape.back());
-  Value kept = keep(TransposeOp::create(builder, loc, RankedTensorType::get(shape, element), wide, order));
-  return staged = TransposeOp::create(builder, loc, wide.getType(), kept, order);
+  Value &staged = stagedFactors[{read, element}];
+  if (!staged)
+    staged = keep(widen(read, element));
+  return isAcross ? swapped(staged) : staged;
 }
 
 /// The elements of a piece that dots of a processor read one by one are converted, and computed, once for all rows and
@@ -316,7 +338,7 @@ void OnlineLoop::stageFactors(DotOp dot, IRMapping &operands, Value weights) {
     while (auto transpose = read.getDefiningOp<TransposeOp>())
       read = transpose.getInput();
     if (!read.getDefiningOp<LoadOp>() || elementOf(read) != elementOf(dot.getResult()))
-      operands.map(factor, stageFactor(inside, elementOf(dot.getResult())));
+      operands.map(factor, stageFactor(inside, liesAcross(factor), elementOf(dot.getResult())));
   }
 }
 
