@@ -7,6 +7,7 @@
 #include "zyx/Codegen/Tile/Softmax.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Codegen/Tile/VisibleRange.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -57,9 +58,10 @@ private:
   Value stageFactor(Value factor, bool isAcross, Type element);
   Value narrow(Value weights, DotOp dot);
   void stageFactors(DotOp dot, IRMapping &operands, Value weights = Value());
+  /// Threads of a card have no memory of their own for whole tiles.
   bool isProcessor() const {
-    auto func = dyn_cast<FuncOp>(scope.getParentOp());
-    return spaceOfTiles(func ? func : scope.getParentOp()->getParentOfType<FuncOp>()) == Space::Private;
+    const zyx::target::TargetInfo *target = findTarget(scope.getParentOp());
+    return target && target->hasVectors() && !target->hasSubgroups();
   }
   Value splat(RankedTensorType type, double number) { return emitNumber(builder, loc, type, number); }
   Value widen(Value tile, Type element);
