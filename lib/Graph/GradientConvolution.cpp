@@ -6,7 +6,9 @@
 // of products of the result's gradient, which is the same for all elements of a window, and the
 // filters, which are the same for all windows. To store that and to add up its slices takes as many
 // copies of the image as a window has elements. Where windows are one step apart it is itself a
-// convolution: of the padded gradient with the flipped filters.
+// convolution: of the padded gradient with the flipped filters. Where they are s steps apart each
+// phase of the steps is one: an element that lies r behind a multiple of s is reached by the elements
+// r, r + s, r + 2 s of the filters alone, and by windows that are neighbours.
 //===----------------------------------------------------------------------===//
 #include "GradientRules.h"
 
@@ -27,6 +29,16 @@ struct WindowDims {
   }
 };
 
+/// Each phase reads all of the gradient, and is perhaps a kernel. More than these are not worth it.
+constexpr int64_t maxPhases = 16;
+
+/// The elements of the operand along one dimension that lie `index` behind the multiples of the step.
+/// There are `count` of them, each a sum of `taps` products: with the filters' elements that are a step
+/// apart from `first` on, and with the windows up to the `shift`-th behind the multiple's number.
+struct Phase {
+  int64_t index, count, first, taps, shift;
+};
+
 class TransposedConvolution {
 public:
   TransposedConvolution(GradientPass &pass, const Node &window)
@@ -40,6 +52,10 @@ private:
   void leaveOutPadding();
   bool isRepeated(NodeId id, const std::vector<size_t> &dims) const;
   NodeId withoutExpand(NodeId id);
+  std::vector<Phase> getPhases(size_t i) const;
+  NodeId sumPhase();
+  void sumPhases(std::vector<NodeId> &sums);
+  NodeId interleave(std::span<const NodeId> sums);
   NodeId moveWindows(NodeId gradient);
   NodeId moveFilters(NodeId filters);
   Shape withExtents(Shape shape, const WindowDims &dims) const;
@@ -50,6 +66,10 @@ private:
   /// Of the tensor that the windows show, without what is left out before and behind it.
   Shape extents;
   std::vector<int64_t> before, behind;
+  /// The window's dimensions along which it has several elements, numbers in its lists.
+  std::vector<size_t> moved;
+  /// Along the first of these, or all: what is summed now.
+  std::vector<Phase> phases;
   /// From the window's gradient down to the sum: reshapes and permutes. Where the dimensions are in
   /// the result of each, in the sum, and in the product.
   std::vector<NodeId> views;
@@ -94,13 +114,23 @@ bool TransposedConvolution::match(NodeId g) {
   if (*numElements(node.type.shape) == 0)
     return false;
   WindowDims at;
+  int64_t count = 1;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     const auto dim = static_cast<size_t>(a.dims[i]);
-    if (a.stride[i] != 1 || a.size[i] == 1 || node.type.shape[dim] < 2)
+    if (a.size[i] == 1 && a.stride[i] == 1)
+      continue;
+    // Windows that do not overlap are moved alone. Those of a step and a dilation have phases without elements.
+    if (a.size[i] <= a.stride[i] || (a.stride[i] != 1 && a.dilation[i] != 1) || node.type.shape[dim] < 2)
       return false;
     at.windows.push_back(dim);
     at.elements.push_back(extents.size() + i);
+    moved.push_back(i);
+    count *= a.stride[i];
+    if (count > maxPhases)
+      return false;
   }
+  if (moved.empty())
+    return false;
   NodeId id = g;
   for (;; id = views.back(), id = p.graph.node(id).operands[0]) {
     const Node &view = p.graph.node(id);
@@ -145,9 +175,24 @@ bool TransposedConvolution::match(NodeId g) {
   return false;
 }
 
+std::vector<Phase> TransposedConvolution::getPhases(size_t i) const {
+  const Attributes &a = node.attributes;
+  const auto dim = static_cast<size_t>(a.dims[i]);
+  const int64_t stride = a.stride[i], count = (extents[dim] + stride - 1) / stride;
+  std::vector<Phase> all;
+  for (int64_t index = 0; index < stride; ++index) {
+    const int64_t place = index + before[dim], first = place % stride;
+    all.push_back({index, count, first, (a.size[i] - first + stride - 1) / stride, place / stride});
+  }
+  return all;
+}
+
+/// The shape of what has these windows, where they are the elements of the operand.
 Shape TransposedConvolution::withExtents(Shape shape, const WindowDims &at) const {
-  for (size_t i = 0; i < at.windows.size(); ++i)
-    shape[at.windows[i]] = extents[static_cast<size_t>(node.attributes.dims[i])];
+  for (size_t i = 0; i < at.windows.size(); ++i) {
+    shape[at.windows[i]] = phases[i].count;
+    shape[at.elements[i]] = phases[i].taps;
+  }
   return shape;
 }
 
@@ -173,15 +218,15 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
   std::vector<int64_t> low(kept.size()), high(kept.size()), permutation(shape.size());
   Attributes window;
   for (size_t i : order) {
-    const int64_t dim = at.withoutElements(at.windows[i]);
+    const Phase &phase = phases[i];
+    const int64_t dim = at.withoutElements(at.windows[i]), dilation = a.dilation[moved[i]];
     const auto d = static_cast<size_t>(dim);
-    low[d] = (a.size[i] - 1) * a.dilation[i];
-    high[d] = extents[static_cast<size_t>(a.dims[i])] + before[static_cast<size_t>(a.dims[i])] - kept[d];
-    low[d] -= before[static_cast<size_t>(a.dims[i])];
+    low[d] = (phase.taps - 1) * dilation - phase.shift;
+    high[d] = phase.count + phase.shift - kept[d];
     permutation[at.elements[i]] = static_cast<int64_t>(kept.size() + window.dims.size());
     window.dims.push_back(dim);
-    window.size.push_back(a.size[i]);
-    window.dilation.push_back(a.dilation[i]);
+    window.size.push_back(phase.taps);
+    window.dilation.push_back(dilation);
   }
   window.stride.assign(order.size(), 1);
   for (size_t d = 0; d < shape.size(); ++d)
@@ -193,9 +238,19 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
 }
 
 NodeId TransposedConvolution::moveFilters(NodeId factor) {
+  factor = withoutExpand(factor);
+  const size_t rank = p.shape(factor).size();
+  std::vector<int64_t> low(rank), high(rank), strides(rank, 1);
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const size_t dim = inProduct.elements[i];
+    strides[dim] = node.attributes.stride[moved[i]];
+    low[dim] = -phases[i].first;
+    high[dim] = phases[i].first + (phases[i].taps - 1) * strides[dim] + 1 - node.attributes.size[moved[i]];
+  }
+  factor = p.strided(p.pad(factor, std::move(low), std::move(high)), strides);
   std::vector<int64_t> flipped(inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(flipped);
-  return p.expand(p.flip(withoutExpand(factor), std::move(flipped)), withExtents(Shape(p.shape(product)), inProduct));
+  return p.expand(p.flip(factor, std::move(flipped)), withExtents(Shape(p.shape(product)), inProduct));
 }
 
 /// What the views do, without the elements of windows.
@@ -235,15 +290,70 @@ void TransposedConvolution::leaveOutPadding() {
   }
 }
 
-std::optional<NodeId> TransposedConvolution::run(NodeId g) {
-  if (!match(g))
-    return std::nullopt;
-  leaveOutPadding();
+NodeId TransposedConvolution::sumPhase() {
   const NodeId next = p.mul(moveWindows(gradient), moveFilters(filters));
   std::vector<int64_t> summed = reduced;
   summed.insert(summed.end(), inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(summed);
-  return p.pad(moveUp(p.sum(next, std::move(summed))), before, behind);
+  return moveUp(p.sum(next, std::move(summed)));
+}
+
+/// Adds the sums of all phases, those of the last dimension next to each other.
+void TransposedConvolution::sumPhases(std::vector<NodeId> &sums) {
+  if (phases.size() == moved.size())
+    return sums.push_back(sumPhase());
+  for (const Phase &phase : getPhases(moved[phases.size()])) {
+    phases.push_back(phase);
+    sumPhases(sums);
+    phases.pop_back();
+  }
+}
+
+/// Elements of all phases where they belong: phases become dimensions in front, and then each one a dimension behind
+/// that of the multiples of its step. So they are moved once.
+NodeId TransposedConvolution::interleave(std::span<const NodeId> sums) {
+  Shape whole = extents, part = extents, split;
+  std::vector<int64_t> order, high(extents.size()), none(extents.size());
+  std::vector<std::optional<int64_t>> phaseDims(extents.size());
+  for (size_t i : moved) {
+    const auto dim = static_cast<size_t>(node.attributes.dims[i]);
+    const int64_t stride = node.attributes.stride[i];
+    part[dim] = (extents[dim] + stride - 1) / stride;
+    whole[dim] = part[dim] * stride;
+    high[dim] = extents[dim] - whole[dim];
+    if (stride == 1)
+      continue;
+    phaseDims[dim] = static_cast<int64_t>(split.size());
+    split.push_back(stride);
+  }
+  if (sums.size() == 1)
+    return p.reshape(sums[0], extents);
+  const auto count = static_cast<int64_t>(split.size());
+  for (size_t d = 0; d < extents.size(); ++d) {
+    order.push_back(count + static_cast<int64_t>(d));
+    if (phaseDims[d])
+      order.push_back(*phaseDims[d]);
+  }
+  split.insert(split.end(), part.begin(), part.end());
+  part.insert(part.begin(), 1);
+  std::vector<NodeId> parts;
+  for (NodeId sum : sums)
+    parts.push_back(p.reshape(sum, part));
+  Attributes attributes;
+  attributes.dims = {0};
+  const NodeId all = p.emit(Op::Concat, parts, std::move(attributes));
+  if (!p.status.isOk())
+    return all;
+  return p.pad(p.reshape(p.permute(p.reshape(all, std::move(split)), std::move(order)), std::move(whole)), none, high);
+}
+
+std::optional<NodeId> TransposedConvolution::run(NodeId g) {
+  if (!match(g))
+    return std::nullopt;
+  leaveOutPadding();
+  std::vector<NodeId> sums;
+  sumPhases(sums);
+  return p.pad(interleave(sums), before, behind);
 }
 
 std::optional<NodeId> transposeConvolution(GradientPass &pass, const Node &window, NodeId g) {

@@ -515,6 +515,22 @@ void addConvolutionCases(std::vector<Case> &cases) {
       addPhase(cases, {"phase-odd", 2, 33, 64, {9, 7}, {2, 1}, ones, ones, {1, 0}, {0, 0}}, isMixed, dtype);
     }
   }
+  // Images of strided ones: a convolution for each phase of the steps.
+  const Layer phased[] = {
+      {"phased", 2, 24, 40, {14, 28}, {3, 3}, {2, 2}, ones, ones, ones},
+      {"phased-7x7", 1, 3, 32, {31, 29}, {7, 7}, {2, 2}, ones, {3, 3}, {3, 3}},
+      {"phased-odd", 2, 33, 20, {13, 19}, {5, 4}, {2, 3}, ones, {2, 0}, {1, 3}},
+      {"phased-cropped", 1, 16, 24, {15, 23}, {3, 3}, {2, 2}, ones, {-1, 2}, {1, -2}},
+      {"phased-groups", 2, 64, 64, {9, 12}, {3, 3}, {2, 2}, ones, ones, ones, 4},
+      {"phased-depthwise", 2, 40, 40, {15, 18}, {3, 3}, {2, 2}, ones, ones, ones, 40},
+      {"phased-line", 2, 32, 48, {203}, {10}, {5}, one, {5}, {5}},
+      {"phased-volume", 1, 18, 24, {6, 7, 10}, {3, 3, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+  };
+  for (const Layer &layer : phased)
+    for (const DType dtype : {F32, BF16})
+      for (const bool isMixed : {false, true})
+        addFilterGradient(cases, layer, isMixed, dtype, /*isTurned=*/isMixed, /*ofImages=*/true);
+  addFilterGradient(cases, phased[0], /*isMixed=*/false, F16, /*isTurned=*/false, /*ofImages=*/true);
   for (const Layer &layer : narrow)
     for (const DType dtype : {BF16, I8}) {
       addLayer(cases, layer, /*channelsLast=*/true, dtype);

@@ -260,7 +260,20 @@ TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
         EXPECT_EQ(spelling(g, *gradients[0]), "bf16(sum(mul(f32(g), f32(w))))");
         EXPECT_EQ(spelling(g, *gradients[1]), "bf16(sum(mul(f32(g), f32(x))))");
       }
-  // Windows two steps apart are stored and added up.
+  // Of windows two steps apart each phase is a convolution: of elements of the filters that are two steps apart.
+  for (bool channelsLast : {false, true}) {
+    Convolution strided;
+    strided.channelsLast = channelsLast;
+    strided.stride = {1, 2};
+    Graph g;
+    const NodeId x = *g.parameter("x", {DType::BF16, {2, 4, 9, 8}});
+    const NodeId w = *g.parameter("w", {DType::BF16, {4, 4, 3, 3}});
+    GradientOptions options;
+    options.seed = *g.parameter("g", {DType::BF16, {2, 4, 7, 3}});
+    const auto gradients = *gradient(g, strided.build(g, x, w), {{x}}, options);
+    EXPECT_EQ(spelling(g, *gradients[0]), "bf16(concat(sum(mul(f32(g), f32(w))), sum(mul(f32(g), f32(w)))))");
+  }
+  // Windows along which filters have one element leave gaps. They are stored and added up.
   Convolution strided;
   strided.stride = {2, 2};
   Graph g;

@@ -113,6 +113,40 @@ TEST(GradientViewTest, ConvolutionIsTheDifference) {
   }
 }
 
+TEST(GradientViewTest, ConvolutionsWithStridesAreTheDifference) {
+  Random random(17);
+  struct Case {
+    std::vector<int64_t> stride;
+    Shape image, filters;
+    std::vector<int64_t> low, high;
+    int64_t groups = 1;
+  };
+  // Steps that divide the filters and that do not, rows that no window reaches, phases of different numbers of
+  // elements, padding that begins within a step and reaches over several, crops, a dimension without steps, one of one
+  // element, too many phases.
+  const Case cases[] = {
+      {{2, 2}, {1, 2, 6, 7}, {2, 2, 3, 3}, {1, 1}, {1, 1}},    {{2, 2}, {1, 1, 8, 5}, {2, 1, 4, 3}, {0, 0}, {0, 0}},
+      {{3, 2}, {1, 1, 9, 8}, {1, 1, 5, 4}, {2, 3}, {1, 0}},    {{2, 1}, {2, 1, 7, 4}, {2, 1, 3, 3}, {4, 1}, {5, 1}},
+      {{2, 3}, {1, 1, 9, 9}, {1, 1, 3, 4}, {-1, 1}, {0, -2}},  {{2, 1}, {1, 2, 8, 3}, {2, 2, 5, 1}, {1, 0}, {2, 0}},
+      {{2, 2}, {2, 4, 5, 6}, {4, 2, 3, 3}, {1, 1}, {1, 1}, 2}, {{2, 2}, {1, 3, 6, 5}, {3, 1, 3, 3}, {1, 1}, {1, 1}, 3},
+      {{5, 4}, {1, 1, 13, 9}, {1, 1, 7, 5}, {0, 1}, {0, 0}}};
+  for (const Case &c : cases)
+    for (bool channelsLast : {false, true}) {
+      SCOPED_TRACE(toString(c.stride) + toString(c.image) + toString(c.filters));
+      Convolution convolution;
+      convolution.stride = c.stride;
+      convolution.groups = c.groups;
+      convolution.channelsLast = channelsLast;
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            const NodeId padded = *g.pad(squared(g, x[0]), g.scalar(DType::F64, {}, 0), {0, 0, c.low[0], c.low[1]},
+                                         {0, 0, c.high[0], c.high[1]}, {0, 0, 0, 0});
+            return convolution.build(g, padded, x[1]);
+          },
+          {random.values(c.image), random.values(c.filters)});
+    }
+}
+
 TEST(GradientViewTest, PaddedConvolutionIsTheDifference) {
   Random random(16);
   struct Case {
