@@ -31,6 +31,8 @@ struct WindowDims {
 
 /// Each phase reads all of the gradient, and is perhaps a kernel. More than these are not worth it.
 constexpr int64_t maxPhases = 16;
+/// Summands of an element without filters. More are added up along one dimension after the other.
+constexpr int64_t maxTaps = 16;
 
 /// The elements of the operand along one dimension that lie `index` behind the multiples of the step.
 /// There are `count` of them, each a sum of `taps` products: with the filters' elements that are a step
@@ -76,7 +78,9 @@ private:
   std::vector<WindowDims> dims;
   WindowDims inProduct;
   std::vector<int64_t> reduced;
-  NodeId product = 0, gradient = 0, filters = 0;
+  NodeId product = 0, gradient = 0;
+  /// None where the elements of a window are added up as they are, for an average.
+  std::optional<NodeId> filters;
 };
 
 } // namespace
@@ -114,7 +118,7 @@ bool TransposedConvolution::match(NodeId g) {
   if (*numElements(node.type.shape) == 0)
     return false;
   WindowDims at;
-  int64_t count = 1;
+  int64_t count = 1, taps = 1;
   for (size_t i = 0; i < a.dims.size(); ++i) {
     const auto dim = static_cast<size_t>(a.dims[i]);
     if (a.size[i] == 1 && a.stride[i] == 1)
@@ -125,6 +129,7 @@ bool TransposedConvolution::match(NodeId g) {
     at.windows.push_back(dim);
     at.elements.push_back(extents.size() + i);
     moved.push_back(i);
+    taps *= (a.size[i] + a.stride[i] - 1) / a.stride[i];
     count *= a.stride[i];
     if (count > maxPhases)
       return false;
@@ -163,13 +168,17 @@ bool TransposedConvolution::match(NodeId g) {
   }
   inProduct = at;
   product = id;
+  if (isRepeated(id, at.elements)) {
+    gradient = id;
+    return taps <= maxTaps;
+  }
   const Node *mul = p.visible(id, Op::Binary);
   if (!mul || static_cast<BinaryKind>(mul->attributes.kind) != BinaryKind::Mul)
     return false;
   for (size_t side : {0, 1}) {
     gradient = mul->operands[side];
     filters = mul->operands[1 - side];
-    if (isRepeated(gradient, at.elements) && isRepeated(filters, at.windows))
+    if (isRepeated(gradient, at.elements) && isRepeated(*filters, at.windows))
       return true;
   }
   return false;
@@ -278,8 +287,8 @@ void TransposedConvolution::leaveOutPadding() {
   const Node &pad = p.graph.node(node.operands[0]);
   if (pad.op != Op::Pad || p.needs(pad.operands[1]) || p.isSource(node.operands[0]))
     return;
-  for (int64_t dim : node.attributes.dims) {
-    const auto d = static_cast<size_t>(dim);
+  for (size_t i : moved) {
+    const auto d = static_cast<size_t>(node.attributes.dims[i]);
     const int64_t low = std::max<int64_t>(pad.attributes.low[d], 0);
     const int64_t high = std::max<int64_t>(pad.attributes.high[d], 0);
     if (low + high >= extents[d])
@@ -291,7 +300,9 @@ void TransposedConvolution::leaveOutPadding() {
 }
 
 NodeId TransposedConvolution::sumPhase() {
-  const NodeId next = p.mul(moveWindows(gradient), moveFilters(filters));
+  NodeId next = moveWindows(gradient);
+  if (filters)
+    next = p.mul(next, moveFilters(*filters));
   std::vector<int64_t> summed = reduced;
   summed.insert(summed.end(), inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(summed);

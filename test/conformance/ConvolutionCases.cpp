@@ -141,6 +141,28 @@ static void addFilterGradient(std::vector<Case> &cases, const Layer &layer, bool
        }});
 }
 
+/// The gradient of images with respect to averages of their windows.
+static void addAverageGradient(std::vector<Case> &cases, const Layer &layer, bool isMixed, DType dtype) {
+  cases.push_back({std::string("convolution.") + layer.name + ".average." + (isMixed ? "mixed." : "first.") +
+                       std::string(toString(dtype)),
+                   [=](Builder &b) {
+                     const NodeId images = b.x(dtype, shapeOf(isMixed, layer.batch, layer.channels, layer.extents));
+                     const DType sum = accumulatorType(dtype);
+                     NodeId x = isMixed ? b.permute(images, {0, 3, 1, 2}) : images;
+                     x = b.pad(b.cast(x, sum), b.splat(sum, {}, 0), {0, 0, layer.low[0], layer.low[1]},
+                               {0, 0, layer.high[0], layer.high[1]}, Ints(4, 0));
+                     const NodeId windows = b.window(x, {2, 3}, layer.size, layer.stride, layer.dilation);
+                     const NodeId y = b.cast(b.reduce(ReduceKind::Add, windows, {4, 5}), dtype);
+                     const NodeId seed = b.x(dtype, b.type(y).shape);
+                     const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{images}});
+                     if (!gradients.isOk() || !gradients->front()) {
+                       std::fprintf(stderr, "an average without gradients: %s\n", gradients.status().message().c_str());
+                       std::abort();
+                     }
+                     return std::vector<NodeId>{*gradients->front()};
+                   }});
+}
+
 /// A convolution over what a shuffle moved: pixels of blocks of `each` by `each` are channels, as gradients of a pixel
 /// shuffle read them.
 static void addShuffled(std::vector<Case> &cases, const Layer &layer, int64_t each, DType dtype) {
@@ -531,6 +553,10 @@ void addConvolutionCases(std::vector<Case> &cases) {
       for (const bool isMixed : {false, true})
         addFilterGradient(cases, layer, isMixed, dtype, /*isTurned=*/isMixed, /*ofImages=*/true);
   addFilterGradient(cases, phased[0], /*isMixed=*/false, F16, /*isTurned=*/false, /*ofImages=*/true);
+  for (const size_t at : {0, 1, 2, 3})
+    for (const DType dtype : {F32, BF16})
+      for (const bool isMixed : {false, true})
+        addAverageGradient(cases, phased[at], isMixed, dtype);
   for (const Layer &layer : narrow)
     for (const DType dtype : {BF16, I8}) {
       addLayer(cases, layer, /*channelsLast=*/true, dtype);

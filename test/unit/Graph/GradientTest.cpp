@@ -273,6 +273,16 @@ TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
     const auto gradients = *gradient(g, strided.build(g, x, w), {{x}}, options);
     EXPECT_EQ(spelling(g, *gradients[0]), "bf16(concat(sum(mul(f32(g), f32(w))), sum(mul(f32(g), f32(w)))))");
   }
+  // So it is with averages, which have no filters.
+  {
+    Graph g;
+    const NodeId x = *g.parameter("x", {DType::F32, {4, 9}});
+    GradientOptions options;
+    options.seed = *g.parameter("g", {DType::F32, {4, 4}});
+    const NodeId y = *g.reduce(ReduceKind::Add, *g.window(x, {1}, {3}, {2}, {1}), {2});
+    const auto gradients = *gradient(g, y, {{x}}, options);
+    EXPECT_EQ(spelling(g, *gradients[0]), "concat(sum(g), sum(g))");
+  }
   // Windows along which filters have one element leave gaps. They are stored and added up.
   Convolution strided;
   strided.stride = {2, 2};

@@ -128,8 +128,8 @@ TEST(GradientViewTest, ConvolutionsWithStridesAreTheDifference) {
       {{2, 2}, {1, 2, 6, 7}, {2, 2, 3, 3}, {1, 1}, {1, 1}},    {{2, 2}, {1, 1, 8, 5}, {2, 1, 4, 3}, {0, 0}, {0, 0}},
       {{3, 2}, {1, 1, 9, 8}, {1, 1, 5, 4}, {2, 3}, {1, 0}},    {{2, 1}, {2, 1, 7, 4}, {2, 1, 3, 3}, {4, 1}, {5, 1}},
       {{2, 3}, {1, 1, 9, 9}, {1, 1, 3, 4}, {-1, 1}, {0, -2}},  {{2, 1}, {1, 2, 8, 3}, {2, 2, 5, 1}, {1, 0}, {2, 0}},
-      {{2, 2}, {2, 4, 5, 6}, {4, 2, 3, 3}, {1, 1}, {1, 1}, 2}, {{2, 2}, {1, 3, 6, 5}, {3, 1, 3, 3}, {1, 1}, {1, 1}, 3},
-      {{5, 4}, {1, 1, 13, 9}, {1, 1, 7, 5}, {0, 1}, {0, 0}}};
+      {{2, 1}, {1, 2, 8, 3}, {2, 2, 5, 1}, {1, 2}, {2, 1}},    {{2, 2}, {2, 4, 5, 6}, {4, 2, 3, 3}, {1, 1}, {1, 1}, 2},
+      {{2, 2}, {1, 3, 6, 5}, {3, 1, 3, 3}, {1, 1}, {1, 1}, 3}, {{5, 4}, {1, 1, 13, 9}, {1, 1, 7, 5}, {0, 1}, {0, 0}}};
   for (const Case &c : cases)
     for (bool channelsLast : {false, true}) {
       SCOPED_TRACE(toString(c.stride) + toString(c.image) + toString(c.filters));
@@ -145,6 +145,28 @@ TEST(GradientViewTest, ConvolutionsWithStridesAreTheDifference) {
           },
           {random.values(c.image), random.values(c.filters)});
     }
+}
+
+TEST(GradientViewTest, AverageOfWindowsIsTheDifference) {
+  Random random(18);
+  struct Case {
+    Shape extents;
+    std::vector<int64_t> size, stride, dilation;
+  };
+  // Phases of one and two elements, no steps, steps along one dimension alone, dilation, rows that no window reaches,
+  // so many elements that they are added up along one dimension after the other, windows that do not overlap.
+  const Case cases[] = {{{7, 8}, {3, 3}, {2, 2}, {1, 1}},  {{6, 5}, {3, 2}, {1, 1}, {1, 1}},
+                        {{9, 6}, {5, 3}, {3, 1}, {1, 2}},  {{8, 10}, {4, 1}, {2, 1}, {1, 1}},
+                        {{11, 9}, {9, 5}, {1, 2}, {1, 1}}, {{6, 6}, {2, 2}, {2, 2}, {1, 1}}};
+  for (const Case &c : cases) {
+    SCOPED_TRACE(toString(c.extents) + toString(c.size) + toString(c.stride));
+    expectGradient(
+        [&](TestGraph &g, const std::vector<NodeId> &x) {
+          const NodeId windows = *g.window(squared(g, x[0]), {1, 2}, c.size, c.stride, c.dilation);
+          return squared(g, *g.reduce(ReduceKind::Add, windows, {3, 4}));
+        },
+        {random.values({2, c.extents[0], c.extents[1]})});
+  }
 }
 
 TEST(GradientViewTest, PaddedConvolutionIsTheDifference) {
