@@ -194,6 +194,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createPartScansPass());
     entry.addPass(fusion::createScatterOneHotsPass());
     entry.addPass(fusion::createPartScattersPass());
+    entry.addPass(fusion::createNarrowScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());
     if (join)
       entry.addPass(fusion::createSeparateSinksPass());

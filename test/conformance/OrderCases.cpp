@@ -545,6 +545,30 @@ static void addScatterForms(std::vector<Case> &cases) {
                                                 b.scatter(ScatterKind::Add, b.splat(DType::F32, {5, 300}, 0), narrow,
                                                           b.x(DType::F32, {4096, 300}), 0)};
                    }});
+  // Few rows of a table that is rounded afterwards: rows that come twice, places outside, outer rows.
+  for (DType narrow : {DType::BF16, DType::F16})
+    cases.push_back(
+        {named("scatter.rounded", toString(narrow), DType::F32), [=](Builder &b) {
+           const NodeId at = b.input(integers(DType::I64, {7, 9}, -2, 6, b.random));
+           const NodeId most = b.input(integers(DType::I32, {50}, -9, 1033, b.random));
+           const auto sums = [&](const Shape &shape, NodeId place, const Shape &update, int64_t dim) {
+             return b.cast(
+                 b.scatter(ScatterKind::Add, b.splat(DType::F32, shape, 0), place, b.x(DType::F32, update), dim),
+                 narrow);
+           };
+           return std::vector<NodeId>{sums({1024, 67}, at, {7, 9, 67}, 0), sums({1024, 67}, most, {50, 67}, 0),
+                                      sums({2, 1024, 33}, most, {2, 50, 33}, 1), sums({70000}, at, {7, 9}, 0)};
+         }});
+  // Many rows with few updates that lie in parts of programs, of all kinds and of a table that is an input.
+  for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Mul, ScatterKind::Max})
+    cases.push_back({named("scatter.few-updates", toString(kind), DType::I32), [=](Builder &b) {
+                       const NodeId at = b.input(integers(DType::I64, {60}, -9, 1033, b.random));
+                       const NodeId turned = b.permute(b.x(DType::I32, {37, 1024}), {1, 0});
+                       return std::vector<NodeId>{
+                           b.scatter(kind, b.splat(DType::I32, {1024, 37}, 3), at, b.x(DType::I32, {60, 37}), 0),
+                           b.scatter(kind, turned, at, b.x(DType::I32, {60, 37}), 0),
+                           b.scatter(kind, b.x(DType::I32, {3, 1024, 40}), at, b.x(DType::I32, {3, 60, 40}), 1)};
+                     }});
   // So many that no number of parts divides them: 519 is 3 times 173. What is left over is added up by itself.
   cases.push_back({"scatter.few-rows.odd", [](Builder &b) {
                      const NodeId at = b.input(integers(DType::I64, {519, 519}, -2, 33, b.random));

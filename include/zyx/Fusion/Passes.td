@@ -218,6 +218,35 @@ def PartScattersPass : Pass<"zyx-fusion-part-scatters", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def NarrowScattersPass : Pass<"zyx-fusion-narrow-scatters", "::mlir::func::FuncOp"> {
+  let summary = "Add up the few rows of a narrow table that have updates apart from it";
+  let description = [{
+    The gradient of a table of bf16 adds rows in f32, and is rounded once. Where at most a quarter of the rows has updates, a table
+    of f32 is mostly zeros that are written, read and rounded. The sums are as many rows as there are updates instead: those of one row
+    are added at the place of the last of them, and this one alone is written to the narrow table. Which place that is, a table of
+    integers says. Sums have the same terms in the same order.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) change nothing. Tables have 65536 elements and more.
+
+    ```mlir
+    %0 = graph.scatter add %zeros[%i], %u dim = 0 : (tensor<32000x64xf32>, tensor<9xi64>, tensor<9x64xf32>) -> tensor<32000x64xf32>
+    %1 = graph.cast %0 : tensor<32000x64xf32> -> tensor<32000x64xbf16>
+    // becomes
+    %0 = graph.iota dim = 0 : tensor<9xi32>
+    %1 = graph.binary sub %0, %c9 : tensor<9xi32>
+    %2 = graph.scatter set %none[%i], %1 dim = 0 : (tensor<32000xi32>, tensor<9xi64>, tensor<9xi32>) -> tensor<32000xi32>
+    %3 = graph.gather %2[%i] dim = 0 : (tensor<32000xi32>, tensor<9xi64>) -> tensor<9xi32>
+    %4 = graph.binary add %3, %c9 : tensor<9xi32>
+    %5 = graph.scatter add %few[%4], %u dim = 0 : (tensor<9x64xf32>, tensor<9xi32>, tensor<9x64xf32>) -> tensor<9x64xf32>
+    %6 = graph.cast %5 : tensor<9x64xf32> -> tensor<9x64xbf16>
+    %7 = graph.binary eq %4, %0 : tensor<9xi32>
+    %8 = graph.select %7, %i, %outside : tensor<9xi64>
+    %1 = graph.scatter set %zeros[%8], %6 dim = 0 : (tensor<32000x64xbf16>, tensor<9xi64>, tensor<9x64xbf16>) -> tensor<32000x64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def GatherScatteredPass : Pass<"zyx-fusion-gather-scattered", "::mlir::func::FuncOp"> {
   let summary = "Gather what is added at positions that are known";
   let description = [{

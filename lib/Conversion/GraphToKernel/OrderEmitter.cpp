@@ -221,10 +221,10 @@ Value OrderEmitter::getPlace(ScatterOp scatter, Value index) {
              : arith::ExtSIOp::create(builder, loc, i64, index).getResult();
 }
 
-void OrderEmitter::update(ScatterOp scatter, Value with, Value place) {
+void OrderEmitter::update(ScatterOp scatter, Value with, Value place, int64_t lanes) {
   if (scatter.getKind() != ScatterKind::Set) {
     Type graphElement = getElementTypeOrSelf(scatter.getX().getType());
-    with = combine(getCombine(scatter.getKind(), graphElement), loadAt(out, place), with);
+    with = combine(getCombine(scatter.getKind(), graphElement), loadAt(out, place, lanes), with);
   }
   store(with, out, place);
 }

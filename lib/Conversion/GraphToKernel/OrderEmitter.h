@@ -117,8 +117,8 @@ protected:
   /// The place along a scatter's dimension as i64, which as an unsigned number is outside where the index is: below 0,
   /// or of u64 beyond i64.
   mlir::Value getPlace(graph::ir::ScatterOp scatter, mlir::Value index);
-  /// What a scatter makes of the element at `place` of the result, there.
-  void update(graph::ir::ScatterOp scatter, mlir::Value with, mlir::Value place);
+  /// What a scatter makes of the element at `place` of the result, there, or of so many from there on.
+  void update(graph::ir::ScatterOp scatter, mlir::Value with, mlir::Value place, int64_t lanes = 1);
 
   template <typename Body>
   Values loop(mlir::Value begin, mlir::Value end, mlir::Value step, mlir::ValueRange carried, Body body) {

@@ -22,6 +22,8 @@ namespace zyx::lowering {
 
 /// Columns of a scatter that one program takes: enough to read each index once for many elements.
 static constexpr int64_t scatterColumns = 64;
+/// From so many rows for each update on, a scatter is a copy above all.
+static constexpr int64_t rowsOfUpdate = 4;
 
 Operation *findOrderOp(GroupOp group) {
   for (Operation &op : group.getBlock().without_terminator())
@@ -273,6 +275,22 @@ void ProgramOrder::emitSort(SortOp sort) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
+/// Elements from `begin` to `end`, so many at a time; `body` takes the first of them and their number.
+template <typename Body> void ProgramOrder::alongRow(int64_t width, Value begin, Value end, Body body) {
+  if (width > 1) {
+    Value step = index(width), count = subtract(end, begin);
+    Value whole = subtract(end, builder.createOrFold<arith::RemUIOp>(loc, count, step));
+    loop(begin, whole, step, [&](Value i) { body(i, width); });
+    begin = whole;
+  }
+  loop(begin, end, index(1), [&](Value i) { body(i, 1); });
+}
+
+int64_t ProgramOrder::lanesOfUpdates(const Rows &rows, const Operand &updates) const {
+  const int64_t most = isLockstep ? 1 : lanesAlongRow(updates, getElement(op->getResult(0)));
+  return rows.inner < most ? 1 : most;
+}
+
 /// A program copies some columns of one outer row, unless they are there, and applies all updates to them in their
 /// order.
 void ProgramOrder::emitScatter(ScatterOp scatter) {
@@ -281,6 +299,7 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
   Rows updateRows(getShape(scatter.getUpdates()), scatter.getDim(), indexShape.size());
   Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
   Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
+  lanes = lanesOfUpdates(rows, updates);
   // Few updates: neighbouring threads write neighbouring elements.
   const int64_t columns = isUpdate && isLockstep ? 1 : scatterColumns;
   // Updates that do not meet are programs.
@@ -290,17 +309,21 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
     Value chosen = getPlace(scatter, load(indices, {at[0]}));
     Value limit = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(rows.extent));
     return when(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, chosen, limit), [&] {
-      loop(at[1], end, index(1), [&](Value i) {
-        update(scatter, load(updates, {index(0), at[0], i}), linear(rows, index(0), toIndex(chosen), i));
+      alongRow(lanes, at[1], end, [&](Value i, int64_t width) {
+        update(scatter, load(updates, {index(0), at[0], i}, width), linear(rows, index(0), toIndex(chosen), i), width);
       });
     });
   }
+  if (!isUpdate && !isLockstep && updateRows.extent <= rows.extent / rowsOfUpdate)
+    return emitFilled(scatter, rows, updateRows);
   Values at = openGrid({rows.outer, rows.inner}, {1, std::min(rows.inner, columns)});
   Value one = index(1), end = smaller(add(at[1], index(columns)), index(rows.inner));
   if (!isUpdate) {
     Operand x = getOperand(scatter.getX(), rows.shape());
+    const int64_t copied = lanesOfUpdates(rows, x);
     loop(index(0), index(rows.extent), one, [&](Value j) {
-      loop(at[1], end, one, [&](Value i) { store(load(x, {at[0], j, i}), out, linear(rows, at[0], j, i)); });
+      alongRow(copied, at[1], end,
+               [&](Value i, int64_t width) { store(load(x, {at[0], j, i}, width), out, linear(rows, at[0], j, i)); });
     });
   }
   loop(index(0), index(updateRows.extent), one, [&](Value u) {
@@ -309,7 +332,48 @@ void ProgramOrder::emitScatter(ScatterOp scatter) {
     Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, chosen, limit);
     when(isInside, [&] {
       Value j = toIndex(chosen);
-      loop(at[1], end, one, [&](Value i) { update(scatter, load(updates, {at[0], u, i}), linear(rows, at[0], j, i)); });
+      alongRow(lanes, at[1], end, [&](Value i, int64_t width) {
+        update(scatter, load(updates, {at[0], u, i}, width), linear(rows, at[0], j, i), width);
+      });
+    });
+  });
+}
+
+/// What has few updates takes the time of the copy: a program has whole rows, which are one piece of memory, and
+/// applies the updates that name one of them.
+void ProgramOrder::emitFilled(ScatterOp scatter, const Rows &rows, const Rows &updateRows) {
+  // Each program reads all indices, beside which its copy is long.
+  constexpr int64_t fewestElements = 16384, elementsOfIndex = 16;
+  const int64_t elements = std::max(fewestElements, elementsOfIndex * updateRows.extent);
+  const int64_t part = std::min<int64_t>(rows.extent, llvm::divideCeil(elements, rows.inner));
+  Operand indices = getOperand(scatter.getIndices(), {updateRows.extent});
+  Operand updates = getOperand(scatter.getUpdates(), updateRows.shape());
+  Operand x = getOperand(scatter.getX(), rows.shape());
+  Values at = openGrid({rows.outer, rows.extent}, {1, part});
+  Value one = index(1), count = smaller(index(part), subtract(index(rows.extent), at[1]));
+  if (x.splat) {
+    Value first = linear(rows, at[0], at[1], index(0)), last = add(first, multiply(count, rows.inner));
+    alongRow(lanesAlongRow(x, getElement(op->getResult(0))), first, last,
+             [&](Value i, int64_t width) { store(load(x, {}, width), out, i); });
+  } else {
+    const int64_t copied = lanesOfUpdates(rows, x);
+    loop(at[1], add(at[1], count), one, [&](Value j) {
+      alongRow(copied, index(0), index(rows.inner),
+               [&](Value i, int64_t width) { store(load(x, {at[0], j, i}, width), out, linear(rows, at[0], j, i)); });
+    });
+  }
+  Type number = builder.getI64Type();
+  Value begin = arith::IndexCastOp::create(builder, loc, number, at[1]);
+  Value limit = arith::IndexCastOp::create(builder, loc, number, count);
+  loop(index(0), index(updateRows.extent), one, [&](Value u) {
+    // Unsigned, a place in front of the first row is behind the last one, too.
+    Value chosen = getPlace(scatter, load(indices, {u}));
+    Value inside = arith::SubIOp::create(builder, loc, chosen, begin);
+    when(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, inside, limit), [&] {
+      Value j = toIndex(chosen);
+      alongRow(lanes, index(0), index(rows.inner), [&](Value i, int64_t width) {
+        update(scatter, load(updates, {at[0], u, i}, width), linear(rows, at[0], j, i), width);
+      });
     });
   });
 }

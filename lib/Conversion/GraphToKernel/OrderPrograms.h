@@ -23,6 +23,9 @@ private:
   void emitScan(graph::ir::ScanOp scan);
   void emitSort(graph::ir::SortOp sort);
   void emitScatter(graph::ir::ScatterOp scatter);
+  void emitFilled(graph::ir::ScatterOp scatter, const Rows &rows, const Rows &updateRows);
+  template <typename Body> void alongRow(int64_t width, mlir::Value begin, mlir::Value end, Body body);
+  int64_t lanesOfUpdates(const Rows &rows, const Operand &updates) const;
   /// Lanes of vectors of an operand's elements along the last of its three dimensions; 1 where these are no neighbours.
   int64_t lanesAlongRow(const Operand &operand, mlir::Type widest) const;
   void emitColumns(graph::ir::ScanOp scan, const Rows &rows, const Operand &x, int64_t lanes);

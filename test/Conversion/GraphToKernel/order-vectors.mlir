@@ -66,3 +66,45 @@ func.func @half(%x: tensor<8x1000xf32>) -> tensor<8x1000xf32> {
   %y = graph.sort values %x dim = 1 {zyx.first = 600 : i64} : tensor<8x1000xf32> -> tensor<8x1000xf32>
   return %y : tensor<8x1000xf32>
 }
+
+// Many rows with few updates: a program fills whole rows as one piece of memory, and takes the updates within them.
+// REMARK: filled_0: 'graph.scatter' is computed in vectors of 16 elements
+// CHECK-LABEL: kernel.func @filled_0
+// CHECK: kernel.grid (%{{.*}}, %[[ROW:.*]]) in [1, 4000] step [1, 55]
+// CHECK: scf.for
+// CHECK:   kernel.store %{{.*}} : vector<16xf32>
+// CHECK: scf.for
+// CHECK:   kernel.store %{{.*}} : f32
+// CHECK: %[[FIRST:.*]] = arith.index_cast %[[ROW]]
+// CHECK: %[[COUNT:.*]] = arith.index_cast
+// CHECK: scf.for
+// CHECK:   %[[CHOSEN:.*]] = kernel.load %{{.*}} -> i64
+// CHECK:   %[[INSIDE:.*]] = arith.subi %[[CHOSEN]], %[[FIRST]]
+// CHECK:   arith.cmpi ult, %[[INSIDE]], %[[COUNT]]
+// CHECK:   scf.if
+// CHECK:     scf.for
+// CHECK:       arith.addf %{{.*}} : vector<16xf32>
+// CHECK:     scf.for
+// CHECK:       arith.addf %{{.*}} : f32
+func.func @filled(%i: tensor<9xi64>, %u: tensor<9x300xf32>) -> tensor<4000x300xf32> {
+  %y = graph.group (%a = %i : tensor<9xi64>, %b = %u : tensor<9x300xf32>) -> tensor<4000x300xf32> {
+    %x = graph.constant dense<0.0> : tensor<4000x300xf32>
+    %s = graph.scatter add %x[%a], %b dim = 0 : (tensor<4000x300xf32>, tensor<9xi64>, tensor<9x300xf32>) -> tensor<4000x300xf32>
+    graph.yield %s : tensor<4000x300xf32>
+  }
+  return %y : tensor<4000x300xf32>
+}
+
+// Few rows: programs are strips of columns, whose copies and updates are vectors.
+// CHECK-LABEL: kernel.func @strips_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}) in [1, 300] step [1, 64]
+// CHECK: kernel.load %{{.*}} -> vector<16xf32>
+// CHECK: kernel.load %{{.*}} -> i64
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+func.func @strips(%t: tensor<16x300xf32>, %i: tensor<9xi64>, %u: tensor<9x300xf32>) -> tensor<16x300xf32> {
+  %y = graph.group (%x = %t : tensor<16x300xf32>, %a = %i : tensor<9xi64>, %b = %u : tensor<9x300xf32>) -> tensor<16x300xf32> {
+    %s = graph.scatter add %x[%a], %b dim = 0 : (tensor<16x300xf32>, tensor<9xi64>, tensor<9x300xf32>) -> tensor<16x300xf32>
+    graph.yield %s : tensor<16x300xf32>
+  }
+  return %y : tensor<16x300xf32>
+}
