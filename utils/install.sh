@@ -5,7 +5,7 @@
 # docs/dependencies.md gives the reason for each package.
 #   utils/install.sh [--benchmarks] [--no-ptxas] [--no-python] [--no-webgpu]
 # --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; without the assembler, tests of cubins are
-# skipped, without build/python the package is not built, and without build/webgpu tests on WebGPU are skipped.
+# skipped, without build/python the package is not built, and without build/webgpu there are no devices of WebGPU.
 set -euo pipefail
 
 packages=(
@@ -52,10 +52,10 @@ else
   wants_python=
 fi
 
-# The version that the plug-in calls. A folder that is there is whole.
+# The version that the plug-in is built against and calls. A folder that is there is whole, once it has the headers.
 webgpu_version=0.32.0
 webgpu_folder=$(cd "$(dirname "$0")/.." && pwd)/build/webgpu
-if [ -n "$wants_webgpu" ] && [ ! -e "$webgpu_folder/$webgpu_version" ]; then
+if [ -n "$wants_webgpu" ] && ! [ -e "$webgpu_folder/$webgpu_version" -a -e "$webgpu_folder/wgpu.h" ]; then
   packages+=(python3-pip)
 else
   wants_webgpu=
@@ -116,8 +116,9 @@ if [ -n "$wants_ptxas" ]; then
     echo "install.sh: no ptxas: tests of cubins will be skipped" >&2
 fi
 
-# The wheel is a package of Python around the library, which is kept alone.
+# The wheel is a package of Python around the library, which is kept with its headers.
 keep_webgpu() {
+  cp "$folder/all"/wgpu/resources/{webgpu,wgpu}.h "$folder/kept/" || return 1
   cp "$folder/all/wgpu/resources/libwgpu_native-release.so" "$folder/kept/libwgpu_native.so" || return 1
   find "$folder/all" -path '*/licenses/*' -type f -exec cp {} "$folder/kept/" \;
   touch "$folder/kept/$webgpu_version"
@@ -125,7 +126,7 @@ keep_webgpu() {
 if [ -n "$wants_webgpu" ]; then
   echo "installing wgpu-native of wgpu $webgpu_version in build/webgpu"
   keep_of_wheel "$webgpu_folder" "wgpu==$webgpu_version" keep_webgpu ||
-    echo "install.sh: no build/webgpu: tests on WebGPU will be skipped" >&2
+    echo "install.sh: no build/webgpu: devices of WebGPU will be neither built nor tested" >&2
 fi
 
 install_python() {

@@ -16,85 +16,80 @@
 #include <functional>
 #include <pthread.h>
 
-namespace zyx::webgpu {
-
 /// Of a failed call comes an object that is not valid.
 struct Object {
   bool isValid = true;
 };
-struct BufferTag : Object {
+struct WGPUBufferImpl : Object {
   std::vector<unsigned char> bytes;
   bool isMapped = false;
 };
-struct ShaderModuleTag : Object {};
-struct BindGroupLayoutTag : Object {};
-struct PipelineLayoutTag : Object {};
-struct PipelineTag : Object {
+struct WGPUShaderModuleImpl : Object {};
+struct WGPUBindGroupLayoutImpl : Object {};
+struct WGPUPipelineLayoutImpl : Object {};
+struct WGPUComputePipelineImpl : Object {
   std::string entry;
 };
-struct BindGroupTag : Object {
-  std::vector<BindGroupEntry> entries;
+struct WGPUBindGroupImpl : Object {
+  std::vector<WGPUBindGroupEntry> entries;
 };
-struct EncoderTag : Object {
+struct WGPUCommandEncoderImpl : Object {
   std::vector<std::function<void()>> commands;
 };
-struct CommandBufferTag : EncoderTag {};
-struct PassTag {
-  Encoder encoder;
-  Pipeline pipeline;
-  BindGroup groups[2];
+struct WGPUCommandBufferImpl : WGPUCommandEncoderImpl {};
+struct WGPUComputePassEncoderImpl {
+  WGPUCommandEncoder encoder;
+  WGPUComputePipeline pipeline;
+  WGPUBindGroup groups[2];
   uint32_t offset;
 };
 struct Scope {
   uint32_t filter, type;
   std::string text;
 };
-struct DeviceTag {
-  DeviceInfo info;
+struct WGPUDeviceImpl {
+  WGPUDeviceDescriptor info;
   std::vector<Scope> scopes;
-  std::vector<std::pair<Buffer, CallbackInfo>> mapping;
+  std::vector<std::pair<WGPUBuffer, WGPUBufferMapCallbackInfo>> mapping;
   bool isLost = false;
   /// What commands that were not submitted may still use.
   std::vector<std::shared_ptr<void>> released;
 };
 
-} // namespace zyx::webgpu
-
-using namespace zyx::webgpu;
+using zyx::webgpu::textOf;
 
 namespace {
 
 FakeWebGPU fake;
 int instance, adapters[3], queue;
-DeviceHandle theDevice = nullptr;
+WGPUDevice theDevice = nullptr;
 /// What is answered when the device that was asked is lost, and maybe gone.
-std::vector<CallbackInfo> late;
+std::vector<WGPUBufferMapCallbackInfo> late;
 
-Text textOf(const std::string &text) { return {text.data(), text.size()}; }
+WGPUStringView viewOf(const std::string &text) { return {text.data(), text.size()}; }
 
 void lose() {
   if (!theDevice || theDevice->isLost)
     return;
   theDevice->isLost = true;
-  const auto callback =
-      reinterpret_cast<void (*)(const DeviceHandle *, uint32_t, Text, void *, void *)>(theDevice->info.lost.callback);
-  callback(&theDevice, 1, textOf("pulled out"), theDevice->info.lost.first, nullptr);
+  const WGPUDeviceLostCallbackInfo &lost = theDevice->info.deviceLostCallbackInfo;
+  lost.callback(&theDevice, WGPUDeviceLostReason_Unknown, viewOf("pulled out"), lost.userdata1, nullptr);
 }
 
 void raise(uint32_t type, const std::string &text) {
   for (auto scope = theDevice->scopes.rbegin(); scope != theDevice->scopes.rend(); ++scope)
-    if (scope->filter == (type == errorOutOfMemory ? filterOutOfMemory : filterValidation)) {
-      if (scope->type == errorNone)
+    if (scope->filter ==
+        (type == WGPUErrorType_OutOfMemory ? WGPUErrorFilter_OutOfMemory : WGPUErrorFilter_Validation)) {
+      if (scope->type == WGPUErrorType_NoError)
         *scope = {scope->filter, type, text};
       return;
     }
-  const ErrorCallbackInfo &uncaptured = theDevice->info.uncaptured;
-  uncaptured.callback(&theDevice, type, textOf(text), uncaptured.first, uncaptured.second);
+  const WGPUUncapturedErrorCallbackInfo &uncaptured = theDevice->info.uncapturedErrorCallbackInfo;
+  uncaptured.callback(&theDevice, static_cast<WGPUErrorType>(type), viewOf(text), uncaptured.userdata1, nullptr);
 }
 
-void answer(const CallbackInfo &callback, uint32_t status) {
-  reinterpret_cast<void (*)(uint32_t, Text, void *, void *)>(callback.callback)(status, textOf("not mapped"),
-                                                                                callback.first, nullptr);
+void answer(const WGPUBufferMapCallbackInfo &info, WGPUMapAsyncStatus status) {
+  info.callback(status, viewOf("not mapped"), info.userdata1, nullptr);
 }
 
 /// Whether what is there is a frame of this thread's stack.
@@ -126,15 +121,15 @@ template <typename T> T *made(T *object, const char *call, int &count, bool isVa
   return object;
 }
 
-void dispatchOf(const PassTag &pass) {
+void dispatchOf(const WGPUComputePassEncoderImpl &pass) {
   const auto at = [&](size_t binding) {
-    const BindGroupEntry &entry = pass.groups[0]->entries[binding];
+    const WGPUBindGroupEntry &entry = pass.groups[0]->entries[binding];
     return reinterpret_cast<uint32_t *>(entry.buffer->bytes.data() + entry.offset);
   };
-  const BindGroupEntry &arguments = pass.groups[1]->entries[0];
+  const WGPUBindGroupEntry &arguments = pass.groups[1]->entries[0];
   const auto *values = reinterpret_cast<const uint32_t *>(arguments.buffer->bytes.data() + pass.offset);
   const auto isInside = [&](size_t binding, uint64_t words) {
-    const BindGroupEntry &entry = pass.groups[0]->entries[binding];
+    const WGPUBindGroupEntry &entry = pass.groups[0]->entries[binding];
     return entry.offset + 4 * words <= entry.buffer->bytes.size();
   };
   const bool isFill = pass.pipeline->entry == "k_fill", isCopy = pass.pipeline->entry == "k_copy";
@@ -172,75 +167,77 @@ extern "C" {
 FakeWebGPU *zyxFakeWebGPU() { return &fake; }
 
 uint32_t wgpuGetVersion() { return fake.version << 24; }
-Instance wgpuCreateInstance(const void *) { return fake.hasInstance ? reinterpret_cast<Instance>(&instance) : nullptr; }
-size_t wgpuInstanceEnumerateAdapters(Instance, const EnumerateOptions *, Adapter *into) {
-  for (const CallbackInfo &each : std::exchange(late, {})) {
+WGPUInstance wgpuCreateInstance(const WGPUInstanceDescriptor *) {
+  return fake.hasInstance ? reinterpret_cast<WGPUInstance>(&instance) : nullptr;
+}
+size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAdapterOptions *, WGPUAdapter *into) {
+  for (const WGPUBufferMapCallbackInfo &each : std::exchange(late, {})) {
     ++fake.lateAnswers;
-    answer(each, 4);
+    answer(each, WGPUMapAsyncStatus_Aborted);
   }
   for (size_t i = 0; into && i < fake.adapters; ++i, ++fake.heldAdapters)
-    into[i] = reinterpret_cast<Adapter>(&adapters[i]);
+    into[i] = reinterpret_cast<WGPUAdapter>(&adapters[i]);
   return fake.adapters;
 }
-void wgpuInstanceProcessEvents(Instance) {}
-uint32_t wgpuAdapterGetInfo(Adapter adapter, AdapterInfo *info) {
+void wgpuInstanceProcessEvents(WGPUInstance) {}
+WGPUStatus wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info) {
   const auto number = reinterpret_cast<int *>(adapter) - adapters;
   constexpr const char *names[] = {"Processor", "Card", "Laptop"};
-  constexpr uint32_t types[] = {adapterCPU, adapterDiscrete, adapterIntegrated};
+  constexpr WGPUAdapterType types[] = {WGPUAdapterType_CPU, WGPUAdapterType_DiscreteGPU, WGPUAdapterType_IntegratedGPU};
   *info = {};
-  info->device.data = names[number];
-  info->description.data = "driver 7";
-  info->type = types[number];
-  info->backend = fake.backend;
-  return statusSuccess;
+  info->device = {names[number], WGPU_STRLEN};
+  info->description = {"driver 7", WGPU_STRLEN};
+  info->adapterType = types[number];
+  info->backendType = static_cast<WGPUBackendType>(fake.backend);
+  return WGPUStatus_Success;
 }
-void wgpuAdapterInfoFreeMembers(AdapterInfo) {}
-void wgpuAdapterRelease(Adapter) { --fake.heldAdapters; }
-uint32_t wgpuAdapterGetLimits(Adapter, Limits *limits) {
-  limits->groupThreads = fake.groupThreads;
-  limits->sharedBytes = fake.sharedBytes;
-  limits->storageBuffers = fake.storageBuffers;
-  limits->storageAlignment = fake.storageAlignment;
-  limits->storageBytes = limits->bufferBytes = fake.storageBytes;
-  limits->groups = 65535;
-  return statusSuccess;
+void wgpuAdapterInfoFreeMembers(WGPUAdapterInfo) {}
+void wgpuAdapterRelease(WGPUAdapter) { --fake.heldAdapters; }
+WGPUStatus wgpuAdapterGetLimits(WGPUAdapter, WGPULimits *limits) {
+  limits->maxComputeInvocationsPerWorkgroup = fake.groupThreads;
+  limits->maxComputeWorkgroupStorageSize = fake.sharedBytes;
+  limits->maxStorageBuffersPerShaderStage = fake.storageBuffers;
+  limits->minStorageBufferOffsetAlignment = fake.storageAlignment;
+  limits->maxStorageBufferBindingSize = limits->maxBufferSize = fake.storageBytes;
+  limits->maxComputeWorkgroupsPerDimension = 65535;
+  return WGPUStatus_Success;
 }
-uint64_t wgpuAdapterRequestDevice(Adapter, const DeviceInfo *info, CallbackInfo callback) {
-  const auto call = reinterpret_cast<void (*)(uint32_t, DeviceHandle, Text, void *, void *)>(callback.callback);
+WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *info,
+                                    WGPURequestDeviceCallbackInfo asked) {
   theDevice = nullptr;
   if (fails(__func__)) {
-    call(3, nullptr, textOf("limits are too high"), callback.first, nullptr);
-    return 0;
+    asked.callback(WGPURequestDeviceStatus_Error, nullptr, viewOf("limits are too high"), asked.userdata1, nullptr);
+    return {};
   }
-  theDevice = new DeviceTag{*info, {}, {}, false, {}};
+  theDevice = new WGPUDeviceImpl{*info, {}, {}, false, {}};
   ++fake.devices;
-  call(statusSuccess, theDevice, {}, callback.first, nullptr);
-  return 0;
+  asked.callback(WGPURequestDeviceStatus_Success, theDevice, {}, asked.userdata1, nullptr);
+  return {};
 }
-Queue wgpuDeviceGetQueue(DeviceHandle) { return reinterpret_cast<Queue>(&queue); }
-void wgpuDeviceRelease(DeviceHandle device) {
+WGPUQueue wgpuDeviceGetQueue(WGPUDevice) { return reinterpret_cast<WGPUQueue>(&queue); }
+void wgpuDeviceRelease(WGPUDevice device) {
   delete device;
   theDevice = nullptr;
   --fake.devices;
 }
-void wgpuQueueRelease(Queue) {}
-void wgpuDevicePushErrorScope(DeviceHandle device, uint32_t filter) {
-  device->scopes.push_back({filter, errorNone, ""});
+void wgpuQueueRelease(WGPUQueue) {}
+void wgpuDevicePushErrorScope(WGPUDevice device, WGPUErrorFilter filter) {
+  device->scopes.push_back({filter, WGPUErrorType_NoError, ""});
 }
-uint64_t wgpuDevicePopErrorScope(DeviceHandle device, CallbackInfo callback) {
+WGPUFuture wgpuDevicePopErrorScope(WGPUDevice device, WGPUPopErrorScopeCallbackInfo asked) {
   const Scope scope = device->scopes.back();
   device->scopes.pop_back();
-  const auto call = reinterpret_cast<void (*)(uint32_t, uint32_t, Text, void *, void *)>(callback.callback);
-  call(1, scope.type, textOf(scope.text), callback.first, nullptr);
-  return 0;
+  asked.callback(WGPUPopErrorScopeStatus_Success, static_cast<WGPUErrorType>(scope.type), viewOf(scope.text),
+                 asked.userdata1, nullptr);
+  return {};
 }
-Bool wgpuDevicePoll(DeviceHandle device, Bool, const uint64_t *) {
+WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool, const uint64_t *) {
   (void)fails(__func__);
   for (const auto &[buffer, callback] : std::exchange(device->mapping, {})) {
     buffer->isMapped = !device->isLost;
     if (buffer->isMapped || !fake.answersLate)
-      answer(callback, buffer->isMapped ? 1 : 4);
-    else if (isOnStack(callback.first))
+      answer(callback, buffer->isMapped ? WGPUMapAsyncStatus_Success : WGPUMapAsyncStatus_Aborted);
+    else if (isOnStack(callback.userdata1))
       ++fake.panics;
     else
       late.push_back(callback);
@@ -248,103 +245,106 @@ Bool wgpuDevicePoll(DeviceHandle device, Bool, const uint64_t *) {
   return 1;
 }
 
-Buffer wgpuDeviceCreateBuffer(DeviceHandle, const BufferInfo *info) {
-  Buffer buffer = made(new BufferTag, __func__, fake.buffers);
+WGPUBuffer wgpuDeviceCreateBuffer(WGPUDevice, const WGPUBufferDescriptor *info) {
+  WGPUBuffer buffer = made(new WGPUBufferImpl, __func__, fake.buffers);
   buffer->bytes.resize(info->size);
   return buffer;
 }
-void wgpuBufferDestroy(Buffer) {}
-void wgpuBufferRelease(Buffer buffer) { release(buffer, fake.buffers); }
-uint64_t wgpuBufferMapAsync(Buffer buffer, Flags, size_t, size_t, CallbackInfo callback) {
+void wgpuBufferDestroy(WGPUBuffer) {}
+void wgpuBufferRelease(WGPUBuffer buffer) { release(buffer, fake.buffers); }
+WGPUFuture wgpuBufferMapAsync(WGPUBuffer buffer, WGPUMapMode, size_t, size_t, WGPUBufferMapCallbackInfo info) {
   if (!fails(__func__))
-    theDevice->mapping.emplace_back(buffer, callback);
-  return 0;
+    theDevice->mapping.emplace_back(buffer, info);
+  return {};
 }
-const void *wgpuBufferGetConstMappedRange(Buffer buffer, size_t offset, size_t) {
+const void *wgpuBufferGetConstMappedRange(WGPUBuffer buffer, size_t offset, size_t) {
   return buffer->isMapped ? buffer->bytes.data() + offset : nullptr;
 }
-void wgpuBufferUnmap(Buffer buffer) { buffer->isMapped = false; }
+void wgpuBufferUnmap(WGPUBuffer buffer) { buffer->isMapped = false; }
 
-ShaderModule wgpuDeviceCreateShaderModule(DeviceHandle, const ShaderInfo *info) {
-  const std::string text = reinterpret_cast<const SourceWGSL *>(info->next)->code.str();
+WGPUShaderModule wgpuDeviceCreateShaderModule(WGPUDevice, const WGPUShaderModuleDescriptor *info) {
+  const std::string text = textOf(reinterpret_cast<const WGPUShaderSourceWGSL *>(info->nextInChain)->code);
   const bool isWrong = text.find("wrong") != std::string::npos;
   if (isWrong)
     raise(2, "1:1: error: that is wrong");
-  return made(new ShaderModuleTag, __func__, fake.shaders, !isWrong);
+  return made(new WGPUShaderModuleImpl, __func__, fake.shaders, !isWrong);
 }
-void wgpuShaderModuleRelease(ShaderModule shader) { release(shader, fake.shaders); }
-BindGroupLayout wgpuDeviceCreateBindGroupLayout(DeviceHandle, const LayoutInfo *) {
-  return made(new BindGroupLayoutTag, __func__, fake.layouts);
+void wgpuShaderModuleRelease(WGPUShaderModule shader) { release(shader, fake.shaders); }
+WGPUBindGroupLayout wgpuDeviceCreateBindGroupLayout(WGPUDevice, const WGPUBindGroupLayoutDescriptor *) {
+  return made(new WGPUBindGroupLayoutImpl, __func__, fake.layouts);
 }
-void wgpuBindGroupLayoutRelease(BindGroupLayout layout) { release(layout, fake.layouts); }
-PipelineLayout wgpuDeviceCreatePipelineLayout(DeviceHandle, const PipelineLayoutInfo *) {
-  return made(new PipelineLayoutTag, __func__, fake.layouts);
+void wgpuBindGroupLayoutRelease(WGPUBindGroupLayout layout) { release(layout, fake.layouts); }
+WGPUPipelineLayout wgpuDeviceCreatePipelineLayout(WGPUDevice, const WGPUPipelineLayoutDescriptor *) {
+  return made(new WGPUPipelineLayoutImpl, __func__, fake.layouts);
 }
-void wgpuPipelineLayoutRelease(PipelineLayout layout) { release(layout, fake.layouts); }
-Pipeline wgpuDeviceCreateComputePipeline(DeviceHandle, const PipelineInfo *info) {
-  if (!info->module->isValid)
+void wgpuPipelineLayoutRelease(WGPUPipelineLayout layout) { release(layout, fake.layouts); }
+WGPUComputePipeline wgpuDeviceCreateComputePipeline(WGPUDevice, const WGPUComputePipelineDescriptor *info) {
+  if (!info->compute.module->isValid)
     ++fake.panics;
-  const std::string entry = info->entryPoint.str();
+  const std::string entry = textOf(info->compute.entryPoint);
   const bool isKnown = entry == "k_fill" || entry == "k_copy" || entry == "k_increment";
   if (!isKnown)
     raise(2, "there is no entry point " + entry);
-  Pipeline pipeline = made(new PipelineTag, __func__, fake.pipelines, isKnown);
+  WGPUComputePipeline pipeline = made(new WGPUComputePipelineImpl, __func__, fake.pipelines, isKnown);
   pipeline->entry = entry;
   return pipeline;
 }
-void wgpuComputePipelineRelease(Pipeline pipeline) { release(pipeline, fake.pipelines); }
-BindGroup wgpuDeviceCreateBindGroup(DeviceHandle, const BindGroupInfo *info) {
-  BindGroup group = made(new BindGroupTag, __func__, fake.bindGroups);
-  group->entries.assign(info->entries, info->entries + info->count);
+void wgpuComputePipelineRelease(WGPUComputePipeline pipeline) { release(pipeline, fake.pipelines); }
+WGPUBindGroup wgpuDeviceCreateBindGroup(WGPUDevice, const WGPUBindGroupDescriptor *info) {
+  WGPUBindGroup group = made(new WGPUBindGroupImpl, __func__, fake.bindGroups);
+  group->entries.assign(info->entries, info->entries + info->entryCount);
   return group;
 }
-void wgpuBindGroupRelease(BindGroup group) { release(group, fake.bindGroups); }
+void wgpuBindGroupRelease(WGPUBindGroup group) { release(group, fake.bindGroups); }
 
-Encoder wgpuDeviceCreateCommandEncoder(DeviceHandle, const void *) {
-  return made(new EncoderTag, __func__, fake.encoders);
+WGPUCommandEncoder wgpuDeviceCreateCommandEncoder(WGPUDevice, const WGPUCommandEncoderDescriptor *) {
+  return made(new WGPUCommandEncoderImpl, __func__, fake.encoders);
 }
-void wgpuCommandEncoderRelease(Encoder encoder) { release(encoder, fake.encoders); }
-Pass wgpuCommandEncoderBeginComputePass(Encoder encoder, const void *) { return new PassTag{encoder, {}, {}, 0}; }
-void wgpuCommandEncoderCopyBufferToBuffer(Encoder encoder, Buffer from, uint64_t fromOffset, Buffer to,
-                                          uint64_t toOffset, uint64_t bytes) {
+void wgpuCommandEncoderRelease(WGPUCommandEncoder encoder) { release(encoder, fake.encoders); }
+WGPUComputePassEncoder wgpuCommandEncoderBeginComputePass(WGPUCommandEncoder encoder,
+                                                          const WGPUComputePassDescriptor *) {
+  return new WGPUComputePassEncoderImpl{encoder, {}, {}, 0};
+}
+void wgpuCommandEncoderCopyBufferToBuffer(WGPUCommandEncoder encoder, WGPUBuffer from, uint64_t fromOffset,
+                                          WGPUBuffer to, uint64_t toOffset, uint64_t bytes) {
   encoder->isValid &= !fails(__func__) && from != to && fromOffset % 4 == 0 && toOffset % 4 == 0 && bytes % 4 == 0 &&
                       fromOffset + bytes <= from->bytes.size() && toOffset + bytes <= to->bytes.size();
   encoder->commands.emplace_back(
       [=] { std::memcpy(to->bytes.data() + toOffset, from->bytes.data() + fromOffset, bytes); });
 }
-void wgpuCommandEncoderClearBuffer(Encoder encoder, Buffer buffer, uint64_t offset, uint64_t bytes) {
+void wgpuCommandEncoderClearBuffer(WGPUCommandEncoder encoder, WGPUBuffer buffer, uint64_t offset, uint64_t bytes) {
   encoder->isValid &= !fails(__func__);
   encoder->commands.emplace_back([=] { std::memset(buffer->bytes.data() + offset, 0, bytes); });
 }
-CommandBuffer wgpuCommandEncoderFinish(Encoder encoder, const void *) {
+WGPUCommandBuffer wgpuCommandEncoderFinish(WGPUCommandEncoder encoder, const WGPUCommandBufferDescriptor *) {
   if (!encoder->isValid)
     raise(2, "a command is not valid");
-  CommandBuffer commands = made(new CommandBufferTag, __func__, fake.commandBuffers, encoder->isValid);
+  WGPUCommandBuffer commands = made(new WGPUCommandBufferImpl, __func__, fake.commandBuffers, encoder->isValid);
   commands->commands = encoder->commands;
   return commands;
 }
-void wgpuCommandBufferRelease(CommandBuffer commands) { release(commands, fake.commandBuffers); }
-void wgpuComputePassEncoderSetPipeline(Pass pass, Pipeline pipeline) {
+void wgpuCommandBufferRelease(WGPUCommandBuffer commands) { release(commands, fake.commandBuffers); }
+void wgpuComputePassEncoderSetPipeline(WGPUComputePassEncoder pass, WGPUComputePipeline pipeline) {
   pass->encoder->isValid &= pipeline->isValid;
   pass->pipeline = pipeline;
 }
-void wgpuComputePassEncoderSetBindGroup(Pass pass, uint32_t index, BindGroup group, size_t count,
+void wgpuComputePassEncoderSetBindGroup(WGPUComputePassEncoder pass, uint32_t index, WGPUBindGroup group, size_t count,
                                         const uint32_t *offsets) {
   pass->groups[index] = group;
   if (count != 0)
     pass->offset = *offsets;
 }
-void wgpuComputePassEncoderDispatchWorkgroups(Pass pass, uint32_t groups, uint32_t, uint32_t) {
+void wgpuComputePassEncoderDispatchWorkgroups(WGPUComputePassEncoder pass, uint32_t groups, uint32_t, uint32_t) {
   pass->encoder->isValid &= !fails(__func__) && groups <= 65535;
   pass->encoder->commands.emplace_back([its = *pass] { dispatchOf(its); });
 }
-void wgpuComputePassEncoderEnd(Pass) {}
-void wgpuComputePassEncoderRelease(Pass pass) { delete pass; }
-void wgpuQueueWriteBuffer(Queue, Buffer buffer, uint64_t offset, const void *from, size_t bytes) {
+void wgpuComputePassEncoderEnd(WGPUComputePassEncoder) {}
+void wgpuComputePassEncoderRelease(WGPUComputePassEncoder pass) { delete pass; }
+void wgpuQueueWriteBuffer(WGPUQueue, WGPUBuffer buffer, uint64_t offset, const void *from, size_t bytes) {
   if (!fails(__func__) && offset + bytes <= buffer->bytes.size())
     std::memcpy(buffer->bytes.data() + offset, from, bytes);
 }
-uint64_t wgpuQueueSubmitForIndex(Queue, size_t, const CommandBuffer *commands) {
+uint64_t wgpuQueueSubmitForIndex(WGPUQueue, size_t, const WGPUCommandBuffer *commands) {
   if (!(*commands)->isValid)
     ++fake.panics;
   else if (!fails(__func__) && !theDevice->isLost)

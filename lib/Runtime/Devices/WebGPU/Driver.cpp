@@ -22,16 +22,16 @@ Failure open(const std::string &file, Driver &driver) {
     return {ZYX_NOT_FOUND, "the library of WebGPU cannot be opened (ZYX_WEBGPU_DRIVER names wgpu-native): " +
                                std::string(said ? said : "")};
   }
-#define ZYX_SYMBOL(member, symbol, result, parameters)                                                                 \
-  driver.member = reinterpret_cast<result(*) parameters>(::dlsym(library, #symbol));                                   \
-  if (!driver.member)                                                                                                  \
-    return refuse("'" + file + "' is not wgpu-native: it lacks " #symbol);
+#define ZYX_SYMBOL(name)                                                                                               \
+  driver.name = reinterpret_cast<decltype(driver.name)>(::dlsym(library, "wgpu" #name));                               \
+  if (!driver.name)                                                                                                    \
+    return refuse("'" + file + "' is not wgpu-native: it lacks wgpu" #name);
   ZYX_WEBGPU_FUNCTIONS(ZYX_SYMBOL)
 #undef ZYX_SYMBOL
-  if (const uint32_t version = driver.getVersion() >> 24; version != supportedVersion)
+  if (const uint32_t version = driver.GetVersion() >> 24; version != supportedVersion)
     return refuse("'" + file + "' is wgpu-native " + std::to_string(version) + ", and this zyx calls version " +
                   std::to_string(supportedVersion));
-  driver.instance = driver.createInstance(nullptr);
+  driver.instance = driver.CreateInstance(nullptr);
   return driver.instance ? Failure() : Failure{ZYX_INTERNAL, "wgpu-native gives no instance"};
 }
 
@@ -58,27 +58,30 @@ Failure findAdapters(Adapters &all) {
   if (Failure failure = openDriver(opened))
     return failure;
   const Driver &driver = *opened;
-  const EnumerateOptions options = {nullptr, primaryBackends};
-  std::vector<Adapter> listed(driver.enumerate(driver.instance, &options, nullptr));
-  listed.resize(std::min(listed.size(), driver.enumerate(driver.instance, &options, listed.data())));
+  const WGPUInstanceEnumerateAdapterOptions options = {nullptr, WGPUInstanceBackend_Primary};
+  std::vector<WGPUAdapter> listed(driver.InstanceEnumerateAdapters(driver.instance, &options, nullptr));
+  listed.resize(std::min(listed.size(), driver.InstanceEnumerateAdapters(driver.instance, &options, listed.data())));
   const char *preference = std::getenv("ZYX_WEBGPU_POWER_PREFERENCE");
   const bool isLow = preference && std::string_view(preference) == "low-power";
   std::vector<std::pair<uint32_t, std::shared_ptr<const AdapterFound>>> ranked;
-  for (Adapter adapter : listed) {
+  for (WGPUAdapter adapter : listed) {
     auto each = std::make_shared<AdapterFound>(driver, adapter);
-    AdapterInfo info = {};
-    if (driver.adapterInfo(adapter, &info) != statusSuccess)
+    WGPUAdapterInfo info = {};
+    if (driver.AdapterGetInfo(adapter, &info) != WGPUStatus_Success)
       continue;
-    if (driver.adapterLimits(adapter, &each->limits) == statusSuccess && info.backend != backendNull) {
-      const std::string identity = info.device.str() + ", " + info.description.str() + ", wgpu-native " +
-                                   std::to_string(driver.getVersion() >> 24) +
-                                   (info.type == adapterCPU ? ", a processor" : "");
+    if (driver.AdapterGetLimits(adapter, &each->limits) == WGPUStatus_Success &&
+        info.backendType != WGPUBackendType_Null) {
+      const std::string identity = textOf(info.device) + ", " + textOf(info.description) + ", wgpu-native " +
+                                   std::to_string(driver.GetVersion() >> 24) +
+                                   (info.adapterType == WGPUAdapterType_CPU ? ", a processor" : "");
       each->identity = texts.insert(identity).first->c_str();
-      each->architecture = texts.insert(info.architecture.str()).first->c_str();
-      const bool isTurned = isLow && info.type <= adapterIntegrated;
-      ranked.emplace_back(isTurned ? adapterDiscrete + adapterIntegrated - info.type : info.type, std::move(each));
+      each->architecture = texts.insert(textOf(info.architecture)).first->c_str();
+      const bool isTurned = isLow && info.adapterType <= WGPUAdapterType_IntegratedGPU;
+      ranked.emplace_back(isTurned ? WGPUAdapterType_DiscreteGPU + WGPUAdapterType_IntegratedGPU - info.adapterType
+                                   : info.adapterType,
+                          std::move(each));
     }
-    driver.adapterInfoFree(info);
+    driver.AdapterInfoFreeMembers(info);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
   for (auto &[rank, each] : ranked)

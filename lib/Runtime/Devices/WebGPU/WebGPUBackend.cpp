@@ -66,16 +66,16 @@ Failure readFacts(uint32_t index, zyx_backend_facts_v1 &facts) {
   std::shared_ptr<const AdapterFound> found;
   if (Failure failure = listing().find(index, found))
     return failure;
-  const Limits &limits = found->limits;
-  if (limits.storageAlignment > 64)
+  const WGPULimits &limits = found->limits;
+  if (limits.minStorageBufferOffsetAlignment > 64)
     return refuse(found->identity + std::string(" binds buffers from multiples of ") +
-                  std::to_string(limits.storageAlignment) + " bytes; zyx has them at multiples of 64");
+                  std::to_string(limits.minStorageBufferOffsetAlignment) + " bytes; zyx has them at multiples of 64");
   facts.target = "webgpu";
   facts.identity = found->identity;
   facts.architecture = found->architecture;
   facts.processors = 16;
-  facts.workgroup_threads = limits.groupThreads;
-  facts.shared_bytes = limits.sharedBytes;
+  facts.workgroup_threads = limits.maxComputeInvocationsPerWorkgroup;
+  facts.shared_bytes = limits.maxComputeWorkgroupStorageSize;
   // WebGPU tells of no memory. What is more than there is, is an error of an allocation.
   facts.memory_bytes = facts.free_bytes = uint64_t(8) << 30;
   facts.alignment = 64;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 
 namespace zyx::webgpu {
 namespace {
@@ -59,20 +60,21 @@ struct Answer {
   std::string text;
   std::atomic<bool> isThere = false;
 };
-template <typename... Value> void answer(uint32_t status, Value... value, Text text, void *into, void *) {
-  const std::unique_ptr<std::shared_ptr<Answer>> owned(static_cast<std::shared_ptr<Answer> *>(into));
-  Answer &its = **owned;
-  its.status = status;
-  ((its.value = uint64_t(value)), ...);
-  its.text = text.str();
-  its.isThere = true;
-}
-/// Of a call whose answer has such a value between its status and its text.
-template <typename... Value> CallbackInfo callbackOf(const std::shared_ptr<Answer> &its) {
-  CallbackInfo info;
-  info.callback = reinterpret_cast<void (*)()>(&answer<Value...>);
-  info.first = new std::shared_ptr<Answer>(its);
-  return info;
+/// Of a call whose answer may have a value between its status and its text.
+template <typename Info> Info callbackOf(const std::shared_ptr<Answer> &its) {
+  constexpr auto callback = [](auto status, auto... rest) {
+    const std::tuple all(rest...);
+    constexpr size_t text = sizeof...(rest) - 3;
+    const std::unique_ptr<std::shared_ptr<Answer>> owned(
+        static_cast<std::shared_ptr<Answer> *>(std::get<text + 1>(all)));
+    Answer &answer = **owned;
+    answer.status = status;
+    if constexpr (text == 1)
+      answer.value = uint64_t(std::get<0>(all));
+    answer.text = textOf(std::get<text>(all));
+    answer.isThere = true;
+  };
+  return {nullptr, WGPUCallbackMode_AllowSpontaneous, callback, new std::shared_ptr<Answer>(its), nullptr};
 }
 
 /// The words that bytes touch, and what of the first and the last one is theirs.
@@ -91,9 +93,9 @@ struct TouchedWords {
 //===----------------------------------------------------------------------===//
 
 template <typename Body> Failure OpenDevice::scoped(const std::string &what, Body body) {
-  constexpr uint32_t filters[] = {filterOutOfMemory, filterValidation};
-  for (uint32_t filter : filters)
-    driver.pushScope(device, filter);
+  constexpr WGPUErrorFilter filters[] = {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation};
+  for (WGPUErrorFilter filter : filters)
+    driver.DevicePushErrorScope(device, filter);
   const bool isMade = body();
   Failure failure;
   for (size_t i = 0; i < std::size(filters); ++i)
@@ -106,46 +108,48 @@ template <typename Body> Failure OpenDevice::scoped(const std::string &what, Bod
 }
 
 Failure OpenDevice::open() {
-  DeviceInfo info = {};
-  info.limits = &limits;
-  info.lost.callback =
-      reinterpret_cast<void (*)()>(+[](const DeviceHandle *, uint32_t reason, Text text, void *self, void *) {
-        if (reason != lostDestroyed)
-          static_cast<OpenDevice *>(self)->lose("the device is lost: " + text.str());
-      });
-  info.lost.first = this;
-  info.uncaptured = {nullptr,
-                     +[](const DeviceHandle *, uint32_t, Text text, void *self, void *) {
-                       static_cast<OpenDevice *>(self)->lose(text.str());
-                     },
-                     this, nullptr};
+  WGPUDeviceDescriptor info = {};
+  info.requiredLimits = &limits;
+  info.deviceLostCallbackInfo = {
+      nullptr, WGPUCallbackMode_AllowSpontaneous,
+      [](const WGPUDevice *, WGPUDeviceLostReason reason, WGPUStringView text, void *self, void *) {
+        if (reason != WGPUDeviceLostReason_Destroyed)
+          static_cast<OpenDevice *>(self)->lose("the device is lost: " + textOf(text));
+      },
+      this, nullptr};
+  info.uncapturedErrorCallbackInfo = {nullptr,
+                                      [](const WGPUDevice *, WGPUErrorType, WGPUStringView text, void *self, void *) {
+                                        static_cast<OpenDevice *>(self)->lose(textOf(text));
+                                      },
+                                      this, nullptr};
   const auto given = std::make_shared<Answer>();
-  (void)driver.requestDevice(found->adapter, &info, callbackOf<DeviceHandle>(given));
+  (void)driver.AdapterRequestDevice(found->adapter, &info, callbackOf<WGPURequestDeviceCallbackInfo>(given));
   while (!given->isThere)
-    driver.processEvents(driver.instance);
-  device = given->status == statusSuccess ? reinterpret_cast<DeviceHandle>(given->value) : nullptr;
+    driver.InstanceProcessEvents(driver.instance);
+  device = given->status == WGPUStatus_Success ? reinterpret_cast<WGPUDevice>(given->value) : nullptr;
   if (!device)
     return {ZYX_INTERNAL, std::string(found->identity) + " gives no device: " + given->text};
-  queue = driver.getQueue(device);
-  if (Failure failure = makeBuffer(usageUniform | usageCopyTarget, sizeof(argumentValues), arguments))
+  queue = driver.DeviceGetQueue(device);
+  if (Failure failure =
+          makeBuffer(WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst, sizeof(argumentValues), arguments))
     return failure;
-  LayoutEntry entry = {};
-  entry.visibility = stageCompute;
-  entry.buffer.type = bindUniform;
-  entry.buffer.isDynamic = 1;
-  entry.buffer.leastBytes = argumentBytes;
-  if (Failure failure = make("lay out arguments", driver.createLayout, driver.layoutRelease, {nullptr, {}, 1, &entry},
-                             argumentLayout))
+  WGPUBindGroupLayoutEntry entry = {};
+  entry.visibility = WGPUShaderStage_Compute;
+  entry.buffer.type = WGPUBufferBindingType_Uniform;
+  entry.buffer.hasDynamicOffset = 1;
+  entry.buffer.minBindingSize = argumentBytes;
+  if (Failure failure = make("lay out arguments", driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
+                             {nullptr, {}, 1, &entry}, argumentLayout))
     return failure;
-  BindGroupEntry bound = {};
+  WGPUBindGroupEntry bound = {};
   bound.buffer = arguments;
   bound.size = argumentBytes;
-  if (Failure failure = make("bind arguments", driver.createBindGroup, driver.bindGroupRelease,
+  if (Failure failure = make("bind arguments", driver.DeviceCreateBindGroup, driver.BindGroupRelease,
                              {nullptr, {}, argumentLayout, 1, &bound}, argumentGroup))
     return failure;
   if (Failure failure = load("wgsl", bytesText, std::strlen(bytesText), &bytesModule))
     return failure;
-  const ShaderModule shader = objectOf<LoadedModule>(bytesModule).shader;
+  WGPUShaderModule shader = objectOf<LoadedModule>(bytesModule).shader;
   fillKernel.name = "fill";
   fillKernel.numBuffers = 1;
   copyKernel.name = "copy";
@@ -163,55 +167,57 @@ OpenDevice::~OpenDevice() {
     (void)synchronize();
   endPass();
   if (current)
-    driver.encoderRelease(current);
+    driver.CommandEncoderRelease(current);
   release(fillKernel);
   release(copyKernel);
   if (bytesModule)
     unload(&objectOf<LoadedModule>(bytesModule));
   if (argumentGroup)
-    driver.bindGroupRelease(argumentGroup);
+    driver.BindGroupRelease(argumentGroup);
   if (argumentLayout)
-    driver.layoutRelease(argumentLayout);
-  for (Buffer buffer : {arguments, reader})
+    driver.BindGroupLayoutRelease(argumentLayout);
+  for (WGPUBuffer buffer : {arguments, reader})
     if (buffer)
-      driver.bufferRelease(buffer);
+      driver.BufferRelease(buffer);
   for (const auto &[handle, memory] : memories)
     if (memory.buffer)
-      driver.bufferRelease(memory.buffer);
-  driver.queueRelease(queue);
-  driver.deviceRelease(device);
+      driver.BufferRelease(memory.buffer);
+  driver.QueueRelease(queue);
+  driver.DeviceRelease(device);
 }
 
 void OpenDevice::popScope(Failure &failure) {
   const auto popped = std::make_shared<Answer>();
-  (void)driver.popScope(device, callbackOf<uint32_t>(popped));
+  (void)driver.DevicePopErrorScope(device, callbackOf<WGPUPopErrorScopeCallbackInfo>(popped));
   while (!popped->isThere)
-    driver.processEvents(driver.instance);
-  if (popped->value > errorNone && !failure)
-    failure = {popped->value == errorOutOfMemory ? ZYX_OUT_OF_MEMORY : ZYX_INTERNAL, popped->text};
+    driver.InstanceProcessEvents(driver.instance);
+  if (popped->value > WGPUErrorType_NoError && !failure)
+    failure = {popped->value == WGPUErrorType_OutOfMemory ? ZYX_OUT_OF_MEMORY : ZYX_INTERNAL, popped->text};
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-Failure OpenDevice::makeBuffer(Flags usage, uint64_t bytes, Buffer &buffer) {
-  const BufferInfo info = {nullptr, {}, usage, bytes, 0};
-  return make("allocate " + std::to_string(bytes) + " bytes", driver.createBuffer, driver.bufferRelease, info, buffer);
+Failure OpenDevice::makeBuffer(WGPUBufferUsage usage, uint64_t bytes, WGPUBuffer &buffer) {
+  const WGPUBufferDescriptor info = {nullptr, {}, usage, bytes, 0};
+  return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease, info,
+              buffer);
 }
 
 Failure OpenDevice::allocate(uint64_t bytes, uint64_t *handle) {
   if (Failure failure = checkLost())
     return failure;
   // Distances of bytes are numbers of 32 bits with a sign.
-  const uint64_t most = std::min({limits.storageBytes, limits.bufferBytes, uint64_t(1) << 31});
+  const uint64_t most = std::min({limits.maxStorageBufferBindingSize, limits.maxBufferSize, uint64_t(1) << 31});
   const uint64_t rounded = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
   // Of a larger one a kernel would see the beginning, and lose what it writes behind it.
   if (rounded > most)
     return refuse("a kernel of WebGPU reaches " + std::to_string(most) + " bytes of a buffer here, and " +
                   std::to_string(bytes) + " are asked for");
   const auto at = memories.emplace(nextHandle, Memory{nullptr, rounded}).first;
-  Failure failure = makeBuffer(usageStorage | usageCopySource | usageCopyTarget, rounded, at->second.buffer);
+  Failure failure = makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, rounded,
+                               at->second.buffer);
   if (failure) {
     memories.erase(at);
     return failure;
@@ -227,13 +233,13 @@ Failure OpenDevice::free(uint64_t handle) {
     return {ZYX_INTERNAL, "no memory has this handle"};
   for (auto each = bindGroups.begin(); each != bindGroups.end();)
     if (std::find(each->first.begin(), each->first.end(), handle) != each->first.end()) {
-      driver.bindGroupRelease(each->second);
+      driver.BindGroupRelease(each->second);
       each = bindGroups.erase(each);
     } else {
       ++each;
     }
   // The driver keeps it for commands that are not over, and for those that were not handed over.
-  driver.bufferRelease(at->second.buffer);
+  driver.BufferRelease(at->second.buffer);
   memories.erase(at);
   return {};
 }
@@ -264,7 +270,7 @@ Failure OpenDevice::upload(zyx_backend_memory to, const void *from, uint64_t byt
   };
   const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
   if (whole != 0)
-    driver.write(queue, memory.buffer, to.offset + head, data + head, whole);
+    driver.QueueWriteBuffer(queue, memory.buffer, to.offset + head, data + head, whole);
   if (Failure failure = part(0, head))
     return failure;
   if (Failure failure = part(head + whole, bytes - head - whole))
@@ -280,26 +286,27 @@ Failure OpenDevice::download(void *to, zyx_backend_memory from, uint64_t bytes) 
   const uint64_t wholeBytes = 4 * words.count;
   if (readerBytes < wholeBytes) {
     if (reader)
-      driver.bufferRelease(std::exchange(reader, nullptr));
+      driver.BufferRelease(std::exchange(reader, nullptr));
     readerBytes = 0;
-    if (Failure failure = makeBuffer(usageMapRead | usageCopyTarget, wholeBytes, reader))
+    if (Failure failure = makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes, reader))
       return failure;
     readerBytes = wholeBytes;
   }
   endPass();
-  driver.copy(encoder(), memory.buffer, 4 * words.first, reader, 0, wholeBytes);
+  driver.CommandEncoderCopyBufferToBuffer(encoder(), memory.buffer, 4 * words.first, reader, 0, wholeBytes);
   if (Failure failure = flush())
     return failure;
   const auto mapped = std::make_shared<Answer>();
-  (void)driver.bufferMap(reader, mapRead, 0, wholeBytes, callbackOf<>(mapped));
+  (void)driver.BufferMapAsync(reader, WGPUMapMode_Read, 0, wholeBytes, callbackOf<WGPUBufferMapCallbackInfo>(mapped));
   while (!mapped->isThere && !isLost())
-    (void)driver.poll(device, 1, nullptr);
-  if (mapped->isThere && mapped->status != statusSuccess)
+    (void)driver.DevicePoll(device, 1, nullptr);
+  if (mapped->isThere && mapped->status != WGPUStatus_Success)
     lose("cannot map a buffer: " + mapped->text);
   if (Failure failure = checkLost())
     return failure;
-  std::memcpy(to, static_cast<const char *>(driver.bufferMapped(reader, 0, wholeBytes)) + from.offset % 4, bytes);
-  driver.bufferUnmap(reader);
+  std::memcpy(to, static_cast<const char *>(driver.BufferGetConstMappedRange(reader, 0, wholeBytes)) + from.offset % 4,
+              bytes);
+  driver.BufferUnmap(reader);
   return checkLost();
 }
 
@@ -334,13 +341,13 @@ Failure OpenDevice::copy(zyx_backend_memory to, zyx_backend_memory from, uint64_
     }
     const Memory &other = memories.find(between)->second;
     endPass();
-    driver.copy(encoder(), source.buffer, 4 * read.first, other.buffer, 0, 4 * read.count);
+    driver.CommandEncoderCopyBufferToBuffer(encoder(), source.buffer, 4 * read.first, other.buffer, 0, 4 * read.count);
     source = other;
     from = {between, from.offset % 4};
   }
   if ((to.offset | from.offset | bytes) % 4 == 0) {
     endPass();
-    driver.copy(encoder(), source.buffer, from.offset, target.buffer, to.offset, bytes);
+    driver.CommandEncoderCopyBufferToBuffer(encoder(), source.buffer, from.offset, target.buffer, to.offset, bytes);
     return {};
   }
   const zyx_backend_memory buffers[] = {{to.handle, 0}, {from.handle, 0}};
@@ -359,7 +366,7 @@ Failure OpenDevice::fill(zyx_backend_memory to, uint64_t bytes, uint64_t pattern
     if (Failure failure = checkLost())
       return failure;
     endPass();
-    driver.clear(encoder(), memory.buffer, to.offset, bytes);
+    driver.CommandEncoderClearBuffer(encoder(), memory.buffer, to.offset, bytes);
     return {};
   }
   // As it stands at multiples of 8 bytes.
@@ -375,10 +382,10 @@ Failure OpenDevice::fill(zyx_backend_memory to, uint64_t bytes, uint64_t pattern
 Failure OpenDevice::load(const char *format, const void *code, size_t size, uint64_t *module) {
   if (std::string_view(format) != "wgsl")
     return refuse("code of format '" + std::string(format) + "' is not known to a device of WebGPU");
-  SourceWGSL source = {{nullptr, sTypeWGSL}, {static_cast<const char *>(code), size}};
+  WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {static_cast<const char *>(code), size}};
   auto made = std::make_unique<LoadedModule>();
-  Failure failure =
-      make("compile kernels", driver.createShader, driver.shaderRelease, {&source.chain, {}}, made->shader);
+  Failure failure = make("compile kernels", driver.DeviceCreateShaderModule, driver.ShaderModuleRelease,
+                         {&source.chain, {}}, made->shader);
   if (!failure)
     *module = reinterpret_cast<uint64_t>(made.release());
   return failure;
@@ -386,9 +393,9 @@ Failure OpenDevice::load(const char *format, const void *code, size_t size, uint
 
 void OpenDevice::release(LoadedKernel &kernel) {
   if (kernel.pipeline)
-    driver.pipelineRelease(kernel.pipeline);
+    driver.ComputePipelineRelease(kernel.pipeline);
   if (kernel.layout)
-    driver.layoutRelease(kernel.layout);
+    driver.BindGroupLayoutRelease(kernel.layout);
 }
 
 void OpenDevice::unload(LoadedModule *module) {
@@ -397,44 +404,46 @@ void OpenDevice::unload(LoadedModule *module) {
   forgetBindGroups();
   for (const std::unique_ptr<LoadedKernel> &kernel : owned->kernels)
     release(*kernel);
-  driver.shaderRelease(owned->shader);
+  driver.ShaderModuleRelease(owned->shader);
 }
 
-Failure OpenDevice::makeKernel(ShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
-  std::vector<LayoutEntry> entries(kernel.numBuffers);
+Failure OpenDevice::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
+  std::vector<WGPUBindGroupLayoutEntry> entries(kernel.numBuffers);
   for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
     entries[i].binding = i;
-    entries[i].visibility = stageCompute;
-    entries[i].buffer.type = bindStorage;
+    entries[i].visibility = WGPUShaderStage_Compute;
+    entries[i].buffer.type = WGPUBufferBindingType_Storage;
   }
   const std::string what = "lay out kernel " + kernel.name;
-  if (Failure failure = make(what, driver.createLayout, driver.layoutRelease,
+  if (Failure failure = make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
                              {nullptr, {}, entries.size(), entries.data()}, kernel.layout))
     return failure;
-  const BindGroupLayout layouts[] = {kernel.layout, argumentLayout};
-  PipelineLayout whole = nullptr;
+  const WGPUBindGroupLayout layouts[] = {kernel.layout, argumentLayout};
+  WGPUPipelineLayout whole = nullptr;
   Failure failure =
-      make(what, driver.createPipelineLayout, driver.pipelineLayoutRelease, {nullptr, {}, 2, layouts, 0}, whole);
+      make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease, {nullptr, {}, 2, layouts, 0}, whole);
   if (!failure)
-    failure = make("compile kernel " + kernel.name, driver.createPipeline, driver.pipelineRelease,
-                   {nullptr, {}, whole, nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}, kernel.pipeline);
+    failure = make("compile kernel " + kernel.name, driver.DeviceCreateComputePipeline, driver.ComputePipelineRelease,
+                   {nullptr, {}, whole, {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}, kernel.pipeline);
   if (whole)
-    driver.pipelineLayoutRelease(whole);
+    driver.PipelineLayoutRelease(whole);
   return failure;
 }
 
 Failure OpenDevice::find(uint64_t module, const zyx_backend_kernel_v1 *what, uint64_t *kernel) {
   const std::string name = what->name;
-  if (what->num_buffers > limits.storageBuffers)
+  if (what->num_buffers > limits.maxStorageBuffersPerShaderStage)
     return refuse("kernel " + name + " has " + std::to_string(what->num_buffers) + " buffers, and the device binds " +
-                  std::to_string(limits.storageBuffers));
+                  std::to_string(limits.maxStorageBuffersPerShaderStage));
   if (what->num_scalars > argumentWords - 2)
     return refuse("kernel " + name + " has " + std::to_string(what->num_scalars) + " scalars, and there is room for " +
                   std::to_string(argumentWords - 2));
-  if (what->group_threads > limits.groupThreads || what->shared_bytes > limits.sharedBytes)
+  if (what->group_threads > limits.maxComputeInvocationsPerWorkgroup ||
+      what->shared_bytes > limits.maxComputeWorkgroupStorageSize)
     return refuse("kernel " + name + " has workgroups of " + std::to_string(what->group_threads) + " threads and " +
                   std::to_string(what->shared_bytes) + " bytes of shared memory, and the device has " +
-                  std::to_string(limits.groupThreads) + " and " + std::to_string(limits.sharedBytes));
+                  std::to_string(limits.maxComputeInvocationsPerWorkgroup) + " and " +
+                  std::to_string(limits.maxComputeWorkgroupStorageSize));
   auto &owner = objectOf<LoadedModule>(module);
   LoadedKernel &made = *owner.kernels.emplace_back(std::make_unique<LoadedKernel>());
   made.name = name;
@@ -452,8 +461,8 @@ Failure OpenDevice::find(uint64_t module, const zyx_backend_kernel_v1 *what, uin
 void OpenDevice::endPass() {
   if (!pass)
     return;
-  driver.endPass(pass);
-  driver.passRelease(std::exchange(pass, nullptr));
+  driver.ComputePassEncoderEnd(pass);
+  driver.ComputePassEncoderRelease(std::exchange(pass, nullptr));
 }
 
 Failure OpenDevice::flush() {
@@ -463,27 +472,27 @@ Failure OpenDevice::flush() {
     return {};
   endPass();
   if (launches != 0)
-    driver.write(queue, arguments, 0, argumentValues, size_t(launches) * argumentBytes);
+    driver.QueueWriteBuffer(queue, arguments, 0, argumentValues, size_t(launches) * argumentBytes);
   launches = 0;
-  CommandBuffer commands = nullptr;
+  WGPUCommandBuffer commands = nullptr;
   const Failure failure = scoped("hand over commands", [&] {
-    commands = driver.finish(current, nullptr);
+    commands = driver.CommandEncoderFinish(current, nullptr);
     return commands != nullptr;
   });
-  driver.encoderRelease(std::exchange(current, nullptr));
+  driver.CommandEncoderRelease(std::exchange(current, nullptr));
   if (failure)
     lose(failure.text);
   // Submitting what is invalid would end the process, and other arguments than are meant are none.
   if (!isLost()) {
-    submission = driver.submit(queue, 1, &commands);
+    submission = driver.QueueSubmitForIndex(queue, 1, &commands);
     hasSubmitted = true;
   }
   if (commands)
-    driver.commandBufferRelease(commands);
+    driver.CommandBufferRelease(commands);
   return checkLost();
 }
 
-Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, BindGroup &group) {
+Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, WGPUBindGroup &group) {
   std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout)};
   for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
     key.push_back(buffers[i].handle);
@@ -493,14 +502,15 @@ Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *b
     group = known->second;
     return {};
   }
-  std::vector<BindGroupEntry> entries(kernel.numBuffers);
+  std::vector<WGPUBindGroupEntry> entries(kernel.numBuffers);
   for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
     Memory memory;
     if (Failure failure = place(buffers[i], 1, memory))
       return failure;
-    if (buffers[i].offset % limits.storageAlignment != 0)
+    if (buffers[i].offset % limits.minStorageBufferOffsetAlignment != 0)
       return refuse("kernel " + kernel.name + " gets a buffer from byte " + std::to_string(buffers[i].offset) +
-                    " on; the device binds from multiples of " + std::to_string(limits.storageAlignment));
+                    " on; the device binds from multiples of " +
+                    std::to_string(limits.minStorageBufferOffsetAlignment));
     entries[i].binding = i;
     entries[i].buffer = memory.buffer;
     entries[i].offset = buffers[i].offset;
@@ -509,8 +519,9 @@ Failure OpenDevice::bind(const LoadedKernel &kernel, const zyx_backend_memory *b
   if (bindGroups.size() >= mostBindGroups)
     forgetBindGroups();
   const auto at = bindGroups.emplace(std::move(key), nullptr).first;
-  Failure failure = make("bind the buffers of kernel " + kernel.name, driver.createBindGroup, driver.bindGroupRelease,
-                         {nullptr, {}, kernel.layout, entries.size(), entries.data()}, at->second);
+  Failure failure =
+      make("bind the buffers of kernel " + kernel.name, driver.DeviceCreateBindGroup, driver.BindGroupRelease,
+           {nullptr, {}, kernel.layout, entries.size(), entries.data()}, at->second);
   if (failure)
     bindGroups.erase(at);
   else
@@ -522,7 +533,7 @@ Failure OpenDevice::dispatch(const LoadedKernel &kernel, const zyx_backend_memor
                              size_t numValues, uint64_t groups) {
   if (Failure failure = checkLost())
     return failure;
-  BindGroup group = nullptr;
+  WGPUBindGroup group = nullptr;
   if (Failure failure = bind(kernel, buffers, group))
     return failure;
   if (launches == launchesOfSubmission)
@@ -531,11 +542,12 @@ Failure OpenDevice::dispatch(const LoadedKernel &kernel, const zyx_backend_memor
   const uint32_t offset = launches * argumentBytes;
   std::copy_n(values, numValues, argumentValues + size_t(launches++) * argumentWords);
   if (!pass)
-    pass = driver.beginPass(encoder(), nullptr);
-  driver.setPipeline(pass, kernel.pipeline);
-  driver.setBindGroup(pass, 0, group, 0, nullptr);
-  driver.setBindGroup(pass, 1, argumentGroup, 1, &offset);
-  driver.dispatch(pass, static_cast<uint32_t>(std::min<uint64_t>(groups, limits.groups)), 1, 1);
+    pass = driver.CommandEncoderBeginComputePass(encoder(), nullptr);
+  driver.ComputePassEncoderSetPipeline(pass, kernel.pipeline);
+  driver.ComputePassEncoderSetBindGroup(pass, 0, group, 0, nullptr);
+  driver.ComputePassEncoderSetBindGroup(pass, 1, argumentGroup, 1, &offset);
+  driver.ComputePassEncoderDispatchWorkgroups(
+      pass, static_cast<uint32_t>(std::min<uint64_t>(groups, limits.maxComputeWorkgroupsPerDimension)), 1, 1);
   return {};
 }
 
@@ -567,7 +579,7 @@ Failure OpenDevice::launch(const zyx_backend_launch_v1 *launch) {
 Failure OpenDevice::waitFor(uint64_t awaited) {
   // Others hand over meanwhile.
   mutex.unlock();
-  (void)driver.poll(device, 1, &awaited);
+  (void)driver.DevicePoll(device, 1, &awaited);
   mutex.lock();
   return checkLost();
 }

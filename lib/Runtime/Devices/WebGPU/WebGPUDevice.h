@@ -16,18 +16,18 @@ namespace zyx::webgpu {
 inline constexpr uint32_t launchesOfSubmission = 64, argumentBytes = 256, argumentWords = argumentBytes / 4;
 
 struct Memory {
-  Buffer buffer = nullptr;
+  WGPUBuffer buffer = nullptr;
   uint64_t bytes = 0;
 };
 struct LoadedKernel {
   std::string name;
-  Pipeline pipeline = nullptr;
-  BindGroupLayout layout = nullptr;
+  WGPUComputePipeline pipeline = nullptr;
+  WGPUBindGroupLayout layout = nullptr;
   uint32_t numBuffers = 0, numScalars = 0;
   bool isByGroup = false;
 };
 struct LoadedModule {
-  ShaderModule shader = nullptr;
+  WGPUShaderModule shader = nullptr;
   std::vector<std::unique_ptr<LoadedKernel>> kernels;
 };
 struct RecordedEvent {
@@ -81,7 +81,7 @@ public:
 private:
   /// Makes an object between error scopes; what went wrong is the driver's text. Objects of errors are no null.
   template <typename Info, typename T>
-  Failure make(const std::string &what, T (*create)(DeviceHandle, const Info *), void (*release)(T), const Info &info,
+  Failure make(const std::string &what, T (*create)(WGPUDevice, const Info *), void (*release)(T), const Info &info,
                T &into) {
     Failure failure = scoped(what, [&] { return (into = create(device, &info)) != nullptr; });
     if (failure && into)
@@ -95,16 +95,18 @@ private:
     if (lost.empty())
       lost = std::move(why);
   }
-  Failure makeBuffer(Flags usage, uint64_t bytes, Buffer &buffer);
-  Failure makeKernel(ShaderModule shader, LoadedKernel &kernel, const std::string &entry);
+  Failure makeBuffer(WGPUBufferUsage usage, uint64_t bytes, WGPUBuffer &buffer);
+  Failure makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry);
   void release(LoadedKernel &kernel);
   /// The buffer of a place.
   Failure place(zyx_backend_memory at, uint64_t bytes, Memory &memory) const;
-  Encoder encoder() { return current ? current : current = driver.createEncoder(device, nullptr); }
+  WGPUCommandEncoder encoder() {
+    return current ? current : current = driver.DeviceCreateCommandEncoder(device, nullptr);
+  }
   void endPass();
   Failure flush();
   Failure waitFor(uint64_t awaited);
-  Failure bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, BindGroup &group);
+  Failure bind(const LoadedKernel &kernel, const zyx_backend_memory *buffers, WGPUBindGroup &group);
   Failure dispatch(const LoadedKernel &kernel, const zyx_backend_memory *buffers, const uint32_t *values,
                    size_t numValues, uint64_t groups);
   /// Sets bytes from `begin` on of the first buffer to a pattern, or to those of the second one so far away.
@@ -112,32 +114,32 @@ private:
                         uint64_t pattern, uint64_t distance);
   void forgetBindGroups() {
     for (const auto &[key, group] : bindGroups)
-      driver.bindGroupRelease(group);
+      driver.BindGroupRelease(group);
     bindGroups.clear();
   }
 
   const std::shared_ptr<const AdapterFound> found;
   const Driver &driver;
-  const Limits &limits;
-  DeviceHandle device = nullptr;
-  Queue queue = nullptr;
+  const WGPULimits &limits;
+  WGPUDevice device = nullptr;
+  WGPUQueue queue = nullptr;
   /// Of what the driver's callbacks say, on any thread.
   mutable std::mutex lostMutex;
   std::string lost;
   std::map<uint64_t, Memory> memories;
   uint64_t nextHandle = uint64_t(1) << 20;
-  Encoder current = nullptr;
-  Pass pass = nullptr;
+  WGPUCommandEncoder current = nullptr;
+  WGPUComputePassEncoder pass = nullptr;
   uint32_t launches = 0;
   uint64_t submission = 0;
   bool hasSubmitted = false;
-  Buffer arguments = nullptr, reader = nullptr;
+  WGPUBuffer arguments = nullptr, reader = nullptr;
   /// Memory through which copies within one buffer go.
   uint64_t readerBytes = 0, between = 0, betweenBytes = 0;
-  BindGroupLayout argumentLayout = nullptr;
-  BindGroup argumentGroup = nullptr;
+  WGPUBindGroupLayout argumentLayout = nullptr;
+  WGPUBindGroup argumentGroup = nullptr;
   uint32_t argumentValues[launchesOfSubmission * argumentWords] = {};
-  std::map<std::vector<uint64_t>, BindGroup> bindGroups;
+  std::map<std::vector<uint64_t>, WGPUBindGroup> bindGroups;
   uint64_t bytesModule = 0;
   LoadedKernel fillKernel, copyKernel;
 };
