@@ -134,6 +134,21 @@ function(add_zyx_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# add_zyx_plugin(ZyxName A.cpp): a backend of the runtime as a library of its own, with what it uses of the runtime inside. It
+# shows `zyx_backend` alone (lib/Runtime/Devices/Plugin/Export.h).
+function(add_zyx_plugin name)
+  set(runtime ${PROJECT_SOURCE_DIR}/lib/Runtime)
+  add_library(${name} MODULE ${ARGN} ${runtime}/DeviceFacts.cpp ${runtime}/Devices/Stream/DriverLibrary.cpp
+    ${runtime}/Devices/Stream/Refusals.cpp)
+  zyx_compile_flags(${name})
+  target_compile_options(${name} PRIVATE -Os -ffunction-sections -fdata-sections)
+  target_link_options(${name} PRIVATE LINKER:--gc-sections LINKER:--exclude-libs,ALL)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  target_link_libraries(${name} PRIVATE ZyxBase ${CMAKE_DL_LIBS})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
 # add_zyx_unittest(BaseTests A.cpp LINK ZyxBase): one GoogleTest program per room.
 function(add_zyx_unittest name)
   cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})

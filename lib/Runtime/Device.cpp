@@ -130,13 +130,6 @@ std::string runtime::fastestDevice(std::span<const DeviceListing> listings) {
   return fastest ? fastest->name : "cpu";
 }
 
-std::vector<DType> runtime::allDTypes() {
-  std::vector<DType> all;
-  for (uint8_t value = 0; value < numDTypes; ++value)
-    all.push_back(static_cast<DType>(value));
-  return all;
-}
-
 DeviceFacts Device::facts() const {
   const PoolUsage usage = pool()->usage();
   DeviceFacts facts;

@@ -56,7 +56,7 @@ struct WGPUDeviceImpl {
   std::vector<std::shared_ptr<void>> released;
 };
 
-using zyx::webgpu::textOf;
+using zyx::runtime::webgpu::textOf;
 
 namespace {
 

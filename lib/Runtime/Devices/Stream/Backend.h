@@ -71,6 +71,14 @@ struct FillCommand {
   MemoryRef to;
   uint64_t bytes = 0, pattern = 0;
   uint8_t patternBytes = 1;
+
+  /// The pattern as often as it is in 8 bytes.
+  uint64_t repeated() const {
+    uint64_t all = pattern;
+    for (unsigned bits = 8U * patternBytes; bits < 64; bits *= 2)
+      all = (all & ((uint64_t(1) << bits) - 1)) | all << bits;
+    return all;
+  }
 };
 
 /// What a kernel gets for one of its parameters.
@@ -94,6 +102,12 @@ struct LaunchCommand {
   std::span<const KernelArgument> arguments;
   /// Where the bytes of each parameter lie: its tensor maps, then the values of its arguments.
   void **parameters = nullptr;
+
+  /// Workgroups of so many threads that a driver has for a kernel whose programs are threads: those count all of them,
+  /// however they are grouped.
+  uint64_t groupsOf(uint64_t groupThreads) const {
+    return (groups * uint64_t(threads) + groupThreads - 1) / groupThreads;
+  }
 };
 
 /// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in

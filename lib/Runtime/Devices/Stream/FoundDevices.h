@@ -8,6 +8,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H
 
+#include "Refusals.h"
 #include "StreamDevice.h"
 
 namespace zyx::runtime {

@@ -17,15 +17,6 @@ Result<std::shared_ptr<Device>> createStreamDevice(std::unique_ptr<Backend> back
 /// The number behind a device's name: 1 of "cuda:1", 0 of "cuda". `what` the name is of, a refusal says.
 Result<int> ordinalIn(const std::string &name, const char *what);
 
-/// What a backend says of a device that has nothing but these facts.
-BackendFacts backendFacts(std::string name, DeviceFacts facts);
-/// Refuse what a device has not: code for another target or of another format; a kernel whose workgroups have too many
-/// threads or too much shared memory; and an allocation that is larger than the largest.
-Status checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,
-                   const std::string &device);
-Status checkLimits(const artifact::Kernel &kernel, const std::string &device, uint64_t threads, uint64_t sharedBytes);
-Status checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest);
-
 /// Of devices of backends, as Device::largestHostInput says it: scalars of all types. More would be more commands than
 /// a copy is.
 inline constexpr uint64_t largestHostInput = 8;

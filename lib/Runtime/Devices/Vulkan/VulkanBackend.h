@@ -13,7 +13,6 @@
 #include "Driver.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <functional>
 #include <utility>
@@ -249,7 +248,6 @@ private:
     copyBetween(batch, deviceMemory->find(copy.to.address()), deviceMemory->find(copy.from.address()), copy.bytes);
   }
   void put(Batch &batch, const FillCommand &fill) const;
-  static std::array<std::byte, 8> patternOf(const FillCommand &fill);
   std::optional<uint32_t> wordOf(const FillCommand &fill) const;
 
   const Driver &driver;

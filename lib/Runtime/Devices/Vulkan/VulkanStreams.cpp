@@ -175,21 +175,11 @@ Status VulkanBackend::record(StreamHandle stream, EventHandle event) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-std::array<std::byte, 8> VulkanBackend::patternOf(const FillCommand &fill) {
-  std::array<std::byte, 8> pattern;
-  for (size_t i = 0; i < pattern.size(); ++i)
-    pattern[i] = static_cast<std::byte>(fill.pattern >> 8 * (i % fill.patternBytes));
-  return pattern;
-}
-
 /// The word that is repeated, where it is one: Vulkan fills words of four bytes.
 std::optional<uint32_t> VulkanBackend::wordOf(const FillCommand &fill) const {
-  const std::array<std::byte, 8> pattern = patternOf(fill);
-  uint32_t words[2];
-  std::memcpy(words, pattern.data(), sizeof(words));
-  if (words[0] != words[1] || fill.to.address() % 4 != 0 || fill.bytes % 4 != 0)
-    return std::nullopt;
-  return words[0];
+  const uint64_t pattern = fill.repeated();
+  const auto word = static_cast<uint32_t>(pattern);
+  return word == pattern >> 32 && (fill.to.address() | fill.bytes) % 4 == 0 ? std::optional(word) : std::nullopt;
 }
 
 /// What is no word is copied from a piece of it.
@@ -200,10 +190,9 @@ void VulkanBackend::put(Batch &batch, const FillCommand &fill) const {
     driver.CmdFillBuffer(batch.commands, to.memory->buffer, to.offset, fill.bytes, *word);
     return;
   }
-  const std::array<std::byte, 8> pattern = patternOf(fill);
-  const uint64_t piece = *bytesOf(fill);
+  const uint64_t piece = *bytesOf(fill), pattern = fill.repeated();
   for (uint64_t i = 0; i < piece; ++i)
-    batch.mapped[batch.used + i] = pattern[i % pattern.size()];
+    batch.mapped[batch.used + i] = static_cast<std::byte>(pattern >> 8 * (i % 8));
   const BlockOffset from = hostMemory->find(batch.memory + batch.used);
   std::vector<VkBufferCopy> regions;
   for (uint64_t done = 0; done < fill.bytes; done += piece)
@@ -223,9 +212,9 @@ Result<uint64_t> VulkanBackend::bytesOf(const LaunchCommand &launch) const {
 void VulkanBackend::put(Batch &batch, const LaunchCommand &launch) const {
   const LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
   uint64_t groups = launch.groups, step = launch.groups;
-  // Programs that are threads count all of them, however they are grouped. Programs beyond the last are taken in turns.
+  // Programs beyond the last are taken in turns.
   if (loaded.localThreads != 0)
-    groups = (launch.groups * uint64_t(launch.threads) + loaded.localThreads - 1) / loaded.localThreads;
+    groups = launch.groupsOf(loaded.localThreads);
   groups = std::min(groups, found.mostGroups);
   step = loaded.localThreads != 0 ? std::min(launch.groups * uint64_t(launch.threads), groups * loaded.localThreads)
                                   : groups;

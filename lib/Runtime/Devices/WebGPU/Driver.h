@@ -8,17 +8,16 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_WEBGPU_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_WEBGPU_DRIVER_H
 
-#include "zyx-c/Backend.h"
-#include "zyx-c/Runtime.h"
+#include "zyx/Base/Status.h"
+#include "zyx/Runtime/DeviceFacts.h"
 
 #include <wgpu.h>
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-namespace zyx::webgpu {
+namespace zyx::runtime::webgpu {
 
 inline constexpr uint32_t supportedVersion = 29;
 
@@ -41,40 +40,31 @@ inline std::string textOf(WGPUStringView text) {
   X(QueueSubmitForIndex) X(QueueWriteBuffer) X(ShaderModuleRelease)
 // clang-format on
 
-/// What a call of the table gives back.
-struct Failure {
-  zyx_backend_code code = 0;
-  std::string text;
-  explicit operator bool() const { return code != 0; }
-};
-/// Of the backend itself, and a whole sentence.
-inline Failure refuse(std::string text) { return {ZYX_UNSUPPORTED, std::move(text)}; }
-inline Failure noAdapter() { return {ZYX_NOT_FOUND, "no driver of Vulkan, Metal or DX12 has an adapter for WebGPU"}; }
-
 /// The library's functions.
-struct Driver {
+struct Functions {
 #define ZYX_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   ZYX_WEBGPU_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER
-  WGPUInstance instance = nullptr;
 };
 
-/// An adapter of a driver, both alive with it. The texts are of the process.
+/// An adapter, and what it is. It is alive with it.
 struct AdapterFound {
-  const Driver &driver;
-  WGPUAdapter adapter;
+  std::shared_ptr<WGPUAdapterImpl> adapter;
   WGPULimits limits = {};
-  const char *identity = "", *architecture = "";
-
-  AdapterFound(const Driver &driver, WGPUAdapter adapter) : driver(driver), adapter(adapter) {}
-  AdapterFound(const AdapterFound &) = delete;
-  ~AdapterFound() { driver.AdapterRelease(adapter); }
+  DeviceFacts facts;
+  /// Why the compiler's code does not run there; empty where it does.
+  std::string refusal;
 };
-using Adapters = std::vector<std::shared_ptr<const AdapterFound>>;
 
-/// Those that compute, by the library that the environment names now; those first that it prefers.
-Failure findAdapters(Adapters &all);
+struct Driver : Functions {
+  WGPUInstance instance = nullptr;
 
-} // namespace zyx::webgpu
+  /// Opens the library that the environment names now. One that could be opened stays.
+  static Result<const Driver *> open();
+  /// Those that compute; those first that the environment prefers.
+  Result<std::vector<AdapterFound>> find() const;
+};
+
+} // namespace zyx::runtime::webgpu
 
 #endif // ZYX_LIB_RUNTIME_DEVICES_WEBGPU_DRIVER_H
