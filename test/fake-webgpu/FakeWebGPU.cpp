@@ -118,7 +118,11 @@ bool fails(const char *call) {
 template <typename T> T *made(T *object, const char *call, int &count, bool isValid = true) {
   ++count;
   object->isValid = !fails(call) && isValid;
-  return object;
+  if (object->isValid || fake.failWith != WGPUErrorType_NoError)
+    return object;
+  --count;
+  delete object;
+  return nullptr;
 }
 
 void dispatchOf(const WGPUComputePassEncoderImpl &pass) {

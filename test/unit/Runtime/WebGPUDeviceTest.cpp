@@ -8,6 +8,8 @@
 #include "../../fake-webgpu/FakeWebGPU.h"
 #include "CudaTest.h"
 
+#include "zyx-c/Backend.h"
+#include "zyx-c/Runtime.h"
 #include "zyx/Runtime/Plugin.h"
 
 #include <cstring>
@@ -133,7 +135,8 @@ TEST_F(WebGPUDeviceTest, RefusesLibraries) {
   const std::string file = ZYX_FAKE_WEBGPU, folder = file.substr(0, file.rfind('/'));
   setenv("ZYX_WEBGPU_DRIVER", (folder + "/." + file.substr(file.rfind('/'))).c_str(), 1);
   fake->version = 28;
-  EXPECT_THAT(createDevice("webgpu").status().message(), HasSubstr("is wgpu-native 28, and this zyx calls version 29"));
+  EXPECT_THAT(createDevice("webgpu").status().message(),
+              HasSubstr("the library of WebGPU is wgpu-native 28, and this zyx calls version 29"));
   *fake = {.hasInstance = false};
   EXPECT_EQ(createDevice("webgpu").status().message(), "wgpu-native gives no instance");
   *fake = {};
@@ -281,6 +284,31 @@ TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
           EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
         expectNothingLeft();
       }
+}
+
+TEST_F(WebGPUDeviceTest, RefusesObjectsThatAreNone) {
+  fake->failIn = "wgpuDeviceCreateBindGroupLayout";
+  fake->failWith = 1;
+  EXPECT_THAT(tryAll().message(), HasSubstr("cannot lay out arguments: nothing was made"));
+  expectNothingLeft();
+}
+
+// What the runtime does not ask for.
+TEST_F(WebGPUDeviceTest, TheTableRefusesDevicesAndMemoryThatAreNot) {
+  const auto *table =
+      reinterpret_cast<const zyx_backend_v1 *(*)()>(dlsym(dlopen(ZYX_WEBGPU, RTLD_NOW), "zyx_backend"))();
+  char text[200] = {};
+  zyx_backend_error error = {sizeof(error), text, sizeof(text)};
+  zyx_backend_facts_v1 facts = {};
+  void *device = nullptr;
+  EXPECT_EQ(table->device_count(), 3u);
+  EXPECT_EQ(table->get_facts(3, &facts, &error), ZYX_NOT_FOUND);
+  EXPECT_STREQ(text, "there is no such device");
+  ASSERT_EQ(table->open(0, &device, &error), ZYX_OK);
+  EXPECT_EQ(table->fill(device, 1, {12345, 0}, 4, 0, 4, &error), ZYX_INTERNAL);
+  EXPECT_STREQ(text, "a place is outside of all memory");
+  table->close(device);
+  expectNothingLeft();
 }
 
 // The answer to a download that ended because the device was lost comes when its call and the device are gone.
