@@ -5,12 +5,15 @@
 // Named by ZYX_VULKAN_DRIVER, it is the system's loader, but for what modules have of fma before the driver gets them.
 // With FMA=join a product and a sum that a driver may make one op are GLSL's Fma: so a card tells what its Fma does
 // that products and sums do not. With FMA=flush each result of Fma that is a denormal is 0, as on NVIDIA's driver, and
-// with FMA=join,flush so is what a module leaves open.
+// with FMA=join,flush so is what a module leaves open. The others are for times alone, whose results may be wrong: with
+// FMA=no-denormals, no-infinities, no-rounding and no-modes modules ask not for this or for nothing, which tells what
+// keeps a driver from making one op of two, and with FMA=no-quotients quotients are products.
 //===----------------------------------------------------------------------===//
 #include <vulkan/vulkan_core.h>
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -24,7 +27,7 @@ using Words = std::vector<uint32_t>;
 
 constexpr uint32_t opExtInstImport = 11, opExtInst = 12, opMemoryModel = 14, opTypeBool = 20, opTypeInt = 21,
                    opTypeFloat = 22, opConstant = 43, opFunction = 54, opDecorate = 71, opBitcast = 124, opFAdd = 129,
-                   opFMul = 133, opSelect = 169, opIEqual = 170, opBitwiseAnd = 199;
+                   opFMul = 133, opSelect = 169, opIEqual = 170, opBitwiseAnd = 199, opExecutionMode = 16, opFDiv = 136;
 constexpr uint32_t noContraction = 42, fma = 50, headerWords = 5, boundAt = 3;
 
 /// What a module declares, and its next name.
@@ -119,6 +122,26 @@ void flush(Module &module) {
   });
 }
 
+/// Execution modes that are taken away.
+constexpr std::pair<std::string_view, uint32_t> modes[] = {
+    {"no-denormals", 4459}, {"no-infinities", 4461}, {"no-rounding", 4462}};
+
+void dropModes(Module &module, std::string_view asked) {
+  rewriteAll(module, [&](Words &, uint32_t op, const uint32_t *own) {
+    return op == opExecutionMode && std::any_of(std::begin(modes), std::end(modes), [&](const auto &mode) {
+             return own[2] == mode.second && (asked == mode.first || asked == "no-modes");
+           });
+  });
+}
+
+void multiply(Module &module) {
+  rewriteAll(module, [&](Words &made, uint32_t op, const uint32_t *own) {
+    if (op == opFDiv)
+      add(made, opFMul, {own[1], own[2], own[3], own[4]});
+    return op == opFDiv;
+  });
+}
+
 } // namespace
 
 extern "C" VkResult vkCreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *info,
@@ -127,7 +150,10 @@ extern "C" VkResult vkCreateShaderModule(VkDevice device, const VkShaderModuleCr
   const char *name = std::getenv("FMA");
   const std::string_view asked = name ? name : "";
   // A name that is none ends the process, lest a test sees an ordinary driver.
-  if (asked != "join" && asked != "flush" && asked != "join,flush")
+  const bool isProbe =
+      asked == "no-modes" || asked == "no-quotients" ||
+      std::any_of(std::begin(modes), std::end(modes), [&](const auto &mode) { return mode.first == asked; });
+  if (asked != "join" && asked != "flush" && asked != "join,flush" && !isProbe)
     std::abort();
   Module module{Words(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t))};
   module.find();
@@ -135,6 +161,10 @@ extern "C" VkResult vkCreateShaderModule(VkDevice device, const VkShaderModuleCr
     join(module);
   if (asked.ends_with("flush"))
     flush(module);
+  if (asked == "no-quotients")
+    multiply(module);
+  else if (isProbe)
+    dropModes(module, asked);
   VkShaderModuleCreateInfo changed = *info;
   changed.codeSize = module.words.size() * sizeof(uint32_t);
   changed.pCode = module.words.data();

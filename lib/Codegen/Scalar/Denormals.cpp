@@ -74,17 +74,27 @@ public:
     }
   }
 
-  /// NaN where either is; -0 is below +0.
-  Value widest(Value x, Value y, bool isMaximum) {
-    auto key = [&](Value value) -> Value {
-      Value number = bits(value);
-      Value sign = create<arith::ShRSIOp>(number, constant(APInt(width, width - 1)));
-      return create<arith::XOrIOp>(number, create<arith::AndIOp>(sign, constant(APInt::getSignedMaxValue(width))));
+  /// NaN where either is; -0 is below +0. Numbers are told apart as unsigned integers, among which NaN lies behind the
+  /// last number, whatever its sign. `ranks` has those of maxima, or of minima, that are found: a chain of them need
+  /// not go back and forth.
+  Value widest(Value x, Value y, bool isMaximum, DenseMap<Value, Value> &ranks) {
+    const APInt infinity = APFloat::getInf(semantics).bitcastToAPInt();
+    Value distance = constant(isMaximum ? infinity + 1 : ~infinity);
+    // Its own opposite: negative numbers are mirrored.
+    auto mirror = [&](Value number) {
+      Value sign = b.createOrFold<arith::ShRSIOp>(loc, number, constant(APInt(width, width - 1)));
+      return b.createOrFold<arith::XOrIOp>(
+          loc, number, b.createOrFold<arith::AndIOp>(loc, sign, constant(APInt::getSignedMaxValue(width))));
     };
-    Value isFirst = icmp(isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt, key(x), key(y));
-    Value result = create<arith::SelectOp>(isFirst, bits(x), bits(y));
-    Value sum = bits(create<arith::AddFOp>(x, y));
-    return floats(create<arith::SelectOp>(disjunction(isNaN(x), isNaN(y)), sum, result));
+    auto rank = [&](Value value) {
+      Value known = ranks.lookup(value);
+      return known ? known : b.createOrFold<arith::AddIOp>(loc, mirror(bits(value)), distance);
+    };
+    Value first = rank(x), second = rank(y);
+    Value most = isMaximum ? create<arith::MaxUIOp>(first, second) : create<arith::MinUIOp>(first, second);
+    Value result = floats(mirror(b.createOrFold<arith::SubIOp>(loc, most, distance)));
+    ranks[result] = most;
+    return result;
   }
 
   Value absolute(Value x) { return floats(magnitude(x)); }
@@ -242,6 +252,7 @@ void keepDenormals(FunctionOpInterface body) {
         isa<Float32Type, Float64Type>(op->getOperand(0).getType()))
       ops.push_back(op);
   });
+  DenseMap<Value, Value> ranksOfMaxima, ranksOfMinima;
   for (Operation *op : ops) {
     OpBuilder b(op);
     ByBits its(b, op->getLoc(), op->getOperand(0).getType());
@@ -252,8 +263,8 @@ void keepDenormals(FunctionOpInterface body) {
     }
     Value value = llvm::TypeSwitch<Operation *, Value>(op)
                       .Case([&](arith::CmpFOp each) { return its.compare(each.getPredicate(), x(0), x(1)); })
-                      .Case<arith::MaximumFOp, arith::MinimumFOp>(
-                          [&](Operation *each) { return its.widest(x(0), x(1), isa<arith::MaximumFOp>(each)); })
+                      .Case([&](arith::MaximumFOp) { return its.widest(x(0), x(1), true, ranksOfMaxima); })
+                      .Case([&](arith::MinimumFOp) { return its.widest(x(0), x(1), false, ranksOfMinima); })
                       .Case([&](arith::NegFOp) { return its.negative(x(0)); })
                       .Case([&](math::AbsFOp) { return its.absolute(x(0)); })
                       .Case([&](math::CopySignOp) { return its.copySign(x(0), x(1)); })

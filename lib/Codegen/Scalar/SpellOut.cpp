@@ -94,9 +94,11 @@ private:
   Value rest(Value quotient) { return make<arith::SubIOp>(x(0), make<arith::MulIOp>(quotient, x(1))); }
 
   template <typename Op> Value ofBools() { return isBool() ? make<Op>(x(0), x(1)) : Value(); }
-  /// A bool with a sign is -1 where it is true.
+  /// A bool with a sign is -1 where it is true. Each language has those of 32 bits.
   template <typename OfBools> Value least(CmpIPredicate predicate) {
-    return isBool() ? make<OfBools>(x(0), x(1)) : select(icmp(predicate, x(0), x(1)), x(0), x(1));
+    return isBool()                       ? make<OfBools>(x(0), x(1))
+           : x(0).getType().isInteger(32) ? Value()
+                                          : select(icmp(predicate, x(0), x(1)), x(0), x(1));
   }
   Value compare(CmpIPredicate predicate) {
     if (!isBool() || predicate == CmpIPredicate::eq || predicate == CmpIPredicate::ne)

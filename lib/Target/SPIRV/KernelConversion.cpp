@@ -102,6 +102,8 @@ private:
   void barrier();
   /// Lanes of vectors that lie in such an array: of its accesses the shortest.
   static int64_t arrayLanesOf(AllocOp alloc);
+  /// A multiple of `by`, divided; by its terms where each is one, so that a driver sees sums behind one base.
+  Value quotient(Value of, int64_t by);
   /// Of one element, or of a vector of them.
   Value pointer(const ViewDescriptor &descriptor, Value at, int64_t lanes);
   template <typename F>
@@ -238,6 +240,24 @@ int64_t KernelConversion::arrayLanesOf(AllocOp alloc) {
   return least == INT64_MAX ? 1 : least;
 }
 
+Value KernelConversion::quotient(Value of, int64_t by) {
+  auto number = [&](int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 32).getResult(); };
+  auto parts = [&](Value value, auto &&parts) -> Value {
+    if (auto wide = value.getDefiningOp<arith::ExtUIOp>(); wide && wide.getIn().getType().isInteger(32))
+      value = wide.getIn();
+    if (const std::optional<int64_t> constant = getConstantIntValue(value))
+      return *constant % by == 0 ? number(*constant / by) : Value();
+    if (auto product = value.getDefiningOp<arith::MulIOp>())
+      if (Value factor = parts(product.getRhs(), parts))
+        return make<arith::MulIOp>(resize(product.getLhs(), b.getI32Type(), false), factor);
+    auto sum = value.getDefiningOp<arith::AddIOp>();
+    Value first = sum ? parts(sum.getLhs(), parts) : Value(), second = first ? parts(sum.getRhs(), parts) : Value();
+    return second ? make<arith::AddIOp>(first, second) : Value();
+  };
+  Value found = parts(of, parts);
+  return found ? found : make<arith::DivUIOp>(resize(of, b.getI32Type(), false), number(by));
+}
+
 Value KernelConversion::pointer(const ViewDescriptor &descriptor, Value at, int64_t lanes) {
   Type element = memoryType(descriptor.element);
   if (descriptor.isAddress) {
@@ -247,14 +267,13 @@ Value KernelConversion::pointer(const ViewDescriptor &descriptor, Value at, int6
         make<arith::AddIOp>(descriptor.base, bytes));
   }
   // No array has so many elements that 32 bits do not count them.
+  if (lanes != 1)
+    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{quotient(at, descriptor.arrayLanes)});
   at = resize(at, b.getI32Type(), false);
   if (descriptor.arrayLanes == 1)
     return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{at});
   Value count = arith::ConstantIntOp::create(b, loc, descriptor.arrayLanes, 32);
-  Value vector = make<arith::DivUIOp>(at, count);
-  if (lanes != 1)
-    return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{vector});
-  Value lane = make<arith::RemUIOp>(at, count);
+  Value vector = make<arith::DivUIOp>(at, count), lane = make<arith::RemUIOp>(at, count);
   return spirv::AccessChainOp::create(b, loc, descriptor.base, ValueRange{vector, lane});
 }
 

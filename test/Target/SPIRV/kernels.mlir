@@ -239,6 +239,7 @@ kernel.func @many(%x: !f32, %0: index, %1: index, %2: index, %3: index, %4: inde
 // parts, and of a single one its lane.
 // CHECK-LABEL: spirv.func @vectors()
 // CHECK: [[V:%.*]] = spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 16] : vector<4xf32>
+// CHECK-NOT: spirv.UDiv
 // CHECK: spirv.Store "Workgroup" {{.*}}, [[V]] ["NonPrivatePointer"] : vector<4xf32>
 // CHECK: spirv.ControlBarrier
 // CHECK: [[I:%.*]] = spirv.UDiv {{.*}}, {{%cst4_i32.*}} : i32
@@ -295,7 +296,7 @@ kernel.func @sums(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} 
 // CHECK-NEXT: spirv.LogicalOr {{.*}}, [[N]]
 // CHECK: spirv.FOrdLessThan [[V]], %{{.*}} : f32
 // CHECK: spirv.ShiftRightArithmetic
-// CHECK: spirv.SGreaterThan
+// CHECK: spirv.GL.UMax
 // CHECK: spirv.BitwiseXor
 // CHECK: [[F:%.*]] = spirv.Select {{.*}} : i1, i32
 // CHECK: [[G:%.*]] = spirv.Bitcast [[F]] : i32 to f32
@@ -316,6 +317,33 @@ kernel.func @denormals(%x: !f32, %y: !f32) attributes {form = #kernel.form<lower
     %floor = math.floor %opposite : f32
     %r = arith.select %either, %floor, %v : f32
     kernel.store %r, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// Maxima behind one another stay integers: three numbers are mirrored, and the last maximum is back.
+// CHECK-LABEL: spirv.func @maxima()
+// CHECK-COUNT-2: spirv.BitwiseXor
+// CHECK: [[M:%.*]] = spirv.GL.UMax
+// CHECK-NOT: spirv.ISub
+// CHECK: spirv.BitwiseXor
+// CHECK: spirv.GL.UMax [[M]], {{.*}} : i32
+// CHECK: spirv.BitwiseXor
+// CHECK-NOT: spirv.BitwiseXor
+kernel.func @maxima(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  %ys = kernel.view %y map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [998] step [1] {
+    %j = arith.addi %i, %c1 : index
+    %k = arith.addi %i, %c2 : index
+    %u = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %v = kernel.load %xs[%j] : !kernel.view<1000xf32, global> -> f32
+    %w = kernel.load %xs[%k] : !kernel.view<1000xf32, global> -> f32
+    %m = arith.maximumf %u, %v : f32
+    %n = arith.maximumf %m, %w : f32
+    kernel.store %n, %ys[%i] : f32, !kernel.view<1000xf32, global>
   }
   kernel.return
 }
