@@ -11,12 +11,12 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -67,20 +67,6 @@ Value Arithmetic::function(Operation *op) {
   const ValueRange x = op->getOperands();
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::FmaOp fma) { return sumOfProduct(fma); })
-      .Case([&](vector::ExtractOp extract) {
-        return spirv::CompositeExtractOp::create(b, loc, x[0], extract.getStaticPosition()[0]).getResult();
-      })
-      .Case([&](vector::ShuffleOp shuffle) {
-        return spirv::VectorShuffleOp::create(b, loc, shuffle.getType(), x[0], x[1],
-                                              b.getI32ArrayAttr(llvm::to_vector_of<int32_t>(shuffle.getMask())))
-            .getResult();
-      })
-      .Case<vector::FromElementsOp, vector::BroadcastOp>([&](Operation *) {
-        const Type type = op->getResult(0).getType();
-        SmallVector<Value> lanes(x);
-        lanes.resize(lanesOf(type), x[0]);
-        return spirv::CompositeConstructOp::create(b, loc, type, lanes).getResult();
-      })
       .Case([&](math::SqrtOp) { return spirv::GLSqrtOp::create(b, loc, x[0]).getResult(); })
       .Case([&](math::FloorOp) { return spirv::GLFloorOp::create(b, loc, x[0]).getResult(); })
       .Case([&](math::CeilOp) { return spirv::GLCeilOp::create(b, loc, x[0]).getResult(); })
@@ -124,6 +110,7 @@ Status Arithmetic::convert() {
       spirv::TargetEnvAttr::get(needed, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
   RewritePatternSet patterns(context);
   arith::populateArithToSPIRVPatterns(types, patterns);
+  populateVectorToSPIRVPatterns(types, patterns);
   ConversionTarget target(*context);
   // Some patterns make ops of OpenCL.
   target.addDynamicallyLegalDialect<spirv::SPIRVDialect>(

@@ -50,12 +50,9 @@ Status check(Code code, const std::string &action) {
   return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
 }
 
-class OpenCLBackend : public Backend {
+class OpenCLBackend final : public FoundBackend<Driver, DeviceFound> {
 public:
-  OpenCLBackend(const Driver &driver, DeviceFound found, std::string name, std::shared_ptr<const CodeCache> cache)
-      : driver(driver), found(std::move(found)), cache(std::move(cache)) {
-    itsFacts = backendFacts(std::move(name), this->found.facts);
-  }
+  using FoundBackend::FoundBackend;
   ~OpenCLBackend() override {
     for (const auto &[handle, memory] : memories.all())
       (void)driver.memoryRelease(memory);
@@ -69,7 +66,6 @@ public:
     return check(code, "open device '" + itsFacts.name + "'");
   }
 
-  const BackendFacts &facts() const override { return itsFacts; }
   Result<uint64_t> allocate(StreamHandle stream, uint64_t bytes) override;
   Status free(StreamHandle, uint64_t handle) override {
     // The driver keeps it for commands that are not over, and names other memory by it later.
@@ -167,10 +163,6 @@ private:
   }
   std::string logOf(opencl::Program program) const;
 
-  const Driver &driver;
-  const DeviceFound found;
-  const std::shared_ptr<const CodeCache> cache;
-  BackendFacts itsFacts;
   Context context = nullptr;
   ObjectTable<opencl::Memory> memories;
   std::atomic<uint64_t> numFreed = 0;
@@ -208,7 +200,7 @@ Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
   const std::string key = "opencl " + itsFacts.identity + '\n' + buildOptions + '\n' + hashBytes(text).toHex();
   Code result = 0, taken = 0;
   opencl::Program program = nullptr;
-  if (const std::optional<std::vector<std::byte>> kept = cache ? cache->find(key) : std::nullopt) {
+  if (const auto kept = findKept(key)) {
     const auto *bytes = reinterpret_cast<const unsigned char *>(kept->data());
     const size_t size = kept->size();
     program = driver.programOfBinary(context, 1, &found.ordinal, &size, &bytes, &taken, &result);

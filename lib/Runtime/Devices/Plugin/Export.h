@@ -31,6 +31,7 @@ public:
     made.struct_size = sizeof(made);
     made.abi_version = ZYX_BACKEND_ABI_VERSION;
     made.name = name;
+    listing().name = name;
     made.description = description;
     addDevice(made);
     addMemory(made);
@@ -70,6 +71,7 @@ private:
   /// What was found when the number of devices was asked for.
   struct Listing {
     std::mutex mutex;
+    std::string name;
     const Driver *driver = nullptr;
     std::vector<Found> all;
     Status failure;
@@ -135,7 +137,8 @@ private:
         Listing &its = listing();
         const std::lock_guard lock(its.mutex);
         ZYX_ASSIGN_OR_RETURN(Found found, its.at(index));
-        auto backend = std::make_unique<DriverBackend>(*its.driver, std::move(found));
+        const std::string name = its.name + (index == 0 ? "" : ":" + std::to_string(index));
+        auto backend = std::make_unique<DriverBackend>(*its.driver, std::move(found), name, nullptr);
         ZYX_RETURN_IF_ERROR(backend->open());
         *device = static_cast<Backend *>(backend.release());
         return Status::ok();

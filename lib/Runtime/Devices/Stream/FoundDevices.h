@@ -18,6 +18,28 @@ template <typename Driver> auto findAll() -> decltype(std::declval<const Driver>
   return driver->find();
 }
 
+/// A backend of such a device: what each has.
+template <typename DriverT, typename Found> class FoundBackend : public Backend {
+public:
+  FoundBackend(const DriverT &driver, Found found, std::string name, std::shared_ptr<const CodeCache> cache)
+      : driver(driver), found(std::move(found)), cache(std::move(cache)),
+        itsFacts(backendFacts(std::move(name), this->found.facts)) {}
+
+  const BackendFacts &facts() const override { return itsFacts; }
+
+protected:
+  /// Code that the driver made, in an earlier process, too.
+  std::optional<std::vector<std::byte>> findKept(const std::string &key) const {
+    return cache ? cache->find(key) : std::nullopt;
+  }
+
+  const DriverT &driver;
+  const Found found;
+  /// Null where there is none.
+  const std::shared_ptr<const CodeCache> cache;
+  const BackendFacts itsFacts;
+};
+
 /// The device that a name with a number is of, such as "vulkan:1" among those of "Vulkan", on a backend of it.
 template <typename DriverBackend, typename Driver>
 Result<std::shared_ptr<Device>> createFound(std::string name, const std::string &driverName,

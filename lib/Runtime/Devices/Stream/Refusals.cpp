@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Refusals.h"
 
+#include <algorithm>
+
 using namespace zyx;
 using namespace zyx::runtime;
 
@@ -14,7 +16,7 @@ BackendFacts runtime::backendFacts(std::string name, DeviceFacts facts) {
   all.identity = facts.identity;
   all.alignment = facts.alignment;
   all.freeBytes = facts.memoryBytes;
-  all.processors = static_cast<int>(facts.processors);
+  all.processors = std::max(static_cast<int>(facts.processors), 1);
   all.device = std::move(facts);
   return all;
 }

@@ -48,14 +48,6 @@ constexpr Capability capabilities[] = {
 };
 constexpr uint32_t float64 = 10, int16 = 22, int8 = 39, storage16 = 4433, storage8 = 4448;
 
-/// Element types by the capabilities that kernels with them need.
-constexpr std::pair<DType, std::pair<uint32_t, uint32_t>> needs[] = {
-    {DType::Bool, {int8, storage8}},     {DType::I8, {int8, storage8}},     {DType::U8, {int8, storage8}},
-    {DType::F8E4M3FN, {int8, storage8}}, {DType::F8E5M2, {int8, storage8}}, {DType::I16, {int16, storage16}},
-    {DType::U16, {int16, storage16}},    {DType::F16, {int16, storage16}},  {DType::BF16, {int16, storage16}},
-    {DType::F64, {float64, float64}},
-};
-
 DeviceFound describe(const Driver &driver, std::shared_ptr<VkInstance_T> instance, VkPhysicalDevice device) {
   DeviceFound found{device, std::move(instance)};
   VkPhysicalDeviceDriverProperties itsDriver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -110,9 +102,11 @@ DeviceFound describe(const Driver &driver, std::shared_ptr<VkInstance_T> instanc
     return std::ranges::find(found.capabilities, number) == found.capabilities.end();
   };
   facts.dtypes = allDTypes();
-  for (const auto &[dtype, numbers] : needs)
-    if (lacks(numbers.first) || lacks(numbers.second))
-      std::erase(facts.dtypes, dtype);
+  std::erase_if(facts.dtypes, [&](DType dtype) {
+    return byteSize(dtype) == 1   ? lacks(int8) || lacks(storage8)
+           : byteSize(dtype) == 2 ? lacks(int16) || lacks(storage16)
+                                  : dtype == DType::F64 && lacks(float64);
+  });
 
   if (own.apiVersion < VK_API_VERSION_1_2)
     found.refusal = "it has Vulkan " + version + ", and 1.2 is needed";

@@ -137,7 +137,7 @@ Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Ke
   LoadedModule &owner = *objectOf<LoadedModule>(module);
   ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
   const std::string key = "vulkan " + found.cacheIdentity + '\n' + owner.hash + ' ' + kernel.symbol;
-  const std::optional<std::vector<std::byte>> kept = cache ? cache->find(key) : std::nullopt;
+  const auto kept = findKept(key);
   const VkPipelineCacheCreateInfo from = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                           .initialDataSize = kept ? kept->size() : 0,
                                           .pInitialData = kept ? kept->data() : nullptr};

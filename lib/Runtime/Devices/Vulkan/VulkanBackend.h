@@ -100,13 +100,9 @@ struct LoadedModule {
   std::deque<LoadedKernel> kernels;
 };
 
-class VulkanBackend final : public Backend {
+class VulkanBackend final : public FoundBackend<Driver, DeviceFound> {
 public:
-  VulkanBackend(const Driver &driver, DeviceFound found, std::string name, std::shared_ptr<const CodeCache> cache)
-      : driver(driver), found(std::move(found)), cache(std::move(cache)) {
-    itsFacts = backendFacts(std::move(name), this->found.facts);
-    itsFacts.processors = std::max(itsFacts.processors, 1);
-  }
+  using FoundBackend::FoundBackend;
   ~VulkanBackend() override {
     deviceMemory.reset();
     hostMemory.reset();
@@ -116,8 +112,6 @@ public:
       driver.DestroyDevice(device, nullptr);
   }
   Status open();
-
-  const BackendFacts &facts() const override { return itsFacts; }
 
   Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override {
     ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
@@ -250,10 +244,6 @@ private:
   void put(Batch &batch, const FillCommand &fill) const;
   std::optional<uint32_t> wordOf(const FillCommand &fill) const;
 
-  const Driver &driver;
-  const DeviceFound found;
-  const std::shared_ptr<const CodeCache> cache;
-  BackendFacts itsFacts;
   VkDevice device = nullptr;
   VkQueue queue = nullptr;
   VkPipelineLayout layout = VK_NULL_HANDLE;

@@ -5,8 +5,8 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_WEBGPU_WEBGPUBACKEND_H
 #define ZYX_LIB_RUNTIME_DEVICES_WEBGPU_WEBGPUBACKEND_H
 
+#include "../Stream/FoundDevices.h"
 #include "../Stream/ObjectTable.h"
-#include "../Stream/Refusals.h"
 #include "Driver.h"
 
 #include <cstdlib>
@@ -40,15 +40,11 @@ struct RecordedEvent {
 };
 
 /// One queue: what streams are handed is done in the order of the calls.
-class WebGPUBackend final : public Backend {
+class WebGPUBackend final : public FoundBackend<Driver, AdapterFound> {
 public:
-  WebGPUBackend(const Driver &driver, AdapterFound found)
-      : found(std::move(found)), driver(driver), limits(this->found.limits),
-        itsFacts(backendFacts("webgpu", this->found.facts)) {}
+  using FoundBackend::FoundBackend;
   ~WebGPUBackend() override;
   Status open();
-
-  const BackendFacts &facts() const override { return itsFacts; }
 
   Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override;
   Status free(StreamHandle, uint64_t handle) override;
@@ -139,10 +135,7 @@ private:
   /// Sets of which a part of the key is this; all with none.
   void forgetBindGroups(std::optional<uint64_t> part = std::nullopt);
 
-  const AdapterFound found;
-  const Driver &driver;
-  const WGPULimits &limits;
-  const BackendFacts itsFacts;
+  const WGPULimits &limits = found.limits;
   WGPUDevice device = nullptr;
   WGPUQueue queue = nullptr;
   /// Held by each call; once more where one uses another.
