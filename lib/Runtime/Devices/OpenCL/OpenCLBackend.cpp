@@ -47,12 +47,13 @@ struct LoadedModule {
 Status check(Code code) { return Driver::statusOf(code); }
 Status check(Code code, const std::string &action) {
   const Status status = Driver::statusOf(code);
-  return status.isOk() ? status : Status(status.code(), "cannot " + action + ": " + status.message());
+  return status.isOk() ? status : Status(status.code(), textOf({"cannot ", action, ": ", status.message()}));
 }
 
-class OpenCLBackend final : public FoundBackend<Driver, DeviceFound> {
+class OpenCLBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
 public:
-  using FoundBackend::FoundBackend;
+  using FoundDevice::FoundDevice;
+  const BackendFacts &facts() const override { return itsFacts; }
   ~OpenCLBackend() override {
     for (const auto &[handle, memory] : memories.all())
       (void)driver.memoryRelease(memory);
@@ -196,8 +197,8 @@ std::string OpenCLBackend::logOf(opencl::Program program) const {
 Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
   const std::string_view text(reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size());
   if (!found.hasDoubles && text.find("cl_khr_fp64") != std::string_view::npos)
-    return Status::unsupported("device '" + itsFacts.name + "' has no f64, which the program computes with");
-  const std::string key = "opencl " + itsFacts.identity + '\n' + buildOptions + '\n' + hashBytes(text).toHex();
+    return Status::unsupported(textOf({"device '", itsFacts.name, "' has no f64, which the program computes with"}));
+  const std::string key = textOf({"opencl ", itsFacts.identity, "\n", buildOptions, "\n", hashBytes(text).toHex()});
   Code result = 0, taken = 0;
   opencl::Program program = nullptr;
   if (const auto kept = findKept(key)) {
@@ -213,7 +214,7 @@ Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
     const size_t size = text.size();
     program = driver.programOfText(context, 1, &begin, &size, &result);
     ZYX_RETURN_IF_ERROR(check(result, "take the text of kernels"));
-    if (const Status status = check(build(program), "compile kernels on device '" + itsFacts.name + "'");
+    if (const Status status = check(build(program), textOf({"compile kernels on device '", itsFacts.name, "'"}));
         !status.isOk()) {
       const std::string log = logOf(program);
       (void)driver.programRelease(program);

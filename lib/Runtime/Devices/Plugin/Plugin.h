@@ -5,13 +5,12 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_PLUGIN_PLUGIN_H
 #define ZYX_LIB_RUNTIME_DEVICES_PLUGIN_PLUGIN_H
 
-#include "../Stream/Backend.h"
+#include "../Stream/Refusals.h"
 
 #include "zyx-c/Backend.h"
 #include "zyx/Runtime/Device.h"
 #include "zyx/Runtime/Plugin.h"
 
-#include <initializer_list>
 #include <string_view>
 
 namespace zyx::runtime {
@@ -41,8 +40,6 @@ void loadBundled(std::string_view family, const char *library);
 const Plugin *findPlugin(std::string_view deviceName);
 Result<std::shared_ptr<Device>> createPluginDevice(const Plugin &plugin, std::string name,
                                                    const DeviceOptions &options);
-/// The parts one behind the other: smaller than operators, of which libZyxRuntime.so would have many.
-std::string textOf(std::initializer_list<std::string_view> parts);
 
 /// Devices of all plug-ins, and as absent ones the paths of ZYX_BACKENDS that cannot be loaded.
 std::vector<DeviceListing> listPluginDevices();

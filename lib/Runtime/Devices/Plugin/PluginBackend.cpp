@@ -261,13 +261,6 @@ std::unique_ptr<CommandGraph> PluginBackend::createGraph() {
 
 } // namespace
 
-std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (std::string_view part : parts)
-    text += part;
-  return text;
-}
-
 Status runtime::readPluginFacts(const Plugin &plugin, uint32_t index, BackendFacts &facts) {
   zyx_backend_facts_v1 given = {};
   given.struct_size = sizeof(given);

@@ -18,16 +18,12 @@ template <typename Driver> auto findAll() -> decltype(std::declval<const Driver>
   return driver->find();
 }
 
-/// A backend of such a device: what each has.
-template <typename DriverT, typename Found> class FoundBackend : public Backend {
-public:
-  FoundBackend(const DriverT &driver, Found found, std::string name, std::shared_ptr<const CodeCache> cache)
+/// What a backend of such a device has.
+template <typename DriverT, typename Found> struct FoundDevice {
+  FoundDevice(const DriverT &driver, Found found, std::string name, std::shared_ptr<const CodeCache> cache)
       : driver(driver), found(std::move(found)), cache(std::move(cache)),
         itsFacts(backendFacts(std::move(name), this->found.facts)) {}
 
-  const BackendFacts &facts() const override { return itsFacts; }
-
-protected:
   /// Code that the driver made, in an earlier process, too.
   std::optional<std::vector<std::byte>> findKept(const std::string &key) const {
     return cache ? cache->find(key) : std::nullopt;
@@ -47,10 +43,11 @@ Result<std::shared_ptr<Device>> createFound(std::string name, const std::string 
   ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
   ZYX_ASSIGN_OR_RETURN(auto all, findAll<Driver>());
   if (static_cast<size_t>(index) >= all.size())
-    return Status::notFound("there is no device '" + name + "': " + driverName + " has " + std::to_string(all.size()));
+    return Status::notFound(
+        textOf({"there is no device '", name, "': ", driverName, " has ", std::to_string(all.size())}));
   auto &chosen = all[index];
   if (!chosen.refusal.empty())
-    return Status::unsupported(chosen.facts.identity + ": " + chosen.refusal);
+    return Status::unsupported(textOf({chosen.facts.identity, ": ", chosen.refusal}));
   ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
   auto backend = std::make_unique<DriverBackend>(*driver, std::move(chosen), std::move(name), options.codeCache);
   ZYX_RETURN_IF_ERROR(backend->open());
@@ -64,9 +61,10 @@ template <typename Driver> std::vector<DeviceListing> listFound(const std::strin
     return {{name, false, all.status().message()}};
   std::vector<DeviceListing> listings;
   for (const auto &found : *all) {
-    const std::string number = listings.empty() ? "" : ":" + std::to_string(listings.size());
-    const bool isPresent = found.refusal.empty();
-    listings.push_back({name + number, isPresent, found.facts.identity + (isPresent ? "" : ": " + found.refusal),
+    const std::string number = std::to_string(listings.size());
+    const bool isFirst = listings.empty(), isPresent = found.refusal.empty();
+    listings.push_back({textOf({name, isFirst ? "" : ":", isFirst ? std::string_view() : number}), isPresent,
+                        textOf({found.facts.identity, isPresent ? "" : ": ", found.refusal}),
                         isPresent ? found.facts : DeviceFacts()});
   }
   return listings;

@@ -21,31 +21,40 @@ BackendFacts runtime::backendFacts(std::string name, DeviceFacts facts) {
   return all;
 }
 
+std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (std::string_view part : parts)
+    text += part;
+  return text;
+}
+
 Status runtime::checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,
                             const std::string &device) {
   if (artifact.target != target)
-    return Status::unsupported("code for '" + artifact.target + "' does not run on " + device);
+    return Status::unsupported(textOf({"code for '", artifact.target, "' does not run on ", device}));
   for (const artifact::CodeBlob &code : artifact.code)
     if (code.format != format)
-      return Status::unsupported("code of format '" + code.format + "' is not known to " + device);
+      return Status::unsupported(textOf({"code of format '", code.format, "' is not known to ", device}));
   return Status::ok();
 }
 
 Status runtime::checkLimits(const artifact::Kernel &kernel, const std::string &device, uint64_t threads,
                             uint64_t sharedBytes) {
+  const auto refuse = [&](std::string_view has, uint64_t needed, std::string_view unit, std::string_view most,
+                          uint64_t limit) {
+    return Status::unsupported(textOf({"kernel ", kernel.name, has, std::to_string(needed), unit, ", and device '",
+                                       device, most, std::to_string(limit)}));
+  };
   if (kernel.groupThreads > threads)
-    return Status::unsupported("kernel " + kernel.name + " has workgroups of " + std::to_string(kernel.groupThreads) +
-                               " threads, and device '" + device + "' runs it with " + std::to_string(threads));
+    return refuse(" has workgroups of ", kernel.groupThreads, " threads", "' runs it with ", threads);
   if (kernel.sharedBytes > sharedBytes)
-    return Status::unsupported("kernel " + kernel.name + " needs " + std::to_string(kernel.sharedBytes) +
-                               " bytes of shared memory, and device '" + device + "' has " +
-                               std::to_string(sharedBytes));
+    return refuse(" needs ", kernel.sharedBytes, " bytes of shared memory", "' has ", sharedBytes);
   return Status::ok();
 }
 
 Status runtime::checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest) {
   if (bytes <= largest)
     return Status::ok();
-  return Status::unsupported("device '" + device + "' allocates at most " + std::to_string(largest) +
-                             " bytes at once, and " + std::to_string(bytes) + " are asked for");
+  return Status::unsupported(textOf({"device '", device, "' allocates at most ", std::to_string(largest),
+                                     " bytes at once, and ", std::to_string(bytes), " are asked for"}));
 }

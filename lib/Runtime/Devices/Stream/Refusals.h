@@ -9,7 +9,13 @@
 
 #include "Backend.h"
 
+#include <initializer_list>
+#include <string_view>
+
 namespace zyx::runtime {
+
+/// The parts one behind the other: smaller than operators, of which libZyxRuntime.so would have many.
+std::string textOf(std::initializer_list<std::string_view> parts);
 
 /// What a backend says of a device that has nothing but these facts.
 BackendFacts backendFacts(std::string name, DeviceFacts facts);

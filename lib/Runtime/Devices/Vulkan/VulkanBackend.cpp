@@ -113,8 +113,8 @@ Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
       for (const Capability &each : optionalCapabilities())
         if (words[at + 1] == each.number &&
             std::ranges::find(found.capabilities, each.number) == found.capabilities.end())
-          return Status::unsupported("device '" + itsFacts.name + "' has no " + each.name +
-                                     ", which the program computes with");
+          return Status::unsupported(
+              textOf({"device '", itsFacts.name, "' has no ", each.name, ", which the program computes with"}));
     if (op == opExecutionMode && length == 6 && words[at + 2] == localSize)
       made->localThreads = words[at + 3];
     const bool isOfDenormals = (op == opCapability && length == 2 && words[at + 1] == capabilityDenormPreserve) ||
@@ -136,7 +136,7 @@ Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
 Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
   LoadedModule &owner = *objectOf<LoadedModule>(module);
   ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
-  const std::string key = "vulkan " + found.cacheIdentity + '\n' + owner.hash + ' ' + kernel.symbol;
+  const std::string key = textOf({"vulkan ", found.cacheIdentity, "\n", owner.hash, " ", kernel.symbol});
   const auto kept = findKept(key);
   const VkPipelineCacheCreateInfo from = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                           .initialDataSize = kept ? kept->size() : 0,
@@ -153,7 +153,7 @@ Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Ke
                                             .layout = layout};
   LoadedKernel loaded{VK_NULL_HANDLE, kernel.groupThreads != 0 ? 0 : owner.localThreads};
   const Status status = check(driver.CreateComputePipelines(device, pipelines, 1, &info, nullptr, &loaded.pipeline),
-                              "compile kernel " + kernel.name + " on device '" + itsFacts.name + "'");
+                              textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"}));
   size_t size = 0;
   if (status.isOk() && pipelines != VK_NULL_HANDLE && !kept &&
       driver.GetPipelineCacheData(device, pipelines, &size, nullptr) == VK_SUCCESS) {

@@ -100,9 +100,10 @@ struct LoadedModule {
   std::deque<LoadedKernel> kernels;
 };
 
-class VulkanBackend final : public FoundBackend<Driver, DeviceFound> {
+class VulkanBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
 public:
-  using FoundBackend::FoundBackend;
+  using FoundDevice::FoundDevice;
+  const BackendFacts &facts() const override { return itsFacts; }
   ~VulkanBackend() override {
     deviceMemory.reset();
     hostMemory.reset();

@@ -204,8 +204,8 @@ void VulkanBackend::put(Batch &batch, const FillCommand &fill) const {
 Result<uint64_t> VulkanBackend::bytesOf(const LaunchCommand &launch) const {
   const uint64_t bytes = (launch.arguments.size() + behindArguments) * sizeof(uint64_t);
   if (bytes > argumentBytes)
-    return Status::unsupported("a kernel has more than " + std::to_string(argumentBytes / sizeof(uint64_t)) +
-                               " arguments on device '" + itsFacts.name + "'");
+    return Status::unsupported(textOf({"a kernel has more than ", std::to_string(argumentBytes / sizeof(uint64_t)),
+                                       " arguments on device '", itsFacts.name, "'"}));
   return bytes <= pushedBytes ? 0 : bytes;
 }
 

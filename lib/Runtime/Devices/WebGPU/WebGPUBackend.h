@@ -40,9 +40,10 @@ struct RecordedEvent {
 };
 
 /// One queue: what streams are handed is done in the order of the calls.
-class WebGPUBackend final : public FoundBackend<Driver, AdapterFound> {
+class WebGPUBackend final : public Backend, protected FoundDevice<Driver, AdapterFound> {
 public:
-  using FoundBackend::FoundBackend;
+  using FoundDevice::FoundDevice;
+  const BackendFacts &facts() const override { return itsFacts; }
   ~WebGPUBackend() override;
   Status open();
 
