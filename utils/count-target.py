@@ -86,7 +86,7 @@ TARGETS = {
         },
     },
     "vulkan": {
-        "most": 2083,
+        "most": 2085,
         "files": ["lib/Target/SPIRV/*", "include/zyx/Target/SPIRV/*", "lib/Runtime/Devices/Vulkan/*"],
         "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo vulkan\("]},
         "lines": {

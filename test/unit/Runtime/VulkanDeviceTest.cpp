@@ -238,6 +238,28 @@ TEST_F(VulkanDeviceTest, RecordsCommandsOnce) {
   expectNothingLeft();
 }
 
+TEST_F(VulkanDeviceTest, RecordsASingleCommandOnce) {
+  Artifact artifact = sample();
+  artifact.commands.resize(1);
+  auto device = createDevice("vulkan");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, artifact);
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const std::vector<int32_t> x = test::sampleInput();
+  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  std::vector<int> recorded;
+  for (int run = 0; run < 4; ++run) {
+    fake->commands = fake->launches = 0;
+    ASSERT_TRUE((*executor)->run().isOk());
+    EXPECT_EQ(fake->launches, 1);
+    recorded.push_back(fake->commands);
+  }
+  EXPECT_GT(recorded[0], 0);
+  EXPECT_GT(recorded[1], 0);
+  EXPECT_EQ(recorded[2], 0);
+  EXPECT_EQ(recorded[3], 0);
+}
+
 TEST_F(VulkanDeviceTest, GoesOnWithoutGraphs) {
   for (const char *call : {"vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCreateCommandPool", "vkQueueSubmit"})
     for (int after = 1; after < 8; ++after) {

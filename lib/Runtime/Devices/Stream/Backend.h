@@ -39,6 +39,8 @@ struct BackendFacts {
   int processors = 1;
   /// Kernels have their private memory on a stack, and get no scratch memory: code for the host's processor.
   bool hasStacks = false;
+  /// Fewer commands are handed over one by one.
+  size_t fewestOfGraph = 2;
   /// Longer copies are faster outside of graphs.
   uint64_t largestCopyInGraph = UINT64_MAX;
   /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.

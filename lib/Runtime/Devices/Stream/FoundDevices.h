@@ -33,7 +33,7 @@ template <typename DriverT, typename Found> struct FoundDevice {
   const Found found;
   /// Null where there is none.
   const std::shared_ptr<const CodeCache> cache;
-  const BackendFacts itsFacts;
+  BackendFacts itsFacts;
 };
 
 /// The device that a name with a number is of, such as "vulkan:1" among those of "Vulkan", on a backend of it.

@@ -271,7 +271,7 @@ private:
       size_t numNodes = numNodesOf(i);
       for (to = next(i); to < steps.size() && !isBorder[to] && numNodes + numNodesOf(to) <= mostNodes; to = next(to))
         numNodes += numNodesOf(to);
-      if (numNodes < fewestOfGraph)
+      if (numNodes < context->facts().fewestOfGraph)
         continue;
       for (size_t step = i; step < to; ++step) {
         segmentOf[step] = segments.size();

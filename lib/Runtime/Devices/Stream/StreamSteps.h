@@ -23,8 +23,6 @@ struct BoundMap {
   uint64_t address = 0;
 };
 
-/// Fewer commands are handed over one by one.
-inline constexpr size_t fewestOfGraph = 2;
 /// A graph takes about a microsecond for each node when it is made. Loops that have more are walked.
 inline constexpr size_t mostNodes = 4096;
 /// How often a graph is made anew because buffers were bound for which it cannot be changed.
