@@ -30,6 +30,10 @@ config.substitutions.append(("%source_dir", config.zyx_source_dir))
 config.substitutions.append(("%binary_dir", config.zyx_binary_dir))
 config.substitutions.append(("%python", sys.executable))
 
+# The plug-in of WebGPU is built where utils/install.sh has brought the headers of wgpu-native.
+if os.path.exists(os.path.join(config.zyx_binary_dir, "lib/libZyxWebGPU.so")):
+    config.available_features.add("webgpu")
+
 # CUDA's assembler, where it is installed, by utils/install.sh or else: no GPU is needed for it.
 own = sorted(glob.glob(os.path.join(config.zyx_source_dir, "build/ptxas/nvidia/*/bin/ptxas")))
 ptxas = next((p for p in [shutil.which("ptxas"), *sorted(glob.glob("/usr/local/cuda*/bin/ptxas")), *own] if p), None)
