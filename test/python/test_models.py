@@ -419,6 +419,106 @@ def f16(x):
     return 1, halves(x).tobytes(), halves(x).astype("f")
 
 
+# Blocks as GGUF has them, u8[n, bytes], to numbers. These follow the layouts of the format, not lib/Graph/Dequantise.cpp.
+
+
+def f16_at(b, at):
+    return np.ascontiguousarray(b[:, at:at + 2]).view("<f2").astype("f")
+
+
+def bit_of(b, at, k):
+    return b[:, at:at + 1] >> k & 1
+
+
+def small(b, at, has_fifth, has_minimum):
+    """32 elements: the low nibbles, then the high ones; fifth bits in four bytes before them."""
+    nibbles = np.concatenate([b[:, at:at + 16] & 15, b[:, at:at + 16] >> 4], axis=1).astype("i4")
+    if has_fifth:
+        nibbles |= np.concatenate([bit_of(b, at - 4 + k // 8, k % 8) for k in range(32)], axis=1).astype("i4") << 4
+    if has_minimum:
+        return f16_at(b, 0) * nibbles.astype("f") + f16_at(b, 2)
+    return f16_at(b, 0) * (nibbles - (16 if has_fifth else 8)).astype("f")
+
+
+def scale_and_minimum(b, k):
+    """The k-th of eight pairs of 6 bits in the 12 bytes from 4 on."""
+    byte = lambda i: b[:, 4 + i:5 + i].astype("i4")
+    if k < 4:
+        return byte(k) & 63, byte(k + 4) & 63
+    return byte(k + 4) & 15 | byte(k - 4) >> 6 << 4, byte(k + 4) >> 4 | byte(k) >> 6 << 4
+
+
+def q4_k(b, at=16):
+    parts = []
+    for k in range(8):
+        scale, minimum = scale_and_minimum(b, k)
+        quants = (b[:, at + k // 2 * 32:at + k // 2 * 32 + 32] >> 4 * (k % 2) & 15).astype("i4")
+        if at == 48:
+            quants |= (b[:, 16:48] >> k & 1).astype("i4") << 4
+        parts.append(f16_at(b, 0) * scale.astype("f") * quants.astype("f") - f16_at(b, 2) * minimum.astype("f"))
+    return np.concatenate(parts, axis=1)
+
+
+def q2_k(b):
+    parts = []
+    for k in range(16):
+        both, at = b[:, k:k + 1], 16 + k // 8 * 32 + k % 2 * 16
+        quants = b[:, at:at + 16] >> k % 8 // 2 * 2 & 3
+        parts.append(f16_at(b, 80) * (both & 15).astype("f") * quants.astype("f") - f16_at(b, 82) * (both >> 4).astype("f"))
+    return np.concatenate(parts, axis=1)
+
+
+def q3_k(b):
+    parts = []
+    for k in range(16):
+        low = b[:, 96 + k % 8:97 + k % 8] >> (0 if k < 8 else 4) & 15
+        high = b[:, 104 + k % 4:105 + k % 4] >> k // 4 * 2 & 3
+        at = k % 2 * 16
+        quants = b[:, 32 + k // 8 * 32 + at:48 + k // 8 * 32 + at] >> k % 8 // 2 * 2 & 3
+        third = b[:, at:at + 16] >> k // 2 & 1
+        parts.append(f16_at(b, 108) * ((low | high << 4).astype("f") - 32) * (quants.astype("f") + 4 * third.astype("f") - 4))
+    return np.concatenate(parts, axis=1)
+
+
+def q6_k(b):
+    parts = []
+    for k in range(16):
+        half, quarter, at = k // 8, k % 8 // 2, k % 2 * 16
+        low = half * 64 + quarter % 2 * 32 + at
+        low, high = b[:, low:low + 16] >> quarter // 2 * 4 & 15, b[:, 128 + half * 32 + at:144 + half * 32 + at] >> quarter * 2 & 3
+        parts.append(f16_at(b, 208) * b[:, 192 + k:193 + k].view("i1").astype("f") * ((low | high << 4).astype("f") - 32))
+    return np.concatenate(parts, axis=1)
+
+
+# By name: the number of the format, the elements and bytes of a block, its floats and their sizes, the numbers of blocks.
+FORMATS = {"Q4_1": (3, 32, 20, {0: 0.02, 2: -0.15}, lambda b: small(b, 4, False, True)),
+           "Q5_0": (6, 32, 22, {0: 0.01}, lambda b: small(b, 6, True, False)),
+           "Q5_1": (7, 32, 24, {0: 0.01, 2: -0.15}, lambda b: small(b, 8, True, True)),
+           "Q2_K": (10, 256, 84, {80: 0.01, 82: 0.015}, q2_k), "Q3_K": (11, 256, 110, {108: 0.002}, q3_k),
+           "Q4_K": (12, 256, 144, {0: 0.0006, 2: 0.0045}, q4_k), "Q5_K": (13, 256, 176, {0: 0.0003, 2: 0.0045}, lambda b: q4_k(b, 48)),
+           "Q6_K": (14, 256, 210, {208: 0.00006}, q6_k)}
+
+
+def blocks_of(name):
+    """A form whose blocks are random, all bits of them: what they are is found from them, not they from numbers."""
+    code, elements, size, floats, numbers = FORMATS[name]
+
+    def form(x):
+        random = np.random.default_rng(x.size + int(abs(x[0, 0]) * 1e6))
+        blocks = random.integers(0, 256, (x.size // elements, size)).astype("u1")
+        for at, scale in floats.items():
+            blocks[:, at:at + 2] = halves(scale * random.uniform(0.5, 1.5, (len(blocks), 1))).view("u1")
+        return code, blocks.tobytes(), numbers(blocks).reshape(x.shape)
+
+    return form
+
+
+def mixed(x, name):
+    """As published files mix them: values, the way down and the tables of tokens are finer than the rest."""
+    fine = "v_proj" in name or "down_proj" in name or "embed" in name or "lm_head" in name
+    return blocks_of("Q6_K" if fine else "Q4_K")(x)
+
+
 def write_gguf(path, metadata, tensors):
     """Tensors are a type, bytes and a shape by name; metadata are texts, integers, floats and lists of texts."""
     def text(value):
@@ -451,42 +551,44 @@ OURS = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v
         "post_attention_layernorm": "ffn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
 
 
-def both(tmp_path, kind, form, is_tied=False, change=None):
+def both(tmp_path, kind, form, is_tied=False, change=None, width=64, inner=96):
     """A GGUF file, and a folder of the numbers that its blocks are."""
-    config = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
+    head = width // 4
+    config = {"hidden_size": width, "intermediate_size": inner, "num_hidden_layers": 2, "num_attention_heads": 4,
               "num_key_value_heads": 2, "vocab_size": 97, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
-              "rope_theta": 100.0, "head_dim": 16, "tie_word_embeddings": is_tied,
+              "rope_theta": 100.0, "head_dim": head, "tie_word_embeddings": is_tied,
               "architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM"}[kind]]}
-    shapes = {"model.embed_tokens.weight": (97, 64), "model.norm.weight": (64,)}
+    shapes = {"model.embed_tokens.weight": (97, width), "model.norm.weight": (width,)}
     if not is_tied:
-        shapes["lm_head.weight"] = (97, 64)
+        shapes["lm_head.weight"] = (97, width)
     for i in range(2):
-        layer = {"self_attn.q_proj": (64, 64), "self_attn.k_proj": (32, 64), "self_attn.v_proj": (32, 64),
-                 "self_attn.o_proj": (64, 64), "mlp.gate_proj": (96, 64), "mlp.up_proj": (96, 64), "mlp.down_proj": (64, 96),
-                 "input_layernorm": (64,), "post_attention_layernorm": (64,)}
+        layer = {"self_attn.q_proj": (width, width), "self_attn.k_proj": (2 * head, width), "self_attn.v_proj": (2 * head, width),
+                 "self_attn.o_proj": (width, width), "mlp.gate_proj": (inner, width), "mlp.up_proj": (inner, width),
+                 "mlp.down_proj": (width, inner), "input_layernorm": (width,), "post_attention_layernorm": (width,)}
         if kind == "qwen3":
-            layer.update({"self_attn.q_norm": (16,), "self_attn.k_norm": (16,)})
+            layer.update({"self_attn.q_norm": (head,), "self_attn.k_norm": (head,)})
         shapes.update({f"model.layers.{i}.{part}.weight": shape for part, shape in layer.items()})
         if kind == "qwen2":
-            shapes.update({f"model.layers.{i}.self_attn.{part}.bias": (n,) for part, n in (("q_proj", 64), ("k_proj", 32),
-                                                                                          ("v_proj", 32))})
+            shapes.update({f"model.layers.{i}.self_attn.{part}.bias": (n,) for part, n in (
+                ("q_proj", width), ("k_proj", 2 * head), ("v_proj", 2 * head))})
     folder, stored = {}, {}
     for name, shape in shapes.items():
         x = models_expected.weight(name, shape)
-        code, raw, numbers = (f32 if len(shape) == 1 else form)(x)
+        code, raw, numbers = f32(x) if len(shape) == 1 else mixed(x, name) if form is mixed else form(x)
         folder[name] = zyx.asarray(numbers.astype("f"))
         if kind == "llama" and ("q_proj" in name or "k_proj" in name):
-            # As converters do it: rows i and i + 8 of a head become neighbours.
-            code, raw, _ = form(x.reshape(-1, 2, 8, 64).swapaxes(1, 2).reshape(x.shape))
+            # As converters do it: rows i and i + head / 2 of a head become neighbours.
+            rows = np.frombuffer(raw, "u1").reshape(-1, 2, head // 2, len(raw) // shape[0])
+            raw = rows.swapaxes(1, 2).tobytes()
         match = re.fullmatch(r"model\.layers\.(\d)\.(.*)\.(weight|bias)", name)
         theirs = f"blk.{match[1]}.{OURS[match[2]]}.{match[3]}" if match else {
             "model.embed_tokens.weight": "token_embd.weight", "model.norm.weight": "output_norm.weight",
             "lm_head.weight": "output.weight"}[name]
         stored[theirs] = (code, raw, shape)
-    metadata = {"general.architecture": kind, f"{kind}.block_count": 2, f"{kind}.embedding_length": 64,
-                f"{kind}.feed_forward_length": 96, f"{kind}.attention.head_count": 4, f"{kind}.attention.head_count_kv": 2,
-                f"{kind}.attention.key_length": 16, f"{kind}.attention.layer_norm_rms_epsilon": 1e-5, f"{kind}.context_length": 64,
-                f"{kind}.rope.freq_base": 100.0, f"{kind}.rope.dimension_count": 16, "tokenizer.ggml.eos_token_id": 96,
+    metadata = {"general.architecture": kind, f"{kind}.block_count": 2, f"{kind}.embedding_length": width,
+                f"{kind}.feed_forward_length": inner, f"{kind}.attention.head_count": 4, f"{kind}.attention.head_count_kv": 2,
+                f"{kind}.attention.key_length": head, f"{kind}.attention.layer_norm_rms_epsilon": 1e-5, f"{kind}.context_length": 64,
+                f"{kind}.rope.freq_base": 100.0, f"{kind}.rope.dimension_count": head, "tokenizer.ggml.eos_token_id": 96,
                 "tokenizer.ggml.tokens": ["a", "b"]}
     if change:
         change(metadata, stored)
@@ -510,6 +612,35 @@ def test_gguf(kind, form, is_tied, tmp_path):
         assert weights["model.embed_tokens.weight"].dtype is zyx.uint8
         matrices = [weight.value for name, weight in weights.items() if "proj" in name and len(weight.shape) == 2]
         assert len(matrices) == 14 and not any(matrix.is_computed for matrix in matrices)
+
+
+@pytest.mark.parametrize("kind, name, is_tied", [
+    ("llama", "mixed", False), ("qwen3", "mixed", True), ("llama", "Q2_K", True), ("qwen2", "Q3_K", False), ("llama", "Q4_K", True),
+    ("qwen2", "Q5_K", True), ("llama", "Q6_K", False), ("qwen3", "Q4_1", True), ("llama", "Q5_0", False), ("qwen2", "Q5_1", False)])
+def test_gguf_of_each_format(kind, name, is_tied, tmp_path):
+    """Logits and generated tokens of random blocks are those of the numbers that NumPy makes of the blocks."""
+    file, folder = both(tmp_path, kind, mixed if name == "mixed" else blocks_of(name), is_tied, width=256, inner=512)
+    model, other = zyx.models.load(file), zyx.models.load(folder)
+    weights = dict(model.named_parameters())
+    assert weights["model.embed_tokens.weight"].dtype is zyx.uint8
+    tokens = zyx.asarray(np.random.default_rng(7).integers(0, 97, (2, 11)))
+    found, right = np.asarray(model(tokens)), np.asarray(other(tokens))
+    assert np.isfinite(right).all() and right.std() > 0.01
+    np.testing.assert_allclose(found, right, atol=TOLERANCE * np.abs(right).max(), rtol=0)
+    # One row at a time reads the blocks in the product.
+    alone = np.asarray(model(tokens[:1, :1]))
+    np.testing.assert_allclose(alone[0, 0], right[0, 0], atol=TOLERANCE * np.abs(right).max(), rtol=0)
+    assert model.generate(PROMPTS, max_new_tokens=6) == other.generate(PROMPTS, max_new_tokens=6, stop=96)
+    matrices = [weight.value for name, weight in weights.items() if "proj" in name and len(weight.shape) == 2]
+    assert len(matrices) == 14 and not any(matrix.is_computed for matrix in matrices)
+
+
+@pytest.mark.parametrize("kind, text", [(12, "blk.0.attn_q.weight"), (15, "attn_q.weight' has the unsupported type 15"),
+                                        (30000, "unsupported type 30000")])
+def test_gguf_of_formats_that_do_not_fit(kind, text, tmp_path):
+    """Rows that are no whole number of blocks, and formats that zyx has not: the tensor or the format is named."""
+    rejected(both(tmp_path, "llama", q8_0, change=lambda m, t: t.update(
+        {"blk.0.attn_q.weight": (kind, bytes(64 * 64), (64, 64))}))[0], text, zyx.Error)
 
 
 def test_gguf_with_factors_of_frequencies(tmp_path):
