@@ -98,6 +98,7 @@ private:
   Status endDense();
   Status checkInteger(const Number &number) const;
   void skipDigits();
+  Status takeString();
   void skipString();
   void skipComment();
   size_t skipSpace(size_t place) const;
@@ -112,6 +113,7 @@ private:
   int depth = 0, minuses = 0, aliases = 0, operators = 0, rank = 0;
   /// Behind an extent, where an 'x' goes on with the type; and behind a minus sign.
   bool isExtent = false, isNegative = false;
+  bool isInResources = false;
   /// The elements of a `dense<...>`: how deep they lie (0: there are none), and the largest of each sort. An
   /// integer with a minus sign is none of them: the parser refuses those that do not fit.
   int denseDepth = 0;
@@ -166,8 +168,7 @@ Status Scanner::step() {
     return takeWord();
   switch (c) {
   case '"':
-    skipString();
-    return Status::ok();
+    return takeString();
   case '#':
   case '!':
   case '%':
@@ -208,6 +209,8 @@ Status Scanner::step() {
 Status Scanner::open() {
   if (text[position] == '<')
     operators = 0;
+  // The section of resources, behind which is nothing else.
+  isInResources |= text.substr(position, 3) == "{-#";
   ++position;
   if (++depth > limits.nesting)
     return refuse("nests deeper than " + std::to_string(limits.nesting) + " brackets");
@@ -402,6 +405,25 @@ size_t Scanner::skipSpace(size_t place) const {
       ++place;
   }
   return place;
+}
+
+/// A resource begins with the bytes to which its elements are aligned, as a little-endian number of 32 bits. The parser
+/// allocates so, and ends the process where it cannot.
+Status Scanner::takeString() {
+  const size_t begin = position + 1;
+  skipString();
+  std::string_view digits = text.substr(begin).substr(0, position - begin);
+  // What are no digits is the parser's to refuse.
+  if (!isInResources || !digits.starts_with("0x") || digits.size() < 10 ||
+      !std::ranges::all_of(digits.substr(2, 8), isHexDigit))
+    return Status::ok();
+  uint64_t alignment = 0;
+  for (size_t byte = 4; byte-- != 0;)
+    alignment = alignment << 8 | integerOf("0x" + std::string(digits.substr(2 + 2 * byte, 2)));
+  if (alignment > limits.alignment)
+    return refuse("has a resource that is aligned to " + std::to_string(alignment) + " bytes, more than " +
+                  std::to_string(limits.alignment));
+  return Status::ok();
 }
 
 /// Stops at the end of the line too: an open string is the parser's to refuse.

@@ -115,7 +115,16 @@ def literals(t):
     constant("elements.string", '["a", "b"]', "tensor<2xf32>")
     constant("elements.complex", "(1.0, 2.0)", "tensor<2xf32>", expect=EITHER)
     constant("resource", "x", "tensor<4xf32>")
-    t.add("literal.dense_resource", entry("%y = graph.constant dense_resource<blob> : tensor<4xf32>"))
+    t.add("literal.dense_resource", entry("%y = graph.constant dense_resource<blob> : tensor<4xf32>"), says="no elements in the text")
+    for name, blob, type, says in (
+            ("few", "04000000", "tensor<4xf32>", "has 0 bytes"), ("aligned", "00000080" + "00" * 16, "tensor<4xf32>", "more than 4096"),
+            ("aligned.most", "ffffffff" + "00" * 16, "tensor<4xf32>", "more than 4096"), ("odd", "04000000000", "tensor<4xf32>", "hex string blob"),
+            ("none", "", "tensor<4xf32>", "hex string blob"), ("bool", "0100000000010203", "tensor<4xi1>", "no bool"),
+            ("large", "01000000" + "01" * 4097, "tensor<4097xi8>", "more than 4096: make it a parameter"),
+            ("huge", "01000000" + "01" * (1 << 20), f"tensor<{1 << 20}xi8>", "more than 4096: make it a parameter"),
+            ("count", "01000000", "tensor<9223372036854775807x16xi8>", "")):
+        t.add(f"literal.dense_resource.{name}", entry(f"%y = graph.constant dense_resource<blob> : {type}", "", type) +
+              f'\n{{-# dialect_resources: {{ builtin: {{ blob: "0x{blob}" }} }} #-}}\n', **({"says": says} if says else {}))
     t.add("literal.sparse", entry("%y = graph.constant sparse<[[0]], 1.0> : tensor<4xf32>"))
     t.add("literal.alias", "#c = dense<200> : tensor<4xi8>\n" + entry("%y = graph.constant #c", "", "tensor<4xi8>"),
           says="does not fit in the signed type i8")

@@ -8,6 +8,7 @@
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace zyx {
@@ -31,6 +32,8 @@ struct TextLimits {
   int operators = 1024;
   /// Extents of one type.
   int rank = 64;
+  /// Bytes to which a resource is aligned.
+  uint64_t alignment = 4096;
 };
 
 /// Refuses MLIR text that exceeds the limits, with the line where it does; MLIR bytecode, whose

@@ -55,6 +55,18 @@ TEST(TextLimits, refusesManyMinusSigns) {
   EXPECT_TRUE(checkTextLimits(repeat("-1, ", 300)).isOk());
 }
 
+TEST(TextLimits, refusesFarAlignmentsOfResources) {
+  const std::string before = "{-# dialect_resources: { builtin: {\n a: \"0x04000000AB\", b: \"0x";
+  EXPECT_THAT(checkTextLimits(before + "01200000\" } } #-}").message(),
+              HasSubstr("line 2 has a resource that is aligned to 8193 bytes, more than 4096"));
+  EXPECT_THAT(checkTextLimits(before + "00000080\" } } #-}").message(), HasSubstr("aligned to 2147483648 bytes"));
+  EXPECT_TRUE(checkTextLimits(before + "00100000\" } } #-}").isOk());
+  // What is no number is the parser's to refuse, and so is what is no resource.
+  for (const char *other : {"000000", "0000008z\"", "", "\"", "\n\""})
+    EXPECT_TRUE(checkTextLimits(before + other).isOk());
+  EXPECT_TRUE(checkTextLimits("\"0x00000080\"").isOk());
+}
+
 TEST(TextLimits, refusesManyAliases) {
   EXPECT_THAT(checkTextLimits(repeat("#a = [#a]\n", 4097)).message(),
               HasSubstr("line 4097 defines more than 4096 aliases"));

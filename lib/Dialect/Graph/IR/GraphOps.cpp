@@ -7,11 +7,61 @@
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
 
 namespace graph = zyx::graph;
+
+//===----------------------------------------------------------------------===//
+// Constants in resources
+//===----------------------------------------------------------------------===//
+
+/// Whether a resource has the elements of its type, a bool in a byte. What is too much for a constant is refused here,
+/// before the context keeps a copy of it for ever.
+static zyx::Status checkResource(DenseResourceElementsAttr resource) {
+  const std::string name = "the resource '" + resource.getRawHandle().getKey().str() + "' ";
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  if (!blob)
+    return zyx::Status::invalidArgument(name + "has no elements in the text");
+  ZYX_ASSIGN_OR_RETURN(const zyx::TensorType type, graph::ir::toPlainType(resource.getType()));
+  if (type.isSymbolic())
+    return zyx::Status::invalidArgument(name + "is a constant, whose extents are numbers");
+  ZYX_ASSIGN_OR_RETURN(const int64_t size, zyx::byteSize(type));
+  const llvm::ArrayRef<char> data = blob->getData();
+  if (static_cast<int64_t>(data.size()) != size)
+    return zyx::Status::invalidArgument(name + "has " + std::to_string(data.size()) + " bytes, and " + toString(type) +
+                                        " has " + std::to_string(size));
+  if (size > graph::maxConstantBytes)
+    return zyx::Status::invalidArgument(name + "has " + std::to_string(size) + " bytes, more than " +
+                                        std::to_string(graph::maxConstantBytes) + ": make it a parameter");
+  if (type.dtype == zyx::DType::Bool && llvm::any_of(data, [](char byte) { return byte != 0 && byte != 1; }))
+    return zyx::Status::invalidArgument(name + "has a byte that is no bool, 0 or 1");
+  return zyx::Status::ok();
+}
+
+namespace zyx::graph::ir {
+/// The elements of a constant. A resource that is none of its type, which the verifier refuses, is zeros.
+static DenseElementsAttr toDenseElements(ElementsAttr elements) {
+  auto resource = dyn_cast_if_present<DenseResourceElementsAttr>(elements);
+  if (!resource)
+    return cast_if_present<DenseElementsAttr>(elements);
+  if (checkResource(resource).isOk()) {
+    const llvm::ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
+    if (!resource.getElementType().isInteger(1))
+      return DenseElementsAttr::getFromRawBuffer(resource.getType(), data);
+    const llvm::SmallVector<bool> bools(data.begin(), data.end());
+    return DenseElementsAttr::get(resource.getType(), llvm::ArrayRef<bool>(bools));
+  }
+  Type element = resource.getElementType();
+  if (!isa<RankedTensorType>(resource.getType()) || !resource.getType().hasStaticShape() || !toDType(element))
+    return DenseElementsAttr::get(RankedTensorType::get({}, IntegerType::get(element.getContext(), 1)), false);
+  Attribute zero = isa<FloatType>(element) ? Attribute(FloatAttr::get(element, 0.0)) : IntegerAttr::get(element, 0);
+  return DenseElementsAttr::get(resource.getType(), zero);
+}
+} // namespace zyx::graph::ir
 
 #include "zyx/Dialect/Graph/IR/GraphInterfaces.cpp.inc"
 
@@ -110,7 +160,7 @@ static graph::Attributes toPlain(const ParameterOp::Properties &properties) {
 }
 static graph::Attributes toPlain(const ConstantOp::Properties &properties) {
   graph::Attributes attributes;
-  DenseElementsAttr elements = properties.value;
+  DenseElementsAttr elements = toDenseElements(properties.value);
   attributes.splat = elements.isSplat();
   if (elements.getElementType().isInteger(1)) {
     size_t count = attributes.splat ? 1 : elements.getNumElements();
@@ -188,7 +238,12 @@ ZYX_INFERRED(Sort)
 ZYX_INFERRED(Scatter)
 #undef ZYX_INFERRED
 
-LogicalResult ConstantOp::verify() { return verifyNode(*this); }
+LogicalResult ConstantOp::verify() {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(getProperties().value))
+    if (zyx::Status status = checkResource(resource); !status.isOk())
+      return emitOpError() << status.message();
+  return verifyNode(*this);
+}
 LogicalResult ParameterOp::verify() { return verifyNode(*this); }
 LogicalResult IotaOp::verify() { return verifyNode(*this); }
 LogicalResult ReshapeOp::verify() { return verifyNode(*this); }

@@ -52,12 +52,13 @@ class Graph_ViewOp<string name, int number, list<Trait> traits = []>
 // Leaves
 //===----------------------------------------------------------------------===//
 
+/// Elements in the text, or in a resource behind it. Whoever asks for them gets the elements themselves.
 def Graph_DenseElementsAttr
-    : ElementsAttrBase<CPred<"::llvm::isa<::mlir::DenseIntOrFPElementsAttr>($_self)">,
+    : ElementsAttrBase<CPred<"::llvm::isa<::mlir::DenseIntOrFPElementsAttr, ::mlir::DenseResourceElementsAttr>($_self)">,
                        "dense integer or float elements"> {
-  let storageType = "::mlir::DenseElementsAttr";
+  let storageType = "::mlir::ElementsAttr";
   let returnType = "::mlir::DenseElementsAttr";
-  let convertFromStorage = "$_self";
+  let convertFromStorage = "::zyx::graph::ir::toDenseElements($_self)";
 }
 
 def Graph_ConstantOp : Graph_NodeOp<"constant", 0, 0,
@@ -69,7 +70,12 @@ def Graph_ConstantOp : Graph_NodeOp<"constant", 0, 0,
 
     ```mlir
     %eps = graph.constant dense<1.0e-5> : tensor<4xf32>
+    %table = graph.constant dense_resource<table> : tensor<2xf32>
     ```
+
+    The resource of a constant is in the section `dialect_resources` of the text, under `builtin`: a number
+    that says how the elements are aligned, four bytes, and then the little-endian elements. A bool is a byte, 0 or 1.
+    The text of an op keeps it; a pass that makes a constant of another writes its elements.
   }];
   let arguments = (ins Graph_DenseElementsAttr:$value);
   let assemblyFormat = "attr-dict $value";
