@@ -80,13 +80,13 @@ def run(options):
         text, weights = onnx.program_text(model, shapes=dict(options.shape), bind=dict(options.bind),
                                           values=dict(options.value), weights=options.weights, entry=options.entry)
     else:
-        if options.bind or options.shape or options.value:
-            raise ValueError(f"{source}: --bind, --shape and --value are for models of ONNX; a module of StableHLO has its shapes")
+        if options.bind or options.value:
+            raise ValueError(f"{source}: --bind and --value are for models of ONNX")
         try:
             from zyx import jax
         except ImportError as error:
             raise ValueError(f"{source}: modules of StableHLO are read by the package jaxlib: {error}") from None
-        text, weights = jax.program_text(jax.load(source), weights=options.weights, entry=options.entry)
+        text, weights = jax.program_text(jax.load(source), shapes=dict(options.shape), weights=options.weights, entry=options.entry)
     text = f"// {source.name}, by zyx-import {zyx.__version__}.\n{text.rstrip()}\n"
     if output == "-":
         if weights:

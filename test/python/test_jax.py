@@ -41,7 +41,7 @@ def test_docs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "docs"}
     found = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "jax.md").read_text(), re.DOTALL | re.MULTILINE)
-    assert len(found) == 4
+    assert len(found) == 5
     for block in found:
         exec(compile(block, "docs/jax.md", "exec"), names)
 
@@ -239,6 +239,103 @@ def test_files(tmp_path):
     assert importer.main([str(path), "--bind=n=3"]) == 1
 
 
+def test_complex_constants():
+    for table in ([2 + 1j], np.arange(5) * 1j - 2, [float("nan") + 1j, complex(1, float("-inf")), -0.0j], np.zeros((0, 2)),
+                  np.random.default_rng(0).normal(size=(70, 2)) @ [1, 1j], np.full((9, 9), 1.5 - 2j)):
+        table = jnp.asarray(np.asarray(table), jnp.complex64)
+        found = zyx.jax.jit(lambda x: table + x)(jnp.float32(0.5))
+        assert np.array_equal(np.asarray(found), np.asarray(table + jnp.float32(0.5)), equal_nan=True) and found.dtype == jnp.complex64
+    found = zyx.jax.jit(lambda z: z * 2 + 1j)(jnp.asarray([1 + 2j, 3]))
+    assert found.tolist() == [2 + 5j, 6 + 1j]
+
+
+def test_open_extents(tmp_path):
+    """A module of symbolic shapes is read once, and has a program for each set of extents."""
+    from jax import export
+    rows, columns = export.symbolic_shape("rows, columns")
+
+    def function(w, x, z):
+        total = jax.random.uniform(jax.random.PRNGKey(0), x.shape) + jnp.arange(x.shape[0])[:, None]
+        carried, _ = lax.scan(lambda carry, row: (carry + row, None), jnp.zeros(x.shape[1]), x)
+        return (jnp.tanh(x @ w) / x.shape[0] + total.sum(), jnp.concatenate([x, x[:1]]).reshape(-1), jnp.sort(x, 0)[::-1], carried,
+                jnp.pad(x, ((0, 1), (2, 0))), x[: x.shape[0] // 2], z * 2)
+
+    exported = export.export(jax.jit(function))(
+        jax.ShapeDtypeStruct((columns, 2), jnp.float32), jax.ShapeDtypeStruct((rows, columns), jnp.float32),
+        jax.ShapeDtypeStruct((rows,), jnp.complex64))
+    path = tmp_path / "open.stablehlo"
+    path.write_bytes(exported.mlir_module_serialized)
+    program = zyx.jax.load(path)
+    assert repr(program) == ("<zyx.jax program open.stablehlo: (f32[?, 2], f32[?, ?], complex<f32>[?]) -> (f32[?, 2], f32[?], f32[?, ?], "
+                             "f32[?], f32[?, ?], f32[?, ?], complex<f32>[?])>")
+    for m, n in ((1, 3), (5, 3), (4, 2), (5, 3)):
+        w, x, z = numbers(n, 2), numbers(m, n, seed=1), lax.complex(numbers(m), numbers(m, seed=2))
+        parts = np.asarray(z).view(np.float32).reshape(m, 2)
+        found = program(*(zyx.asarray(np.asarray(each)) for each in (w, x)), zyx.asarray(parts))
+        for a, b in zip(function(w, x, z), found):
+            a = np.asarray(a).view(np.float32).reshape(a.shape + (2,)) if a.dtype == jnp.complex64 else np.asarray(a)
+            assert a.shape == b.shape and np.asarray(b).dtype == a.dtype
+            np.testing.assert_allclose(np.asarray(b), a, rtol=1e-5, atol=1e-5)
+    assert program.captures == 3
+    for shapes, text in (([(3, 2), (0, 3), (0, 2)], "slice size 1 greater than dimension size 0"),
+                         ([(3, 2), (4, 2), (4, 2)], r"open.stablehlo: arguments of the shapes \[3, 2\], \[4, 2\], \[4\]: "),
+                         ([(3, 3), (4, 3), (4, 2)], r"argument 0 has the shape \[3, 3\], and the module says f32\[\?, 2\]"),
+                         ([(3, 2), (4,), (4, 2)], r"argument 1 has the shape \[4\]")):
+        with pytest.raises(ValueError, match=text):
+            program(*map(zyx.zeros, shapes))
+    with pytest.raises(TypeError, match="takes 3 arrays, not 1"):
+        program(zyx.zeros((3, 2)))
+    with pytest.raises(TypeError, match="argument 0 has the type int32"):
+        program(zyx.zeros((3, 2), dtype=zyx.int32), zyx.zeros((4, 3)), zyx.zeros((4, 2)))
+    twice = export.export(jax.jit(lambda x: x * 2))(jax.ShapeDtypeStruct((rows, rows), jnp.float32))
+    twice = zyx.jax.load(twice.mlir_module_serialized)
+    assert twice(zyx.ones((2, 2))).tolist() == [[2, 2], [2, 2]]
+    for shape, text in (((0, 0), "Expected value >= 1 for dimension variable 'rows'"), ((2, 3), "requires compatible types")):
+        with pytest.raises(ValueError, match=text):
+            twice(zyx.ones(shape))
+    # A text is of one set of shapes, which the importer is told.
+    shapes = ["--shape=in0=3,2", "--shape=in1=4,3", "--shape=in2=4"]
+    assert importer.main([str(path), "-o", str(tmp_path / "open.mlir"), *shapes]) == 0
+    assert "tensor<4x3xf32>" in (tmp_path / "open.mlir").read_text()
+    for wrong in (shapes[:2], shapes + ["--shape=x=1"], [*shapes[:2], "--shape=in2=5"]):
+        assert importer.main([str(path), "-o", str(tmp_path / "wrong.mlir"), *wrong]) == 1
+
+
+def test_bounded_extents():
+    kind = "tensor<?x3xf32, #stablehlo.bounds<8, ?>>"
+    program = zyx.jax.load(f"func.func @f(%x: {kind}, %y: {kind}) -> {kind} {{\n%z = stablehlo.add %x, %y : {kind}\nreturn %z : {kind}\n}}".encode())
+    assert repr(program) == "<zyx.jax program module: (f32[?<=8, 3], f32[?<=8, 3]) -> (f32[?<=8, 3])>"
+    for n in (0, 1, 8):
+        assert program(zyx.ones((n, 3)), zyx.ones((n, 3))).tolist() == [[2.0] * 3] * n
+    with pytest.raises(ValueError, match="argument 0 has the extent 9 in dimension 0, whose bound is 8"):
+        program(zyx.ones((9, 3)), zyx.ones((9, 3)))
+    with pytest.raises(ValueError, match=r"shapes \[4, 3\], \[5, 3\]: 'stablehlo.add' op requires the same shape"):
+        program(zyx.ones((4, 3)), zyx.ones((5, 3)))
+
+
+def test_extents_that_data_decides_are_refused():
+    program = zyx.jax.load(b"func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {\n"
+                           b"%y = stablehlo.dynamic_reshape %x, %n : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>\nreturn %y : tensor<?xf32>\n}")
+    with pytest.raises(zyx.jax.Refused, match="open"):
+        program(zyx.ones(3), zyx.asarray([3], dtype=zyx.int32))
+
+
+def test_kept_programs_are_bounded():
+    program = zyx.jax.load(b"func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+                           b"%y = stablehlo.add %x, %x : tensor<?xf32>\nreturn %y : tensor<?xf32>\n}")
+    first = program.at([(1,)])
+    for n in range(2, 65):
+        program.at([(n,)])
+    assert program.at([(1,)]) is first and program.captures == 64
+    # The one that nobody asked for the longest leaves.
+    program.at([(65,)])
+    assert program.at([(1,)]) is first and program.captures == 65 and program.at([(2,)]) and program.captures == 66
+    double = zyx.jax.jit(lambda x, n: x * n, static_argnums=1)
+    for n in range(70):
+        assert float(double(jnp.float32(2), n)) == 2 * n
+    assert double.captures == 64
+
+
 def resource_module(digits, type="tensor<2x2xf32>"):
     return f"""module {{
   func.func public @main(%x: {type}) -> {type} {{
@@ -309,7 +406,8 @@ def test_refusals_name_the_line():
     with pytest.raises(zyx.jax.Refused, match="rng_bit_generator"):
         zyx.jax.jit(lambda key: lax.rng_bit_generator(key, (3,)))(jnp.zeros(4, jnp.uint32))
     with pytest.raises(zyx.jax.Refused, match="open"):
-        zyx.jax.load(b"func.func public @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> }")
+        zyx.jax.load(b"func.func public @main(%a: tensor<3xf32>) -> tensor<?xf32> { %b = stablehlo.custom_call @f(%a) "
+                     b": (tensor<3xf32>) -> tensor<?xf32> return %b : tensor<?xf32> }")
     program = zyx.jax.load(jax.jit(lambda x: lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c + 1, x)).lower(numbers(3)).as_text().encode())
     with pytest.raises(zyx.jax.Refused, match="how often a loop runs"):
         zyx.jit(program)(zyx.zeros(3))

@@ -56,6 +56,22 @@ def test_load_and_run(tmp_path):
         assert model(x[:1]).shape == (1, 3) and model.captures == 2
 
 
+def test_extents_that_the_model_names():
+    """One import runs with every extent, and keeps so many programs at most."""
+    from zyx._kept import Kept
+    proto, weights = perceptron()
+    model = zyx.onnx.load(proto.SerializeToString())
+    assert model._programs._most == 64
+    model._programs = Kept(3)
+    for n in (1, 2, 3, 1, 4, 1, 2):
+        x = np.random.default_rng(n).normal(size=(n, 4)).astype(np.float32)
+        np.testing.assert_allclose(np.asarray(model(x)), np.maximum(x @ weights["w"] + weights["b"], 0), rtol=1e-5, atol=1e-6)
+    # 2 left for 4, and was made again.
+    assert model.captures == 5 and len(model._programs) == 3
+    with pytest.raises(ValueError, match="has the shape"):
+        model(np.zeros((2, 5), np.float32))
+
+
 def test_as_a_part_of_a_program():
     model = zyx.onnx.load(perceptron()[0].SerializeToString())
     x = zyx.asarray(np.float32([[1, -2, 3, 0.5]]))

@@ -9,16 +9,18 @@ import pathlib
 
 from . import _control, _elementwise, _linalg, _movement, _network, _reduction  # noqa: F401 (tables of ops)
 from ._lower import OPS, Refused, parse
-from ._program import Program, program_text
+from ._open import OpenProgram
+from ._program import Program, entry_of, program_text
 
-__all__ = ["Program", "Refused", "jit", "load", "ops", "program_text"]
+__all__ = ["OpenProgram", "Program", "Refused", "jit", "load", "ops", "program_text"]
 
 
 def load(source, *, device=None):
     """The program of a module of StableHLO.
 
     `source` is a path, or bytes: text, or a portable artifact, as jax.export writes it (`exported.mlir_module_serialized`).
-    The program takes and returns arrays of zyx on `device`, by default that of new arrays. Raises ValueError for what is no
+    The program takes and returns arrays of zyx on `device`, by default that of new arrays. Where arguments have open
+    extents, it is an OpenProgram, which makes a program for each set of shapes. Raises ValueError for what is no
     module, and Refused where an op is not one of zyx.jax.
 
         >>> text = '''
@@ -31,12 +33,18 @@ def load(source, *, device=None):
         [2.0, 5.0]
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Program(parse(bytes(source)), "module", device)
+        return _program(parse(bytes(source)), "module", device)
     path = pathlib.Path(os.fspath(source))
     try:
-        return Program(parse(path.read_bytes()), path.name, device)
+        return _program(parse(path.read_bytes()), path.name, device)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _program(module, name, device):
+    inputs = entry_of(module, name)[1].inputs
+    is_open = any(getattr(type, "has_rank", False) and not type.has_static_shape for type in inputs)
+    return (OpenProgram if is_open else Program)(module, name, device)
 
 
 def ops():

@@ -10,6 +10,7 @@ import numpy as np
 from jax import tree_util
 
 from .. import _zyx
+from .._kept import Kept
 from .._zyx import Array
 from ._lower import Refused
 from ._program import Program
@@ -95,7 +96,8 @@ def _listed(value, kind):
 
 
 class jit:
-    """A function of JAX as one program of zyx for each set of types: structures, shapes and dtypes of its arguments.
+    """A function of JAX as one program of zyx for each set of types: structures, shapes and dtypes of its arguments. The last 64
+    programs are kept.
 
     Arguments and results are arrays of JAX on the host. `static_argnums` and `static_argnames` name arguments that are parts of the
     program, `donate_argnums` and `donate_argnames` those that end with the call. Transformations stand inside, as in jit(jax.grad(f)).
@@ -114,7 +116,7 @@ class jit:
         self._donated = _positions(function, _listed(donate_argnums, int), _listed(donate_argnames, str))
         self._jitted = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames,
                                donate_argnums=donate_argnums, donate_argnames=donate_argnames, keep_unused=True)
-        self._programs, self._lock = {}, threading.Lock()
+        self._programs, self._lock = Kept(), threading.Lock()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -148,7 +150,8 @@ class jit:
                 program = self._programs.get(key)
                 if program is None:
                     args, kwargs = _with(args, kwargs, numbers, names, tree_util.tree_unflatten(tree, leaves))
-                    program = self._programs[key] = self._made(args, kwargs)
+                    program = self._made(args, kwargs)
+                    self._programs.put(key, program)
         call, out, infos = program
         begins = {_begin(leaf) for leaf in leaves}
         arrays = [to_array(leaf, type) for leaf, type in zip(leaves, call.inputs)]

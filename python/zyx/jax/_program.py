@@ -13,6 +13,18 @@ from ._lower import NeedsData, Refused, Trace, Type, array_of, legalized
 MOST_BYTES = 4096
 
 
+def entry_of(module, name):
+    """The name and the type of the one function that a module offers, and how many functions it has."""
+    functions = {operation.attributes["sym_name"].value: operation for operation in module.body.operations
+                 if operation.operation.name == "func.func"}
+    public = [each for each, operation in functions.items()
+              if "sym_visibility" not in operation.attributes or operation.attributes["sym_visibility"].value == "public"]
+    entry = "main" if "main" in functions else public[0] if len(public) == 1 else None
+    if entry is None:
+        raise ValueError(f"{name}: the module has no function 'main', and {len(public)} public ones")
+    return entry, functions[entry].attributes["function_type"].value, len(functions)
+
+
 class Program:
     """A module's public function, compiled at its first call. load() makes one of a file.
 
@@ -28,14 +40,7 @@ class Program:
 
     def __init__(self, module, name="main", device=None):
         self.module, self.name, self.device = legalized(module), name, device
-        functions = {operation.attributes["sym_name"].value: operation for operation in module.body.operations
-                     if operation.operation.name == "func.func"}
-        public = [each for each, operation in functions.items()
-                  if "sym_visibility" not in operation.attributes or operation.attributes["sym_visibility"].value == "public"]
-        self.entry = "main" if "main" in functions else public[0] if len(public) == 1 else None
-        if self.entry is None:
-            raise ValueError(f"{name}: the module has no function 'main', and {len(public)} public ones")
-        kind = functions[self.entry].attributes["function_type"].value
+        self.entry, kind, _ = entry_of(module, name)
         try:
             self.inputs, self.outputs = [Type(each) for each in kind.inputs], [Type(each) for each in kind.results]
         except Refused as error:
@@ -108,10 +113,25 @@ def _names(module, entry, kind, count):
     return _export._unique(made)
 
 
-def program_text(program, *, weights="inputs", entry="main"):
+def _shapes(program, shapes):
+    """Those of all inputs of a program with open extents; an input without open ones needs none."""
+    if not isinstance(shapes, dict):
+        return shapes
+    names = _names(program.module, program.entry, "arg", len(program.inputs))
+    for name in shapes:
+        if name not in names:
+            raise ValueError(f"{program.name}: there is no input '{name}'; there are {', '.join(names) or 'none'}")
+    for name, type in zip(names, program.inputs):
+        if name not in shapes and None in type.shape:
+            raise ValueError(f"{program.name}: the input '{name}' has open extents, {type}, and needs a shape")
+    return [shapes.get(name, type.shape) for name, type in zip(names, program.inputs)]
+
+
+def program_text(program, *, shapes=None, weights="inputs", entry="main"):
     """A program as text of graph ops, and the constants that are inputs of it, by name.
 
-    Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
+    A text is of one set of shapes: of a program with open extents, `shapes` has those of its inputs, in a list or by name
+    ("in0", or as JAX named the argument). Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
     with weights="constants". Raises zyx.jax.Refused where the module is no one program.
 
         >>> text = '''
@@ -126,6 +146,10 @@ def program_text(program, *, weights="inputs", entry="main"):
     """
     if weights not in ("constants", "inputs"):
         raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")
+    if hasattr(program, "at"):
+        program = program.at(_shapes(program, {} if shapes is None else shapes))
+    elif shapes:
+        raise ValueError(f"{program.name}: the module has its shapes")
     with _zyx.device_scope("reference"):
         arguments = [zeros(type.shape + ((2,) if type.is_complex else ()), dtype=type.dtype) for type in program.inputs]
 

@@ -4,6 +4,7 @@
 import math
 
 from .. import _transforms, _zyx
+from .._kept import Kept
 from .._zyx import Array
 from . import _file, _types
 from ._file import ModelError
@@ -416,7 +417,7 @@ class Model:
         self.outputs = [TensorInfo(info) for info in proto.graph.output]
         self.specialized_inputs = ()
         self.is_stepwise = False
-        self._programs = {}
+        self._programs, self._captures = Kept(), 0
 
     def __repr__(self):
         return f"<zyx.onnx.Model {self.name!r}: {self.inputs} -> {self.outputs}>"
@@ -551,7 +552,9 @@ class Model:
             found = self._program(free, fixed)
         program, made = found
         computed = iter(program(arrays))
-        self._programs[key] = found
+        left = self._programs.put(key, found)
+        if left is not None:
+            self._captures += left[0].captures
         return [_filled(each, computed) for each in made[0]]
 
     def _program(self, free, fixed):
@@ -571,7 +574,7 @@ class Model:
     @property
     def captures(self):
         """How often a program was made of the graph."""
-        return sum(program.captures for program, _ in self._programs.values())
+        return self._captures + sum(program.captures for program, _ in self._programs.values())
 
 
 def _leaves(values):

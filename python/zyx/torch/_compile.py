@@ -1,7 +1,6 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What runs in the place of a graph: programs, one for each set of shapes and strides, over the memory of tensors."""
-import collections
 import functools
 import operator
 import threading
@@ -9,13 +8,11 @@ import threading
 import torch
 
 from .. import _zyx
+from .._kept import Kept
 from . import _random
 from ._complex import from_last, to_last
 from ._lower import DTYPES, Refused, aten, conditions, device_of, expand, reason, walk, where_of
 from ._places import Given, place_of
-
-# Programs of one graph: with open extents each set of them has its own.
-MOST_PROGRAMS = 64
 
 
 def layout_of(shape, stride):
@@ -283,7 +280,7 @@ class Compiled:
         self.constants = []
         self.module = module
         self.draws = _random.count(self.graph)
-        self.programs = collections.OrderedDict()
+        self.programs = Kept()
         self.lock = threading.Lock()
         self.place, self.recent = place_of(device_of(self.graph)), None
         outputs = next(node for node in self.graph.nodes if node.op == "output").args[0]
@@ -321,9 +318,8 @@ class Compiled:
         with self.lock:
             program = self.programs.get(key)
             if program is None:
-                if len(self.programs) >= MOST_PROGRAMS:
-                    self.programs.popitem(last=False)
-                program = self.programs[key] = Program(self.graph, arguments, self.draws, self.place)
+                program = Program(self.graph, arguments, self.draws, self.place)
+                self.programs.put(key, program)
         return Bound(program, arguments)
 
 
