@@ -194,17 +194,24 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         return arraysOf(checkpoint(toFunction(std::move(function)), tensors, here()));
       },
       nb::arg("function"), nb::arg("inputs"));
+  const auto stepOf = [](nb::object body) -> LoopBody {
+    return [function = toFunction(std::move(body))](const Tensor &trip, std::span<const Tensor> carried) {
+      std::vector<Tensor> all = {trip};
+      all.insert(all.end(), carried.begin(), carried.end());
+      return function(all);
+    };
+  };
   module.def(
       "_loop",
-      [](int64_t trips, const std::vector<Array> &initial, nb::object body) {
-        const std::vector<Tensor> tensors = tensorsOf(initial);
-        const Jit::Function function = toFunction(std::move(body));
-        const LoopBody step = [&](const Tensor &trip, std::span<const Tensor> carried) {
-          std::vector<Tensor> all = {trip};
-          all.insert(all.end(), carried.begin(), carried.end());
-          return function(all);
-        };
-        return arraysOf(loop(trips, tensors, step, here()));
+      [stepOf](int64_t trips, const std::vector<Array> &initial, nb::object body) {
+        return arraysOf(loop(trips, tensorsOf(initial), stepOf(std::move(body)), here()));
+      },
+      nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
+  // So often as data says.
+  module.def(
+      "_loop",
+      [stepOf](const Array &trips, const std::vector<Array> &initial, nb::object body) {
+        return arraysOf(loop(trips.value, tensorsOf(initial), stepOf(std::move(body)), here()));
       },
       nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
 }

@@ -346,10 +346,13 @@ def checkpoint(function):
 
 def loop(trips, initial, body):
     """body(trip, carried) `trips` times, as a part of one program. `carried` is a tree; the body returns as many arrays
-    of the same types in the same structure.
+    of the same types in the same structure. Where `trips` is an array, an int64 without dimensions, data says how often; such
+    a loop has no gradient.
 
         >>> zyx.loop(3, zyx.asarray([1.0]), lambda trip, x: x * 2).tolist()
         [8.0]
+        >>> zyx.loop(zyx.asarray(2), zyx.asarray([1.0]), lambda trip, x: x * 2).tolist()
+        [4.0]
     """
     leaves, structure = tree_flatten(initial)
 

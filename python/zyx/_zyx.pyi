@@ -1,7 +1,7 @@
 # Written by test/python/stubs.py: nanobind's stubgen.
 import builtins
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 from numpy.typing import NDArray
 
@@ -836,7 +836,11 @@ def _gradient(target: Array, sources: Sequence[Array], seed: Array | None, allow
 
 def _checkpoint(function: object, inputs: Sequence[Array]) -> list[Array]: ...
 
+@overload
 def _loop(trips: int, initial: Sequence[Array], body: object) -> list[Array]: ...
+
+@overload
+def _loop(trips: Array, initial: Sequence[Array], body: object) -> list[Array]: ...
 
 class Parameter:
     """

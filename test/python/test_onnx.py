@@ -202,13 +202,136 @@ def test_inputs_that_say_what_is_computed():
     assert model.specialized_inputs == () and not model.is_stepwise
 
 
+def results_of_data(op, *inputs, weights=None, outputs=1, **attributes):
+    """A model of one op, its outputs by name, of which data says how large they are."""
+    codes = {"float32": FLOAT, "int64": INT64, "bool": TensorProto.BOOL}
+    names = [f"x{i}" for i in range(len(inputs))]
+    return loaded([helper.make_node(op, names + list(weights or {}), [f"y{i}" for i in range(outputs)], **attributes)],
+                  [(name, codes[each], None) for name, each in zip(names, inputs)],
+                  [(f"y{i}", INT64 if i or op in ("NonZero", "NonMaxSuppression") else FLOAT, None) for i in range(outputs)], weights)
+
+
 def test_extents_of_data():
+    """One program gives as many elements as there may be and a count, and the door cuts: other counts compile nothing."""
     nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Transpose", ["places"], ["t"]),
-             helper.make_node("GatherND", ["x", "t"], ["y"])]
-    model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)])
-    for x in (np.float32([[0, 3], [4, 0]]), np.float32([[1, 2], [0, 5]])):
-        assert model(x).tolist() == x[x != 0].tolist()
-    assert model.is_stepwise
+             helper.make_node("GatherND", ["x", "t"], ["chosen"]), helper.make_node("Add", ["chosen", "one"], ["sum"]),
+             helper.make_node("Slice", ["t", "start", "end", "axis"], ["rows"]), helper.make_node("Squeeze", ["rows", "axis"], ["flat"]),
+             helper.make_node("Unsqueeze", ["flat", "axis"], ["again"]), helper.make_node("Gather", ["x", "flat"], ["taken"]),
+             helper.make_node("Cast", ["sum"], ["y"], to=TensorProto.DOUBLE)]
+    weights = {"one": np.float32([1]), "start": np.int64([0]), "end": np.int64([1]), "axis": np.int64([1])}
+    model = loaded(nodes, [("x", FLOAT, None)], [("y", TensorProto.DOUBLE, None), ("places", INT64, None), ("again", INT64, None),
+                                                 ("taken", FLOAT, None)], weights)
+    for seed in range(5):
+        x = np.random.default_rng(seed).integers(0, 2 if seed else 1, (4, 3)).astype(np.float32) * 3
+        found = [np.asarray(each) for each in model(x)]
+        places = np.stack(np.nonzero(x))
+        for a, b in zip(found, (x[x != 0] + 1.0, places, places[:1].T, x[places[0]])):
+            assert a.shape == b.shape and np.array_equal(a, b)
+    assert found[0].dtype == np.float64 and not model.is_stepwise and model.captures == 1
+    assert model.run({"x": x})["places"].tolist() == places.tolist()
+    # Of no elements and of no dimensions.
+    model = results_of_data("NonZero", "float32")
+    assert model(np.zeros((0, 3), np.float32)).shape == (2, 0)
+    assert model(np.float32(2)).tolist() == [[0]] and model(np.float32(0)).shape == (1, 0)
+    # What computes with the count itself runs between programs, as before.
+    nodes = [helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["shape"])]
+    model = loaded(nodes, [("x", FLOAT, None)], [("shape", INT64, [2])])
+    assert model(np.float32([[0, 3], [4, 5]])).tolist() == [2, 3] and model.is_stepwise
+    # An input as long as the bound is no number for each element: of two it would be one of three.
+    nodes = [helper.make_node("Compress", ["x", "c"], ["some"]), helper.make_node("Add", ["some", "x"], ["y"])]
+    model = loaded(nodes, [("x", FLOAT, None), ("c", TensorProto.BOOL, None)], [("y", FLOAT, None)])
+    assert model(np.float32([1, 2, 3]), [False, True, False]).tolist() == [3, 4, 5] and model.is_stepwise
+    with pytest.raises((ValueError, zyx.Error)):
+        model(np.float32([1, 2, 3]), [False, True, True])
+
+
+def test_extents_of_data_in_programs():
+    """A text has a bound and a count; a function of zyx.jit cannot cut."""
+    model = results_of_data("NonZero", "float32")
+    text, _ = zyx.onnx.program_text(model, shapes={"x0": (2, 3)})
+    assert '(tensor<2x6xi64> {graph.name = "y0"}, tensor<i64> {graph.name = "y0_count"})' in text
+    with pytest.raises(zyx.UnsupportedError, match="data says how large an output is"):
+        zyx.jit(model)(zyx.ones((2, 3)))
+    assert model(zyx.ones((2, 3))).shape == (2, 6)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("is_sorted", [0, 1])
+def test_unique(axis, is_sorted):
+    model = results_of_data("Unique", "float32", outputs=4, sorted=is_sorted, **({} if axis is None else {"axis": axis}))
+    for seed in range(5):
+        x = np.random.default_rng(seed).integers(0, 2 + seed % 2, (6, 3) if axis == 0 else (3, 6)).astype(np.float32)
+        if seed == 4 and axis is None:
+            x[0] = [np.nan, -0.0, 0.0, np.nan, np.inf, -np.inf]
+        values, first, inverse, counts = np.unique(x, axis=axis, return_index=True, return_inverse=True, return_counts=True)
+        inverse = inverse.reshape(-1)
+        if not is_sorted:
+            order = np.argsort(first)
+            values, first, counts = np.take(values, order, axis or 0), first[order], counts[order]
+            inverse = np.argsort(order)[inverse]
+        for found, right in zip(model(x), (values, first, inverse, counts)):
+            assert found.shape == right.shape and np.array_equal(np.asarray(found), right, equal_nan=True)
+    assert model.captures == 1 and not model.is_stepwise
+    # So many columns are sorted between programs.
+    if axis == 0:
+        wide = np.repeat(np.float32([[1], [0], [1]]), 40, 1)
+        assert model(wide)[0].tolist() == (wide[:2][::-1] if is_sorted else wide[:2]).tolist() and model.is_stepwise
+    else:
+        assert [each.shape for each in model(np.zeros((3, 0), np.float32))] in ([(0,)] * 4, [(3, 0), (0,), (0,), (0,)])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -2])
+def test_compress(axis):
+    model = results_of_data("Compress", "float32", "bool", **({} if axis is None else {"axis": axis}))
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for condition in ([True], [False], [False, True, True], []):
+        condition = np.asarray(condition, bool)
+        found, right = np.asarray(model(x, condition)), np.compress(condition, x, axis=axis)
+        assert found.shape == right.shape and np.array_equal(found, right)
+    assert not model.is_stepwise
+    with pytest.raises(ValueError, match="the condition has the shape"):
+        model(x, np.ones(13, bool))
+
+
+def suppressed(boxes, scores, most, overlap, threshold, is_centred):
+    """Non-maximum suppression, box by box."""
+    half, chosen = np.float32(0.5), []
+    for image in range(len(scores)):
+        a, b, c, d = boxes[image].T
+        top, left, bottom, right = ((b - d * half, a - c * half, b + d * half, a + c * half) if is_centred else
+                                    (np.minimum(a, c), np.minimum(b, d), np.maximum(a, c), np.maximum(b, d)))
+        area = (bottom - top) * (right - left)
+        for kind, column in enumerate(scores[image]):
+            kept = []
+            for i in np.argsort(-column, kind="stable"):
+                if len(kept) == most or (threshold is not None and not column[i] > np.float32(threshold)):
+                    break
+                shared = [max(min(bottom[i], bottom[j]) - max(top[i], top[j]), 0) * max(min(right[i], right[j]) - max(left[i], left[j]), 0)
+                          for j in kept]
+                if all(each / (area[i] + area[j] - each) <= np.float32(overlap) for each, j in zip(shared, kept)):
+                    kept.append(i)
+                    chosen.append([image, kind, i])
+    return np.asarray(chosen, np.int64).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("shape, most, threshold, is_centred", [
+    ((1, 1, 6), 3, None, 0), ((2, 3, 17), 100, 0.3, 1), ((2, 1, 40), 5, 0.5, 1), ((1, 20, 50), 7, 0.2, 0), ((1, 1, 6), 0, 0.1, 1),
+    ((3, 2, 9), 9, 2.0, 0), ((1, 4, 30), 4, 0.0, 1)])
+def test_non_max_suppression(shape, most, threshold, is_centred):
+    """Scores have ties, of which the first box is chosen."""
+    weights = {"most": np.int64([most]), "overlap": np.float32([0.3])}
+    if threshold is not None:
+        weights["threshold"] = np.float32([threshold])
+    model = results_of_data("NonMaxSuppression", "float32", "float32", weights=weights, center_point_box=is_centred)
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        boxes = random.uniform(0, 1, (shape[0], shape[2], 4)).astype(np.float32)
+        scores = random.integers(0, 9, shape).astype(np.float32) / 8
+        assert np.asarray(model(boxes, scores)).tolist() == suppressed(boxes, scores, most, 0.3, threshold, is_centred).tolist()
+    assert model.captures == 1 and not model.is_stepwise
+    if threshold is None:
+        scores[:] = -np.inf
+        assert np.asarray(model(boxes, scores)).tolist() == suppressed(boxes, scores, most, 0.3, None, is_centred).tolist()
 
 
 def branches(then_shape=(2,)):

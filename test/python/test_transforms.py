@@ -237,3 +237,18 @@ def test_other_threads_run_while_one_compiles():
     stop.set()
     thread.join()
     assert seconds < 0.05 or ticks > 5
+
+
+def test_loop_as_often_as_data_says():
+    """One program for every number of trips; below 0 there is none."""
+    step = zyx.jit(lambda trips, x: zyx.loop(trips, x, lambda trip, carried: carried * 2 + zyx.astype(trip, zyx.float32)))
+    for trips in (0, 3, -2, 1):
+        expected = np.float32([1, -1])
+        for trip in range(trips):
+            expected = expected * 2 + trip
+        assert step(zyx.asarray(trips), zyx.asarray([1.0, -1.0])).tolist() == expected.tolist()
+    assert step.captures == 1
+    with pytest.raises(zyx.Error):
+        zyx.loop(zyx.asarray([1]), zyx.asarray(1.0), lambda trip, x: x)
+    with pytest.raises(zyx.Error):
+        zyx.loop(zyx.asarray(1.0), zyx.asarray(1.0), lambda trip, x: x)

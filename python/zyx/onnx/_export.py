@@ -26,6 +26,10 @@ def _extents(model, info, shapes, bind):
     return tuple(made)
 
 
+class _Counted(Exception):
+    """Which outputs are as large as data says, and have a count behind them."""
+
+
 # Of a constant in a text, bytes at most.
 MOST_BYTES = 4096
 
@@ -35,7 +39,7 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
 
     The text is of one set of shapes: `shapes` are those of inputs by name, `bind` says numbers for extents that the model
     names. `values` are numbers for inputs that say what is computed, such as a shape; they are no inputs of the program.
-    Weights of at most 4,096 bytes are constants of the text, larger ones inputs behind the model's own; these are refused
+    An output as large as data says has as many elements as there may be, and their count is the next output, "y_count". Weights of at most 4,096 bytes are constants of the text, larger ones inputs behind the model's own; these are refused
     with weights="constants". Raises ModelError, with the file and the node, where the model is no one program.
 
         >>> from onnx import TensorProto, helper
@@ -74,6 +78,8 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
                  if value.array.size * value.dtype.itemsize > MOST_BYTES}
         arguments += [value.array for value in large.values()]
 
+        counted = [(False,) * len(model.outputs)]
+
         def function(arrays):
             with _zyx.device_scope(model.device):
                 rest = iter(arrays)
@@ -84,12 +90,23 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
                 for info, result in zip(model.outputs, results):
                     if not isinstance(result, _model.Value):
                         raise _zyx.UnsupportedError(f"{model.name}: the output '{info.name}' is no array")
-                return [result.array for result in results]
+                found = tuple(result.count is not None for result in results)
+                if found != counted[0]:
+                    raise _Counted(found)
+                return [part for result in results for part in result.parts]
+
+        def exported():
+            outputs = [name for info, is_counted in zip(model.outputs, counted[0])
+                       for name in ([info.name, f"{info.name}_count"] if is_counted else [info.name])]
+            return _export.export(function, arguments, "text", entry=entry, inputs=[info.name for info in inputs] + list(large),
+                                  outputs=_export._unique(outputs))
 
         try:
-            text, others = _export.export(function, arguments, "text", entry=entry,
-                                  inputs=[info.name for info in inputs] + list(large),
-                                  outputs=[info.name for info in model.outputs])
+            try:
+                text, others = exported()
+            except _Counted as found:
+                counted[0] = found.args[0]
+                text, others = exported()
         except _model.NeedsValue as needed:
             if needed.is_data:
                 raise _zyx.UnsupportedError(f"{needed.where}: data says which shapes there are, or what is computed, so that "

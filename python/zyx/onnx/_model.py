@@ -16,6 +16,9 @@ NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview": 1, "ai.onnx.preview.traini
 MOST_KNOWN = 4096
 
 OPS = {}
+# Ops that take a bounded input: functions of a node, the number of the input, its array and the axis, which give the axis of
+# the result, or None. _bounded.py has them.
+CARRIES = {}
 
 
 class _Op:
@@ -50,23 +53,45 @@ class NeedsValue(Exception):
         self.where = ""
 
 
-class Value:
-    """An array in a graph, its element type, and the inputs that lead to it. `known` is a copy for the interpreter."""
+class Bounded:
+    """What an op gives whose result is as large as data says: as many elements along an axis as there may be, and their count."""
 
-    __slots__ = ("_array", "known", "code", "inputs")
+    __slots__ = ("array", "count", "axis")
+
+    def __init__(self, array, count, axis):
+        self.array, self.count, self.axis = array, count, axis
+
+
+class Value:
+    """An array in a graph, its element type, and the inputs that lead to it. `known` is a copy for the interpreter. With a
+    `count`, what is behind so many elements along `axis` is none of the array's."""
+
+    __slots__ = ("_array", "known", "code", "inputs", "count", "axis")
 
     def __init__(self, array, code, inputs=frozenset(), known=None):
         self._array, self.known, self.code, self.inputs = array, known, code, inputs
+        self.count = self.axis = None
 
     @property
     def array(self):
         """On the device of the scope."""
+        self._needs_count()
         if self._array is None:
             self._array = _constant(self.known)
         return self._array
 
     @property
+    def parts(self):
+        """The arrays that a program gives for it."""
+        return [self.array] if self.count is None else [self._array, self.count]
+
+    def _needs_count(self):
+        if self.count is not None:
+            raise NeedsValue(self.inputs, True)
+
+    @property
     def shape(self):
+        self._needs_count()
         return (self.known if self._array is None else self._array).shape
 
     @property
@@ -303,10 +328,26 @@ class Trace:
                     return results
             node.codes = {}
         inputs = frozenset().union(*(value.inputs for value in present))
+        bounded = [index for index, value in enumerate(node.values) if value is not None and value.count is not None]
+        if bounded:
+            return self.carried(node, found, bounded, inputs)
         results = self.results(node, found, [value and value.array for value in node.values])
         for result in results:
             if result.known is None:
                 result.inputs = inputs
+        return results
+
+    def carried(self, node, found, bounded, inputs):
+        """The results of a node with a bounded input, bounded as that is."""
+        at, source = bounded[0], node.values[bounded[0]]
+        rule = CARRIES.get(node.op) if node.domain == "" and len(bounded) == 1 else None
+        axis = rule(node, at, source._array, source.axis) if rule else None
+        if axis is None:
+            raise NeedsValue(source.inputs, True)
+        node.values[at] = Value(source._array, source.code, source.inputs)
+        results = self.results(node, found, [value and value.array for value in node.values])
+        for result in results:
+            result.inputs, result.count, result.axis = inputs, source.count, axis
         return results
 
     def results(self, node, found, arrays):
@@ -318,12 +359,15 @@ class Trace:
             elif result is None:
                 values.append(Value(None, 0))
             else:
+                bounded, result = (result, result.array) if isinstance(result, Bounded) else (None, result)
                 code = node.codes.get(index)
                 if code is None:
                     first = node.values[0].code if node.values and node.values[0] is not None else None
                     keeps = found.keeps_type and first in _types.NARROW
                     code = first if keeps else _types.TYPES[result.dtype]
                 values.append(Value(result, code))
+                if bounded is not None:
+                    values[-1].count, values[-1].axis = bounded.count, bounded.axis
         return values
 
     def call(self, function, node):
@@ -552,6 +596,8 @@ class Model:
             found = self._program(free, fixed)
         program, made = found
         computed = iter(program(arrays))
+        if _zyx._is_capturing() and any(leaf.count is not None for leaf in _leaves(made[0])):
+            raise _zyx.UnsupportedError(f"{self.name}: data says how large an output is, which no part of a program does")
         left = self._programs.put(key, found)
         if left is not None:
             self._captures += left[0].captures
@@ -567,7 +613,7 @@ class Model:
                 inputs.update((name, _as_known(value)) for name, value in fixed.items())
                 results = Trace(self, False).outputs(inputs)
                 made[:] = [[_hollow(each) for each in results]]
-                return [leaf.array for leaf in _leaves(results)]
+                return [part for leaf in _leaves(results) for part in leaf.parts]
 
         return _zyx._Function(function, []), made
 
@@ -607,7 +653,11 @@ def _hollow(value):
     """What a result is, without its value."""
     if isinstance(value, Sequence):
         return Sequence([_hollow(item) for item in value.items], value.code)
-    return Value(None, value.code) if isinstance(value, Value) else value
+    if not isinstance(value, Value):
+        return value
+    made = Value(None, value.code)
+    made.count, made.axis = None if value.count is None else True, value.axis
+    return made
 
 
 def _filled(value, arrays):
@@ -615,7 +665,11 @@ def _filled(value, arrays):
         return value
     if isinstance(value, Sequence):
         return Sequence([_filled(item, arrays) for item in value.items], value.code)
-    return Value(next(arrays), value.code)
+    array = next(arrays)
+    if value.count is not None:
+        from ._bounded import trimmed
+        array = trimmed(array, next(arrays), value.axis)
+    return Value(array, value.code)
 
 
 def _as_known(value):

@@ -7,6 +7,7 @@ from .. import _functions as F
 from .. import _zyx
 from .._creation import asarray
 from . import _types
+from ._bounded import chosen, distinct, result
 from ._elementwise import axes_of, cast, full, where
 from ._model import ModelError, known, op
 
@@ -387,31 +388,46 @@ def top_k(n, x, k=None):
 
 @op("NonZero")
 def nonzero(n, x):
-    if n.trace.is_stepwise or not n.values[0].inputs:
-        places = _zyx._nonzero(x if x.ndim else _zyx._reshape(x, (1,)))
-        return places.mT
-    n.data(0)
+    x = x if x.ndim else _zyx._reshape(x, (1,))
+    if x.size == 0:
+        return full((x.ndim, 0), 0, int64)
+    places, count = chosen(_zyx._reshape(x if x.dtype is _zyx.bool else x != 0, (x.size,)))
+    columns = []
+    for extent in reversed(x.shape):
+        columns.append(_zyx.remainder(places, extent))
+        places = _zyx.floor_divide(places, extent)
+    return result(n, _zyx._stack(columns[::-1], 0), count, 1)
 
 
 @op("Compress", keeps_type=True)
 def compress(n, x, condition):
-    places = [at for at, keep in enumerate(n.data(1)) if keep]
-    if n.attr("axis") is None:
-        return _zyx._take(_zyx._reshape(x, (x.size,)), asarray(places, dtype=int64), 0)
-    return _zyx._take(x, asarray(places, dtype=int64), n.attr("axis") % x.ndim)
+    axis = n.attr("axis")
+    x, axis = (_zyx._reshape(x, (x.size,)), 0) if axis is None else (x, axis % x.ndim)
+    if condition.ndim != 1 or condition.shape[0] > x.shape[axis]:
+        raise ModelError(f"the condition has the shape {list(condition.shape)}, and the axis {x.shape[axis]} elements")
+    if condition.shape[0] == 0:
+        return x[(slice(None),) * axis + (slice(0),)]
+    places, count = chosen(condition)
+    return result(n, _zyx._take(x, places, axis), count, axis)
+
+
+# Of rows that are sorted, as many columns; a sort of each is a part of the program.
+MOST_COLUMNS = 32
 
 
 @op("Unique")
 def unique(n, x):
     axis = n.attr("axis")
-    rows = n.data(0)
-    if axis is None:
-        rows = _zyx._reshape(n._read(0, True), (x.size,)).tolist()
-        keys = rows
-    else:
-        axis %= x.ndim
-        moved = F.moveaxis(n._read(0, True), axis, 0)
-        keys = [tuple(row) for row in _zyx._reshape(moved, (x.shape[axis], x.size // max(x.shape[axis], 1))).tolist()]
+    x, axis = (_zyx._reshape(x, (x.size,)), 0) if axis is None else (x, axis % x.ndim)
+    extent = x.shape[axis]
+    width = x.size // max(extent, 1)
+    if x.size and width <= MOST_COLUMNS:
+        rows = _zyx._reshape(F.moveaxis(x, axis, 0), (extent, width))
+        first, counts, inverse, count = distinct([rows[:, at] for at in range(width)], n.attr("sorted", 1))
+        return result(n, _zyx._take(x, first, axis), count, axis), result(n, first, count), inverse, result(n, counts, count)
+    n.data(0)
+    moved = F.moveaxis(x, axis, 0)
+    keys = [tuple(row) for row in _zyx._reshape(moved, (x.shape[axis], x.size // max(x.shape[axis], 1))).tolist()]
     first, inverse, counts = {}, [], {}
     for at, key in enumerate(keys):
         first.setdefault(key, at)
@@ -420,5 +436,5 @@ def unique(n, x):
     place = {key: at for at, key in enumerate(order)}
     inverse = [place[key] for key in keys]
     positions = asarray([first[key] for key in order], dtype=int64)
-    values = _zyx._take(_zyx._reshape(x, (x.size,)) if axis is None else x, positions, axis or 0)
+    values = _zyx._take(x, positions, axis)
     return (values, positions, asarray(inverse, dtype=int64), asarray([counts[key] for key in order], dtype=int64))

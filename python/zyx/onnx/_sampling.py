@@ -7,6 +7,7 @@ from .. import _functions as F
 from .. import _zyx
 from .._creation import asarray
 from . import _types
+from ._bounded import chosen, result
 from ._elementwise import cast, full, spread, where, wide, widely
 from ._model import ModelError, op
 from ._movement import iota
@@ -379,34 +380,53 @@ def _roi_part(n, x, rois, size_h, size_w, owners, height, width, samples_h, samp
 
 @op("NonMaxSuppression")
 def non_max_suppression(n, boxes, scores, most=None, overlap=None, threshold=None):
+    """The best box of each class and image is chosen, and those that share too much with it are not any more; and so on."""
     most, overlap, threshold = n.number(2, 0), n.number(3, 0.0), n.number(4)
-    chosen = []
-    is_centred = n.attr("center_point_box", 0)
-
-    def corners(box):
-        a, b, c, d = box
-        if is_centred:
-            return b - d / 2, a - c / 2, b + d / 2, a + c / 2
-        return min(a, c), min(b, d), max(a, c), max(b, d)
-
-    def shared(a, b):
-        high = max(min(a[2], b[2]) - max(a[0], b[0]), 0.0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0.0)
-        both = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - high
-        return high / both if both > 0 else 0.0
-
-    all_boxes, all_scores = n.data(0), n.data(1)
-    for image, classes in enumerate(all_scores):
-        places = [corners(box) for box in all_boxes[image]]
-        for kind, column in enumerate(classes):
-            order = sorted((at for at, score in enumerate(column) if threshold is None or score > threshold),
-                           key=lambda at: (-column[at], at))
-            kept = []
-            for at in order:
-                if len(kept) >= most:
-                    break
-                if all(shared(places[at], places[other]) <= overlap for other in kept):
-                    kept.append(at)
-                    chosen.append([image, kind, at])
-    if not chosen:
+    images, classes, count = scores.shape
+    trips = min(max(int(most), 0), count)
+    if trips == 0 or images * classes == 0:
         return full((0, 3), 0, int64)
-    return asarray(chosen, dtype=int64)
+    a, b, c, d = (boxes[:, :, at] for at in range(4))
+    if n.attr("center_point_box", 0):
+        half = full((), 0.5, boxes.dtype)
+        top, left, bottom, right = b - d * half, a - c * half, b + d * half, a + c * half
+    else:
+        top, left, bottom, right = _zyx.minimum(a, c), _zyx.minimum(b, d), _zyx.maximum(a, c), _zyx.maximum(b, d)
+    edges = [top, left, bottom, right]
+    areas = (bottom - top) * (right - left)
+    # For each image and class; what is no number is never chosen.
+    alive = scores == scores
+    if threshold is not None:
+        alive = alive & (scores > full((), threshold, scores.dtype))
+    own, zero = iota((1, 1, count), 2), full((), 0, boxes.dtype)
+
+    def of_each(x):
+        return _zyx._reshape(x, (images, 1, count))
+
+    def step(leaves):
+        trip, alive, chosen_places = leaves
+        ranked = where(alive, scores, full((), float("-inf"), scores.dtype))
+        # One of those that are alive also where their scores are infinite.
+        best = _zyx._argmax(cast(alive & (ranked == _zyx._max(ranked, (2,), True)), _zyx.uint8), 2, True)
+        is_found = _zyx._any(alive, (2,), True)
+        flat = _zyx._reshape(best, (images, classes))
+        its = [_zyx._reshape(_zyx._take_along_axis(edge, flat, 1), (images, classes, 1)) for edge in edges]
+        area = (its[2] - its[0]) * (its[3] - its[1])
+        high = _zyx.maximum(_zyx.minimum(its[2], of_each(bottom)) - _zyx.maximum(its[0], of_each(top)), zero)
+        wide_ = _zyx.maximum(_zyx.minimum(its[3], of_each(right)) - _zyx.maximum(its[1], of_each(left)), zero)
+        shared = high * wide_
+        both = area + of_each(areas) - shared
+        covers = where(both > zero, shared / where(both > zero, both, full((), 1, boxes.dtype)), zero) > full((), overlap, boxes.dtype)
+        alive = alive & ~covers & (own != best)
+        here = iota((1, 1, trips), 2) == cast(trip, int64)
+        return [alive, where(here & is_found, best, chosen_places)]
+
+    # No more trips than a class has boxes.
+    needed = _zyx._max(_zyx._sum(cast(alive, int64), (2,), False), (0, 1), False)
+    _, places = _zyx._loop(_zyx.minimum(needed, full((), trips, int64)), [alive, full((images, classes, trips), -1, int64)], step)
+    size = images * classes * trips
+    flat = _zyx._reshape(places, (size,))
+    found, total = chosen(flat >= 0)
+    rows = [_zyx.floor_divide(found, classes * trips), _zyx.remainder(_zyx.floor_divide(found, trips), classes),
+            _zyx._take(flat, found, 0)]
+    return result(n, _zyx._stack(rows, 1), total)
