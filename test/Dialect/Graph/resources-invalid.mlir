@@ -5,6 +5,7 @@
 // RUN: not zyx-opt %t/bools.mlir 2>&1 | FileCheck %s --check-prefix=BOOLS
 // RUN: not zyx-opt %t/large.mlir 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not zyx-opt %t/open.mlir 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: not zyx-opt %t/symbols.mlir 2>&1 | FileCheck %s --check-prefix=SYMBOLS
 // RUN: not zyx-opt %t/vector.mlir 2>&1 | FileCheck %s --check-prefix=VECTOR
 // RUN: not zyx-opt %t/index.mlir 2>&1 | FileCheck %s --check-prefix=INDEX
 // RUN: not zyx-opt %t/result.mlir 2>&1 | FileCheck %s --check-prefix=RESULT
@@ -58,6 +59,14 @@ func.func @main() -> tensor<4097xi8> {
 func.func @main() -> tensor<?xf32> {
   %0 = graph.constant dense_resource<table> : tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+{-# dialect_resources: { builtin: { table: "0x040000000000803F" } } #-}
+
+//--- symbols.mlir
+// SYMBOLS: symbols.mlir:3:8: error: 'graph.constant' op failed to verify that all of {value, result} have same type
+func.func @main() -> tensor<?xf32, #graph.extents<"n">> {
+  %0 = graph.constant dense_resource<table> : tensor<?xf32, #graph.extents<"n">>
+  return %0 : tensor<?xf32, #graph.extents<"n">>
 }
 {-# dialect_resources: { builtin: { table: "0x040000000000803F" } } #-}
 

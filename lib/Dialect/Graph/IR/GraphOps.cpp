@@ -27,8 +27,6 @@ static zyx::Status checkResource(DenseResourceElementsAttr resource) {
   if (!blob)
     return zyx::Status::invalidArgument(name + "has no elements in the text");
   ZYX_ASSIGN_OR_RETURN(const zyx::TensorType type, graph::ir::toPlainType(resource.getType()));
-  if (type.isSymbolic())
-    return zyx::Status::invalidArgument(name + "is a constant, whose extents are numbers");
   ZYX_ASSIGN_OR_RETURN(const int64_t size, zyx::byteSize(type));
   const llvm::ArrayRef<char> data = blob->getData();
   if (static_cast<int64_t>(data.size()) != size)
