@@ -249,6 +249,59 @@ def test_complex_constants():
     assert found.tolist() == [2 + 5j, 6 + 1j]
 
 
+SMALL = ["int4", "uint4", "int2", "uint2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e4m3b11fnuz", "float8_e4m3", "float8_e3m4", "float4_e2m1fn"]
+
+
+def same_numbers(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    a, b = np.asarray(found).astype(np.float64), np.asarray(expected).astype(np.float64)
+    # Zeros have their signs.
+    assert np.all((a == b) & (np.signbit(a) == np.signbit(b)) | np.isnan(a) & np.isnan(b))
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if hasattr(jnp, name)])
+def test_small_elements(name):
+    """They are cast as JAX casts them, moved and compared; products and sums of them are of wider ones."""
+    dtype, random = getattr(jnp, name), np.random.default_rng(1)
+    bits = random.integers(0, 2**32, 2000, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    x = np.concatenate([bits, (random.normal(size=2000) * 10.0 ** random.uniform(-3, 4, 2000)).astype(np.float32), np.float32(
+        [0, -0.0, np.nan, np.inf, -np.inf, 7, 8, -8, -9, 15, 16, 3, 4, -2, -3, 1.5, -1.5, 448, 464, 240, 248, 6, 7, 0.25, 0.75])])
+    for each in (x, jnp.asarray(x, jnp.bfloat16), np.arange(-300, 300, dtype=np.int32), np.arange(256, dtype=np.uint8), np.asarray([True, False])):
+        same_numbers(zyx.jax.jit(lambda v: v.astype(dtype))(each), jax.jit(lambda v: v.astype(dtype))(each))
+    small = jnp.asarray(np.float32([0, 1, -1, 2, -2, 3, 1, 0.5, 6, 7, 4, -3])).astype(dtype)
+    for to in (jnp.float32, jnp.bfloat16, jnp.int32, jnp.bool_, jnp.float8_e4m3fn):
+        # XLA's own cast of float4_e2m1fn to integers gives the least one of a negative number.
+        expected = np.asarray(small).astype(np.float32).astype(to) if to in (jnp.int32, jnp.bool_) else jax.jit(lambda v: v.astype(to))(small)
+        same_numbers(zyx.jax.jit(lambda v: v.astype(to))(small), expected)
+    held, own = np.asarray(small), np.asarray(small).astype(np.float32)
+    table = np.tile(held, 20)
+    found = zyx.jax.jit(lambda v: (v.reshape(3, 4).T, jnp.concatenate([v, v[::-1]]), jnp.where(v > v[0], v, v[1]), v[jnp.asarray([1, 5])],
+                                   jnp.pad(v, 1), jnp.asarray(table), jnp.asarray(held[:3]), jnp.full(300, held[5]), v == v[2]))(small)
+    right = (held.reshape(3, 4).T, np.concatenate([held, held[::-1]]), np.where(own > own[0], held, held[1]), held[[1, 5]],
+             np.concatenate([held[:1], held, held[:1]]), table, held[:3], np.full(300, held[5]), own == own[2])
+    for a, b in zip(found, right):
+        same_numbers(a, b)
+    wide = jnp.float32 if "float" in name else jnp.int32
+    found = zyx.jax.jit(lambda v, w: lax.dot_general(v, w, (((1,), (1,)), ((), ())), preferred_element_type=wide))(
+        small.reshape(3, 4), small.reshape(3, 4))
+    assert np.asarray(found).tolist() == (own.reshape(3, 4) @ own.reshape(3, 4).T).tolist() and found.dtype == wide
+    for refused, text in ((lambda v: v + v, "stablehlo.add .*of elements of"), (lambda v: v.at[0].add(v[1]), "stablehlo.scatter"),
+                          (lambda v: lax.bitcast_convert_type(v.reshape(6, 2), jnp.uint8) if "4" in name and "int" in name else
+                           lax.reduce(v, v[0], lax.max, (0,)), "stablehlo.(bitcast_convert|reduce)")):
+        with pytest.raises(zyx.jax.Refused, match=text):
+            zyx.jax.jit(refused)(small)
+
+
+def test_small_elements_in_files():
+    """They are elements of a wider dtype there."""
+    program = zyx.jax.load(b"func.func @main(%x: tensor<?xi4>) -> tensor<?xf32> {\n%y = stablehlo.convert %x : (tensor<?xi4>) -> tensor<?xf32>\n"
+                           b"return %y : tensor<?xf32>\n}")
+    assert repr(program).endswith("(i4[?]) -> (f32[?])>")
+    assert program(zyx.asarray([1, -8, 7], dtype=zyx.int8)).tolist() == [1, -8, 7]
+    with pytest.raises(TypeError, match="int32"):
+        program(zyx.asarray([1], dtype=zyx.int32))
+
+
 def test_open_extents(tmp_path):
     """A module of symbolic shapes is read once, and has a program for each set of extents."""
     from jax import export

@@ -79,7 +79,8 @@ def test_as_a_part_of_a_program():
     assert twice(x).tolist() == (model(x) * 2).tolist() == (model(x) + model(x)).tolist()
     slope = zyx.jit(zyx.grad(lambda x: zyx.sum(model(x))))(x)
     assert slope.shape == x.shape and zyx.any(slope != 0).item()
-    stepwise = loaded([helper.make_node("NonZero", ["x"], ["y"])], [("x", FLOAT, None)], [("y", INT64, None)])
+    stepwise = loaded([helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["y"])], [("x", FLOAT, None)],
+                      [("y", INT64, None)])
     with pytest.raises(zyx.UnsupportedError, match="runs step by step"):
         zyx.jit(lambda x: stepwise(x))(x)
 

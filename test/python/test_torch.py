@@ -2,6 +2,7 @@
 
 PyTorch is a large download, which check.sh does not make: without it these tests are skipped.
 """
+import math
 import pathlib
 import re
 import sys
@@ -9,6 +10,7 @@ import threading
 import types
 
 import cards
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed, and torch.compile is its function")
@@ -927,3 +929,41 @@ def test_cholesky_by_its_older_name():
     x = x @ x.mT + 3 * torch.eye(3)
     for upper in (False, True):
         close(torch.cholesky(x, upper=upper), compiled(lambda x: torch.cholesky(x, upper=upper))(x))
+
+
+EIGHT_BITS = [getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(torch, name)]
+
+
+def same_floats(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape and found.stride() == expected.stride()
+    a, b = found.double(), expected.double()
+    assert torch.all(((a == b) & (torch.signbit(a) == torch.signbit(b))) | (a.isnan() & b.isnan()))
+
+
+@pytest.mark.parametrize("dtype", EIGHT_BITS, ids=str)
+def test_floats_of_8_bits(dtype):
+    """They are cast as in eager mode, and moved; what computes with them is refused by its name."""
+    random = np.random.default_rng(0)
+    bits = torch.from_numpy(random.integers(0, 2**32, 5000, dtype=np.uint64).astype(np.uint32).view(np.float32))
+    x = torch.cat([bits, torch.from_numpy((random.normal(size=5000) * 10.0 ** random.uniform(-6, 5, 5000)).astype(np.float32)), torch.tensor(
+        [0, -0.0, math.nan, math.inf, -math.inf, 448, 449, 463, 464, 465, 480, 240, 248, 256, 57344, 61440, 61441, 65536])])
+    to = torch.compile(lambda v: v.to(dtype), backend="zyx", dynamic=False)
+    for each in (x, x.double(), x.bfloat16(), torch.arange(-500, 500), torch.tensor([True, False])):
+        same_floats(to(each), each.to(dtype))
+    every = torch.arange(256, dtype=torch.uint8).view(dtype)
+    for other in (torch.float32, torch.bfloat16, torch.float64, torch.bool, torch.float8_e5m2):
+        torch._dynamo.reset()
+        same_floats(torch.compile(lambda v: v.to(other), backend="zyx")(every), every.to(other))
+
+    def moved(v, w):
+        return (v.t(), v[2:5, 1:], torch.cat([v, w]), (w.float() * 2).to(v.dtype), v.view(torch.uint8), v.permute(1, 0).contiguous(),
+                v.unsqueeze(0).expand(2, 16, 16), v[:, 3])
+
+    every = every.reshape(16, 16)
+    for a, b in zip(torch.compile(moved, backend="zyx")(every, every.clone()), moved(every, every.clone())):
+        same_floats(a, b)
+    weight, rows = torch.from_numpy(random.normal(size=(5, 16)).astype(np.float32)).to(dtype), x[5000:5048].reshape(3, 16)
+    linear = torch.compile(lambda x, w: x @ (w.float() * 0.5).t(), backend="zyx")
+    torch.testing.assert_close(linear(rows, weight), rows @ (weight.float() * 0.5).t(), rtol=1e-4, atol=1e-3)
+    with pytest.raises(Exception, match=r"aten\.relu\.default .*has elements of torch\.float8"):
+        torch.compile(lambda v: torch.relu(v.to(dtype)), backend="zyx")(x)

@@ -7,11 +7,11 @@ import numpy as np
 
 from .. import _complex as C
 from .. import _functions as F
-from .. import _zyx
+from .. import _small, _zyx
 from .._complex import Complex
 from .._dtypes import iinfo
 from .._lowering import cast, full, where, wide
-from ._lower import FOLDS, Refused, op
+from ._lower import FOLDS, SMALL, Refused, op
 
 bool_, uint8, int32, int64, uint32, uint64 = _zyx.bool, _zyx.uint8, _zyx.int32, _zyx.int64, _zyx.uint32, _zyx.uint64
 float32 = _zyx.float32
@@ -379,6 +379,8 @@ def converted(x, type):
         return C.of(x, type.dtype)
     if isinstance(x, Complex):
         x = x.real
+    if type.narrow:
+        return _small.converted(x, type.narrow)
     if type.dtype is bool_:
         return x if x.dtype is bool_ else x != 0
     if x.dtype.is_float and not type.dtype.is_float:
@@ -393,6 +395,9 @@ def bitcast(node, x):
     type = node.types[0]
     if isinstance(x, Complex) or type.is_complex or bool_ in (x.dtype, type.dtype):
         node.refuse("of bools or complex elements")
+    for each in (type, node.operand_type(0)):
+        if each.narrow:
+            node.refuse(f"of elements of {each.name}, which are kept in wider ones")
     if type.dtype.itemsize == x.dtype.itemsize:
         return x if x.dtype is type.dtype else _zyx._bitcast(x, type.dtype)
     # The parts of an element are an axis behind the others, the lowest part first.
@@ -458,6 +463,8 @@ def _np_compare(node, a, b):
 
 def _np_convert(node, x):
     type = node.types[0]
+    if type.narrow or x.dtype.name in SMALL:
+        return None
     if x.dtype.kind not in "iub" and type.numpy is not np.bool_ and np.dtype(type.numpy).kind in "iu":
         return None
     return x != 0 if type.numpy is np.bool_ else x.astype(type.numpy)

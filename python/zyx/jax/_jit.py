@@ -12,7 +12,7 @@ from jax import tree_util
 from .. import _zyx
 from .._kept import Kept
 from .._zyx import Array
-from ._lower import Refused
+from ._lower import Refused, held
 from ._program import Program
 
 _export, _from_dlpack, _from_buffer = _zyx._export, _zyx._from_dlpack, _zyx._from_buffer
@@ -39,6 +39,7 @@ def to_array(x, type):
         return _from_buffer(x.view(x.real.dtype).reshape(x.shape + (2,)), None, True)
     if x.dtype == np.bool_:
         return _from_buffer(x, None, False)
+    x = held(x)
     x = x if x.flags.c_contiguous else np.ascontiguousarray(x)
     if x.dtype.isbuiltin != 1:
         # A dtype of ml_dtypes: its bits.
@@ -53,6 +54,8 @@ def to_jax(array, like, begins=(), info=None):
     if like.is_complex:
         parts = np.array(_export(array, False))
         return jax.numpy.asarray(parts.view(like.numpy).reshape(like.shape))
+    if like.narrow:
+        return jax.numpy.asarray(np.array(_export(array, False)).astype(like.numpy))
     made = jax.dlpack.from_dlpack(_export(array, False))
     if made.size and made.unsafe_buffer_pointer() in begins:
         made = jax.numpy.array(made, copy=True)

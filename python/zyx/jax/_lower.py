@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from jaxlib.mlir import ir
 
-from .. import _zyx
+from .. import _small, _zyx
 from .._complex import Complex
 from .._lowering import cast, full
 
@@ -20,8 +20,13 @@ ELEMENTS = {
     "bf16": (_zyx.bfloat16, ml_dtypes.bfloat16), "f32": (_zyx.float32, np.float32), "f64": (_zyx.float64, np.float64),
     "f8E4M3FN": (_zyx.float8_e4m3fn, ml_dtypes.float8_e4m3fn), "f8E5M2": (_zyx.float8_e5m2, ml_dtypes.float8_e5m2),
 }
+# Those that are kept in a wider dtype, by their names in ml_dtypes: they are moved, compared and converted, and no more.
+NARROW = {"i4": "int4", "ui4": "uint4", "i2": "int2", "ui2": "uint2", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
+          "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f4E2M1FN": "float4_e2m1fn"}
+NARROW = {name: small for name, small in NARROW.items() if hasattr(ml_dtypes, small)}
 PARTS = {"complex<f32>": ("f32", np.complex64), "complex<f64>": ("f64", np.complex128)}
 TO_NUMPY = {dtype: numpy_dtype for dtype, numpy_dtype in ELEMENTS.values()}
+SMALL = set(NARROW.values())
 
 # Arrays of at most so many elements that follow from constants are computed while the module is read.
 MOST_KNOWN = 64
@@ -65,7 +70,7 @@ def op(*names, known=False):
 
 class Type:
     """The shape and the elements of a tensor."""
-    __slots__ = ("shape", "name", "dtype", "numpy", "is_complex")
+    __slots__ = ("shape", "name", "dtype", "numpy", "is_complex", "narrow")
 
     def __init__(self, type):
         if not isinstance(type, ir.RankedTensorType):
@@ -73,8 +78,10 @@ class Type:
         if not type.has_static_shape:
             raise Refused(f"a value of the type {type}, whose extents are open")
         self.shape, self.name = tuple(type.shape), str(type.element_type)
-        self.is_complex = self.name in PARTS
-        if self.is_complex:
+        self.is_complex, self.narrow = self.name in PARTS, NARROW.get(self.name)
+        if self.narrow:
+            self.dtype, self.numpy = _small.holder(self.narrow), getattr(ml_dtypes, self.narrow)
+        elif self.is_complex:
             part, self.numpy = PARTS[self.name]
             self.dtype = ELEMENTS[part][0]
         elif self.name in ELEMENTS:
@@ -91,6 +98,12 @@ def is_token(type):
     return str(type) == "!stablehlo.token"
 
 
+def held(value):
+    """An array of NumPy whose elements are those of a dtype of zyx."""
+    name = value.dtype.name
+    return value.astype(TO_NUMPY[_small.holder(name)]) if name in SMALL else value
+
+
 def array_of(value):
     """A value as an array or a pair, where it is a known one."""
     if not isinstance(value, np.ndarray):
@@ -98,6 +111,7 @@ def array_of(value):
     if value.dtype.kind == "c":
         part = np.float32 if value.dtype == np.complex64 else np.float64
         return Complex(array_of(value.real.astype(part)), array_of(value.imag.astype(part)))
+    value = held(value)
     name = "bool" if value.dtype == np.bool_ else value.dtype.name
     dtype = _zyx._dtype(name)
     if value.size and (value.size == 1 or not np.any(value.reshape(-1).view(np.uint8).reshape(value.size, -1)
@@ -213,8 +227,8 @@ def constant(node):
     type = node.types[0]
     if type.size == 0:
         return np.zeros(type.shape, type.numpy)
-    if type.is_complex:
-        value = _complex(node, type)
+    if type.is_complex or type.narrow:
+        value = _of_text(node, type)
         return value if type.size <= MOST_KNOWN else array_of(value)
     attribute = node.op.attributes["value"]
     if not hasattr(attribute, "is_splat"):
@@ -240,23 +254,35 @@ def _splat(attribute, type):
     return np.asarray(attribute.get_splat_value().value, np.float64).astype(type.numpy)
 
 
-def _complex(node, type):
-    """Complex elements, of which bindings of MLIR have no attribute: out of the text of the op."""
-    found = re.search(r'= dense<"0x([0-9A-Fa-f]*)">|= dense<([^">]*)>|constant dense<"0x([0-9A-Fa-f]*)">|constant dense<([^">]*)>', str(node.op))
+def _of_text(node, type):
+    """Elements of which bindings of MLIR have no attribute, complex and small ones: out of the text of the op."""
+    found = re.search(r'(?:= |constant )dense<(?:"0x([0-9A-Fa-f]*)"|([^">]*))>', str(node.op))
     if found is None:
-        node.refuse("a constant of complex elements of another kind")
-    digits, numbers = found[1] or found[3], found[2] or found[4]
-    if digits:
-        value = np.frombuffer(bytes.fromhex(digits), type.numpy)
+        node.refuse(f"a constant of {type.name} of another kind")
+    part = np.zeros((), type.numpy).real.dtype
+    bits = np.dtype(f"u{part.itemsize}")
+    if found[1]:
+        value = np.frombuffer(bytes.fromhex(found[1]), bits)
+        value = _small_of(value, type.narrow) if type.narrow else value.view(part)
     else:
-        part = np.zeros((), type.numpy).real.dtype
-        bits = np.dtype(f"u{part.itemsize}")
-        parts = [np.asarray(int(each, 16), bits).view(part) if each.startswith("0x") else np.asarray(float(each), part)
-                 for pair in re.findall(r"\(([^()]*)\)", numbers) for each in map(str.strip, pair.split(","))]
-        value = np.asarray(parts, part).view(type.numpy)
+        texts = re.findall(r"-?(?:0x[0-9A-Fa-f]+|[0-9][0-9.eE+-]*)", found[2])
+        value = np.asarray([_small_of(np.asarray(int(each, 16), bits), type.narrow) if each.startswith("0x") and type.narrow else
+                            np.asarray(int(each, 16), bits).view(part) if each.startswith("0x") else np.asarray(float(each)).astype(part)
+                            for each in texts], part)
+    value = value.view(type.numpy)
     if value.size not in (1, type.size):
-        node.refuse(f"a constant of {value.size} complex elements, where {type.size} are meant")
+        node.refuse(f"a constant of {value.size} elements, where {type.size} are meant")
     return np.array(np.broadcast_to(value[0], type.shape)) if value.size == 1 else value.reshape(type.shape)
+
+
+def _small_of(bits, name):
+    """Small elements of their bits, one in each byte."""
+    if name in _small.INTEGERS:
+        width, signed = _small.INTEGERS[name]
+        bits = bits.astype(np.int16) & ((1 << width) - 1)
+        bits = np.where(bits >> (width - 1), bits - (1 << width), bits) if signed else bits
+        return bits.astype(getattr(ml_dtypes, name))
+    return bits.view(getattr(ml_dtypes, name))
 
 
 def _resource(node, attribute, type):
@@ -370,7 +396,11 @@ class Trace:
         function = OPS.get(name)
         if function is None:
             raise Refused("is not one of zyx.jax")
-        if name in FOLDS and arguments and all(isinstance(each, np.ndarray) for each in arguments) and (
+        if name not in MOVES:
+            for type in node.types:
+                if type is not None and type.narrow:
+                    raise Refused(f"of elements of {type.name}, which zyx moves, compares and converts, and computes with in wider ones")
+        if name in FOLDS and not any(isinstance(each, np.ndarray) and each.dtype.name in SMALL for each in arguments) and arguments and all(isinstance(each, np.ndarray) for each in arguments) and (
                 is_elements or node.types[0].size <= MOST_KNOWN):
             with np.errstate(all="ignore"):
                 made = FOLDS[name](node, *arguments)
@@ -396,6 +426,12 @@ class Trace:
             raise AssertionError(f"zyx.jax: {node.name} was made of {'real' if type.is_complex else 'complex'} elements")
         return value.map(lambda part: cast(part, type.dtype)) if type.is_complex else cast(value, type.dtype)
 
+
+# What gives elements as they are, or runs functions that do.
+MOVES = {f"stablehlo.{name}" for name in (
+    "broadcast", "broadcast_in_dim", "case", "clamp", "concatenate", "constant", "convert", "custom_call", "dynamic_slice", "dynamic_update_slice",
+    "gather", "if", "maximum", "minimum", "optimization_barrier", "pad", "reshape", "reverse", "select", "slice", "sort", "transpose", "while")}
+MOVES |= {"func.call"}
 
 # What does nothing to an element.
 IDENTITIES = {"stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.transpose", "stablehlo.broadcast"}

@@ -8,10 +8,10 @@ import threading
 
 from jaxlib.mlir import ir
 
-from .. import _zyx
+from .. import _small, _zyx
 from .._creation import asarray
 from .._kept import Kept
-from ._lower import ELEMENTS, PARTS, Refused, parse, register_passes
+from ._lower import ELEMENTS, NARROW, PARTS, Refused, parse, register_passes
 from ._program import Program, entry_of
 
 ARGUMENTS = "builtin.module(stablehlo-refine-arguments{{types={}}})"
@@ -28,9 +28,12 @@ class OpenType:
         self.name = str(type.element_type)
         self.is_complex = self.name in PARTS
         element = PARTS[self.name][0] if self.is_complex else self.name
-        if element not in ELEMENTS:
+        if element in NARROW:
+            self.dtype = _small.holder(NARROW[element])
+        elif element in ELEMENTS:
+            self.dtype = ELEMENTS[element][0]
+        else:
             raise Refused(f"elements of {self.name}, which zyx has not")
-        self.dtype = ELEMENTS[element][0]
         self.bounds = (None,) * type.rank
         if type.encoding is not None:
             found = re.fullmatch(r"#stablehlo\.bounds<([\d?, ]*)>", str(type.encoding))

@@ -4,7 +4,7 @@
 import math
 
 from .. import _functions as F
-from .. import _zyx
+from .. import _small, _zyx
 from . import _types
 from ._model import ModelError, op
 
@@ -459,26 +459,6 @@ def determinant(n, x):
 # Types
 
 
-def clamp_to(x, code, saturate=True):
-    """Floats rounded to a float type of few bits, in float32. Larger ones become the largest one, or infinity or NaN."""
-    digits, least, largest, has_infinity, has_nan, signed_zero = _types.FLOATS[code]
-    size = F.abs(x)
-    # The exponent, and so the distance of neighbours, which is a power of two.
-    exponent = (_zyx.bitwise_right_shift(_zyx._bitcast(size, _zyx.int32), 23) & 255) - 127
-    exponent = _zyx.maximum(exponent, least)
-    unit = _zyx._bitcast(_zyx.bitwise_left_shift(exponent - digits + 127, 23), float32)
-    rounded = _zyx._round(size / unit) * unit
-    is_over = rounded > largest
-    if saturate or not (has_infinity or has_nan):
-        rounded = where(is_over, largest, rounded)
-    else:
-        rounded = where(is_over, math.inf if has_infinity else math.nan, rounded)
-    result = _zyx.copysign(rounded, x)
-    if not signed_zero:
-        result = where(result == 0, 0.0, result)
-    return where(x == x, result, math.nan if has_nan else 0.0)
-
-
 def _to_scale(x, saturate, mode):
     """To float8e8m0: powers of two, rounded up, down or to the nearest."""
     bits = _zyx._bitcast(cast(x, float32), _zyx.int32) & 0x7FFFFFFF
@@ -505,14 +485,10 @@ def convert(x, source, code, saturate=True, mode="up"):
     if code == _types.FLOAT8E8M0:
         return _to_scale(x, saturate, mode)
     if code in _types.INTEGERS:
-        bits, signed = _types.INTEGERS[code]
-        low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-        dtype = _types.NARROW[code][1]
         # The low bits, of floats those of the whole number.
-        numbers = cast(x, _zyx.int32) & ((1 << bits) - 1)
-        return cast(where(numbers > high, numbers - (1 << bits), numbers), dtype)
+        return _small.low_bits(x, _types.NARROW[code][0])
     if code in _types.FLOATS:
-        y = clamp_to(cast(x, float32), code, saturate)
+        y = _small.rounded(x, _types.FLOATS[code], saturate)
         return y if code in _types.NARROW else cast(y, _types.DTYPES[code])
     return cast(x, _types.dtype_of(code))
 

@@ -5,7 +5,7 @@ import math
 import os
 import struct
 
-from .. import _zyx
+from .. import _small, _zyx
 from .._creation import asarray
 from ._file import ModelError
 
@@ -30,16 +30,11 @@ NARROW = {
 OTHERS = {0: "undefined", STRING: "string", 14: "complex64", 15: "complex128"}
 
 # Integers of few bits: how many, and whether they have a sign.
-INTEGERS = {UINT4: (4, False), INT4: (4, True), UINT2: (2, False), INT2: (2, True)}
-# Floats of few bits: digits behind the point, the exponent of the least normal number, the largest number, and whether
-# there are infinities and a NaN, and a zero with a sign.
-FLOATS = {
-    FLOAT8E4M3FN: (3, -6, 448.0, False, True, True),
-    FLOAT8E5M2: (2, -14, 57344.0, True, True, True),
-    FLOAT8E4M3FNUZ: (3, -7, 240.0, False, True, False),
-    FLOAT8E5M2FNUZ: (2, -15, 57344.0, False, True, False),
-    FLOAT4E2M1: (1, 0, 6.0, False, False, True),
-}
+INTEGERS = {code: _small.INTEGERS[NARROW[code][0]] for code in (UINT4, INT4, UINT2, INT2)}
+# Floats of few bits, as _small.FLOATS describes them.
+FLOATS = {code: _small.FLOATS[name] for code, name in (
+    (FLOAT8E4M3FN, "float8_e4m3fn"), (FLOAT8E5M2, "float8_e5m2"), (FLOAT8E4M3FNUZ, "float8_e4m3fnuz"), (FLOAT8E5M2FNUZ, "float8_e5m2fnuz"),
+    (FLOAT4E2M1, "float4_e2m1fn"))}
 
 
 def name_of(code):

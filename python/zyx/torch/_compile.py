@@ -11,7 +11,7 @@ from .. import _zyx
 from .._kept import Kept
 from . import _random
 from ._complex import from_last, to_last
-from ._lower import DTYPES, Refused, aten, conditions, device_of, expand, reason, walk, where_of
+from ._lower import BITS, DTYPES, Refused, aten, conditions, device_of, expand, reason, walk, where_of
 from ._places import Given, place_of
 
 
@@ -83,7 +83,7 @@ class Input:
         if not tensor.is_contiguous():
             # Strides of extents of 1 are any number.
             tensor = tensor.as_strided(tensor.shape, _dense(tensor.shape))
-        return tensor.view(torch.uint8) if self.dtype is torch.bool else tensor
+        return tensor.view(torch.uint8) if self.dtype is torch.bool or self.dtype in BITS else tensor
 
     def restored(self, array):
         array = self._ordered(array)
@@ -115,6 +115,7 @@ class Output:
     def __init__(self, meta):
         shape, stride = [int(each) if isinstance(each, int) else None for each in meta.shape], meta.stride()
         self.is_complex, self.device = meta.dtype.is_complex, meta.device
+        self.dtype = meta.dtype if meta.dtype in BITS else None
         if self.is_complex:
             shape, stride = [*shape, 2], [*(2 * each for each in stride), 1]
         found = layout_of(shape, stride) if None not in shape and all(isinstance(each, int) for each in stride) else None
@@ -130,6 +131,7 @@ class Output:
 
     def tensor(self, made):
         made = self._ordered(made)
+        made = made if self.dtype is None else made.view(self.dtype)
         return torch.view_as_complex(made) if self.is_complex else made
 
     def _ordered(self, made):

@@ -22,6 +22,15 @@ DTYPES = {
     torch.float32: _zyx.float32, torch.float64: _zyx.float64,
 }
 
+# Floats of 8 bits are the bytes of their bits: such tensors are moved and converted, and no more.
+BITS = {getattr(torch, name): name for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(torch, name)}
+DTYPES.update(dict.fromkeys(BITS, _zyx.uint8))
+# Of too large a number PyTorch 2.15 makes the largest float8_e4m3fn, and older versions NaN.
+SATURATES = {dtype: bool(torch.isfinite(torch.tensor([1e9, float("inf")]).to(dtype).float()).all()) for dtype in BITS}
+MOVES = {"_to_copy", "_unsafe_view", "alias", "cat", "clone", "contiguous", "convert_element_type", "detach", "expand", "flip", "index_select",
+         "lift_fresh", "lift_fresh_copy", "permute", "reshape", "select", "slice", "split", "split_with_sizes", "squeeze", "stack", "t", "transpose",
+         "unbind", "unsqueeze", "view"}
+
 # Of complex elements each part is an array (_complex.py).
 PARTS = {torch.complex64: _zyx.float32, torch.complex128: _zyx.float64}
 
@@ -171,6 +180,8 @@ def reason(node, device=torch.device("cpu")):
     for each in tensors_of(node):
         if each.dtype not in DTYPES and each.dtype not in PARTS:
             return f"has elements of {each.dtype}, which zyx has not"
+        if each.dtype in BITS and node.target._opname not in MOVES:
+            return f"has elements of {each.dtype}, which zyx moves and converts, and computes with in wider ones"
         if each.layout is not torch.strided or each.is_quantized:
             return "has a tensor that is not strided"
         if each.device.type not in ("cpu", "cuda"):

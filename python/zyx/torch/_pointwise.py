@@ -6,8 +6,8 @@ import math
 import torch
 
 from .. import _functions as F
-from .. import _zyx
-from ._lower import (KIND, aten, cast, computed_in, expand, float32, float64, full, int64, meta_of, op, operand,
+from .. import _small, _zyx
+from ._lower import (BITS, KIND, SATURATES, aten, cast, computed_in, expand, float32, float64, full, int64, meta_of, op, operand,
                      packets, prims, result_dtype, where, wide)
 
 uint8 = _zyx.uint8
@@ -395,7 +395,14 @@ def hardtanh(node, x, low=-1, high=1):
 
 @op(aten._to_copy.default, prims.convert_element_type.default)
 def to_copy(node, x, *_, **__):
-    dtype = result_dtype(node)
+    dtype, source, target = result_dtype(node), meta_of(node.args[0]).dtype, node.meta["val"].dtype
+    if source in BITS:
+        if source == target:
+            return x
+        x = _small.of_bits(x, BITS[source])
+    if target in BITS:
+        # PyTorch has the float of 32 bits between the two.
+        return _small.bits_of(cast(x, float32), BITS[target], SATURATES[target])
     if x.dtype.is_float and dtype is _zyx.bool:
         return x != 0
     if x.dtype.is_float and not dtype.is_float and dtype.itemsize < 4:
