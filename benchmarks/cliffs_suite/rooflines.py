@@ -40,16 +40,22 @@ def program_roofline(program, rates):
     return max(moved, program["flops"] / rate_of(rates, program), LAUNCH * program["trips"])
 
 
-def kernel_roofline(kernel, program, rates):
+def is_sort(kernel, program):
+    return bool(program["sorted"]) and "sort" in kernel["name"]
+
+
+def kernel_roofline(kernel, program, rates, sorts=1):
     """Of all its passes; None where data says how many there are. The compiler counts what a kernel does, and one that
-    computes something twice must not have twice the time for it: no kernel has more products than the program."""
+    computes something twice must not have twice the time for it: no kernel has more products than the program. Kernels that
+    sort together, so many as `sorts`, have the passes of one sort together."""
     passes = kernel["passes"]
     if passes == 0:
         return None
     moved = kernel["bytes"] / rates["copy"]
     # Nor has memory that a sort needs for itself: of it the bytes of inputs and results count.
-    if program["sorted"] and "sort" in kernel["name"]:
-        moved = min(moved, program_bytes(program) / rates["copy"]) * sort_passes(program["sorted"])
+    if is_sort(kernel, program):
+        passes_of_sort = max(1.0, sort_passes(program["sorted"]) / sorts)
+        moved = min(moved, program_bytes(program) / rates["copy"]) * passes_of_sort
     flops = min(kernel["flops"], program["flops"])
     trips = TRIP * program["trips"] * passes if "recurrent" in kernel["name"] else 0
     return max(moved, flops / rate_of(rates, program), LAUNCH * passes, trips)
@@ -60,8 +66,9 @@ def judge(program, kernels, seconds, rates):
     those of a run of the whole program."""
     roofline = program_roofline(program, rates)
     large, small = [], {"seconds": 0.0, "roofline": 0.0, "launches": 0}
+    sorts = sum(is_sort(kernel, program) for kernel in kernels)
     for kernel in kernels:
-        took, least = kernel["ns"] * 1e-9, kernel_roofline(kernel, program, rates)
+        took, least = kernel["ns"] * 1e-9, kernel_roofline(kernel, program, rates, max(sorts, 1))
         if least is None or took == 0:
             continue
         if took / kernel["passes"] > SMALL:

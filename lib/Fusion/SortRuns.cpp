@@ -49,19 +49,13 @@ public:
         dim(type.getRank() - 1), runElements(runElements), runs(llvm::divideCeil(type.getDimSize(dim), runElements)),
         isOfIndices(sort.getKind() == SortKind::Indices) {}
 
-  /// All elements. Each one looks for its place in all other runs: of many runs some are merged first, and then these.
+  /// All elements: a second sort merges the runs.
   void apply() {
-    constexpr int64_t fewestRunsOfTwoSteps = 12;
-    int64_t together = runs;
-    if (runs >= fewestRunsOfTwoSteps) {
-      together = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(runs))));
-      runs = llvm::alignTo(runs, together);
-    }
-    Sorted sorted = sortRunsOf(runElements);
-    sorted = merge(sorted, runs / together, together);
-    if (together != runs)
-      sorted = merge(sorted, 1, runs / together);
-    zyx::fusion::giveFirst(sort, resize(isOfIndices ? sorted.places : sorted.values, type.getDimSize(dim), getFill()));
+    const Sorted sorted = sortRunsOf(runElements);
+    SortOp merged = sortOf(sort.getKind(), reshape(sorted.values, {runs * runElements}), dim);
+    merged->setAttr(runsAttrName, builder.getI64IntegerAttr(runs));
+    Value result = isOfIndices ? pick(sorted.places, merged) : merged.getResult();
+    zyx::fusion::giveFirst(sort, resize(result, type.getDimSize(dim), getFill()));
   }
 
   /// `first`: how many elements of a row, and of each run, anybody reads. Gives the sort of what the runs give.
@@ -89,27 +83,6 @@ private:
     if (isOfIndices)
       sorted.places = addBegins(resize(sortOf(SortKind::Indices, x, dim + 1), kept, getFill()), runElements);
     return sorted;
-  }
-
-  /// Merges runs, `together` at a time, to `count` longer ones.
-  Sorted merge(const Sorted &sorted, int64_t count, int64_t together) {
-    const int64_t length = runs * runElements / count;
-    const bool isLast = count == 1;
-    Value x = reshape(sorted.values, isLast ? ArrayRef<int64_t>(length) : ArrayRef<int64_t>({count, length}));
-    auto sortMarked = [&](SortKind kind) {
-      SortOp merged = sortOf(kind, x, isLast ? dim : dim + 1);
-      merged->setAttr(runsAttrName, builder.getI64IntegerAttr(together));
-      return merged.getResult();
-    };
-    Sorted result;
-    if (isOfIndices) {
-      Value own = sortMarked(SortKind::Indices);
-      result.places = pick(sorted.places, isLast ? own : addBegins(own, length));
-    }
-    // Who wants places has no use for the values of the last merge.
-    if (!isOfIndices || !isLast)
-      result.values = sortMarked(SortKind::Values);
-    return result;
   }
 
   /// Numbers in a run as numbers in all of them, of `length` elements each.
@@ -174,9 +147,9 @@ private:
 
 } // namespace
 
-/// Of runs whose first elements are found: without padding, if about as many divide a row.
+/// How long runs are: without padding, if about as many divide a row.
 static int64_t findDivisor(int64_t extent, int64_t wanted) {
-  for (int64_t more = 0; more < elementsOfRun / 2; ++more)
+  for (int64_t more = 0; more < std::min(wanted, elementsOfRun) / 2; ++more)
     for (int64_t run : {wanted + more, wanted - more})
       if (extent % run == 0)
         return run;
@@ -201,11 +174,9 @@ public:
     if (const int64_t run = findRunOfFirsts(sort, rows, extent, read))
       // What all runs give may be long, too.
       return apply(RunSorter(sort, run).applyFirst(read));
-    const int64_t runs = llvm::divideCeil(extent, elementsOfRun);
-    // Where all rows have more runs than cores have room for, a workgroup for each row takes less.
-    constexpr int64_t fewestRuns = 4, mostRuns = 256;
-    if (!areFew(read, extent) && runs >= fewestRuns && runs <= mostRuns && rows * runs <= 2 * machine.cores)
-      RunSorter(sort, elementsOfRun).apply();
+    if (!areFew(read, extent))
+      if (const int64_t run = findRunOfAll(rows, extent, type.getElementTypeBitWidth()))
+        RunSorter(sort, run).apply();
   }
 
 private:
@@ -213,6 +184,35 @@ private:
   static bool areFew(int64_t read, int64_t extent) {
     constexpr int64_t most = 512, share = 8;
     return read <= most && read * share <= extent;
+  }
+
+  /// How long runs are into which rows fall that are sorted as a whole; 0 where a workgroup for each row takes less, or a
+  /// cluster.
+  int64_t findRunOfAll(int64_t rows, int64_t extent, int64_t width) const {
+    constexpr int64_t fewestRuns = 4;
+    const int64_t cores = machine.cores, longRuns = llvm::divideCeilSigned(extent, elementsOfRun);
+    if (longRuns < fewestRuns)
+      return 0;
+    // Each element looks for its place in all other runs.
+    if (longRuns < fewestRunsOfTiles)
+      return rows * longRuns <= 2 * cores ? elementsOfRun : 0;
+    // A workgroup for each row keeps half of the machine busy, or clusters do, whose shared memory has room for a row.
+    const auto &simt = machine.simt;
+    const int64_t wordBytes = width <= 32 ? 8 : 12;
+    const bool hasCluster =
+        width <= 32 && extent <= countOfCluster(simt.clusterSize, simt.subgroupSize, simt.sharedBytes);
+    if (rows > cores / 2 || (hasCluster && rows * longRuns > 2 * cores))
+      return 0;
+    const int64_t mostRuns =
+        threadsOfRunTiles(wordBytes, simt.subgroupSize, simt.sharedBytes, simt.workgroupThreads);
+    // A run for each core, as far as these are neither very short nor more than threads are.
+    constexpr int64_t shortest = 1024, longest = 4096;
+    auto share = static_cast<int64_t>(
+        llvm::PowerOf2Ceil(static_cast<uint64_t>(llvm::divideCeilSigned(rows * extent, cores))));
+    for (share = std::clamp(share, shortest, longest); share <= longest; share *= 2)
+      if (const int64_t run = findDivisor(extent, share); llvm::divideCeilSigned(extent, run) <= mostRuns)
+        return run;
+    return 0;
   }
 
   /// How long runs are of which the first elements are to be found first; 0 where that pays not. Each run gives as many

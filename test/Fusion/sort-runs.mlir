@@ -1,11 +1,12 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' -zyx-fuse | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_90a' -zyx-fuse | FileCheck %s --check-prefix=CLUSTER
 // RUN: zyx-opt %s -zyx-fuse | FileCheck %s --check-prefix=ALONE
 
-// Few long rows are sorted in runs, five of which are merged, and then these; behind the last element stands what is last.
+// Few long rows are sorted in runs, and these are merged; behind the last element stands what is last.
 // CHECK-LABEL: func.func @values
-// CHECK:       graph.sort values %{{.*}} dim = 2 descending : tensor<1x25x2048xf32>
-// CHECK:       graph.sort values %{{.*}} dim = 2 descending {{.*}}zyx.runs = 5{{.*}} : tensor<1x5x10240xf32>
-// CHECK:       graph.sort values %{{.*}} dim = 1 descending {{.*}}zyx.runs = 5{{.*}} : tensor<1x51200xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 2 descending : tensor<1x50x1024xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 1 descending {{.*}}zyx.runs = 50{{.*}} : tensor<1x51200xf32>
+// CHECK-NOT:   graph.sort
 // ALONE-LABEL: func.func @values
 // ALONE-NOT:   zyx.runs
 func.func @values(%x: tensor<1x50261xf32>) -> tensor<1x50261xf32> {
@@ -16,10 +17,38 @@ func.func @values(%x: tensor<1x50261xf32>) -> tensor<1x50261xf32> {
 // Where rows are many each has a workgroup; what a text says of runs is not believed.
 // CHECK-LABEL: func.func @many
 // CHECK-NOT:   zyx.runs
-func.func @many(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
-  %y = graph.sort values %x dim = 1 {zyx.runs = 4 : i64} : tensor<64x32000xf32> -> tensor<64x32000xf32>
-  return %y : tensor<64x32000xf32>
+func.func @many(%x: tensor<67x32000xf32>) -> tensor<67x32000xf32> {
+  %y = graph.sort values %x dim = 1 {zyx.runs = 4 : i64} : tensor<67x32000xf32> -> tensor<67x32000xf32>
+  return %y : tensor<67x32000xf32>
 }
+
+// As many rows as keep half of the multiprocessors busy go in longer runs: of each a thread looks for its part. Clusters
+// sort rows that have room in their shared memory.
+// CHECK-LABEL: func.func @half
+// CHECK:       graph.sort values %{{.*}} dim = 2 : tensor<66x32x4008xf32>
+// CHECK:       graph.sort values %{{.*}} dim = 1 {{.*}}zyx.runs = 32{{.*}} : tensor<66x128256xf32>
+// CLUSTER-LABEL: func.func @half
+// CLUSTER:     zyx.runs = 32
+func.func @half(%x: tensor<66x128256xf32>) -> tensor<66x128256xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<66x128256xf32> -> tensor<66x128256xf32>
+  return %y : tensor<66x128256xf32>
+}
+// CHECK-LABEL: func.func @room
+// CHECK:       zyx.runs
+// CLUSTER-LABEL: func.func @room
+// CLUSTER-NOT: zyx.runs
+func.func @room(%x: tensor<66x50176xf32>) -> tensor<66x50176xf32> {
+  %y = graph.sort values %x dim = 1 : tensor<66x50176xf32> -> tensor<66x50176xf32>
+  return %y : tensor<66x50176xf32>
+}
+// Words of 64 bits have no room there.
+// CLUSTER-LABEL: func.func @wide
+// CLUSTER:     zyx.runs
+func.func @wide(%x: tensor<66x50176xi64>) -> tensor<66x50176xi64> {
+  %y = graph.sort values %x dim = 1 : tensor<66x50176xi64> -> tensor<66x50176xi64>
+  return %y : tensor<66x50176xi64>
+}
+// CLUSTER-LABEL: func.func @first
 
 // First elements are among those of runs, which divide a row where they can: indices are looked up by their places there.
 // CHECK-LABEL: func.func @first
@@ -69,12 +98,10 @@ func.func @rows(%x: tensor<33x32000xf32>) -> tensor<33x40xf32> {
   return %z : tensor<33x40xf32>
 }
 
-// Places go along with both merges of thirteen runs, four at a time: there are sixteen then.
+// Places are looked up behind the merge. Runs divide a row where about as many elements do.
 // CHECK-LABEL: func.func @places
-// CHECK:       graph.sort indices {{.*}} : tensor<1x16x2048xf32>
-// CHECK:       graph.sort indices {{.*}}zyx.runs = 4{{.*}} : tensor<1x4x8192xf32>
-// CHECK:       graph.gather {{.*}} -> tensor<1x4x8192x
-// CHECK:       graph.sort indices {{.*}}zyx.runs = 4{{.*}} : tensor<1x32768xf32>
+// CHECK:       graph.sort indices {{.*}} : tensor<1x25x1040xf32>
+// CHECK:       graph.sort indices {{.*}}zyx.runs = 25{{.*}} : tensor<1x26000xf32>
 // CHECK:       graph.gather
 // CHECK-NOT:   graph.sort
 func.func @places(%x: tensor<1x26000xf32>) -> tensor<1x26000xi64> {

@@ -288,7 +288,7 @@ static void addShortSorts(std::vector<Case> &cases) {
                      }});
 }
 
-/// Few rows that are longer still: sorted in runs, and these together, of twelve and more runs in two steps.
+/// Few rows that are longer still: sorted in runs, and these together.
 static void addRuns(std::vector<Case> &cases) {
   for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F16, DType::F32, DType::I64, DType::F64})
     cases.push_back({"sort.runs." + std::string(toString(dtype)), [=](Builder &b) {
@@ -308,10 +308,36 @@ static void addRuns(std::vector<Case> &cases) {
                      }});
 }
 
+/// Rows of twelve and more runs, of which each workgroup of a card finds the parts that belong to its part of the result:
+/// of hurting values, of many equal ones, and in an order in which no run is like the others; the last runs are padded.
+static void addManyRuns(std::vector<Case> &cases) {
+  for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F16, DType::F32, DType::I64, DType::F64})
+    cases.push_back({"sort.many-runs." + std::string(toString(dtype)), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const NodeId hurt = hurtingRows(b, dtype, {1, 25013});
+                       const NodeId few = b.cast(b.input(integers(DType::I32, {3, 24601}, 0, 3, b.random)), dtype);
+                       const NodeId same = b.splat(dtype, {1, 24700}, 1);
+                       const NodeId places = b.iota({DType::I32, {1, 26624}}, 1);
+                       const double steps = dtype == DType::Bool ? 20000 : dtype == DType::U8 ? 200 : 1;
+                       const NodeId risen = b.cast(b.div(places, b.like(places, steps)), dtype);
+                       for (const bool descending : {false, true}) {
+                         outputs.push_back(b.sort(SortKind::Values, hurt, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, hurt, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, few, 1, descending));
+                         outputs.push_back(b.sort(SortKind::Indices, risen, 1, descending));
+                       }
+                       outputs.push_back(b.sort(SortKind::Indices, same, 1, true));
+                       // Of a slice as many tiles are made as it has.
+                       outputs.push_back(b.pad(b.sort(SortKind::Values, hurt, 1), b.splat(dtype, {}, 0), {0, 0},
+                                               {0, 9000 - 25013}, {0, 0}));
+                       return outputs;
+                     }});
+}
+
 /// Long rows of which there are more than runs pay for: on cards clusters sort them, or workgroups merge their tiles in
 /// memory, of many rows larger ones.
 static void addTiles(std::vector<Case> &cases) {
-  for (const Shape &shape : {Shape{34, 16001}, Shape{9, 60001}, Shape{132, 13400}})
+  for (const Shape &shape : {Shape{34, 16001}, Shape{67, 8001}, Shape{9, 60001}, Shape{132, 13400}})
     for (DType dtype : {DType::BF16, DType::F32})
       cases.push_back({"sort.tiles." + std::to_string(shape[1]) + "." + std::string(toString(dtype)), [=](Builder &b) {
                          const NodeId hurt = hurtingRows(b, dtype, shape);
@@ -690,6 +716,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addSortForms(cases);
   addLongSorts(cases);
   addRuns(cases);
+  addManyRuns(cases);
   addShortSorts(cases);
   addFirstElements(cases);
   addFirstWithPlaces(cases);

@@ -61,6 +61,12 @@ class Rooflines(unittest.TestCase):
         # Memory that it needs for itself does not count.
         own = kernel(bytes=10 ** 8, name="main_4_sort")
         self.assertAlmostEqual(rooflines.kernel_roofline(own, program(sorted=2 ** 16), slow), 4 * 2.004e-3)
+        # A sort of several kernels has its passes once.
+        self.assertAlmostEqual(rooflines.kernel_roofline(own, program(sorted=2 ** 16), slow, 2), 2 * 2.004e-3)
+        self.assertAlmostEqual(rooflines.kernel_roofline(own, program(sorted=2 ** 16), slow, 9), 2.004e-3)
+        both = [{**own, "ns": 1e9}, {**own, "ns": 1e9, "name": "main_5_sort"}, kernel(bytes=10 ** 6, ns=1e9)]
+        large = rooflines.judge(program(sorted=2 ** 16), both, 1.0, slow)["large"]
+        self.assertEqual(sorted(round(each["roofline"], 6) for each in large), [1e-3, 2 * 2.004e-3, 2 * 2.004e-3])
 
     def test_what_is_computed_twice_has_no_more_time(self):
         twice = kernel(flops=10 ** 12)

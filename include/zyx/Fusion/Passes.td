@@ -125,11 +125,11 @@ def SortOncePass : Pass<"zyx-fusion-sort-once", "::mlir::func::FuncOp"> {
 def SortRunsPass : Pass<"zyx-fusion-sort-runs", "::mlir::func::FuncOp"> {
   let summary = "Sort few long rows in steps";
   let description = [{
-    A row becomes runs, of which there are enough for workgroups; a second sort merges them, and has a thread for each
-    element. It is noted there of how many runs a row consists (`zyx.runs`). Of twelve runs and more a third sort merges what the
-    second has merged of about the root of their number. If few first elements of a row are read, runs
-    give so many each, and the second sort is one of these: runs divide a row then, where about as many elements do. Many rows go
-    that way, too, where one pass of a workgroup has no room for as many elements. Indices count in their own row.
+    A row becomes runs, of which there are enough for workgroups; a second sort merges them. It is noted there of how many
+    runs a row consists (`zyx.runs`): up to eleven of 2048 elements, or as many as a workgroup has threads. Runs divide a row,
+    where about as many elements do. Rows stay whole where there is a workgroup for each on half of the machine, or a cluster has
+    room for one. If few first elements of a row are read, runs give so many each, and the second sort is one of these. Many rows
+    go that way, too, where one pass of a workgroup has no room for as many elements. Indices count in their own row.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 

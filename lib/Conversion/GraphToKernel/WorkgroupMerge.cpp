@@ -217,7 +217,7 @@ void WorkgroupSort::emitCluster(const ClusterShape &shape) {
   Value rank = kernel::IdOp::create(builder, loc, builder.getIndexType(), kernel::IdKind::ClusterRank);
   Value start = multiply(rank, shape.tile), size = index(shape.tile);
   Value count = larger(smaller(subtract(index(rows.extent), start), size), index(0));
-  sortOwn(x, at, start, count, tile);
+  sortOwn(x, at, count, tile, [&](Value p) { return add(start, p); });
   meet();
   Value from = mergeAll(tile, size, 1, shape.threads);
   Value other = subtract(add(add(tile.base, tile.base), index(tile.half)), from);

@@ -65,11 +65,12 @@ WorkgroupSort::Words WorkgroupSort::shareWords(int64_t tile) {
 
 /// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element
 /// of the tile stands what is last.
-void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value start, Value count, const Words &to) {
+void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value count, const Words &to,
+                            llvm::function_ref<Value(Value p)> placeOf) {
   Values words, places;
   Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
   for (int64_t item = 0; item < items; ++item) {
-    Value p = add(own, index(item)), j = smaller(add(start, p), index(rows.extent - 1));
+    Value p = add(own, index(item)), j = smaller(placeOf(p), index(rows.extent - 1));
     Value word = encode(load(x, {at[0], j, at[1]})), place = toWord(j);
     if (isPacked())
       word = packWord(word, place);
@@ -164,58 +165,6 @@ Value WorkgroupSort::mergeAll(const Words &all, Value count, int64_t first, int6
   return add(all.base, index(passes % 2 * all.half));
 }
 
-/// A row of sorted runs: an element goes behind those before it in its own run, and as many of each other run as stand
-/// before it, which is found by bisection. Of equal ones those of earlier runs do.
-void WorkgroupSort::emitRuns(int64_t runs) {
-  constexpr int64_t together = 8;
-  const int64_t length = rows.extent / runs, groupThreads = std::min<int64_t>(256, machine.workgroupThreads);
-  Operand x = getOperand(sort.getX(), rows.shape());
-  Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, groupThreads, 1}, groupThreads);
-  Value e = add(at[1], thread);
-  when(isLess(e, index(rows.extent)), [&] {
-    Value element = load(x, {at[0], e, at[2]}), own = encode(element);
-    Value run = arith::DivUIOp::create(builder, loc, e, index(length)),
-          place = arith::RemUIOp::create(builder, loc, e, index(length));
-    const auto first = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(length) + 1)) / 2;
-    Values rank = loop(index(0), index(runs), index(together), {place}, [&](Value begin, ValueRange carried) -> Values {
-      Values begins, isEarlier, state(together, index(0));
-      for (int64_t i = 0; i < together; ++i) {
-        Value other = smaller(add(begin, index(i)), index(runs - 1));
-        begins.push_back(multiply(other, length));
-        isEarlier.push_back(isLess(other, run));
-      }
-      state.push_back(index(first));
-      // Steps halve: as many elements are known to stand before.
-      state = loop(index(0), index(llvm::Log2_64_Ceil(static_cast<uint64_t>(length) + 1)), index(1), state,
-                   [&](Value, ValueRange values) -> Values {
-                     Values next;
-                     Value step = values[together];
-                     for (int64_t i = 0; i < together; ++i) {
-                       Value count = add(values[i], step), last = subtract(smaller(count, index(length)), index(1));
-                       Value theirs = encode(load(x, {at[0], add(begins[i], last), at[2]}));
-                       Value isEqual = compare(arith::CmpIPredicate::eq, theirs, own);
-                       Value comes = arith::OrIOp::create(builder, loc, compare(arith::CmpIPredicate::ult, theirs, own),
-                                                          both(isEqual, isEarlier[i]));
-                       Value fits = compare(arith::CmpIPredicate::sle, count, index(length));
-                       next.push_back(choose(both(comes, fits), count, values[i]));
-                     }
-                     next.push_back(quotient(step, 2));
-                     return next;
-                   });
-      Value sum = carried[0];
-      for (int64_t i = 0; i < together; ++i) {
-        Value other = add(begin, index(i)), isOther = compare(arith::CmpIPredicate::ne, other, run);
-        sum = add(sum, choose(both(isOther, isLess(other, index(runs))), state[i], index(0)));
-      }
-      return {sum};
-    });
-    Value given = sort.getKind() == SortKind::Values
-                      ? element
-                      : arith::IndexCastOp::create(builder, loc, builder.getI64Type(), e).getResult();
-    store(given, out, linear(rows, at[0], rank[0], at[2]));
-  });
-}
-
 Value WorkgroupSort::placeIn(Value word) { return arith::TruncIOp::create(builder, loc, builder.getI32Type(), word); }
 
 Value WorkgroupSort::decode(Value word) {
@@ -264,8 +213,11 @@ void WorkgroupSort::giveElement(const Operand &x, ArrayRef<Value> at, Value plac
 
 /// A tile after the other is sorted in shared memory; tiles are merged in memory.
 void WorkgroupSort::emitOp() {
-  if (auto runs = sort->getAttrOfType<IntegerAttr>(runsAttrName))
+  if (auto runs = sort->getAttrOfType<IntegerAttr>(runsAttrName)) {
+    if (const RunShape shape(rows, runs.getInt(), wordBytes(), machine); shape.isFor(rows))
+      return emitRunTiles(shape);
     return emitRuns(runs.getInt());
+  }
   if (const ListShape lists(sort, rows, machine); isPacked() && lists.isFor(rows))
     return emitLists(lists);
   if (const FirstThreads first = findFirstThreads(sort, rows, machine); isPacked() && first.isEnough())
@@ -288,7 +240,7 @@ void WorkgroupSort::emitOp() {
               multiply(add(multiply(at[0], rows.inner), at[1]), 2 * rows.extent), rows.extent, /*isShared=*/false};
   auto sortTile = [&](Value start) {
     Value count = isOneTile ? n : smaller(subtract(n, start), index(shape.tile));
-    sortOwn(x, at, start, count, tile);
+    sortOwn(x, at, count, tile, [&](Value p) { return add(start, p); });
     meet();
     Value from = mergeAll(tile, count, 1, divideCeil(std::min(shape.tile, rows.extent), items));
     forOwn(count, [&](Value p) {

@@ -14,7 +14,7 @@ namespace zyx::lowering {
 /// Threads sort and merge `items` elements at a time, in shared memory until they have a tile, and then in memory. An
 /// odd number of them lies in other banks for each thread. More of them take fewer steps in all, and longer.
 struct SortShape {
-  static constexpr int64_t fewItems = graph::ir::FirstThreads::sortedItems, manyItems = 13;
+  static constexpr int64_t fewItems = graph::ir::FirstThreads::sortedItems, manyItems = graph::ir::clusterItems;
   int64_t items = fewItems, threads, tile;
 
   SortShape(const Rows &rows, int64_t wordBytes, const Workgroups &machine) {
@@ -88,6 +88,25 @@ struct ClusterShape {
   bool isFor() const { return size > 1; }
 };
 
+/// Rows of many sorted runs: each workgroup has a tile of the result, and a thread for each run.
+struct RunShape {
+  /// Numbers that the threads of runs give each other at once, and groups of runs that are added up apart.
+  static constexpr int64_t numbers = 2, groups = 8;
+  /// A workgroup has room for more elements than its tile: where that begins and ends need not be found exactly.
+  static constexpr int64_t tileItems = 5;
+  int64_t runs, length, threads, tile, room;
+
+  RunShape(const Rows &rows, int64_t runs, int64_t wordBytes, const Workgroups &machine)
+      : runs(runs), length(rows.extent / runs),
+        threads(graph::ir::threadsOfRunTiles(wordBytes, machine.warpSize, machine.sharedBytes,
+                                             machine.workgroupThreads)),
+        tile(threads * tileItems), room(threads * SortShape::fewItems) {}
+  /// Fewer runs are merged element by element.
+  bool isFor(const Rows &rows) const {
+    return runs >= graph::ir::fewestRunsOfTiles && runs <= threads && rows.inner == 1;
+  }
+};
+
 class WorkgroupSort : public WorkgroupOrder {
 public:
   WorkgroupSort(graph::ir::GroupOp group, graph::ir::SortOp sort, mlir::OpBuilder &builder, const Workgroups &machine)
@@ -122,9 +141,37 @@ private:
   /// The first elements of two sorted lists as one, of which `kept` or fewer stay.
   Values mergeLists(llvm::ArrayRef<mlir::Value> a, llvm::ArrayRef<mlir::Value> b, int64_t kept);
   void emitRuns(int64_t runs);
+  /// Shared memory in which the threads of runs exchange numbers.
+  struct RunMemory {
+    int64_t runs, asked;
+    mlir::Value given, sums, guesses;
+  };
+  /// A key in a run: how many elements are below it, and the keys of the last of these and of the first of the others.
+  struct PivotPlace {
+    mlir::Value count, below, above;
+  };
+  struct PivotSearch {
+    PivotPlace low, high;
+    mlir::Value pivot;
+    PivotPlace found;
+  };
+  /// Of a run from where to where a workgroup takes elements; of what it takes of all, how many come before its tile,
+  /// and how many there are.
+  struct RunPart {
+    mlir::Value begin, end, ahead, count;
+  };
+  Values sumRuns(const RunMemory &memory, llvm::ArrayRef<mlir::Value> own);
+  mlir::Value sumBefore(const RunMemory &memory, mlir::Value own);
+  void findPivots(llvm::MutableArrayRef<PivotSearch> searches, llvm::function_ref<mlir::Value(mlir::Value place)> keyAt);
+  void sortGuesses(const RunMemory &memory, int64_t asked, llvm::ArrayRef<mlir::Value> own);
+  RunPart splitRuns(const Operand &x, llvm::ArrayRef<mlir::Value> at, const RunShape &shape, const RunMemory &memory,
+                    llvm::ArrayRef<mlir::Value> targets);
+  void emitRunTiles(const RunShape &shape);
   /// Each thread sorts its items of what `word` gives by place; behind the last one stands what is last.
   template <typename Word> void sortWords(mlir::Value count, const Words &to, Word word);
-  void sortOwn(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value start, mlir::Value count, const Words &to);
+  /// `placeOf` says where in the row each element of the tile stands.
+  void sortOwn(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value count, const Words &to,
+               llvm::function_ref<mlir::Value(mlir::Value p)> placeOf);
   /// How many elements of the left of two sorted runs are among the first `depth` of both: at least `least` and at most
   /// `most`. `left` and `right` load words by their place in a run, of which one before and one behind may be asked
   /// for.

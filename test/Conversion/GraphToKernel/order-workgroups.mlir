@@ -201,6 +201,27 @@ func.func @runs(%x: tensor<8192xf32>) -> tensor<8192xf32> {
   return %y : tensor<8192xf32>
 }
 
+// Of many runs a workgroup sorts what belongs to its tile, and has room for more: a bisection of pivots stops when that
+// is enough. A thread looks after a run, and only tiles of the first elements are made.
+// REMARK: many_runs_0_sort: 'graph.sort' is computed by workgroups of 256 threads
+// CHECK-LABEL: kernel.func @many_runs_0_sort
+// CHECK-SAME: threads = 256
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [2, 20000, 1] step [1, 1280, 1]
+// CHECK: kernel.alloc : <3586xi64, shared>
+// CHECK: scf.while
+// CHECK: scf.while
+// CHECK: kernel.barrier
+// Words of 64 bits have their places beside them.
+// CHECK-LABEL: kernel.func @many_runs_1_sort
+// CHECK: kernel.alloc : <{{.*}}xi64, shared>
+// CHECK: kernel.alloc : <{{.*}}xi32, shared>
+// CHECK: scf.while
+func.func @many_runs(%x: tensor<2x32768xf32>, %y: tensor<1x32768xi64>) -> (tensor<2x32768xi64>, tensor<1x32768xi64>) {
+  %i = graph.sort indices %x dim = 1 descending {zyx.first = 20000 : i64, zyx.runs = 16 : i64} : tensor<2x32768xf32> -> tensor<2x32768xi64>
+  %v = graph.sort values %y dim = 1 {zyx.runs = 16 : i64} : tensor<1x32768xi64> -> tensor<1x32768xi64>
+  return %i, %v : tensor<2x32768xi64>, tensor<1x32768xi64>
+}
+
 // Short rows, and many columns side by side, are walked by a thread each.
 // A row of up to 32 elements is in a thread's registers.
 // REMARK: short_0_sort: 'graph.sort' is computed element by element, without vectors

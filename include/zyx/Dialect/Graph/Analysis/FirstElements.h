@@ -21,6 +21,29 @@ inline constexpr llvm::StringLiteral firstElementsAttrName = "zyx.first";
 /// that fusion writes, too.
 inline constexpr llvm::StringLiteral runsAttrName = "zyx.runs";
 
+/// From so many runs on a workgroup gathers what belongs to its part of the result and sorts that. Of fewer runs each
+/// element looks for its place by itself, which takes as many bisections as there are runs.
+inline constexpr int64_t fewestRunsOfTiles = 12;
+
+/// Threads of a workgroup that sorts its part of the result of sorted runs, as many of which there may be: with two
+/// words for each element, and eight for each run.
+inline int64_t threadsOfRunTiles(int64_t wordBytes, int64_t subgroup, int64_t sharedBytes, int64_t mostThreads) {
+  constexpr int64_t wantedThreads = 256, items = 7, runBytes = 64;
+  int64_t threads = std::min(wantedThreads, mostThreads);
+  while (threads > subgroup && threads * (2 * items * wordBytes + runBytes) > sharedBytes / 2)
+    threads /= 2;
+  return threads;
+}
+
+/// How many elements a thread of a cluster's workgroup sorts, and how many all of them at most: two words each have room
+/// in half of the shared memory.
+inline constexpr int64_t clusterItems = 13;
+inline int64_t countOfCluster(int64_t size, int64_t subgroup, int64_t sharedBytes) {
+  constexpr int64_t wordBytes = 8;
+  const int64_t step = clusterItems * subgroup;
+  return size < 2 ? 0 : size * (sharedBytes / 2 / (2 * wordBytes) / step * step);
+}
+
 /// How a workgroup finds the first elements of a row in one pass. They are among those of as many threads, whose own
 /// first ones come first of all threads': of each of these all elements are candidates. A thread has `items` of the
 /// row, one of each round of all threads.
