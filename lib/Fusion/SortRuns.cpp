@@ -186,8 +186,8 @@ private:
     return read <= most && read * share <= extent;
   }
 
-  /// How long runs are into which rows fall that are sorted as a whole; 0 where a workgroup for each row takes less, or a
-  /// cluster.
+  /// How long runs are into which rows fall that are sorted as a whole; 0 where a workgroup for each row takes less, or
+  /// a cluster.
   int64_t findRunOfAll(int64_t rows, int64_t extent, int64_t width) const {
     constexpr int64_t fewestRuns = 4;
     const int64_t cores = machine.cores, longRuns = llvm::divideCeilSigned(extent, elementsOfRun);
@@ -203,12 +203,11 @@ private:
         width <= 32 && extent <= countOfCluster(simt.clusterSize, simt.subgroupSize, simt.sharedBytes);
     if (rows > cores / 2 || (hasCluster && rows * longRuns > 2 * cores))
       return 0;
-    const int64_t mostRuns =
-        threadsOfRunTiles(wordBytes, simt.subgroupSize, simt.sharedBytes, simt.workgroupThreads);
+    const int64_t mostRuns = threadsOfRunTiles(wordBytes, simt.subgroupSize, simt.sharedBytes, simt.workgroupThreads);
     // A run for each core, as far as these are neither very short nor more than threads are.
     constexpr int64_t shortest = 1024, longest = 4096;
-    auto share = static_cast<int64_t>(
-        llvm::PowerOf2Ceil(static_cast<uint64_t>(llvm::divideCeilSigned(rows * extent, cores))));
+    auto share =
+        static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(llvm::divideCeilSigned(rows * extent, cores))));
     for (share = std::clamp(share, shortest, longest); share <= longest; share *= 2)
       if (const int64_t run = findDivisor(extent, share); llvm::divideCeilSigned(extent, run) <= mostRuns)
         return run;

@@ -308,8 +308,9 @@ static void addRuns(std::vector<Case> &cases) {
                      }});
 }
 
-/// Rows of twelve and more runs, of which each workgroup of a card finds the parts that belong to its part of the result:
-/// of hurting values, of many equal ones, and in an order in which no run is like the others; the last runs are padded.
+/// Rows of twelve and more runs, of which each workgroup of a card finds the parts that belong to its part of the
+/// result: of hurting values, of many equal ones, and in an order in which no run is like the others; the last runs are
+/// padded.
 static void addManyRuns(std::vector<Case> &cases) {
   for (DType dtype : {DType::Bool, DType::U8, DType::I32, DType::F16, DType::F32, DType::I64, DType::F64})
     cases.push_back({"sort.many-runs." + std::string(toString(dtype)), [=](Builder &b) {

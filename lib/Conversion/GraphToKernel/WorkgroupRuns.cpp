@@ -223,9 +223,7 @@ WorkgroupSort::RunPart WorkgroupSort::splitRuns(const Operand &x, ArrayRef<Value
     Value of = side == 0 ? packed : arith::ShRUIOp::create(builder, loc, packed, wordBits).getResult();
     return narrow(of, builder.getI32Type());
   };
-  auto isTooMany = [&](Value count, size_t side) {
-    return compare(arith::CmpIPredicate::sgt, count, targets[side]);
-  };
+  auto isTooMany = [&](Value count, size_t side) { return compare(arith::CmpIPredicate::sgt, count, targets[side]); };
 
   // Where the element of a target is in a run that is like the others, and not far from there: four times as far as it
   // is off on average, if elements are in no order.
@@ -266,8 +264,8 @@ WorkgroupSort::RunPart WorkgroupSort::splitRuns(const Operand &x, ArrayRef<Value
   Values sums = sumRuns(memory, {pack(searches[0].found.count, searches[2].found.count),
                                  pack(searches[1].found.count, searches[3].found.count)});
   // Of each side the least key, how far from it the largest is, how many elements of all runs are below and up to
-  // these, where those begin and end that may have the key, the keys of their first and last one, and of the guesses the
-  // last one that is at most the least key, and the first that is more than the largest.
+  // these, where those begin and end that may have the key, the keys of their first and last one, and of the guesses
+  // the last one that is at most the least key, and the first that is more than the largest.
   enum { Least, Width, Below, UpTo, Low, High, First, Last, LowGuess, HighGuess, numbersOfSide };
   Values state;
   for (size_t side = 0; side < numSides; ++side) {
@@ -324,13 +322,12 @@ WorkgroupSort::RunPart WorkgroupSort::splitRuns(const Operand &x, ArrayRef<Value
           Value count = unpack(sum, side), ends = isTooMany(count, side), largest = add(own[Least], own[Width]);
           Value least = choose(ends, own[Least], search.pivot);
           largest = choose(ends, subtract(search.pivot, key(1)), largest);
-          llvm::append_range(next, Values{least, subtract(largest, least), choose(ends, own[Below], count),
-                                          choose(ends, count, own[UpTo]), choose(ends, own[Low], search.found.count),
-                                          choose(ends, search.found.count, own[High]),
-                                          choose(ends, own[First], search.found.above),
-                                          choose(ends, search.found.below, own[Last]),
-                                          choose(ends, own[LowGuess], guesses[side]),
-                                          choose(ends, guesses[side], own[HighGuess])});
+          llvm::append_range(
+              next,
+              Values{least, subtract(largest, least), choose(ends, own[Below], count), choose(ends, count, own[UpTo]),
+                     choose(ends, own[Low], search.found.count), choose(ends, search.found.count, own[High]),
+                     choose(ends, own[First], search.found.above), choose(ends, search.found.below, own[Last]),
+                     choose(ends, own[LowGuess], guesses[side]), choose(ends, guesses[side], own[HighGuess])});
         }
         scf::YieldOp::create(builder, loc, next);
       });

@@ -98,8 +98,8 @@ struct RunShape {
 
   RunShape(const Rows &rows, int64_t runs, int64_t wordBytes, const Workgroups &machine)
       : runs(runs), length(rows.extent / runs),
-        threads(graph::ir::threadsOfRunTiles(wordBytes, machine.warpSize, machine.sharedBytes,
-                                             machine.workgroupThreads)),
+        threads(
+            graph::ir::threadsOfRunTiles(wordBytes, machine.warpSize, machine.sharedBytes, machine.workgroupThreads)),
         tile(threads * tileItems), room(threads * SortShape::fewItems) {}
   /// Fewer runs are merged element by element.
   bool isFor(const Rows &rows) const {
@@ -162,7 +162,8 @@ private:
   };
   Values sumRuns(const RunMemory &memory, llvm::ArrayRef<mlir::Value> own);
   mlir::Value sumBefore(const RunMemory &memory, mlir::Value own);
-  void findPivots(llvm::MutableArrayRef<PivotSearch> searches, llvm::function_ref<mlir::Value(mlir::Value place)> keyAt);
+  void findPivots(llvm::MutableArrayRef<PivotSearch> searches,
+                  llvm::function_ref<mlir::Value(mlir::Value place)> keyAt);
   void sortGuesses(const RunMemory &memory, int64_t asked, llvm::ArrayRef<mlir::Value> own);
   RunPart splitRuns(const Operand &x, llvm::ArrayRef<mlir::Value> at, const RunShape &shape, const RunMemory &memory,
                     llvm::ArrayRef<mlir::Value> targets);

@@ -35,8 +35,8 @@ inline int64_t threadsOfRunTiles(int64_t wordBytes, int64_t subgroup, int64_t sh
   return threads;
 }
 
-/// How many elements a thread of a cluster's workgroup sorts, and how many all of them at most: two words each have room
-/// in half of the shared memory.
+/// How many elements a thread of a cluster's workgroup sorts, and how many all of them at most: two words each have
+/// room in half of the shared memory.
 inline constexpr int64_t clusterItems = 13;
 inline int64_t countOfCluster(int64_t size, int64_t subgroup, int64_t sharedBytes) {
   constexpr int64_t wordBytes = 8;
