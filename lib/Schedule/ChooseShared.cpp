@@ -349,9 +349,9 @@ double Planner::threadCost() const {
       products * (ownOf(left) / eachColumns + own / eachRows) / lanesPerCycle() / real(target.cores);
   // Where the last programs are not full, every program reads its elements one by one.
   const double edges = (m % rows != 0 ? fits::edgeRows : 1) * (n % columns != 0 ? fits::edgeColumns : 1);
-  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / fits::stepsInFlight) * edges *
+  const double latency = real(k) * (real(target.sharedProducts.sliceCycles) / fits::stepsInFlight) *
                          std::max(1.0, programs / real(target.cores * target.simt.residentThreads));
-  return std::max({products / (each * real(target.cores)), evaluate, latency});
+  return edges * std::max({products / (each * real(target.cores)), evaluate, latency});
 }
 
 void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<SharedPlan> &plans) const {

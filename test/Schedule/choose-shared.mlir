@@ -133,3 +133,20 @@ kernel.func @halves(%x: !h, %w: !h, %y: !h) {
   kernel.store %r, %c[%c0, %c0] : tensor<4096x2560xf16>, !kernel.view<4096x2560xf16, global>
   kernel.return
 }
+
+// Rows that are no multiple of a thread's four: threads that read both factors where they lie would ask for each element
+// whether it is there, so workgroups share tiles. Of whole rows and columns threads take as long.
+// CHECK-LABEL: kernel.func @odd
+// CHECK-SAME:  #kernel.block_step<{{.*}}>]>, threads =
+kernel.func @odd(%x: !f, %w: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[128, 77, 77] strides [6160, 80, 1]>]> : !f -> !kernel.view<128x77x77xf32, global>
+  %0 = kernel.load %a[%c0, %c0, %c0] axes ["b", "m", "k"] : !kernel.view<128x77x77xf32, global> -> tensor<128x77x77xf32>
+  %b = kernel.view %w map <[<[128, 77, 64] strides [4928, 64, 1]>]> : !f -> !kernel.view<128x77x64xf32, global>
+  %1 = kernel.load %b[%c0, %c0, %c0] axes ["b", "k", "n"] : !kernel.view<128x77x64xf32, global> -> tensor<128x77x64xf32>
+  %z = arith.constant dense<0.0> : tensor<128x77x64xf32>
+  %2 = kernel.dot %0, %1, %z : tensor<128x77x77xf32>, tensor<128x77x64xf32> -> tensor<128x77x64xf32>
+  %c = kernel.view %y map <[<[128, 77, 64] strides [4928, 64, 1]>]> : !f -> !kernel.view<128x77x64xf32, global>
+  kernel.store %2, %c[%c0, %c0, %c0] : tensor<128x77x64xf32>, !kernel.view<128x77x64xf32, global>
+  kernel.return
+}

@@ -138,7 +138,7 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
 /// group: a product would gather each element of the windows for the few rows that it is multiplied by, and a thread
 /// reads neighbours of both factors in vectors, each for many taps.
 bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
-  constexpr int64_t mostRows = 8, lanes = 4, fewestTerms = 1024;
+  constexpr int64_t mostRows = 8, shortestRun = 4, fewestTerms = 1024;
   if (tapSums == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
     return false;
   auto count = [&](ArrayRef<Class> classes) {
@@ -153,7 +153,7 @@ bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
       return false;
     kernel::MapAttr map = getLeaf(window)->map, otherMap = getLeaf(other)->map;
     if (llvm::none_of(dot.k, [&](Class c) {
-          return getClassExtent(c) % lanes == 0 && getMemoryStride(window, map, c) == 1 &&
+          return getClassExtent(c) % shortestRun == 0 && getMemoryStride(window, map, c) == 1 &&
                  getMemoryStride(other, otherMap, c) == 1;
         }))
       return false;

@@ -67,7 +67,7 @@ inline constexpr double waitsHidden = 0.5;
 inline constexpr double groupCycles = 100;
 /// Steps of the contraction that a thread has on the way where it reads both factors where they lie.
 inline constexpr double stepsInFlight = 16;
-/// How much longer a step of a thread takes whose last rows, or columns, are not there in some programs. On an H200 77
+/// How much longer such threads take where the last rows, or columns, are not there in some programs. On an H200 77
 /// rows took 3.7 times of what whole ones are estimated to, and 77 columns 6.5 times.
 inline constexpr double edgeRows = 2, edgeColumns = 3;
 } // namespace sharedProducts
