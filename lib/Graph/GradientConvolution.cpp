@@ -61,7 +61,9 @@ private:
   NodeId moveWindows(NodeId gradient);
   NodeId moveFilters(NodeId filters);
   Shape withExtents(Shape shape, const WindowDims &dims) const;
-  NodeId moveUp(NodeId x);
+  std::vector<int64_t> orderOf(size_t view) const;
+  NodeId moveUp(NodeId x, size_t count);
+  bool isJoined() const;
 
   GradientPass &p;
   const Node &node;
@@ -243,7 +245,7 @@ NodeId TransposedConvolution::moveWindows(NodeId factor) {
       permutation[d] = at.withoutElements(d);
   const NodeId padded = p.pad(p.reshape(factor, kept), low, high);
   const NodeId windows = p.emit(Op::Window, {{padded}}, std::move(window));
-  return p.expand(p.permute(windows, std::move(permutation)), withExtents(Shape(p.shape(product)), at));
+  return p.permute(windows, std::move(permutation));
 }
 
 NodeId TransposedConvolution::moveFilters(NodeId factor) {
@@ -259,25 +261,33 @@ NodeId TransposedConvolution::moveFilters(NodeId factor) {
   factor = p.strided(p.pad(factor, std::move(low), std::move(high)), strides);
   std::vector<int64_t> flipped(inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(flipped);
-  return p.expand(p.flip(factor, std::move(flipped)), withExtents(Shape(p.shape(product)), inProduct));
+  return p.flip(factor, std::move(flipped));
 }
 
-/// What the views do, without the elements of windows.
-NodeId TransposedConvolution::moveUp(NodeId x) {
-  for (size_t i = views.size(); i-- > 0;) {
+/// The order of a view's dimensions, without the elements of windows.
+std::vector<int64_t> TransposedConvolution::orderOf(size_t view) const {
+  std::vector<int64_t> order;
+  const std::vector<int64_t> &whole = p.graph.node(views[view]).attributes.dims;
+  for (size_t d = 0; d < whole.size(); ++d)
+    if (!dims[view].isElement(d))
+      order.push_back(dims[view + 1].withoutElements(static_cast<size_t>(whole[d])));
+  return order;
+}
+
+/// What the first views do, the last ones first, without the elements of windows.
+NodeId TransposedConvolution::moveUp(NodeId x, size_t count) {
+  for (size_t i = count; i-- > 0;) {
     const Node view = p.graph.node(views[i]);
-    const WindowDims &above = dims[i], &below = dims[i + 1];
-    const Shape extended = withExtents(view.type.shape, above);
-    Shape shape;
-    std::vector<int64_t> order;
-    for (size_t d = 0; d < extended.size(); ++d) {
-      if (above.isElement(d))
-        continue;
-      shape.push_back(extended[d]);
-      if (view.op == Op::Permute)
-        order.push_back(below.withoutElements(static_cast<size_t>(view.attributes.dims[d])));
+    if (view.op == Op::Permute) {
+      x = p.permute(x, orderOf(i));
+      continue;
     }
-    x = view.op == Op::Permute ? p.permute(x, std::move(order)) : p.reshape(x, std::move(shape));
+    const Shape extended = withExtents(view.type.shape, dims[i]);
+    Shape shape;
+    for (size_t d = 0; d < extended.size(); ++d)
+      if (!dims[i].isElement(d))
+        shape.push_back(extended[d]);
+    x = p.reshape(x, std::move(shape));
   }
   return x;
 }
@@ -299,14 +309,47 @@ void TransposedConvolution::leaveOutPadding() {
   }
 }
 
+/// Whether the sum is permuted and then reshaped to fewer dimensions, as groups of channels are. No kernel of a sum
+/// does that, so the factors are permuted instead.
+bool TransposedConvolution::isJoined() const {
+  if (views.empty() || p.graph.node(views.back()).op != Op::Permute)
+    return false;
+  const auto isUnit = [](int64_t extent) { return extent == 1; };
+  return std::ranges::any_of(views, [&](NodeId id) {
+    const Node &view = p.graph.node(id);
+    Shape from = p.shape(view.operands[0]), to = view.type.shape;
+    std::erase_if(from, isUnit);
+    std::erase_if(to, isUnit);
+    return view.op == Op::Reshape && from != to;
+  });
+}
+
 NodeId TransposedConvolution::sumPhase() {
-  NodeId next = moveWindows(gradient);
-  if (filters)
-    next = p.mul(next, moveFilters(*filters));
-  std::vector<int64_t> summed = reduced;
+  Shape shape = withExtents(Shape(p.shape(product)), inProduct);
+  std::vector<int64_t> summed = reduced, order;
   summed.insert(summed.end(), inProduct.elements.begin(), inProduct.elements.end());
   std::ranges::sort(summed);
-  return moveUp(p.sum(next, std::move(summed)));
+  size_t left = views.size();
+  if (filters && isJoined()) {
+    std::vector<int64_t> kept;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (!std::ranges::binary_search(summed, static_cast<int64_t>(d)))
+        kept.push_back(static_cast<int64_t>(d));
+    for (int64_t dim : orderOf(--left))
+      order.push_back(kept[static_cast<size_t>(dim)]);
+    order.insert(order.end(), summed.begin(), summed.end());
+    Shape permuted;
+    for (int64_t dim : order)
+      permuted.push_back(shape[static_cast<size_t>(dim)]);
+    shape = std::move(permuted);
+    for (size_t i = 0; i < summed.size(); ++i)
+      summed[i] = static_cast<int64_t>(kept.size() + i);
+  }
+  const auto spread = [&](NodeId x) { return p.expand(order.empty() ? x : p.permute(x, order), shape); };
+  NodeId next = spread(moveWindows(gradient));
+  if (filters)
+    next = p.mul(next, spread(moveFilters(*filters)));
+  return moveUp(p.sum(next, std::move(summed)), left);
 }
 
 /// Adds the sums of all phases, those of the last dimension next to each other.

@@ -260,6 +260,30 @@ TEST(GradientTest, ConvolutionsHaveGradientsThatAreConvolutions) {
         EXPECT_EQ(spelling(g, *gradients[0]), "bf16(sum(mul(f32(g), f32(w))))");
         EXPECT_EQ(spelling(g, *gradients[1]), "bf16(sum(mul(f32(g), f32(x))))");
       }
+  // Groups are joined by a reshape of the sum as it is: its factors are permuted, not the sum.
+  for (int64_t stride : {1, 2}) {
+    const int64_t count = stride == 1 ? 6 : 3;
+    const Shape all{2, 2, 2, 7, count, 2, 3, 3};
+    Graph g;
+    const NodeId x = *g.parameter("x", {DType::F32, {2, 4, 9, 8}});
+    const NodeId w = *g.parameter("w", {DType::F32, {4, 2, 3, 3}});
+    NodeId windows = *g.reshape(*g.window(x, {2, 3}, {3, 3}, {1, stride}, {1, 1}), {2, 2, 2, 7, count, 3, 3});
+    windows = *g.reshape(*g.permute(windows, {0, 1, 3, 4, 2, 5, 6}), {2, 2, 1, 7, count, 2, 3, 3});
+    const NodeId products =
+        *g.binary(BinaryKind::Mul, *g.expand(windows, all), *g.expand(*g.reshape(w, {1, 2, 2, 1, 1, 2, 3, 3}), all));
+    const NodeId y = *g.reshape(*g.reduce(ReduceKind::Add, products, {5, 6, 7}), {2, 4, 7, count});
+    GradientOptions options;
+    options.seed = *g.parameter("g", {DType::F32, {2, 4, 7, count}});
+    NodeId id = *(*gradient(g, y, {{x}}, options))[0];
+    if (stride == 2) {
+      while (g.node(id).op != Op::Concat)
+        id = g.node(id).operands[0];
+      id = g.node(id).operands[0];
+    }
+    while (g.node(id).op == Op::Reshape)
+      id = g.node(id).operands[0];
+    EXPECT_EQ(g.node(id).op, Op::Reduce);
+  }
   // Of windows two steps apart each phase is a convolution: of elements of the filters that are two steps apart.
   for (bool channelsLast : {false, true}) {
     Convolution strided;

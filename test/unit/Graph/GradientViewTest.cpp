@@ -147,6 +147,26 @@ TEST(GradientViewTest, ConvolutionsWithStridesAreTheDifference) {
     }
 }
 
+TEST(GradientViewTest, GroupsJoinedBehindAPermuteAreTheDifference) {
+  Random random(19);
+  for (int64_t stride : {1, 2})
+    for (int64_t groups : {2, 3}) {
+      SCOPED_TRACE(toString(Shape{stride, groups}));
+      const int64_t rows = 3, columns = stride == 1 ? 4 : 2;
+      expectGradient(
+          [&](TestGraph &g, const std::vector<NodeId> &x) {
+            const Shape all{2, groups, 2, rows, columns, 2, 3, 2};
+            const NodeId windows = *g.window(squared(g, x[0]), {2, 3}, {3, 2}, {1, stride}, {1, 1});
+            NodeId left = *g.reshape(windows, {2, groups, 2, rows, columns, 3, 2});
+            left = *g.reshape(*g.permute(left, {0, 1, 3, 4, 2, 5, 6}), {2, groups, 1, rows, columns, 2, 3, 2});
+            const NodeId right = *g.reshape(x[1], {1, groups, 2, 1, 1, 2, 3, 2});
+            const NodeId products = *g.binary(BinaryKind::Mul, *g.expand(left, all), *g.expand(right, all));
+            return *g.reshape(*g.reduce(ReduceKind::Add, products, {5, 6, 7}), {2, 2 * groups, rows, columns});
+          },
+          {random.values({2, 2 * groups, 5, 5}), random.values({2 * groups, 2, 3, 2})});
+    }
+}
+
 TEST(GradientViewTest, AverageOfWindowsIsTheDifference) {
   Random random(18);
   struct Case {
