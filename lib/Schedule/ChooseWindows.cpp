@@ -23,12 +23,30 @@ public:
   explicit WindowRules(ScheduleDraft &draft) : draft(draft), func(draft.func), axes(draft.axes), target(draft.target) {}
 
   /// Whether few elements are combined into each of the result's, and some are read for several of them.
-  bool combinesWindows() {
-    return draft.countCombined() <= mostWindowElements && llvm::any_of(draft.loads, [&](LoadOp load) {
+  bool combinesWindows() { return draft.countCombined() <= mostWindowElements && (combinesTiles() || readsAgain()); }
+
+  /// Windows beside each other, as most pooling has: of their rows a vector would be mostly empty, and neighbours are
+  /// lanes that are apart.
+  bool combinesTiles() {
+    return target.hasVectors() && !target.hasSubgroups() && draft.dots.empty() &&
+           llvm::any_of(draft.loads, [&](LoadOp load) {
              MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
-             int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
-             return !map.isOneWholeBlock() || points > spanOf(map.front());
+             SmallVector<Axis> own = axes.of(load.getResult());
+             return llvm::any_of(llvm::enumerate(own), [&](auto it) {
+               std::optional<NearForm> form =
+                   axes.isCombined(it.value()) ? std::nullopt : NearForm::compute(map, it.index());
+               return form && form->laneStep != 1;
+             });
            });
+  }
+
+  /// Whether some elements are read for several results, or lie behind more than one step.
+  bool readsAgain() {
+    return llvm::any_of(draft.loads, [&](LoadOp load) {
+      MapAttr map = load.getView().getDefiningOp<ViewOp>().getMap();
+      int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
+      return !map.isOneWholeBlock() || points > spanOf(map.front());
+    });
   }
 
   /// Windows over what is padded, and factors that lie across vectors: a program copies what it reads of them, once,

@@ -283,6 +283,21 @@ static void addCompositions(std::vector<Case> &cases) {
              const double infinity = std::numeric_limits<double>::infinity();
              return std::vector<NodeId>{pooled(ReduceKind::Max, -infinity), pooled(ReduceKind::Min, infinity)};
            }});
+  // Windows beside each other, or over each other, without padding. More rows than a program has.
+  for (DType dtype : {F32, F16, I32, F64})
+    for (const int64_t step : {2, 3, 4})
+      cases.push_back({named("pool.beside", dtype) + "." + std::to_string(step), [=](Builder &b) {
+                         const auto slid = [&](NodeId x, int64_t size) {
+                           return b.window(x, {2, 3}, {size, size}, {step, step}, {1, 1});
+                         };
+                         const NodeId few = b.x(dtype, {2, 5, 6 * step, 7 * step});
+                         const NodeId many = b.x(dtype, {2, 67, 5 * step, 14 * step});
+                         return std::vector<NodeId>{b.reduce(ReduceKind::Max, slid(few, step), {4, 5}),
+                                                    b.reduce(ReduceKind::Min, slid(many, step), {4, 5}),
+                                                    b.reduce(ReduceKind::Add, slid(many, step), {4, 5}),
+                                                    b.reduce(ReduceKind::Max, slid(many, step + 1), {4, 5}),
+                                                    b.reduce(ReduceKind::Add, slid(many, step - 1), {4, 5})};
+                       }});
   // Blocks of channels become those of an image, whose neighbours are of two or four rows in turn.
   for (DType dtype : {F32, F16, U8})
     for (const int64_t block : {2, 3, 4})

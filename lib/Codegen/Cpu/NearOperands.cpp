@@ -231,8 +231,12 @@ void NearOperands::copy(LoadOp load, ViewOp view, const NearForm &form, int64_t 
       first = t.builder.createOrFold<arith::MulIOp>(loc, first, t.evaluator.constantIndex(factor, loc));
       base = t.builder.createOrFold<arith::AddIOp>(loc, base, first);
       // What lies beyond the view is not in the buffer; beyond what is padded it does not exist.
-      if (!dim.isBounded && sizes.size() != 0 && n.extents.contains(own[i]))
-        count = t.materialise(n.extents[own[i]], loc);
+      if (!dim.isBounded && n.extents.contains(own[i])) {
+        Value missing = t.builder.createOrFold<arith::SubIOp>(loc, t.evaluator.constantIndex(tile[i], loc),
+                                                              t.materialise(n.extents[own[i]], loc));
+        missing = t.builder.createOrFold<arith::MulIOp>(loc, missing, t.evaluator.constantIndex(factor, loc));
+        count = t.builder.createOrFold<arith::SubIOp>(loc, count, missing);
+      }
     }
     copier.bases.push_back(base);
     copier.counts.push_back(count);

@@ -55,6 +55,14 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCo
       last = near.dims.size();
     near.dims.push_back(std::move(dim));
   }
+  // Windows that are moved by several elements along the lanes, over rows without padding: what lies between two lanes
+  // is read by another element of the window.
+  std::optional<size_t> joined;
+  if (const int64_t stride = form->parts[*partOf(lanes)].stride;
+      !isCopied && !isTaken[lanes] && stride > 1 && stride <= mostRunStep)
+    for (size_t d = 0; d < rank; ++d)
+      if (d != lanes && !isTaken[d] && partOf(d) && form->parts[*partOf(d)].stride == 1)
+        joined = d;
   for (size_t d = 0; d < rank; ++d) {
     if (isTaken[d] || !partOf(d))
       continue;
@@ -65,10 +73,18 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCo
         return std::nullopt;
       continue;
     }
+    if (d == joined)
+      continue;
     Dim dim{part.stride, SmallVector<int64_t>(rank, 0)};
     dim.factors[d] = 1;
-    if (d == lanes)
+    if (d == lanes) {
       last = near.dims.size();
+      if (joined) {
+        dim.step = 1;
+        dim.factors[d] = part.stride;
+        dim.factors[*joined] = 1;
+      }
+    }
     near.dims.push_back(std::move(dim));
   }
   std::swap(near.dims[*last], near.dims.back());
@@ -101,10 +117,15 @@ int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
 }
 
 bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly) const {
-  // Elements that are copied one by one take as long as a vector. Lanes that are apart would be read one by one.
-  const int64_t fewestReads = dims.back().step == 1 && laneStep != 1 ? 1
-                              : dims.back().step == 1 || isOnly      ? 3
-                                                                     : 2 * lanes;
+  // Lanes that are apart would be read one by one. The rest of a vector behind a row costs nothing.
+  if (dims.back().step == 1 && laneStep != 1) {
+    uint64_t present = 1;
+    for (int64_t extent : getExtents(tile))
+      present = llvm::SaturatingMultiply(present, static_cast<uint64_t>(extent));
+    return static_cast<uint64_t>(numReads) >= present;
+  }
+  // Elements that are copied one by one take as long as a vector.
+  const int64_t fewestReads = dims.back().step == 1 || isOnly ? 3 : 2 * lanes;
   const int64_t elements = countElements(tile, lanes);
   return elements > 0 && numReads / elements >= fewestReads;
 }
