@@ -111,13 +111,14 @@ def test_import_refuses_files(tmp_path, capsys):
     model = perceptron(tmp_path / "model.onnx")
     (tmp_path / "cut.onnx").write_bytes(model.read_bytes()[:-40])
     (tmp_path / "model.txt").write_text("")
-    stepwise = write_model(tmp_path / "step.onnx", [helper.make_node("NonZero", ["x"], ["y"], name="found")],
-                           [("x", FLOAT, [6])], [("y", INT64, [1, None])])
+    stepwise = write_model(tmp_path / "step.onnx", [
+        helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Shape", ["places"], ["y"], name="found")],
+                           [("x", FLOAT, [6])], [("y", INT64, [2])])
     unknown = write_model(tmp_path / "unknown.onnx", [helper.make_node("ImageDecoder", ["x"], ["y"], name="picture")],
                           [("x", TensorProto.UINT8, [6])], [("y", TensorProto.UINT8, None)])
     for path, told in ((tmp_path / "none.onnx", "none.onnx"), (tmp_path / "cut.onnx", "cut.onnx: "),
                        (tmp_path / "model.txt", "no format is known"),
-                       (stepwise, "step.onnx: node 'found' (NonZero, opset 21): data says"),
+                       (stepwise, "step.onnx: node 'found' (Shape, opset 21): data says"),
                        (unknown, "unknown.onnx: ops that zyx.onnx has not: ImageDecoder (node 'picture')")):
         assert importer.main([str(path)]) == 1
         assert told in capsys.readouterr().err
