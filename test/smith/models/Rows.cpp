@@ -267,7 +267,8 @@ int64_t vocabularyOf(Sketch &s) {
 void drawEmbedding(Sketch &s) {
   const size_t which = s.variant({"rows", "positions", "bag", "characters"});
   s.drawGradients(0.3);
-  const auto [batch, rows] = s.tokens();
+  // Of a bag's rows the bytes of the table alone count, once, and caches bound a card that reads each row many times.
+  const auto [batch, rows] = s.tokens(/*grows=*/which != 2);
   const int64_t width = s.width("width", {768, 1024, 2048, 4096}, {8, 12, 33});
   const int64_t vocabulary = which == 3 ? s.width("vocabulary", {65, 128, 256}, {11, 17}) : vocabularyOf(s);
   const Tensor tokens =

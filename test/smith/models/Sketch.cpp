@@ -76,7 +76,7 @@ int64_t Sketch::atMost(const char *name, int64_t value, int64_t most) {
   return std::min(value, most);
 }
 
-Sketch::Tokens Sketch::tokens() {
+Sketch::Tokens Sketch::tokens(bool grows) {
   static constexpr Tokens full[] = {{4, 2048}, {8, 2048},  {1, 8192},  {64, 197}, {128, 197}, {32, 577},  {32, 512},
                                     {64, 384}, {16, 1500}, {15, 1023}, {256, 77}, {4, 4096},  {1, 16384}, {3, 8192}};
   static constexpr Tokens host[] = {{1, 128}, {1, 197}, {2, 77}, {1, 257}, {4, 49}, {1, 333}, {8, 32}};
@@ -85,7 +85,8 @@ Sketch::Tokens Sketch::tokens() {
                                       : program.scale == Scale::Host ? std::span<const Tokens>(host)
                                                                      : std::span<const Tokens>(small);
   Tokens chosen = all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))];
-  chosen.batch *= program.batches;
+  if (grows)
+    chosen.batch *= program.batches;
   note("batch", chosen.batch);
   note("rows", chosen.rows);
   return chosen;

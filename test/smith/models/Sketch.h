@@ -45,8 +45,8 @@ public:
   struct Tokens {
     int64_t batch, rows;
   };
-  /// Texts or images as rows of features.
-  Tokens tokens();
+  /// Texts or images as rows of features; in several batches, where the program has these and `grows`.
+  Tokens tokens(bool grows = true);
 
   DType dtype() const { return program.dtype; }
   bool isSmall() const { return program.scale == Scale::Small; }
