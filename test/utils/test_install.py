@@ -17,6 +17,7 @@ case "$*" in *wgpu==*)
   mkdir -p "$folder/wgpu/resources" "$folder/wgpu-0.dist-info/licenses"
   [ -z "${STUB_FAILS:-}" ] || exit 1
   echo library >"$folder/wgpu/resources/libwgpu_native-release.so"
+  echo header | tee "$folder/wgpu/resources/webgpu.h" >"$folder/wgpu/resources/wgpu.h"
   echo terms >"$folder/wgpu-0.dist-info/licenses/LICENSE"
   exit ;;
 esac
@@ -79,13 +80,13 @@ class Install(unittest.TestCase):
         self.assertEqual(os.listdir(self.root / "build"), [])
 
     def test_brings_the_library_of_webgpu_once(self):
-        self.assertIn("no build/webgpu: tests on WebGPU will be skipped",
+        self.assertIn("no build/webgpu: devices of WebGPU will be neither built nor tested",
                       self.run_script("--no-ptxas", webgpu=True, STUB_FAILS="1"))
         self.assertEqual(os.listdir(self.root / "build"), [])
         self.run_script("--no-ptxas", webgpu=True)
         version, *rest = self.made()
         self.assertRegex(version, r"build/webgpu/\d+\.\d+\.\d+")
-        self.assertEqual(rest, ["build/webgpu/LICENSE", "build/webgpu/libwgpu_native.so"])
+        self.assertEqual(rest, ["build/webgpu/LICENSE", "build/webgpu/libwgpu_native.so", "build/webgpu/webgpu.h", "build/webgpu/wgpu.h"])
         self.run_script("--no-ptxas", webgpu=True)
         self.assertEqual(self.log.read_text().count("wgpu=="), 2)
         # Another version comes in its place.
