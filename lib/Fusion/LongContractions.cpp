@@ -4,7 +4,9 @@
 //===----------------------------------------------------------------------===//
 #include "LongContractions.h"
 
+#include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -21,6 +23,34 @@ static bool followsReduction(Value value, llvm::DenseSet<Operation *> &seen) {
     return true;
   const bool isPassed = isView(op) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(op);
   return isPassed && llvm::any_of(op->getOperands(), [&](Value operand) { return followsReduction(operand, seen); });
+}
+
+/// Whether a value is made of a softmax's weights: of an exponential that is measured from a largest element, or that
+/// is summed up.
+static bool hasSoftmaxWeights(Value value, llvm::DenseSet<Operation *> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !seen.insert(op).second || !(isView(op) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(op)))
+    return false;
+  if (auto exp = dyn_cast<UnaryOp>(op); exp && exp.getKind() == UnaryKind::Exp) {
+    llvm::SetVector<Value> below, above;
+    below.insert(exp.getX());
+    for (size_t i = 0; i < below.size(); ++i) {
+      Operation *from = below[i].getDefiningOp();
+      if (auto reduce = dyn_cast_if_present<ReduceOp>(from); reduce && reduce.getKind() == ReduceKind::Max)
+        return true;
+      if (from && (isView(from) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(from)))
+        below.insert(from->operand_begin(), from->operand_end());
+    }
+    above.insert(exp.getResult());
+    for (size_t i = 0; i < above.size(); ++i)
+      for (Operation *user : above[i].getUsers()) {
+        if (isa<ReduceOp>(user))
+          return true;
+        if (isView(user) || isa<CastOp>(user))
+          above.insert(user->result_begin(), user->result_end());
+      }
+  }
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return hasSoftmaxWeights(operand, seen); });
 }
 
 /// At most so many parts, of the dimensions in their order.
@@ -46,6 +76,39 @@ static LeadingPart findLeadingPart(ReduceOp op, int64_t most) {
   return result;
 }
 
+/// Whether each image is rather a part: where channels lie between images and positions in memory, no factor is a
+/// matrix of all images, and both would be copied in another order. Sums of each image take less memory than such
+/// copies.
+static bool hasPartPerImage(ReduceOp op) {
+  constexpr int64_t fewestPositions = 64, sumBytes = 4;
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  if (op.getDims().size() < 2)
+    return false;
+  const int64_t images = type.getDimSize(op.getDims().front());
+  if (type.getNumElements() / results < images * fewestPositions)
+    return false;
+  int64_t copied = 0;
+  for (const FactorRead &read : findFactorReads(op)) {
+    auto source = cast<RankedTensorType>(read.source.getType());
+    // What is repeated along images or positions is small.
+    if (llvm::count(read.roles, FactorRead::Contracted) < 2)
+      continue;
+    SmallVector<unsigned> runs;
+    for (unsigned role : read.roles)
+      if (role != FactorRead::Repeated && (runs.empty() || runs.back() != role))
+        runs.push_back(role);
+    const bool isApart = runs.size() == 3 && runs.front() == FactorRead::Contracted && runs[1] == FactorRead::Row &&
+                         runs.back() == FactorRead::Contracted;
+    if (!isApart || read.isWindow || !read.isNarrow || source.getDimSize(0) != images ||
+        read.roles[0] != FactorRead::Contracted || read.roles[1] == FactorRead::Contracted)
+      return false;
+    copied += source.getNumElements();
+  }
+  // Both are written and read once.
+  return copied > 0 && results * sumBytes * images < copied * 2;
+}
+
 /// How many parts a contraction is worth: few results of a long sum are few tiles, which fill no card.
 static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
   // A tile's results; steps that a part has at least; parts that are worth a second kernel.
@@ -69,9 +132,20 @@ static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
 
 std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const TargetInfo &machine) {
   const int64_t most = partsOfContraction(op, machine);
-  llvm::DenseSet<Operation *> seen;
-  if (most == 0 || followsReduction(op.getX(), seen))
+  if (most == 0)
     return std::nullopt;
+  // What follows another reduction stays whole where it may share a kernel with it: in an attention, or in a chain of
+  // products. Sums over all positions of images share none.
+  constexpr int64_t fewestOfImages = int64_t(1) << 16;
+  llvm::DenseSet<Operation *> seen, seenWeights;
+  const int64_t steps = cast<RankedTensorType>(op.getX().getType()).getNumElements() /
+                        cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  if (followsReduction(op.getX(), seen) && (steps < fewestOfImages || hasSoftmaxWeights(op.getX(), seenWeights)))
+    return std::nullopt;
+  if (hasPartPerImage(op)) {
+    const int64_t images = op.getDims().front();
+    return LeadingPart{cast<RankedTensorType>(op.getX().getType()).getDimSize(images), {images}};
+  }
   LeadingPart leading = findLeadingPart(op, most);
   if (2 * leading.parts < most && leading.parts < 16)
     return std::nullopt;

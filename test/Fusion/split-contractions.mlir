@@ -14,3 +14,46 @@ func.func @product(%a: tensor<32x256x256xf32>, %b: tensor<32x256x256xf32>) -> te
   %y = graph.reduce add %p dims = [2, 3] : tensor<32x32x256x256xf32> -> tensor<32x32xf32>
   return %y : tensor<32x32xf32>
 }
+
+// Channels lie between images and positions: no factor is a matrix of all images, and each image is a part, though fewer
+// parts would fill the machine. What follows a sum over all positions is split, too.
+// CHECK-LABEL: func.func @images
+// CHECK: %[[PARTS:.*]] = graph.reduce add %{{.*}} dims = [3] : tensor<4096x32x32x1024xf32> -> tensor<4096x32x32xf32>
+// CHECK-NEXT: %[[ALL:.*]] = graph.reduce add %[[PARTS]] dims = [0] : tensor<4096x32x32xf32> -> tensor<32x32xf32>
+// CHECK-NEXT: return %[[ALL]]
+func.func @images(%a: tensor<4096x32x1024xbf16>, %b: tensor<4096x32x1024xbf16>) -> tensor<32x32xf32> {
+  %wide = graph.cast %a : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %sum = graph.reduce add %wide dims = [0, 2] : tensor<4096x32x1024xf32> -> tensor<32xf32>
+  %sum1 = graph.reshape %sum : tensor<32xf32> -> tensor<1x32x1xf32>
+  %sums = graph.expand %sum1 : tensor<1x32x1xf32> -> tensor<4096x32x1024xf32>
+  %less = graph.binary sub %wide, %sums : tensor<4096x32x1024xf32>
+  %narrow = graph.cast %less : tensor<4096x32x1024xf32> -> tensor<4096x32x1024xbf16>
+  %af = graph.cast %narrow : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %a1 = graph.reshape %af : tensor<4096x32x1024xf32> -> tensor<4096x32x1x1024xf32>
+  %as = graph.expand %a1 : tensor<4096x32x1x1024xf32> -> tensor<4096x32x32x1024xf32>
+  %bf = graph.cast %b : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %b1 = graph.reshape %bf : tensor<4096x32x1024xf32> -> tensor<4096x1x32x1024xf32>
+  %bs = graph.expand %b1 : tensor<4096x1x32x1024xf32> -> tensor<4096x32x32x1024xf32>
+  %p = graph.binary mul %as, %bs : tensor<4096x32x32x1024xf32>
+  %y = graph.reduce add %p dims = [0, 3] : tensor<4096x32x32x1024xf32> -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}
+
+// Weights of a softmax are computed in the kernel that multiplies them.
+// CHECK-LABEL: func.func @weights
+// CHECK: graph.reduce add %{{.*}} dims = [2, 3] : tensor<32x32x256x256xf32> -> tensor<32x32xf32>
+// CHECK-NEXT: return
+func.func @weights(%a: tensor<32x256x256xf32>, %b: tensor<32x256x256xf32>) -> tensor<32x32xf32> {
+  %m = graph.reduce max %a dims = [1, 2] : tensor<32x256x256xf32> -> tensor<32xf32>
+  %m1 = graph.reshape %m : tensor<32xf32> -> tensor<32x1x1xf32>
+  %ms = graph.expand %m1 : tensor<32x1x1xf32> -> tensor<32x256x256xf32>
+  %d = graph.binary sub %a, %ms : tensor<32x256x256xf32>
+  %e = graph.unary exp %d : tensor<32x256x256xf32>
+  %a1 = graph.reshape %e : tensor<32x256x256xf32> -> tensor<32x1x256x256xf32>
+  %as = graph.expand %a1 : tensor<32x1x256x256xf32> -> tensor<32x32x256x256xf32>
+  %b1 = graph.reshape %b : tensor<32x256x256xf32> -> tensor<1x32x256x256xf32>
+  %bs = graph.expand %b1 : tensor<1x32x256x256xf32> -> tensor<32x32x256x256xf32>
+  %p = graph.binary mul %as, %bs : tensor<32x32x256x256xf32>
+  %y = graph.reduce add %p dims = [2, 3] : tensor<32x32x256x256xf32> -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}

@@ -301,6 +301,29 @@ static void addChain(std::vector<Case> &cases, bool hasGradients, DType dtype) {
        }});
 }
 
+/// The gradient of filters behind a mean of each channel over all images: a long sum of few results, which follows
+/// another sum.
+static void addCentred(std::vector<Case> &cases, DType dtype) {
+  cases.push_back(
+      {"convolution.centred.filters." + std::string(toString(dtype)), [=](Builder &b) {
+         const DType sum = accumulatorType(dtype);
+         const Ints ones = {1, 1}, none = {0, 0};
+         const Shape shape = {64, 8, 32, 32};
+         const NodeId wide = b.cast(b.x(dtype, shape), sum), all = b.reduce(ReduceKind::Add, wide, {0, 2, 3});
+         const NodeId mean = b.along(b.mul(all, b.like(all, 1.0 / (64 * 32 * 32))), shape, 1);
+         const NodeId filters = b.x(dtype, {16, 8, 1, 1});
+         const NodeId y =
+             convolve(b, b.cast(b.sub(wide, mean), dtype), filters, {false, ones, ones, none, none, 1}, sum);
+         const NodeId seed = b.x(sum, b.type(y).shape);
+         const auto gradients = graph::gradient(b.graph(), {{b.cast(b.cast(y, dtype), sum)}}, {{seed}}, {{filters}});
+         if (!gradients.isOk() || !gradients->front()) {
+           std::fprintf(stderr, "a layer without gradients: %s\n", gradients.status().message().c_str());
+           std::abort();
+         }
+         return std::vector<NodeId>{*gradients->front()};
+       }});
+}
+
 void addConvolutionCases(std::vector<Case> &cases) {
   using enum DType;
   const Ints one = {1}, ones = {1, 1}, none = {0, 0};
@@ -579,6 +602,24 @@ void addConvolutionCases(std::vector<Case> &cases) {
   }
   addLayer(cases, sparse[0], /*channelsLast=*/false, BF16);
   addMixed(cases, sparse[0], BF16);
+  // More images than positions: positions are rows or columns all the same. Gradients of filters are sums for each
+  // image.
+  const Layer images[] = {
+      {"many-images", 96, 24, 40, {6, 7}, ones, ones, ones, none, none},
+      {"many-images-3x3", 96, 16, 24, {6, 8}, {3, 3}, ones, ones, ones, ones},
+      {"many-images-groups", 96, 32, 32, {6, 8}, {3, 3}, ones, ones, ones, ones, 8},
+      {"many-images-few", 48, 16, 16, {3, 3}, ones, ones, ones, none, none},
+      {"many-images-long", 128, 32, 16, {8, 16}, ones, ones, ones, none, none},
+  };
+  for (const Layer &layer : images)
+    for (const DType dtype : {BF16, F32}) {
+      addLayer(cases, layer, /*channelsLast=*/false, dtype);
+      addMixed(cases, layer, dtype);
+      for (const bool ofImages : {false, true})
+        addFilterGradient(cases, layer, /*isMixed=*/false, dtype, /*isTurned=*/false, ofImages);
+    }
+  for (const DType dtype : {BF16, F16, F32})
+    addCentred(cases, dtype);
   for (const bool hasGradients : {false, true}) {
     addChain(cases, hasGradients, BF16);
     addChain(cases, hasGradients, F32);

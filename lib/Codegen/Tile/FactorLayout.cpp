@@ -56,6 +56,63 @@ static int64_t sizeOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return llvm::alignTo(size, alignment);
 }
 
+/// The copy with the dimensions that memory has, where one of the factor is several of these: a kernel that copies sees
+/// which of them are neighbours where they are read, and need not divide an index by their extents. Not where
+/// neighbours are few, as elements of a window are: no vector of these would be written.
+static void spreadCopy(FactorLayout &layout) {
+  constexpr int64_t fewestNeighbours = 32;
+  if (layout.source.getBlocks().size() != 2)
+    return;
+  const BlockAttr front = layout.source.front(), next = layout.source.getBlocks().back();
+  if (front.hasValid() || next.hasValid() || *BlockAttr::constant(front.getOffset()) != 0)
+    return;
+  const SmallVector<int64_t> extents = values(front.getShape()), steps = values(front.getStrides());
+  const SmallVector<int64_t> placed = values(layout.target.front().getStrides());
+  const SmallVector<int64_t> shape = values(next.getShape()), strides = values(next.getStrides());
+  SmallVector<int64_t> rows(shape.size(), 1), copied, from, to;
+  for (size_t dim = shape.size(); dim-- > 1;)
+    rows[dim - 1] = rows[dim] * shape[dim];
+  int64_t elements = 1;
+  for (auto [extent, step, stride] : llvm::zip_equal(extents, steps, placed)) {
+    if (extent == 1)
+      continue;
+    // The dimensions that it steps through, outermost first.
+    int64_t left = extent * step;
+    size_t dim = 0;
+    while (dim < shape.size() && (rows[dim] * shape[dim] > left || shape[dim] == 1))
+      ++dim;
+    const size_t begin = copied.size();
+    for (; dim < shape.size() && rows[dim] >= step && left == rows[dim] * shape[dim]; ++dim) {
+      left = rows[dim];
+      if (shape[dim] == 1)
+        continue;
+      const int64_t own = stride * (rows[dim] / step);
+      if (copied.size() > begin && from.back() == strides[dim] * shape[dim] && to.back() == own * shape[dim]) {
+        copied.back() *= shape[dim];
+        from.back() = strides[dim];
+        to.back() = own;
+      } else {
+        copied.push_back(shape[dim]);
+        from.push_back(strides[dim]);
+        to.push_back(own);
+      }
+    }
+    if (left != step || step == 0)
+      return;
+    elements *= extent;
+  }
+  auto hasNeighbours = [&](ArrayRef<int64_t> along) {
+    return llvm::any_of(llvm::zip_equal(along, copied),
+                        [&](auto dim) { return std::get<0>(dim) == 1 && std::get<1>(dim) >= fewestNeighbours; });
+  };
+  // Each dimension once: elements that are found twice stay as they are.
+  if (elements != rows.front() * shape.front() || !hasNeighbours(from) || !hasNeighbours(to))
+    return;
+  MLIRContext *context = front.getContext();
+  layout.source = MapAttr::get(context, strided(context, copied, from, *BlockAttr::constant(next.getOffset())));
+  layout.target = MapAttr::get(context, strided(context, copied, to));
+}
+
 std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner) {
   if (!isConstant(map))
     return std::nullopt;
@@ -67,7 +124,9 @@ std::optional<FactorLayout> zyx::kernel::denseLayout(MapAttr map, unsigned inner
   order.push_back(inner);
   SmallVector<int64_t> strides = stridesIn(shape, order, shape[inner] < longRow ? alignment : lineElements);
   auto target = MapAttr::get(map.getContext(), strided(map.getContext(), shape, strides));
-  return FactorLayout{target, map, target, sizeOf(shape, strides)};
+  FactorLayout layout{target, map, target, sizeOf(shape, strides)};
+  spreadCopy(layout);
+  return layout;
 }
 
 /// One block that finds the same elements as two, where each dimension of the first one steps along one dimension of

@@ -212,7 +212,8 @@ bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
 
 /// A dot has one dimension of rows: the largest run of classes that the results step over as over
 /// one. The other classes become batches, along which one factor is the same; first of all those that are the batch
-/// of another contraction, so that both have the same rows.
+/// of another contraction, so that both have the same rows. Threads write neighbours together: a run of neighbours is
+/// kept beside a larger one, of images for example, each element of which would be written to a sector of its own.
 void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &batch) const {
   SmallVector<SmallVector<Class>> runs;
   for (Class c : list) {
@@ -225,11 +226,14 @@ void GroupAxes::keepLargestRun(SmallVector<Class> &list, SmallVector<Class> &bat
   auto isBatch = [&](Class c) {
     return llvm::any_of(found, [&](const ClassContraction &dot) { return llvm::is_contained(dot.batch, c); });
   };
+  // Shorter runs are mostly padding in a tile.
+  constexpr int64_t fewestNeighbours = 16;
   auto size = [&](ArrayRef<Class> run) {
     int64_t points = 1;
     for (Class c : run)
       points *= getClassExtent(c);
-    return std::pair(llvm::none_of(run, isBatch), points);
+    const bool isNear = !packedLanes && points >= fewestNeighbours && getStoreStride(run.back()) == 1;
+    return std::tuple(llvm::none_of(run, isBatch), isNear, points);
   };
   auto *largest = llvm::max_element(runs, [&](const auto &a, const auto &b) { return size(a) <= size(b); });
   for (SmallVector<Class> &run : runs)

@@ -158,3 +158,29 @@ func.func @volume(%x: tensor<1x4x5x6x2xf32>, %f: tensor<2x2x2x2x3xf32>) -> tenso
   %7 = graph.reduce add %6 dims = [5, 6, 7, 8] : tensor<1x3x4x5x3x2x2x2x2xf32> -> tensor<1x3x4x5x3xf32>
   return %7 : tensor<1x3x4x5x3xf32>
 }
+
+// More images than positions: rows or columns are the positions, which lie side by side in results, and images are
+// batches. Few positions are mostly padding in a tile.
+// CHECK-LABEL: kernel.func @many_images_0
+// CHECK: kernel.dot {{.*}} : tensor<64x8x4xf32>, tensor<64x4x36xf32> -> tensor<64x8x36xf32>
+func.func @many_images(%x: tensor<64x4x6x6xf32>, %f: tensor<8x4xf32>) -> tensor<64x8x6x6xf32> {
+  %0 = graph.reshape %x : tensor<64x4x6x6xf32> -> tensor<64x1x4x6x6xf32>
+  %1 = graph.expand %0 : tensor<64x1x4x6x6xf32> -> tensor<64x8x4x6x6xf32>
+  %2 = graph.reshape %f : tensor<8x4xf32> -> tensor<1x8x4x1x1xf32>
+  %3 = graph.expand %2 : tensor<1x8x4x1x1xf32> -> tensor<64x8x4x6x6xf32>
+  %4 = graph.binary mul %1, %3 : tensor<64x8x4x6x6xf32>
+  %5 = graph.reduce add %4 dims = [2] : tensor<64x8x4x6x6xf32> -> tensor<64x8x6x6xf32>
+  return %5 : tensor<64x8x6x6xf32>
+}
+
+// CHECK-LABEL: kernel.func @few_positions_0
+// CHECK: kernel.dot {{.*}} -> tensor<9x64x8xf32>
+func.func @few_positions(%x: tensor<64x4x3x3xf32>, %f: tensor<8x4xf32>) -> tensor<64x8x3x3xf32> {
+  %0 = graph.reshape %x : tensor<64x4x3x3xf32> -> tensor<64x1x4x3x3xf32>
+  %1 = graph.expand %0 : tensor<64x1x4x3x3xf32> -> tensor<64x8x4x3x3xf32>
+  %2 = graph.reshape %f : tensor<8x4xf32> -> tensor<1x8x4x1x1xf32>
+  %3 = graph.expand %2 : tensor<1x8x4x1x1xf32> -> tensor<64x8x4x3x3xf32>
+  %4 = graph.binary mul %1, %3 : tensor<64x8x4x3x3xf32>
+  %5 = graph.reduce add %4 dims = [2] : tensor<64x8x4x3x3xf32> -> tensor<64x8x3x3xf32>
+  return %5 : tensor<64x8x3x3xf32>
+}
