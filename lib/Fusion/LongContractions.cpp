@@ -140,13 +140,17 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   llvm::DenseSet<Operation *> seen, seenWeights;
   const int64_t steps = cast<RankedTensorType>(op.getX().getType()).getNumElements() /
                         cast<RankedTensorType>(op.getResult().getType()).getNumElements();
-  if (followsReduction(op.getX(), seen) && (steps < fewestOfImages || hasSoftmaxWeights(op.getX(), seenWeights)))
+  const bool follows = followsReduction(op.getX(), seen);
+  if (follows && (steps < fewestOfImages || hasSoftmaxWeights(op.getX(), seenWeights)))
     return std::nullopt;
   if (hasPartPerImage(op)) {
     const int64_t images = op.getDims().front();
     return LeadingPart{cast<RankedTensorType>(op.getX().getType()).getDimSize(images), {images}};
   }
   LeadingPart leading = findLeadingPart(op, most);
+  // Other readers of what is computed would have it in another shape: it would be computed and stored for each.
+  if (follows && leading.cut >= 0)
+    return std::nullopt;
   if (2 * leading.parts < most && leading.parts < 16)
     return std::nullopt;
   return leading;

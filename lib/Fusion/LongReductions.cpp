@@ -47,6 +47,17 @@ static bool isPermutedContraction(PermuteOp permute) {
   return false;
 }
 
+/// Whether a value is a contraction's result, element by element: its kernel finishes and stores it, in its own order.
+static bool finishesContraction(Value value, int depth = 4) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return false;
+  if (auto sum = dyn_cast<ReduceOp>(op))
+    return matchContraction(sum).has_value();
+  return isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return finishesContraction(operand, depth - 1); });
+}
+
 /// The dimension along which neighbours lie side by side in memory, of what most of a value is read from, and how many
 /// elements that has. None where the nearest ops do not tell.
 static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, int depth = 16) {
@@ -58,7 +69,9 @@ static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, in
   if (isElementwise(op)) {
     Found best;
     for (Value operand : op->getOperands())
-      if (Found own = findContiguous(operand, depth - 1); own && (!best || own->second > best->second))
+      if (Found own = findContiguous(operand, depth - 1);
+          own && (!best || own->second > best->second ||
+                  (own->second == best->second && own->first != best->first && finishesContraction(operand))))
         best = own;
     return best;
   }

@@ -89,3 +89,21 @@ func.func @picked(%x: tensor<4096x512xf32>, %at: tensor<512xi64>) -> (tensor<512
   %12 = graph.reduce add %11 dims = [0] : tensor<4096x512xf32> -> tensor<512xf32>
   return %10, %12 : tensor<512xf32>, tensor<512xf32>
 }
+
+// What finishes a contraction is stored in its order, and so are sums of it columns: many parts of each, though another
+// operand as large lies in another order, in which rows of channels would be enough.
+// CARD-LABEL: func.func @finished
+// CARD: graph.reduce add %{{.*}} dims = [0, 1, 2] {{.*}} : tensor<128x8x1024x144xf32> -> tensor<144xf32>
+func.func @finished(%a: tensor<1024x1024x64xf32>, %w: tensor<64x144xf32>, %dy: tensor<1024x144x1024xf32>) -> tensor<144xf32> {
+  %a1 = graph.reshape %a : tensor<1024x1024x64xf32> -> tensor<1024x1024x1x64xf32>
+  %as = graph.expand %a1 : tensor<1024x1024x1x64xf32> -> tensor<1024x1024x144x64xf32>
+  %wt = graph.permute %w order = [1, 0] : tensor<64x144xf32> -> tensor<144x64xf32>
+  %w1 = graph.reshape %wt : tensor<144x64xf32> -> tensor<1x1x144x64xf32>
+  %ws = graph.expand %w1 : tensor<1x1x144x64xf32> -> tensor<1024x1024x144x64xf32>
+  %p = graph.binary mul %as, %ws : tensor<1024x1024x144x64xf32>
+  %y = graph.reduce add %p dims = [3] : tensor<1024x1024x144x64xf32> -> tensor<1024x1024x144xf32>
+  %t = graph.permute %dy order = [0, 2, 1] : tensor<1024x144x1024xf32> -> tensor<1024x1024x144xf32>
+  %m = graph.binary mul %t, %y : tensor<1024x1024x144xf32>
+  %s = graph.reduce add %m dims = [0, 1] : tensor<1024x1024x144xf32> -> tensor<144xf32>
+  return %s : tensor<144xf32>
+}
