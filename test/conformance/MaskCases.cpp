@@ -35,6 +35,11 @@ namespace {
 /// Where the mask has a value of its own: for each batch or head, or for each query.
 enum class Scope { PerBatch, PerHead, PerQuery };
 
+/// What a mask is that is added: numbers that are given; or slopes of each head times distances for keys that are not
+/// behind the query, and minus infinity for others, all rounded to the type of the inputs. Of these, keys near the
+/// query alone, or of its document.
+enum class Bias { Given, Slopes, NearSlopes, DocumentSlopes };
+
 struct Masked {
   DType dtype = DType::BF16;
   double value = -inf;
@@ -46,6 +51,7 @@ struct Masked {
   bool narrowScores = false;
   /// Whether some rows see no key at all.
   bool hidesAll = true;
+  Bias bias = Bias::Given;
 };
 
 /// Batches, or heads, whose keys are hidden: none, the first third, the middle, the last, all.
@@ -69,7 +75,30 @@ static Shape maskShape(const Masked &m) {
           m.scope == Scope::PerQuery ? m.queries : 1, m.keys};
 }
 
+/// Of [1, heads, queries, keys].
+static NodeId makeSlopes(Builder &b, const Masked &m, DType dtype) {
+  const Shape places = {m.queries, m.keys}, one = {1, 1, m.queries, m.keys}, all = {1, numPatterns, m.queries, m.keys};
+  const NodeId row = b.iota({DType::I32, places}, 0), column = b.iota({DType::I32, places}, 1);
+  NodeId seen = b.binary(BinaryKind::Le, column, row);
+  if (m.bias == Bias::NearSlopes)
+    seen = b.binary(BinaryKind::And, seen, b.binary(BinaryKind::Gt, column, b.sub(row, b.like(row, 70))));
+  if (m.bias == Bias::DocumentSlopes) {
+    std::vector<double> ids;
+    for (int64_t i = 0; i < m.keys; ++i)
+      ids.push_back(static_cast<double>(i / 45));
+    const NodeId documents = b.input(makeTensor(DType::I64, {m.keys}, ids));
+    seen = b.binary(BinaryKind::And, seen,
+                    b.binary(BinaryKind::Eq, b.along(documents, places, 0), b.along(documents, places, 1)));
+  }
+  auto spread = [&](NodeId of) { return b.expand(b.reshape(of, one), all); };
+  const NodeId slopes = b.input(makeTensor(DType::F32, {1, numPatterns, 1, 1}, {0.011, 0.5, 0.0625, 0.37, 0.1}));
+  const NodeId bias = b.mul(b.expand(slopes, all), spread(b.cast(b.sub(column, row), DType::F32)));
+  return b.cast(b.select(spread(seen), bias, b.like(bias, -inf)), dtype);
+}
+
 static NodeId makeMask(Builder &b, const Masked &m, DType dtype) {
+  if (m.bias != Bias::Given)
+    return makeSlopes(b, m, dtype);
   const Shape shape = maskShape(m);
   std::vector<double> values;
   for (int64_t row = 0; row < shape[0] * shape[1] * shape[2]; ++row)
@@ -290,6 +319,22 @@ void addMaskCases(std::vector<Case> &cases) {
   add(cases, "bf16.wide", {.value = value, .queries = 10, .keys = 150, .features = 200});
   add(cases, "bf16.narrow-scores", {.value = value, .narrowScores = true});
   add(cases, "bf16.one-query", {.value = value, .queries = 1});
+  // Blocks that are hidden by what is added: of one block, of several with the last one in part, of tiles that are not
+  // full, with one more key than blocks have.
+  for (const DType dtype : {DType::BF16, DType::F16, DType::F32})
+    for (const Bias bias : {Bias::Slopes, Bias::NearSlopes, Bias::DocumentSlopes})
+      for (const int64_t length : {60, 257, 390}) {
+        static constexpr std::string_view names[] = {"", "slopes", "near-slopes", "document-slopes"};
+        add(cases,
+            std::string(names[static_cast<size_t>(bias)]) + "." + std::string(toString(dtype)) + "[" +
+                std::to_string(length) + "]",
+            {.dtype = dtype, .scope = Scope::PerHead, .queries = length, .keys = length, .bias = bias});
+      }
+  // Rows of a mask of which neighbours do not lie on multiples of two, and those that are read together.
+  for (const DType dtype : {DType::BF16, DType::F16})
+    for (const int64_t keys : {258, 385})
+      add(cases, std::string(toString(dtype)) + ".rows-of[" + std::to_string(keys) + "]",
+          {.dtype = dtype, .value = -1e4, .scope = Scope::PerQuery, .queries = 130, .keys = keys});
   for (const double value : {-inf, lowest(DType::BF16), -1e4, -1e9})
     for (const bool isSelect : {false, true})
       for (const Scope scope : {Scope::PerBatch, Scope::PerQuery}) {

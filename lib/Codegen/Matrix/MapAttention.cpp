@@ -57,9 +57,9 @@ private:
     return std::nullopt;
   }
   /// Whether blocks that are not the last one must be masked, beside those that diagonal and window cross.
-  bool masksAll() {
-    return attention.readsPlaces || attention.bounds.size() > (diagonal() ? 1u : 0u) + (window() ? 1u : 0u);
-  }
+  bool masksAll() { return attention.bounds.size() > (diagonal() ? 1u : 0u) + (window() ? 1u : 0u); }
+  /// Whether a condition holds everywhere in blocks that neither diagonal nor window crosses.
+  bool holdsInside(Value condition);
   /// Whether results are computed of a sum of weights, which is NaN where these are.
   bool dividesBySum();
   /// A power of two by which exponentials are multiplied as they are computed, so that no sum overflows. In f16 they
@@ -135,6 +135,8 @@ private:
   TileCoordinates placeIn(Value round) { return coordinatesOf(round, diagonal(), window()); }
   Value evaluate(Value of, Site &site);
   Value compute(Value of, Site &site);
+  /// Scores times a number, plus something, rounded once. Null where it is none.
+  Value addScaled(Value of, Site &site);
 
   TensorAttention attention;
   const int64_t depth, width;
@@ -265,8 +267,9 @@ void AttentionMapper::findReadAhead() {
 }
 
 AttentionMapper::Site AttentionMapper::openBlock(bool masked, const TileCoordinates &place, Value block) {
-  Value firstKey = masked ? multiply(block, step.getColumns()) : Value();
+  Value firstKey = block ? multiply(block, step.getColumns()) : Value();
   Site site{{attention.queries, attention.keys, step.getColumns()}, place, firstKey};
+  site.isWhole = !masked;
   for (Value load : readAhead)
     evaluate(load, site);
   return site;
@@ -278,7 +281,7 @@ Value AttentionMapper::scoresOf(Value sums, bool masked, Site &site) {
   Value result = evaluate(attention.unmasked, site);
   if (!masked)
     return result;
-  SmallVector<TensorBound> bounds(attention.bounds);
+  SmallVector<TensorBound> bounds(ArrayRef(attention.bounds).take_front(attention.peeled));
   if (streamed % step.getColumns() != 0)
     bounds.push_back({-1, 0, streamed - 1});
   Value none = number(type, minusInfinity);
@@ -360,8 +363,9 @@ void AttentionMapper::emitConsumer(Value instance) {
     place.row = add(place.row, myRow);
     Value last = sub(place.end, index(1));
     State state{{carried[0], carried[1]}, {carried[2], carried[3]}, zero, Value(), Value(), Value(), carried[5]};
-    const bool masksLast = diagonal() || window() || masksAll() || streamed % step.getColumns() != 0;
-    Site lastBlock = openBlock(masksLast, place, last);
+    const bool masksLast = !attention.bounds.empty() || streamed % step.getColumns() != 0;
+    auto needsPlace = [&](bool masked) { return masked || attention.readsPlaces; };
+    Site lastBlock = openBlock(masksLast, place, needsPlace(masksLast) ? last : Value());
     WaitOp::create(b, loc, qFull, index(0), carried[4]);
     Value started = startScores(state.k);
     Value sums = MmaWaitOp::create(b, loc, TypeRange(started.getType()), 0, started).getResult(0);
@@ -370,7 +374,7 @@ void AttentionMapper::emitConsumer(Value instance) {
     soften(state, scoresOf(sums, masksLast, lastBlock), /*isFirst=*/true);
     auto stream = [&](Value from, Value to, bool masked) {
       state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
-        return takeBlock(State::of(at), masked, place, masked ? sub(last, i) : Value()).carried();
+        return takeBlock(State::of(at), masked, place, needsPlace(masked) ? sub(last, i) : Value()).carried();
       }));
     };
     // Blocks that the diagonal crosses, those before it, and those that the window crosses.
@@ -509,16 +513,50 @@ Value AttentionMapper::evaluate(Value of, Site &site) {
   return value;
 }
 
+bool AttentionMapper::holdsInside(Value condition) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getInput();
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return holdsInside(both.getLhs()) && holdsInside(both.getRhs());
+  auto bound = matchBound(condition, attention.queries, attention.keys, axes);
+  return bound && (bound == diagonal() || bound == window());
+}
+
+Value AttentionMapper::addScaled(Value of, Site &site) {
+  auto sum = of.getDefiningOp<arith::AddFOp>();
+  if (!sum || !getElementTypeOrSelf(of.getType()).isF32())
+    return {};
+  for (auto [scores, other] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
+    auto product = scores.getDefiningOp<arith::MulFOp>();
+    if (auto scaled = product ? scaledBy(product) : std::nullopt;
+        scaled && scaled->first == attention.scores.getResult()) {
+      Value x = evaluate(scaled->first, site);
+      return math::FmaOp::create(b, loc, x, number(x.getType(), scaled->second), evaluate(other, site));
+    }
+  }
+  return {};
+}
+
 Value AttentionMapper::compute(Value of, Site &site) {
   Type element = getElementTypeOrSelf(of.getType());
+  auto inner = [&](Value operand) { return evaluate(operand, site); };
+  if (site.isWhole) {
+    if (auto select = of.getDefiningOp<arith::SelectOp>(); select && holdsInside(select.getCondition()))
+      return inner(select.getTrueValue());
+    if (auto both = of.getDefiningOp<arith::AndIOp>(); both && element.isInteger(1))
+      for (auto [condition, other] : {std::pair(both.getLhs(), both.getRhs()), std::pair(both.getRhs(), both.getLhs())})
+        if (holdsInside(condition))
+          return inner(other);
+  }
   if (element.isInteger(1))
     if (auto bound = matchBound(of, attention.queries, attention.keys, axes))
       return boundOf(*bound, site.place, site.firstColumn, tile(site.fragment.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
-  if (auto iota = of.getDefiningOp<IotaOp>())
-    return placesOf(iota, site);
-  auto inner = [&](Value operand) { return evaluate(operand, site); };
+  if (Value places = placesOf(of, site))
+    return places;
+  if (Value sum = addScaled(of, site))
+    return sum;
   if (Value quotient = divideByVector(of, site.fragment, inner))
     return quotient;
   return MachineEmitter::compute(of, site.fragment, inner);

@@ -549,8 +549,8 @@ Value ChainMapper::compute(Value of, BlockState &block) {
       return boundOf(*bound, site.place, site.firstColumn, tile(site.fragment.width));
   if (auto load = of.getDefiningOp<LoadOp>())
     return widen(read(load, site));
-  if (auto iota = of.getDefiningOp<IotaOp>())
-    return placesOf(iota, site);
+  if (Value places = placesOf(of, site))
+    return places;
   auto inner = [&](Value operand) { return evaluate(operand, block); };
   for (TensorChain::Inner &each : chain.inner)
     if (auto start = startOf(each.dot, block.masked); start && start->difference.getResult() == of) {

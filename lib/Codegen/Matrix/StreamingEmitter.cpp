@@ -236,9 +236,18 @@ Value StreamingEmitter::boundOf(const TensorBound &bound, const TileCoordinates 
   return arith::CmpIOp::create(b, loc, predicate, columns, limit);
 }
 
-Value StreamingEmitter::placesOf(IotaOp iota, const Site &site) {
+Value StreamingEmitter::placesOf(Value of, const Site &site) {
+  // Conversions take a slow unit. Of a thread's places one is converted, and the others are sums with it, which are
+  // exact below 2^24; a block ends fewer than 2^10 places behind the last one that exists.
+  constexpr int64_t mostExact = (int64_t(1) << 24) - (int64_t(1) << 10);
+  auto conversion = of.getDefiningOp<arith::SIToFPOp>();
+  auto iota = (conversion ? conversion.getIn() : of).getDefiningOp<IotaOp>();
+  if (!iota)
+    return {};
   const bool isRow = axes.contains(iota.getResult(), rowAxis);
-  Type type = heldType(iota.getResult(), site.fragment, b.getI32Type());
+  if (conversion && (!getElementTypeOrSelf(of.getType()).isF32() || (isRow ? rows : streamed) > mostExact))
+    return {};
+  Type type = heldType(iota.getResult(), site.fragment, getElementTypeOrSelf(of.getType()));
   return IotaOp::create(b, loc, type, isRow ? site.place.row : site.firstColumn, 0, ArrayAttr());
 }
 
@@ -259,7 +268,7 @@ StreamingEmitter::Patch StreamingEmitter::patchOf(Value view, ValueRange at, Val
   if (axes.contains(tile, rowAxis))
     take(rowAxis, site.place.row, rows % step.getRows() == 0);
   if (axes.contains(tile, streamedAxis))
-    take(streamedAxis, site.firstColumn, streamed % step.getColumns() == 0);
+    take(streamedAxis, site.firstColumn, site.isWhole || streamed % step.getColumns() == 0);
   else if (const Axis columns = site.fragment.columns; columns != streamedAxis && axes.contains(tile, columns))
     take(columns, site.resultColumn ? site.resultColumn : index(0),
          axes.extent(columns) % (site.fragment.width * sharers) == 0);

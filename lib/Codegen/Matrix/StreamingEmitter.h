@@ -88,6 +88,8 @@ protected:
     llvm::DenseMap<mlir::Value, mlir::Value> known = llvm::DenseMap<mlir::Value, mlir::Value>();
     /// The first column of a result, of which workgroups that share a tile have a part each; null where it is 0.
     mlir::Value resultColumn = mlir::Value();
+    /// All of its columns exist, and no bound that hides blocks crosses it.
+    bool isWhole = false;
   };
   mlir::RankedTensorType tile(int64_t columns);
   mlir::RankedTensorType row();
@@ -103,8 +105,8 @@ protected:
   /// The condition that a bound says, of a tile of scores.
   mlir::Value boundOf(const TensorBound &bound, const TileCoordinates &place, mlir::Value firstColumn,
                       mlir::RankedTensorType type);
-  /// The places that an iota counts, along rows or columns.
-  mlir::Value placesOf(IotaOp iota, const Site &site);
+  /// The places that an iota counts, along rows or columns, or the same as f32; null where a value is neither.
+  mlir::Value placesOf(mlir::Value of, const Site &site);
   /// What threads read for their scores themselves, and what they write of their rows.
   mlir::Value read(LoadOp load, const Site &site);
   void write(StoreOp store, mlir::Value held, const Site &site);

@@ -33,6 +33,11 @@ static bool takeBounds(Value condition, const TensorAttention &found, const Axes
   return bound.has_value();
 }
 
+static void takeBound(const TensorBound &bound, TensorAttention &found) {
+  if (!llvm::is_contained(found.bounds, bound))
+    found.bounds.push_back(bound);
+}
+
 /// Takes those bounds that hold, among others, where a condition does.
 static void takeSomeBounds(Value condition, TensorAttention &found, const Axes &axes) {
   while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
@@ -41,7 +46,26 @@ static void takeSomeBounds(Value condition, TensorAttention &found, const Axes &
     takeSomeBounds(both.getLhs(), found, axes);
     takeSomeBounds(both.getRhs(), found, axes);
   } else if (auto bound = matchBound(condition, found.queries, found.keys, axes)) {
-    found.bounds.push_back(*bound);
+    takeBound(*bound, found);
+  }
+}
+
+/// Takes the bounds by which what is added to scores is minus infinity, as a mask of numbers has them. Neither a sum
+/// nor rounding makes anything else of that.
+static void takeAddedBounds(Value value, TensorAttention &found, const Axes &axes,
+                            llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (Operation *op = value.getDefiningOp(); op && seen.insert(op).second; op = value.getDefiningOp()) {
+    if (auto sum = dyn_cast<arith::AddFOp>(op)) {
+      takeAddedBounds(sum.getLhs(), found, axes, seen);
+      value = sum.getRhs();
+    } else if (auto select = dyn_cast<arith::SelectOp>(op); select && isMinusInfinity(select.getFalseValue())) {
+      takeSomeBounds(select.getCondition(), found, axes);
+      value = select.getTrueValue();
+    } else if (isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op)) {
+      value = op->getOperand(0);
+    } else {
+      return;
+    }
   }
 }
 
@@ -56,12 +80,16 @@ static void peelMasks(TensorAttention &found, const Axes &axes) {
     SmallVector<TensorBound> bounds;
     isPeeled &= takeBounds(select.getCondition(), found, axes, bounds);
     if (isPeeled) {
-      found.bounds.append(bounds);
+      for (const TensorBound &bound : bounds)
+        takeBound(bound, found);
       found.unmasked = select.getTrueValue();
+      found.peeled = found.bounds.size();
     } else {
       takeSomeBounds(select.getCondition(), found, axes);
     }
   }
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  takeAddedBounds(found.unmasked, found, axes, seen);
   value = found.unmasked;
   auto product = value.getDefiningOp<arith::MulFOp>();
   auto scaled = product ? scaledBy(product) : std::nullopt;
@@ -209,6 +237,7 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
   peelMasks(found, axes);
   SmallVector<Axis> own = {found.queries, found.keys};
   own.append(found.batches);
+  llvm::SmallDenseSet<Axis> maskAxes;
   auto isStrided = [&](Value value) {
     auto load = value.getDefiningOp<LoadOp>();
     return load && isPlainLoad(value) && stridesOf(load.getView(), load.getIndices(), value, axes).has_value();
@@ -225,9 +254,13 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
                           [&](Value value) {
                             const bool isOne = isStrided(value);
                             found.readsPlaces |= isOne;
-                            found.readsMasks |= isOne && axes.contains(value, found.keys) &&
-                                                (axes.contains(value, found.queries) || elementOf(value).isInteger(64));
-                            return isOne;
+                            const bool isOfEach = axes.contains(value, found.queries);
+                            if (!isOne || !axes.contains(value, found.keys))
+                              return isOne;
+                            found.readsMasks |= isOfEach || elementOf(value).isInteger(64);
+                            if (isOfEach)
+                              maskAxes.insert_range(axes.of(value));
+                            return true;
                           },
                           [&](Value value) {
                             bool isOne = isPlaceOf(value, found.queries, found.keys, axes);
@@ -237,6 +270,9 @@ std::optional<TensorAttention> zyx::kernel::matchTensorAttention(FuncOp func, co
                           /*hasLongs=*/true};
   if (!scores.check(found.unmasked))
     return none("scores are not computed element by element, of what lies along queries and keys");
+  // Innermost, those batches that share a mask, so that they read it at the same time.
+  if (!maskAxes.empty())
+    llvm::stable_sort(found.batches, [&](Axis a, Axis b) { return maskAxes.contains(a) && !maskAxes.contains(b); });
   own[1] = columns;
   auto never = [](Value) { return false; };
   ElementwiseSlice behind{axes, own, {found.output.getResult(), found.max.getResult()}, never, isStrided};

@@ -49,7 +49,21 @@ public:
   BoundFinder(const Axes &axes, Axis axis) : axes(axes), axis(axis) {}
 
   SmallVector<Bound> run(Value scores) {
+    follow(scores);
+    return std::move(bounds);
+  }
+
+private:
+  /// Minus infinity stays what it is where it is rounded, and where anything is added to it.
+  void follow(Value scores) {
     while (Operation *op = scores.getDefiningOp()) {
+      if (!seen.insert(op).second)
+        break;
+      if (auto sum = dyn_cast<arith::AddFOp>(op)) {
+        follow(sum.getLhs());
+        scores = sum.getRhs();
+        continue;
+      }
       if (isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op)) {
         scores = op->getOperand(0);
         continue;
@@ -63,10 +77,8 @@ public:
       narrow(select.getCondition(), hidesTrue);
       scores = hidesTrue ? select.getFalseValue() : select.getTrueValue();
     }
-    return std::move(bounds);
   }
 
-private:
   static bool isHidden(Value tile) {
     while (Operation *op = tile.getDefiningOp()) {
       if (!isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op))
@@ -176,6 +188,7 @@ private:
   const Axes &axes;
   Axis axis;
   SmallVector<Bound> bounds;
+  llvm::SmallPtrSet<Operation *, 16> seen;
 };
 
 /// Axes of which a program has `extent` positions from `begin` on; of the others it has all.

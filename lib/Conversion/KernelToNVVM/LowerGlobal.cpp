@@ -21,6 +21,9 @@ struct Lowering::Share {
   int64_t rowStride = 0, columnStride = 0;
   /// Whether each of the rows exists; null where all do.
   SmallVector<Value> rows = {Value()};
+  /// Where rows may not exist: how far each one's elements are from those of the first one, or those of the last row
+  /// that exists.
+  SmallVector<Value> rowOffsets = {Value()};
   /// The thread's first column, and how many there are; null where all exist.
   Value column;
   int64_t columns = 0;
@@ -86,10 +89,15 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
       share.rowsBeyond = {0, 8};
     }
     share.rows.assign(share.rowsBeyond.size(), Value());
-    if (!isInside(dim))
-      for (auto [exists, beyond] : llvm::zip(share.rows, share.rowsBeyond))
-        exists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[dim], constant(beyond)),
-                                      constant(made.getType().getDimSize(dim)));
+    share.rowOffsets.assign(share.rowsBeyond.size(), Value());
+    if (const int64_t count = made.getType().getDimSize(dim); !isInside(dim))
+      for (auto [exists, offset, beyond] : llvm::zip(share.rows, share.rowOffsets, share.rowsBeyond)) {
+        Value row = plus(at[dim], constant(beyond));
+        exists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, row, constant(count));
+        row = LLVM::SelectOp::create(b, loc, exists, row, constant(count - 1));
+        offset = LLVM::MulOp::create(b, loc, wide(LLVM::SubOp::create(b, loc, row, at[dim])),
+                                     constant(i64, share.rowStride));
+      }
   }
   if (hasColumns) {
     const size_t dim = rank - 1;
@@ -156,14 +164,24 @@ LogicalResult Lowering::lower(LoadOp op) {
                                LLVM::AddOp::create(b, loc, share->column, constant(column)), constant(share->columns));
     return existsAt(b, loc, share->rows[row], known);
   };
+  auto elementAt = [&](Value from, Value offset) -> Value {
+    return LLVM::GEPOp::create(b, loc, globalPointer, share->element, from,
+                               ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
+  };
+  // Where all columns exist, rows that do not are those of the last one: one address for each row, and constants beside
+  // it.
+  const bool hasOwnRows = !share->column && llvm::all_of(share->rowOffsets, [](Value offset) { return bool(offset); });
+  SmallVector<Value> starts;
+  if (hasOwnRows)
+    for (Value offset : share->rowOffsets)
+      starts.push_back(elementAt(share->first, offset));
   // What does not exist is read from where something does, and is zero.
   auto read = [&](size_t i, Type what, int64_t alignment) -> Value {
-    Value from = share->first;
-    if (int64_t offset = share->offsetOf(i))
-      from = LLVM::GEPOp::create(b, loc, globalPointer, share->element, from,
-                                 ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(constant(i64, offset))});
+    Value from = hasOwnRows ? starts[share->places[i].first] : share->first;
+    if (int64_t offset = hasOwnRows ? share->places[i].second * share->columnStride : share->offsetOf(i))
+      from = elementAt(from, constant(i64, offset));
     Value there = exists(i);
-    if (there)
+    if (there && !hasOwnRows)
       from = LLVM::SelectOp::create(b, loc, there, from, share->buffer);
     Value result = LLVM::LoadOp::create(b, loc, what.isInteger(1) ? b.getI8Type() : what, from, alignment,
                                         /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariant=*/true);

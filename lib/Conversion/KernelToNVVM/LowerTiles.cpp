@@ -112,14 +112,16 @@ LogicalResult Lowering::lower(SplatOp op) {
   return success();
 }
 
-/// A thread's first row and column come from its number, the others are constants beside them.
+/// A thread's first row and column come from its number, the others are constants beside them. So they are in f32,
+/// whose sums are exact where such tiles are made.
 LogicalResult Lowering::lower(IotaOp op) {
   auto tile = cast<RankedTensorType>(op.getType());
   ZYX_CONVERT_OR_REFUSE(type, op, op.getType());
   auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
-  if (!tile.getElementType().isInteger(32) ||
+  const bool isReal = tile.getElementType().isF32();
+  if ((!tile.getElementType().isInteger(32) && !isReal) ||
       fragOf(slice ? tile.cloneWithEncoding(slice.getParent()) : tile) != FragKind::WgmmaAcc)
-    return op.emitOpError("is not of 32-bit integers in an accumulator, its rows or its columns");
+    return op.emitOpError("is not of 32-bit integers or f32 in an accumulator, its rows or its columns");
   if (failed(requireWarpGroup(op)))
     return failure();
   const bool isRow = slice ? slice.getDim() == 1 : op.getDim() == 0;
@@ -133,10 +135,20 @@ LogicalResult Lowering::lower(IotaOp op) {
   }
   if (op.getBase())
     first = LLVM::AddOp::create(b, loc, first, value(op.getBase()));
+  if (isReal)
+    first = LLVM::SIToFPOp::create(b, loc, tile.getElementType(), first);
+  auto plus = [&](int64_t beside) -> Value {
+    if (beside == 0)
+      return first;
+    if (!isReal)
+      return LLVM::AddOp::create(b, loc, first, constant(beside));
+    auto number = b.getF32FloatAttr(static_cast<float>(beside));
+    return LLVM::FAddOp::create(b, loc, first, LLVM::ConstantOp::create(b, loc, tile.getElementType(), number));
+  };
   SmallVector<Value> registers;
   for (int64_t i = 0, e = cast<LLVM::LLVMStructType>(type).getBody().size(); i < e; ++i) {
     int64_t beside = !slice ? (isRow ? (i >> 1 & 1) * 8 : i / 4 * 8 + i % 2) : isRow ? i * 8 : i / 2 * 8 + i % 2;
-    registers.push_back(beside ? LLVM::AddOp::create(b, loc, first, constant(beside)).getResult() : first);
+    registers.push_back(plus(beside));
   }
   map.map(op.getResult(), pack(type, registers));
   return success();

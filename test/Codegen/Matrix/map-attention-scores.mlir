@@ -105,3 +105,75 @@ kernel.func @capped(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
   kernel.store %18, %19[%c0, %c0] : tensor<200x64xbf16>, !m
   kernel.return
 }
+
+// What is added hides keys behind the query, as slopes of distances do, and is rounded to bf16. Blocks behind the
+// diagonal are not loaded. Those before it have neither the comparison nor the choice, and count places in f32. The
+// scaled scores and what is added are one operation.
+
+// CHECK-LABEL: kernel.func @slopes
+// CHECK: kernel.role "producer"
+// CHECK: [[BEHIND:%.*]] = arith.addi {{.*}}, %c191 : index
+// CHECK: [[END:%.*]] = arith.maxsi [[BEHIND]], %c64
+// CHECK: arith.divui [[END]], %c64
+// CHECK: kernel.role "consumer"
+// The last block, and the loop over those that the diagonal crosses.
+// CHECK-COUNT-2: arith.truncf {{.*}} : tensor<64x64xf32, #kernel.frag<wgmma_acc>> to tensor<64x64xbf16
+// CHECK: [[SEEN:%.*]] = arith.cmpi sle, {{.*}} : tensor<64x64xi32, #kernel.frag<wgmma_acc>>
+// CHECK: [[BIAS:%.*]] = arith.select [[SEEN]], {{.*}} : tensor<64x64xi1
+// CHECK-NEXT: arith.truncf [[BIAS]]
+// The loop over the others.
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi sle
+// CHECK-NOT: arith.sitofp
+// CHECK: kernel.iota dim 0 base {{.*}} : tensor<64xf32, #kernel.slice<dim = 0, #kernel.frag<wgmma_acc>>>
+// CHECK-NOT: arith.cmpi sle
+// CHECK: [[DISTANCE:%.*]] = arith.subf
+// CHECK-NEXT: [[BIAS:%.*]] = arith.mulf [[DISTANCE]]
+// CHECK-NEXT: [[NARROW:%.*]] = arith.truncf [[BIAS]] {{.*}} to tensor<64x64xbf16
+// CHECK-NEXT: [[ADDED:%.*]] = arith.extf [[NARROW]]
+// CHECK-NEXT: [[SCORES:%.*]] = math.fma {{.*}}, {{.*}}, [[ADDED]]
+// CHECK-NEXT: kernel.reduce max [[SCORES]]
+kernel.func @slopes(%q: !b, %k: !b, %v: !b, %o: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[200, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<200x64xbf16>
+  %2 = kernel.view %k map <[<[64, 200] strides [1, 64]>]> : !b -> !t
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !t -> tensor<64x200xbf16>
+  %z = arith.constant dense<0.0> : tensor<200x200xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<200x64xbf16>, tensor<64x200xbf16> -> tensor<200x200xf32>
+  %by = arith.constant dense<1.3e-01> : tensor<200x200xf32>
+  %s = arith.mulf %4, %by : tensor<200x200xf32>
+  %p0 = kernel.iota dim 0 axes ["n"] : tensor<200xi32>
+  %p1 = kernel.iota dim 0 axes ["m"] : tensor<200xi32>
+  %p2 = kernel.broadcast %p0 dims [1] : tensor<200xi32> -> tensor<200x200xi32>
+  %p3 = kernel.broadcast %p1 dims [0] : tensor<200xi32> -> tensor<200x200xi32>
+  %before = arith.cmpi sle, %p2, %p3 : tensor<200x200xi32>
+  %f0 = arith.sitofp %p0 : tensor<200xi32> to tensor<200xf32>
+  %f1 = arith.sitofp %p1 : tensor<200xi32> to tensor<200xf32>
+  %f2 = kernel.broadcast %f0 dims [1] : tensor<200xf32> -> tensor<200x200xf32>
+  %f3 = kernel.broadcast %f1 dims [0] : tensor<200xf32> -> tensor<200x200xf32>
+  %far = arith.subf %f2, %f3 : tensor<200x200xf32>
+  %slope = arith.constant dense<0.37> : tensor<200x200xf32>
+  %b = arith.mulf %far, %slope : tensor<200x200xf32>
+  %i = arith.constant dense<0xFF800000> : tensor<200x200xf32>
+  %b0 = arith.select %before, %b, %i : tensor<200x200xi1>, tensor<200x200xf32>
+  %b1 = arith.truncf %b0 : tensor<200x200xf32> to tensor<200x200xbf16>
+  %b2 = arith.extf %b1 : tensor<200x200xbf16> to tensor<200x200xf32>
+  %5 = arith.addf %s, %b2 : tensor<200x200xf32>
+  %6 = kernel.reduce max %5 dims [1] : tensor<200x200xf32> -> tensor<200xf32>
+  %7 = kernel.broadcast %6 dims [0] : tensor<200xf32> -> tensor<200x200xf32>
+  %8 = arith.subf %5, %7 : tensor<200x200xf32>
+  %9 = math.exp %8 : tensor<200x200xf32>
+  %10 = kernel.reduce add %9 dims [1] : tensor<200x200xf32> -> tensor<200xf32>
+  %13 = kernel.view %v map <[<[200, 64] strides [64, 1]>]> : !b -> !m
+  %14 = kernel.load %13[%c0, %c0] axes ["n", "d"] : !m -> tensor<200x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<200x64xf32>
+  %15 = kernel.dot %9, %14, %y : tensor<200x200xf32>, tensor<200x64xbf16> -> tensor<200x64xf32>
+  %16 = kernel.broadcast %10 dims [0] : tensor<200xf32> -> tensor<200x64xf32>
+  %17 = arith.divf %15, %16 : tensor<200x64xf32>
+  %18 = arith.truncf %17 : tensor<200x64xf32> to tensor<200x64xbf16>
+  %19 = kernel.view %o map <[<[200, 64] strides [64, 1]>]> : !b -> !m
+  kernel.store %18, %19[%c0, %c0] : tensor<200x64xbf16>, !m
+  kernel.return
+}

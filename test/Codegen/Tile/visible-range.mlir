@@ -144,3 +144,37 @@ kernel.func @padded(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, glo
   kernel.store %q, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x4xf32>, !w
   kernel.return
 }
+
+// What is added hides keys behind the query, also where it is rounded before.
+// CHECK-LABEL: kernel.func @added
+// CHECK:       kernel.grid (%[[Q:.*]]) in [64] step [16]
+// CHECK:         scf.for %{{.*}} = %c0 to %[[HIGH:[0-9]+]] step %c32
+kernel.func @added(%x: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.grid_step<"m", 16>, #kernel.online_step<"n", 32>]>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[64, 128] strides [128, 1]>]> : !kernel.buffer<f32, global> -> !x
+  %vs = kernel.view %v map <[<[128, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !v
+  %ys = kernel.view %y map <[<[64, 4] strides [4, 1]>]> : !kernel.buffer<f32, global> -> !w
+  %given = kernel.load %xs[%c0, %c0] axes ["m", "n"] in_bounds [true, true] : !x -> tensor<64x128xf32>
+  %row = kernel.iota dim 0 axes ["m", "n"] : tensor<64x128xi32>
+  %column = kernel.iota dim 1 axes ["m", "n"] : tensor<64x128xi32>
+  %seen = arith.cmpi sle, %column, %row : tensor<64x128xi32>
+  %far = arith.sitofp %column : tensor<64x128xi32> to tensor<64x128xf32>
+  %never = arith.constant dense<0xFF800000> : tensor<64x128xf32>
+  %wide = arith.select %seen, %far, %never : tensor<64x128xi1>, tensor<64x128xf32>
+  %narrow = arith.truncf %wide : tensor<64x128xf32> to tensor<64x128xf16>
+  %bias = arith.extf %narrow : tensor<64x128xf16> to tensor<64x128xf32>
+  %t = arith.addf %given, %bias : tensor<64x128xf32>
+  %m = kernel.reduce max %t dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %b = kernel.broadcast %m dims [0] : tensor<64xf32> -> tensor<64x128xf32>
+  %d = arith.subf %t, %b : tensor<64x128xf32>
+  %e = math.exp %d : tensor<64x128xf32>
+  %s = kernel.reduce add %e dims [1] : tensor<64x128xf32> -> tensor<64xf32>
+  %vt = kernel.load %vs[%c0, %c0] axes ["n", "e"] in_bounds [true, true] : !v -> tensor<128x4xf32>
+  %z = arith.constant dense<0.0> : tensor<64x4xf32>
+  %o = kernel.dot %e, %vt, %z : tensor<64x128xf32>, tensor<128x4xf32> -> tensor<64x4xf32>
+  %sb = kernel.broadcast %s dims [0] : tensor<64xf32> -> tensor<64x4xf32>
+  %q = arith.divf %o, %sb : tensor<64x4xf32>
+  kernel.store %q, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x4xf32>, !w
+  kernel.return
+}

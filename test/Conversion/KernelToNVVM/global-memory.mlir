@@ -86,3 +86,26 @@ kernel.func @edges(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<mac
   kernel.store %t, %ys[%c0, %c0] : tensor<64x16xf32, #acc>, !kernel.view<50x33xf32, global>
   kernel.return
 }
+
+// Where all columns exist, a row that does not is read as the last one, and is zero: one address for each row, and
+// constants beside it.
+// CHECK-LABEL: llvm.func @last_rows
+// CHECK: %[[THERE:.*]] = llvm.icmp "ult" %[[ROW:.*]], %
+// CHECK: %[[READ:.*]] = llvm.select %[[THERE]], %[[ROW]], %
+// CHECK: llvm.sub %[[READ]], %
+// CHECK: %[[START:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+// CHECK-NOT: i1, !llvm.ptr<1>
+// CHECK: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> bf16
+// CHECK: llvm.select %[[THERE]], %{{.*}}, %{{.*}} : i1, bf16
+// CHECK-COUNT-7: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> bf16
+// CHECK-NOT: i1, !llvm.ptr<1>
+// CHECK: llvm.store
+kernel.func @last_rows(%h: !half, %y: !buffer) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %hs = kernel.view %h map <[<[100, 33] strides [33, 1]>]> : !half -> !kernel.view<100x33xbf16, global>
+  %ys = kernel.view %y map <[<[64, 16] strides [16, 1]>]> : !buffer -> !kernel.view<64x16xf32, global>
+  %t = kernel.load %hs[%c0, %c0] in_bounds [false, true] : !kernel.view<100x33xbf16, global> -> tensor<64x16xbf16, #acc>
+  %w = arith.extf %t : tensor<64x16xbf16, #acc> to tensor<64x16xf32, #acc>
+  kernel.store %w, %ys[%c0, %c0] in_bounds [true, true] : tensor<64x16xf32, #acc>, !kernel.view<64x16xf32, global>
+  kernel.return
+}

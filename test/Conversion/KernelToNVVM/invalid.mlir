@@ -559,8 +559,8 @@ kernel.func @unknown_layout(%x: f32) attributes {form = #kernel.form<machine>, t
 
 #acc = #kernel.frag<wgmma_acc>
 kernel.func @iota() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
-  // expected-error @below {{is not of 32-bit integers in an accumulator, its rows or its columns}}
-  %t = kernel.iota dim 0 : tensor<64x64xf32, #acc>
+  // expected-error @below {{is not of 32-bit integers or f32 in an accumulator, its rows or its columns}}
+  %t = kernel.iota dim 0 : tensor<64x64xi64, #acc>
   kernel.return
 }
 

@@ -22,7 +22,7 @@ struct TensorAttention {
   Axis queries = 0, keys = 0;
   /// Features of queries and keys, and of values.
   int64_t depth = 0, width = 0;
-  /// All of them, outermost first.
+  /// All of them, as tiles are taken, outermost first.
   llvm::SmallVector<Axis> batches;
   TensorOperand q, k, v, result;
   StoreOp store;
@@ -31,8 +31,10 @@ struct TensorAttention {
   /// The scores without what is masked: `unmasked` times `scale`, which is positive.
   mlir::Value unmasked;
   double scale = 1;
-  /// What is outside of one of them is minus infinity.
+  /// What is outside of one of them is minus infinity. `unmasked` is without the first `peeled` ones. It has the others
+  /// inside: of conditions that say more, or of what is added to scores.
   llvm::SmallVector<TensorBound> bounds;
+  size_t peeled = 0;
   /// `unmasked` depends on the places of queries and keys, or on what is read for them.
   bool readsPlaces = false;
   /// There is something to read for each of the scores, or 64 bits for each of the keys.

@@ -38,6 +38,7 @@ bool isSame(const TensorOperand &a, const TensorOperand &b);
 /// or 0.
 struct TensorBound {
   int64_t factor = 0, ofQuery = 0, offset = 0;
+  bool operator==(const TensorBound &) const = default;
 };
 
 /// Reads a tile that is loaded or stored as a whole as [batches, rows, features]; none where the copy engine cannot.
