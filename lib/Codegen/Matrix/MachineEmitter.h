@@ -114,7 +114,8 @@ protected:
 
 private:
   mlir::Value divide(llvm::ArrayRef<mlir::Value> operands, mlir::Value divisor, mlir::Type held);
-  mlir::Value tanh(mlir::Value x, bool to16Bits);
+  /// Of what is rounded to `element` next.
+  mlir::Value tanh(mlir::Value x, mlir::Type element);
 
   mlir::IRMapping arguments;
 };

@@ -112,5 +112,10 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
           return {};
         return LLVM::CallIntrinsicOp::create(b, loc, f32, b.getStringAttr("llvm.nvvm.rsqrt.approx.f"), v).getResult(0);
       })
+      .Case([&](math::TanhOp tangent) -> Value {
+        if (!type.isF32() || !bitEnumContainsAll(tangent.getFastmath(), arith::FastMathFlags::afn))
+          return {};
+        return withFlags(LLVM::TanhOp::create(b, loc, type, v[0]));
+      })
       .Default([](Operation *) { return Value(); });
 }

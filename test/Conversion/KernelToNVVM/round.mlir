@@ -29,3 +29,15 @@ kernel.func @inverse_root(%x: !kernel.buffer<f32, global>) attributes {form = #k
   kernel.store %1, %view[%c0] in_bounds [true] : !row, !kernel.view<64xf32, global>
   kernel.return
 }
+
+// So is a tangent.
+// CHECK-LABEL: llvm.func @tangent
+// CHECK: llvm.intr.tanh(%{{.*}}) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+kernel.func @tangent(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64, programs = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %view = kernel.view %x map <[<[64] strides [1]>]> : !kernel.buffer<f32, global> -> !kernel.view<64xf32, global>
+  %0 = kernel.load %view[%c0] in_bounds [true] : !kernel.view<64xf32, global> -> !row
+  %1 = math.tanh %0 fastmath<afn> : !row
+  kernel.store %1, %view[%c0] in_bounds [true] : !row, !kernel.view<64xf32, global>
+  kernel.return
+}

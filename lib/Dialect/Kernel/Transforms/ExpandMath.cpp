@@ -61,6 +61,11 @@ static Expansion findExpansion(Operation *op, Instructions has) {
             isa<TensorType>(root.getType()) && bitEnumContainsAll(root.getFastmath(), arith::FastMathFlags::afn);
         return isInstruction ? Expansion() : unary(rsqrt);
       })
+      .Case([](math::TanhOp tangent) {
+        bool isInstruction =
+            isa<TensorType>(tangent.getType()) && bitEnumContainsAll(tangent.getFastmath(), arith::FastMathFlags::afn);
+        return isInstruction ? Expansion() : unary(tanh);
+      })
   // Those above are asked first.
 #define ZYX_KERNEL_FUNCTION(Op, name, ...) .Case([](math::Op) { return unary(name); })
 #include "zyx/Dialect/Kernel/IR/Functions.inc"

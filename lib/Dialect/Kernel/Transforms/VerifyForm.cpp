@@ -24,7 +24,7 @@ bool isExactMath(Operation *op) {
 
 /// A function that an instruction of the machine approximates.
 bool isMachineMath(Operation *op) {
-  return isa<math::Exp2Op, math::RsqrtOp>(op) &&
+  return isa<math::Exp2Op, math::RsqrtOp, math::TanhOp>(op) &&
          bitEnumContainsAll(cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue(),
                             arith::FastMathFlags::afn);
 }
