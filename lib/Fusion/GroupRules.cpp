@@ -52,6 +52,28 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
   return Status::ok();
 }
 
+/// Whether rows of a product are multiplied, behind it, with what compares positions in fewer elements than the product
+/// has: no tensor core has a place for these, and each element would compare them again.
+static bool comparesBehindProduct(const IterationSpace &space, const IterationSpace::Ops &ops) {
+  llvm::SmallPtrSet<Operation *, 16> before;
+  for (Operation *op : llvm::reverse(ops)) {
+    if (!isa<ReduceOp>(op) && !before.contains(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = getViewSource(operand).getDefiningOp())
+        before.insert(producer);
+  }
+  return llvm::any_of(ops, [&](Operation *op) {
+    if (before.contains(op) || isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))))
+      return false;
+    // What is chosen by a comparison is one kernel with it.
+    auto select = dyn_cast<SelectOp>(op);
+    auto compare = dyn_cast_or_null<BinaryOp>(select ? getViewSource(select.getOperand(0)).getDefiningOp() : op);
+    return compare && compare.getKind() == BinaryKind::Eq &&
+           isa<IntegerType>(cast<RankedTensorType>(compare.getA().getType()).getElementType());
+  });
+}
+
 /// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
 /// but what feeds the reduction. An attention walks its keys once.
 static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs) {
@@ -103,6 +125,8 @@ Status zyx::fusion::checkProfit(const IterationSpace &space, const IterationSpac
   if ((space.getContraction() && !space.getAttention() && space.getReduces().size() > 1) ||
       (space.getChain() && !allowed.chain))
     return Status::unsupported("a contraction stands alone among reductions");
+  if (space.getContraction() && !space.getAttention() && !space.getChain() && comparesBehindProduct(space, ops))
+    return Status::unsupported("it would compare positions again for each element of a product");
   ZYX_RETURN_IF_ERROR(checkRepetition(space, ops));
   return checkRows(space, ops, outputs);
 }

@@ -113,13 +113,154 @@ static void scatterOneHots(Block &block) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Few updates of each row
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Places of a flat tensor that are positions along one dimension of the tensor that it shows.
+struct Positions {
+  Value value;
+  int64_t dim;
+  /// Of the tensor that is shown; of the positions it is another one along `dim`.
+  SmallVector<int64_t> shape;
+};
+
+} // namespace
+
+/// The terms of a sum of integers, each with the number that it is multiplied by.
+static void addTerms(Value value, SmallVectorImpl<std::pair<Value, int64_t>> &terms) {
+  if (BinaryOp sum = getBinary(value, BinaryKind::Add)) {
+    addTerms(sum.getA(), terms);
+    return addTerms(sum.getB(), terms);
+  }
+  if (BinaryOp product = getBinary(value, BinaryKind::Mul)) {
+    for (auto [term, factor] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())})
+      if (std::optional<int64_t> number = getNumber(factor))
+        return terms.push_back({term, *number});
+  }
+  terms.push_back({value, 1});
+}
+
+/// Whether a condition holds for just the positions from 0 on and below `length`.
+static bool saysInside(Value condition, Value position, int64_t length) {
+  BinaryOp both = getBinary(condition, BinaryKind::And);
+  auto compares = [&](Value one, BinaryKind kind, int64_t number) {
+    BinaryOp compare = getBinary(one, kind);
+    return compare && compare.getA() == position && getNumber(compare.getB()) == number;
+  };
+  return both && ((compares(both.getA(), BinaryKind::Ge, 0) && compares(both.getB(), BinaryKind::Lt, length)) ||
+                  (compares(both.getB(), BinaryKind::Ge, 0) && compares(both.getA(), BinaryKind::Lt, length)));
+}
+
+/// Finds positions in places of a flat tensor of `count` elements, as takeAlongAxis and putAlongAxis compute them. A
+/// position outside has a place below 0, or there is none.
+static std::optional<Positions> findPositions(Value places, int64_t count) {
+  places = skipReshapes(places);
+  Value condition;
+  if (auto select = places.getDefiningOp<SelectOp>()) {
+    std::optional<int64_t> otherwise = getNumber(select.getOperand(2));
+    if (!otherwise || *otherwise >= 0)
+      return std::nullopt;
+    condition = select.getOperand(0);
+    places = select.getOperand(1);
+  }
+  auto element = dyn_cast<IntegerType>(typeOf(places).getElementType());
+  if (!element || element.isUnsigned() || element.getWidth() < 32)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = typeOf(places).getShape();
+  SmallVector<std::pair<Value, int64_t>> terms;
+  addTerms(places, terms);
+  Value position;
+  int64_t step = 0;
+  SmallVector<int64_t> steps(shape.size(), 0);
+  for (auto [term, factor] : terms) {
+    auto iota = term.getDefiningOp<IotaOp>();
+    if (iota && steps[iota.getDim()] == 0) {
+      steps[iota.getDim()] = factor;
+      continue;
+    }
+    if (iota || position)
+      return std::nullopt;
+    position = term;
+    step = factor;
+  }
+  if (!position)
+    return std::nullopt;
+  for (int64_t dim = 0, rank = static_cast<int64_t>(shape.size()); dim < rank; ++dim) {
+    const int64_t others = typeOf(places).getNumElements() / std::max<int64_t>(shape[dim], 1);
+    if (steps[dim] != 0 || others == 0 || count % others != 0)
+      continue;
+    Positions found{position, dim, SmallVector<int64_t>(shape)};
+    const int64_t length = found.shape[dim] = count / others;
+    int64_t stride = 1;
+    bool fits = condition ? saysInside(condition, position, length)
+                          : rank == 2 && dim == 1 && arePlaces(position, shape[0], length);
+    for (int64_t i = rank - 1; i >= 0; stride *= found.shape[i--])
+      fits &= i == dim ? step == stride : steps[i] == stride || (shape[i] == 1 && steps[i] == 0);
+    if (fits)
+      return found;
+  }
+  return std::nullopt;
+}
+
+/// Each result is the last update of its row whose position is its own, or what was there.
+static void chooseUpdates(Block &block) {
+  // Each result looks at all updates of its row.
+  constexpr int64_t mostUpdates = 8;
+  for (auto scatter : llvm::make_early_inc_range(block.getOps<ScatterOp>())) {
+    RankedTensorType type = typeOf(scatter.getX());
+    ConstantOp before = zyx::fusion::getSplat(scatter.getX());
+    if (scatter.getKind() != ScatterKind::Set || type.getRank() != 1 || !before)
+      continue;
+    std::optional<Positions> found = findPositions(scatter.getIndices(), type.getNumElements());
+    if (!found)
+      continue;
+    SmallVector<int64_t> own(typeOf(found->value).getShape());
+    const int64_t dim = found->dim, each = own[dim];
+    if (each > mostUpdates)
+      continue;
+    OpBuilder builder(scatter);
+    Location loc = scatter.getLoc();
+    auto allOf = [&](Value values, int64_t update) {
+      RankedTensorType of = typeOf(values);
+      if (each > 1) {
+        auto scalar = RankedTensorType::get({}, of.getElementType());
+        Value none = ConstantOp::create(builder, loc, scalar, cast<DenseElementsAttr>(builder.getZeroAttr(scalar)));
+        SmallVector<int64_t> low(own.size(), 0), high(own.size(), 0), interior(own.size(), 0), one(own);
+        low[dim] = -update, high[dim] = update + 1 - each, one[dim] = 1;
+        values = PadOp::create(builder, loc, of.clone(one), values, none, low, high, interior);
+      }
+      auto whole = of.clone(found->shape);
+      return typeOf(values) == whole ? values : ExpandOp::create(builder, loc, whole, values).getResult();
+    };
+    Value updates = scatter.getUpdates();
+    if (typeOf(updates).getShape() != ArrayRef(own))
+      updates = ReshapeOp::create(builder, loc, type.clone(own), updates);
+    Value place = IotaOp::create(builder, loc, typeOf(found->value).clone(found->shape), dim);
+    auto whole = type.clone(found->shape);
+    Value result = ConstantOp::create(builder, loc, whole,
+                                      DenseElementsAttr::get(whole, before.getValue().getSplatValue<Attribute>()));
+    for (int64_t update = 0; update < each; ++update) {
+      Value isOwn = BinaryOp::create(builder, loc, BinaryKind::Eq, allOf(found->value, update), place);
+      result = SelectOp::create(builder, loc, isOwn, allOf(updates, update), result);
+    }
+    if (whole != type)
+      result = ReshapeOp::create(builder, loc, type, result);
+    scatter.replaceAllUsesWith(result);
+    scatter.erase();
+  }
+}
+
 namespace {
 
 struct ScatterOneHots : zyx::fusion::impl::ScatterOneHotsPassBase<ScatterOneHots> {
   void runOnOperation() override {
     if (!zyx::fusion::getMachine(getOperation()).hasSubgroups())
       return;
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), scatterOneHots)))
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), scatterOneHots)) ||
+        failed(zyx::fusion::rewriteBlocks(getOperation(), chooseUpdates)))
       signalPassFailure();
   }
 };

@@ -368,3 +368,33 @@ func.func @chosen_layers(%x: tensor<2x64xf32>, %n: tensor<2xi64>, %w: tensor<8x6
   %t = graph.reduce add %q dims = [1] : tensor<2x96x64xf32> -> tensor<2x64xf32>
   return %t : tensor<2x64xf32>
 }
+
+// Gates at positions are no part of the product that they are multiplied with: it would compare them for each element.
+// CHECK-LABEL: func.func @gates
+// CHECK:       graph.group
+// CHECK:         graph.binary eq
+// CHECK:         graph.yield %{{.*}} : tensor<512x16xf16>
+// CHECK:       graph.group
+// CHECK-NOT:     graph.binary eq
+// CHECK:         graph.reduce add
+// CHECK:       return
+func.func @gates(%x: tensor<512x64xf32>, %w: tensor<64x16x32xf32>, %at: tensor<512x1xi64>, %u: tensor<512x1xf32>) -> tensor<512x16x32xf32> {
+  %places = graph.expand %at : tensor<512x1xi64> -> tensor<512x16xi64>
+  %column = graph.iota dim = 1 : tensor<512x16xi64>
+  %is = graph.binary eq %places, %column : tensor<512x16xi64>
+  %all = graph.expand %u : tensor<512x1xf32> -> tensor<512x16xf32>
+  %zero = graph.constant dense<0.0> : tensor<512x16xf32>
+  %gate = graph.select %is, %all, %zero : tensor<512x16xf32>
+  %narrow = graph.cast %gate : tensor<512x16xf32> -> tensor<512x16xf16>
+  %g = graph.cast %narrow : tensor<512x16xf16> -> tensor<512x16xf32>
+  %g1 = graph.reshape %g : tensor<512x16xf32> -> tensor<512x16x1xf32>
+  %g2 = graph.expand %g1 : tensor<512x16x1xf32> -> tensor<512x16x32xf32>
+  %x1 = graph.reshape %x : tensor<512x64xf32> -> tensor<512x64x1x1xf32>
+  %x2 = graph.expand %x1 : tensor<512x64x1x1xf32> -> tensor<512x64x16x32xf32>
+  %w1 = graph.reshape %w : tensor<64x16x32xf32> -> tensor<1x64x16x32xf32>
+  %w2 = graph.expand %w1 : tensor<1x64x16x32xf32> -> tensor<512x64x16x32xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<512x64x16x32xf32>
+  %h = graph.reduce add %p dims = [1] : tensor<512x64x16x32xf32> -> tensor<512x16x32xf32>
+  %y = graph.binary mul %h, %g2 : tensor<512x16x32xf32>
+  return %y : tensor<512x16x32xf32>
+}

@@ -596,6 +596,31 @@ static void addScatterForms(std::vector<Case> &cases) {
                            b.scatter(kind, turned, at, b.x(DType::I32, {60, 37}), 0),
                            b.scatter(kind, b.x(DType::I32, {3, 1024, 40}), at, b.x(DType::I32, {3, 60, 40}), 1)};
                      }});
+  // Few updates of each row, at positions along one dimension: some come twice, and some are outside.
+  for (DType dtype : {DType::F32, DType::BF16, DType::I64, DType::Bool})
+    cases.push_back({"scatter.positions." + std::string(toString(dtype)), [=](Builder &b) {
+                       const auto put = [&](const Shape &shape, int64_t dim, int64_t count, double before) {
+                         Shape own = shape;
+                         own[dim] = count;
+                         const NodeId at = b.input(integers(DType::I64, own, -2, shape[dim] + 1, b.random));
+                         NodeId flat = b.like(at, 0);
+                         int64_t step = 1, all = 1;
+                         for (int64_t i = static_cast<int64_t>(shape.size()) - 1; i >= 0; step *= shape[i--]) {
+                           const NodeId place = i == dim ? at : b.iota({DType::I64, own}, i);
+                           flat = b.add(flat, b.mul(place, b.like(at, static_cast<double>(step))));
+                           all *= shape[i];
+                         }
+                         const NodeId exists =
+                             b.binary(graph::BinaryKind::And, b.binary(graph::BinaryKind::Ge, at, b.like(at, 0)),
+                                      b.binary(graph::BinaryKind::Lt, at, b.like(at, static_cast<double>(shape[dim]))));
+                         return b.reshape(b.scatter(ScatterKind::Set, b.splat(dtype, {all}, before),
+                                                    b.select(exists, flat, b.like(at, -1)), b.x(dtype, own), 0),
+                                          shape);
+                       };
+                       return std::vector<NodeId>{put({300, 16}, 1, 2, 0), put({300, 16}, 1, 1, 1),
+                                                  put({9, 33}, 0, 3, 0),   put({5, 7, 40}, 1, 8, 1),
+                                                  put({1, 12}, 1, 4, 0),   put({40, 3}, 1, 9, 0)};
+                     }});
   // So many that no number of parts divides them: 519 is 3 times 173. What is left over is added up by itself.
   cases.push_back({"scatter.few-rows.odd", [](Builder &b) {
                      const NodeId at = b.input(integers(DType::I64, {519, 519}, -2, 33, b.random));

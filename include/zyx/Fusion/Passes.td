@@ -305,6 +305,9 @@ def ScatterOneHotsPass : Pass<"zyx-fusion-scatter-one-hots", "::mlir::func::Func
     place. Every workgroup of a scatter would look at all updates. But each is in a row of its own: a result chooses
     among those of its row, at most 4096 pairs of both in a row. No place comes twice, so that nothing is added up in another order.
 
+    The same holds for at most 8 updates of each row that are written into a constant, at positions along one dimension that are known
+    to be inside or that a condition bounds. The last one at a place counts: there is a select for each update, in their order.
+
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
     ```mlir
