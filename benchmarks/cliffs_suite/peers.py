@@ -48,6 +48,8 @@ def draw(torch, program, device):
             value = torch.empty(shape, device=device).uniform_(a, b, generator=generator).to(dtype)
         else:
             value = torch.randint(int(a), int(b), shape, generator=generator, device=device, dtype=torch.int64).to(dtype)
+        if kind == "ascending":
+            value = value.sort(-1).values
         made.append(value)
     return made
 

@@ -30,6 +30,8 @@ struct Values {
     Normal,
     /// From `a` up to `b`; integers without `b` itself.
     Uniform,
+    /// The same, in order along the last dimension, as numbers of documents behind each other are.
+    Ascending,
     /// A bool that is true with a probability of `a`, and always where the last index is 0: no row of a mask is empty.
     Mask,
   };

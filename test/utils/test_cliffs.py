@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
 
 from tree import ROOT
@@ -28,6 +29,31 @@ def program(**changes):
 
 def kernel(**changes):
     return {"name": "k", "ns": 1000000, "flops": 0, "bytes": 0, "passes": 1, **changes}
+
+
+class Drawn:
+    """As much of a tensor of PyTorch as the inputs of a program need."""
+    def __init__(self, values):
+        self.values = values
+
+    def to(self, dtype):
+        return self
+
+    def sort(self, dim):
+        assert dim == -1
+        return types.SimpleNamespace(values=Drawn([sorted(row) for row in self.values]))
+
+
+class Inputs(unittest.TestCase):
+    def test_documents_ascend(self):
+        generator = types.SimpleNamespace(manual_seed=lambda seed: seed)
+        torch = types.SimpleNamespace(
+            Generator=lambda device: generator, randint=lambda low, high, shape, **_: Drawn([[2, 0, 1], [0, 3, 0]]),
+            **{name: types.SimpleNamespace(is_floating_point=False) for name in (
+                "bool", "int8", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")})
+        inputs = [{"values": [kind, 0, 4], "shape": [2, 3], "dtype": "i64"} for kind in ("uniform", "ascending")]
+        made = peers.draw(torch, {"seed": 1, "index": 2, "inputs": inputs}, "cpu")
+        self.assertEqual([each.values for each in made], [[[2, 0, 1], [0, 3, 0]], [[0, 1, 2], [0, 0, 3]]])
 
 
 class Rooflines(unittest.TestCase):

@@ -111,7 +111,7 @@ void drawAttention(Sketch &s) {
     break;
   }
   case 5: {
-    const Tensor document = s.data("document", {DType::I64, {h.batch, h.keys}}, {Kind::Uniform, 0, 4});
+    const Tensor document = s.data("document", {DType::I64, {h.batch, h.keys}}, {Kind::Ascending, 0, 4});
     s.say("mask = (document[:, None, :, None] == document[:, None, None, :]).tril()");
     options.mask =
         (document.reshape({h.batch, 1, h.keys, 1}) == document.reshape({h.batch, 1, 1, h.keys})) & (column <= row);

@@ -24,7 +24,7 @@ std::optional<Scale> parseScale(std::string_view name) {
   return std::nullopt;
 }
 std::string_view toString(Values::Kind kind) {
-  static constexpr std::string_view names[] = {"normal", "uniform", "mask"};
+  static constexpr std::string_view names[] = {"normal", "uniform", "ascending", "mask"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -146,7 +146,8 @@ static double drawElement(const ModelInput &input, int64_t position, conformance
     const double length = std::sqrt(-2 * std::log(1 - random.unit()));
     return values.a + values.b * length * std::cos(2 * 3.14159265358979323846 * random.unit());
   }
-  case Values::Kind::Uniform: {
+  case Values::Kind::Uniform:
+  case Values::Kind::Ascending: {
     const double value = values.a + (values.b - values.a) * random.unit();
     return isFloat(input.type.dtype) ? value : std::floor(value);
   }
@@ -163,6 +164,9 @@ std::vector<HostTensor> drawValues(const ModelProgram &program) {
     std::vector<double> values(static_cast<size_t>(*numElements(input.type.shape)));
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = drawElement(input, static_cast<int64_t>(i), random);
+    if (input.values.kind == Values::Kind::Ascending)
+      for (auto row = values.begin(); row != values.end(); row += input.type.shape.back())
+        std::sort(row, row + input.type.shape.back());
     made.push_back(conformance::makeTensor(input.type.dtype, input.type.shape, values));
   }
   return made;

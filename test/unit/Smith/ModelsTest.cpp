@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -103,6 +105,28 @@ TEST_F(ModelsTest, SmallOnesAreForTheInterpreter) {
     for (const ModelInput &input : program.inputs)
       EXPECT_LT(*numElements(input.type.shape), 20000) << nameOf(program) << ": " << input.name;
   }
+}
+
+TEST_F(ModelsTest, DocumentsAreBehindEachOther) {
+  int found = 0;
+  for (uint64_t index = 0; index < 600; ++index) {
+    const ModelProgram program = draw(1, index, Scale::Small);
+    if (program.variant != "documents")
+      continue;
+    const std::vector<HostTensor> values = drawValues(program);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (program.inputs[i].name != "document")
+        continue;
+      ASSERT_EQ(values[i].type.dtype, DType::I64);
+      std::vector<int64_t> numbers(values[i].data.size() / sizeof(int64_t));
+      std::memcpy(numbers.data(), values[i].data.data(), values[i].data.size());
+      const auto length = values[i].type.shape.back();
+      for (auto row = numbers.begin(); row != numbers.end(); row += length)
+        EXPECT_TRUE(std::is_sorted(row, row + length)) << nameOf(program);
+      found += std::set<int64_t>(numbers.begin(), numbers.end()).size() > 1;
+    }
+  }
+  EXPECT_GT(found, 0);
 }
 
 TEST_F(ModelsTest, EqualGradientsAreResultsOfTheirOwn) {
