@@ -30,6 +30,8 @@ enum class Mask {
   Slope,
   Parts,
   Documents,
+  /// Numbers that come back, so that blocks between those that are seen are not.
+  Returning,
   Cap,
   NarrowCap,
   Start,
@@ -131,18 +133,21 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
   case Mask::Counted:
   case Mask::Slope:
   case Mask::Parts:
-  case Mask::Documents: {
+  case Mask::Documents:
+  case Mask::Returning: {
     // One row of numbers serves queries and keys, of which there are as many.
     const int64_t count = type.shape.back();
     NodeId numbers = b.iota({DType::I64, {count}}, 0);
     numbers = b.add(b.mul(numbers, b.like(numbers, 1)), b.like(numbers, 0));
-    const bool isNumbered = mask == Mask::Parts || mask == Mask::Documents;
+    const bool isNumbered = mask == Mask::Parts || mask == Mask::Documents || mask == Mask::Returning;
     const NodeId places = numbers;
     if (isNumbered) {
       // Documents have numbers of 64 bits; some differ in the upper half alone.
       std::vector<double> ids;
       for (int64_t i = 0; i < count; ++i)
-        ids.push_back(static_cast<double>(i / 45) * (mask == Mask::Documents && i % 3 == 0 ? 0x1p32 : 1));
+        ids.push_back(mask == Mask::Returning
+                          ? static_cast<double>(i / 70 % 3)
+                          : static_cast<double>(i / 45) * (mask == Mask::Documents && i % 3 == 0 ? 0x1p32 : 1));
       numbers = b.input(makeTensor(mask == Mask::Parts ? DType::I32 : DType::I64, {count}, ids));
     }
     auto along = [&](NodeId of, const Shape &shape) {
@@ -460,6 +465,11 @@ static void addTensorCores(std::vector<Case> &cases) {
             std::string(mask == Mask::Documents ? "documents." : "narrow-cap.") + std::string(toString(dtype)) +
                 toString(Shape{size.queries, size.features}),
             size.spelling(dtype, mask));
+  // Blocks that are not seen, before and between those that are; rows whose heads share keys.
+  for (const Size &size : {Size{{}, 470, 470, 32, 32}, Size{{}, 333, 333, 64, 48}})
+    for (DType dtype : {DType::F32, DType::BF16})
+      add(cases, "returning." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}),
+          size.spelling(dtype, Mask::Returning));
   // Scores without keys. Behind the last queries of a window nothing else is seen.
   for (const Size &size : {Size{{2}, 130, 130, 64, 64}, Size{{}, 97, 97, 80, 80, 2}, Size{{2}, 1, 300, 128, 128}})
     for (DType dtype : {DType::BF16, DType::F16, DType::F32})

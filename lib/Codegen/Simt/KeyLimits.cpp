@@ -21,17 +21,9 @@ static bool countsKeys(Value tile, Axis keys, const Axes &axes) {
          axes.of(iota.getResult(), iota.getDim()) == keys;
 }
 
-/// Limits of what is seen where a condition holds, or where it does not.
-static void findLimits(Value condition, bool isSeen, Axis keys, const Axes &axes, SmallVectorImpl<KeyLimit> &limits) {
-  Operation *op = condition.getDefiningOp();
-  if (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
-    return findLimits(op->getOperand(0), isSeen, keys, axes, limits);
-  // Where one of both hides a key nobody sees it.
-  if (isSeen ? isa_and_nonnull<arith::AndIOp>(op) : isa_and_nonnull<arith::OrIOp>(op)) {
-    findLimits(op->getOperand(0), isSeen, keys, axes, limits);
-    return findLimits(op->getOperand(1), isSeen, keys, axes, limits);
-  }
-  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+/// The limit that a comparison is, if it is one.
+static void addLimit(arith::CmpIOp compare, bool isSeen, Axis keys, const Axes &axes,
+                     SmallVectorImpl<KeyLimit> &limits) {
   if (!compare)
     return;
   arith::CmpIPredicate predicate = compare.getPredicate();
@@ -77,7 +69,26 @@ static void findLimits(Value condition, bool isSeen, Axis keys, const Axes &axes
   }
 }
 
-SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attention, const Axes &axes) {
+/// Limits of what is seen where a condition holds, or where it does not, and the parts of it that are none.
+static void findLimits(Value condition, bool isSeen, Axis keys, const Axes &axes, SmallVectorImpl<KeyLimit> &limits,
+                       SmallVectorImpl<KeyCondition> &others) {
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(op))
+    return findLimits(op->getOperand(0), isSeen, keys, axes, limits, others);
+  // Where one of both hides a key nobody sees it.
+  if (isSeen ? isa_and_nonnull<arith::AndIOp>(op) : isa_and_nonnull<arith::OrIOp>(op)) {
+    findLimits(op->getOperand(0), isSeen, keys, axes, limits, others);
+    return findLimits(op->getOperand(1), isSeen, keys, axes, limits, others);
+  }
+  const size_t numLimits = limits.size();
+  addLimit(dyn_cast_or_null<arith::CmpIOp>(op), isSeen, keys, axes, limits);
+  if (limits.size() == numLimits)
+    others.push_back({condition, isSeen});
+}
+
+/// Walks the selects between scores and minus infinity.
+static void walkMasks(const SharedAttention &attention, const Axes &axes, SmallVectorImpl<KeyLimit> &limits,
+                      SmallVectorImpl<KeyCondition> &others) {
   auto isHidden = [](Value tile) {
     DenseElementsAttr value;
     while (isa_and_nonnull<BroadcastOp, arith::ExtFOp, arith::TruncFOp>(tile.getDefiningOp()))
@@ -87,7 +98,6 @@ SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attentio
     const auto number = value.getSplatValue<APFloat>();
     return number.isInfinity() && number.isNegative();
   };
-  SmallVector<KeyLimit> limits;
   Value scores = ReduceOp(attention.max).getInput();
   while (Operation *op = scores.getDefiningOp()) {
     if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
@@ -100,8 +110,39 @@ SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attentio
     const bool isSeen = isHidden(select.getFalseValue());
     if (!isSeen && !isHidden(select.getTrueValue()))
       break;
-    findLimits(select.getCondition(), isSeen, attention.keys, axes, limits);
+    findLimits(select.getCondition(), isSeen, attention.keys, axes, limits, others);
     scores = isSeen ? select.getTrueValue() : select.getFalseValue();
   }
+}
+
+SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attention, const Axes &axes) {
+  SmallVector<KeyLimit> limits;
+  SmallVector<KeyCondition> others;
+  walkMasks(attention, axes, limits, others);
   return limits;
+}
+
+/// Whether a tile is computed of another one, or of more ops than are cheap to repeat.
+static bool isCheapWithout(Value tile, Value never) {
+  constexpr size_t mostOps = 24;
+  SmallVector<Value> pending{tile};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    if (next == never || seen.size() > mostOps)
+      return false;
+    if (Operation *op = next.getDefiningOp(); op && seen.insert(next).second)
+      llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
+
+SmallVector<KeyCondition> zyx::kernel::findKeyConditions(const SharedAttention &attention, const Axes &axes) {
+  SmallVector<KeyLimit> limits;
+  SmallVector<KeyCondition> others;
+  walkMasks(attention, axes, limits, others);
+  llvm::erase_if(others, [&](const KeyCondition &each) {
+    return !axes.contains(each.tile, attention.keys) || !isCheapWithout(each.tile, attention.scores->getResult(0));
+  });
+  return others;
 }

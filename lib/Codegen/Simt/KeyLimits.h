@@ -16,6 +16,16 @@ struct KeyLimit {
   int64_t plus;
 };
 
+/// A part of a mask: scores are minus infinity where it does not hold, or where it does.
+struct KeyCondition {
+  mlir::Value tile;
+  bool isSeen;
+};
+
+/// What masks compare besides limits: data of rows and keys, of which a program finds out by evaluating it. None of it
+/// depends on scores.
+llvm::SmallVector<KeyCondition> findKeyConditions(const SharedAttention &attention, const Axes &axes);
+
 /// The limits of scores that are minus infinity elsewhere.
 llvm::SmallVector<KeyLimit> findKeyLimits(const SharedAttention &attention, const Axes &axes);
 

@@ -56,9 +56,12 @@ private:
   LogicalResult narrowKeys(Value &begin, Value &end);
   void scoreParts();
   LogicalResult weigh(Value firstKey, Values &carried);
+  FailureOr<Value> vote(Value firstKey);
   void addValues(Values &carried, unsigned first);
   FailureOr<Values> fetchBoth(Value firstKey);
+  FailureOr<Values> fetchNext(Value firstKey);
   FailureOr<Values> block(Value firstKey, ValueRange carried);
+  FailureOr<Values> blockIfSeen(Value firstKey, ValueRange carried);
 
   FuncOp func;
   /// Scores that a thread reads at once.
@@ -66,6 +69,9 @@ private:
   FactorStaging queries, keys, values;
   AttentionResults results;
   Value parts, weights, shrinks;
+  /// What may hide a whole block and is found out by evaluating it, and the last blocks of which a thread sees a key.
+  SmallVector<KeyCondition> conditions;
+  Value votes;
   /// Keys of a block that a thread compares.
   const int64_t each;
   /// Programs that read the same keys, and whether the last one of them comes first, of all that read others.
@@ -228,6 +234,36 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
   return success();
 }
 
+/// Whether any row sees any key of a block: a thread looks at the pairs that it compares, and says so in memory that
+/// all read. Of two places each block has the other one: who is late reads it before the next block but one begins.
+FailureOr<Value> AttentionLowering::vote(Value firstKey) {
+  Point point = program;
+  setRow(point, add(firstRow, comparedRow));
+  Value any;
+  for (int64_t i = 0; i < each; ++i) {
+    Value key = add(firstKey, add(comparedPlace, i * perRow)), seen;
+    if (numKeys % shape.keys != 0)
+      key = atMost(key, numKeys - 1);
+    point.positions[attention.keys] = key;
+    point.memo.clear();
+    for (const KeyCondition &condition : conditions) {
+      FailureOr<Value> holds = evaluator.evaluate(condition.tile, point);
+      if (failed(holds))
+        return failure();
+      Value own = *holds;
+      if (!condition.isSeen)
+        own = arith::XOrIOp::create(b, loc, own, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+      seen = both(seen, own);
+    }
+    any = any ? arith::OrIOp::create(b, loc, any, seen).getResult() : seen;
+  }
+  Type i32 = b.getI32Type();
+  Value place = rest(over(firstKey, shape.keys), 2), stamp = arith::IndexCastOp::create(b, loc, i32, firstKey);
+  when(any, [&] { write(stamp, votes, place); });
+  meet();
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, read(votes, place), stamp).getResult();
+}
+
 /// Adds a block's weighted values to the thread's parts of the results, which shrink first.
 void AttentionLowering::addValues(Values &carried, unsigned first) {
   const int64_t vectors = shape.width / shape.valueLanes, items = shape.rows / shape.outRows * vectors;
@@ -270,6 +306,11 @@ FailureOr<AttentionLowering::Values> AttentionLowering::fetchBoth(Value firstKey
   return k;
 }
 
+/// The same of the next block. Behind the last one it is read once more: nobody looks at that.
+FailureOr<AttentionLowering::Values> AttentionLowering::fetchNext(Value firstKey) {
+  return fetchBoth(atMost(add(firstKey, shape.keys), (numKeys - 1) / shape.keys * shape.keys));
+}
+
 /// The loop carries the row's maximum, parts of sums, results, and what was read ahead.
 FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, ValueRange before) {
   const size_t numSums = attention.sums.size(), numResults = static_cast<size_t>(shape.outItems * shape.outRows);
@@ -286,8 +327,7 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
   values.put(ValueRange(here).drop_front(numKeyVectors), numKeys % shape.keys != 0 ? firstKey : Value());
   meet();
   if (shape.ahead) {
-    // Behind the last block it is read once more: nobody looks at that.
-    FailureOr<Values> read = fetchBoth(atMost(add(firstKey, shape.keys), (numKeys - 1) / shape.keys * shape.keys));
+    FailureOr<Values> read = fetchNext(firstKey);
     if (failed(read))
       return failure();
     next = *read;
@@ -302,6 +342,32 @@ FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, Va
   meet();
   carried.append(next);
   return carried;
+}
+
+/// Leaves out a block of which no row sees a key, once all threads know.
+FailureOr<AttentionLowering::Values> AttentionLowering::blockIfSeen(Value firstKey, ValueRange before) {
+  if (conditions.empty())
+    return block(firstKey, before);
+  FailureOr<Value> seen = vote(firstKey);
+  if (failed(seen))
+    return failure();
+  auto branch = scf::IfOp::create(b, loc, before.getTypes(), *seen, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  FailureOr<Values> next = block(firstKey, before);
+  if (failed(next))
+    return failure();
+  scf::YieldOp::create(b, loc, *next);
+  b.setInsertionPointToStart(branch.elseBlock());
+  Values kept(before);
+  if (shape.ahead) {
+    FailureOr<Values> read = fetchNext(firstKey);
+    if (failed(read))
+      return failure();
+    llvm::copy(*read, kept.end() - read->size());
+  }
+  scf::YieldOp::create(b, loc, kept);
+  return Values(branch.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,6 +433,19 @@ LogicalResult AttentionLowering::run() {
   if (failed(stageQueries()))
     return lowered.erase(), failure();
 
+  // Few rows take no longer for a block than for finding out.
+  constexpr int64_t fewestVoters = 16;
+  if (shape.rows >= fewestVoters)
+    conditions = findKeyConditions(attention, axes);
+  if (!conditions.empty()) {
+    // No block begins there.
+    Type i32 = b.getI32Type();
+    votes = share({2}, i32);
+    Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(-1));
+    when(isBelow(thread, 2), [&] { write(none, votes, thread); });
+    meet();
+  }
+
   Values carried{number(-std::numeric_limits<double>::infinity())};
   carried.append(attention.sums.size(), number(0));
   carried.append(static_cast<size_t>(shape.outItems * shape.outRows), zeros(vectorOf(f32, shape.valueLanes)));
@@ -378,7 +457,7 @@ LogicalResult AttentionLowering::run() {
   }
   LogicalResult emitted = success();
   carried = loop(begin, end, index(shape.keys), carried, [&](Value firstKey, ValueRange before) -> Values {
-    FailureOr<Values> next = block(firstKey, before);
+    FailureOr<Values> next = blockIfSeen(firstKey, before);
     if (succeeded(next))
       return *next;
     emitted = failure();

@@ -1,0 +1,135 @@
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_90a stop-after=lowered' | FileCheck %s
+// RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_80 stop-after=lowered' | FileCheck %s
+
+// A mask of data is evaluated before a block of keys: who sees one of its own pairs writes where the block begins, and
+// after a barrier all read whether anybody did. Only then keys and values are read.
+// CHECK-LABEL: kernel.func @documents_0
+// CHECK:       %[[VOTES:.*]] = kernel.alloc : <2xi32, shared>
+// CHECK:       kernel.store %{{.*}}, %[[VOTES]]
+// CHECK:       kernel.barrier workgroup
+// CHECK:       scf.for %[[FIRST:[a-z0-9]+]] = %
+// CHECK:       arith.cmpi eq, %{{.*}} : i64
+// CHECK:       %[[STAMP:[0-9]+]] = arith.index_cast %[[FIRST]] : index to i32
+// CHECK-NEXT:  scf.if
+// CHECK-NEXT:    kernel.store %[[STAMP]], %[[VOTES]]
+// CHECK-NEXT:  }
+// CHECK-NEXT:  kernel.barrier workgroup
+// CHECK-NEXT:  %[[LAST:[0-9]+]] = kernel.load %[[VOTES]]
+// CHECK-NEXT:  %[[SEEN:[0-9]+]] = arith.cmpi eq, %[[LAST]], %[[STAMP]] : i32
+// CHECK-NEXT:  scf.if %[[SEEN]] -> ({{.*}}) {
+// CHECK:       } else {
+// CHECK:         scf.yield
+func.func @documents(%q: tensor<16x512x64xf32>, %k: tensor<16x512x64xf32>, %v: tensor<16x512x64xf32>, %ids: tensor<512xi64>, %of: tensor<512xi64>) -> tensor<16x512x64xf32> {
+  %q1 = graph.reshape %q : tensor<16x512x64xf32> -> tensor<16x512x64x1xf32>
+  %q2 = graph.expand %q1 : tensor<16x512x64x1xf32> -> tensor<16x512x64x512xf32>
+  %kt = graph.permute %k order = [0, 2, 1] : tensor<16x512x64xf32> -> tensor<16x64x512xf32>
+  %k1 = graph.reshape %kt : tensor<16x64x512xf32> -> tensor<16x1x64x512xf32>
+  %k2 = graph.expand %k1 : tensor<16x1x64x512xf32> -> tensor<16x512x64x512xf32>
+  %qk = graph.binary mul %q2, %k2 : tensor<16x512x64x512xf32>
+  %s = graph.reduce add %qk dims = [2] : tensor<16x512x64x512xf32> -> tensor<16x512x512xf32>
+  %r1 = graph.reshape %ids : tensor<512xi64> -> tensor<512x1xi64>
+  %r2 = graph.expand %r1 : tensor<512x1xi64> -> tensor<512x512xi64>
+  %c1 = graph.reshape %of : tensor<512xi64> -> tensor<1x512xi64>
+  %c2 = graph.expand %c1 : tensor<1x512xi64> -> tensor<512x512xi64>
+  %seen = graph.binary eq %r2, %c2 : tensor<512x512xi64>
+  %m1 = graph.reshape %seen : tensor<512x512xi1> -> tensor<1x512x512xi1>
+  %m2 = graph.expand %m1 : tensor<1x512x512xi1> -> tensor<16x512x512xi1>
+  %inf = graph.constant dense<0xFF800000> : tensor<16x512x512xf32>
+  %x = graph.select %m2, %s, %inf : tensor<16x512x512xf32>
+  %max = graph.reduce max %x dims = [2] : tensor<16x512x512xf32> -> tensor<16x512xf32>
+  %max1 = graph.reshape %max : tensor<16x512xf32> -> tensor<16x512x1xf32>
+  %max2 = graph.expand %max1 : tensor<16x512x1xf32> -> tensor<16x512x512xf32>
+  %d = graph.binary sub %x, %max2 : tensor<16x512x512xf32>
+  %e = graph.unary exp %d : tensor<16x512x512xf32>
+  %sum = graph.reduce add %e dims = [2] : tensor<16x512x512xf32> -> tensor<16x512xf32>
+  %sum1 = graph.reshape %sum : tensor<16x512xf32> -> tensor<16x512x1xf32>
+  %sum2 = graph.expand %sum1 : tensor<16x512x1xf32> -> tensor<16x512x512xf32>
+  %p = graph.binary div %e, %sum2 : tensor<16x512x512xf32>
+  %p1 = graph.reshape %p : tensor<16x512x512xf32> -> tensor<16x512x512x1xf32>
+  %p2 = graph.expand %p1 : tensor<16x512x512x1xf32> -> tensor<16x512x512x64xf32>
+  %v1 = graph.reshape %v : tensor<16x512x64xf32> -> tensor<16x1x512x64xf32>
+  %v2 = graph.expand %v1 : tensor<16x1x512x64xf32> -> tensor<16x512x512x64xf32>
+  %pv = graph.binary mul %p2, %v2 : tensor<16x512x512x64xf32>
+  %y = graph.reduce add %pv dims = [2] : tensor<16x512x512x64xf32> -> tensor<16x512x64xf32>
+  return %y : tensor<16x512x64xf32>
+}
+
+// -----
+
+// Limits that follow from places are computed before the first block: nobody votes.
+// CHECK-LABEL: kernel.func @causal_0
+// CHECK-NOT:   xi32, shared>
+// CHECK:       kernel.return
+func.func @causal(%q: tensor<16x512x64xf32>, %k: tensor<16x512x64xf32>, %v: tensor<16x512x64xf32>) -> tensor<16x512x64xf32> {
+  %q1 = graph.reshape %q : tensor<16x512x64xf32> -> tensor<16x512x64x1xf32>
+  %q2 = graph.expand %q1 : tensor<16x512x64x1xf32> -> tensor<16x512x64x512xf32>
+  %kt = graph.permute %k order = [0, 2, 1] : tensor<16x512x64xf32> -> tensor<16x64x512xf32>
+  %k1 = graph.reshape %kt : tensor<16x64x512xf32> -> tensor<16x1x64x512xf32>
+  %k2 = graph.expand %k1 : tensor<16x1x64x512xf32> -> tensor<16x512x64x512xf32>
+  %qk = graph.binary mul %q2, %k2 : tensor<16x512x64x512xf32>
+  %s = graph.reduce add %qk dims = [2] : tensor<16x512x64x512xf32> -> tensor<16x512x512xf32>
+  %row = graph.iota dim = 0 : tensor<512x512xi64>
+  %column = graph.iota dim = 1 : tensor<512x512xi64>
+  %seen = graph.binary le %column, %row : tensor<512x512xi64>
+  %m1 = graph.reshape %seen : tensor<512x512xi1> -> tensor<1x512x512xi1>
+  %m2 = graph.expand %m1 : tensor<1x512x512xi1> -> tensor<16x512x512xi1>
+  %inf = graph.constant dense<0xFF800000> : tensor<16x512x512xf32>
+  %x = graph.select %m2, %s, %inf : tensor<16x512x512xf32>
+  %max = graph.reduce max %x dims = [2] : tensor<16x512x512xf32> -> tensor<16x512xf32>
+  %max1 = graph.reshape %max : tensor<16x512xf32> -> tensor<16x512x1xf32>
+  %max2 = graph.expand %max1 : tensor<16x512x1xf32> -> tensor<16x512x512xf32>
+  %d = graph.binary sub %x, %max2 : tensor<16x512x512xf32>
+  %e = graph.unary exp %d : tensor<16x512x512xf32>
+  %sum = graph.reduce add %e dims = [2] : tensor<16x512x512xf32> -> tensor<16x512xf32>
+  %sum1 = graph.reshape %sum : tensor<16x512xf32> -> tensor<16x512x1xf32>
+  %sum2 = graph.expand %sum1 : tensor<16x512x1xf32> -> tensor<16x512x512xf32>
+  %p = graph.binary div %e, %sum2 : tensor<16x512x512xf32>
+  %p1 = graph.reshape %p : tensor<16x512x512xf32> -> tensor<16x512x512x1xf32>
+  %p2 = graph.expand %p1 : tensor<16x512x512x1xf32> -> tensor<16x512x512x64xf32>
+  %v1 = graph.reshape %v : tensor<16x512x64xf32> -> tensor<16x1x512x64xf32>
+  %v2 = graph.expand %v1 : tensor<16x1x512x64xf32> -> tensor<16x512x512x64xf32>
+  %pv = graph.binary mul %p2, %v2 : tensor<16x512x512x64xf32>
+  %y = graph.reduce add %pv dims = [2] : tensor<16x512x512x64xf32> -> tensor<16x512x64xf32>
+  return %y : tensor<16x512x64xf32>
+}
+
+// -----
+
+// Few rows take no longer for a block than for a vote.
+// CHECK-LABEL: kernel.func @few_0
+// CHECK-NOT:   xi32, shared>
+// CHECK:       kernel.return
+func.func @few(%q: tensor<16x8x64xf32>, %k: tensor<16x512x64xf32>, %v: tensor<16x512x64xf32>, %ids: tensor<8xi64>, %of: tensor<512xi64>) -> tensor<16x8x64xf32> {
+  %q1 = graph.reshape %q : tensor<16x8x64xf32> -> tensor<16x8x64x1xf32>
+  %q2 = graph.expand %q1 : tensor<16x8x64x1xf32> -> tensor<16x8x64x512xf32>
+  %kt = graph.permute %k order = [0, 2, 1] : tensor<16x512x64xf32> -> tensor<16x64x512xf32>
+  %k1 = graph.reshape %kt : tensor<16x64x512xf32> -> tensor<16x1x64x512xf32>
+  %k2 = graph.expand %k1 : tensor<16x1x64x512xf32> -> tensor<16x8x64x512xf32>
+  %qk = graph.binary mul %q2, %k2 : tensor<16x8x64x512xf32>
+  %s = graph.reduce add %qk dims = [2] : tensor<16x8x64x512xf32> -> tensor<16x8x512xf32>
+  %r1 = graph.reshape %ids : tensor<8xi64> -> tensor<8x1xi64>
+  %r2 = graph.expand %r1 : tensor<8x1xi64> -> tensor<8x512xi64>
+  %c1 = graph.reshape %of : tensor<512xi64> -> tensor<1x512xi64>
+  %c2 = graph.expand %c1 : tensor<1x512xi64> -> tensor<8x512xi64>
+  %seen = graph.binary eq %r2, %c2 : tensor<8x512xi64>
+  %m1 = graph.reshape %seen : tensor<8x512xi1> -> tensor<1x8x512xi1>
+  %m2 = graph.expand %m1 : tensor<1x8x512xi1> -> tensor<16x8x512xi1>
+  %inf = graph.constant dense<0xFF800000> : tensor<16x8x512xf32>
+  %x = graph.select %m2, %s, %inf : tensor<16x8x512xf32>
+  %max = graph.reduce max %x dims = [2] : tensor<16x8x512xf32> -> tensor<16x8xf32>
+  %max1 = graph.reshape %max : tensor<16x8xf32> -> tensor<16x8x1xf32>
+  %max2 = graph.expand %max1 : tensor<16x8x1xf32> -> tensor<16x8x512xf32>
+  %d = graph.binary sub %x, %max2 : tensor<16x8x512xf32>
+  %e = graph.unary exp %d : tensor<16x8x512xf32>
+  %sum = graph.reduce add %e dims = [2] : tensor<16x8x512xf32> -> tensor<16x8xf32>
+  %sum1 = graph.reshape %sum : tensor<16x8xf32> -> tensor<16x8x1xf32>
+  %sum2 = graph.expand %sum1 : tensor<16x8x1xf32> -> tensor<16x8x512xf32>
+  %p = graph.binary div %e, %sum2 : tensor<16x8x512xf32>
+  %p1 = graph.reshape %p : tensor<16x8x512xf32> -> tensor<16x8x512x1xf32>
+  %p2 = graph.expand %p1 : tensor<16x8x512x1xf32> -> tensor<16x8x512x64xf32>
+  %v1 = graph.reshape %v : tensor<16x512x64xf32> -> tensor<16x1x512x64xf32>
+  %v2 = graph.expand %v1 : tensor<16x1x512x64xf32> -> tensor<16x8x512x64xf32>
+  %pv = graph.binary mul %p2, %v2 : tensor<16x8x512x64xf32>
+  %y = graph.reduce add %pv dims = [2] : tensor<16x8x512x64xf32> -> tensor<16x8x64xf32>
+  return %y : tensor<16x8x64xf32>
+}
