@@ -23,6 +23,14 @@ using namespace zyx::kernel;
 namespace fits = zyx::target::fits::dots;
 
 namespace zyx::schedule {
+
+Value narrowFactor(Value factor) {
+  factor = repeatedFactor(factor);
+  Operation *def = factor.getDefiningOp();
+  return isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def) ? repeatedFactor(def->getOperand(0))
+                                                                             : factor;
+}
+
 namespace {
 
 /// Rows that make it worth to pack a right factor that could be read as it lies: to copy a vector takes as long
@@ -197,14 +205,6 @@ int64_t share(int64_t extent, int64_t pieces, int64_t unit, int64_t finer = 0) {
   if (finer > 0 && extent % (pieces * finer) == 0)
     return extent / pieces;
   return std::min(llvm::alignTo(llvm::divideCeil(extent, pieces), unit), uint64_t(extent));
-}
-
-/// A factor before it is repeated for each batch, and widened.
-Value narrowFactor(Value factor) {
-  factor = repeatedFactor(factor);
-  Operation *def = factor.getDefiningOp();
-  return isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(def) ? repeatedFactor(def->getOperand(0))
-                                                                             : factor;
 }
 
 int64_t matrixBytesOf(DotOp dot) {

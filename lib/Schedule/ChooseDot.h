@@ -72,6 +72,9 @@ std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool i
 /// Reads the facts off a kernel.
 DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
 
+/// A factor before it is repeated for each batch, and widened.
+mlir::Value narrowFactor(mlir::Value factor);
+
 /// Whether a processor has a unit or instructions for such factors, wherever they lie.
 bool isForMatrixUnit(kernel::DotOp dot, const target::TargetInfo &target);
 

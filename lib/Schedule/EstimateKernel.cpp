@@ -65,7 +65,8 @@ private:
     auto found = tiles.find(axis);
     return found == tiles.end() ? axes.extent(axis) : std::min(found->second, axes.extent(axis));
   }
-  void addAccess(Value view, Value tile, Work &work, double times);
+  void addAccess(Value view, Value tile, Work &work, double times, Axis along);
+  Axis findReadAlong(LoadOp load) const;
   bool addPacking(LoadOp load, Work &work, double times);
   double lookedUp(Value tile) const;
   bool readsRows(GatherOp gather) const;
@@ -188,7 +189,7 @@ Axis Estimator::findWalked() {
   return bytes.empty() ? 0 : static_cast<Axis>(llvm::max_element(bytes) - bytes.begin());
 }
 
-/// What feeds a factor that is not packed is computed for each tile of the other one.
+/// What feeds a factor that is not packed is computed for each tile of the other one. A unit's rate has its reads.
 void Estimator::addFactors(DotOp dot) {
   // A piece of an attention is packed whole.
   if (!blocking || (online && blocking.getNarrow()))
@@ -204,7 +205,7 @@ void Estimator::addFactors(DotOp dot) {
           op && again.try_emplace(op, times).second && !isa<DotOp>(op))
         llvm::append_range(work, op->getOperands());
   };
-  mark(dot.getLhs(), blocking.getPackLhs() ? 1 : cut(all.back(), blocking.getColumns()));
+  mark(dot.getLhs(), blocking.getPackLhs() || blocking.getNarrow() ? 1 : cut(all.back(), blocking.getColumns()));
   mark(dot.getRhs(), blocking.getPackRhs() || blocking.getNarrow() ? 1 : cut(all[all.size() - 2], blocking.getRows()));
 }
 
@@ -273,11 +274,20 @@ void Estimator::addTerms(ReduceOp reduce) {
   }
 }
 
-void Estimator::addAccess(Value view, Value tile, Work &work, double times) {
+/// Rows that a matrix unit reads where they lie it reads along the contraction, wherever vectors lie.
+Axis Estimator::findReadAlong(LoadOp load) const {
+  if (blocking && !online && blocking.getNarrow() && !blocking.getPackLhs())
+    for (DotOp dot : dots)
+      if (zyx::schedule::narrowFactor(dot.getLhs()) == load.getResult())
+        return axes.of(dot.getLhs()).back();
+  return walked;
+}
+
+void Estimator::addAccess(Value view, Value tile, Work &work, double times, Axis along) {
   const double elements = elementsOf(tile) * times, width = static_cast<double>(bytesOf(tile));
-  const std::optional<int64_t> stride = strideOf(view, tile, walked);
+  const std::optional<int64_t> stride = strideOf(view, tile, along);
   const double lanes = static_cast<double>(target.lanes(bytesOf(tile)));
-  if (!axes.contains(tile, walked) || stride == 0) {
+  if (!axes.contains(tile, along) || stride == 0) {
     // All lanes read the same.
     const double shared = target.hasSubgroups() ? static_cast<double>(target.simt.subgroupSize) : lanes;
     work.accesses += elements / (target.hasSubgroups() ? 1 : shared);
@@ -540,10 +550,10 @@ Estimate Estimator::run() {
     }
     if (auto load = dyn_cast<LoadOp>(op)) {
       if (!addPacking(load, work, times))
-        addAccess(load.getView(), tile, work, times);
+        addAccess(load.getView(), tile, work, times, findReadAlong(load));
       addBytes(load.getView(), tile);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
-      addAccess(store.getView(), tile, work, times);
+      addAccess(store.getView(), tile, work, times, walked);
       addBytes(store.getView(), tile);
     }
   });

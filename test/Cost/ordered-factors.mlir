@@ -54,3 +54,32 @@ func.func @line(%x: tensor<2x1500x320xbf16>, %w: tensor<128x320x5xbf16>) -> tens
   %y = graph.cast %s : tensor<2x128x750xf32> -> tensor<2x128x750xbf16>
   return %y : tensor<2x128x750xbf16>
 }
+
+// -----
+
+// A phase of an image's gradient with channels last: the result's neighbours are rows of the product. What the matrix unit
+// reads of the filters it reads along the contraction all the same, so that the stored ones pay.
+// CHECK-LABEL: func.func @last
+// CHECK:       graph.group(%{{.*}} = %arg1
+// CHECK:         %[[FLIP:.*]] = graph.flip
+// CHECK:         %[[ROWS:.*]] = graph.permute %{{.*}} : {{.*}} -> tensor<1x1x320x320x2xbf16>
+// CHECK:         graph.yield %[[ROWS]]
+// CHECK:       graph.group
+// CHECK:         graph.reduce add
+func.func @last(%g: tensor<320x28x28xbf16>, %w: tensor<320x320x3xbf16>) -> tensor<28x28x320xf32> {
+  %z = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %g, %z low = [0, 0, 0] high = [0, 0, 1] interior = [0, 0, 0] : tensor<320x28x28xbf16> -> tensor<320x28x29xbf16>
+  %v = graph.window %p dims = [2] size = [2] stride = [1] dilation = [1] : tensor<320x28x29xbf16> -> tensor<320x28x28x2xbf16>
+  %v1 = graph.reshape %v : tensor<320x28x28x2xbf16> -> tensor<320x28x28x1x2xbf16>
+  %v2 = graph.cast %v1 : tensor<320x28x28x1x2xbf16> -> tensor<320x28x28x1x2xf32>
+  %l = graph.expand %v2 : tensor<320x28x28x1x2xf32> -> tensor<320x28x28x320x2xf32>
+  %f = graph.reshape %w : tensor<320x320x3xbf16> -> tensor<320x1x1x320x3xbf16>
+  %f1 = graph.window %f dims = [4] size = [1] stride = [2] dilation = [1] : tensor<320x1x1x320x3xbf16> -> tensor<320x1x1x320x2x1xbf16>
+  %f2 = graph.reshape %f1 : tensor<320x1x1x320x2x1xbf16> -> tensor<320x1x1x320x2xbf16>
+  %f3 = graph.flip %f2 dims = [4] : tensor<320x1x1x320x2xbf16>
+  %f4 = graph.cast %f3 : tensor<320x1x1x320x2xbf16> -> tensor<320x1x1x320x2xf32>
+  %r = graph.expand %f4 : tensor<320x1x1x320x2xf32> -> tensor<320x28x28x320x2xf32>
+  %m = graph.binary mul %l, %r : tensor<320x28x28x320x2xf32>
+  %s = graph.reduce add %m dims = [0, 4] : tensor<320x28x28x320x2xf32> -> tensor<28x28x320xf32>
+  return %s : tensor<28x28x320xf32>
+}

@@ -189,25 +189,20 @@ bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
     Value value = getMainLeaf(factor);
     return value && !getLeaf(value)->map.isSingleBlock() ? value : Value();
   };
-  auto hasRuns = [&](Value value, ArrayRef<Class> classes) {
-    kernel::MapAttr map = getLeaf(value)->map;
-    return llvm::any_of(classes, [&](Class c) { return getMemoryStride(value, map, c) == 1; });
-  };
-  if (Value right = findWindow(dot.rhs))
-    return count(dot.m) % packedLanes == 0 && hasRuns(right, dot.k) && !hasRuns(right, dot.n);
-  const Type element = getElementTypeOrSelf(dot.lhs.getType());
-  Value left = element.isBF16() || element.getIntOrFloatBitWidth() == 8 ? findWindow(dot.lhs) : Value();
-  if (!left)
-    return false;
   constexpr int64_t nearStep = 2;
-  auto longestRun = [&](ArrayRef<Class> classes) {
+  auto longestRun = [&](Value value, ArrayRef<Class> classes, int64_t mostStep) {
     int64_t longest = 0;
     for (Class c : classes)
-      if (const int64_t step = getMemoryStride(left, getLeaf(left)->map, c); step >= 1 && step <= nearStep)
+      if (const int64_t step = getMemoryStride(value, getLeaf(value)->map, c); step >= 1 && step <= mostStep)
         longest = std::max(longest, getClassExtent(c));
     return longest;
   };
-  return longestRun(dot.m) > longestRun(dot.k);
+  if (Value right = findWindow(dot.rhs))
+    return count(dot.m) % packedLanes == 0 &&
+           longestRun(right, dot.k, /*mostStep=*/1) > longestRun(right, dot.n, nearStep);
+  const Type element = getElementTypeOrSelf(dot.lhs.getType());
+  Value left = element.isBF16() || element.getIntOrFloatBitWidth() == 8 ? findWindow(dot.lhs) : Value();
+  return left && longestRun(left, dot.m, nearStep) > longestRun(left, dot.k, nearStep);
 }
 
 /// A dot has one dimension of rows: the largest run of classes that the results step over as over

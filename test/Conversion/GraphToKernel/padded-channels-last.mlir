@@ -64,3 +64,23 @@ func.func @turned(%x: tensor<32x14x14xbf16>, %f: tensor<64x32x3x3xbf16>) -> tens
   %11 = graph.reduce add %10 dims = [3, 4, 5] : tensor<14x14x64x32x3x3xf32> -> tensor<14x14x64xf32>
   return %11 : tensor<14x14x64xf32>
 }
+
+// Images whose channels come first: a window of a few elements along the contraction is no reason to make positions rows,
+// where these are two elements apart in memory.
+// CHECK-LABEL: kernel.func @strided_0
+// CHECK: kernel.dot {{.*}} : tensor<64x432xbf16>, tensor<432x196xbf16> -> tensor<64x196xf32>
+func.func @strided(%x: tensor<1x48x28x28xbf16>, %f: tensor<64x48x3x3xbf16>) -> tensor<1x64x14x14xf32> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x48x28x28xbf16> -> tensor<1x48x30x30xbf16>
+  %0 = graph.window %p dims = [2, 3] size = [3, 3] stride = [2, 2] dilation = [1, 1] : tensor<1x48x30x30xbf16> -> tensor<1x48x14x14x3x3xbf16>
+  %1 = graph.permute %0 order = [0, 2, 3, 1, 4, 5] : tensor<1x48x14x14x3x3xbf16> -> tensor<1x14x14x48x3x3xbf16>
+  %2 = graph.reshape %1 : tensor<1x14x14x48x3x3xbf16> -> tensor<1x1x14x14x48x3x3xbf16>
+  %3 = graph.cast %2 : tensor<1x1x14x14x48x3x3xbf16> -> tensor<1x1x14x14x48x3x3xf32>
+  %4 = graph.expand %3 : tensor<1x1x14x14x48x3x3xf32> -> tensor<1x64x14x14x48x3x3xf32>
+  %5 = graph.reshape %f : tensor<64x48x3x3xbf16> -> tensor<1x64x1x1x48x3x3xbf16>
+  %6 = graph.cast %5 : tensor<1x64x1x1x48x3x3xbf16> -> tensor<1x64x1x1x48x3x3xf32>
+  %7 = graph.expand %6 : tensor<1x64x1x1x48x3x3xf32> -> tensor<1x64x14x14x48x3x3xf32>
+  %8 = graph.binary mul %4, %7 : tensor<1x64x14x14x48x3x3xf32>
+  %9 = graph.reduce add %8 dims = [4, 5, 6] : tensor<1x64x14x14x48x3x3xf32> -> tensor<1x64x14x14xf32>
+  return %9 : tensor<1x64x14x14xf32>
+}
