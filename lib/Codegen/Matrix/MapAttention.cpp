@@ -27,13 +27,16 @@ namespace {
 
 /// Columns of the sums that a thread has until they are added up at the end.
 constexpr int64_t sumColumns = 8;
+/// Features that an instruction contracts.
+constexpr int64_t stepDepth = 16;
 constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
 
 class AttentionMapper : StreamingEmitter {
 public:
   AttentionMapper(FuncOp func, TensorAttention found, const Axes &axes)
       : StreamingEmitter(func, axes, found.queries, found.keys, found.batches), attention(std::move(found)),
-        depth(llvm::alignTo(attention.depth, panelColumns)), width(llvm::alignTo(attention.width, panelColumns)) {}
+        depth(llvm::alignTo(attention.depth, panelColumns)), used(llvm::alignTo(attention.depth, stepDepth)),
+        width(llvm::alignTo(attention.width, panelColumns)) {}
 
   void run();
 
@@ -139,7 +142,9 @@ private:
   Value addScaled(Value of, Site &site);
 
   TensorAttention attention;
-  const int64_t depth, width;
+  /// Features of queries and keys in shared memory, those of them that are multiplied, and of values. The rest of a
+  /// panel is zero.
+  const int64_t depth, used, width;
   Type element;
   Ring k, v;
   Value q, qFull, qEmpty, qView, out, outView, myQueries, pingPongBarriers, mine, following;
@@ -230,7 +235,7 @@ void AttentionMapper::emitProducer() {
 //===----------------------------------------------------------------------===//
 
 Value AttentionMapper::startScores(PipelineState pipe) {
-  Value slot = slotOf(k, pipe);
+  Value slot = part(k.memory, {pipe.stage}, {step.getColumns(), used});
   WaitOp::create(b, loc, k.full, pipe.stage, pipe.parity);
   MmaFenceOp::create(b, loc);
   Value started = MmaAsyncOp::create(b, loc, tile(step.getColumns()), myQueries, slot, Value(), /*transpose_lhs=*/false,
@@ -350,7 +355,7 @@ AttentionMapper::State AttentionMapper::takeBlock(State state, bool masked, cons
 
 void AttentionMapper::emitConsumer(Value instance) {
   Value myRow = multiply(instance, groupRows);
-  myQueries = part(q, {myRow}, {groupRows, depth});
+  myQueries = part(q, {myRow}, {groupRows, used});
   Value zero = number(tile(width), 0);
   mine = instance;
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, instance, index(groups - 1));

@@ -196,3 +196,38 @@ kernel.func @sink(%q: !b, %k: !b, %v: !b, %o: !b, %factors: !f) attributes {
   kernel.store %18, %19[%c0, %c0, %c0] : tensor<3x128x64xbf16>, !heads
   kernel.return
 }
+
+// Of 72 features in two panels of 64 the first 80 are multiplied: the others are zero.
+// CHECK-LABEL: kernel.func @few_features
+// CHECK: kernel.role "producer"
+// CHECK: kernel.async_load {{.*}} : <128x72xbf16, global>, <64x128xbf16, shared, #kernel.shared<swizzle = 128>>
+// CHECK: kernel.role "consumer"
+// CHECK: kernel.mma_async {{.*}} : !kernel.view<64x80xbf16, shared, #kernel.shared<swizzle = 128>>, <64x80xbf16, shared, #kernel.shared<swizzle = 128>>
+!few = !kernel.view<128x72xbf16, global>
+!fewt = !kernel.view<72x128xbf16, global>
+!fb = !kernel.buffer<bf16, global>
+kernel.func @few_features(%q: !fb, %k: !fb, %v: !fb, %o: !fb) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[128, 72] strides [72, 1]>]> : !fb -> !few
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !few -> tensor<128x72xbf16>
+  %2 = kernel.view %k map <[<[72, 128] strides [1, 72]>]> : !fb -> !fewt
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !fewt -> tensor<72x128xbf16>
+  %z = arith.constant dense<0.0> : tensor<128x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<128x72xbf16>, tensor<72x128xbf16> -> tensor<128x128xf32>
+  %6 = kernel.reduce max %4 dims [1] : tensor<128x128xf32> -> tensor<128xf32>
+  %7 = kernel.broadcast %6 dims [0] : tensor<128xf32> -> tensor<128x128xf32>
+  %8 = arith.subf %4, %7 : tensor<128x128xf32>
+  %9 = math.exp %8 : tensor<128x128xf32>
+  %10 = kernel.reduce add %9 dims [1] : tensor<128x128xf32> -> tensor<128xf32>
+  %13 = kernel.view %v map <[<[128, 72] strides [72, 1]>]> : !fb -> !few
+  %14 = kernel.load %13[%c0, %c0] axes ["n", "d"] : !few -> tensor<128x72xbf16>
+  %y = arith.constant dense<0.0> : tensor<128x72xf32>
+  %15 = kernel.dot %9, %14, %y : tensor<128x128xf32>, tensor<128x72xbf16> -> tensor<128x72xf32>
+  %16 = kernel.broadcast %10 dims [0] : tensor<128xf32> -> tensor<128x72xf32>
+  %17 = arith.divf %15, %16 : tensor<128x72xf32>
+  %18 = arith.truncf %17 : tensor<128x72xf32> to tensor<128x72xbf16>
+  %19 = kernel.view %o map <[<[128, 72] strides [72, 1]>]> : !fb -> !few
+  kernel.store %18, %19[%c0, %c0] : tensor<128x72xbf16>, !few
+  kernel.return
+}
