@@ -386,3 +386,25 @@ func.func @many(%x: tensor<8xf32>) -> tensor<8xf32> {
   %256 = graph.unary neg %255 : tensor<8xf32>
   return %256 : tensor<8xf32>
 }
+
+// CHECK: [Missed] {{.*}}"not in the kernel of its producer: it would compare positions again for each element of a product"
+// CHECK: [Passed] FormGroups {{.*}}Function=gates {{.*}}"7 ops with no reduction and 1 result over 8192 rows"
+// CHECK: [Passed] FormGroups {{.*}}Function=gates {{.*}}"3 ops with a contraction and 1 result over 262144 rows"
+func.func @gates(%x: tensor<512x64xf32>, %w: tensor<64x16x32xf32>, %at: tensor<512x1xi64>, %u: tensor<512x1xf32>) -> tensor<512x16x32xf32> {
+  %places = graph.expand %at : tensor<512x1xi64> -> tensor<512x16xi64>
+  %column = graph.iota dim = 1 : tensor<512x16xi64>
+  %is = graph.binary eq %places, %column : tensor<512x16xi64>
+  %all = graph.expand %u : tensor<512x1xf32> -> tensor<512x16xf32>
+  %zero = graph.constant dense<0.0> : tensor<512x16xf32>
+  %gate = graph.select %is, %all, %zero : tensor<512x16xf32>
+  %g1 = graph.reshape %gate : tensor<512x16xf32> -> tensor<512x16x1xf32>
+  %g2 = graph.expand %g1 : tensor<512x16x1xf32> -> tensor<512x16x32xf32>
+  %x1 = graph.reshape %x : tensor<512x64xf32> -> tensor<512x64x1x1xf32>
+  %x2 = graph.expand %x1 : tensor<512x64x1x1xf32> -> tensor<512x64x16x32xf32>
+  %w1 = graph.reshape %w : tensor<64x16x32xf32> -> tensor<1x64x16x32xf32>
+  %w2 = graph.expand %w1 : tensor<1x64x16x32xf32> -> tensor<512x64x16x32xf32>
+  %p = graph.binary mul %x2, %w2 : tensor<512x64x16x32xf32>
+  %h = graph.reduce add %p dims = [1] : tensor<512x64x16x32xf32> -> tensor<512x16x32xf32>
+  %y = graph.binary mul %h, %g2 : tensor<512x16x32xf32>
+  return %y : tensor<512x16x32xf32>
+}
