@@ -147,6 +147,9 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> 
     llvm::erase_if(shown, showsWindows);
   constexpr size_t mostEach = 4;
   add({ordered});
+  // Beside windows that stay where they lie one alone may be better: its order is theirs.
+  for (Value value : ordered)
+    add({ArrayRef(value)});
   // Cards lay such factors out behind this pass.
   if (!costs.getTarget().hasSubgroups()) {
     add({places.permuted});

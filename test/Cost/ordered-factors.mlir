@@ -83,3 +83,33 @@ func.func @last(%g: tensor<320x28x28xbf16>, %w: tensor<320x320x3xbf16>) -> tenso
   %s = graph.reduce add %m dims = [0, 4] : tensor<320x28x28x320x2xf32> -> tensor<28x28x320xf32>
   return %s : tensor<28x28x320xf32>
 }
+
+// -----
+
+// Windows that are few because of their dilation could be stored, too. They stay where they lie, and only the filters are
+// stored, in the windows' order, channels innermost.
+// CHECK-LABEL: func.func @dilated
+// CHECK:       graph.group(%{{.*}} = %arg1
+// CHECK:         %[[ROWS:.*]] = graph.permute %{{.*}} : {{.*}} -> tensor<320x1x1x2x3x96xbf16>
+// CHECK:         graph.yield %[[ROWS]]
+// CHECK:       graph.group
+// CHECK:         graph.window
+// CHECK:         graph.reduce add
+// CHECK-NOT:   graph.group
+func.func @dilated(%x: tensor<28x28x96xbf16>, %w: tensor<320x96x3x3xbf16> {graph.weight}) -> tensor<320x12x4xf32> {
+  %z = graph.constant dense<0.0> : tensor<bf16>
+  %xp = graph.permute %x order = [2, 0, 1] : tensor<28x28x96xbf16> -> tensor<96x28x28xbf16>
+  %p = graph.pad %xp, %z low = [0, 0, 0] high = [0, -4, 0] interior = [0, 0, 0] : tensor<96x28x28xbf16> -> tensor<96x24x28xbf16>
+  %v = graph.window %p dims = [1, 2] size = [2, 3] stride = [1, 1] dilation = [12, 12] : tensor<96x24x28xbf16> -> tensor<96x12x4x2x3xbf16>
+  %v1 = graph.permute %v order = [1, 2, 0, 3, 4] : tensor<96x12x4x2x3xbf16> -> tensor<12x4x96x2x3xbf16>
+  %v2 = graph.reshape %v1 : tensor<12x4x96x2x3xbf16> -> tensor<1x12x4x96x2x3xbf16>
+  %v3 = graph.cast %v2 : tensor<1x12x4x96x2x3xbf16> -> tensor<1x12x4x96x2x3xf32>
+  %l = graph.expand %v3 : tensor<1x12x4x96x2x3xf32> -> tensor<320x12x4x96x2x3xf32>
+  %f = graph.pad %w, %z low = [0, 0, -1, 0] high = [0, 0, 0, 0] interior = [0, 0, 0, 0] : tensor<320x96x3x3xbf16> -> tensor<320x96x2x3xbf16>
+  %f1 = graph.reshape %f : tensor<320x96x2x3xbf16> -> tensor<320x1x1x96x2x3xbf16>
+  %f2 = graph.cast %f1 : tensor<320x1x1x96x2x3xbf16> -> tensor<320x1x1x96x2x3xf32>
+  %r = graph.expand %f2 : tensor<320x1x1x96x2x3xf32> -> tensor<320x12x4x96x2x3xf32>
+  %m = graph.binary mul %l, %r : tensor<320x12x4x96x2x3xf32>
+  %s = graph.reduce add %m dims = [3, 4, 5] : tensor<320x12x4x96x2x3xf32> -> tensor<320x12x4xf32>
+  return %s : tensor<320x12x4xf32>
+}

@@ -602,7 +602,9 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const bool isMixed : {false, true})
       addFilterGradient(cases, layer, isMixed, F32);
   }
-  addLayer(cases, sparse[0], /*channelsLast=*/false, BF16);
+  for (const bool channelsLast : {false, true})
+    for (const size_t at : {0, 1, 2})
+      addLayer(cases, sparse[at], channelsLast, BF16);
   addMixed(cases, sparse[0], BF16);
   // More images than positions: positions are rows or columns all the same. Gradients of filters are sums for each
   // image.
