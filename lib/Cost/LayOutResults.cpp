@@ -52,6 +52,9 @@ public:
   void run();
   /// Only what stands beside the scores of attentions, for a processor with such vectors.
   void turnBiases(int64_t vectorBytes);
+  /// What groups without products write across what they read, for a processor: each element would be a store, or a
+  /// read.
+  void turnAsRead();
   /// The same for a card, whose threads read as many bytes at once: rows of keys, which may be padded.
   void layOutBiases(int64_t laneBytes);
 
@@ -353,6 +356,72 @@ static std::optional<SmallVector<int64_t>> findBiasOrder(GroupOp group, BlockArg
   return found;
 }
 
+/// The order of a result in which it lies as an input that its group permutes, where each dimension of that is one or
+/// several of the result: channels that come last are groups of channels in norms.
+static std::optional<SmallVector<int64_t>> findSplitOrder(OpResult result) {
+  auto group = cast<GroupOp>(result.getOwner());
+  ArrayRef<int64_t> own = typeOf(result).getShape();
+  for (auto permute : group.getBlock().getOps<PermuteOp>()) {
+    if (!isa<BlockArgument>(permute.getX()) || typeOf(permute).getNumElements() != typeOf(result).getNumElements())
+      continue;
+    ArrayRef<int64_t> read = typeOf(permute).getShape();
+    SmallVector<SmallVector<int64_t>> parts(read.size());
+    int64_t dim = 0;
+    bool isSplit = true;
+    for (auto [part, extent] : llvm::zip_equal(parts, read)) {
+      int64_t product = 1;
+      while (product < extent && dim < static_cast<int64_t>(own.size())) {
+        product *= own[dim];
+        part.push_back(dim++);
+      }
+      isSplit &= product == extent;
+    }
+    if (!isSplit)
+      continue;
+    // Dimensions of one element behind the last one.
+    for (; dim < static_cast<int64_t>(own.size()); ++dim)
+      parts.back().push_back(dim);
+    SmallVector<SmallVector<int64_t>> inMemory(parts.size());
+    for (auto [part, place] : llvm::zip_equal(parts, permute.getOrder()))
+      inMemory[place] = part;
+    SmallVector<int64_t> order;
+    for (ArrayRef<int64_t> part : inMemory)
+      llvm::append_range(order, part);
+    if (!llvm::is_sorted(order))
+      return order;
+  }
+  return std::nullopt;
+}
+
+/// Whether a group multiplies matrices: those have orders of their own.
+static bool hasProducts(Operation *op) {
+  return llvm::any_of(cast<GroupOp>(op).getBlock().getOps<ReduceOp>(),
+                      [](ReduceOp reduce) { return matchContraction(reduce).has_value(); });
+}
+
+void ResultLayouter::turnAsRead() {
+  results = findMovableResults(block);
+  llvm::MapVector<Operation *, Set> sets;
+  for (OpResult result : results) {
+    const llvm::SetVector<Operation *> groups = groupsOf(ArrayRef(result));
+    if (isGathered(result) || llvm::any_of(groups, hasProducts))
+      continue;
+    if (std::optional<SmallVector<int64_t>> order = findSplitOrder(result)) {
+      Set &set = sets[result.getOwner()];
+      set.values.push_back(result);
+      set.orders.emplace_back(result, *order);
+    }
+  }
+  for (auto &[group, set] : sets) {
+    if (!tryOut(MutableArrayRef<Set>(set)))
+      continue;
+    remark::passed(group->getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
+        << (std::to_string(set.values.size()) + " results are stored in the order in which their group reads");
+    for (Operation *each : groupsOf(set.values))
+      cutter.run(cast<GroupOp>(each));
+  }
+}
+
 void ResultLayouter::turnBiases(int64_t vectorBytes) {
   auto findOrder = [&](OpResult result) -> std::optional<SmallVector<int64_t>> {
     std::optional<SmallVector<int64_t>> found;
@@ -427,10 +496,12 @@ void LayOutResults::runOnOperation() {
   entry.walk([&](GroupOp group) { blocks.insert(group->getBlock()); });
   for (Block *block : blocks) {
     ResultLayouter layouter(*block, cutter);
-    if (record->hasVectors())
+    if (record->hasVectors()) {
       layouter.turnBiases(record->vector.bytes);
-    else
+      layouter.turnAsRead();
+    } else {
       layouter.run();
+    }
     if (record->simt.laneBytes != 0)
       layouter.layOutBiases(record->simt.laneBytes);
   }

@@ -48,12 +48,19 @@ static std::optional<SmallVector<SmallVector<int64_t>>> findJoined(ArrayRef<int6
   return joined;
 }
 
+/// Whether a value is nothing but a result of the block.
+static bool isReturned(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == value.getParentBlock()->getTerminator();
+  });
+}
+
 static void sinkJoined(PermuteOp op) {
   auto reshape = op.getX().getDefiningOp<ReshapeOp>();
-  const bool isReturned = !op.use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return user == op->getBlock()->getTerminator();
-  });
-  if (!reshape || !isReturned || !isComputed(reshape) || op.getType().getNumElements() == 0)
+  // What is cast behind is cast before: the kernel stores what is returned.
+  auto cast = op->hasOneUse() ? dyn_cast<CastOp>(*op->user_begin()) : CastOp();
+  Value result = cast ? cast.getResult() : op.getResult();
+  if (!reshape || !isReturned(result) || !isComputed(reshape) || op.getType().getNumElements() == 0)
     return;
   ArrayRef<int64_t> from = shapeOf(reshape.getX());
   const auto joined = findJoined(from, shapeOf(reshape));
@@ -65,9 +72,13 @@ static void sinkJoined(PermuteOp op) {
   for (int64_t each : order)
     shape.push_back(from[each]);
   OpBuilder builder(op);
-  auto permuted = PermuteOp::create(builder, op.getLoc(), op.getType().clone(shape), reshape.getX(), order);
+  const auto type = llvm::cast<RankedTensorType>(result.getType());
+  Value source = reshape.getX();
+  if (cast)
+    source = CastOp::create(builder, cast.getLoc(), type.clone(from), source);
+  auto permuted = PermuteOp::create(builder, op.getLoc(), type.clone(shape), source, order);
   permuted->setAttr(zyx::fusion::storedAttrName, builder.getUnitAttr());
-  op.replaceAllUsesWith(ReshapeOp::create(builder, reshape.getLoc(), op.getType(), permuted).getResult());
+  result.replaceAllUsesWith(ReshapeOp::create(builder, reshape.getLoc(), type, permuted).getResult());
 }
 
 static void sinkJoinedReshapes(Block &block) {

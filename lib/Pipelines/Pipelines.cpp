@@ -208,6 +208,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     if (tensorBits != 0 && join)
       entry.addPass(fusion::createKeepHeadSumsPass());
     entry.addPass(fusion::createMergeReductionsPass());
+    entry.addPass(fusion::createDistributeSumsPass());
     entry.addPass(fusion::createSplitGroupSumsPass());
     if (join)
       entry.addPass(fusion::createPartRowsPass());

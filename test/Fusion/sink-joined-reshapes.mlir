@@ -37,3 +37,24 @@ func.func @split(%x: tensor<4x48xf32>, %y: tensor<4x2x24xf32>) -> (tensor<24x8xf
   %6 = graph.unary neg %5 : tensor<24x8xf32>
   return %2, %6 : tensor<24x8xf32>, tensor<24x8xf32>
 }
+
+// What is cast behind is cast before. A cast that others read, too, is none of a result alone.
+// CHECK-LABEL: func.func @cast
+// CHECK: %[[CAST:.*]] = graph.cast %{{.*}} : tensor<2x16x6x56xf32> -> tensor<2x16x6x56xbf16>
+// CHECK: %[[ORDER:.*]] = graph.permute %[[CAST]] order = [0, 3, 1, 2] {zyx.stored} : tensor<2x16x6x56xbf16> -> tensor<2x56x16x6xbf16>
+// CHECK: %[[JOINED:.*]] = graph.reshape %[[ORDER]] : tensor<2x56x16x6xbf16> -> tensor<2x56x96xbf16>
+// CHECK: graph.permute %{{.*}} order = [1, 0] : tensor<96x56xf32>
+// CHECK: return %[[JOINED]]
+func.func @cast(%x: tensor<2x16x6x56xf32>, %y: tensor<16x6x56xf32>)
+    -> (tensor<2x56x96xbf16>, tensor<56x96xbf16>, tensor<56x96xbf16>) {
+  %0 = graph.unary exp %x : tensor<2x16x6x56xf32>
+  %1 = graph.reshape %0 : tensor<2x16x6x56xf32> -> tensor<2x96x56xf32>
+  %2 = graph.permute %1 order = [0, 2, 1] : tensor<2x96x56xf32> -> tensor<2x56x96xf32>
+  %3 = graph.cast %2 : tensor<2x56x96xf32> -> tensor<2x56x96xbf16>
+  %4 = graph.unary exp %y : tensor<16x6x56xf32>
+  %5 = graph.reshape %4 : tensor<16x6x56xf32> -> tensor<96x56xf32>
+  %6 = graph.permute %5 order = [1, 0] : tensor<96x56xf32> -> tensor<56x96xf32>
+  %7 = graph.cast %6 : tensor<56x96xf32> -> tensor<56x96xbf16>
+  %8 = graph.unary neg %7 : tensor<56x96xbf16>
+  return %3, %7, %8 : tensor<2x56x96xbf16>, tensor<56x96xbf16>, tensor<56x96xbf16>
+}

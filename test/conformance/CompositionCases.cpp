@@ -526,15 +526,15 @@ static void addBatchNorms(std::vector<Case> &cases) {
                        }});
 }
 
-/// Norms of groups of channels that come last: few neighbours in memory are combined with all positions.
+/// Norms of groups of channels that come last: few neighbours in memory, or many, are combined with all positions.
 static void addGroupNorms(std::vector<Case> &cases) {
   struct Size {
     Shape shape;
     int64_t groups;
   };
   for (DType dtype : {DType::F32, DType::BF16, DType::F16})
-    for (const Size &size :
-         {Size{{2, 9, 7, 96}, 16}, Size{{1, 8, 11, 60}, 3}, Size{{3, 5, 6, 64}, 32}, Size{{4, 28, 28, 64}, 32}})
+    for (const Size &size : {Size{{2, 9, 7, 96}, 16}, Size{{1, 8, 11, 60}, 3}, Size{{3, 5, 6, 64}, 32},
+                             Size{{4, 28, 28, 64}, 32}, Size{{2, 14, 14, 256}, 2}, Size{{3, 13, 9, 192}, 4}})
       cases.push_back(
           {"group-norm.last." + std::string(toString(dtype)) + toString(size.shape), [=](Builder &b) {
              const Shape &shape = size.shape;

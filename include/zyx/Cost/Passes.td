@@ -57,8 +57,10 @@ def LayOutResultsPass : Pass<"zyx-cost-lay-out-results", "::mlir::func::FuncOp">
     value permutes it, and those that read it permute it back: in kernels both are strides. What is returned, or read by
     loops, scans, sorts, scatters and attentions, stays as it is.
 
-    On a processor with vectors only what stands beside the scores of an attention gets another order: keys and then
+    On a processor with vectors what stands beside the scores of an attention gets another order: keys and then
     queries come last, along which vectors lie, or queries and then keys, where half of a vector of queries would be empty.
+    Results of a group without products lie as an input that the group permutes, where that is estimated to take less: a norm
+    of channels that come last stores what its weights' gradients add up with channels last, too.
 
     ```mlir
     %0 = graph.group(%a = %x : tensor<8x64x784xbf16>) -> tensor<8x64x784xbf16> {

@@ -487,6 +487,30 @@ def MergeReductionsPass : Pass<"zyx-fusion-merge-reductions", "::mlir::func::Fun
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def DistributeSumsPass : Pass<"zyx-fusion-distribute-sums", "::mlir::func::FuncOp"> {
+  let summary = "Multiply a sum by what all of its terms are multiplied by";
+  let description = [{
+    The gradient of a norm adds up terms with factors that are sums over the same elements. Such a sum would be another
+    pass over the elements, behind those sums, and would compute its terms again. The factors that all terms share come
+    after the sum instead, so that one pass adds up all: for processors, at most four sums of f32 or f64, and only if
+    none of them waits for as many other sums as the whole did.
+
+    ```mlir
+    %s = graph.expand %r : tensor<4x1xf32> -> tensor<4x1024xf32>
+    %0 = graph.binary mul %x, %s : tensor<4x1024xf32>
+    %1 = graph.binary add %0, %y : tensor<4x1024xf32>
+    %2 = graph.reduce add %1 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+    // becomes, where %r is made of a sum of the same elements
+    %0 = graph.reduce add %x dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+    %1 = graph.reshape %r : tensor<4x1xf32> -> tensor<4xf32>
+    %2 = graph.binary mul %0, %1 : tensor<4xf32>
+    %3 = graph.reduce add %y dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+    %4 = graph.binary add %2, %3 : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def SplitGroupSumsPass : Pass<"zyx-fusion-split-group-sums", "::mlir::func::FuncOp"> {
   let summary = "Split sums over positions and few channels that come last";
   let description = [{

@@ -1,0 +1,76 @@
+// RUN: zyx-opt %s --zyx-fusion-distribute-sums | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-distribute-sums | FileCheck %s --check-prefix=CARD
+
+// The factor is made of a sum of the same elements: the terms are added up beside that sum.
+// CHECK-LABEL: func.func @factor
+// CHECK:       %[[Q:.*]] = graph.reduce add %{{.*}} dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+// CHECK:       %[[R:.*]] = graph.unary rsqrt %{{.*}} : tensor<4x1xf32>
+// CHECK:       %[[X:.*]] = graph.reduce add %arg0 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+// CHECK:       %[[F:.*]] = graph.reshape %[[R]] : tensor<4x1xf32> -> tensor<4xf32>
+// CHECK:       %[[XF:.*]] = graph.binary mul %[[X]], %[[F]] : tensor<4xf32>
+// CHECK:       %[[Y:.*]] = graph.reduce add %arg1 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+// CHECK:       %[[SUM:.*]] = graph.binary add %[[XF]], %[[Y]] : tensor<4xf32>
+// CHECK:       %[[NEG:.*]] = graph.unary neg %[[SUM]] : tensor<4xf32>
+// CHECK-NEXT:  return %[[NEG]]
+// On a card a group is not a loop over its elements.
+// CARD-LABEL:  func.func @factor
+// CARD:        %[[NEG:.*]] = graph.unary neg %{{.*}} : tensor<4x1024xf32>
+// CARD-NEXT:   graph.reduce add %[[NEG]] dims = [1]
+func.func @factor(%x: tensor<4x1024xf32>, %y: tensor<4x1024xf32>) -> tensor<4xf32> {
+  %q = graph.binary mul %x, %x : tensor<4x1024xf32>
+  %v = graph.reduce add %q dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+  %v1 = graph.reshape %v : tensor<4xf32> -> tensor<4x1xf32>
+  %r = graph.unary rsqrt %v1 : tensor<4x1xf32>
+  %r1 = graph.expand %r : tensor<4x1xf32> -> tensor<4x1024xf32>
+  %0 = graph.binary mul %x, %r1 : tensor<4x1024xf32>
+  %1 = graph.binary add %0, %y : tensor<4x1024xf32>
+  %2 = graph.unary neg %1 : tensor<4x1024xf32>
+  %3 = graph.reduce add %2 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// A term that comes twice is added up once. The factor is repeated along a dimension that stays.
+// CHECK-LABEL: func.func @twice
+// CHECK-COUNT-2: graph.reduce add
+// CHECK-NOT:     graph.reduce
+// CHECK:         graph.expand %{{.*}} : tensor<1x1xf32> -> tensor<1x8xf32>
+// CHECK:         graph.binary sub %{{.*}}, %{{.*}} : tensor<1x8xf32>
+func.func @twice(%x: tensor<1x8x512xf32>) -> tensor<1x8xf32> {
+  %s = graph.unary exp %x : tensor<1x8x512xf32>
+  %v = graph.reduce add %s dims = [2] : tensor<1x8x512xf32> -> tensor<1x8xf32>
+  %m = graph.reduce max %v dims = [1] : tensor<1x8xf32> -> tensor<1xf32>
+  %m1 = graph.reshape %m : tensor<1xf32> -> tensor<1x1x1xf32>
+  %m2 = graph.expand %m1 : tensor<1x1x1xf32> -> tensor<1x8x512xf32>
+  %0 = graph.binary mul %m2, %x : tensor<1x8x512xf32>
+  %1 = graph.binary sub %0, %x : tensor<1x8x512xf32>
+  %2 = graph.reduce add %1 dims = [2] : tensor<1x8x512xf32> -> tensor<1x8xf32>
+  return %2 : tensor<1x8xf32>
+}
+
+// A factor that waits for no sum stays among the terms; so does one beside terms that wait themselves, and one of 16 bits.
+// CHECK-LABEL: func.func @stays
+// CHECK:       %[[A:.*]] = graph.binary mul %arg0, %{{.*}} : tensor<4x1024xf32>
+// CHECK-NEXT:  graph.reduce add %[[A]] dims = [1]
+// CHECK:       %[[E:.*]] = graph.unary exp %{{.*}} : tensor<4x1024xf32>
+// CHECK-NEXT:  %[[B:.*]] = graph.binary mul %[[E]], %{{.*}} : tensor<4x1024xf32>
+// CHECK-NEXT:  graph.reduce add %[[B]] dims = [1]
+// CHECK:       %[[C:.*]] = graph.binary mul %{{.*}}, %{{.*}} : tensor<4x1024xf16>
+// CHECK-NEXT:  graph.reduce add %[[C]] dims = [1]
+func.func @stays(%x: tensor<4x1024xf32>, %f: tensor<4x1xf32>, %h: tensor<4x1024xf16>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf16>) {
+  %f1 = graph.expand %f : tensor<4x1xf32> -> tensor<4x1024xf32>
+  %0 = graph.binary mul %x, %f1 : tensor<4x1024xf32>
+  %1 = graph.reduce add %0 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+  %2 = graph.reshape %1 : tensor<4xf32> -> tensor<4x1xf32>
+  %3 = graph.expand %2 : tensor<4x1xf32> -> tensor<4x1024xf32>
+  %4 = graph.binary sub %x, %3 : tensor<4x1024xf32>
+  %5 = graph.unary exp %4 : tensor<4x1024xf32>
+  %6 = graph.binary mul %5, %3 : tensor<4x1024xf32>
+  %7 = graph.reduce add %6 dims = [1] : tensor<4x1024xf32> -> tensor<4xf32>
+  %8 = graph.reduce add %h dims = [1] : tensor<4x1024xf16> -> tensor<4xf16>
+  %9 = graph.reshape %8 : tensor<4xf16> -> tensor<4x1xf16>
+  %10 = graph.expand %9 : tensor<4x1xf16> -> tensor<4x1024xf16>
+  %11 = graph.binary mul %h, %10 : tensor<4x1024xf16>
+  %12 = graph.reduce add %11 dims = [1] : tensor<4x1024xf16> -> tensor<4xf16>
+  return %1, %7, %12 : tensor<4xf32>, tensor<4xf32>, tensor<4xf16>
+}
