@@ -343,15 +343,15 @@ def names(t):
     t.add("name.value.digits", entry(f"%{'1' * 100000} = graph.unary neg %x : tensor<4xf32>\n  %y = graph.unary neg %x : tensor<4xf32>"), expect=EITHER)
     t.add("name.twice", entry(good) + entry(good), says="redefinition of symbol")
     t.add("name.argument.twice", entry(good, '%x: tensor<4xf32> {graph.name = "a"}, %z: tensor<4xf32> {graph.name = "a"}'), tools=["cpu"])
-    t.add("name.parameter.argument", entry('%y = graph.parameter "arg0" : tensor<4xf32>'))
+    t.add("name.parameter.argument", entry('%y = graph.parameter "arg0" : tensor<4xf32>'), tools=["cpu"])
     t.add("name.parameter.types", entry('%y = graph.parameter "w" : tensor<4xf32>\n  %z = graph.parameter "w" : tensor<5xf32>'), tools=["cpu"])
     t.add("name.unknown.attribute", entry(good, '%x: tensor<4xf32> {graph.nam = "a"}'))
     t.add("name.not.text", entry(good, '%x: tensor<4xf32> {graph.name = 4}'))
-    t.add("name.weight.first", entry(good, '%x: tensor<4xf32> {graph.weight}, %z: tensor<4xf32>'))
+    t.add("name.weight.first", entry(good, '%x: tensor<4xf32> {graph.weight}, %z: tensor<4xf32>'), tools=["cpu"])
     t.add("name.op.attribute", entry('%y = graph.unary neg %x {graph.name = "a"} : tensor<4xf32>'))
     t.add("name.entries", "".join(entry(good, name=f"@f{i}") for i in range(2000)), says="choose one of its entries", tools=["cpu"])
     t.add("name.call", entry("%y = func.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>"), tools=["cpu"])
-    t.add("name.private", "func.func private @main(%x: tensor<4xf32>) -> tensor<4xf32>\n")
+    t.add("name.private", "func.func private @main(%x: tensor<4xf32>) -> tensor<4xf32>\n", tools=["cpu"])
     t.add("name.none", "module {}\n", tools=["cpu"])
 
 
