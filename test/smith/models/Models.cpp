@@ -94,7 +94,7 @@ Result<ModelProgram> drawModel(uint64_t seed, uint64_t index, Scale scale) {
   program.index = index;
   program.scale = scale;
   ZYX_ASSIGN_OR_RETURN(ModelProgram drawn, make(family, program));
-  // Half of those for cards. Of all others the sizes say how long they take, and most take less than a millisecond.
+  // As they are drawn most take a card less than a millisecond, so half of them may grow.
   conformance::Random random(seed * 0xd1342543de82ef95u + index);
   if (scale != Scale::Full || !random.chance(0.5))
     return drawn;
