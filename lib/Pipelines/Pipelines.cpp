@@ -91,6 +91,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
     passes.addPass(schedule::createChooseSchedulePass({options.measured, options.listChoices}));
     if (!options.target.hasSubgroups())
       passes.addPass(schedule::createPackWeightsPass());
+  } else {
+    passes.addPass(schedule::createFitStackPass());
   }
 }
 

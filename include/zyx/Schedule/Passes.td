@@ -71,6 +71,16 @@ def PadRowsPass : Pass<"zyx-schedule-pad-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
+def FitStackPass : Pass<"zyx-schedule-fit-stack"> {
+  let summary = "Give programs no more sums than the stack has room for";
+  let description = [{
+    For processors. A kernel of which no rule chose the schedule may keep all of its sums at once. Where those take more
+    than half of the stack that the target's record names, programs have one place each along an axis more, outer ones
+    first, until they fit. A kernel of which no axis may be cut that way stays, and is refused when it is lowered.
+  }];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::mlir::scf::SCFDialect"];
+}
+
 def PackWeightsPass : Pass<"zyx-schedule-pack-weights", "::mlir::ModuleOp"> {
   let summary = "Pack right factors that are weights once for many runs";
   let description = [{

@@ -190,6 +190,10 @@ TargetInfo cTarget() {
   info.name = info.device = "c";
   info.kind = TargetKind::C;
   addProcessorCosts(info);
+  // Who calls a program may be a thread with a stack of 1 MiB. What is packed takes at most half of what schedules keep
+  // to, sums a quarter.
+  info.memory.stackBytes = 512 << 10;
+  info.memory.privateBytes = 640 << 10;
   return info;
 }
 

@@ -29,9 +29,6 @@ bool isSmallFloat(Element element) {
          element == Element::F8E5M2;
 }
 
-/// Stack that a kernel may use: worker threads have 1 MiB.
-constexpr int64_t maxPrivateBytes = 512 << 10;
-
 } // namespace
 
 string expand(StringRef text, ArrayRef<Hole> holes) {
@@ -183,9 +180,9 @@ Status KernelPrinter::print(AllocOp alloc) {
                              " bytes; a thread has room for " + Twine(mostPrivateBytes));
   if (!isShared)
     privateBytes += bytesOf(alloc);
-  if (privateBytes > maxPrivateBytes && scratchBytes == 0)
+  if (privateBytes > mostPrivateBytes && scratchBytes == 0)
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
-                             " bytes; the stack has room for " + Twine(maxPrivateBytes));
+                             " bytes; the stack has room for " + Twine(mostPrivateBytes));
   const unsigned bits = packedBits(element);
   const int64_t places = bits == 0 ? type.getDimSize(0) : llvm::divideCeil(type.getDimSize(0) * bits, 32);
   const string declaration = expand(isShared       ? lang.threads->sharedArray

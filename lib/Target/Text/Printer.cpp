@@ -307,15 +307,18 @@ Status KernelPrinter::print(FuncOp func) {
   return {};
 }
 
+/// Stack that a kernel may use where no record names a machine: threads may have 1 MiB.
+static constexpr int64_t unknownStackBytes = 512 << 10;
+
 Result<std::string> printKernels(ModuleOp module, const Language &language) {
   string kernels;
-  const TargetInfo *machine = language.threads ? findTarget(module) : nullptr;
+  const TargetInfo *machine = findTarget(module);
   ZYX_ASSERT(machine || !language.threads, "a module of threads names its machine");
   for (FuncOp func : module.getOps<FuncOp>()) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
-    KernelPrinter printer(language, machine ? machine->memory.stackBytes : 0);
+    KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;
   }

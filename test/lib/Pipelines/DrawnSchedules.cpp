@@ -13,6 +13,7 @@
 #include "zyx/Dialect/Graph/Transport.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Pipelines/Pipelines.h"
+#include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/Budgets.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -42,6 +43,7 @@ public:
     case Phase::Schedule:
       passes.addPass(test::createDrawSchedulePass(
           seed, options.target.hasSharedMemory() ? std::min<int64_t>(256, options.target.simt.workgroupThreads) : 1));
+      passes.addPass(schedule::createFitStackPass());
       return true;
     default:
       return false;
