@@ -252,10 +252,13 @@ private:
     const std::string pass = "pass" + std::to_string(depth), passes = "passes" + std::to_string(depth);
     line("{");
     ++depth;
-    line("int64_t " + passes + " = " + number(loop.trips) + ";");
-    if (loop.count)
+    const std::string end =
+        loop.isWhile() ? "*(const unsigned char *)(" + addressOf(*loop.count) + ") != 0" : pass + " < " + passes;
+    if (!loop.isWhile())
+      line("int64_t " + passes + " = " + number(loop.trips) + ";");
+    if (loop.count && !loop.isWhile())
       line("memcpy(&" + passes + ", " + addressOf(*loop.count) + ", sizeof(" + passes + "));");
-    line("for (int64_t " + pass + " = 0; " + pass + " < " + passes + "; ++" + pass + ") {");
+    line("for (int64_t " + pass + " = 0; " + end + "; ++" + pass + ") {");
     ++depth;
     if (loop.index)
       line("memcpy(" + addressOf(*loop.index) + ", &" + pass + ", sizeof(" + pass + "));");

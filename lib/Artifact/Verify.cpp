@@ -215,7 +215,7 @@ private:
   }
 
   Status check(const std::string &where, const Loop &loop) {
-    if (loop.trips < 0)
+    if (loop.trips < 0 && !(loop.isWhile() && loop.count))
       return bad(where, "runs its body " + std::to_string(loop.trips) + " times");
     if (loop.bodies.size() > maxLoopBodies)
       return bad(where, "has " + number(loop.bodies.size()) + " bodies; " + number(maxLoopBodies) + " are the most");
@@ -225,7 +225,7 @@ private:
     if (!loop.bodies.empty() && size != loop.body)
       return bad(where, "has " + number(loop.body) + " commands, and its bodies " + number(size));
     if (loop.count)
-      ZYX_RETURN_IF_ERROR(readable(where, *loop.count, sizeof(int64_t)));
+      ZYX_RETURN_IF_ERROR(readable(where, *loop.count, loop.countSize()));
     if (loop.index)
       ZYX_RETURN_IF_ERROR(writable(where, *loop.index, sizeof(int64_t)));
     return Status::ok();

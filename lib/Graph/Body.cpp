@@ -118,6 +118,9 @@ Result<TensorType> inferLoop(const Attributes &attributes, std::span<const Tenso
     if (*operands[0] != number)
       return refuse("loop counts to " + toString(*operands[0]) + ", which is no i64[]");
     operands = operands.subspan(1);
+  } else if (attributes.trips == tripsAreWhile) {
+    if (*operands[0] != TensorType{DType::Bool, {}})
+      return refuse("loop goes on while " + toString(*operands[0]) + ", which is no bool[]");
   } else if (attributes.trips < 0) {
     return refuse("loop has " + std::to_string(attributes.trips) + " trips");
   }
@@ -187,6 +190,11 @@ Result<std::vector<NodeId>> Graph::countedLoop(Body body, NodeId count, std::spa
   operands.insert(operands.end(), initial.begin(), initial.end());
   operands.insert(operands.end(), invariants.begin(), invariants.end());
   return addResults(Op::Loop, operands, std::move(attributes));
+}
+
+Result<std::vector<NodeId>> Graph::whileLoop(Body body, std::span<const NodeId> initial,
+                                             std::span<const NodeId> invariants) {
+  return loop(std::move(body), tripsAreWhile, initial, invariants);
 }
 
 Result<std::vector<NodeId>> Graph::custom(std::string name, std::string_view config, Body body,

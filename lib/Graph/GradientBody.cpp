@@ -8,6 +8,7 @@
 #include "GradientRules.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 namespace zyx::graph {
@@ -182,8 +183,15 @@ namespace {
 class LoopGradient {
 public:
   LoopGradient(GradientPass &pass, const Node &node)
-      : p(pass), node(node), body(node.attributes.body), trips(node.attributes.trips),
-        carried(body.graph().outputs.size()) {}
+      : p(pass), node(node), operands(node.operands), body(node.attributes.body), trips(node.attributes.trips),
+        carried(body.graph().outputs.size()) {
+    if (trips != tripsAreData)
+      return;
+    count = operands.front();
+    operands.erase(operands.begin());
+    if (const std::optional<int64_t> most = mostOf(*count))
+      trips = *most;
+  }
 
   void run(std::span<const std::optional<NodeId>> gradients);
 
@@ -196,17 +204,28 @@ private:
     return type;
   }
 
+  std::optional<int64_t> constantOf(NodeId id) const;
+  std::optional<int64_t> mostOf(NodeId count) const;
+  std::vector<NodeId> loop(const Body &of, const std::vector<NodeId> &initial, std::span<const NodeId> invariants) {
+    return p.check(count ? p.graph.countedLoop(of, *count, initial, invariants)
+                         : p.graph.loop(of, trips, initial, invariants),
+                   initial.size());
+  }
   std::vector<NodeId> storeCarried();
   Result<Body> makeStoring() const;
   Result<Body> makeBackward() const;
 
   GradientPass &p;
   const Node &node;
+  /// But for the count.
+  std::vector<NodeId> operands;
   Body body;
+  /// Of a loop whose trips are data, which `count` says: the most that there may be.
   int64_t trips;
+  std::optional<NodeId> count;
   /// Operands below this are carried, the others are invariants.
   size_t carried;
-  /// Of a trip.
+  /// The gradient of a trip.
   BodyGradient trip;
   /// Carried values that the gradient of a trip reads; carried floats; invariants with a gradient.
   std::vector<size_t> stored, floats, summed;
@@ -214,6 +233,31 @@ private:
   std::vector<bool> isKnown;
 };
 } // namespace
+
+std::optional<int64_t> LoopGradient::constantOf(NodeId id) const {
+  const Node &constant = p.graph.node(id);
+  int64_t number = 0;
+  if (constant.op != Op::Constant || constant.attributes.value.size() != sizeof(number))
+    return std::nullopt;
+  std::memcpy(&number, constant.attributes.value.data(), sizeof(number));
+  return number;
+}
+
+/// What a count is at most: one that is made of a bool, as of a branch that data chooses, and the minimum of data and a
+/// constant.
+std::optional<int64_t> LoopGradient::mostOf(NodeId id) const {
+  const Node &made = p.graph.node(id);
+  if (made.op == Op::Reshape)
+    return mostOf(made.operands[0]);
+  if (made.op == Op::Cast && p.graph.node(made.operands[0]).type.dtype == DType::Bool)
+    return 1;
+  if (made.op != Op::Binary || made.attributes.kind != static_cast<uint8_t>(BinaryKind::Min))
+    return std::nullopt;
+  std::optional<int64_t> most = constantOf(made.operands[0]);
+  if (!most)
+    most = constantOf(made.operands[1]);
+  return most ? std::optional(std::max<int64_t>(*most, 0)) : std::nullopt;
+}
 
 /// (i, carried, buffers, invariants) -> (carried, buffers)
 Result<Body> LoopGradient::makeStoring() const {
@@ -223,7 +267,7 @@ Result<Body> LoopGradient::makeStoring() const {
     arguments.push_back(e.input(typeOf(i)));
   for (size_t i : stored)
     buffers.push_back(e.input(bufferType(i)));
-  for (size_t i = carried; i < node.operands.size(); ++i)
+  for (size_t i = carried; i < operands.size(); ++i)
     arguments.push_back(e.input(typeOf(i)));
   const std::vector<NodeId> next = e.check(e.body.inlineBody(body, arguments), carried);
   const NodeId row = e.add(arguments[0], e.fillLike(arguments[0], 1));
@@ -234,13 +278,12 @@ Result<Body> LoopGradient::makeStoring() const {
   return e.finish();
 }
 
-/// (j, gradients of the carried floats, sums, buffers, invariants) -> (gradients, sums)
+/// (j, gradients of the carried floats, sums, buffers, the count where it is data, invariants) -> (gradients, sums)
 Result<Body> LoopGradient::makeBackward() const {
   BodyEmitter e;
   const TensorType number{DType::I64, {}};
-  const NodeId index = e.sub(e.fill(number, static_cast<double>(trips - 1)), e.input(number));
-  std::vector<NodeId> gradients, sums, arguments(node.operands.size() + 1);
-  arguments[0] = index;
+  const NodeId j = e.input(number);
+  std::vector<NodeId> gradients, sums, arguments(operands.size() + 1);
   for (size_t i : floats)
     gradients.push_back(e.input(typeOf(i)));
   for (size_t i : summed)
@@ -248,14 +291,20 @@ Result<Body> LoopGradient::makeBackward() const {
   for (size_t i = 0; i < carried; ++i)
     if (!std::ranges::binary_search(stored, i))
       arguments[i + 1] = e.zeros(typeOf(i));
+  std::vector<NodeId> known, buffers;
+  for (size_t i : stored)
+    buffers.push_back(e.input(bufferType(i)));
+  const NodeId index = count ? e.sub(e.sub(e.input(number), e.fill(number, 1)), j)
+                             : e.sub(e.fill(number, static_cast<double>(trips - 1)), j);
   const NodeId next = e.add(index, e.fill(number, 1));
-  std::vector<NodeId> known;
-  for (size_t i : stored) {
-    const NodeId rows = e.input(bufferType(i));
+  arguments[0] = index;
+  for (size_t k = 0; k < stored.size(); ++k) {
+    const size_t i = stored[k];
+    const NodeId rows = buffers[k];
     arguments[i + 1] = e.check(e.body.gather(rows, index, 0));
     known.push_back(e.check(e.body.gather(rows, next, 0)));
   }
-  for (size_t i = carried; i < node.operands.size(); ++i)
+  for (size_t i = carried; i < operands.size(); ++i)
     arguments[i + 1] = e.input(typeOf(i));
   arguments.insert(arguments.end(), gradients.begin(), gradients.end());
   for (size_t i = 0; i < carried; ++i) {
@@ -290,15 +339,14 @@ std::vector<NodeId> LoopGradient::storeCarried() {
     p.refuse(node, storing.status().message());
     return {};
   }
-  const auto firstInvariant = node.operands.begin() + static_cast<ptrdiff_t>(carried);
-  std::vector<NodeId> initial(node.operands.begin(), firstInvariant);
+  const auto firstInvariant = operands.begin() + static_cast<ptrdiff_t>(carried);
+  std::vector<NodeId> initial(operands.begin(), firstInvariant);
   for (size_t i : stored) {
     Shape row = typeOf(i).shape;
     row.insert(row.begin(), 1);
     initial.push_back(p.padDim(p.reshape(initial[i], row), 0, 0, trips));
   }
-  std::vector<NodeId> results =
-      p.check(p.graph.loop(*storing, trips, initial, {firstInvariant, node.operands.end()}), initial.size());
+  std::vector<NodeId> results = loop(*storing, initial, {firstInvariant, operands.end()});
   results.erase(results.begin(), results.begin() + static_cast<ptrdiff_t>(carried));
   return results;
 }
@@ -306,11 +354,15 @@ std::vector<NodeId> LoopGradient::storeCarried() {
 void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
   if (trips == tripsAreData)
     return p.refuse(node, "how often its body is evaluated is data, so that nobody knows how much "
-                          "of what it carries is to be stored; give it a constant number of trips");
+                          "of what it carries is to be stored; give it a constant number of trips, or one of "
+                          "data and a constant as the smaller of both");
+  if (trips == tripsAreWhile)
+    return p.refuse(node, "how often its body is evaluated is known behind its last trip alone, so that nobody knows "
+                          "how much of what it carries is to be stored; give it a constant number of trips");
   std::vector<bool> isWanted{false}, hasGradient;
-  for (size_t i = 0; i < node.operands.size(); ++i) {
+  for (size_t i = 0; i < operands.size(); ++i) {
     const bool hasFloats = isFloat(typeOf(i).dtype);
-    isWanted.push_back(hasFloats && (!isInvariant(i) || p.needs(node.operands[i])));
+    isWanted.push_back(hasFloats && (!isInvariant(i) || p.needs(operands[i])));
     if (!isInvariant(i)) {
       hasGradient.push_back(hasFloats);
       if (hasFloats)
@@ -323,9 +375,18 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
   trip = std::move(*differentiated);
   if (!trip.body) {
     // What is carried depends on nothing that was carried before, unless there is no trip.
-    for (size_t i : floats)
-      if (trips == 0 && gradients[i] && p.needs(node.operands[i]))
-        p.give(node.operands[i], *gradients[i]);
+    for (size_t i : floats) {
+      if ((trips != 0 && !count) || !gradients[i] || !p.needs(operands[i]))
+        continue;
+      if (!count) {
+        p.give(operands[i], *gradients[i]);
+        continue;
+      }
+      const Shape shape = p.shape(*gradients[i]);
+      const NodeId isLeft = p.binary(BinaryKind::Lt, p.fillLike(*count, 0), *count);
+      p.give(operands[i],
+             p.zeroWhere(p.expand(p.reshape(isLeft, Shape(shape.size(), 1)), shape), *gradients[i]));
+    }
     return;
   }
   // What is stored for its trip is known behind the trip before.
@@ -345,7 +406,7 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
   if (!shorter.isOk())
     return p.refuse(node, shorter.status().message());
   trip = std::move(*shorter);
-  for (size_t i = 0; i < node.operands.size(); ++i) {
+  for (size_t i = 0; i < operands.size(); ++i) {
     if (!isInvariant(i) && (trip.isRead[i + 1] || trip.isResultRead[i]))
       stored.push_back(i);
     if (isInvariant(i) && trip.resultOf[i + 1])
@@ -361,17 +422,19 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
     initial.push_back(gradients[i] ? *gradients[i] : p.zeros(typeOf(i)));
   for (size_t i : summed)
     initial.push_back(p.zeros({accumulatorType(typeOf(i).dtype), typeOf(i).shape}));
-  invariants.insert(invariants.end(), node.operands.begin() + static_cast<ptrdiff_t>(carried), node.operands.end());
+  if (count)
+    invariants.push_back(*count);
+  invariants.insert(invariants.end(), operands.begin() + static_cast<ptrdiff_t>(carried), operands.end());
   if (!p.status.isOk())
     return;
-  const std::vector<NodeId> results = p.check(p.graph.loop(*backward, trips, initial, invariants), initial.size());
+  const std::vector<NodeId> results = loop(*backward, initial, invariants);
   if (!p.status.isOk())
     return;
   for (size_t k = 0; k < floats.size(); ++k)
-    if (p.needs(node.operands[floats[k]]))
-      p.give(node.operands[floats[k]], results[k]);
+    if (p.needs(operands[floats[k]]))
+      p.give(operands[floats[k]], results[k]);
   for (size_t k = 0; k < summed.size(); ++k)
-    p.give(node.operands[summed[k]], results[floats.size() + k]);
+    p.give(operands[summed[k]], results[floats.size() + k]);
 }
 
 void differentiateBody(GradientPass &pass, const Node &node, std::span<const std::optional<NodeId>> gradients) {

@@ -233,7 +233,10 @@ Status Evaluator::runBody(NodeId id) {
   if (isLoop)
     results.assign(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(body.outputs.size()));
   const Options options{std::max<int64_t>(1, maxBytes - usedBytes - held)};
-  for (int64_t trip = 0; trip < trips; ++trip) {
+  const auto goesOn = [&](int64_t trip) {
+    return trips == graph::tripsAreWhile ? results[0].data[0] != std::byte{} : trip < trips;
+  };
+  for (int64_t trip = 0; goesOn(trip); ++trip) {
     if (isLoop) {
       std::memcpy(arguments[0].data.data(), &trip, sizeof(trip));
       std::ranges::copy(results, carried.begin());

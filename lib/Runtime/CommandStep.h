@@ -29,6 +29,13 @@ struct CommandStep {
   std::vector<size_t> ends;
   int64_t trips = 0;
   bool hasCount = false, hasIndex = false;
+  bool isWhile() const { return trips == artifact::tripsAreWhile; }
+  /// Whether its count is read before a trip.
+  bool isReadBefore(int64_t trip) const { return isWhile() || (hasCount && trip == 0); }
+  uint64_t countSize() const { return isWhile() ? 1 : sizeof(int64_t); }
+  /// How often it runs, of what was read where its count is; before that there is always one trip more.
+  int64_t tripsOf(int64_t word) const { return !isWhile() ? word : (word & 0xff) != 0 ? INT64_MAX : 0; }
+  int64_t tripsAhead() const { return hasCount ? INT64_MAX : trips; }
 
   /// Of the command with this number, whose slots begin there.
   CommandStep(const artifact::Command &command, size_t number, size_t slot) : slot(slot) {
@@ -78,7 +85,8 @@ template <typename StepT, typename SlotT> struct CommandSteps {
   size_t next(size_t step) const { return steps[step].kind == CommandStep::Loop ? steps[step].end : step + 1; }
 
   /// Calls `run(trip, begin, end)` for each trip of a loop, with the steps of its body; ends with the first failure.
-  template <typename F> Status forEachTrip(size_t loop, int64_t trips, F &&run) const {
+  /// `run` may change `trips`.
+  template <typename F> Status forEachTrip(size_t loop, const int64_t &trips, F &&run) const {
     for (int64_t trip = 0; trip < trips; ++trip) {
       const auto [begin, end] = artifact::bodyOf(steps[loop].ends, loop, trip);
       ZYX_RETURN_IF_ERROR(run(trip, begin, end));

@@ -118,15 +118,28 @@ Result<std::vector<Tensor>> State::addBodyOp(Op op, graph::Attributes attributes
   return tensors;
 }
 
-static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<const Tensor> initial,
-                                  const LoopBody &body, const Place &where) {
-  if (!body)
+static void checkCarried(std::span<const Tensor> initial, bool hasBody, const Place &where) {
+  if (!hasBody)
     refuse("loop: there is no body", where);
   if (initial.empty())
     refuse("loop: nothing is carried", where);
   for (const Tensor &value : initial)
     if (!value.isDefined())
       refuse("loop: there is no tensor in one place of what is carried", where);
+}
+
+/// Refuses what is no bool of rank 0.
+static void checkCondition(const char *function, const Tensor &condition, const Place &where) {
+  if (!condition.isDefined() || condition.type() != TensorType{DType::Bool, {}})
+    refuse(std::string(function) + ": the condition is " +
+               (condition.isDefined() ? "of type " + toString(condition.type()) : std::string("no tensor")) +
+               ", not bool[]",
+           where);
+}
+
+static std::vector<Tensor> loopOf(const Tensor &count, int64_t trips, std::span<const Tensor> initial,
+                                  const LoopBody &body, const Place &where) {
+  checkCarried(initial, static_cast<bool>(body), where);
   const std::shared_ptr<State> state = State::handleOf(initial[0])->state;
   const Tensor trip = valueOrThrow(state->addPlaceholder({DType::I64, {}}, Tensor(), /*isPlaced=*/false), where);
   std::vector<Tensor> carried, placeholders = {trip}, operands;
@@ -163,4 +176,105 @@ std::vector<Tensor> zyx::loop(const Tensor &trips, Tensors initial, const LoopBo
                (trips.isDefined() ? "of type " + toString(trips.type()) : std::string("no tensor")) + ", not i64[]",
            where);
   return loopOf(trips, graph::tripsAreData, initial, body, where);
+}
+
+std::vector<Tensor> zyx::whileLoop(Tensors initial, const LoopCondition &condition, const LoopBody &body, Place where) {
+  const std::span<const Tensor> values = initial;
+  checkCarried(values, static_cast<bool>(body), where);
+  if (!condition)
+    refuse("whileLoop: there is no condition", where);
+  // What the condition is comes before what is carried.
+  const auto goesOn = [&](std::span<const Tensor> carried) {
+    const CaptureScope capture;
+    const Tensor made = condition(carried);
+    checkCondition("whileLoop", made, where);
+    return made;
+  };
+  std::vector<Tensor> all{goesOn(values)};
+  all.insert(all.end(), values.begin(), values.end());
+  std::vector<Tensor> results = loopOf(
+      {}, graph::tripsAreWhile, all,
+      [&](const Tensor &trip, std::span<const Tensor> carried) {
+        std::vector<Tensor> next = body(trip, carried.subspan(1));
+        if (next.size() != values.size())
+          refuse("whileLoop: the body makes " + std::to_string(next.size()) + " values of " +
+                     std::to_string(values.size()),
+                 where);
+        next.insert(next.begin(), goesOn(next));
+        return next;
+      },
+      where);
+  results.erase(results.begin());
+  return results;
+}
+
+/// What a branch makes where a bool is true, in a loop of at most one trip: the graph's `if`. Else `initial`, which is
+/// as many zeros where it is none.
+static std::vector<Tensor> branchOf(const char *function, const Tensor &condition, std::vector<Tensor> initial,
+                                    Tensors operands, const Branch &branch, const Place &where) {
+  const std::string name = function;
+  if (!branch)
+    refuse(name + ": there is no branch", where);
+  for (const Tensor &operand : operands)
+    if (!operand.isDefined())
+      refuse(name + ": there is no tensor in one place of the operands", where);
+  const Tensor count = condition.cast(DType::I64, where);
+  const std::shared_ptr<State> state = State::handleOf(count)->state;
+  const auto placeholderOf = [&](const TensorType &type, const Tensor &like) {
+    return valueOrThrow(state->addPlaceholder(type, like, /*isPlaced=*/false), where);
+  };
+  std::vector<Tensor> invariants;
+  for (const Tensor &operand : operands)
+    invariants.push_back(placeholderOf(operand.type(), operand));
+  const CaptureScope capture;
+  const std::vector<Tensor> results = branch(invariants);
+  if (results.empty())
+    refuse(name + ": a branch makes nothing", where);
+  for (const Tensor &result : results)
+    if (!result.isDefined())
+      refuse(name + ": there is no tensor in one place of what a branch makes", where);
+  if (initial.empty())
+    for (const Tensor &result : results)
+      initial.push_back(result.zerosLike(where));
+  if (results.size() != initial.size())
+    refuse(name + ": one branch makes " + std::to_string(initial.size()) + " values, and the other " +
+               std::to_string(results.size()),
+           where);
+  std::vector<Tensor> placeholders{placeholderOf({DType::I64, {}}, Tensor())}, all{count};
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].type() != initial[i].type())
+      refuse(name + ": one branch makes " + toString(initial[i].type()) + " as value " + std::to_string(i) +
+                 ", and the other " + toString(results[i].type()),
+             where);
+    placeholders.push_back(placeholderOf(initial[i].type(), initial[i]));
+    all.push_back(initial[i]);
+  }
+  placeholders.insert(placeholders.end(), invariants.begin(), invariants.end());
+  all.insert(all.end(), operands.begin(), operands.end());
+  graph::Attributes attributes;
+  attributes.trips = graph::tripsAreData;
+  return valueOrThrow(state->addBodyOp(Op::Loop, std::move(attributes), all, placeholders, results, where), where);
+}
+
+std::vector<Tensor> zyx::cond(const Tensor &condition, Tensors operands, const Branch &then, const Branch &otherwise,
+                              Place where) {
+  checkCondition("cond", condition, where);
+  std::vector<Tensor> chosen = branchOf("cond", condition, {}, operands, then, where);
+  return branchOf("cond", condition.logicalNot(where), std::move(chosen), operands, otherwise, where);
+}
+
+std::vector<Tensor> zyx::choose(const Tensor &index, Tensors operands, std::span<const Branch> branches, Place where) {
+  if (!index.isDefined() || index.type() != TensorType{DType::I64, {}})
+    refuse("choose: the index is " + (index.isDefined() ? "of type " + toString(index.type()) : std::string("no tensor")) +
+               ", not i64[]",
+           where);
+  if (branches.empty())
+    refuse("choose: there are no branches", where);
+  const auto last = static_cast<int64_t>(branches.size()) - 1;
+  std::vector<Tensor> chosen;
+  for (int64_t number = 0; number <= last; ++number) {
+    const Tensor isThis = number < last ? index == number : (index < 0) | (index >= last);
+    chosen = branchOf("choose", isThis, std::move(chosen), operands, branches[static_cast<size_t>(number)], where);
+  }
+  return chosen;
 }

@@ -58,7 +58,9 @@ std::string detail::describeOp(const graph::Node &node) {
   if (node.op == Op::Custom || node.op == Op::Transfer)
     text += " " + attributes.name;
   if (node.op == Op::Loop)
-    text += attributes.trips == graph::tripsAreData ? " counted" : " " + std::to_string(attributes.trips) + " trips";
+    text += attributes.trips == graph::tripsAreData    ? " counted"
+            : attributes.trips == graph::tripsAreWhile ? " while"
+                                                       : " " + std::to_string(attributes.trips) + " trips";
   if (attributes.exclusive)
     text += " exclusive";
   if (attributes.reverse)

@@ -214,4 +214,29 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         return arraysOf(loop(trips.value, tensorsOf(initial), stepOf(std::move(body)), here()));
       },
       nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
+  module.def(
+      "_while_loop",
+      [stepOf](const std::vector<Array> &initial, nb::object condition, nb::object body) {
+        const auto isLeft = [function = toFunction(std::move(condition))](std::span<const Tensor> carried) {
+          return function(carried).at(0);
+        };
+        return arraysOf(whileLoop(tensorsOf(initial), isLeft, stepOf(std::move(body)), here()));
+      },
+      nb::arg("initial"), nb::arg("condition"), nb::arg("body"));
+  module.def(
+      "_cond",
+      [](const Array &condition, const std::vector<Array> &operands, nb::object then, nb::object otherwise) {
+        return arraysOf(cond(condition.value, tensorsOf(operands), toFunction(std::move(then)),
+                             toFunction(std::move(otherwise)), here()));
+      },
+      nb::arg("condition"), nb::arg("operands"), nb::arg("then"), nb::arg("otherwise"));
+  module.def(
+      "_choose",
+      [](const Array &index, const std::vector<Array> &operands, nb::list functions) {
+        std::vector<Branch> branches;
+        for (nb::handle function : functions)
+          branches.push_back(toFunction(nb::borrow(function)));
+        return arraysOf(choose(index.value, tensorsOf(operands), branches, here()));
+      },
+      nb::arg("index"), nb::arg("operands"), nb::arg("branches"));
 }

@@ -38,8 +38,8 @@ from ._functions import (abs, acos, acosh, all, any, argmax, argmin, argsort, as
                          unique_values, unstack, var, vecdot, where)
 from ._export import compile_to, load_program
 from ._picture import plot
-from ._transforms import (checkpoint, detach, eval, grad, gradient, jit, loop, tree_flatten, tree_map, tree_unflatten,
-                          value_and_grad)
+from ._transforms import (checkpoint, cond, detach, eval, grad, gradient, jit, loop, switch, tree_flatten, tree_map,
+                          tree_unflatten, value_and_grad, while_loop)
 
 if "ipykernel" in _sys.modules:
     from ._notebook import Progress as _Progress

@@ -347,7 +347,7 @@ def checkpoint(function):
 def loop(trips, initial, body):
     """body(trip, carried) `trips` times, as a part of one program. `carried` is a tree; the body returns as many arrays
     of the same types in the same structure. Where `trips` is an array, an int64 without dimensions, data says how often; such
-    a loop has no gradient.
+    a loop has a gradient where `trips` is the minimum of data and a number.
 
         >>> zyx.loop(3, zyx.asarray([1.0]), lambda trip, x: x * 2).tolist()
         [8.0]
@@ -363,3 +363,66 @@ def loop(trips, initial, body):
         return result
 
     return tree_unflatten(structure, _zyx._loop(trips, leaves, flat))
+
+
+def while_loop(initial, condition, body):
+    """body(trip, carried) while condition(carried), an array of one bool without dimensions, is true, as a part of one program.
+    `carried` is a tree; the body returns as many arrays of the same types in the same structure. It has no gradient.
+
+        >>> zyx.while_loop(zyx.asarray(1.0), lambda x: x < 100, lambda trip, x: x * 2).item()
+        128.0
+    """
+    leaves, structure = tree_flatten(initial)
+
+    def flat(all_leaves):
+        result, its = tree_flatten(body(all_leaves[0], tree_unflatten(structure, all_leaves[1:])))
+        if its != structure:
+            raise ValueError("while_loop: the body returns another structure than it was given")
+        return result
+
+    return tree_unflatten(structure, _zyx._while_loop(leaves, lambda now: [condition(tree_unflatten(structure, now))], flat))
+
+
+def _branches(name, branches, operands):
+    """Functions of lists of arrays, and what the structure of their results is, once they were called."""
+    leaves, structure = tree_flatten(operands)
+    made = []
+
+    def flat(branch):
+        def function(arrays):
+            result, its = tree_flatten(branch(*tree_unflatten(structure, arrays)))
+            if made and made[0] != its:
+                raise ValueError(f"{name}: the branches return other structures")
+            made[:] = [its]
+            return result
+
+        return function
+
+    return leaves, [flat(branch) for branch in branches], made
+
+
+def cond(condition, then, otherwise, *operands):
+    """then(*operands) where an array of one bool is true, else otherwise(*operands), as a part of one program. What a branch
+    computes from `operands` is computed where it is chosen alone, and what it computes from other arrays always. The branches
+    return trees of one structure with arrays of the same types.
+
+        >>> x = zyx.asarray([1.0, 2.0])
+        >>> zyx.cond(zyx.sum(x) > 2, lambda x: x * 2, lambda x: -x, x).tolist()
+        [2.0, 4.0]
+        >>> zyx.grad(lambda x: zyx.cond(zyx.sum(x) > 9, lambda x: zyx.sum(x * 2), lambda x: zyx.sum(-x), x))(x).tolist()
+        [-1.0, -1.0]
+    """
+    leaves, (first, second), made = _branches("cond", (then, otherwise), operands)
+    chosen = _zyx._cond(condition, leaves, first, second)
+    return tree_unflatten(made[0], chosen)
+
+
+def switch(index, branches, *operands):
+    """branches[index](*operands), where `index` is an array of one int64, as cond() does; the last one where it is out of range.
+
+        >>> zyx.switch(zyx.asarray(1), [lambda x: x, lambda x: x + 1, lambda x: x * 5], zyx.asarray(3.0)).item()
+        4.0
+    """
+    leaves, functions, made = _branches("switch", branches, operands)
+    chosen = _zyx._choose(index, leaves, functions)
+    return tree_unflatten(made[0], chosen)

@@ -3,6 +3,7 @@
 """zyx-import: models of ONNX and modules of StableHLO as text of graph ops, for programs of C++ and the tools."""
 import argparse
 import pathlib
+import re
 import sys
 
 
@@ -24,16 +25,22 @@ def _numbers(text, kind):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers") from None
 
 
+def _extent(text):
+    """A number, or the name of a symbol."""
+    text = text.strip()
+    if not re.fullmatch(r"[0-9]+|[A-Za-z_][A-Za-z0-9_]*", text) or text == "floordiv":
+        raise argparse.ArgumentTypeError(f"'{text}' is no extent")
+    return int(text) if text.isdigit() else text
+
+
 def _shape(text):
     name, value = _pair(text)
-    return name, _numbers(value, int)
+    return name, [_extent(each) for each in value.split(",") if each.strip()]
 
 
 def _bound(text):
     name, value = _pair(text)
-    if not value.isdigit():
-        raise argparse.ArgumentTypeError(f"'{value}' is no extent")
-    return name, int(value)
+    return name, _extent(value)
 
 
 def _value(text):
@@ -46,7 +53,7 @@ def _value(text):
 def _parser():
     parser = argparse.ArgumentParser(
         prog="zyx-import", description="Reads a model of ONNX, or a module of StableHLO, and writes it as text of graph ops, "
-        "which zyx-compile and zyx-run take. A text is of one set of shapes. docs/onnx.md and docs/jax.md of zyx say what is "
+        "which zyx-compile and zyx-run take. A text is of one set of shapes, or has symbols for some extents. docs/onnx.md and docs/jax.md of zyx say what is "
         "refused.")
     parser.add_argument("model", help="a file that ends in .onnx, or in .stablehlo: text or a portable artifact")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write, '-' for the standard output; by default "
@@ -55,9 +62,10 @@ def _parser():
                         help="weights of more than 4,096 bytes are inputs (default), and are written beside the text with "
                         "the suffix .safetensors; 'constants' refuses such a model, so that the text is all there is")
     parser.add_argument("--bind", metavar="EXTENT=NUMBER", type=_bound, action="append", default=[],
-                        help="the value of an extent that the model names, 'batch' say; once for each")
+                        help="the value of an extent that the model names, 'batch' say, or a name, which is a symbol of the text; "
+                        "once for each")
     parser.add_argument("--shape", metavar="INPUT=N,N,...", type=_shape, action="append", default=[],
-                        help="the shape of an input; once for each")
+                        help="the shape of an input, where a name is a symbol of the text; once for each")
     parser.add_argument("--value", metavar="INPUT=N,N,...", type=_value, action="append", default=[],
                         help="the value of an input that says what is computed, a shape or axes, which then is no input; "
                         "'5' is a number, '5,' a list of one")

@@ -17,9 +17,9 @@ using graph::Node;
 /// What a loop computes is what its body computes, one trip after the other.
 std::optional<NodeId> Bounds::loop(const Node &node) {
   const graph::Attributes &attributes = node.attributes;
-  const bool isCounted = attributes.trips == graph::tripsAreData;
+  const bool isData = attributes.trips < 0, hasCount = attributes.trips == graph::tripsAreData;
   const auto result = static_cast<size_t>(attributes.result);
-  std::vector<NodeId> arguments(node.operands.begin() + isCounted, node.operands.end());
+  std::vector<NodeId> arguments(node.operands.begin() + hasCount, node.operands.end());
   const auto numbered = [&](int64_t index) {
     return b.constant(makeTensor(DType::I64, {}, {static_cast<double>(index)}));
   };
@@ -29,7 +29,7 @@ std::optional<NodeId> Bounds::loop(const Node &node) {
     const std::vector<NodeId> next = *b.graph().inlineBody(attributes.body, arguments);
     std::copy(next.begin(), next.end(), arguments.begin() + 1);
   };
-  if (!isCounted) {
+  if (!isData) {
     for (int64_t index = 0; index < attributes.trips; ++index)
       trip(index);
     return of(arguments[result + 1]);
@@ -38,7 +38,7 @@ std::optional<NodeId> Bounds::loop(const Node &node) {
   const auto isExact = [&] {
     return std::none_of(arguments.begin(), arguments.end(), [&](NodeId argument) { return of(argument).has_value(); });
   };
-  const bool exact = isExact() && !of(node.operands[0]);
+  const bool exact = isExact() && (!hasCount || !of(node.operands[0]));
   trip(0);
   if (exact && isExact())
     return std::nullopt;

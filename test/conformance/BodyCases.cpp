@@ -97,6 +97,57 @@ static void addCounts(std::vector<Case> &cases) {
                      }});
 }
 
+/// Steps that data ends: of Collatz to 1, in a loop of known trips, and a row for each trip.
+static void addWhiles(std::vector<Case> &cases) {
+  const auto steps = [](Builder &b, NodeId first) {
+    const auto isLeft = [](Builder &s, NodeId n) { return s.binary(BinaryKind::Gt, n, number(s, 1)); };
+    return b.loop(graph::tripsAreWhile, {isLeft(b, first), first, number(b, 0)}, {}, [=](Builder &s, Inputs in) {
+      const NodeId two = number(s, 2), isOdd = s.binary(BinaryKind::Eq, s.binary(BinaryKind::Rem, in[2], two), number(s, 1));
+      const NodeId next = s.select(isOdd, s.add(s.mul(in[2], number(s, 3)), number(s, 1)),
+                                   s.binary(BinaryKind::Div, in[2], two));
+      return Nodes{isLeft(s, next), next, s.add(in[3], in[0])};
+    });
+  };
+  for (int64_t first : {1, 2, 27})
+    cases.push_back({"loop.while." + std::to_string(first), [=](Builder &b) {
+                       return steps(b, b.reshape(b.input(makeTensor(DType::I64, {1}, {static_cast<double>(first)})), {}));
+                     }});
+  cases.push_back({"loop.while.nested", [=](Builder &b) {
+                     return b.loop(4, {number(b, 1), number(b, 0)}, {}, [=](Builder &s, Inputs in) {
+                       const Nodes found = steps(s, s.add(in[1], in[0]));
+                       return Nodes{s.add(found[1], in[0]), s.add(in[2], found[2])};
+                     });
+                   }});
+  cases.push_back({"loop.while.rows", [](Builder &b) {
+                     // Rows are written until their sum is over a limit.
+                     const NodeId x = b.x(DType::I32, {8, 33}), limit = b.constant(makeTensor(DType::I64, {}, {5}));
+                     const NodeId yes = b.constant(makeTensor(DType::Bool, {}, {1}));
+                     return b.loop(graph::tripsAreWhile, {yes, b.splat(DType::I32, {8, 33}, 0)}, {x, limit},
+                                   [](Builder &s, Inputs in) {
+                                     const NodeId x = row(s, in[3], in[0]);
+                                     return Nodes{s.binary(BinaryKind::Lt, in[0], in[4]),
+                                                  s.scatter(graph::ScatterKind::Set, in[2], in[0], s.mul(x, x), 0)};
+                                   });
+                   }});
+  // What data chooses: one of two loops has a trip.
+  for (double condition : {0., 1.})
+    cases.push_back({"loop.branch." + std::string(condition != 0 ? "then" : "else"), [=](Builder &b) {
+                       const NodeId truth = b.reshape(b.input(makeTensor(DType::Bool, {1}, {condition})), {});
+                       const NodeId x = b.x(DType::I32, {6, 7}), w = b.x(DType::I32, {7, 5});
+                       const NodeId otherwise = b.unary(UnaryKind::Not, truth);
+                       const auto product = [](Builder &s, Inputs in) {
+                         return Nodes{s.matmul(in[2], in[3], DType::I32)};
+                       };
+                       const auto largest = [](Builder &s, Inputs in) {
+                         const NodeId found = s.reduce(ReduceKind::Max, in[2], {1});
+                         return Nodes{s.expand(s.reshape(found, {6, 1}), {6, 5})};
+                       };
+                       const NodeId none = b.splat(DType::I32, {6, 5}, 0);
+                       const NodeId then = b.loop(0, {none}, {x, w}, product, b.cast(truth, DType::I64))[0];
+                       return b.loop(0, {then}, {x}, largest, b.cast(otherwise, DType::I64));
+                     }});
+}
+
 static void addStructures(std::vector<Case> &cases) {
   cases.push_back({"loop.nested", [](Builder &b) {
                      // As many trips inside as the index says.
@@ -411,6 +462,7 @@ void addBodyCases(std::vector<Case> &cases) {
     addElements(cases, dtype);
   }
   addCounts(cases);
+  addWhiles(cases);
   addStructures(cases);
 }
 

@@ -461,10 +461,57 @@ def test_refusals_name_the_line():
     with pytest.raises(zyx.jax.Refused, match="open"):
         zyx.jax.load(b"func.func public @main(%a: tensor<3xf32>) -> tensor<?xf32> { %b = stablehlo.custom_call @f(%a) "
                      b": (tensor<3xf32>) -> tensor<?xf32> return %b : tensor<?xf32> }")
-    program = zyx.jax.load(jax.jit(lambda x: lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c + 1, x)).lower(numbers(3)).as_text().encode())
-    with pytest.raises(zyx.jax.Refused, match="how often a loop runs"):
-        zyx.jit(program)(zyx.zeros(3))
+
+
+def test_loops_that_data_ends_are_one_program():
+    f = jax.jit(lambda x: lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c + 1, x))
+    program = zyx.jax.load(f.lower(numbers(3)).as_text().encode())
     assert program(zyx.zeros(3)).tolist() == [3, 3, 3]
+    assert zyx.jit(program)(zyx.zeros(3)).tolist() == [3, 3, 3]
+    text, _ = zyx.jax.program_text(program)
+    assert re.search(r"graph\.loop\(%\w+ while\)", text)
+    # Complex numbers, and values that are known at the beginning.
+    same(lambda z: lax.while_loop(lambda c: jnp.abs(c[0]) < c[1], lambda c: (c[0] * (1 + 1j), c[1], c[2] + 1), (z, 50.0, 0)), jnp.complex64(1 + 2j))
+
+
+def test_texts_with_symbols():
+    from jax import export
+    rows, = export.symbolic_shape("rows")
+    f = jax.jit(lambda x, w: jnp.tanh(jnp.concatenate([x, x[:2]]) @ w))
+    program = zyx.jax.load(export.export(f)(jax.ShapeDtypeStruct((rows, 3), jnp.float32), numbers(3, 2)).mlir_module_serialized)
+    text, _ = zyx.jax.program_text(program, shapes=[("rows", 3), (3, 2)])
+    assert '#graph.extents<"rows", "3">' in text and '"rows + 2", "2"' in text
+    assert zyx.jax.program_text(program, shapes=[(5, 3), (3, 2)])[0].count("tensor<5x3xf32>")
+
+
+def test_branches_that_are_long_are_skipped():
+    """What has a product or a loop is computed where it is chosen alone; of others data chooses."""
+    w = numbers(3, 3)
+
+    def long(c, x):
+        return lax.cond(c, lambda x: (w @ x, jnp.sum(x)), lambda x: (x * 2, x[0]), x)
+
+    def short(c, x):
+        return lax.cond(c, lambda x: x + 1, lambda x: x * 2, x)
+
+    def many(i, x):
+        return lax.switch(i, [lambda x: x @ x, lambda x: jnp.sort(x, 0), lambda x: -x], x)
+
+    def loops(text):
+        return text.count("graph.loop")
+
+    for c in (True, False):
+        same(long, c, numbers(3))
+        same(short, c, numbers(3))
+        # The branch that has no end is not run.
+        same(lambda c, x: lax.cond(c, lambda x: x, lambda x: lax.while_loop(lambda y: y == y, lambda y: y + 1, x) if True else x, x), True, 1.5)
+    for i in (-1, 0, 1, 2, 7):
+        same(many, i, numbers(4, 4))
+    same(jax.value_and_grad(lambda x, c: jnp.sum(jnp.sin(lax.cond(c, lambda x: w @ x, lambda x: x * x, x)))), numbers(3), True)
+    same(jax.value_and_grad(lambda x, c: jnp.sum(jnp.sin(lax.cond(c, lambda x: w @ x, lambda x: x * x, x)))), numbers(3), False)
+    for f, arguments, count in ((long, (True, numbers(3)), 2), (short, (True, numbers(3)), 0), (many, (1, numbers(4, 4)), 3)):
+        program = zyx.jax.load(jax.jit(f).lower(*arguments).as_text().encode())
+        assert loops(zyx.jax.program_text(program)[0]) == count, f
 
 
 def test_suite():

@@ -117,6 +117,36 @@ def test_layers_have_shapes():
     assert nn.attention(x, x, x, causal=True).shape == (2, 6, 8)
 
 
+def test_blocks_of_a_unet():
+    """Down, through, and up with what was on the way: a few lines, as a network of images has them."""
+
+    class Block(nn.Module):
+        def __init__(self, before, after, rng):
+            super().__init__()
+            self.norm, self.out = nn.GroupNorm(4, before), nn.GroupNorm(4, after)
+            self.first = nn.Convolution(before, after, (3, 3), rng, padding=1)
+            self.second = nn.Convolution(after, after, (3, 3), rng, padding=1)
+            self.skip = nn.Convolution(before, after, (1, 1), rng)
+
+        def __call__(self, x):
+            return self.skip(x) + self.second(nn.silu(self.out(self.first(nn.silu(self.norm(x))))))
+
+    class UNet(nn.Module):
+        def __init__(self, rng):
+            super().__init__()
+            self.down, self.through, self.up = Block(8, 16, rng), Block(16, 16, rng), Block(24, 8, rng)
+
+        def __call__(self, x):
+            h = self.through(self.down(nn.avg_pool(x, (2, 2), stride=2)))
+            return self.up(zyx.concat([zyx.repeat(zyx.repeat(h, 2, axis=2), 2, axis=3), x], axis=1))
+
+    net, x = UNet(nn.InitRng(1)), zyx.random.normal(zyx.random.key(1), (2, 8, 8, 8))
+    y = zyx.jit(net)(x)
+    assert y.shape == x.shape and zyx.all(zyx.isfinite(y)).item()
+    slope = zyx.grad(lambda x: zyx.sum(net(x) ** 2))(x)
+    assert slope.shape == x.shape and zyx.any(slope != 0).item()
+
+
 def test_a_layer_by_numpy():
     layer = nn.Linear(4, 3, nn.InitRng(5))
     x = np.random.default_rng(1).normal(size=(2, 4)).astype("float32")

@@ -1,4 +1,5 @@
 """Models of ONNX: files that are whole and broken, inputs of all kinds, and a sample of the suite of the package onnx."""
+import os
 import pathlib
 import random
 import re
@@ -371,6 +372,78 @@ def test_loop_until_a_condition():
     assert model(np.float32([30, 30]))[0].tolist() == [60, 60]
 
 
+def counting(collects, steps=None, bound=100.0):
+    """Doubles until the sum is above a limit, or so many steps are over, and collects what it sees."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["w"]), helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
+         helper.make_node("Constant", [], ["limit"], value_float=bound), helper.make_node("Less", ["s", "limit"], ["on"]),
+         helper.make_node("Cast", ["i"], ["at"], to=FLOAT), helper.make_node("Add", ["w", "at"], ["seen"])],
+        "body", [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                 helper.make_tensor_value_info("v", FLOAT, None)],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("w", FLOAT, None)] +
+        [helper.make_tensor_value_info("seen", FLOAT, None)] * collects)
+    weights = {} if steps is None else {"steps": np.int64(steps)}
+    return loaded([helper.make_node("Loop", ["" if steps is None else "steps", "go", "x"], ["last", "all"][:1 + collects], body=body)],
+                  [("x", FLOAT, None), ("go", TensorProto.BOOL, [])], [("last", FLOAT, None), ("all", FLOAT, None)][:1 + collects], weights)
+
+
+@pytest.mark.parametrize("collects, steps", [(0, None), (0, 3), (1, 3), (1, 40)])
+def test_loops_that_a_condition_ends_are_one_program(collects, steps):
+    model = counting(collects, steps)
+    for first, go in ([1, 2], True), ([30, 30], True), ([0.5, 0.25], True), ([1, 2], False):
+        x, seen = np.float32(first), []
+        on = go
+        while on and (steps is None or len(seen) < steps):
+            x = x * 2
+            seen.append(x + len(seen))
+            on = x.sum() < 100
+        found = model(np.float32(first), np.bool_(go))
+        last, every = found if collects else (found, None)
+        assert last.tolist() == x.tolist()
+        if collects:
+            assert every.tolist() == [each.tolist() for each in seen] and every.shape == (len(seen), 2)
+    assert model.captures == 1 and not model.is_stepwise
+    text, _ = zyx.onnx.program_text(model, shapes={"x": (2,)})
+    assert re.search(r"graph\.loop\(%\w+ while\)", text) and ("all_count" in text) == bool(collects)
+
+
+def test_loops_of_many_known_trips():
+    """A loop of the program, and not so many bodies in it."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["w"]), helper.make_node("Mul", ["w", "half"], ["u"]), helper.make_node("Cast", ["i"], ["at"], to=FLOAT),
+         helper.make_node("Add", ["u", "at"], ["seen"]), helper.make_node("Identity", ["c"], ["on"])],
+        "body", [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                 helper.make_tensor_value_info("v", FLOAT, None)],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("seen", FLOAT, None),
+         helper.make_tensor_value_info("w", FLOAT, None)])
+    for steps, loops in ((5, 0), (500, 1)):
+        model = loaded([helper.make_node("Loop", ["steps", "", "x"], ["last", "all"], body=body)], [("x", FLOAT, [2])],
+                       [("last", FLOAT, None), ("all", FLOAT, None)], {"steps": np.int64(steps), "half": np.float32(0.5)})
+        x, every = np.float32([1, -2]), []
+        for at in range(steps):
+            every.append((x + x).tolist())
+            x = x + np.float32(at)
+        found = model(np.float32([1, -2]))
+        assert found[0].tolist() == x.tolist() and found[1].tolist() == every and not model.is_stepwise
+        assert zyx.onnx.program_text(model)[0].count("graph.loop") == loops
+
+
+def test_branches_that_are_long_are_skipped():
+    def graph(name, node):
+        return helper.make_graph([node], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
+
+    node = helper.make_node("If", ["c"], ["y"], then_branch=graph("a", helper.make_node("MatMul", ["w", "h"], ["a"])),
+                            else_branch=graph("b", helper.make_node("Mul", ["h", "x"], ["b"])))
+    w = np.float32([[1, 2], [3, 4]])
+    model = loaded([helper.make_node("Neg", ["x"], ["h"]), node], [("x", FLOAT, [2]), ("c", TensorProto.BOOL, [1])], [("y", FLOAT, None)], {"w": w})
+    x = np.float32([1, -3])
+    assert model(x, [True]).tolist() == (w @ -x).tolist() and model(x, [False]).tolist() == (-x * x).tolist()
+    assert model.captures == 1 and not model.is_stepwise
+    assert zyx.onnx.program_text(model)[0].count("graph.loop") == 2
+    slope = zyx.jit(zyx.grad(lambda x, c: zyx.sum(model(x, c))))
+    assert slope(zyx.asarray(x), zyx.asarray([True])).tolist() == [-4, -6] and slope(zyx.asarray(x), zyx.asarray([False])).tolist() == [-2, 6]
+
+
 def test_functions_of_the_model():
     function = helper.make_function("mine", "Scaled", ["a"], ["b"], [
         helper.make_node("Constant", [], ["k"], name="k"), helper.make_node("Mul", ["a", "k"], ["b"])],
@@ -388,6 +461,63 @@ def test_functions_of_the_model():
     model = loaded(nodes, [("x", FLOAT, None)], [("y", FLOAT, None)], functions=[function], domains=["mine"])
     with pytest.raises(zyx.onnx.ModelError, match="in each other more than"):
         model(np.float32([1, 2]))
+
+
+def _message(number, *parts):
+    """A field of a message, in bytes; a file that is behind it stays a hole."""
+    size, head = sum(part if isinstance(part, int) else len(part) for part in parts), bytearray()
+    for value in (number << 3 | 2, size):
+        while value > 0x7F:
+            head.append(value & 0x7F | 0x80)
+            value >>= 7
+        head.append(value)
+    return [bytes(head), *parts]
+
+
+@pytest.mark.skipif("ZYX_TEST_LARGE" not in os.environ, reason="ZYX_TEST_LARGE=1 has files of 3 GB, which need 8 GB of memory")
+@pytest.mark.parametrize("is_external", [False, True])
+def test_files_of_3_gb(tmp_path, is_external):
+    """Models over the 2 GB that protocol buffers have elsewhere: a weight in the file, and in one beside it."""
+    rows, width = 3 * 2**18, 1024
+    proto = model_of([helper.make_node("Gather", ["w", "i"], ["y"])], [("i", INT64, ["n"])], [("y", FLOAT, ["n", width])])
+    weight = TensorProto(name="w", data_type=FLOAT, dims=[rows, width])
+    if is_external:
+        weight.data_location = TensorProto.EXTERNAL
+        weight.external_data.add(key="location", value="w.bin")
+        proto.graph.initializer.append(weight)
+        onnx.save(proto, tmp_path / "m.onnx")
+        data, begin = tmp_path / "w.bin", 0
+        data.write_bytes(b"")
+    else:
+        # The graph with the weight's bytes behind its other fields, by hand: 9 is the field of the bytes, 5 that of weights, 7 the graph.
+        size = 4 * rows * width
+        graph = proto.graph.SerializeToString()
+        proto.ClearField("graph")
+        tensor = [weight.SerializeToString(), *_message(9, size)]
+        parts = _message(7, graph, *_message(5, *tensor))
+        data, begin = tmp_path / "m.onnx", 0
+        with open(data, "wb") as file:
+            file.write(proto.SerializeToString())
+            for part in parts:
+                if isinstance(part, int):
+                    begin = file.tell()
+                    file.seek(part, 1)
+                else:
+                    file.write(part)
+    with open(data, "r+b") as file:
+        file.truncate(begin + 4 * rows * width)
+        file.seek(begin + 4 * width * (rows - 1))
+        file.write(np.arange(width, dtype=np.float32).tobytes())
+    assert data.stat().st_size >= 3 * 2**30
+    model = zyx.onnx.load(tmp_path / "m.onnx")
+    found = np.asarray(model(np.int64([rows - 1, 0, rows - 2, rows - 1])))
+    assert np.array_equal(found[0], np.arange(width)) and np.array_equal(found[3], found[0]) and not found[1:3].any()
+    # Cut, it is refused before anything is read.
+    del model, found
+    with open(data, "r+b") as file:
+        file.truncate(begin + 4 * rows * width - 1)
+    with pytest.raises(zyx.onnx.ModelError, match="is cut|are 3221225472"):
+        zyx.onnx.load(tmp_path / "m.onnx")
 
 
 @pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])

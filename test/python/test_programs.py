@@ -93,6 +93,50 @@ def test_import_of_inputs_that_say_what_is_computed(tmp_path, capsys):
     assert found["y"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+def test_import_with_symbols(tmp_path, capsys):
+    """One text for every number of rows; products and quotients of symbols; what depends on a number is refused."""
+    model = perceptron(tmp_path / "model.onnx")
+    assert importer.main([str(model), "--bind", "n=rows"]) == 0
+    text = (tmp_path / "model.mlir").read_text()
+    assert '#graph.extents<"rows", "4">' in text and "tensor<64" not in text
+    for rows in (1, 3, 300):
+        x = np.random.default_rng(rows).normal(size=(rows, 4)).astype(np.float32)
+        expected = zyx.onnx.load(model).run({"x": x})["y"]
+        found = run_tool(tmp_path / "model.mlir", {"x": zyx.asarray(x)}, "--device=reference", folder=tmp_path)
+        np.testing.assert_allclose(found["y"], expected, rtol=1e-5, atol=1e-6)
+    subprocess.run([str(TOOLS / "zyx-compile"), str(tmp_path / "model.mlir"), "--bind=rows=7", "-o", str(tmp_path / "m.zyxa")], check=True)
+    # Batches of sequences, whose rows are one extent between.
+    flat = write_model(tmp_path / "flat.onnx", [
+        helper.make_node("Reshape", ["x", "to"], ["f"]), helper.make_node("MatMul", ["f", "w"], ["g"]),
+        helper.make_node("Shape", ["x"], ["s"], start=0, end=2), helper.make_node("Concat", ["s", "width"], ["all"], axis=0),
+        helper.make_node("Reshape", ["g", "all"], ["q"]), helper.make_node("Transpose", ["q"], ["t"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "t"], ["scores"]), helper.make_node("Softmax", ["scores"], ["y"])],
+        [("x", FLOAT, ["b", "s", 4])], [("y", FLOAT, ["b", "s", "s"])],
+        {"to": np.int64([-1, 4]), "w": np.ones((4, 8), np.float32), "width": np.int64([8])})
+    assert importer.main([str(flat), "--bind", "b=b", "--shape", "x=b,len,4"]) == 0
+    assert '"b*len", "4"' in (tmp_path / "flat.mlir").read_text()
+    x = np.random.default_rng(1).normal(size=(3, 5, 4)).astype(np.float32)
+    found = run_tool(tmp_path / "flat.mlir", {"x": zyx.asarray(x)}, "--device=reference", folder=tmp_path)
+    np.testing.assert_allclose(found["y"], zyx.onnx.load(flat).run({"x": x})["y"], rtol=1e-4, atol=1e-6)
+    # Every second element: a quotient.
+    steps = write_model(tmp_path / "steps.onnx", [helper.make_node("Slice", ["x", "a", "e", "z", "st"], ["y"])], [("x", FLOAT, ["n"])],
+                        [("y", FLOAT, None)], {"a": np.int64([0]), "e": np.int64([10**9]), "z": np.int64([0]), "st": np.int64([2])})
+    mean = write_model(tmp_path / "mean.onnx", [helper.make_node("ReduceMean", ["x"], ["y"], name="mean")], [("x", FLOAT, ["n"])],
+                       [("y", FLOAT, None)])
+    for path in (steps, mean):
+        capsys.readouterr()
+        status = importer.main([str(path), "--bind", "n=n"])
+        if status == 0:
+            found = run_tool(path.with_suffix(".mlir"), {"x": zyx.arange(7, dtype=zyx.float32)}, "--device=reference", folder=tmp_path)
+            assert found["y"].tolist() == zyx.onnx.load(path).run({"x": np.arange(7, dtype=np.float32)})["y"].tolist()
+        else:
+            assert "depends on the extent 'n'" in capsys.readouterr().err
+    # The divisor is a constant of the text.
+    assert not mean.with_suffix(".mlir").exists()
+    with pytest.raises(SystemExit):
+        importer.main([str(model), "--bind", "n=2x"])
+
+
 @pytest.mark.parametrize("arguments, told", [
     ([], "the extent 'n' of the input 'x' is open"),
     (["--bind", "m=3"], "no input has an extent 'm'; there are n"),

@@ -46,6 +46,12 @@ def test_docs(monkeypatch):
         exec(compile(block, "docs/torch-compile.md", "exec"), names)
 
 
+def test_docs_of_python():
+    """The page of the package ends with a compiled model."""
+    found = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL | re.MULTILINE)
+    exec(compile(found[-1], "docs/python.md", "exec"), {})
+
+
 def test_entry_point():
     assert "zyx" in torch._dynamo.list_backends(exclude_tags=())
 
@@ -967,3 +973,77 @@ def test_floats_of_8_bits(dtype):
     torch.testing.assert_close(linear(rows, weight), rows @ (weight.float() * 0.5).t(), rtol=1e-4, atol=1e-3)
     with pytest.raises(Exception, match=r"aten\.relu\.default .*has elements of torch\.float8"):
         torch.compile(lambda v: torch.relu(v.to(dtype)), backend="zyx")(x)
+
+
+def test_quantised_products():
+    """Of integers of 8 bits, exactly, and of floats of 8 bits with scales."""
+    random = np.random.default_rng(0)
+    a, b = (torch.from_numpy(random.integers(-128, 128, shape).astype(np.int8)) for shape in ((32, 48), (48, 16)))
+    assert torch.equal(torch.compile(torch._int_mm, backend="zyx")(a, b), torch._int_mm(a, b))
+    for first, second in ((torch.float8_e4m3fn, torch.float8_e4m3fn), (torch.float8_e5m2, torch.float8_e4m3fn)):
+        x, w = torch.randn(32, 48).to(first), torch.randn(16, 48).to(second).t()
+        for scales in ((torch.tensor(0.5), torch.tensor(3.0)), (torch.rand(32, 1), torch.rand(1, 16))):
+            for bias in (None, torch.randn(16).bfloat16()):
+                def f(x, w, a, b):
+                    return torch._scaled_mm(x, w, a, b, bias=bias, out_dtype=torch.bfloat16)
+
+                torch._dynamo.reset()
+                expected = (x.float() @ w.float()) * scales[0] * scales[1] + (0 if bias is None else bias.float())
+                torch.testing.assert_close(torch.compile(f, backend="zyx")(x, w, *scales).float(), expected, rtol=1e-2, atol=1e-2)
+
+
+def test_branches():
+    """cond, in programs forwards and backwards, and what is chosen alone is computed."""
+    w, x = torch.randn(3, 3), torch.randn(3, 3)
+
+    def f(x, c):
+        return torch.cond(c > 0, lambda x: (x @ w).sin(), lambda x: x.cos() @ w + 1, (x,))
+
+    compiled = torch.compile(f, backend="zyx", fullgraph=True)
+    for c in (torch.tensor(1.0), torch.tensor(-1.0)):
+        torch.testing.assert_close(compiled(x, c), f(x, c))
+        ours, theirs = x.clone().requires_grad_(), x.clone().requires_grad_()
+        (compiled(ours, c) * x).sum().backward()
+        (f(theirs, c) * x).sum().backward()
+        torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_loops_that_a_condition_ends():
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def f(x, limit):
+        return while_loop(lambda n, x: x.abs().sum() < limit, lambda n, x: (n + 1, x * 2 + 0.25), (torch.tensor(0), x))
+
+    compiled = torch.compile(f, backend="zyx", fullgraph=True)
+    x = torch.tensor([0.5, -1.0])
+    for limit in (torch.tensor(100.0), torch.tensor(0.0)):
+        n, y = 0, x
+        while y.abs().sum() < limit:
+            n, y = n + 1, y * 2 + 0.25
+        found = compiled(x, limit)
+        assert found[0].item() == n
+        torch.testing.assert_close(found[1], y)
+
+
+def test_scans():
+    from torch._higher_order_ops.scan import scan
+    xs, h = torch.randn(7, 3), torch.randn(3)
+
+    def f(h, xs):
+        return scan(lambda h, x: ((h * x).tanh(), h + x), h, xs)
+
+    last, rows = torch.compile(f, backend="zyx", fullgraph=True)(h, xs)
+    expected = []
+    for x in xs:
+        expected.append(h + x)
+        h = (h * x).tanh()
+    torch.testing.assert_close(last, h)
+    torch.testing.assert_close(rows, torch.stack(expected))
+
+
+def test_refusals_in_branches():
+    def f(x):
+        return torch.cond(x.sum() > 0, lambda x: torch.linalg.eigvals(x).real.clone(), lambda x: x[0].clone(), (x,))
+
+    with pytest.raises(Exception, match="has a branch with aten.linalg_eig"):
+        torch.compile(f, backend="zyx", fullgraph=True)(torch.eye(3))

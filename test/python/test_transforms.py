@@ -200,6 +200,70 @@ def test_loop_and_checkpoint():
     same(zyx.grad(lambda x: zyx.sum(f(x)))(y), zyx.grad(lambda x: zyx.sum(zyx.tanh(x) * x))(y))
 
 
+def test_loops_that_a_condition_ends():
+    """One program for all numbers of trips, in others, and with trees."""
+    step = zyx.jit(lambda limit, tree: zyx.while_loop(
+        tree, lambda tree: zyx.sum(tree["x"]) < limit, lambda trip, tree: {"x": tree["x"] * 2, "n": trip + 1}))
+    for limit in (100, 7, 0):
+        x, trips = np.float32([1, 2]), 0
+        while x.sum() < limit:
+            x, trips = x * 2, trips + 1
+        found = step(zyx.asarray(float(limit)), {"x": zyx.asarray([1.0, 2.0]), "n": zyx.asarray(0)})
+        assert found["x"].tolist() == x.tolist() and found["n"].item() == trips
+    assert step.captures == 1
+    # In a loop of known trips, and one in itself.
+    nested = zyx.loop(3, zyx.asarray(1), lambda trip, x: zyx.while_loop(
+        x, lambda y: y < 10 * (trip + 1), lambda at, y: zyx.while_loop(y + 1, lambda z: z % 4 != 0, lambda again, z: z + 1)))
+    assert nested.item() == 32
+    with pytest.raises(zyx.Error, match="known behind its last trip alone"):
+        zyx.grad(lambda x: zyx.while_loop(x, lambda x: x < 9, lambda trip, x: x * 2))(zyx.asarray(1.0))
+    with pytest.raises(zyx.Error, match="the condition is of type f32"):
+        zyx.while_loop(zyx.asarray(1.0), lambda x: x, lambda trip, x: x)
+    with pytest.raises(ValueError, match="another structure"):
+        zyx.while_loop(zyx.asarray(1.0), lambda x: x < 0, lambda trip, x: (x, x))
+
+
+def test_branches():
+    """What data chooses, with gradients; the other branch is not computed."""
+    w, x = zyx.asarray(np.float32([[1, 2], [3, 4]])), zyx.asarray([0.5, -1.0])
+
+    def f(x, w, c):
+        return zyx.sum(zyx.sin(zyx.cond(c, lambda x, w: w @ x, lambda x, w: x * x + w[0, 1], x, w)))
+
+    def g(x, w, c):
+        return zyx.sum(zyx.sin(w @ x if c else x * x + w[0, 1]))
+
+    value = zyx.jit(zyx.value_and_grad(f, argnums=(0, 1)))
+    for c in (True, False):
+        found, expected = value(x, w, zyx.asarray(c)), zyx.value_and_grad(g, argnums=(0, 1))(x, w, c)
+        same(found[0], expected[0])
+        same(found[1][0], expected[1][0])
+        same(found[1][1], expected[1][1])
+    assert value.captures == 1
+    pick = zyx.jit(lambda i, x: zyx.switch(i, [lambda x: {"y": x}, lambda x: {"y": x + 1}, lambda x: {"y": -x}], x)["y"])
+    assert [pick(zyx.asarray(i), zyx.asarray(3.0)).item() for i in (0, 1, 2, -1, 9)] == [3, 4, -3, -3, -3]
+    # A branch that has no end is not run.
+    endless = zyx.jit(lambda c, x: zyx.cond(c, lambda x: zyx.while_loop(x, lambda y: y == y, lambda trip, y: y + 1), lambda x: x, x))
+    assert endless(zyx.asarray(False), zyx.asarray(2.0)).item() == 2
+    with pytest.raises(ValueError, match="other structures"):
+        zyx.cond(zyx.asarray(True), lambda x: x, lambda x: (x, x), x)
+    with pytest.raises(zyx.Error, match="one branch makes"):
+        zyx.cond(zyx.asarray(True), lambda x: x, lambda x: zyx.sum(x), x)
+    with pytest.raises(zyx.Error, match="no branches"):
+        zyx.switch(zyx.asarray(0), [], x)
+
+
+def test_gradients_of_loops_of_so_many_trips_or_fewer():
+    def f(x, n):
+        return zyx.loop(zyx.minimum(n, 4), x, lambda trip, x: zyx.sin(x) * 2)
+
+    slope = zyx.jit(zyx.grad(lambda x, n: zyx.sum(f(x, n))))
+    for n in (0, 1, 3, 4, 9, -2):
+        expected = zyx.grad(lambda x: zyx.sum(zyx.loop(max(min(n, 4), 0), x, lambda trip, x: zyx.sin(x) * 2)))(zyx.asarray([0.3, 1.0]))
+        same(slope(zyx.asarray([0.3, 1.0]), zyx.asarray(n)), expected)
+    assert slope.captures == 1
+
+
 def test_random_keys():
     key = zyx.random.key(1)
     a, b = zyx.random.split(key)

@@ -158,6 +158,9 @@ struct Fill {
   bool operator==(const Fill &) const = default;
 };
 
+/// The trips of a loop that goes on while the bool at its `count` is true.
+inline constexpr int64_t tripsAreWhile = -1;
+
 /// Runs the commands that follow it, its body, again and again, each pass after the end of the one
 /// before. The loop is complete when its last pass is.
 struct Loop {
@@ -165,13 +168,17 @@ struct Loop {
   uint32_t body = 0;
   /// How often the body runs, where `count` does not say it.
   int64_t trips = 0;
-  /// An i64 that is read when the loop starts: how often the body runs, never where negative.
+  /// An i64 that is read when the loop starts: how often the body runs, never where negative. Where `trips` are
+  /// `tripsAreWhile`, a bool that is read before each pass: the loop ends where it is false.
   std::optional<BufferRef> count;
   /// An i64 to which the number of the pass, from 0, is written before each.
   std::optional<BufferRef> index;
   /// Where the body is several, one behind the other, that passes run in turns: how many commands each has. Of n
   /// bodies, pass i runs number i mod n.
   std::vector<uint32_t> bodies = {};
+  bool isWhile() const { return trips == tripsAreWhile; }
+  /// Of `count`.
+  uint64_t countSize() const { return isWhile() ? 1 : sizeof(int64_t); }
   bool operator==(const Loop &) const = default;
 };
 /// Bodies of a loop, at most.

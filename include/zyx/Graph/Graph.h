@@ -97,6 +97,8 @@ private:
 
 /// The trips of a loop whose first operand, an i64 of rank 0, says how many there are.
 inline constexpr int64_t tripsAreData = -1;
+/// The trips of a loop that goes on while its first carried value, a bool of rank 0, is true.
+inline constexpr int64_t tripsAreWhile = -2;
 
 /// What a node has beside its operands. One plain struct for all ops; unused members stay at
 /// their defaults, so that equality and hashing need no switch.
@@ -128,7 +130,7 @@ struct Attributes {
   Body body;
   /// loop, custom: which result of the op the node is. Nodes that differ in this alone are one op.
   int64_t result = 0;
-  /// loop: how often the body is evaluated, or `tripsAreData`.
+  /// loop: how often the body is evaluated, `tripsAreData` or `tripsAreWhile`.
   int64_t trips = 0;
   bool operator==(const Attributes &) const = default;
 };
@@ -244,6 +246,9 @@ public:
   /// The same with a number of trips that is data; negative ones are none.
   Result<std::vector<NodeId>> countedLoop(Body body, NodeId count, std::span<const NodeId> initial,
                                           std::span<const NodeId> invariants = {});
+  /// The same while the first carried value, a bool of rank 0, is true before a trip.
+  Result<std::vector<NodeId>> whileLoop(Body body, std::span<const NodeId> initial,
+                                        std::span<const NodeId> invariants = {});
   Result<std::vector<NodeId>> custom(std::string name, std::string_view config, Body body,
                                      std::span<const NodeId> operands,
                                      std::vector<Implementation> implementations = {});

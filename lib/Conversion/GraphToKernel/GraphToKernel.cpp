@@ -360,6 +360,9 @@ LogicalResult Planner::repeat(LoopOp loop) {
     index = buffers[block.getArgument(0)] = createAlloc(loc, block.getArgument(0).getType());
   if (loop.getCount())
     count = getBuffer(loop.getCount());
+  // Each pass leaves there whether another one follows.
+  else if (loop.isWhile())
+    count = getBuffer(loop.getResult(0));
   for (auto [i, outside] : llvm::enumerate(llvm::concat<Value>(loop.getInitial(), loop.getInvariants())))
     buffers[block.getArgument(i + 1)] = getBuffer(outside);
 

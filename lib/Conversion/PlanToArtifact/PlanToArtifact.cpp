@@ -80,8 +80,11 @@ private:
   Status addLoop(LoopOp op) {
     artifact::Loop loop;
     loop.trips = op.getTrips().value_or(0);
-    if (op.getCount())
+    if (op.getCount()) {
       loop.count = refTo(op.getCount());
+      if (cast<BufferType>(op.getCount().getType()).getDtype() == DType::Bool)
+        loop.trips = artifact::tripsAreWhile;
+    }
     if (op.getIndex())
       loop.index = refTo(op.getIndex());
     const size_t at = result.commands.size();

@@ -6,9 +6,9 @@ import numpy as np
 from .. import _complex as C
 from .. import _zyx
 from .._complex import Complex
-from .._lowering import where
-from .._transforms import loop
-from ._lower import FOLDS, MOST_KNOWN, NeedsData, array_of, constant, number_of, op
+from .._lowering import cast, where
+from .._transforms import loop, while_loop
+from ._lower import FOLDS, MOST_KNOWN, Scope, array_of, constant, number_of, op
 
 # Of loops whose conditions are numbers that are known, trips at most that are counted.
 MOST_TRIPS = 1 << 20
@@ -42,17 +42,67 @@ def sharding(node, x):
 # Branches
 
 
+# Branches that have one of these are computed where they are chosen alone; of others all are computed, and data chooses.
+LONG = {f"stablehlo.{name}" for name in ("cholesky", "convolution", "custom_call", "dot_general", "fft", "reduce_window", "scatter",
+                                         "select_and_scatter", "sort", "triangular_solve", "while")}
+
+
+def _is_long(trace, block, seen):
+    for operation in block.operations:
+        operation = operation.operation
+        if operation.name in LONG:
+            return True
+        for region in operation.regions:
+            if any(_is_long(trace, inner, seen) for inner in region.blocks):
+                return True
+        name = operation.attributes["callee"].value if operation.name == "func.call" else None
+        if name is not None and name in trace.functions and name not in seen:
+            seen.add(name)
+            if _is_long(trace, trace.functions[name].regions[0].blocks[0], seen):
+                return True
+    return False
+
+
+def _apart(node, blocks, choose):
+    """The results of the one block that data chooses, by choose(functions, operands), whose operands are the values of the scope
+    around that the blocks read."""
+    free = {}
+    for block in blocks:
+        _free(block, free)
+    free = [value for value in free if not isinstance(node.scope[value], np.ndarray) and node.scope[value] is not None]
+    parts = Parts([node.scope[value] for value in free])
+    kept = []
+
+    def function(block):
+        def made(arrays):
+            scope = Scope(node.scope)
+            scope.values.update(zip(free, parts.whole(arrays)))
+            results = node.trace.block(block, [], scope, False)
+            kept[:] = [Parts(results)]
+            return kept[0].flat(results)
+
+        return made
+
+    arrays = choose([function(block) for block in blocks], parts.flat([node.scope[value] for value in free]))
+    return kept[0].whole(arrays)
+
+
+def _is_apart(node, blocks):
+    return not node.is_elements and any(type is not None for type in node.types) and any(
+        _is_long(node.trace, block, set()) for block in blocks)
+
+
 @op("stablehlo.case", known=True)
 def case(node, index):
     blocks = [region.blocks[0] for region in node.op.regions]
     last, number = len(blocks) - 1, number_of(index)
-    if number is None and node.trace.reads and not node.is_elements:
-        number = array_of(index).item()
     if number is not None:
         number = int(number)
         return node.same(blocks[number if 0 <= number <= last else last])
-    results = [node.same(block) for block in blocks]
     index = array_of(index)
+    if _is_apart(node, blocks):
+        return _apart(node, blocks, lambda functions, operands: _zyx._choose(cast(index, _zyx.int64), operands, functions))
+    results = [node.same(block) for block in blocks]
     made = results[-1]
     for at in range(last):
         made = [chosen(index == at, own, other) for own, other in zip(results[at], made)]
@@ -62,10 +112,10 @@ def case(node, index):
 @op("stablehlo.if", known=True)
 def branch(node, condition):
     blocks, number = [region.blocks[0] for region in node.op.regions], number_of(condition)
-    if number is None and node.trace.reads and not node.is_elements:
-        number = bool(array_of(condition))
     if number is not None:
         return node.same(blocks[0 if number else 1])
+    if _is_apart(node, blocks):
+        return _apart(node, blocks, lambda functions, operands: _zyx._cond(array_of(condition), operands, *functions))
     results = [node.same(block) for block in blocks]
     return [chosen(array_of(condition), a, b) for a, b in zip(*results)]
 
@@ -248,59 +298,17 @@ def _free(block, found=None, own=None):
 def while_of(node, *carried):
     if node.is_elements:
         node.refuse("a loop within a function of elements")
-    body = node.block(1)
+    test, body = node.block(0), node.block(1)
     trips = trips_of(node, carried)
     parts = Parts(carried)
+    if trips is not None and trips <= 1:
+        return node.run(body, carried) if trips else list(carried)
+
+    def step(trip, arrays):
+        return tuple(parts.flat(node.run(body, parts.whole(arrays))))
+
+    initial = tuple(parts.flat(carried))
     if trips is not None:
-        if trips <= 1:
-            return node.run(body, carried) if trips else list(carried)
-        try:
-            made = loop(trips, tuple(parts.flat(carried)),
-                        lambda trip, arrays: tuple(parts.flat(node.run(body, parts.whole(arrays)))))
-            return parts.whole(made)
-        except NeedsData:
-            if not node.trace.reads:
-                raise
-    if not node.trace.reads:
-        raise NeedsData(node)
-    return _read_step_by_step(node, list(carried), parts)
-
-
-def _read_step_by_step(node, carried, parts):
-    """A loop whose condition is data: programs of the condition and of the body, between which it is read."""
-    programs = node.trace.kept.setdefault(node.op.results[0], {})
-    test, body = node.block(0), node.block(1)
-    free = _free(body, _as_dict(_free(test)))
-    of_free = Parts([node.scope[each] for each in free])
-    others = of_free.flat([node.scope[each] for each in free])
-
-    def made(block, name, own):
-        if name not in programs:
-            def flat(arrays):
-                from ._lower import Scope, Trace
-                count = len(arrays) - len(others)
-                scope = Scope()
-                scope.values.update(zip(free, of_free.whole(arrays[count:])))
-                inner = Trace(node.trace.module)
-                values = parts.whole(arrays[:count])
-                results = inner.block(block, values, scope, False)
-                return own(results)
-
-            programs[name] = _zyx._Function(flat, [])
-        return programs[name]
-
-    step = made(body, "body", parts.flat)
-    test_program = made(test, "test", lambda results: [array_of(results[0])])
-    arrays = parts.flat(carried)
-    while bool(test_program(arrays + others)[0]):
-        try:
-            arrays = step(arrays + others)
-        except NeedsData:
-            # A loop of this kind within the body: its values are read, too.
-            arrays = parts.flat(node.run(body, parts.whole(arrays)))
-            _zyx._realize(arrays)
-    return parts.whole(arrays)
-
-
-def _as_dict(values):
-    return {each: None for each in values}
+        return parts.whole(loop(trips, initial, step))
+    # Data ends it.
+    return parts.whole(while_loop(initial, lambda arrays: array_of(node.run(test, parts.whole(arrays))[0]), step))

@@ -51,10 +51,6 @@ class Refused(_zyx.UnsupportedError):
     """
 
 
-class NeedsData(Exception):
-    """Data says what is computed next, and a program has none yet."""
-
-
 def op(*names, known=False):
     """Registers what ops become."""
 
@@ -332,12 +328,10 @@ class Scope:
 
 
 class Trace:
-    """A walk of a module's functions. `reads` says whether values may be read on the way."""
+    """A walk of a module's functions."""
 
-    def __init__(self, module, reads=False, kept=None):
-        self.module, self.reads = module, reads
-        # Programs of parts, of a walk that reads values.
-        self.kept = {} if kept is None else kept
+    def __init__(self, module):
+        self.module = module
         self.functions = {operation.attributes["sym_name"].value: operation.operation for operation in module.body.operations
                           if operation.operation.name == "func.func"}
         self.depth = 0

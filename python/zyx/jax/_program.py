@@ -4,10 +4,10 @@
 import contextlib
 import re
 
-from .. import _export, _zyx
+from .. import _export, _symbols, _zyx
 from .._complex import from_last, to_last
 from .._creation import asarray, zeros
-from ._lower import NeedsData, Refused, Trace, Type, array_of, legalized
+from ._lower import Refused, Trace, Type, array_of, legalized
 
 # Of a constant in a text, bytes at most.
 MOST_BYTES = 4096
@@ -45,7 +45,7 @@ class Program:
             self.inputs, self.outputs = [Type(each) for each in kind.inputs], [Type(each) for each in kind.results]
         except Refused as error:
             raise Refused(f"zyx.jax: {name}: an argument or a result is {error}") from None
-        self.function, self.is_stepwise, self.kept = _zyx._Function(self._traced, []), False, {}
+        self.function = _zyx._Function(self._traced, [])
 
     def _values(self, arrays):
         return [from_last(array) if type.is_complex else array for array, type in zip(arrays, self.inputs)]
@@ -58,19 +58,7 @@ class Program:
 
     def arrays(self, arrays):
         """The results for arrays; complex elements are pairs in the last axis."""
-        if not self.is_stepwise:
-            try:
-                return self.function(arrays)
-            except NeedsData:
-                if _zyx._is_capturing():
-                    raise self.refusal() from None
-                self.is_stepwise = True
-        results = self._results(Trace(self.module, True, self.kept).main(self._values(arrays), self.entry))
-        _zyx._realize(results)
-        return results
-
-    def refusal(self):
-        return Refused(f"zyx.jax: {self.name}: data says how often a loop runs, so that the function is no one program")
+        return self.function(arrays)
 
     def __call__(self, *arrays):
         """The results, arrays of zyx: one, or a tuple of several."""
@@ -131,8 +119,9 @@ def program_text(program, *, shapes=None, weights="inputs", entry="main"):
     """A program as text of graph ops, and the constants that are inputs of it, by name.
 
     A text is of one set of shapes: of a program with open extents, `shapes` has those of its inputs, in a list or by name
-    ("in0", or as JAX named the argument). Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
-    with weights="constants". Raises zyx.jax.Refused where the module is no one program.
+    ("in0", or as JAX named the argument); a name in place of a number is a symbol of the text, which gets its number when that is
+    compiled. Constants of at most 4,096 bytes are constants of the text, larger ones inputs behind the module's own; these are refused
+    with weights="constants".
 
         >>> text = '''
         ... func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -147,7 +136,14 @@ def program_text(program, *, shapes=None, weights="inputs", entry="main"):
     if weights not in ("constants", "inputs"):
         raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")
     if hasattr(program, "at"):
-        program = program.at(_shapes(program, {} if shapes is None else shapes))
+        shapes = _shapes(program, {} if shapes is None else shapes)
+        symbols = _symbols.names_in(shapes)
+        if symbols:
+            def of(numbers):
+                return program_text(program, shapes=[_symbols.put(shape, numbers) for shape in shapes], weights=weights, entry=entry)
+
+            return _symbols.text_of(of, symbols, program.name)
+        program = program.at(shapes)
     elif shapes:
         raise ValueError(f"{program.name}: the module has its shapes")
     with _zyx.device_scope("reference"):
@@ -157,12 +153,9 @@ def program_text(program, *, shapes=None, weights="inputs", entry="main"):
             with _zyx.device_scope("reference"):
                 return program._traced(arrays)
 
-        try:
-            text, others = _export.export(function, arguments, "text", entry=entry,
-                                          inputs=_names(program.module, program.entry, "arg", len(program.inputs)),
-                                          outputs=_names(program.module, program.entry, "res", len(program.outputs)))
-        except NeedsData:
-            raise program.refusal() from None
+        text, others = _export.export(function, arguments, "text", entry=entry,
+                                      inputs=_names(program.module, program.entry, "arg", len(program.inputs)),
+                                      outputs=_names(program.module, program.entry, "res", len(program.outputs)))
     if others and weights == "constants":
         name, value = next(iter(others.items()))
         raise _zyx.UnsupportedError(f"{program.name}: the constant '{name}' has {value.size * value.dtype.itemsize} bytes; a "

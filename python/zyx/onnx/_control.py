@@ -1,6 +1,8 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Branches, loops, sequences and optional values."""
+import math
+
 from .. import _functions as F
 from .. import _zyx
 from . import _types
@@ -21,17 +23,49 @@ def _inputs(values):
     return result
 
 
+# A branch that has one of these is computed where it is chosen alone; of others both are computed, and data chooses.
+LONG = {"Attention", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "Det", "DFT", "Einsum", "FlexAttention", "GRU", "Gemm", "LSTM",
+        "Loop", "MatMul", "MatMulInteger", "QLinearConv", "QLinearMatMul", "RNN", "STFT", "Scan", "ScatterElements", "ScatterND", "TopK"}
+# Trips of loops that a program has one behind the other; more are a loop of the program.
+MOST_UNROLLED = 16
+# An input that leads to all values of a loop.
+TRIP = "the trip of a loop"
+# Of what a loop collects, bytes at most for the trips that there may be.
+MOST_COLLECTED = 1 << 28
+
+
+def _graphs_of(node):
+    for attribute in node.attribute:
+        yield from ([attribute.g] if attribute.g is not None else []) + attribute.graphs
+
+
+def _is_long(n, graph):
+    return any(node.op_type in LONG or (node.domain, node.op_type, node.overload) in n.trace.model.functions
+               or any(_is_long(n, inner) for inner in _graphs_of(node)) for node in graph.node)
+
+
+def _reads(graph, found):
+    """Names that a graph, and those in it, take from what is around them, or perhaps: among others."""
+    for node in graph.node:
+        found.update(dict.fromkeys(name for name in node.input if name))
+        for inner in _graphs_of(node):
+            _reads(inner, found)
+    found.update(dict.fromkeys(info.name for info in graph.output))
+    return found
+
+
 @op("If", takes_values=True)
 def branch(n, condition):
     try:
         chosen = bool(n.number(0))
     except NeedsValue as needed:
-        both = [n.run(n.need(name), []) for name in ("then_branch", "else_branch")]
+        graphs = [n.need("then_branch"), n.need("else_branch")]
+        both = [n.run(graph, []) for graph in graphs]
         results = [_either(condition, a, b) for a, b in zip(*both)]
         if any(result is None for result in results):
             # Results of different types: data decides which program goes on.
             raise NeedsValue(needed.inputs, True) from None
-        return results
+        return _apart(n, condition, graphs, results) if any(_is_long(n, graph) for graph in graphs) else results
     return n.run(n.need("then_branch" if chosen else "else_branch"), [])
 
 
@@ -42,13 +76,38 @@ def _either(condition, a, b):
     return Value(where(test, a.array, b.array), a.code, condition.inputs | a.inputs | b.inputs)
 
 
+def _apart(n, condition, graphs, results):
+    """The results of the one graph that data chooses; `results` have their types."""
+    outer = {}
+    for graph in graphs:
+        for name in _reads(graph, {}):
+            value = n.scope.get(name)
+            if isinstance(value, Value) and value.known is None and value.count is None:
+                outer[name] = value
+
+    def function(graph):
+        def made(arrays):
+            given = {name: Value(array, value.code, value.inputs) for (name, value), array in zip(outer.items(), arrays)}
+            return [each.array for each in n.run(graph, [], given)]
+
+        return made
+
+    arrays = _zyx._cond(_zyx._reshape(condition.array, ()), [value.array for value in outer.values()], *map(function, graphs))
+    return [Value(array, each.code, each.inputs) for array, each in zip(arrays, results)]
+
+
 @op("Loop", takes_values=True)
 def loop(n, trips, condition, *carried):
     body, most = n.need("body"), None
     if trips is not None:
         most = int(n.number(0))
+    carried, collects = list(carried), len(body.output) - 1 - len(carried)
+    if not n.trace.is_stepwise:
+        made = _as_one(n, body, most, condition, carried, collects)
+        if made is not None:
+            return made
     goes_on = True if condition is None else bool(n.number(1))
-    carried, collected, at = list(carried), [[] for _ in range(len(body.output) - 1 - len(carried))], 0
+    collected, at = [[] for _ in range(collects)], 0
     count = len(carried)
     while goes_on and (most is None or at < most):
         results = n.run(body, [known(at, int64), known(True, _zyx.bool), *carried])
@@ -59,6 +118,77 @@ def loop(n, trips, condition, *carried):
         if most is None or at < most:
             goes_on = bool(_read(n, results[0]))
     return carried + [_stacked(n, parts, body.output[1 + count + i]) for i, parts in enumerate(collected)]
+
+
+def _as_one(n, body, most, condition, carried, collects):
+    """A loop of the program that data ends, or that has many trips; None where it is none: its values change their shapes, or one
+    of its body has to be read."""
+    if not all(isinstance(each, Value) and each.count is None for each in carried):
+        return None
+    try:
+        starts = condition is None or bool(n.number(1))
+    except NeedsValue:
+        starts = None
+    inputs = frozenset().union(*(each.inputs for each in carried), condition.inputs if condition is not None else (), [TRIP])
+    codes, shapes = [each.code for each in carried], [each.shape for each in carried]
+    count, kinds = len(carried), []
+
+    def values(arrays):
+        return [Value(array, code, inputs) for array, code in zip(arrays, codes)]
+
+    def trip(at, arrays):
+        """What the body makes of a trip, or None."""
+        results = n.run(body, [Value(at, _types.INT64, inputs), known(True, _zyx.bool), *values(arrays)])
+        if not all(isinstance(each, Value) and each.count is None for each in results) or any(
+                each.code != code or each.shape != shape for each, code, shape in zip(results[1:1 + count], codes, shapes)):
+            raise _NoLoop
+        return results
+
+    try:
+        # What it makes, of values that are none of the program's.
+        probe = trip(_zyx._full((), 0, int64), [each.array for each in carried])
+        kinds = [(each.code, each.shape, each.array.dtype) for each in probe[1 + count:]]
+        is_known = probe[0].known is not None and bool(_read(n, probe[0])) and starts
+        if is_known and (most is None or most <= MOST_UNROLLED):
+            return None
+        if starts is False or (collects and most is None) or most == 0:
+            return None
+        room = sum(dtype.itemsize * max(most, 1) * math.prod(shape) for _, shape, dtype in kinds) if collects else 0
+        if room > MOST_COLLECTED:
+            return None
+        rows = [full((most, *shape), 0, dtype) for _, shape, dtype in kinds]
+        initial = [each.array for each in carried] + rows
+
+        def step(at, arrays):
+            results = trip(at, arrays[:count])
+            place = _zyx._reshape(at, (1,))
+            return ([each.array for each in results[1:1 + count]] + [
+                _zyx._scatter(row, place, _zyx._reshape(each.array, (1, *each.shape)), 0, "set")
+                for row, each in zip(arrays[count:], results[1 + count:])]), results[0]
+
+        if is_known:
+            made = _zyx._loop(most, initial, lambda arrays: step(arrays[0], arrays[1:])[0])
+            return [Value(array, code, inputs - {TRIP}) for array, code in zip(made, codes + [kind[0] for kind in kinds])]
+        go = _zyx._full((), True, _zyx.bool) if condition is None else _zyx._reshape(condition.array, ())
+
+        def more(arrays):
+            return [arrays[0] if most is None else arrays[0] & (arrays[1] < most)]
+
+        def body_of(arrays):
+            made, goes_on = step(arrays[0], arrays[3:])
+            return [_zyx._reshape(goes_on.array, ()), arrays[2] + 1, *made]
+
+        made = _zyx._while_loop([go, _zyx._full((), 0, int64), *initial], more, body_of)
+    except (NeedsValue, _NoLoop):
+        return None
+    results = [Value(array, code, inputs - {TRIP}) for array, code in zip(made[2:], codes + [kind[0] for kind in kinds])]
+    for each in results[count:]:
+        each.count, each.axis = made[1], 0
+    return results
+
+
+class _NoLoop(Exception):
+    pass
 
 
 def _read(n, value):

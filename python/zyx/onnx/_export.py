@@ -1,7 +1,7 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models as text of graph ops, which zyx-compile and zyx-run read."""
-from .. import _export, _zyx
+from .. import _export, _symbols, _zyx
 from . import _model, _types
 from ._file import ModelError
 
@@ -38,7 +38,8 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
     """A model as the text of a program, and the weights that are inputs of it, by name.
 
     The text is of one set of shapes: `shapes` are those of inputs by name, `bind` says numbers for extents that the model
-    names. `values` are numbers for inputs that say what is computed, such as a shape; they are no inputs of the program.
+    names. A name in place of a number is a symbol of the text, which gets its number when that is compiled; such a model must
+    compute the same, but for extents, whatever the number is. `values` are numbers for inputs that say what is computed, such as a shape; they are no inputs of the program.
     An output as large as data says has as many elements as there may be, and their count is the next output, "y_count". Weights of at most 4,096 bytes are constants of the text, larger ones inputs behind the model's own; these are refused
     with weights="constants". Raises ModelError, with the file and the node, where the model is no one program.
 
@@ -51,6 +52,14 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
         (True, {})
     """
     shapes, bind, values = dict(shapes or {}), dict(bind or {}), dict(values or {})
+    symbols = _symbols.names_in([*shapes.values(), bind.values()])
+    if symbols:
+        def of(numbers):
+            return program_text(model, shapes={name: _symbols.put(shape, numbers) for name, shape in shapes.items()},
+                                bind={name: numbers.get(value, value) for name, value in bind.items()}, values=values, weights=weights,
+                                entry=entry)
+
+        return _symbols.text_of(of, symbols, model.name)
     if weights not in ("constants", "inputs"):
         raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")
     infos = {info.name: info for info in model.inputs + model.optional_inputs}

@@ -233,9 +233,14 @@ class Node:
     def refuse(self, what):
         raise _zyx.UnsupportedError(what)
 
-    def run(self, graph, values):
-        """The outputs of a graph that is an attribute, for these inputs."""
-        return self.trace.graph(graph, values, self.scope)
+    def run(self, graph, values, given=None):
+        """The outputs of a graph that is an attribute, for these inputs; `given` has values of names of the graphs around it that
+        are others there."""
+        outer = self.scope
+        if given:
+            outer = _Scope(outer.opsets, outer)
+            outer.names.update(given)
+        return self.trace.graph(graph, values, outer)
 
 
 class _Scope:
@@ -244,6 +249,13 @@ class _Scope:
     def __init__(self, opsets, outer=None, attributes=None):
         self.opsets, self.outer, self.names = opsets, outer, {}
         self.attributes = attributes if attributes is not None else outer.attributes if outer else {}
+
+    def get(self, name):
+        """Or None."""
+        try:
+            return self.find(name)
+        except ModelError:
+            return None
 
     def find(self, name):
         scope = self

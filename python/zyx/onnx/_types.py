@@ -166,7 +166,9 @@ def tensor_of(tensor, folder, owner):
         if count and shape:
             # One copy of what may be large, out of a file that is mapped.
             letter = {1: "?" if code == BOOL else "B", 2: "H", 4: "I", 8: "Q"}[dtype.itemsize]
-            return _zyx._from_buffer(memoryview(raw).cast("B").cast(letter, shape), dtype, False), code
+            # What was read of a file of its own is nobody else's.
+            is_own = tensor.data_location == 1
+            return _zyx._from_buffer(memoryview(raw).cast("B").cast(letter, shape), dtype, is_own), code
         return _zyx._from_bytes(bytes(raw), dtype, shape), code
     if code in (FLOAT,):
         numbers, letter = tensor.float_data, "f"

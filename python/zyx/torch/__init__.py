@@ -7,8 +7,8 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from . import (_attention, _complex, _fourier, _fused, _gamma, _linalg, _losses, _movement, _network, _pointwise, _polynomials, _random,
-               _reduction, _segments, _special, _spectral, _windows)
+from . import (_attention, _complex, _control, _fourier, _fused, _gamma, _linalg, _losses, _movement, _network, _pointwise,
+               _polynomials, _random, _reduction, _segments, _special, _spectral, _windows)
 from ._compile import compiled
 from ._lower import OPS, Refused
 

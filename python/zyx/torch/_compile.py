@@ -9,7 +9,7 @@ import torch
 
 from .. import _zyx
 from .._kept import Kept
-from . import _random
+from . import _control, _random
 from ._complex import from_last, to_last
 from ._lower import BITS, DTYPES, Refused, aten, conditions, device_of, expand, reason, walk, where_of
 from ._places import Given, place_of
@@ -293,7 +293,7 @@ class Compiled:
 
     def _lift(self):
         first = next(iter(self.graph.nodes))
-        for node in [node for node in self.graph.nodes if node.op == "get_attr"]:
+        for node in [node for node in self.graph.nodes if node.op == "get_attr" and "graph" not in node.meta]:
             value = self.module
             for part in node.target.split("."):
                 value = getattr(value, part)
@@ -394,6 +394,8 @@ def compiled(module, example, left):
             value = module
             for part in str(node.target).split("."):
                 value = getattr(value, part)
+            if isinstance(value, torch.fx.GraphModule) and _control.prepare(node, value):
+                continue
             if not isinstance(value, torch.Tensor):
                 raise Refused(f"zyx.torch: a part of the graph is a {type(value).__name__}, and no tensor")
             node.meta.setdefault("val", value)

@@ -29,7 +29,7 @@ DTYPES.update(dict.fromkeys(BITS, _zyx.uint8))
 SATURATES = {dtype: bool(torch.isfinite(torch.tensor([1e9, float("inf")]).to(dtype).float()).all()) for dtype in BITS}
 MOVES = {"_to_copy", "_unsafe_view", "alias", "cat", "clone", "contiguous", "convert_element_type", "detach", "expand", "flip", "index_select",
          "lift_fresh", "lift_fresh_copy", "permute", "reshape", "select", "slice", "split", "split_with_sizes", "squeeze", "stack", "t", "transpose",
-         "unbind", "unsqueeze", "view"}
+         "unbind", "unsqueeze", "view", "_scaled_mm"}
 
 # Of complex elements each part is an array (_complex.py).
 PARTS = {torch.complex64: _zyx.float32, torch.complex128: _zyx.float64}
@@ -180,7 +180,7 @@ def reason(node, device=torch.device("cpu")):
     for each in tensors_of(node):
         if each.dtype not in DTYPES and each.dtype not in PARTS:
             return f"has elements of {each.dtype}, which zyx has not"
-        if each.dtype in BITS and node.target._opname not in MOVES:
+        if each.dtype in BITS and getattr(node.target, "_opname", None) not in MOVES:
             return f"has elements of {each.dtype}, which zyx moves and converts, and computes with in wider ones"
         if each.layout is not torch.strided or each.is_quantized:
             return "has a tensor that is not strided"
@@ -201,6 +201,7 @@ def where_of(node):
 
 def walk(graph, arguments):
     """The outputs of a graph for these arrays and numbers, in the order of the output node's leaves."""
+    from . import _control
     values, rest = {}, iter(arguments)
 
     def of(argument):
@@ -211,6 +212,8 @@ def walk(graph, arguments):
             values[node] = next(rest)
         elif node.op == "output":
             return of(node.args[0])
+        elif node.op == "get_attr":
+            values[node] = node.meta["graph"] if "graph" in node.meta else _control.constant_of(node)
         elif node.target is operator.getitem or is_number(node):
             values[node] = _number(node, of) if node.target is not operator.getitem else of(node.args[0])[node.args[1]]
         else:

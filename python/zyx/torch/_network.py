@@ -3,10 +3,12 @@
 """Products, convolutions, pooling, normalization, and what reads arrays between their elements."""
 import math
 
+import torch
+
 from .. import _functions as F
-from .. import _zyx
+from .. import _small, _zyx
 from .._creation import asarray
-from ._lower import (aten, cast, cut, expand, full, gradients, int64, iota, meta_of, op, pad, reshape, result_dtype, where,
+from ._lower import (BITS, aten, cast, cut, expand, full, gradients, int64, iota, meta_of, op, pad, reshape, result_dtype, where,
                      wide)
 from ._movement import shape_of
 from ._reduction import norm_of, position_of
@@ -24,6 +26,32 @@ def product(a, b, dtype):
 @op(aten.mm.default, aten.bmm.default)
 def mm(node, a, b, *_):
     return product(a, b, result_dtype(node))
+
+
+@op(aten._int_mm.default)
+def int_mm(node, a, b):
+    return _zyx.matmul(cast(a, _zyx.int32), cast(b, _zyx.int32))
+
+
+def _scaled_limit(node):
+    (a, b), named = (meta_of(each) for each in node.args[:2]), node.kwargs
+    scales = [meta_of(each) for each in node.args[2:4]]
+    if node.meta["val"].dtype in BITS or len(node.args) > 5 and node.args[5] is not None or named.get("scale_result") is not None:
+        return "has a result of 8 bits"
+    if any(each.dtype != torch.float32 or each.numel() != 1 and tuple(each.shape) != shape
+           for each, shape in zip(scales, ((a.shape[0], 1), (1, b.shape[1])))):
+        return "has scales that are none for the whole, rows or columns"
+    return None
+
+
+@op(aten._scaled_mm.default, limit=_scaled_limit)
+def scaled_mm(node, a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """Of floats of 8 bits: the product in float32, by a number for each matrix, or for each row and column."""
+    first, second = (_small.of_bits(each, BITS[meta_of(of).dtype]) for each, of in zip((a, b), node.args))
+    y = _zyx.matmul(first, second)
+    for scale in (scale_a, scale_b):
+        y = y * expand(scale if scale.size > 1 else reshape(scale, (1, 1)), y.shape)
+    return y if bias is None else y + expand(reshape(wide(bias), (1, bias.size)), y.shape)
 
 
 @op(aten.mv.default)

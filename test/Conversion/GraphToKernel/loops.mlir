@@ -27,6 +27,38 @@ func.func @count(%x: tensor<4xf32>, %k: tensor<1xi64>) -> (tensor<4xf32>, tensor
   return %l#0, %l#1 : tensor<4xf32>, tensor<i64>
 }
 
+// Each pass leaves whether another one follows where the loop reads it.
+// CHECK-LABEL: plan.func @while
+// CHECK-SAME: (%[[GO:.*]]: !plan.buffer<bool[]> {plan.input = "arg0"}, %[[X:.*]]: !plan.buffer<f32[]> {plan.input = "arg1"}, %[[Y:.*]]: !plan.buffer<f32[]> {plan.output = "result0"})
+// CHECK-DAG: plan.copy %[[X]] to %[[Y]]
+// CHECK-DAG: %[[C:.*]] = plan.alloc : !plan.buffer<bool[]>
+// CHECK-DAG: plan.copy %[[GO]] to %[[C]]
+// CHECK: plan.loop count(%[[C]] : !plan.buffer<bool[]>) {
+// CHECK: plan.launch {{.*}} outs(%[[C]] : !plan.buffer<bool[]>)
+// CHECK: plan.copy %{{.*}} to %[[Y]]
+// CHECK-NEXT: }
+// CHECK-NEXT: plan.return
+func.func @while(%go0: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+  %l:2 = graph.loop(%i while) carry(%go = %go0 : tensor<i1>, %p = %x : tensor<f32>) {
+    %0 = graph.unary sqrt %p : tensor<f32>
+    %1 = graph.binary lt %0, %p : tensor<f32>
+    graph.yield %1, %0 : tensor<i1>, tensor<f32>
+  }
+  return %l#1 : tensor<f32>
+}
+
+// A condition that no pass changes is read where it was.
+// CHECK-LABEL: plan.func @endless
+// CHECK-SAME: (%[[GO:.*]]: !plan.buffer<bool[]> {plan.input = "arg0"}
+// CHECK: plan.loop count(%[[GO]] : !plan.buffer<bool[]>) {
+func.func @endless(%go0: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+  %l:2 = graph.loop(%i while) carry(%go = %go0 : tensor<i1>, %p = %x : tensor<f32>) {
+    %0 = graph.unary sqrt %p : tensor<f32>
+    graph.yield %go, %0 : tensor<i1>, tensor<f32>
+  }
+  return %l#1 : tensor<f32>
+}
+
 // Carried values that change places begin where they must to end in the buffers of the results. What stays is not
 // copied.
 // CHECK-LABEL: plan.func @swap

@@ -21,11 +21,42 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error@+1 {{needs either a constant number of trips or a count}}
+  // expected-error@+1 {{goes on while 'tensor<4xf32>', which is no 'tensor<i1>'}}
   %0 = "graph.loop"(%x) <{operandSegmentSizes = array<i32: 0, 1, 0>}> ({
   ^bb0(%i: tensor<i64>, %p: tensor<4xf32>):
     graph.yield %p : tensor<4xf32>
   }) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: tensor<i64>, %x: tensor<4xf32>) {
+  // expected-error@+1 {{has both a constant number of trips and a count}}
+  %0 = "graph.loop"(%n, %x) <{trips = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>}> ({
+  ^bb0(%i: tensor<i64>, %p: tensor<4xf32>):
+    graph.yield %p : tensor<4xf32>
+  }) : (tensor<i64>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<i1>) {
+  // expected-error@+1 {{carries nothing}}
+  graph.loop(%i while) carry() with(%p = %x : tensor<i1>) {
+    graph.yield
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<i1>) {
+  // expected-error@+1 {{expected 'to'}}
+  graph.loop(%i until) carry(%p = %x : tensor<i1>) {
+    graph.yield %p : tensor<i1>
+  }
   return
 }
 

@@ -27,6 +27,22 @@ func.func @loops(%x: tensor<4xf32>, %k: tensor<i64>) -> (tensor<4xf32>, tensor<i
   return %h#0, %h#1, %m : tensor<4xf32>, tensor<i64>, tensor<i64>
 }
 
+// CHECK-LABEL: func.func @while
+// CANON-LABEL: func.func @while
+func.func @while(%go0: tensor<i1>, %n0: tensor<i64>, %most: tensor<i64>) -> tensor<i64> {
+  // CHECK: graph.loop(%{{.*}} while) carry(%[[GO:.*]] = %{{.*}} : tensor<i1>, %[[N:.*]] = %{{.*}} : tensor<i64>) with(%[[M:.*]] = %{{.*}} : tensor<i64>) attributes {test.note = "kept"} {
+  // CHECK: graph.yield %{{.*}}, %{{.*}} : tensor<i1>, tensor<i64>
+  // CANON: graph.loop(%{{.*}} while)
+  // CANON: graph.yield %{{.*}}, %{{.*}} : tensor<i1>, tensor<i64>
+  %e:2 = graph.loop(%i while) carry(%go = %go0 : tensor<i1>, %n = %n0 : tensor<i64>) with(%m = %most : tensor<i64>)
+      attributes {test.note = "kept"} {
+    %0 = graph.binary add %n, %n : tensor<i64>
+    %1 = graph.binary lt %0, %m : tensor<i64>
+    graph.yield %1, %0 : tensor<i1>, tensor<i64>
+  }
+  return %e#1 : tensor<i64>
+}
+
 // CHECK-LABEL: func.func @customs
 func.func @customs(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
   // CHECK: graph.custom "gelu" config "tanh"(%{{.*}} = %{{.*}} : tensor<4xf32>) -> tensor<4xf32> {

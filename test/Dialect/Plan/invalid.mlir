@@ -243,6 +243,25 @@ plan.func @f(%n: !plan.buffer<i32[]> {plan.input = "n"}) {
 
 // -----
 
+plan.func @f(%n: !plan.buffer<bool[2]> {plan.input = "n"}) {
+  // expected-error@+1 {{has a count and an index of one i64, not '!plan.buffer<bool[2]>'}}
+  %e = plan.loop count(%n : !plan.buffer<bool[2]>) {
+  }
+  plan.return
+}
+
+// -----
+
+plan.func @f() {
+  %i = plan.alloc : !plan.buffer<bool[]>
+  // expected-error@+1 {{has a count and an index of one i64, not '!plan.buffer<bool[]>'}}
+  %e = plan.loop trips 2 index(%i : !plan.buffer<bool[]>) {
+  }
+  plan.return
+}
+
+// -----
+
 plan.func @f(%n: !plan.buffer<i64[]> {plan.input = "n"}) {
   // expected-error@+1 {{writes an input}}
   %e = plan.loop trips 2 index(%n : !plan.buffer<i64[]>) {

@@ -69,6 +69,11 @@ plan.func @loops(%n: !plan.buffer<i64[]> {plan.input = "n"},
   }, {
     %8 = plan.launch @k ins(%t : !plan.buffer<f32[4]>) outs(%y : !plan.buffer<f32[4]>)
   }
+  %go = plan.alloc : !plan.buffer<bool[]>
+  // CHECK: plan.loop count(%{{.*}} : !plan.buffer<bool[]>) {
+  %9 = plan.loop count(%go : !plan.buffer<bool[]>) {
+    %10 = plan.launch @k ins(%y : !plan.buffer<f32[4]>) outs(%go : !plan.buffer<bool[]>)
+  }
   plan.return
 }
 

@@ -419,7 +419,17 @@ TEST(ArtifactTest, VerifiesLoops) {
   auto loop = [](const std::function<void(Loop &)> &change) {
     return complaint([&](Artifact &a) { change(std::get<Loop>(a.commands[3].action)); });
   };
-  EXPECT_EQ(loop([](Loop &l) { l.trips = -1; }), "command 3 runs its body -1 times");
+  EXPECT_EQ(loop([](Loop &l) {
+              l.count.reset();
+              l.trips = tripsAreWhile;
+            }),
+            "command 3 runs its body -1 times");
+  EXPECT_EQ(loop([](Loop &l) { l.trips = -2; }), "command 3 runs its body -2 times");
+  EXPECT_EQ(loop([](Loop &l) {
+              l.trips = tripsAreWhile;
+              l.count = BufferRef{3, 8};
+            }),
+            "command 3 uses 1 bytes from byte 8 of buffer 3, which has 8");
   EXPECT_EQ(loop([](Loop &l) { l.body = 4; }), "command 3 loops over 4 of the 3 commands behind it");
   EXPECT_EQ(loop([](Loop &l) { l.count = BufferRef{3, 1}; }),
             "command 3 uses 8 bytes from byte 1 of buffer 3, which has 8");

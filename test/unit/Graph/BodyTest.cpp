@@ -141,6 +141,9 @@ TEST(BodyTest, LoopsAreChecked) {
   EXPECT_THAT(refusal(g.loop(keep, -5, {{x}})), HasSubstr("loop has -5 trips"));
   EXPECT_THAT(refusal(g.loop(keep, 1, {})), HasSubstr("loop needs at least one operand"));
   EXPECT_THAT(refusal(g.countedLoop(keep, x, {{x}})), HasSubstr("loop counts to f32[4], which is no i64[]"));
+  EXPECT_THAT(refusal(g.whileLoop(keep, {{x}})), HasSubstr("loop goes on while f32[4], which is no bool[]"));
+  EXPECT_THAT(refusal(g.whileLoop(keep, {})), HasSubstr("loop needs at least one operand"));
+  EXPECT_THAT(refusal(g.loop(keep, -3, {{x}})), HasSubstr("loop has -3 trips"));
   EXPECT_THAT(refusal(g.loop(keep, 1, {{x, x}})), HasSubstr("loop passes 3 values to a body that takes 2"));
   EXPECT_THAT(refusal(g.loop(keep, 1, {{n}})),
               HasSubstr("loop passes i64[] to a body that takes f32[4] as its value 1"));

@@ -120,7 +120,56 @@ TEST(GradientBodyTest, LoopsWhoseTripsAreDataAreRefused) {
   const NodeId y = (*g.countedLoop(cell(2, 3), count, {{h, zero}}, {{w, x}}))[0];
   EXPECT_EQ(gradient(g, y, {{w}}).status().message(),
             "gradient of loop of f64[2]: how often its body is evaluated is data, so that nobody "
-            "knows how much of what it carries is to be stored; give it a constant number of trips");
+            "knows how much of what it carries is to be stored; give it a constant number of trips, or "
+            "one of data and a constant as the smaller of both");
+}
+
+TEST(GradientBodyTest, LoopsThatAConditionEndsAreRefused) {
+  Graph body;
+  const TensorType scalar{DType::F64, {}}, truth{DType::Bool, {}};
+  body.inputs = {*body.parameter("i", number), *body.parameter("go", truth), *body.parameter("x", scalar)};
+  const NodeId next = *body.binary(BinaryKind::Add, body.inputs[2], body.inputs[2]);
+  body.outputs = {{"go", *body.binary(BinaryKind::Lt, next, *body.unary(UnaryKind::Neg, next))}, {"x", next}};
+  TestGraph g;
+  const NodeId x = g.input(tensor(DType::F64, {}, {1})), go = g.scalar(DType::Bool, {}, 0);
+  const NodeId y = (*g.whileLoop(*Body::create(body), {{go, x}}))[1];
+  EXPECT_EQ(gradient(g, y, {{x}}).status().message(),
+            "gradient of loop of f64[]: how often its body is evaluated is known behind its last trip alone, so that "
+            "nobody knows how much of what it carries is to be stored; give it a constant number of trips");
+}
+
+TEST(GradientBodyTest, LoopsOfSoManyTripsOrFewer) {
+  // As many trips as data says, at most three.
+  Random random(44);
+  for (int64_t trips : {-1, 0, 1, 2, 3, 9}) {
+    const auto program = [&](TestGraph &g, const std::vector<NodeId> &x) {
+      const NodeId count = *g.binary(BinaryKind::Min, g.input(tensor(DType::I64, {}, {double(trips)})),
+                                     g.scalar(DType::I64, {}, 3));
+      const NodeId zero = g.scalar(DType::I64, {}, 0);
+      return (*g.countedLoop(cell(2, 3), count, {{x[0], zero}}, {{x[1], x[2]}}))[0];
+    };
+    expectGradient(program, {random.values({2}), random.values({2}), random.values({3, 2})});
+  }
+}
+
+TEST(GradientBodyTest, BranchesAreLoopsOfAtMostOneTrip) {
+  // h = sin(h w) where the condition is true; else h. And one that forgets what it is given.
+  const TensorType row{DType::F64, {2}};
+  Graph body, forget;
+  body.inputs = {*body.parameter("i", number), *body.parameter("h", row), *body.parameter("w", row)};
+  body.outputs = {
+      {"h", *body.unary(UnaryKind::Sin, *body.binary(BinaryKind::Mul, body.inputs[1], body.inputs[2]))}};
+  forget.inputs = {*forget.parameter("i", number), *forget.parameter("h", row), *forget.parameter("w", row)};
+  forget.outputs = {{"h", forget.inputs[2]}};
+  Random random(45);
+  for (const Graph *branch : {&body, &forget})
+    for (double condition : {0.0, 1.0}) {
+      const auto program = [&](TestGraph &g, const std::vector<NodeId> &x) {
+        const NodeId count = *g.cast(g.input(tensor(DType::Bool, {}, {condition})), DType::I64);
+        return (*g.countedLoop(*Body::create(*branch), count, {{x[0]}}, {{x[1]}}))[0];
+      };
+      expectGradient(program, {random.values({2}), random.values({2})});
+    }
 }
 
 TEST(GradientBodyTest, SumsOverTripsAreNotRoundedInHalves) {

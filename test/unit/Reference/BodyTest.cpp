@@ -69,6 +69,27 @@ TEST(BodyTest, CountsMayBeData) {
   }
 }
 
+TEST(BodyTest, LoopsMayGoOnWhileAConditionIsTrue) {
+  // x = 2 x while x < 100.
+  for (double first : {1.0, 60.0, 100.0, 500.0}) {
+    TestGraph g;
+    Graph body;
+    const TensorType scalar{DType::F32, {}}, truth{DType::Bool, {}};
+    body.inputs = {*body.parameter("i", number), *body.parameter("go", truth), *body.parameter("x", scalar),
+                   *body.parameter("most", scalar)};
+    const NodeId next = *body.binary(BinaryKind::Add, body.inputs[2], body.inputs[2]);
+    body.outputs = {{"go", *body.binary(BinaryKind::Lt, next, body.inputs[3])}, {"x", next}};
+    const NodeId x = g.input(tensor(DType::F32, {}, {first})), most = g.scalar(DType::F32, {}, 100);
+    const NodeId go = *g.binary(BinaryKind::Lt, x, most);
+    const std::vector<NodeId> results = *g.whileLoop(*Body::create(body), {{go, x}}, {{most}});
+    double expected = first;
+    while (expected < 100)
+      expected *= 2;
+    expectNumbers(g.run(results[1]), {expected});
+    expectNumbers(g.run(results[0]), {0});
+  }
+}
+
 TEST(BodyTest, LoopsNestAndOperandsAreAnything) {
   Graph around;
   around.inputs = {*around.parameter("i", number), *around.parameter("p", {DType::F32, {2}})};

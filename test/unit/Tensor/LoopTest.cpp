@@ -181,5 +181,91 @@ TEST_P(LoopTest, Refusals) {
               HasSubstr("a value is read that depends on the arguments of a function which is captured"));
 }
 
+TEST_P(LoopTest, GoesOnWhileAConditionIsTrue) {
+  // Of Collatz: how many steps to 1.
+  for (int64_t first : {1, 2, 27}) {
+    const std::vector<Tensor> found = whileLoop(
+        std::vector{Tensor::from(std::vector{first}, {}), Tensor::zeros({}, DType::I64)},
+        [](std::span<const Tensor> now) { return now[0] > 1; },
+        [](const Tensor &trip, std::span<const Tensor> now) {
+          const Tensor isOdd = (now[0] % 2).cast(DType::Bool);
+          return std::vector{where(isOdd, now[0] * 3 + 1, now[0] / 2), trip + 1};
+        });
+    int64_t steps = 0;
+    for (int64_t n = first; n > 1; ++steps)
+      n = n % 2 ? 3 * n + 1 : n / 2;
+    EXPECT_EQ(found[0].item<int64_t>(), 1);
+    EXPECT_EQ(found[1].item<int64_t>(), steps);
+  }
+}
+
+TEST_P(LoopTest, LoopsThatConditionsEndLieInOthersAndInJits) {
+  const Jit sums([](std::span<const Tensor> a) {
+    return loop(3, std::vector{a[0]}, [&](const Tensor &trip, std::span<const Tensor> outer) {
+      return whileLoop(
+          std::vector{outer[0]}, [&](std::span<const Tensor> now) { return now[0].sum() < a[1] + trip * 10; },
+          [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] + 1}; });
+    });
+  });
+  for (int64_t most : {5, -40}) {
+    int64_t x = 1, y = 2;
+    for (int trip = 0; trip < 3; ++trip)
+      while (x + y < most + trip * 10)
+        ++x, ++y;
+    const std::vector<Tensor> found =
+        sums(std::vector{Tensor::from(std::vector<int64_t>{1, 2}, {2}), Tensor::from(std::vector{most}, {})});
+    EXPECT_THAT(found[0].toVector<int64_t>(), ElementsAre(x, y));
+  }
+}
+
+TEST_P(LoopTest, BranchesThatDataChooses) {
+  const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, -1.f});
+  const auto chosen = [&](const Tensor &condition, const Tensor &a, const Tensor &b) {
+    return cond(
+        condition, {a, b},
+        [](std::span<const Tensor> in) { return std::vector{in[0] * in[1], in[0].sum()}; },
+        [](std::span<const Tensor> in) { return std::vector{in[1] - in[0], in[1].max()}; });
+  };
+  for (bool isTrue : {true, false}) {
+    const std::vector<Tensor> found = chosen(Tensor::from(std::vector{isTrue}, {}), x, y);
+    EXPECT_THAT(found[0].toVector<float>(), isTrue ? ElementsAre(3, -2) : ElementsAre(2, -3));
+    EXPECT_EQ(found[1].item<float>(), 3);
+    expectGradients(
+        [&](const std::vector<Tensor> &in) {
+          return chosen(Tensor::from(std::vector{isTrue}, {}), in[0] * 2, in[1])[0].sin();
+        },
+        {doubles({2, 3}), doubles({2, 3}, 2)});
+  }
+}
+
+TEST_P(LoopTest, RefusalsOfConditions) {
+  const Tensor x = Tensor::from({1.f, 2.f}), yes = Tensor::from(std::vector{true}, {});
+  auto same = [](const Tensor &, std::span<const Tensor> now) { return std::vector<Tensor>(now.begin(), now.end()); };
+  auto pass = [](std::span<const Tensor> in) { return std::vector<Tensor>(in.begin(), in.end()); };
+  EXPECT_THAT(refusal([&] { whileLoop(std::vector{x}, [](std::span<const Tensor> now) { return now[0]; }, same); }),
+              HasSubstr("whileLoop: the condition is of type f32[2], not bool[]"));
+  EXPECT_THAT(refusal([&] { whileLoop(std::vector{x}, nullptr, same); }), HasSubstr("whileLoop: there is no condition"));
+  EXPECT_THAT(refusal([&] { whileLoop({}, [&](std::span<const Tensor>) { return yes; }, same); }),
+              HasSubstr("loop: nothing is carried"));
+  EXPECT_THAT(refusal([&] {
+                whileLoop(std::vector{x}, [&](std::span<const Tensor>) { return yes; },
+                          [](const Tensor &, std::span<const Tensor>) { return std::vector<Tensor>(); });
+              }),
+              HasSubstr("whileLoop: the body makes 0 values of 1"));
+  EXPECT_THAT(refusal([&] { cond(x, {x}, pass, pass); }), HasSubstr("cond: the condition is of type f32[2], not bool[]"));
+  EXPECT_THAT(refusal([&] { cond(yes, {x}, pass, nullptr); }), HasSubstr("cond: there is no branch"));
+  EXPECT_THAT(refusal([&] { cond(yes, {x, Tensor()}, pass, pass); }),
+              HasSubstr("cond: there is no tensor in one place of the operands"));
+  EXPECT_THAT(refusal([&] {
+                cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0], in[0]}; });
+              }),
+              HasSubstr("cond: one branch makes 1 values, and the other 2"));
+  EXPECT_THAT(refusal([&] {
+                cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0].sum()}; });
+              }),
+              HasSubstr("cond: one branch makes f32[2] as value 0, and the other f32[]"));
+  EXPECT_THAT(refusal([&] { cond(yes, {}, pass, pass); }), HasSubstr("cond: a branch makes nothing"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, LoopTest, testing::Values("reference", "cpu"),
                          [](const auto &info) { return std::string(info.param); });

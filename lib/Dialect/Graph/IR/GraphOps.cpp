@@ -409,23 +409,27 @@ static LogicalResult verifyBody(Operation *op, Block &block, TypeRange yielded) 
 static RankedTensorType getNumberType(Builder &builder) { return RankedTensorType::get({}, builder.getI64Type()); }
 
 // graph.loop(%i to trips) carry(%inside = %outside : type, ...) with(...) attributes {...} { body }
+// graph.loop(%i while) carry(%inside = %outside : type, ...) with(...) attributes {...} { body }
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   SmallVector<OpAsmParser::Argument> arguments(1);
   arguments[0].type = getNumberType(builder);
   auto &segments = result.getOrAddProperties<Properties>().operandSegmentSizes;
-  if (parser.parseLParen() || parser.parseArgument(arguments[0]) || parser.parseKeyword("to"))
+  if (parser.parseLParen() || parser.parseArgument(arguments[0]))
     return failure();
-  int64_t trips = 0;
-  OptionalParseResult isStatic = parser.parseOptionalInteger(trips);
-  if (isStatic.has_value()) {
-    if (failed(*isStatic))
+  // Neither a number of trips nor a count.
+  if (failed(parser.parseOptionalKeyword("while"))) {
+    int64_t trips = 0;
+    if (parser.parseKeyword("to"))
       return failure();
-    result.getOrAddProperties<Properties>().trips = builder.getI64IntegerAttr(trips);
-  } else {
+    OptionalParseResult isStatic = parser.parseOptionalInteger(trips);
     OpAsmParser::UnresolvedOperand count;
-    if (parser.parseOperand(count) || parser.resolveOperand(count, getNumberType(builder), result.operands))
+    if (isStatic.has_value() ? failed(*isStatic)
+                             : parser.parseOperand(count) ||
+                                   parser.resolveOperand(count, getNumberType(builder), result.operands))
       return failure();
+    if (isStatic.has_value())
+      result.getOrAddProperties<Properties>().trips = builder.getI64IntegerAttr(trips);
   }
   segments[0] = static_cast<int32_t>(result.operands.size());
   if (parser.parseRParen() || parser.parseKeyword("carry") || parseBindings(parser, arguments, result.operands))
@@ -442,10 +446,10 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void LoopOp::print(OpAsmPrinter &printer) {
   auto arguments = getBlock().getArguments();
-  printer << '(' << arguments[0] << " to ";
+  printer << '(' << arguments[0] << (isWhile() ? " while" : " to ");
   if (getCount())
     printer << getCount();
-  else
+  else if (getTripsAttr())
     printer << getTripsAttr().getInt();
   printer << ") carry";
   printBindings(printer, arguments.slice(1, getInitial().size()), getInitial());
@@ -460,14 +464,17 @@ void LoopOp::print(OpAsmPrinter &printer) {
 
 LogicalResult LoopOp::verify() {
   Builder builder(getContext());
-  if (getTripsAttr() ? static_cast<bool>(getCount()) : !getCount())
-    return emitOpError("needs either a constant number of trips or a count");
+  if (getTripsAttr() && getCount())
+    return emitOpError("has both a constant number of trips and a count");
   if (IntegerAttr trips = getTripsAttr(); trips && trips.getInt() < 0)
     return emitOpError("has ") << trips.getInt() << " trips";
   if (getCount() && getCount().getType() != getNumberType(builder))
     return emitOpError("counts to ") << getCount().getType() << ", which is no 'tensor<i64>'";
   if (getInitial().empty())
     return emitOpError("carries nothing");
+  if (auto condition = RankedTensorType::get({}, builder.getI1Type());
+      isWhile() && getInitial()[0].getType() != condition)
+    return emitOpError("goes on while ") << getInitial()[0].getType() << ", which is no " << condition;
   SmallVector<Type> seen{getNumberType(builder)};
   llvm::append_range(seen, getInitial().getTypes());
   llvm::append_range(seen, getInvariants().getTypes());

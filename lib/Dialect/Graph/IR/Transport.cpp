@@ -143,7 +143,7 @@ Status Exporter::addOps(Block &block) {
       ZYX_RETURN_IF_ERROR(addOp(node));
     } else if (auto loop = dyn_cast<LoopOp>(op)) {
       IntegerAttr trips = loop.getTripsAttr();
-      attributes.trips = trips ? trips.getInt() : graph::tripsAreData;
+      attributes.trips = trips ? trips.getInt() : loop.isWhile() ? graph::tripsAreWhile : graph::tripsAreData;
       ZYX_RETURN_IF_ERROR(addBodyOp(op, graph::Op::Loop, std::move(attributes)));
     } else if (auto custom = dyn_cast<CustomOp>(op)) {
       attributes.name = custom.getName().str();
@@ -327,7 +327,8 @@ static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const gra
   Operation *op = nullptr;
   if (node.op == graph::Op::Loop) {
     bool isCounted = node.attributes.trips == graph::tripsAreData;
-    IntegerAttr trips = isCounted ? IntegerAttr() : builder.getI64IntegerAttr(node.attributes.trips);
+    IntegerAttr trips =
+        node.attributes.trips < 0 ? IntegerAttr() : builder.getI64IntegerAttr(node.attributes.trips);
     ValueRange values = operands.drop_front(isCounted);
     op = LoopOp::create(builder, loc, results, trips, isCounted ? operands[0] : Value(),
                         values.take_front(results.size()), values.drop_front(results.size()));

@@ -284,6 +284,8 @@ LogicalResult LoopOp::verify() {
     if (!number)
       continue;
     auto type = cast<BufferType>(number.getType());
+    if (number != getIndex() && type.getDtype() == zyx::DType::Bool && type.getByteSize() == 1)
+      continue;
     if (type.getDtype() != zyx::DType::I64 || type.getByteSize() != sizeof(int64_t))
       return emitOpError("has a count and an index of one i64, not ") << type;
   }

@@ -240,11 +240,16 @@ private:
 
   void runLoop(size_t at, std::span<uint64_t> nanoseconds) {
     const Step &step = steps[at];
-    int64_t trips = step.trips;
-    if (step.hasCount)
-      std::memcpy(&trips, slots[step.slot], sizeof(trips));
+    int64_t trips = step.tripsAhead();
     // No step of a host fails.
     (void)forEachTrip(at, trips, [&](int64_t trip, size_t begin, size_t end) {
+      if (step.isReadBefore(trip)) {
+        int64_t word = 0;
+        std::memcpy(&word, slots[step.slot], step.countSize());
+        trips = step.tripsOf(word);
+        if (trip >= trips)
+          return Status::ok();
+      }
       if (step.hasIndex)
         std::memcpy(slots[step.slot + step.hasCount], &trip, sizeof(trip));
       addTime(at, nanoseconds);

@@ -143,7 +143,7 @@ private:
   void uses(const artifact::Fill &fill, std::vector<Access> &to) const { use(fill.destination, fill.size, true, to); }
   void uses(const artifact::Loop &loop, std::vector<Access> &to) const {
     if (loop.count)
-      use(*loop.count, sizeof(int64_t), false, to);
+      use(*loop.count, loop.countSize(), false, to);
     if (loop.index)
       use(*loop.index, sizeof(int64_t), true, to);
   }

@@ -506,18 +506,20 @@ private:
 
   Status runLoop(size_t at, bool asGraphs) {
     const Step &step = steps[at];
-    int64_t trips = step.trips;
-    if (step.hasCount) {
-      const char *action = "read how often a loop runs";
-      if (gate)
-        gate->open();
-      ZYX_RETURN_IF_ERROR(makeHostWords(action));
-      ZYX_RETURN_IF_ERROR(
-          context->check(backend.download(stream, hostWords, slots[step.slot].memory, sizeof(trips)), action));
-      ZYX_RETURN_IF_ERROR(context->synchronize(stream, action));
-      trips = *hostWords;
-    }
+    int64_t trips = step.tripsAhead();
     return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
+      if (step.isReadBefore(trip)) {
+        const char *action = "read how often a loop runs";
+        if (gate)
+          gate->open();
+        ZYX_RETURN_IF_ERROR(makeHostWords(action));
+        ZYX_RETURN_IF_ERROR(context->check(
+            backend.download(stream, hostWords, slots[step.slot].memory, step.countSize()), action));
+        ZYX_RETURN_IF_ERROR(context->synchronize(stream, action));
+        trips = step.tripsOf(*hostWords);
+        if (trip >= trips)
+          return Status::ok();
+      }
       begun |= step.hasIndex;
       if (step.hasIndex)
         ZYX_RETURN_IF_ERROR(

@@ -536,7 +536,12 @@ def Graph_LoopOp : Graph_BodyOp<"loop", 22, [AttrSizedOperandSegments]> {
     types. The results are those after the last trip, and the initial values where there is none.
     At least one value is carried.
 
+    A loop with neither goes on `while` its first carried value, a bool of rank 0, is true: it is looked at before each
+    trip, the first included. Nothing ends a loop whose body never makes it false.
+
     Parameters stay outside, as invariants.
+
+    What data chooses without computing the other is a loop of at most one trip, whose count is a cast of a bool.
 
     ```mlir
     // h = tanh(h * w + x), 16 times
@@ -552,12 +557,23 @@ def Graph_LoopOp : Graph_BodyOp<"loop", 22, [AttrSizedOperandSegments]> {
       %0 = graph.binary add %n, %i : tensor<i64>
       graph.yield %0 : tensor<i64>
     }
+    // while n < 100
+    %e:2 = graph.loop(%i while) carry(%go = %go0 : tensor<i1>, %n = %n0 : tensor<i64>) with(%most = %hundred : tensor<i64>) {
+      %0 = graph.binary add %n, %n : tensor<i64>
+      %1 = graph.binary lt %0, %most : tensor<i64>
+      graph.yield %1, %0 : tensor<i1>, tensor<i64>
+    }
     ```
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$trips, Optional<Graph_Tensor>:$count,
                        Variadic<Graph_Tensor>:$initial, Variadic<Graph_Tensor>:$invariants);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let hasFolder = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block &getBlock() { return getBody().front(); }
+    /// Whether its first carried value says before each trip if there is one more.
+    bool isWhile() { return !getTripsAttr() && !getCount(); }
+  }];
 }
 
 def Graph_CustomOp : Graph_BodyOp<"custom", 23> {

@@ -220,7 +220,8 @@ def Plan_LoopOp : Plan_CommandOp<"loop", [AttrSizedOperandSegments, NoRegionArgu
   let summary = "Run commands again and again";
   let description = [{
     The body runs `trips` times, or as often as the i64 in the buffer `count` says when the loop
-    starts (never where it is negative). Each pass begins when the one before has ended, and the loop
+    starts (never where it is negative). A `count` that is a bool is read before each pass, and the
+    loop ends where it is false. Each pass begins when the one before has ended, and the loop
     has happened when its last pass has. Before a pass its number, from 0, is written to the buffer
     `index`. What a body writes to buffers from outside stays there for the next pass: so values are
     carried. The waits in the body are on commands of the same pass.
@@ -233,6 +234,9 @@ def Plan_LoopOp : Plan_CommandOp<"loop", [AttrSizedOperandSegments, NoRegionArgu
       %0 = plan.launch @step ins(%h, %i : !plan.buffer<f32[4]>, !plan.buffer<i64[]>) outs(%n : !plan.buffer<f32[4]>)
       %1 = plan.copy %n to %h wait(%0) : !plan.buffer<f32[4]> to !plan.buffer<f32[4]>
     } wait(%a)
+    %f = plan.loop count(%go : !plan.buffer<bool[]>) {
+      %0 = plan.launch @step ins(%h : !plan.buffer<f32[4]>) outs(%go, %h : !plan.buffer<bool[]>, !plan.buffer<f32[4]>)
+    } wait(%e)
     ```
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$trips, Optional<Plan_Buffer>:$count,
