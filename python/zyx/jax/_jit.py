@@ -35,8 +35,8 @@ def to_array(x, type):
         x = x.astype(type.numpy)
     if x.dtype.kind == "c":
         # The parts are neighbours: an axis behind the others.
-        x = np.ascontiguousarray(x)
-        return _from_buffer(x.view(x.real.dtype).reshape(x.shape + (2,)), None, True)
+        shape, x = x.shape, np.ascontiguousarray(x)
+        return _from_buffer(x.view(x.real.dtype).reshape(shape + (2,)), None, True)
     if x.dtype == np.bool_:
         return _from_buffer(x, None, False)
     x = held(x)
