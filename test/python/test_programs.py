@@ -219,6 +219,14 @@ def loop_of(x):
     return zyx.loop(5, (x, zyx.zeros((), dtype=zyx.int64)), lambda trip, c: (zyx.sin(c[0]) + x, c[1] + trip))
 
 
+def while_of(x):
+    return zyx.while_loop((x, zyx.zeros((), dtype=zyx.int64)), lambda c: zyx.sum(c[0] * c[0]) < 1e4, lambda trip, c: (c[0] * 1.5 + 1, trip + 1))
+
+
+def branches_of(x):
+    return zyx.cond(zyx.sum(x) < 1e6, lambda x: x @ x.mT, lambda x: zyx.zeros((5, 5)), x)
+
+
 RNG = np.random.default_rng(3)
 A, B = RNG.normal(size=(5, 7)).astype(np.float32), RNG.normal(size=(7, 3)).astype(np.float32)
 I = RNG.integers(-50, 50, size=(4, 6)).astype(np.int32)
@@ -230,6 +238,8 @@ PROGRAMS = {
     "integers": (lambda i: (i // 7, i % 7, zyx.bitwise_xor(i, i << 3), zyx.astype(i, zyx.uint8), i > 3), (I,)),
     "halves": (lambda a: (zyx.astype(a, zyx.float16) * 3, zyx.astype(zyx.astype(a, zyx.bfloat16), zyx.float32)), (A,)),
     "loops": (loop_of, (A,)),
+    "ended": (while_of, (A,)),
+    "chosen": (branches_of, (A,)),
     "taken": (lambda a, i: zyx.take(a, zyx.abs(i[0]) % 5, axis=0), (A, I)),
     "pictures": (lambda x, w: zyx.nn.max_pool(zyx.reshape(x, (1, 5, 7))[:, :4, :6], (2, 2)) + zyx.sum(w), (A, B)),
     "unused": (lambda a, b: (b, b, zyx.exp(b)), (A, B)),
