@@ -384,8 +384,7 @@ void LoopGradient::run(std::span<const std::optional<NodeId>> gradients) {
       }
       const Shape shape = p.shape(*gradients[i]);
       const NodeId isLeft = p.binary(BinaryKind::Lt, p.fillLike(*count, 0), *count);
-      p.give(operands[i],
-             p.zeroWhere(p.expand(p.reshape(isLeft, Shape(shape.size(), 1)), shape), *gradients[i]));
+      p.give(operands[i], p.zeroWhere(p.expand(p.reshape(isLeft, Shape(shape.size(), 1)), shape), *gradients[i]));
     }
     return;
   }

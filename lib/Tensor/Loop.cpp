@@ -265,8 +265,8 @@ std::vector<Tensor> zyx::cond(const Tensor &condition, Tensors operands, const B
 
 std::vector<Tensor> zyx::choose(const Tensor &index, Tensors operands, std::span<const Branch> branches, Place where) {
   if (!index.isDefined() || index.type() != TensorType{DType::I64, {}})
-    refuse("choose: the index is " + (index.isDefined() ? "of type " + toString(index.type()) : std::string("no tensor")) +
-               ", not i64[]",
+    refuse("choose: the index is " +
+               (index.isDefined() ? "of type " + toString(index.type()) : std::string("no tensor")) + ", not i64[]",
            where);
   if (branches.empty())
     refuse("choose: there are no branches", where);

@@ -102,15 +102,17 @@ static void addWhiles(std::vector<Case> &cases) {
   const auto steps = [](Builder &b, NodeId first) {
     const auto isLeft = [](Builder &s, NodeId n) { return s.binary(BinaryKind::Gt, n, number(s, 1)); };
     return b.loop(graph::tripsAreWhile, {isLeft(b, first), first, number(b, 0)}, {}, [=](Builder &s, Inputs in) {
-      const NodeId two = number(s, 2), isOdd = s.binary(BinaryKind::Eq, s.binary(BinaryKind::Rem, in[2], two), number(s, 1));
-      const NodeId next = s.select(isOdd, s.add(s.mul(in[2], number(s, 3)), number(s, 1)),
-                                   s.binary(BinaryKind::Div, in[2], two));
+      const NodeId two = number(s, 2),
+                   isOdd = s.binary(BinaryKind::Eq, s.binary(BinaryKind::Rem, in[2], two), number(s, 1));
+      const NodeId next =
+          s.select(isOdd, s.add(s.mul(in[2], number(s, 3)), number(s, 1)), s.binary(BinaryKind::Div, in[2], two));
       return Nodes{isLeft(s, next), next, s.add(in[3], in[0])};
     });
   };
   for (int64_t first : {1, 2, 27})
     cases.push_back({"loop.while." + std::to_string(first), [=](Builder &b) {
-                       return steps(b, b.reshape(b.input(makeTensor(DType::I64, {1}, {static_cast<double>(first)})), {}));
+                       return steps(b,
+                                    b.reshape(b.input(makeTensor(DType::I64, {1}, {static_cast<double>(first)})), {}));
                      }});
   cases.push_back({"loop.while.nested", [=](Builder &b) {
                      return b.loop(4, {number(b, 1), number(b, 0)}, {}, [=](Builder &s, Inputs in) {

@@ -407,6 +407,21 @@ def test_loops_that_a_condition_ends_are_one_program(collects, steps):
     assert re.search(r"graph\.loop\(%\w+ while\)", text) and ("all_count" in text) == bool(collects)
 
 
+def test_loops_without_an_end():
+    body = helper.make_graph(
+        [helper.make_node("Neg", ["v"], ["w"]), helper.make_node("Identity", ["c"], ["on"])],
+        "body", [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+                 helper.make_tensor_value_info("v", FLOAT, None)],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("w", FLOAT, None)])
+    model = loaded([helper.make_node("Loop", ["", "", "x"], ["y"], body=body)], [("x", FLOAT, [2])], [("y", FLOAT, None)])
+    with pytest.raises(zyx.onnx.ModelError, match="a loop without an end"):
+        model(np.float32([1, 2]))
+    for steps, sign in ((-3, 1), (0, 1), (3, -1)):
+        model = loaded([helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)], [("x", FLOAT, [2])], [("y", FLOAT, None)],
+                       {"n": np.int64(steps)})
+        assert model(np.float32([1, 2])).tolist() == [sign, 2 * sign]
+
+
 def test_loops_of_many_known_trips():
     """A loop of the program, and not so many bodies in it."""
     body = helper.make_graph(

@@ -149,9 +149,11 @@ def _as_one(n, body, most, condition, carried, collects):
         probe = trip(_zyx._full((), 0, int64), [each.array for each in carried])
         kinds = [(each.code, each.shape, each.array.dtype) for each in probe[1 + count:]]
         is_known = probe[0].known is not None and bool(_read(n, probe[0])) and starts
-        if is_known and (most is None or most <= MOST_UNROLLED):
+        if is_known and most is not None and most <= MOST_UNROLLED:
             return None
-        if starts is False or (collects and most is None) or most == 0:
+        if is_known and most is None:
+            raise ModelError("a loop without an end: nothing makes its condition false, and there is no largest number of trips")
+        if starts is False or (collects and most is None) or (most is not None and most <= 0):
             return None
         room = sum(dtype.itemsize * max(most, 1) * math.prod(shape) for _, shape, dtype in kinds) if collects else 0
         if room > MOST_COLLECTED:

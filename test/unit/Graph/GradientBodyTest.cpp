@@ -143,8 +143,8 @@ TEST(GradientBodyTest, LoopsOfSoManyTripsOrFewer) {
   Random random(44);
   for (int64_t trips : {-1, 0, 1, 2, 3, 9}) {
     const auto program = [&](TestGraph &g, const std::vector<NodeId> &x) {
-      const NodeId count = *g.binary(BinaryKind::Min, g.input(tensor(DType::I64, {}, {double(trips)})),
-                                     g.scalar(DType::I64, {}, 3));
+      const NodeId count =
+          *g.binary(BinaryKind::Min, g.input(tensor(DType::I64, {}, {double(trips)})), g.scalar(DType::I64, {}, 3));
       const NodeId zero = g.scalar(DType::I64, {}, 0);
       return (*g.countedLoop(cell(2, 3), count, {{x[0], zero}}, {{x[1], x[2]}}))[0];
     };
@@ -157,8 +157,7 @@ TEST(GradientBodyTest, BranchesAreLoopsOfAtMostOneTrip) {
   const TensorType row{DType::F64, {2}};
   Graph body, forget;
   body.inputs = {*body.parameter("i", number), *body.parameter("h", row), *body.parameter("w", row)};
-  body.outputs = {
-      {"h", *body.unary(UnaryKind::Sin, *body.binary(BinaryKind::Mul, body.inputs[1], body.inputs[2]))}};
+  body.outputs = {{"h", *body.unary(UnaryKind::Sin, *body.binary(BinaryKind::Mul, body.inputs[1], body.inputs[2]))}};
   forget.inputs = {*forget.parameter("i", number), *forget.parameter("h", row), *forget.parameter("w", row)};
   forget.outputs = {{"h", forget.inputs[2]}};
   Random random(45);

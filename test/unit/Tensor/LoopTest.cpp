@@ -222,8 +222,7 @@ TEST_P(LoopTest, BranchesThatDataChooses) {
   const Tensor x = Tensor::from({1.f, 2.f}), y = Tensor::from({3.f, -1.f});
   const auto chosen = [&](const Tensor &condition, const Tensor &a, const Tensor &b) {
     return cond(
-        condition, {a, b},
-        [](std::span<const Tensor> in) { return std::vector{in[0] * in[1], in[0].sum()}; },
+        condition, {a, b}, [](std::span<const Tensor> in) { return std::vector{in[0] * in[1], in[0].sum()}; },
         [](std::span<const Tensor> in) { return std::vector{in[1] - in[0], in[1].max()}; });
   };
   for (bool isTrue : {true, false}) {
@@ -238,33 +237,52 @@ TEST_P(LoopTest, BranchesThatDataChooses) {
   }
 }
 
+TEST_P(LoopTest, BranchesThatANumberChooses) {
+  const Branch twice = [](std::span<const Tensor> in) { return std::vector{in[0] * 2}; };
+  const Branch less = [](std::span<const Tensor> in) { return std::vector{in[0] - 1}; };
+  const Branch minus = [](std::span<const Tensor> in) { return std::vector{-in[0]}; };
+  for (int64_t index : {-1, 0, 1, 2, 3}) {
+    const float expected = index == 0 ? 10 : index == 1 ? 4 : -5;
+    EXPECT_EQ(choose(Tensor::from(std::vector{index}, {}), {Tensor::from({5.f})}, std::vector{twice, less, minus})[0]
+                  .item<float>(),
+              expected);
+  }
+}
+
 TEST_P(LoopTest, RefusalsOfConditions) {
   const Tensor x = Tensor::from({1.f, 2.f}), yes = Tensor::from(std::vector{true}, {});
   auto same = [](const Tensor &, std::span<const Tensor> now) { return std::vector<Tensor>(now.begin(), now.end()); };
   auto pass = [](std::span<const Tensor> in) { return std::vector<Tensor>(in.begin(), in.end()); };
   EXPECT_THAT(refusal([&] { whileLoop(std::vector{x}, [](std::span<const Tensor> now) { return now[0]; }, same); }),
               HasSubstr("whileLoop: the condition is of type f32[2], not bool[]"));
-  EXPECT_THAT(refusal([&] { whileLoop(std::vector{x}, nullptr, same); }), HasSubstr("whileLoop: there is no condition"));
+  EXPECT_THAT(refusal([&] { whileLoop(std::vector{x}, nullptr, same); }),
+              HasSubstr("whileLoop: there is no condition"));
   EXPECT_THAT(refusal([&] { whileLoop({}, [&](std::span<const Tensor>) { return yes; }, same); }),
               HasSubstr("loop: nothing is carried"));
   EXPECT_THAT(refusal([&] {
-                whileLoop(std::vector{x}, [&](std::span<const Tensor>) { return yes; },
-                          [](const Tensor &, std::span<const Tensor>) { return std::vector<Tensor>(); });
+                whileLoop(
+                    std::vector{x}, [&](std::span<const Tensor>) { return yes; },
+                    [](const Tensor &, std::span<const Tensor>) { return std::vector<Tensor>(); });
               }),
               HasSubstr("whileLoop: the body makes 0 values of 1"));
-  EXPECT_THAT(refusal([&] { cond(x, {x}, pass, pass); }), HasSubstr("cond: the condition is of type f32[2], not bool[]"));
+  EXPECT_THAT(refusal([&] { cond(x, {x}, pass, pass); }),
+              HasSubstr("cond: the condition is of type f32[2], not bool[]"));
   EXPECT_THAT(refusal([&] { cond(yes, {x}, pass, nullptr); }), HasSubstr("cond: there is no branch"));
   EXPECT_THAT(refusal([&] { cond(yes, {x, Tensor()}, pass, pass); }),
               HasSubstr("cond: there is no tensor in one place of the operands"));
-  EXPECT_THAT(refusal([&] {
-                cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0], in[0]}; });
-              }),
-              HasSubstr("cond: one branch makes 1 values, and the other 2"));
-  EXPECT_THAT(refusal([&] {
-                cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0].sum()}; });
-              }),
-              HasSubstr("cond: one branch makes f32[2] as value 0, and the other f32[]"));
+  EXPECT_THAT(
+      refusal([&] { cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0], in[0]}; }); }),
+      HasSubstr("cond: one branch makes 1 values, and the other 2"));
+  EXPECT_THAT(
+      refusal([&] { cond(yes, {x}, pass, [](std::span<const Tensor> in) { return std::vector{in[0].sum()}; }); }),
+      HasSubstr("cond: one branch makes f32[2] as value 0, and the other f32[]"));
   EXPECT_THAT(refusal([&] { cond(yes, {}, pass, pass); }), HasSubstr("cond: a branch makes nothing"));
+  EXPECT_THAT(refusal([&] { cond(yes, {x}, [](std::span<const Tensor>) { return std::vector{Tensor()}; }, pass); }),
+              HasSubstr("cond: there is no tensor in one place of what a branch makes"));
+  EXPECT_THAT(refusal([&] { choose(x, {x}, std::vector<Branch>{pass}); }),
+              HasSubstr("choose: the index is of type f32[2], not i64[]"));
+  EXPECT_THAT(refusal([&] { choose(Tensor::zeros({}, DType::I64), {x}, {}); }),
+              HasSubstr("choose: there are no branches"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LoopTest, testing::Values("reference", "cpu"),

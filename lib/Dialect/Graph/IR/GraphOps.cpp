@@ -424,9 +424,9 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     OptionalParseResult isStatic = parser.parseOptionalInteger(trips);
     OpAsmParser::UnresolvedOperand count;
-    if (isStatic.has_value() ? failed(*isStatic)
-                             : parser.parseOperand(count) ||
-                                   parser.resolveOperand(count, getNumberType(builder), result.operands))
+    if (isStatic.has_value()
+            ? failed(*isStatic)
+            : parser.parseOperand(count) || parser.resolveOperand(count, getNumberType(builder), result.operands))
       return failure();
     if (isStatic.has_value())
       result.getOrAddProperties<Properties>().trips = builder.getI64IntegerAttr(trips);

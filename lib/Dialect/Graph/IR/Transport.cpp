@@ -327,8 +327,7 @@ static Operation *importBodyOp(OpBuilder &builder, mlir::Location loc, const gra
   Operation *op = nullptr;
   if (node.op == graph::Op::Loop) {
     bool isCounted = node.attributes.trips == graph::tripsAreData;
-    IntegerAttr trips =
-        node.attributes.trips < 0 ? IntegerAttr() : builder.getI64IntegerAttr(node.attributes.trips);
+    IntegerAttr trips = node.attributes.trips < 0 ? IntegerAttr() : builder.getI64IntegerAttr(node.attributes.trips);
     ValueRange values = operands.drop_front(isCounted);
     op = LoopOp::create(builder, loc, results, trips, isCounted ? operands[0] : Value(),
                         values.take_front(results.size()), values.drop_front(results.size()));

@@ -509,13 +509,12 @@ private:
     int64_t trips = step.tripsAhead();
     return forEachTrip(at, trips, [&](int64_t trip, size_t from, size_t to) -> Status {
       if (step.isReadBefore(trip)) {
-        const char *action = "read how often a loop runs";
         if (gate)
           gate->open();
-        ZYX_RETURN_IF_ERROR(makeHostWords(action));
-        ZYX_RETURN_IF_ERROR(context->check(
-            backend.download(stream, hostWords, slots[step.slot].memory, step.countSize()), action));
-        ZYX_RETURN_IF_ERROR(context->synchronize(stream, action));
+        ZYX_RETURN_IF_ERROR(makeHostWords(reading));
+        ZYX_RETURN_IF_ERROR(
+            context->check(backend.download(stream, hostWords, slots[step.slot].memory, step.countSize()), reading));
+        ZYX_RETURN_IF_ERROR(context->synchronize(stream, reading));
         trips = step.tripsOf(*hostWords);
         if (trip >= trips)
           return Status::ok();
@@ -583,7 +582,7 @@ private:
   /// For copies: how often a loop runs, and the numbers of trips.
   int64_t *hostWords = nullptr;
   static constexpr const char *measuring = "measure commands", *numbering = "number the trips of a loop",
-                              *making = "make a graph of commands";
+                              *making = "make a graph of commands", *reading = "read how often a loop runs";
   /// Of the run whose commands are measured.
   std::span<uint64_t> times;
   EventHandle begin{}, end{};
