@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Scalar/Scalars.h"
 
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,6 +38,8 @@ public:
     return llvm::TypeSwitch<Operation *, Value>(op)
         .Case<arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>([&](Operation *) { return shift(x(0), x(1)); })
         .Case([&](arith::RemSIOp) { return rest(make<arith::DivSIOp>(x(0), x(1))); })
+        .Case([&](arith::FloorDivSIOp) { return rounded(false); })
+        .Case([&](arith::CeilDivSIOp) { return rounded(true); })
         .Case([&](arith::CeilDivUIOp) {
           Value quotient = make<arith::DivUIOp>(x(0), x(1));
           Value isOff = icmp(CmpIPredicate::ne, rest(quotient), integer(x(0).getType(), 0));
@@ -92,6 +96,16 @@ private:
     return select(isInside, shifted, integer(type, 0));
   }
   Value rest(Value quotient) { return make<arith::SubIOp>(x(0), make<arith::MulIOp>(quotient, x(1))); }
+  /// A quotient that is no whole number is one off where it was rounded to the other side: its rest has the sign of the
+  /// divisor where the quotient is above 0.
+  Value rounded(bool isUp) {
+    Value quotient = make<arith::DivSIOp>(x(0), x(1)), off = rest(quotient), zero = integer(x(0).getType(), 0);
+    Value isBelow = icmp(CmpIPredicate::slt, make<arith::XOrIOp>(off, x(1)), zero);
+    Value isOther =
+        make<arith::CmpIOp>(isUp ? CmpIPredicate::eq : CmpIPredicate::ne, isBelow, integer(b.getI1Type(), 0));
+    Value moved = make<arith::AddIOp>(quotient, integer(x(0).getType(), isUp ? 1 : -1));
+    return select(make<arith::AndIOp>(icmp(CmpIPredicate::ne, off, zero), isOther), moved, quotient);
+  }
 
   template <typename Op> Value ofBools() { return isBool() ? make<Op>(x(0), x(1)) : Value(); }
   /// A bool with a sign is -1 where it is true. Each language has those of 32 bits.
@@ -150,7 +164,8 @@ private:
 void spellOut(FunctionOpInterface body) {
   SmallVector<Operation *> ops;
   body->walk([&](Operation *op) {
-    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    // What may have an index of more bits than there are is refused by its own name.
+    if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && !op->hasAttr(wideIndexAttr))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

@@ -23,9 +23,8 @@ bool isNarrow(Type type) { return type.isInteger(8) || type.isInteger(16); }
 bool isSigned(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return compare.getPredicate() >= arith::CmpIPredicate::slt && compare.getPredicate() <= arith::CmpIPredicate::sge;
-  return isa<arith::DivSIOp, arith::RemSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::MinSIOp, arith::MaxSIOp,
-             arith::ShRSIOp, arith::MulSIExtendedOp, arith::ExtSIOp, arith::IndexCastOp, arith::SIToFPOp,
-             arith::FPToSIOp>(op);
+  return isa<arith::DivSIOp, arith::ShRSIOp, arith::MulSIExtendedOp, arith::ExtSIOp, arith::IndexCastOp,
+             arith::SIToFPOp, arith::FPToSIOp>(op);
 }
 
 class Words {
@@ -82,16 +81,11 @@ void Words::rewriteConversion() {
   replace(fromWord(word, to, isSigned(op)));
 }
 
-/// Where the float has no number of the type, the result is 0, as it is where it has none of 32 bits.
+/// Of a float that is a number of the type: others have been told apart.
 void Words::rewriteToInteger() {
-  const unsigned width = op->getResult(0).getType().getIntOrFloatBitWidth();
   Value word = isSigned(op) ? arith::FPToSIOp::create(b, loc, i32(), op->getOperand(0)).getResult()
                             : arith::FPToUIOp::create(b, loc, i32(), op->getOperand(0)).getResult();
-  // From the smallest number on: of 2^width there are as many.
-  Value distance =
-      isSigned(op) ? arith::AddIOp::create(b, loc, word, number(int64_t(1) << (width - 1))).getResult() : word;
-  Value isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, distance, number(int64_t(1) << width));
-  replace(fromWord(arith::SelectOp::create(b, loc, isInside, word, number(0)), op->getResult(0).getType(), false));
+  replace(fromWord(word, op->getResult(0).getType(), false));
 }
 
 void Words::rewriteExtended() {
@@ -113,6 +107,14 @@ void Words::rewrite() {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op) && isNarrow(to))
     return rewriteToInteger();
+  // Pairs of words have no sign: with the highest bit turned, their order is that of numbers with one.
+  if (auto compare = dyn_cast<arith::CmpIOp>(op); compare && from.isInteger(64) && isSigned(op)) {
+    Value sign = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(std::numeric_limits<int64_t>::min()));
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(arith::XOrIOp::create(b, loc, operand.get(), sign));
+    constexpr auto distance = int(arith::CmpIPredicate::ult) - int(arith::CmpIPredicate::slt);
+    return compare.setPredicate(arith::CmpIPredicate(int(compare.getPredicate()) + distance));
+  }
   if (!isNarrow(from))
     return;
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
@@ -137,6 +139,8 @@ struct ConvertKernelToWords : zyx::kernel::impl::ConvertKernelToWordsPassBase<Co
       return;
     if (failed(lowerSmallFloats(func, {.half = false, .doubles = false, .denormals = false})))
       return signalPassFailure();
+    keepDenormals(func);
+    spellOut(func);
     SmallVector<Operation *> ops;
     func.walk([&](Operation *op) {
       if (isa<arith::ArithDialect>(op->getDialect()))

@@ -380,6 +380,7 @@ SmallVector<Hole> KernelPrinter::holesOf(Element operand, Element result, ArrayR
                              {'N', shortNames[from]},
                              {'R', shortNames[to]},
                              {'W', widths[from]},
+                             {'w', widths[to]},
                              {'f', operand == Element::F32 ? lang.suffixF32 : ""}};
   // Casts, or functions of vectors.
   const auto as = [&](const char *ofVectors, const string &itsType, const string &value) {

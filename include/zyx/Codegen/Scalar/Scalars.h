@@ -42,9 +42,9 @@ mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatC
 /// to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
-/// For languages that leave results open: shifts by too many digits, remainders of negative numbers and conversions of
-/// too large floats become ops on scalars that no machine computes otherwise. So do maxima and minima of integers that
-/// have not 32 bits, arithmetic of bools, and tests for NaN.
+/// For languages that leave results open: shifts by too many digits, remainders of negative numbers, rounded quotients
+/// and conversions of too large floats become ops on scalars that no machine computes otherwise. So do maxima and
+/// minima of integers that have not 32 bits, arithmetic of bools, and tests for NaN.
 void spellOut(mlir::FunctionOpInterface body);
 
 /// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code

@@ -14,6 +14,8 @@ def ConvertKernelToWordsPass : Pass<"zyx-convert-kernel-to-words", "::zyx::kerne
 
     - `f16`, `bf16`, `f8E4M3FN` and `f8E5M2` are their bits, in buffers and views, too. Arithmetic on them is done in f32
       and rounded once after every op. No step has a denormal of f32, which a device may take for 0.
+    - What machines and drivers compute otherwise becomes ops on which all agree, as for SPIR-V: comparisons, maxima and
+      roots of f32 by its bits, and shifts, remainders and conversions that a language leaves open.
     - Arithmetic on `i8` and `i16` is done in `i32`. What is left of them are constants, loads and stores, `arith.select`,
       what control flow carries, and `arith.extui`, `arith.extsi` to i32 and `arith.trunci` from it.
     - Conversions between `i64` and fewer than 32 bits, and between `i64` and `index`, go by way of `i32`. So

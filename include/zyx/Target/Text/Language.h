@@ -35,8 +35,8 @@ struct OpText {
   Elements elements;
   /// $0, $1, ... are the operands, `$T` is the result's type and `$R` its short name ("i32"); `$F` is the first
   /// operand's type, `$S` its signed one, `$I` that of signed integers as wide, `$N` its short name, `$W` its width in
-  /// bits and `$f` what ends the names of its functions. `$a` and `$b` are the operands with a sign; `$u` is the first
-  /// one as the result's type, and `$s` that of the first one with a sign.
+  /// bits, `$w` the result's and `$f` what ends the names of its functions. `$a` and `$b` are the operands with a sign;
+  /// `$u` is the first one as the result's type, and `$s` that of the first one with a sign.
   const char *text;
   /// The elements of which vectors are written so, too, in a language that has them.
   Elements together = 0;
