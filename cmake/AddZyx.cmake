@@ -134,13 +134,14 @@ function(add_zyx_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# add_zyx_plugin(ZyxName A.cpp): a backend of the runtime as a library of its own, with what it uses of the runtime inside. It
-# shows `zyx_backend` alone (lib/Runtime/Devices/Plugin/Export.h).
-function(add_zyx_plugin name)
+# add_zyx_bundled(ZyxName A.cpp): a backend of the runtime as a library of its own, with what it uses of the runtime inside. It
+# shows `zyxBundledDevices` alone (lib/Runtime/Devices/Stream/Bundled.h).
+function(add_zyx_bundled name)
   set(runtime ${PROJECT_SOURCE_DIR}/lib/Runtime)
   add_library(${name} MODULE ${ARGN} ${runtime}/DeviceFacts.cpp ${runtime}/Devices/Stream/DriverLibrary.cpp
     ${runtime}/Devices/Stream/Refusals.cpp)
   zyx_compile_flags(${name})
+  target_compile_definitions(${name} PRIVATE ZYX_VERSION="${PROJECT_VERSION}")
   target_compile_options(${name} PRIVATE -Os -ffunction-sections -fdata-sections)
   # What it lacks of the runtime is told here, and not where it is loaded.
   target_link_options(${name} PRIVATE LINKER:--gc-sections LINKER:--exclude-libs,ALL

@@ -30,7 +30,7 @@ config.substitutions.append(("%source_dir", config.zyx_source_dir))
 config.substitutions.append(("%binary_dir", config.zyx_binary_dir))
 config.substitutions.append(("%python", sys.executable))
 
-# The plug-in of WebGPU is built where utils/install.sh has brought the headers of wgpu-native.
+# Devices of WebGPU are built where utils/install.sh has brought the headers of wgpu-native.
 if os.path.exists(os.path.join(config.zyx_binary_dir, "lib/libZyxWebGPU.so")):
     config.available_features.add("webgpu")
 

@@ -9,6 +9,8 @@
 #include "Devices/Host/Host.h"
 #include "Devices/OpenCL/OpenCL.h"
 #include "Devices/Plugin/Plugin.h"
+#include "Devices/Stream/Bundled.h"
+#include "Devices/Stream/StreamDevice.h"
 #include "Devices/Vulkan/Vulkan.h"
 
 #include <algorithm>
@@ -18,6 +20,17 @@ using namespace zyx;
 using namespace zyx::runtime;
 
 namespace {
+
+constexpr const char *webGPULibrary = "libZyxWebGPU.so";
+
+Result<std::shared_ptr<Device>> createWebGPUDevice(std::string name, const DeviceOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(const BundledDevices *library, findBundled(webGPULibrary));
+  return createStreamDevice(library->open(std::move(name), options), options);
+}
+std::vector<DeviceListing> listWebGPUDevices() {
+  const Result<const BundledDevices *> library = findBundled(webGPULibrary);
+  return library ? (*library)->list() : std::vector<DeviceListing>{{"webgpu", false, library.status().message()}};
+}
 
 /// What the runtime knows of each device; `create` is null for those that this build lacks, and `list` for
 /// those of which there is one, whose `facts` are asked for.
@@ -36,12 +49,9 @@ constexpr Entry entries[] = {
     {"hip", "", createHipDevice, listHipDevices},
     {"opencl", "", createOpenCLDevice, listOpenCLDevices},
     {"vulkan", "", createVulkanDevice, listVulkanDevices},
-    {"webgpu", "this build has no WebGPU device", nullptr},
+    {"webgpu", "", createWebGPUDevice, listWebGPUDevices},
     {"tenstorrent", "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)", nullptr},
 };
-
-constexpr const char *webGPULibrary = "libZyxWebGPU.so";
-bool isWebGPU(std::string_view name) { return name.substr(0, name.find(':')) == "webgpu"; }
 
 /// Of a name that could be any card's.
 Status refuseGpu() {
@@ -72,8 +82,6 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
   const std::string name = given.empty() ? fastestDevice(listDefaultDevices()) : canonicalDeviceName(given);
   if (name == "gpu")
     return refuseGpu();
-  if (isWebGPU(name))
-    loadBundled("webgpu", webGPULibrary);
   // Before those that the build lacks.
   if (const Plugin *plugin = findPlugin(name))
     return options.allocator ? refuseAllocator(name) : createPluginDevice(*plugin, name, options);
@@ -99,13 +107,8 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
 static std::vector<DeviceListing> listEntries(bool onlyDefault) {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
-    if (!onlyDefault && entry.name == "webgpu") {
-      loadBundled(entry.name, webGPULibrary);
-      // Its rows are those of plug-ins.
-      if (findPlugin(entry.name))
-        continue;
-    }
-    if (onlyDefault && (entry.list == listOpenCLDevices || entry.list == listVulkanDevices))
+    if (onlyDefault &&
+        (entry.list == listOpenCLDevices || entry.list == listVulkanDevices || entry.list == listWebGPUDevices))
       continue;
     if (!entry.list) {
       listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description),

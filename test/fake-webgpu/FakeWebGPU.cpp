@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // A wgpu-native over the host's memory, for what real ones do rarely: to lack something, to refuse, to be lost.
-// Commands are done when they are submitted. Of kernels it knows three: `k_increment` of 32-bit integers, and the
-// plug-in's `k_fill` and `k_copy`. Texts with the word "wrong" do not compile. Kernels are executed by a real library,
+// Commands are done when they are submitted. Of kernels it knows two: `k_increment` of 32-bit integers, and the
+// library's own `k_bytes`. Texts with the word "wrong" do not compile. Kernels are executed by a real library,
 // in the conformance suite.
 //===----------------------------------------------------------------------===//
 #include "FakeWebGPU.h"
 
+#include "../../lib/Runtime/Devices/Stream/Bundled.h"
 #include "../../lib/Runtime/Devices/WebGPU/Driver.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ struct WGPUCommandBufferImpl : WGPUCommandEncoderImpl {};
 struct WGPUComputePassEncoderImpl {
   WGPUCommandEncoder encoder;
   WGPUComputePipeline pipeline;
-  WGPUBindGroup groups[2];
-  uint32_t offset;
+  WGPUBindGroup group;
+  std::vector<uint32_t> values;
 };
 struct Scope {
   uint32_t filter, type;
@@ -127,35 +128,35 @@ template <typename T> T *made(T *object, const char *call, int &count, bool isVa
 
 void dispatchOf(const WGPUComputePassEncoderImpl &pass) {
   const auto at = [&](size_t binding) {
-    const WGPUBindGroupEntry &entry = pass.groups[0]->entries[binding];
+    const WGPUBindGroupEntry &entry = pass.group->entries[binding];
     return reinterpret_cast<uint32_t *>(entry.buffer->bytes.data() + entry.offset);
   };
-  const WGPUBindGroupEntry &arguments = pass.groups[1]->entries[0];
-  const auto *values = reinterpret_cast<const uint32_t *>(arguments.buffer->bytes.data() + pass.offset);
   const auto isInside = [&](size_t binding, uint64_t words) {
-    const WGPUBindGroupEntry &entry = pass.groups[0]->entries[binding];
+    const WGPUBindGroupEntry &entry = pass.group->entries[binding];
     return entry.offset + 4 * words <= entry.buffer->bytes.size();
   };
-  const bool isFill = pass.pipeline->entry == "k_fill", isCopy = pass.pipeline->entry == "k_copy";
+  const bool isBytes = pass.pipeline->entry == "k_bytes";
+  const std::vector<uint32_t> &values = pass.values;
   const uint64_t words = values[0];
-  if (isFill || isCopy ? !isInside(0, values[4] + words) : !isInside(0, words) || !isInside(1, words)) {
+  if (isBytes ? !isInside(0, values[4] + words) : !isInside(0, words) || !isInside(1, words)) {
     ++fake.panics;
     return;
   }
   ++fake.dispatches;
-  if (!isFill && !isCopy) {
+  if (!isBytes) {
     for (uint32_t i = 0; i < words; ++i)
       at(1)[i] = at(0)[i] + 1;
     return;
   }
   auto *bytes = reinterpret_cast<unsigned char *>(at(0) + values[4]);
-  const auto *pattern = reinterpret_cast<const unsigned char *>(values + 2);
+  const auto *pattern = reinterpret_cast<const unsigned char *>(values.data() + 2);
   for (uint32_t i = 0; i < 4 * words; ++i) {
     const uint32_t bit = uint32_t(1) << 8 * (i % 4);
     if ((i < 4 && !(values[5] & bit)) || (i >= 4 * words - 4 && !(values[6] & bit)))
       continue;
     const uint32_t place = 4 * values[4] + i;
-    bytes[i] = isFill ? pattern[place % 8] : reinterpret_cast<unsigned char *>(at(1))[place + values[7]];
+    bytes[i] = values[8] != 0 ? reinterpret_cast<unsigned char *>(at(1))[place + static_cast<int32_t>(values[7])]
+                              : pattern[place % 8];
   }
 }
 
@@ -169,11 +170,18 @@ template <typename T> void release(T *object, int &count) {
 extern "C" {
 
 FakeWebGPU *zyxFakeWebGPU() { return &fake; }
+/// As a library of devices it is another version's.
+const zyx::runtime::BundledDevices *zyxBundledDevices() {
+  static constexpr zyx::runtime::BundledDevices made = {"0.0.0", nullptr, nullptr};
+  return &made;
+}
 
 uint32_t wgpuGetVersion() { return fake.version << 24; }
 WGPUInstance wgpuCreateInstance(const WGPUInstanceDescriptor *) {
+  fake.instances += fake.hasInstance;
   return fake.hasInstance ? reinterpret_cast<WGPUInstance>(&instance) : nullptr;
 }
+void wgpuInstanceRelease(WGPUInstance) { --fake.instances; }
 size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAdapterOptions *, WGPUAdapter *into) {
   for (const WGPUBufferMapCallbackInfo &each : std::exchange(late, {})) {
     ++fake.lateAnswers;
@@ -183,7 +191,6 @@ size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAd
     into[i] = reinterpret_cast<WGPUAdapter>(&adapters[i]);
   return fake.adapters;
 }
-void wgpuInstanceProcessEvents(WGPUInstance) {}
 WGPUStatus wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info) {
   const auto number = reinterpret_cast<int *>(adapter) - adapters;
   constexpr const char *names[] = {"Processor", "Card", "Laptop"};
@@ -204,11 +211,14 @@ WGPUStatus wgpuAdapterGetLimits(WGPUAdapter, WGPULimits *limits) {
   limits->minStorageBufferOffsetAlignment = fake.storageAlignment;
   limits->maxStorageBufferBindingSize = limits->maxBufferSize = fake.storageBytes;
   limits->maxComputeWorkgroupsPerDimension = 65535;
+  limits->maxImmediateSize = fake.immediateBytes;
   return WGPUStatus_Success;
 }
 WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *info,
                                     WGPURequestDeviceCallbackInfo asked) {
   theDevice = nullptr;
+  if (info->requiredFeatureCount != 1 || info->requiredFeatures[0] != WGPUNativeFeature_Immediates)
+    ++fake.panics;
   if (fails(__func__)) {
     asked.callback(WGPURequestDeviceStatus_Error, nullptr, viewOf("limits are too high"), asked.userdata1, nullptr);
     return {};
@@ -286,7 +296,7 @@ WGPUComputePipeline wgpuDeviceCreateComputePipeline(WGPUDevice, const WGPUComput
   if (!info->compute.module->isValid)
     ++fake.panics;
   const std::string entry = textOf(info->compute.entryPoint);
-  const bool isKnown = entry == "k_fill" || entry == "k_copy" || entry == "k_increment";
+  const bool isKnown = entry == "k_bytes" || entry == "k_increment";
   if (!isKnown)
     raise(2, "there is no entry point " + entry);
   WGPUComputePipeline pipeline = made(new WGPUComputePipelineImpl, __func__, fake.pipelines, isKnown);
@@ -307,7 +317,7 @@ WGPUCommandEncoder wgpuDeviceCreateCommandEncoder(WGPUDevice, const WGPUCommandE
 void wgpuCommandEncoderRelease(WGPUCommandEncoder encoder) { release(encoder, fake.encoders); }
 WGPUComputePassEncoder wgpuCommandEncoderBeginComputePass(WGPUCommandEncoder encoder,
                                                           const WGPUComputePassDescriptor *) {
-  return new WGPUComputePassEncoderImpl{encoder, {}, {}, 0};
+  return new WGPUComputePassEncoderImpl{encoder, {}, {}, {}};
 }
 void wgpuCommandEncoderCopyBufferToBuffer(WGPUCommandEncoder encoder, WGPUBuffer from, uint64_t fromOffset,
                                           WGPUBuffer to, uint64_t toOffset, uint64_t bytes) {
@@ -333,10 +343,14 @@ void wgpuComputePassEncoderSetPipeline(WGPUComputePassEncoder pass, WGPUComputeP
   pass->pipeline = pipeline;
 }
 void wgpuComputePassEncoderSetBindGroup(WGPUComputePassEncoder pass, uint32_t index, WGPUBindGroup group, size_t count,
-                                        const uint32_t *offsets) {
-  pass->groups[index] = group;
-  if (count != 0)
-    pass->offset = *offsets;
+                                        const uint32_t *) {
+  pass->encoder->isValid &= index == 0 && count == 0 && group->isValid;
+  pass->group = group;
+}
+void wgpuComputePassEncoderSetImmediates(WGPUComputePassEncoder pass, uint32_t offset, const void *data, size_t size) {
+  pass->encoder->isValid &= offset == 0 && size % 4 == 0 && size <= fake.immediateBytes;
+  pass->values.resize(fake.immediateBytes / 4);
+  std::memcpy(pass->values.data(), data, std::min<size_t>(size, fake.immediateBytes));
 }
 void wgpuComputePassEncoderDispatchWorkgroups(WGPUComputePassEncoder pass, uint32_t groups, uint32_t, uint32_t) {
   pass->encoder->isValid &= !fails(__func__) && groups <= 65535;

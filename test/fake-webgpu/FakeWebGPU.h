@@ -16,7 +16,7 @@ struct FakeWebGPU {
   size_t adapters = 3;
   /// 1 is the null backend, 6 Vulkan.
   uint32_t backend = 6;
-  uint32_t groupThreads = 256, sharedBytes = 16384, storageBuffers = 8, storageAlignment = 64;
+  uint32_t groupThreads = 256, sharedBytes = 16384, storageBuffers = 8, storageAlignment = 64, immediateBytes = 128;
   uint64_t storageBytes = 1 << 20;
   /// The call of this name fails, the `after`-th one from now on: 2 is a validation error, 3 is out of memory. With 0
   /// the device is lost there, and with 1 nothing is made and nothing said.
@@ -27,8 +27,8 @@ struct FakeWebGPU {
   /// before: `lateAnswers` counts that. One that is to be written to the stack of the caller counts as a panic.
   bool answersLate = false;
   int lateAnswers = 0;
-  int heldAdapters = 0, devices = 0, buffers = 0, shaders = 0, layouts = 0, pipelines = 0, bindGroups = 0, encoders = 0,
-      commandBuffers = 0;
+  int instances = 0, heldAdapters = 0, devices = 0, buffers = 0, shaders = 0, layouts = 0, pipelines = 0,
+      bindGroups = 0, encoders = 0, commandBuffers = 0;
   int dispatches = 0, submissions = 0;
   /// What a real library ends the process for.
   int panics = 0;

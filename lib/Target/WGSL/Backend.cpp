@@ -246,7 +246,7 @@ const Language language = [] {
   made.ops = {ops, opsOfAll};
   made.helpers = {helpers};
   made.head = R"(// Kernels printed by zyx: [0].x is the number of programs, [0].y is 0, and behind them are scalars.
-@group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
+var<immediate> zyx_args: array<vec4<u32>, 8>;
 )";
   made.kernelBegin = R"(@compute @workgroup_size(64)
 fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -275,7 +275,7 @@ public:
     if (failed(info) || kernel.getForm() == kernel::Form::Machine)
       return refuseKernel(kernel, "is in the machine form, which WGSL has no text for");
     // The vectors of `zyx_args`, whose first two words are taken.
-    constexpr int64_t mostScalars = 4 * 16 - 2;
+    constexpr int64_t mostScalars = 4 * 8 - 2;
     const int64_t mostBuffers = target.simt.maxBuffers;
     const int64_t buffers = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<kernel::BufferType>);
     const int64_t scalars = static_cast<int64_t>(kernel.getArgumentTypes().size()) - buffers;

@@ -1,7 +1,7 @@
 // RUN: zyx-translate --kernel-to-target --target=webgpu %s | FileCheck %s
 
 // What is used of the helpers comes first, and nothing else.
-// CHECK: @group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
+// CHECK: var<immediate> zyx_args: array<vec4<u32>, 8>;
 // CHECK-NOT: fn zyx_
 // CHECK: fn zyx_f32(bits: u32) -> f32 {
 // CHECK-NOT: fn zyx_

@@ -22,6 +22,12 @@ using testing::HasSubstr;
 
 namespace {
 
+#ifdef ZYX_WEBGPU
+#define NO_WEBGPU "the library of WebGPU (ZYX_WEBGPU_DRIVER names it) cannot be opened: /none/libwgpu_native.so"
+#else
+#define NO_WEBGPU "a library of zyx cannot be opened: libZyxWebGPU.so"
+#endif
+
 /// The message of loading the sample after a change.
 std::string refusal(const std::function<void(Artifact &)> &change) {
   auto device = createDevice("cpu", {.threads = 1});
@@ -40,15 +46,14 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   setenv("ZYX_HIP_DRIVER", "/none/libamdhip64.so", 1);
   setenv("ZYX_OPENCL_DRIVER", "/none/libOpenCL.so.1", 1);
   setenv("ZYX_VULKAN_DRIVER", "/none/libvulkan.so.1", 1);
+  setenv("ZYX_WEBGPU_DRIVER", "/none/libwgpu_native.so", 1);
   for (const DeviceListing &listing : listDevices()) {
     auto device = createDevice(listing.name, {.threads = 1});
     EXPECT_EQ(device.isOk(), listing.present) << listing.name;
     if (listing.present) {
       EXPECT_EQ((*device)->name(), listing.name);
     } else {
-      EXPECT_EQ(device.status().code(), listing.name == "webgpu" || listing.name == "tenstorrent"
-                                            ? ErrorCode::Unsupported
-                                            : ErrorCode::NotFound);
+      EXPECT_EQ(device.status().code(), listing.name == "tenstorrent" ? ErrorCode::Unsupported : ErrorCode::NotFound);
       EXPECT_EQ(device.status().message(), listing.description);
     }
   }
@@ -56,17 +61,18 @@ TEST(DeviceTest, ListsWhatIsPresentAndWhyNot) {
   for (const DeviceListing &listing : listDevices())
     if (!listing.present)
       absent += listing.description + "\n";
-  EXPECT_EQ(absent, "NVIDIA's driver cannot be opened: /none/libcuda.so.1: cannot open shared object file: "
-                    "No such file or directory\n"
-                    "AMD's driver cannot be opened: /none/libamdhip64.so: cannot open shared object file: "
-                    "No such file or directory\n"
-                    "the loader of OpenCL cannot be opened: /none/libOpenCL.so.1: cannot open shared object file: "
-                    "No such file or directory\n"
-                    "the loader of Vulkan cannot be opened: /none/libvulkan.so.1: cannot open shared object file: "
-                    "No such file or directory\n"
-                    "this build has no WebGPU device\n"
-                    "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)\n");
-  EXPECT_EQ(createDevice("npu").status().message(), "no device 'npu'; known are cpu, c, cuda, hip, opencl, vulkan");
+  EXPECT_EQ(absent,
+            "NVIDIA's driver cannot be opened: /none/libcuda.so.1: cannot open shared object file: "
+            "No such file or directory\n"
+            "AMD's driver cannot be opened: /none/libamdhip64.so: cannot open shared object file: "
+            "No such file or directory\n"
+            "the loader of OpenCL cannot be opened: /none/libOpenCL.so.1: cannot open shared object file: "
+            "No such file or directory\n"
+            "the loader of Vulkan cannot be opened: /none/libvulkan.so.1: cannot open shared object file: "
+            "No such file or directory\n" NO_WEBGPU ": cannot open shared object file: No such file or directory\n"
+            "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)\n");
+  EXPECT_EQ(createDevice("npu").status().message(),
+            "no device 'npu'; known are cpu, c, cuda, hip, opencl, vulkan, webgpu");
 }
 
 TEST(DeviceTest, ListsFacts) {

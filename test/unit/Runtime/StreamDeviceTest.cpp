@@ -220,7 +220,7 @@ private:
 class StreamDeviceTest : public testing::Test {
 protected:
   Result<std::shared_ptr<Device>> open(std::string name = "test") {
-    return createStreamDevice(std::make_unique<ObjectBackend>(world, std::move(name)), {});
+    return createStreamDevice(std::unique_ptr<Backend>(std::make_unique<ObjectBackend>(world, std::move(name))), {});
   }
   static Artifact sample() {
     Artifact artifact = test::sampleForCuda();

@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../Stream/Refusals.h"
 #include "../Stream/StreamDevice.h"
 #include "Card.h"
 #include "Cuda.h"
@@ -12,24 +13,26 @@ using namespace zyx::runtime::cuda;
 
 Result<std::shared_ptr<Device>> cuda::createCard(const Vendor &vendor, std::string name, const DeviceOptions &options) {
   ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "card"));
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Backend> card, openCard(vendor, std::move(name), index));
-  return createStreamDevice(std::move(card), options);
+  return createStreamDevice(openCard(vendor, std::move(name), index), options);
 }
 
 std::vector<DeviceListing> cuda::listCards(const Vendor &vendor) {
-  auto absent = [&](const Status &why) { return std::vector<DeviceListing>{{vendor.kind, false, why.message()}}; };
+  std::vector<DeviceListing> listings;
+  const auto absent = [&](const Status &why) {
+    addListing(listings, vendor.kind, {}, why);
+    return listings;
+  };
   Result<const Driver *> driver = Driver::open(vendor.family);
   if (!driver)
     return absent(driver.status());
   Result<int> count = countCards(**driver, vendor);
   if (!count)
     return absent(count.status());
-  std::vector<DeviceListing> listings;
   for (int i = 0; i < *count; ++i) {
-    const std::string name = vendor.kind + (i == 0 ? "" : ":" + std::to_string(i));
     Result<CardFacts> facts = vendor.readFacts(**driver, i);
-    listings.push_back({name, facts.isOk(), facts ? facts->description : facts.status().message(),
-                        facts ? deviceFacts(vendor, *facts) : DeviceFacts()});
+    addListing(listings, vendor.kind, facts ? deviceFacts(vendor, *facts) : DeviceFacts(), facts.status());
+    if (facts)
+      listings.back().description = facts->description;
   }
   return listings.empty() ? absent(Status::notFound("the driver has no device")) : listings;
 }

@@ -32,10 +32,6 @@ Result<std::unique_ptr<Backend>> openPlugin(const Plugin &plugin, std::string na
 /// All but the name, of a device that need not be open.
 Status readPluginFacts(const Plugin &plugin, uint32_t index, BackendFacts &facts);
 
-/// Loads a plug-in that comes with zyx, from beside this library or the program: not each program that has the runtime
-/// opens it. Without the file nothing is loaded.
-void loadBundled(std::string_view family, const char *library);
-
 /// The plug-in that has a device of that name, "name" or "name:N"; null where none has. Loads those of ZYX_BACKENDS.
 const Plugin *findPlugin(std::string_view deviceName);
 Result<std::shared_ptr<Device>> createPluginDevice(const Plugin &plugin, std::string name,

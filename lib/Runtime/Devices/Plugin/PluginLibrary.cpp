@@ -10,15 +10,11 @@
 #include "zyx/Base/ProcessMutex.h"
 
 #include <algorithm>
-#include <charconv>
-#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
 #include <iterator>
-#include <link.h>
 #include <memory>
-#include <unistd.h>
 #include <vector>
 
 using namespace zyx;
@@ -104,23 +100,6 @@ Result<std::string> loadLocked(const std::string &path) {
   return keep(reinterpret_cast<const zyx_backend_v1 *(*)()>(symbol)(), what, path);
 }
 
-/// The folder of the library that this code is in, or of the program.
-std::string ownFolder() {
-  Dl_info found;
-  link_map *map = nullptr;
-  std::string path;
-  if (::dladdr1(reinterpret_cast<const void *>(&loadLocked), &found, reinterpret_cast<void **>(&map),
-                RTLD_DL_LINKMAP) != 0 &&
-      map)
-    path = map->l_name;
-  if (!path.starts_with('/')) {
-    char program[PATH_MAX];
-    const ssize_t length = ::readlink("/proc/self/exe", program, sizeof(program));
-    path.assign(program, static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  }
-  return path.substr(0, path.rfind('/') + 1);
-}
-
 void loadOrRefuse(const std::string &path) {
   for (const DeviceListing &one : registry().refused)
     if (one.name == path)
@@ -192,19 +171,6 @@ Result<std::string> runtime::registerBackend(const zyx_backend_v1 &table) {
   return keep(&table, "the backend of the program", "");
 }
 
-void runtime::loadBundled(std::string_view family, const char *library) {
-  const ProcessMutex::Guard lock(mutex);
-  if (!lock)
-    return;
-  loadNamed();
-  if (findFamily(family))
-    return;
-  const std::string folder = ownFolder();
-  for (const char *beside : {"", "../lib/"})
-    if (const std::string path = textOf({folder, beside, library}); ::access(path.c_str(), R_OK) == 0)
-      return loadOrRefuse(path);
-}
-
 const Plugin *runtime::findPlugin(std::string_view deviceName) {
   const ProcessMutex::Guard lock(mutex);
   if (!lock)
@@ -215,21 +181,9 @@ const Plugin *runtime::findPlugin(std::string_view deviceName) {
 
 Result<std::shared_ptr<Device>> runtime::createPluginDevice(const Plugin &plugin, std::string name,
                                                             const DeviceOptions &options) {
-  int index = 0;
-  if (name != plugin.name) {
-    const char *begin = name.data() + plugin.name.size() + 1, *end = name.data() + name.size();
-    auto [rest, error] = std::from_chars(begin, end, index);
-    if (error != std::errc() || rest != end || index < 0)
-      return Status::invalidArgument(
-          textOf({"'", name, "' names no device: a number follows the colon, as in ", plugin.name, ":1"}));
-  }
-  const auto count = static_cast<int>(plugin.table.device_count());
-  if (index >= count)
-    return Status::notFound(
-        textOf({"there is no device '", name, "': backend '", plugin.name, "' has ", std::to_string(count)}));
-  ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                       openPlugin(plugin, std::move(name), static_cast<uint32_t>(index)));
-  return createStreamDevice(std::move(backend), options);
+  ZYX_ASSIGN_OR_RETURN(const size_t index,
+                       indexAmong(name, textOf({"backend '", plugin.name, "'"}), plugin.table.device_count()));
+  return createStreamDevice(openPlugin(plugin, std::move(name), static_cast<uint32_t>(index)), options);
 }
 
 std::vector<DeviceListing> runtime::listPluginDevices() {

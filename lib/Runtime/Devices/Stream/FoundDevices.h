@@ -36,37 +36,34 @@ template <typename DriverT, typename Found> struct FoundDevice {
   BackendFacts itsFacts;
 };
 
-/// The device that a name with a number is of, such as "vulkan:1" among those of "Vulkan", on a backend of it.
+/// A backend of what a name with a number is of, such as "vulkan:1" among those of "Vulkan".
 template <typename DriverBackend, typename Driver>
-Result<std::shared_ptr<Device>> createFound(std::string name, const std::string &driverName,
-                                            const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
-  ZYX_ASSIGN_OR_RETURN(auto all, findAll<Driver>());
-  if (static_cast<size_t>(index) >= all.size())
-    return Status::notFound(
-        textOf({"there is no device '", name, "': ", driverName, " has ", std::to_string(all.size())}));
-  auto &chosen = all[index];
-  if (!chosen.refusal.empty())
-    return Status::unsupported(textOf({chosen.facts.identity, ": ", chosen.refusal}));
+Result<std::unique_ptr<Backend>> openFound(std::string name, const char *driverName, const DeviceOptions &options) {
   ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
+  ZYX_ASSIGN_OR_RETURN(auto all, driver->find());
+  ZYX_ASSIGN_OR_RETURN(const size_t index, indexAmong(name, driverName, all.size()));
+  auto &chosen = all[index];
+  ZYX_RETURN_IF_ERROR(checkRefusal(chosen.facts, chosen.refusal));
   auto backend = std::make_unique<DriverBackend>(*driver, std::move(chosen), std::move(name), options.codeCache);
   ZYX_RETURN_IF_ERROR(backend->open());
-  return createStreamDevice(std::move(backend), options);
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+/// The device on it.
+template <typename DriverBackend, typename Driver>
+Result<std::shared_ptr<Device>> createFound(std::string name, const char *driverName, const DeviceOptions &options) {
+  return createStreamDevice(openFound<DriverBackend, Driver>(std::move(name), driverName, options), options);
 }
 
 /// A line for each device, or one that says why there is none.
-template <typename Driver> std::vector<DeviceListing> listFound(const std::string &name) {
+template <typename Driver> std::vector<DeviceListing> listFound(const char *name) {
   const auto all = findAll<Driver>();
-  if (!all)
-    return {{name, false, all.status().message()}};
   std::vector<DeviceListing> listings;
-  for (const auto &found : *all) {
-    const std::string number = std::to_string(listings.size());
-    const bool isFirst = listings.empty(), isPresent = found.refusal.empty();
-    listings.push_back({textOf({name, isFirst ? "" : ":", isFirst ? std::string_view() : number}), isPresent,
-                        textOf({found.facts.identity, isPresent ? "" : ": ", found.refusal}),
-                        isPresent ? found.facts : DeviceFacts()});
-  }
+  if (!all)
+    addListing(listings, name, {}, all.status());
+  else
+    for (const auto &found : *all)
+      addListing(listings, name, found.facts, checkRefusal(found.facts, found.refusal));
   return listings;
 }
 

@@ -5,6 +5,7 @@
 #include "Refusals.h"
 
 #include <algorithm>
+#include <charconv>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -26,6 +27,41 @@ std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
   for (std::string_view part : parts)
     text += part;
   return text;
+}
+
+Result<int> runtime::ordinalIn(const std::string &name, const char *what) {
+  int index = 0;
+  const size_t colon = name.find(':');
+  if (colon == std::string::npos)
+    return index;
+  const char *const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
+  if (error != std::errc() || rest != end || index < 0)
+    return Status::invalidArgument("'" + name + "' names no " + what + ": a number follows the colon, as in " +
+                                   name.substr(0, colon) + ":1");
+  return index;
+}
+
+Result<size_t> runtime::indexAmong(const std::string &name, std::string_view driverName, size_t count) {
+  ZYX_ASSIGN_OR_RETURN(const int index, ordinalIn(name, "device"));
+  if (static_cast<size_t>(index) >= count)
+    return Status::notFound(textOf({"there is no device '", name, "': ", driverName, " has ", std::to_string(count)}));
+  return static_cast<size_t>(index);
+}
+
+Status runtime::checkRefusal(const DeviceFacts &facts, const std::string &refusal) {
+  return refusal.empty() ? Status::ok() : Status::unsupported(textOf({facts.identity, ": ", refusal}));
+}
+
+void runtime::addListing(std::vector<DeviceListing> &listings, std::string_view name, const DeviceFacts &facts,
+                         const Status &refused) {
+  const size_t number = listings.size();
+  DeviceListing &one = listings.emplace_back();
+  one.name = number == 0 ? std::string(name) : textOf({name, ":", std::to_string(number)});
+  one.present = refused.isOk();
+  one.description = one.present ? facts.identity : refused.message();
+  if (one.present)
+    one.facts = facts;
 }
 
 Status runtime::checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,

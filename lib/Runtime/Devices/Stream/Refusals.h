@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// What backends say and refuse alike. Plug-ins that are backends have it, too.
+// What backends say and refuse alike. Libraries that are bundled have it, too.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_REFUSALS_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_REFUSALS_H
@@ -16,6 +16,16 @@ namespace zyx::runtime {
 
 /// The parts one behind the other: smaller than operators, of which libZyxRuntime.so would have many.
 std::string textOf(std::initializer_list<std::string_view> parts);
+
+/// The number behind a device's name: 1 of "cuda:1", 0 of "cuda". `what` the name is of, a refusal says.
+Result<int> ordinalIn(const std::string &name, const char *what);
+
+/// The same of a device among so many of a driver.
+Result<size_t> indexAmong(const std::string &name, std::string_view driverName, size_t count);
+/// Why the compiler's code does not run on a device, where it does not; and the line of the next device of a list.
+Status checkRefusal(const DeviceFacts &facts, const std::string &refusal);
+void addListing(std::vector<DeviceListing> &listings, std::string_view name, const DeviceFacts &facts,
+                const Status &refused);
 
 /// What a backend says of a device that has nothing but these facts.
 BackendFacts backendFacts(std::string name, DeviceFacts facts);

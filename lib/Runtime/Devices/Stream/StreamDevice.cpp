@@ -7,7 +7,6 @@
 #include "../../Loading.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 using namespace zyx;
@@ -152,19 +151,6 @@ private:
 
 } // namespace
 
-Result<int> runtime::ordinalIn(const std::string &name, const char *what) {
-  int index = 0;
-  const size_t colon = name.find(':');
-  if (colon == std::string::npos)
-    return index;
-  const char *const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + colon + 1, end, index);
-  if (error != std::errc() || rest != end || index < 0)
-    return Status::invalidArgument("'" + name + "' names no " + what + ": a number follows the colon, as in " +
-                                   name.substr(0, colon) + ":1");
-  return index;
-}
-
 LaunchShape runtime::shapeOf(const artifact::Kernel &kernel, int64_t programs, int processors) {
   LaunchShape shape;
   if (programs <= 0)
@@ -196,9 +182,10 @@ LaunchShape runtime::shapeOf(const artifact::Kernel &kernel, int64_t programs, i
   return shape;
 }
 
-Result<std::shared_ptr<Device>> runtime::createStreamDevice(std::unique_ptr<Backend> backend,
+Result<std::shared_ptr<Device>> runtime::createStreamDevice(Result<std::unique_ptr<Backend>> backend,
                                                             const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<StreamContext> context, StreamContext::open(std::move(backend)));
+  ZYX_RETURN_IF_ERROR(backend.status());
+  ZYX_ASSIGN_OR_RETURN(std::shared_ptr<StreamContext> context, StreamContext::open(*std::move(backend)));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<Queue> queue, createThreadQueue());
   const uint64_t limit = options.memoryLimit ? options.memoryLimit : context->facts().freeBytes;
   return std::shared_ptr<Device>(std::make_shared<StreamDevice>(std::move(context), limit, std::move(queue)));

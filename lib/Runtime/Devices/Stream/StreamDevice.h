@@ -11,11 +11,10 @@
 
 namespace zyx::runtime {
 
-/// A device of a backend. Its memory limit is what was free when it was opened, if the options name none.
-Result<std::shared_ptr<Device>> createStreamDevice(std::unique_ptr<Backend> backend, const DeviceOptions &options);
-
-/// The number behind a device's name: 1 of "cuda:1", 0 of "cuda". `what` the name is of, a refusal says.
-Result<int> ordinalIn(const std::string &name, const char *what);
+/// A device of a backend that could be opened. Its memory limit is what was free when it was opened, if the options
+/// name none.
+Result<std::shared_ptr<Device>> createStreamDevice(Result<std::unique_ptr<Backend>> backend,
+                                                   const DeviceOptions &options);
 
 /// Of devices of backends, as Device::largestHostInput says it: scalars of all types. More would be more commands than
 /// a copy is.

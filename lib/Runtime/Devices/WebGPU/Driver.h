@@ -15,11 +15,13 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace zyx::runtime::webgpu {
 
-inline constexpr uint32_t supportedVersion = 29;
+/// An object of the driver's, which is released behind its last owner.
+template <typename T> using Owned = std::shared_ptr<std::remove_pointer_t<T>>;
 
 inline std::string textOf(WGPUStringView text) {
   return !text.data ? "" : text.length == WGPU_STRLEN ? std::string(text.data) : std::string(text.data, text.length);
@@ -32,38 +34,38 @@ inline std::string textOf(WGPUStringView text) {
   X(BufferMapAsync) X(BufferRelease) X(BufferUnmap) X(CommandBufferRelease) X(CommandEncoderBeginComputePass) \
   X(CommandEncoderClearBuffer) X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease) \
   X(ComputePassEncoderDispatchWorkgroups) X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) \
-  X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderSetPipeline) X(ComputePipelineRelease) X(CreateInstance) \
-  X(DeviceCreateBindGroup) X(DeviceCreateBindGroupLayout) X(DeviceCreateBuffer) X(DeviceCreateCommandEncoder) \
-  X(DeviceCreateComputePipeline) X(DeviceCreatePipelineLayout) X(DeviceCreateShaderModule) X(DeviceGetQueue) \
-  X(DevicePoll) X(DevicePopErrorScope) X(DevicePushErrorScope) X(DeviceRelease) \
-  X(InstanceEnumerateAdapters) X(InstanceProcessEvents) X(PipelineLayoutRelease) X(QueueRelease) \
+  X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderSetImmediates) X(ComputePassEncoderSetPipeline) \
+  X(ComputePipelineRelease) X(CreateInstance) X(DeviceCreateBindGroup) X(DeviceCreateBindGroupLayout) \
+  X(DeviceCreateBuffer) X(DeviceCreateCommandEncoder) X(DeviceCreateComputePipeline) X(DeviceCreatePipelineLayout) \
+  X(DeviceCreateShaderModule) X(DeviceGetQueue) X(DevicePoll) X(DevicePopErrorScope) X(DevicePushErrorScope) \
+  X(DeviceRelease) X(InstanceEnumerateAdapters) X(InstanceRelease) X(PipelineLayoutRelease) X(QueueRelease) \
   X(QueueSubmitForIndex) X(QueueWriteBuffer) X(ShaderModuleRelease)
 // clang-format on
 
-/// The library's functions.
-struct Functions {
-#define ZYX_MEMBER(name) decltype(&wgpu##name) name = nullptr;
-  ZYX_WEBGPU_FUNCTIONS(ZYX_MEMBER)
-#undef ZYX_MEMBER
-};
-
-/// An adapter, and what it is. It is alive with it.
+/// An adapter, and what it is. The instance ends behind it.
 struct AdapterFound {
-  std::shared_ptr<WGPUAdapterImpl> adapter;
+  Owned<WGPUInstance> instance;
+  Owned<WGPUAdapter> adapter;
   WGPULimits limits = {};
   DeviceFacts facts;
   /// Why the compiler's code does not run there; empty where it does.
   std::string refusal;
 };
 
-struct Driver : Functions {
-  WGPUInstance instance = nullptr;
+/// The library's functions.
+struct Driver {
+#define ZYX_MEMBER(name) decltype(&wgpu##name) name = nullptr;
+  ZYX_WEBGPU_FUNCTIONS(ZYX_MEMBER)
+#undef ZYX_MEMBER
 
   /// Opens the library that the environment names now. One that could be opened stays.
   static Result<const Driver *> open();
   /// Those that compute; those first that the environment prefers.
   Result<std::vector<AdapterFound>> find() const;
 };
+
+/// Words of the numbers that a launch has: that of programs, a 0, and the scalars. The text of kernels says so, too.
+inline constexpr uint32_t argumentWords = 32;
 
 } // namespace zyx::runtime::webgpu
 

@@ -5,16 +5,19 @@
 // A panic of wgpu-native ends the process, and it panics where something invalid is submitted. So each call that makes
 // an object is between error scopes, what is encoded is checked before, and behind a failure nothing is submitted.
 //===----------------------------------------------------------------------===//
-#include "WebGPUBackend.h"
-
-#include "../Plugin/Export.h"
+#include "../Stream/Bundled.h"
+#include "../Stream/FoundDevices.h"
+#include "../Stream/ObjectTable.h"
+#include "Driver.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <iterator>
+#include <deque>
+#include <map>
 #include <tuple>
 
 using namespace zyx;
@@ -25,36 +28,55 @@ namespace {
 
 /// Threads of a workgroup, where each computes programs by itself: as the text says.
 constexpr uint32_t threadsOfGroup = 64;
+/// Launches and copies that are handed over together.
+constexpr uint32_t mostCommands = 64;
 /// Sets of buffers that are kept.
 constexpr size_t mostBindGroups = 4096;
 /// Allocations have multiples of these bytes.
 constexpr uint64_t allocationAlignment = 256;
 
-/// What a kernel cannot reach otherwise: bytes of words, of which the first and the last may be written in part, by
-/// masks. Words from [1].x on are set to [0].zw in turns, or to what is [1].w bytes further on in `source`.
-constexpr const char *bytesText = R"(@group(1) @binding(0) var<uniform> zyx_args: array<vec4<u32>, 16>;
+/// What WebGPU does with whole words alone: bytes from words[1].x on, of which the first word and the last one may be
+/// written in part, by masks. They are set to [0].zw in turns, or to what is [1].w bytes further on in `source`.
+constexpr const char *bytesText = R"(var<immediate> zyx_args: array<vec4<u32>, 8>;
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 @group(0) @binding(1) var<storage, read_write> source: array<u32>;
-fn write(i: u32, value: u32) {
-  let mask = select(0xffffffffu, zyx_args[1].y, i == 0u) & select(0xffffffffu, zyx_args[1].z, i == zyx_args[0].x - 1u);
-  let at = zyx_args[1].x + i;
-  words[at] = (words[at] & ~mask) | (value & mask);
-}
 @compute @workgroup_size(64)
-fn k_fill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
-    write(i, select(zyx_args[0].z, zyx_args[0].w, ((zyx_args[1].x + i) & 1u) != 0u));
-  }
-}
-@compute @workgroup_size(64)
-fn k_copy(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn k_bytes(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let bits = (zyx_args[1].w & 3u) * 8u;
   for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
-    let word = u32(i32(zyx_args[1].w) >> 2u) + zyx_args[1].x + i;
-    write(i, (source[max(i32(word), 0)] >> bits) | ((source[word + 1u] << 1u) << (31u - bits)));
+    let at = zyx_args[1].x + i;
+    var value = select(zyx_args[0].z, zyx_args[0].w, (at & 1u) != 0u);
+    if (zyx_args[2].x != 0u) {
+      let place = (i32(zyx_args[1].w) >> 2u) + i32(at);
+      value = (source[max(place, 0)] >> bits) | ((source[place + 1] << 1u) << (31u - bits));
+    }
+    let mask = select(0xffffffffu, zyx_args[1].y, i == 0u) & select(0xffffffffu, zyx_args[1].z, i == zyx_args[0].x - 1u);
+    words[at] = (words[at] & ~mask) | (value & mask);
   }
 }
 )";
+
+struct Memory {
+  Owned<WGPUBuffer> buffer;
+  uint64_t bytes = 0;
+};
+struct LoadedKernel {
+  std::string name;
+  uint32_t numBuffers = 0, numScalars = 0;
+  bool isByGroup = false;
+  Owned<WGPUComputePipeline> pipeline = nullptr;
+  Owned<WGPUBindGroupLayout> layout = nullptr;
+};
+struct LoadedModule {
+  Owned<WGPUShaderModule> shader;
+  std::deque<LoadedKernel> kernels;
+};
+struct RecordedEvent {
+  bool isTimed = false, wasRecorded = false;
+  uint64_t submission = 0;
+  /// When the host was told that it was reached.
+  uint64_t reached = 0;
+};
 
 /// What the driver says, of who asks and of who answers: an answer after a device that is lost may come on any thread,
 /// when the call is over that asked.
@@ -90,39 +112,183 @@ struct TouchedWords {
         lastMask(~uint32_t(0) >> 8 * ((4 - (begin + bytes) % 4) % 4)) {}
 };
 
-} // namespace
+/// One queue: what streams are handed is done in the order of the calls.
+class WebGPUBackend final : public Backend, protected FoundDevice<Driver, AdapterFound> {
+public:
+  using FoundDevice::FoundDevice;
+  const BackendFacts &facts() const override { return itsFacts; }
+  ~WebGPUBackend() override {
+    if (device && checkLost().isOk())
+      (void)synchronize(StreamHandle(1));
+  }
+  Status open();
 
-//===----------------------------------------------------------------------===//
-// Life
-//===----------------------------------------------------------------------===//
+  Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override;
+  /// The driver keeps it for commands that are not over, and for those that were not handed over.
+  Status free(StreamHandle, uint64_t handle) override {
+    const std::lock_guard lock(mutex);
+    std::erase_if(bindGroups, [&](const auto &each) { return std::ranges::count(each.first, handle) != 0; });
+    (void)memories.take(handle);
+    return Status::ok();
+  }
+  Result<void *> allocateHost(uint64_t bytes) override {
+    void *const made = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    return made ? Result<void *>(made) : Status::outOfMemory("the host has no memory");
+  }
+  /// Copies of it are over when their calls return.
+  void freeHost(void *memory) override { std::free(memory); }
+  Status upload(StreamHandle, MemoryRef to, const void *from, uint64_t bytes) override;
+  Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override;
+  Status copy(StreamHandle, const CopyCommand &copy) override;
+  Status fill(StreamHandle, const FillCommand &fill) override;
 
-template <typename Body> Status WebGPUBackend::scoped(const std::string &what, Body body) {
-  for (WGPUErrorFilter filter : {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation})
-    driver.DevicePushErrorScope(device, filter);
-  const bool isMade = body();
-  Status status = popScope();
-  const Status outer = popScope();
-  if (status.isOk())
-    status = outer.isOk() && !isMade ? Status::internal("nothing was made") : outer;
-  if (status.isOk())
-    return status;
-  ZYX_RETURN_IF_ERROR(checkLost());
-  return {status.code(), "cannot " + what + ": " + status.message()};
-}
+  Status accept(const artifact::Artifact &artifact) const override {
+    return checkFormat(artifact, "webgpu", "wgsl", "a device of WebGPU");
+  }
+  Result<ModuleHandle> load(const artifact::CodeBlob &code) override {
+    const std::lock_guard lock(mutex);
+    auto shader = makeShader({reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size()});
+    ZYX_RETURN_IF_ERROR(shader.status());
+    return handleOf<ModuleHandle>(new LoadedModule{*std::move(shader), {}});
+  }
+  void unload(ModuleHandle module) override {
+    const std::lock_guard lock(mutex);
+    // Their layouts, by which they are found, may be another kernel's next.
+    bindGroups.clear();
+    delete objectOf<LoadedModule>(module);
+  }
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
+  Status launch(StreamHandle, const LaunchCommand &launch) override;
 
-Status WebGPUBackend::popScope() {
-  const auto popped = std::make_shared<Answer>();
-  (void)driver.DevicePopErrorScope(device, callbackOf<WGPUPopErrorScopeCallbackInfo>(popped));
-  while (!popped->isThere)
-    driver.InstanceProcessEvents(driver.instance);
-  return popped->value <= WGPUErrorType_NoError       ? Status::ok()
-         : popped->value == WGPUErrorType_OutOfMemory ? Status::outOfMemory(popped->text)
-                                                      : Status::internal(popped->text);
-}
+  Result<StreamHandle> createStream() override { return StreamHandle(1); }
+  void destroyStream(StreamHandle) override {}
+  Status synchronize(StreamHandle) override {
+    const std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(flush());
+    return hasSubmitted ? waitFor(submission) : Status::ok();
+  }
+  Result<EventHandle> createEvent(bool isTimed) override { return handleOf<EventHandle>(new RecordedEvent{isTimed}); }
+  void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
+  Status record(StreamHandle, EventHandle event) override;
+  Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
+  Status synchronize(EventHandle event) override {
+    const std::lock_guard lock(mutex);
+    const RecordedEvent &awaited = *objectOf<RecordedEvent>(event);
+    return awaited.wasRecorded ? waitFor(awaited.submission) : checkLost();
+  }
+  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
+    const uint64_t from = objectOf<RecordedEvent>(begin)->reached, to = objectOf<RecordedEvent>(end)->reached;
+    return to > from ? to - from : 0;
+  }
+
+private:
+  /// What a call is answered, or nothing behind a device that is lost.
+  template <typename Info, typename Call> std::shared_ptr<const Answer> ask(Call call) {
+    const auto its = std::make_shared<Answer>();
+    (void)call(callbackOf<Info>(its));
+    while (!its->isThere && device && checkLost().isOk())
+      (void)driver.DevicePoll(device.get(), 1, nullptr);
+    return its;
+  }
+  /// Makes an object between error scopes; what went wrong is the driver's text. Objects of errors are no null.
+  template <typename From, typename Info, typename T>
+  Result<Owned<T>> make(const std::string &what, T (*create)(From, const Info *), void (*release)(T), From from,
+                        const std::type_identity_t<Info> &info) {
+    for (WGPUErrorFilter filter : {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation})
+      driver.DevicePushErrorScope(device.get(), filter);
+    Owned<T> made;
+    if (T object = create(from, &info))
+      made = {object, release};
+    Status status = popScope();
+    const Status outer = popScope();
+    if (status.isOk())
+      status = outer.isOk() && !made ? Status::internal("nothing was made") : outer;
+    if (status.isOk())
+      return made;
+    ZYX_RETURN_IF_ERROR(checkLost());
+    return Status(status.code(), textOf({"cannot ", what, ": ", status.message()}));
+  }
+  Status popScope() {
+    const auto popped = ask<WGPUPopErrorScopeCallbackInfo>(
+        [&](auto callback) { return driver.DevicePopErrorScope(device.get(), callback); });
+    return popped->value <= WGPUErrorType_NoError       ? Status::ok()
+           : popped->value == WGPUErrorType_OutOfMemory ? Status::outOfMemory(popped->text)
+                                                        : Status::internal(popped->text);
+  }
+  Status checkLost() const {
+    const std::lock_guard lock(lostMutex);
+    return lost.empty() ? Status::ok() : Status(ErrorCode::DeviceLost, lost);
+  }
+  void lose(std::string why) {
+    const std::lock_guard lock(lostMutex);
+    if (lost.empty())
+      lost = std::move(why);
+  }
+  Result<Owned<WGPUBuffer>> makeBuffer(WGPUBufferUsage usage, uint64_t bytes) {
+    return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease,
+                device.get(), {nullptr, {}, usage, bytes, 0});
+  }
+  Result<Owned<WGPUShaderModule>> makeShader(std::string_view text) {
+    WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {text.data(), text.size()}};
+    return make("compile kernels", driver.DeviceCreateShaderModule, driver.ShaderModuleRelease, device.get(),
+                {&source.chain, {}});
+  }
+  Status makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry);
+  /// What commands are encoded in; a full one is handed over.
+  Result<WGPUCommandEncoder> commands() {
+    ZYX_RETURN_IF_ERROR(numCommands++ == mostCommands ? flush() : checkLost());
+    if (!encoder)
+      encoder = {driver.DeviceCreateCommandEncoder(device.get(), nullptr), driver.CommandEncoderRelease};
+    return encoder.get();
+  }
+  Status flush();
+  /// Others hand over meanwhile. It is called with the mutex held once.
+  Status waitFor(uint64_t awaited) {
+    mutex.unlock();
+    (void)driver.DevicePoll(device.get(), 1, &awaited);
+    mutex.lock();
+    return checkLost();
+  }
+  /// Of whole words, between two buffers.
+  Status copyWords(const Owned<WGPUBuffer> &to, uint64_t toByte, const Owned<WGPUBuffer> &from, uint64_t fromByte,
+                   uint64_t bytes) {
+    pass.reset();
+    ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
+    driver.CommandEncoderCopyBufferToBuffer(into, from.get(), fromByte, to.get(), toByte, bytes);
+    return Status::ok();
+  }
+  Result<WGPUBindGroup> bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers);
+  Status dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers, std::span<const uint32_t> values,
+                  uint64_t groups);
+  /// Sets bytes to a pattern, as it stands at multiples of 8, or to those that lie somewhere else.
+  Status setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from);
+
+  Owned<WGPUDevice> device;
+  Owned<WGPUQueue> queue;
+  /// Held by each call; once more where one uses another.
+  std::recursive_mutex mutex;
+  /// Of what the driver's callbacks say, on any thread.
+  mutable std::mutex lostMutex;
+  std::string lost;
+  ObjectTable<Memory> memories;
+  Owned<WGPUCommandEncoder> encoder;
+  Owned<WGPUComputePassEncoder> pass;
+  uint32_t numCommands = 0;
+  uint64_t submission = 0;
+  bool hasSubmitted = false;
+  /// Through which the host reads.
+  Memory reader;
+  std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
+  LoadedModule ownModule;
+  LoadedKernel bytesKernel{"bytes", 2};
+};
 
 Status WebGPUBackend::open() {
+  const auto feature = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates);
   WGPUDeviceDescriptor info = {};
-  info.requiredLimits = &limits;
+  info.requiredFeatureCount = 1;
+  info.requiredFeatures = &feature;
+  info.requiredLimits = &found.limits;
   info.deviceLostCallbackInfo = {
       nullptr, WGPUCallbackMode_AllowSpontaneous,
       [](const WGPUDevice *, WGPUDeviceLostReason reason, WGPUStringView text, void *self, void *) {
@@ -135,229 +301,107 @@ Status WebGPUBackend::open() {
                                         static_cast<WebGPUBackend *>(self)->lose(textOf(text));
                                       },
                                       this, nullptr};
-  const auto given = std::make_shared<Answer>();
-  (void)driver.AdapterRequestDevice(found.adapter.get(), &info, callbackOf<WGPURequestDeviceCallbackInfo>(given));
-  while (!given->isThere)
-    driver.InstanceProcessEvents(driver.instance);
-  device = given->status == WGPUStatus_Success ? reinterpret_cast<WGPUDevice>(given->value) : nullptr;
-  if (!device)
-    return Status::internal(itsFacts.identity + " gives no device: " + given->text);
-  queue = driver.DeviceGetQueue(device);
-  ZYX_RETURN_IF_ERROR(makeBuffer(WGPUBufferUsage_Uniform | WGPUBufferUsage_CopyDst, sizeof(argumentValues), arguments));
-  WGPUBindGroupLayoutEntry entry = {};
-  entry.visibility = WGPUShaderStage_Compute;
-  entry.buffer.type = WGPUBufferBindingType_Uniform;
-  entry.buffer.hasDynamicOffset = 1;
-  entry.buffer.minBindingSize = argumentBytes;
-  ZYX_RETURN_IF_ERROR(make("lay out arguments", driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
-                           {nullptr, {}, 1, &entry}, argumentLayout));
-  WGPUBindGroupEntry bound = {};
-  bound.buffer = arguments;
-  bound.size = argumentBytes;
-  ZYX_RETURN_IF_ERROR(make("bind arguments", driver.DeviceCreateBindGroup, driver.BindGroupRelease,
-                           {nullptr, {}, argumentLayout, 1, &bound}, argumentGroup));
-  ZYX_RETURN_IF_ERROR(makeShader(bytesText, bytesShader));
-  ZYX_RETURN_IF_ERROR(makeKernel(bytesShader, fillKernel, "k_fill"));
-  return makeKernel(bytesShader, copyKernel, "k_copy");
-}
-
-WebGPUBackend::~WebGPUBackend() {
-  if (!device)
-    return;
-  if (checkLost().isOk())
-    (void)synchronize(StreamHandle(1));
-  endPass();
-  const auto drop = []<typename T>(void (*release)(T), T object) {
-    if (object)
-      release(object);
-  };
-  drop(driver.CommandEncoderRelease, current);
-  forgetBindGroups();
-  release(fillKernel);
-  release(copyKernel);
-  drop(driver.ShaderModuleRelease, bytesShader);
-  drop(driver.BindGroupRelease, argumentGroup);
-  drop(driver.BindGroupLayoutRelease, argumentLayout);
-  drop(driver.BufferRelease, arguments);
-  drop(driver.BufferRelease, reader);
-  for (const auto &[handle, memory] : memories.all())
-    driver.BufferRelease(memory.buffer);
-  driver.QueueRelease(queue);
-  driver.DeviceRelease(device);
+  const auto given = ask<WGPURequestDeviceCallbackInfo>(
+      [&](auto callback) { return driver.AdapterRequestDevice(found.adapter.get(), &info, callback); });
+  if (given->status != WGPUStatus_Success || given->value == 0)
+    return Status::internal(textOf({itsFacts.identity, " gives no device: ", given->text}));
+  device = {reinterpret_cast<WGPUDevice>(given->value), driver.DeviceRelease};
+  queue = {driver.DeviceGetQueue(device.get()), driver.QueueRelease};
+  ZYX_ASSIGN_OR_RETURN(ownModule.shader, makeShader(bytesText));
+  return makeKernel(ownModule.shader.get(), bytesKernel, "k_bytes");
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-Status WebGPUBackend::makeBuffer(WGPUBufferUsage usage, uint64_t bytes, WGPUBuffer &buffer) {
-  return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease,
-              {nullptr, {}, usage, bytes, 0}, buffer);
-}
-
 /// Of a larger one a kernel would see the beginning, and lose what it writes behind it. Distances of bytes are numbers
 /// of 32 bits with a sign.
 Result<uint64_t> WebGPUBackend::allocate(StreamHandle, uint64_t bytes) {
   const std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkLost());
-  Memory made{nullptr, (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment};
-  ZYX_RETURN_IF_ERROR(
-      checkAllocation(made.bytes, itsFacts.name,
-                      std::min({limits.maxStorageBufferBindingSize, limits.maxBufferSize, uint64_t(1) << 31})));
-  ZYX_RETURN_IF_ERROR(
-      makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, made.bytes, made.buffer));
-  return memories.add(made, made.bytes);
+  bytes = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
+  const uint64_t most = std::min(found.limits.maxStorageBufferBindingSize, found.limits.maxBufferSize);
+  ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, std::min(most, uint64_t(1) << 31)));
+  ZYX_ASSIGN_OR_RETURN(Owned<WGPUBuffer> buffer,
+                       makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, bytes));
+  return memories.add({std::move(buffer), bytes}, bytes);
 }
 
-/// The driver keeps it for commands that are not over, and for those that were not handed over.
-Status WebGPUBackend::free(StreamHandle, uint64_t handle) {
-  const std::lock_guard lock(mutex);
-  forgetBindGroups(handle);
-  driver.BufferRelease(memories.take(handle).buffer);
-  return Status::ok();
-}
-
-Result<Memory> WebGPUBackend::place(MemoryRef at, uint64_t bytes) const {
-  const Memory memory = memories.find(at);
-  if (at.offset > memory.bytes || bytes > memory.bytes - at.offset)
-    return Status::internal("a place is outside of all memory");
-  return memory;
-}
-
+/// Written before what is encoded and not handed over yet. Of words that it has in part, the rest stays as it is.
 Status WebGPUBackend::upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) {
   const std::lock_guard lock(mutex);
-  ZYX_ASSIGN_OR_RETURN(const Memory memory, place(to, bytes));
-  // Written before what is encoded and not handed over yet.
   ZYX_RETURN_IF_ERROR(flush());
   const auto *data = static_cast<const unsigned char *>(from);
-  // Of words that it has in part, the rest stays as it is.
-  const auto part = [&](uint64_t begin, uint64_t count) {
-    uint64_t pattern = 0;
-    std::memcpy(&pattern, data + begin, count);
-    return count == 0 ? Status::ok() : fill(stream, {{to.handle, to.offset + begin}, count, pattern, sizeof pattern});
-  };
   const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
   if (whole != 0)
-    driver.QueueWriteBuffer(queue, memory.buffer, to.offset + head, data + head, whole);
-  ZYX_RETURN_IF_ERROR(part(0, head));
-  ZYX_RETURN_IF_ERROR(part(head + whole, bytes - head - whole));
+    driver.QueueWriteBuffer(queue.get(), memories.find(to).buffer.get(), to.offset + head, data + head, whole);
+  for (const auto &[begin, end] : {std::pair(uint64_t(0), head), std::pair(head + whole, bytes)}) {
+    uint64_t pattern = 0;
+    std::memcpy(&pattern, data + begin, end - begin);
+    if (begin != end)
+      ZYX_RETURN_IF_ERROR(fill(stream, {{to.handle, to.offset + begin}, end - begin, pattern, sizeof pattern}));
+  }
   return checkLost();
 }
 
 Status WebGPUBackend::download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) {
   const std::lock_guard lock(mutex);
-  ZYX_ASSIGN_OR_RETURN(const Memory memory, place(from, bytes));
   const TouchedWords words(from.offset, bytes);
   const uint64_t wholeBytes = 4 * words.count;
-  if (readerBytes < wholeBytes) {
-    if (reader)
-      driver.BufferRelease(std::exchange(reader, nullptr));
-    readerBytes = 0;
-    ZYX_RETURN_IF_ERROR(makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes, reader));
-    readerBytes = wholeBytes;
+  if (reader.bytes < wholeBytes) {
+    reader = {};
+    ZYX_ASSIGN_OR_RETURN(reader.buffer, makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes));
+    reader.bytes = wholeBytes;
   }
-  copyWords(reader, 0, memory.buffer, 4 * words.first, wholeBytes);
+  ZYX_RETURN_IF_ERROR(copyWords(reader.buffer, 0, memories.find(from).buffer, 4 * words.first, wholeBytes));
   ZYX_RETURN_IF_ERROR(flush());
-  const auto mapped = std::make_shared<Answer>();
-  (void)driver.BufferMapAsync(reader, WGPUMapMode_Read, 0, wholeBytes, callbackOf<WGPUBufferMapCallbackInfo>(mapped));
-  while (!mapped->isThere && checkLost().isOk())
-    (void)driver.DevicePoll(device, 1, nullptr);
+  const auto mapped = ask<WGPUBufferMapCallbackInfo>([&](auto callback) {
+    return driver.BufferMapAsync(reader.buffer.get(), WGPUMapMode_Read, 0, wholeBytes, callback);
+  });
   if (mapped->isThere && mapped->status != WGPUMapAsyncStatus_Success)
     lose("cannot map a buffer: " + mapped->text);
   ZYX_RETURN_IF_ERROR(checkLost());
-  std::memcpy(to, static_cast<const char *>(driver.BufferGetConstMappedRange(reader, 0, wholeBytes)) + from.offset % 4,
-              bytes);
-  driver.BufferUnmap(reader);
+  const void *bytesRead = driver.BufferGetConstMappedRange(reader.buffer.get(), 0, wholeBytes);
+  std::memcpy(to, static_cast<const char *>(bytesRead) + from.offset % 4, bytes);
+  driver.BufferUnmap(reader.buffer.get());
   return checkLost();
 }
 
-Status WebGPUBackend::dispatchBytes(const LoadedKernel &kernel, std::span<const MemoryRef> buffers, uint64_t begin,
-                                    uint64_t bytes, uint64_t pattern, uint64_t distance) {
-  const TouchedWords words(begin, bytes);
+Status WebGPUBackend::setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from) {
+  const TouchedWords words(to.offset, bytes);
   const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
+  const uint32_t distance = from ? low(from->offset - to.offset) : 0;
   const uint32_t values[] = {
-      low(words.count), 0, low(pattern), low(pattern >> 32), low(words.first), words.firstMask, words.lastMask,
-      low(distance)};
-  return dispatch(kernel, buffers, values, (words.count + threadsOfGroup - 1) / threadsOfGroup);
+      low(words.count), 0,        low(pattern),    low(pattern >> 32), low(words.first), words.firstMask,
+      words.lastMask,   distance, from.has_value()};
+  const MemoryRef buffers[] = {{to.handle, 0}, {from.value_or(to).handle, 0}};
+  return dispatch(bytesKernel, buffers, values, (words.count + threadsOfGroup - 1) / threadsOfGroup);
 }
 
-Status WebGPUBackend::copy(StreamHandle stream, const CopyCommand &copy) {
+/// WebGPU copies between two buffers alone.
+Status WebGPUBackend::copy(StreamHandle, const CopyCommand &copy) {
   const std::lock_guard lock(mutex);
-  MemoryRef from = copy.from;
-  ZYX_ASSIGN_OR_RETURN(Memory source, place(from, copy.bytes));
-  ZYX_ASSIGN_OR_RETURN(const Memory target, place(copy.to, copy.bytes));
-  ZYX_RETURN_IF_ERROR(checkLost());
-  // No copy is within one buffer.
-  if (source.buffer == target.buffer) {
-    const TouchedWords read(from.offset, copy.bytes);
-    if (betweenBytes < 4 * read.count) {
-      if (std::exchange(betweenBytes, 0) != 0)
-        (void)free(stream, between);
-      ZYX_ASSIGN_OR_RETURN(between, allocate(stream, 4 * read.count));
-      betweenBytes = 4 * read.count;
-    }
-    const Memory other = memories.find({between, 0});
-    copyWords(other.buffer, 0, source.buffer, 4 * read.first, 4 * read.count);
-    source = other;
-    from = {between, from.offset % 4};
-  }
-  if ((copy.to.offset | from.offset | copy.bytes) % 4 == 0) {
-    copyWords(target.buffer, copy.to.offset, source.buffer, from.offset, copy.bytes);
-    return Status::ok();
-  }
-  const MemoryRef buffers[] = {{copy.to.handle, 0}, {from.handle, 0}};
-  return dispatchBytes(copyKernel, buffers, copy.to.offset, copy.bytes, 0, from.offset - copy.to.offset);
+  if (copy.from.handle == copy.to.handle || (copy.to.offset | copy.from.offset | copy.bytes) % 4 != 0)
+    return setBytes(copy.to, copy.bytes, 0, copy.from);
+  return copyWords(memories.find(copy.to).buffer, copy.to.offset, memories.find(copy.from).buffer, copy.from.offset,
+                   copy.bytes);
 }
 
 Status WebGPUBackend::fill(StreamHandle, const FillCommand &fill) {
   const std::lock_guard lock(mutex);
-  const MemoryRef to = fill.to, whole = {to.handle, 0};
-  ZYX_ASSIGN_OR_RETURN(const Memory memory, place(to, fill.bytes));
   const uint64_t pattern = fill.repeated();
-  if (pattern == 0 && (to.offset | fill.bytes) % 4 == 0) {
-    ZYX_RETURN_IF_ERROR(checkLost());
-    endPass();
-    driver.CommandEncoderClearBuffer(encoder(), memory.buffer, to.offset, fill.bytes);
-    return Status::ok();
-  }
-  // As it stands at multiples of 8 bytes.
-  return dispatchBytes(fillKernel, {&whole, 1}, to.offset, fill.bytes,
-                       std::rotl(pattern, static_cast<int>(8 * (to.offset % 8))), 0);
+  if (pattern != 0 || (fill.to.offset | fill.bytes) % 4 != 0)
+    return setBytes(fill.to, fill.bytes, std::rotl(pattern, static_cast<int>(8 * (fill.to.offset % 8))), {});
+  pass.reset();
+  ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
+  driver.CommandEncoderClearBuffer(into, memories.find(fill.to).buffer.get(), fill.to.offset, fill.bytes);
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
-// Code
+// Kernels
 //===----------------------------------------------------------------------===//
-
-Status WebGPUBackend::makeShader(std::string_view text, WGPUShaderModule &shader) {
-  WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {text.data(), text.size()}};
-  return make("compile kernels", driver.DeviceCreateShaderModule, driver.ShaderModuleRelease, {&source.chain, {}},
-              shader);
-}
-
-Result<ModuleHandle> WebGPUBackend::load(const artifact::CodeBlob &code) {
-  const std::lock_guard lock(mutex);
-  auto made = std::make_unique<LoadedModule>();
-  ZYX_RETURN_IF_ERROR(makeShader({reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size()}, made->shader));
-  return handleOf<ModuleHandle>(made.release());
-}
-
-void WebGPUBackend::release(LoadedKernel &kernel) {
-  if (kernel.pipeline)
-    driver.ComputePipelineRelease(kernel.pipeline);
-  if (kernel.layout)
-    driver.BindGroupLayoutRelease(kernel.layout);
-}
-
-void WebGPUBackend::unload(ModuleHandle module) {
-  const std::lock_guard lock(mutex);
-  const std::unique_ptr<LoadedModule> owned(objectOf<LoadedModule>(module));
-  // Their layouts, by which they are found, may be another kernel's next.
-  forgetBindGroups();
-  for (const std::unique_ptr<LoadedKernel> &kernel : owned->kernels)
-    release(*kernel);
-  driver.ShaderModuleRelease(owned->shader);
-}
 
 Status WebGPUBackend::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
   std::vector<WGPUBindGroupLayoutEntry> entries(kernel.numBuffers);
@@ -367,126 +411,75 @@ Status WebGPUBackend::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, 
     entries[i].buffer.type = WGPUBufferBindingType_Storage;
   }
   const std::string what = "lay out kernel " + kernel.name;
-  ZYX_RETURN_IF_ERROR(make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
-                           {nullptr, {}, entries.size(), entries.data()}, kernel.layout));
-  const WGPUBindGroupLayout layouts[] = {kernel.layout, argumentLayout};
-  WGPUPipelineLayout whole = nullptr;
-  ZYX_RETURN_IF_ERROR(
-      make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease, {nullptr, {}, 2, layouts, 0}, whole));
-  const Status status =
-      make("compile kernel " + kernel.name, driver.DeviceCreateComputePipeline, driver.ComputePipelineRelease,
-           {nullptr, {}, whole, {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}, kernel.pipeline);
-  driver.PipelineLayoutRelease(whole);
-  return status;
+  ZYX_ASSIGN_OR_RETURN(kernel.layout, make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
+                                           device.get(), {nullptr, {}, entries.size(), entries.data()}));
+  const WGPUBindGroupLayout layouts[] = {kernel.layout.get()};
+  ZYX_ASSIGN_OR_RETURN(const auto whole, make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease,
+                                              device.get(), {nullptr, {}, 1, layouts, 4 * argumentWords}));
+  ZYX_ASSIGN_OR_RETURN(kernel.pipeline,
+                       make("compile kernel " + kernel.name, driver.DeviceCreateComputePipeline,
+                            driver.ComputePipelineRelease, device.get(),
+                            {nullptr, {}, whole.get(), {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}));
+  return Status::ok();
 }
 
 Result<KernelHandle> WebGPUBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
   const std::lock_guard lock(mutex);
-  const auto check = [&](const char *has, uint32_t count, const char *device, uint32_t most) {
-    return count <= most ? Status::ok()
-                         : Status::unsupported("kernel " + kernel.name + " has " + std::to_string(count) + has +
-                                               ", and " + device + std::to_string(most));
-  };
-  ZYX_RETURN_IF_ERROR(
-      check(" buffers", kernel.numBuffers, "the device binds ", limits.maxStorageBuffersPerShaderStage));
-  ZYX_RETURN_IF_ERROR(check(" scalars", kernel.numScalars, "there is room for ", argumentWords - 2));
-  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, limits.maxComputeInvocationsPerWorkgroup,
-                                  limits.maxComputeWorkgroupStorageSize));
+  if (kernel.numBuffers > found.limits.maxStorageBuffersPerShaderStage)
+    return Status::unsupported(
+        textOf({"kernel ", kernel.name, " has ", std::to_string(kernel.numBuffers), " buffers, and the device binds ",
+                std::to_string(found.limits.maxStorageBuffersPerShaderStage)}));
+  if (kernel.numScalars > argumentWords - 2)
+    return Status::unsupported(textOf({"kernel ", kernel.name, " has ", std::to_string(kernel.numScalars),
+                                       " scalars, and there is room for ", std::to_string(argumentWords - 2)}));
+  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
   LoadedModule &owner = *objectOf<LoadedModule>(module);
-  LoadedKernel &made = *owner.kernels.emplace_back(std::make_unique<LoadedKernel>(
-      LoadedKernel{kernel.name, kernel.numBuffers, kernel.numScalars, kernel.groupThreads != 0}));
-  ZYX_RETURN_IF_ERROR(makeKernel(owner.shader, made, "k_" + kernel.symbol));
+  LoadedKernel &made = owner.kernels.emplace_back(
+      LoadedKernel{kernel.name, kernel.numBuffers, kernel.numScalars, kernel.groupThreads != 0});
+  ZYX_RETURN_IF_ERROR(makeKernel(owner.shader.get(), made, "k_" + kernel.symbol));
   return handleOf<KernelHandle>(&made);
 }
 
-//===----------------------------------------------------------------------===//
-// Launches and order
-//===----------------------------------------------------------------------===//
-
-void WebGPUBackend::endPass() {
-  if (!pass)
-    return;
-  driver.ComputePassEncoderEnd(pass);
-  driver.ComputePassEncoderRelease(std::exchange(pass, nullptr));
-}
-
-Status WebGPUBackend::flush() {
-  ZYX_RETURN_IF_ERROR(checkLost());
-  if (!current)
-    return Status::ok();
-  endPass();
-  if (launches != 0)
-    driver.QueueWriteBuffer(queue, arguments, 0, argumentValues, size_t(launches) * argumentBytes);
-  launches = 0;
-  WGPUCommandBuffer commands = nullptr;
-  const Status status = scoped("hand over commands", [&] {
-    commands = driver.CommandEncoderFinish(current, nullptr);
-    return commands != nullptr;
-  });
-  driver.CommandEncoderRelease(std::exchange(current, nullptr));
-  if (!status.isOk())
-    lose(status.message());
-  // Submitting what is invalid would end the process, and other arguments than are meant are none.
-  if (checkLost().isOk()) {
-    submission = driver.QueueSubmitForIndex(queue, 1, &commands);
-    hasSubmitted = true;
-  }
-  if (commands)
-    driver.CommandBufferRelease(commands);
-  return checkLost();
-}
-
-void WebGPUBackend::forgetBindGroups(std::optional<uint64_t> part) {
-  std::erase_if(bindGroups, [&](const auto &each) {
-    if (part && std::ranges::find(each.first, *part) == each.first.end())
-      return false;
-    driver.BindGroupRelease(each.second);
-    return true;
-  });
-}
-
 Result<WGPUBindGroup> WebGPUBackend::bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers) {
-  std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout)};
+  std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout.get())};
   for (const MemoryRef &each : buffers)
     key.insert(key.end(), {each.handle, each.offset});
   if (const auto known = bindGroups.find(key); known != bindGroups.end())
-    return known->second;
+    return known->second.get();
   std::vector<WGPUBindGroupEntry> entries(buffers.size());
   for (uint32_t i = 0; i < buffers.size(); ++i) {
-    ZYX_ASSIGN_OR_RETURN(const Memory memory, place(buffers[i], 1));
-    if (buffers[i].offset % limits.minStorageBufferOffsetAlignment != 0)
-      return Status::unsupported("kernel " + kernel.name + " gets a buffer from byte " +
-                                 std::to_string(buffers[i].offset) + " on; the device binds from multiples of " +
-                                 std::to_string(limits.minStorageBufferOffsetAlignment));
+    const Memory memory = memories.find(buffers[i]);
+    if (const uint64_t unit = found.limits.minStorageBufferOffsetAlignment; buffers[i].offset % unit != 0)
+      return Status::unsupported(
+          textOf({"kernel ", kernel.name, " gets a buffer from byte ", std::to_string(buffers[i].offset),
+                  " on; the device binds from multiples of ", std::to_string(unit)}));
     entries[i].binding = i;
-    entries[i].buffer = memory.buffer;
+    entries[i].buffer = memory.buffer.get();
     entries[i].offset = buffers[i].offset;
     entries[i].size = memory.bytes - buffers[i].offset;
   }
   if (bindGroups.size() >= mostBindGroups)
-    forgetBindGroups();
-  WGPUBindGroup group = nullptr;
-  ZYX_RETURN_IF_ERROR(make("bind the buffers of kernel " + kernel.name, driver.DeviceCreateBindGroup,
-                           driver.BindGroupRelease, {nullptr, {}, kernel.layout, entries.size(), entries.data()},
-                           group));
-  return bindGroups.emplace(std::move(key), group).first->second;
+    bindGroups.clear();
+  ZYX_ASSIGN_OR_RETURN(auto made, make("bind the buffers of kernel " + kernel.name, driver.DeviceCreateBindGroup,
+                                       driver.BindGroupRelease, device.get(),
+                                       {nullptr, {}, kernel.layout.get(), entries.size(), entries.data()}));
+  return bindGroups.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
 Status WebGPUBackend::dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers,
                                std::span<const uint32_t> values, uint64_t groups) {
-  ZYX_RETURN_IF_ERROR(checkLost());
   ZYX_ASSIGN_OR_RETURN(const WGPUBindGroup group, bind(kernel, buffers));
-  if (launches == launchesOfSubmission)
-    ZYX_RETURN_IF_ERROR(flush());
-  const uint32_t offset = launches * argumentBytes;
-  std::ranges::copy(values, argumentValues + size_t(launches++) * argumentWords);
+  ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
   if (!pass)
-    pass = driver.CommandEncoderBeginComputePass(encoder(), nullptr);
-  driver.ComputePassEncoderSetPipeline(pass, kernel.pipeline);
-  driver.ComputePassEncoderSetBindGroup(pass, 0, group, 0, nullptr);
-  driver.ComputePassEncoderSetBindGroup(pass, 1, argumentGroup, 1, &offset);
-  driver.ComputePassEncoderDispatchWorkgroups(
-      pass, static_cast<uint32_t>(std::min<uint64_t>(groups, limits.maxComputeWorkgroupsPerDimension)), 1, 1);
+    pass = {driver.CommandEncoderBeginComputePass(into, nullptr), [this](WGPUComputePassEncoder its) {
+              driver.ComputePassEncoderEnd(its);
+              driver.ComputePassEncoderRelease(its);
+            }};
+  driver.ComputePassEncoderSetPipeline(pass.get(), kernel.pipeline.get());
+  driver.ComputePassEncoderSetBindGroup(pass.get(), 0, group, 0, nullptr);
+  driver.ComputePassEncoderSetImmediates(pass.get(), 0, values.data(), values.size_bytes());
+  const uint64_t most = found.limits.maxComputeWorkgroupsPerDimension;
+  driver.ComputePassEncoderDispatchWorkgroups(pass.get(), static_cast<uint32_t>(std::min(groups, most)), 1, 1);
   return Status::ok();
 }
 
@@ -498,28 +491,43 @@ Status WebGPUBackend::launch(StreamHandle, const LaunchCommand &launch) {
     return Status::ok();
   // Threads add to the number of a program until it is as large.
   if (programs > uint64_t(1) << 31)
-    return Status::unsupported("kernel " + kernel.name + " has " + std::to_string(programs) +
-                               " programs, more than numbers of 32 bits count");
+    return Status::unsupported(textOf(
+        {"kernel ", kernel.name, " has ", std::to_string(programs), " programs, more than numbers of 32 bits count"}));
   std::vector<MemoryRef> buffers;
   uint32_t values[argumentWords] = {static_cast<uint32_t>(programs), 0};
   for (const KernelArgument &each : launch.arguments.first(kernel.numBuffers))
     buffers.push_back(each.memory);
   for (uint32_t i = 0; i < kernel.numScalars; ++i) {
     const auto value = static_cast<int64_t>(launch.arguments[kernel.numBuffers + i].value);
-    if (value != static_cast<int32_t>(value))
-      return Status::unsupported("kernel " + kernel.name + " gets the number " + std::to_string(value) +
-                                 ", which has more than 32 bits");
     values[2 + i] = static_cast<uint32_t>(value);
+    if (value != static_cast<int32_t>(value))
+      return Status::unsupported(textOf(
+          {"kernel ", kernel.name, " gets the number ", std::to_string(value), ", which has more than 32 bits"}));
   }
   return dispatch(kernel, buffers, {values, 2 + kernel.numScalars},
                   kernel.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup));
 }
 
-/// Others hand over meanwhile. It is called with the mutex held once.
-Status WebGPUBackend::waitFor(uint64_t awaited) {
-  mutex.unlock();
-  (void)driver.DevicePoll(device, 1, &awaited);
-  mutex.lock();
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+Status WebGPUBackend::flush() {
+  ZYX_RETURN_IF_ERROR(checkLost());
+  pass.reset();
+  numCommands = 0;
+  const Owned<WGPUCommandEncoder> ended = std::exchange(encoder, nullptr);
+  if (!ended)
+    return Status::ok();
+  const auto made =
+      make("hand over commands", driver.CommandEncoderFinish, driver.CommandBufferRelease, ended.get(), {});
+  if (!made)
+    lose(made.status().message());
+  // Submitting what is invalid would end the process.
+  ZYX_RETURN_IF_ERROR(checkLost());
+  const WGPUCommandBuffer whole = made->get();
+  submission = driver.QueueSubmitForIndex(queue.get(), 1, &whole);
+  hasSubmitted = true;
   return checkLost();
 }
 
@@ -538,6 +546,13 @@ Status WebGPUBackend::record(StreamHandle, EventHandle event) {
   return status;
 }
 
-const zyx_backend_v1 *zyx_backend(void) {
-  return Export<WebGPUBackend, Driver, AdapterFound>::table("webgpu", "by wgpu-native");
+} // namespace
+
+const BundledDevices *zyxBundledDevices() {
+  static constexpr BundledDevices made = {ZYX_VERSION,
+                                          [](std::string name, const DeviceOptions &options) {
+                                            return openFound<WebGPUBackend, Driver>(std::move(name), "WebGPU", options);
+                                          },
+                                          [] { return listFound<Driver>("webgpu"); }};
+  return &made;
 }
