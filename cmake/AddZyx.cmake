@@ -8,9 +8,10 @@ function(zyx_compile_flags target)
     # Without a timestamp inside, ccache can serve precompiled headers.
     "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   if(ZYX_SANITIZE)
-    # Functions of drivers and of other libraries take structs whose names here are ours.
+    # Functions of drivers and of other libraries take structs whose names here are ours; libraries of devices have
+    # types of their own for the classes of the runtime.
     target_compile_options(${target} PRIVATE -fsanitize=${ZYX_SANITIZE} -fno-omit-frame-pointer
-      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function,vptr>)
     target_link_options(${target} PUBLIC -fsanitize=${ZYX_SANITIZE})
   endif()
 endfunction()
