@@ -4,14 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Runtime/Device.h"
 
-#include "Devices/Cuda/Cuda.h"
-#include "Devices/Hip/Hip.h"
+#include "Devices/Drivers.h"
 #include "Devices/Host/Host.h"
-#include "Devices/OpenCL/OpenCL.h"
 #include "Devices/Plugin/Plugin.h"
 #include "Devices/Stream/Bundled.h"
 #include "Devices/Stream/StreamDevice.h"
-#include "Devices/Vulkan/Vulkan.h"
 
 #include <algorithm>
 #include <iterator>

@@ -100,16 +100,14 @@ void vkGetPhysicalDeviceProperties2(VkPhysicalDevice which, VkPhysicalDeviceProp
       auto *v11 = reinterpret_cast<VkPhysicalDeviceVulkan11Properties *>(each);
       v11->subgroupSize = 8;
       v11->maxMemoryAllocationSize = fake.largestBytes;
-    } else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
-      auto *floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties *>(each);
-      floats->shaderSignedZeroInfNanPreserveFloat32 = floats->shaderRoundingModeRTEFloat32 = fake.rounds;
-      floats->shaderSignedZeroInfNanPreserveFloat64 = floats->shaderRoundingModeRTEFloat64 = fake.rounds;
-      floats->shaderDenormPreserveFloat32 = fake.keepsDenormals;
-      floats->denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
-    } else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
-      auto *driver = reinterpret_cast<VkPhysicalDeviceDriverProperties *>(each);
-      std::strcpy(driver->driverName, "fake");
-      std::strcpy(driver->driverInfo, "7");
+    } else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
+      auto *v12 = reinterpret_cast<VkPhysicalDeviceVulkan12Properties *>(each);
+      v12->shaderSignedZeroInfNanPreserveFloat32 = v12->shaderRoundingModeRTEFloat32 = fake.rounds;
+      v12->shaderSignedZeroInfNanPreserveFloat64 = v12->shaderRoundingModeRTEFloat64 = fake.rounds;
+      v12->shaderDenormPreserveFloat32 = fake.keepsDenormals;
+      v12->denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+      std::strcpy(v12->driverName, "fake");
+      std::strcpy(v12->driverInfo, "7");
     }
   });
 }
@@ -198,6 +196,12 @@ VkResult vkAllocateCommandBuffers(VkDevice, const VkCommandBufferAllocateInfo *i
   *into = reinterpret_cast<VkCommandBuffer>(made);
   return VK_SUCCESS;
 }
+void vkFreeCommandBuffers(VkDevice, VkCommandPool pool, uint32_t, const VkCommandBuffer *lists) {
+  if (!*lists)
+    return;
+  std::erase(of<std::vector<Commands *>>(pool), reinterpret_cast<Commands *>(*lists));
+  delete reinterpret_cast<Commands *>(*lists);
+}
 VkResult vkBeginCommandBuffer(VkCommandBuffer commands, const VkCommandBufferBeginInfo *) {
   ZYX_MAY_FAIL;
   return of<Commands>(commands).all.clear(), VK_SUCCESS;
@@ -232,6 +236,20 @@ void vkCmdCopyBuffer(VkCommandBuffer commands, VkBuffer from, VkBuffer to, uint3
   add(commands, [=, all = std::vector<VkBufferCopy>(regions, regions + count)] {
     for (const VkBufferCopy &each : all)
       std::memcpy(of<Buffer>(to).bytes + each.dstOffset, of<Buffer>(from).bytes + each.srcOffset, each.size);
+  });
+}
+void vkCmdUpdateBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offset, VkDeviceSize size,
+                       const void *values) {
+  const auto *begin = static_cast<const std::byte *>(values);
+  add(commands, [=, all = std::vector<std::byte>(begin, begin + size)] {
+    std::memcpy(of<Buffer>(to).bytes + offset, all.data(), all.size());
+  });
+}
+/// What the other list has when it is handed over.
+void vkCmdExecuteCommands(VkCommandBuffer commands, uint32_t, const VkCommandBuffer *others) {
+  of<Commands>(commands).all.push_back([other = *others] {
+    for (const auto &command : of<Commands>(other).all)
+      command();
   });
 }
 void vkCmdFillBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offset, VkDeviceSize size, uint32_t word) {

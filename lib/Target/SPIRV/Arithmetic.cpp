@@ -12,7 +12,6 @@
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
@@ -20,94 +19,87 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/RegionUtils.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 using namespace zyx;
-using namespace zyx::kernel;
-using namespace zyx::target;
 using spirv::Capability;
 
-namespace {
+/// Functions of one number that drivers compute as exactly as we need.
+constexpr std::pair<StringRef, StringRef> functions[] = {{"math.sqrt", "spirv.GL.Sqrt"},
+                                                         {"math.floor", "spirv.GL.Floor"},
+                                                         {"math.ceil", "spirv.GL.Ceil"},
+                                                         {"math.roundeven", "spirv.GL.RoundEven"},
+                                                         {"math.exp2", "spirv.GL.Exp2"}};
 
-class Arithmetic {
-public:
-  explicit Arithmetic(spirv::FuncOp made) : made(made), b(made.getContext()), loc(made.getLoc()) {}
-  Status convert();
-
-private:
-  Value function(Operation *op);
-  Value sumOfProduct(math::FmaOp op);
-
-  spirv::FuncOp made;
-  OpBuilder b;
-  Location loc;
-  /// Products and sums that may be one op.
-  DenseSet<Operation *> contracted;
-};
+/// Products and sums that may be one op.
+using Contracted = DenseSet<Operation *>;
 
 /// The driver may make one op of a product and a sum: that of GLSL takes denormals for 0 on NVIDIA's. Where a summand
 /// is a product of the same factor, drivers may add up factors instead, which overflow.
-Value Arithmetic::sumOfProduct(math::FmaOp op) {
-  Value x = op.getA(), y = op.getB(), sum = op.getC();
-  auto before = sum.getDefiningOp<spirv::FAddOp>();
+static Value sumOfProduct(OpBuilder &b, math::FmaOp op, Contracted &contracted) {
+  Value x = op.getA(), y = op.getB();
+  auto before = op.getC().getDefiningOp<spirv::FAddOp>();
   auto its = before && contracted.contains(before) ? before.getOperand1().getDefiningOp<spirv::FMulOp>() : nullptr;
-  if (op->hasAttr(keptFmaAttr) ||
+  if (op->hasAttr(kernel::keptFmaAttr) ||
       (its && llvm::any_of(its->getOperands(), [&](Value factor) { return factor == x || factor == y; })))
-    return spirv::GLFmaOp::create(b, loc, op.getType(), x, y, sum);
-  auto product = spirv::FMulOp::create(b, loc, x, y);
-  auto made = spirv::FAddOp::create(b, loc, product, sum);
+    return spirv::GLFmaOp::create(b, op.getLoc(), op.getType(), x, y, op.getC());
+  auto product = spirv::FMulOp::create(b, op.getLoc(), x, y);
+  auto sum = spirv::FAddOp::create(b, op.getLoc(), product, op.getC());
   contracted.insert(product);
-  contracted.insert(made);
-  return made;
+  contracted.insert(sum);
+  return sum;
 }
 
-/// A function that drivers compute as exactly as we need; null for others.
-Value Arithmetic::function(Operation *op) {
-  const ValueRange x = op->getOperands();
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::FmaOp fma) { return sumOfProduct(fma); })
-      .Case([&](math::SqrtOp) { return spirv::GLSqrtOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::FloorOp) { return spirv::GLFloorOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::CeilOp) { return spirv::GLCeilOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::RoundEvenOp) { return spirv::GLRoundEvenOp::create(b, loc, x[0]).getResult(); })
-      .Case([&](math::Exp2Op) {
-        return x[0].getType().isF32() ? spirv::GLExp2Op::create(b, loc, x[0]).getResult() : Value();
-      })
-      .Default([](Operation *) { return Value(); });
-}
-
-Status Arithmetic::convert() {
-  IRRewriter rewriter(b);
-  (void)runRegionDCE(rewriter, made->getRegions());
-  made.walk([&](Operation *op) {
-    b.setInsertionPoint(op);
-    loc = op->getLoc();
-    if (Value value = function(op)) {
-      op->getResult(0).replaceAllUsesWith(value);
-      op->erase();
-    }
-  });
+/// Of what MLIR's patterns lack; null for all else.
+static Value convert(OpBuilder &b, Operation *op, Contracted &contracted) {
+  if (auto fma = dyn_cast<math::FmaOp>(op))
+    return sumOfProduct(b, fma, contracted);
   // By halves: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
-  made.walk([&](arith::ExtSIOp op) {
-    if (!op.getIn().getType().isInteger(32) || !op.getType().isInteger(64))
-      return;
-    b.setInsertionPoint(op);
-    loc = op.getLoc();
-    Value digits = arith::ConstantIntOp::create(b, loc, 31, 32);
-    Value sign = arith::ShRSIOp::create(b, loc, op.getIn(), digits);
-    Value high = arith::ExtUIOp::create(b, loc, op.getType(), sign),
-          low = arith::ExtUIOp::create(b, loc, op.getType(), op.getIn()).getResult();
-    high = arith::ShLIOp::create(b, loc, high, arith::ConstantIntOp::create(b, loc, 32, 64));
-    op.getResult().replaceAllUsesWith(arith::OrIOp::create(b, loc, low, high));
-    op.erase();
+  if (auto wide = dyn_cast<arith::ExtSIOp>(op);
+      wide && wide.getIn().getType().isInteger(32) && wide.getType().isInteger(64)) {
+    Value half = arith::ConstantIntOp::create(b, op->getLoc(), 32, 64);
+    Value low = arith::ExtUIOp::create(b, op->getLoc(), wide.getType(), wide.getIn());
+    return arith::ShRSIOp::create(b, op->getLoc(), arith::ShLIOp::create(b, op->getLoc(), low, half), half);
+  }
+  const auto *function =
+      llvm::find_if(functions, [&](auto each) { return each.first == op->getName().getStringRef(); });
+  if (function == std::end(functions) || (isa<math::Exp2Op>(op) && !op->getResult(0).getType().isF32()))
+    return {};
+  return b.create(op->getLoc(), b.getStringAttr(function->second), op->getOperands(), op->getResultTypes())
+      ->getResult(0);
+}
+
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Refuses an op that is none of SPIR-V.
+static Status checkOp(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (!isa<spirv::SPIRVType>(type))
+      return target::refuseOp(op, "has the type " + textOf(type) + ", which SPIR-V has no scalars for");
+  if (isa<spirv::SPIRVDialect>(op->getDialect()))
+    return Status::ok();
+  return target::refuseOp(op, (op->getNumOperands() == 0 ? "" : "of " + textOf(op->getOperand(0).getType()) + " ") +
+                                  "has no form in SPIR-V");
+}
+
+Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed) {
+  IRRewriter rewriter(kernel);
+  (void)runRegionDCE(rewriter, kernel->getRegions());
+  Contracted contracted;
+  kernel.walk([&](Operation *op) {
+    rewriter.setInsertionPoint(op);
+    if (Value value = convert(rewriter, op, contracted))
+      rewriter.replaceOp(op, value);
   });
-  MLIRContext *context = b.getContext();
-  auto needed = spirv::VerCapExtAttr::get(
+  MLIRContext *context = kernel.getContext();
+  auto available = spirv::VerCapExtAttr::get(
       spirv::Version::V_1_5,
       {Capability::Shader, Capability::Int64, Capability::Int16, Capability::Int8, Capability::Float64}, {}, context);
   SPIRVTypeConverter types(
-      spirv::TargetEnvAttr::get(needed, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
+      spirv::TargetEnvAttr::get(available, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
   RewritePatternSet patterns(context);
   arith::populateArithToSPIRVPatterns(types, patterns);
   populateVectorToSPIRVPatterns(types, patterns);
@@ -118,19 +110,21 @@ Status Arithmetic::convert() {
   // What is left is refused with its name.
   ConversionConfig config;
   config.foldingMode = DialectConversionFoldingMode::Never;
-  (void)applyPartialConversion(made, target, std::move(patterns), config);
+  (void)applyPartialConversion(kernel, target, std::move(patterns), config);
   Status status;
-  made.walk([&](Operation *op) {
+  kernel.walk([&](Operation *op) {
     // No driver may make one op of two such: results would differ from those of other devices.
     if (isa<spirv::FAddOp, spirv::FSubOp, spirv::FMulOp, spirv::FDivOp>(op) && !contracted.contains(op))
-      op->setAttr("no_contraction", b.getUnitAttr());
-    if (!isa<spirv::SPIRVDialect>(op->getDialect()) && status.isOk())
-      status = refuseOp(op, (op->getNumOperands() == 0 ? "" : "of " + textOf(op->getOperand(0).getType()) + " ") +
-                                "has no form in SPIR-V");
+      op->setAttr("no_contraction", rewriter.getUnitAttr());
+    for (Type type : op->getResultTypes())
+      if (Type element = getElementTypeOrSelf(type); element.isInteger(8))
+        needed.insert({Capability::Int8, Capability::StorageBuffer8BitAccess});
+      else if (element.isInteger(16))
+        needed.insert({Capability::Int16, Capability::StorageBuffer16BitAccess});
+      else if (element.isF64())
+        needed.insert(Capability::Float64);
+    if (status.isOk())
+      status = checkOp(op);
   });
   return status;
 }
-
-} // namespace
-
-Status zyx::target::convertArithmetic(spirv::FuncOp kernel) { return Arithmetic(kernel).convert(); }

@@ -8,31 +8,25 @@
 #include "zyx/Base/Status.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <set>
 
 namespace zyx::target {
 
-/// All kernels of a module of the lowered form as one module of the spirv dialect: an entry point for
-/// each. docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one
-/// dimension.
+using Capabilities = std::set<mlir::spirv::Capability>;
+
+/// All kernels of a module of the lowered form as one module of the spirv dialect: an entry point for each.
+/// docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one dimension.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
-
-/// Arithmetic of a kernel whose control flow is that of spirv. What has no form in SPIR-V is refused by name.
-Status convertArithmetic(mlir::spirv::FuncOp kernel);
-
-inline std::string textOf(mlir::Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-inline int64_t lanesOf(mlir::Type type) {
-  auto vector = mlir::dyn_cast<mlir::VectorType>(type);
-  return vector ? vector.getNumElements() : 1;
-}
 
 /// Loops and branches of the scf dialect as those of spirv. What they carry lies in variables of the function.
 void convertControlFlow(mlir::Operation *kernel);
+
+/// Arithmetic of a kernel whose control flow is that of spirv. What has no form in SPIR-V is refused by name; what not
+/// every device has is added to what is needed.
+Status convertArithmetic(mlir::spirv::FuncOp kernel, Capabilities &needed);
 
 } // namespace zyx::target
 

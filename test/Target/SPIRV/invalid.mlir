@@ -171,7 +171,7 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- branch-type.mlir
-// TYPE: error: 'scf.if' has the type i24, which SPIR-V has no scalars for
+// TYPE: error: 'arith.trunci' has the type i24, which SPIR-V has no scalars for
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {

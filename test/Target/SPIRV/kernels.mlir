@@ -105,7 +105,7 @@ kernel.func @back(%x: !f32) attributes {form = #kernel.form<lowered>, threads = 
 
 // More private memory than a thread has lies in global memory, a part for each thread.
 // CHECK-LABEL: spirv.func @large()
-// CHECK-NOT: spirv.array
+// CHECK-NOT: spirv.Variable : !spirv.ptr<!spirv.array
 // CHECK-LABEL: spirv.func @small()
 // CHECK: spirv.Variable : !spirv.ptr<!spirv.array<16 x f32>, Function>
 kernel.func @large(%x: !f32) attributes {form = #kernel.form<lowered>} {

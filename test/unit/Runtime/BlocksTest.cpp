@@ -22,13 +22,14 @@ protected:
   struct Memory {
     uint64_t address = 0;
     std::byte *mapped = nullptr;
+    std::shared_ptr<void> owned = nullptr;
   };
   struct Made {
     std::unique_ptr<std::byte[]> bytes;
     uint64_t size = 0;
   };
 
-  Result<Memory> make(uint64_t bytes) {
+  Result<std::unique_ptr<Memory>> make(uint64_t bytes) {
     if (bytes > left)
       return Status::outOfMemory("no more");
     left -= bytes;
@@ -36,18 +37,18 @@ protected:
     const uint64_t address = next;
     next += 2 * bytes;
     Made &made = all[address] = {std::make_unique<std::byte[]>(bytes), bytes};
-    return Memory{address, made.bytes.get()};
+    return std::make_unique<Memory>(
+        Memory{address, made.bytes.get(), {nullptr, [this, address](void *) { destroy(address); }}});
   }
-  void destroy(const Memory &memory) {
-    left += all.at(memory.address).size;
-    all.erase(memory.address);
+  void destroy(uint64_t address) {
+    left += all.at(address).size;
+    all.erase(address);
   }
 
   uint64_t left = 1 << 20, next = uint64_t(1) << 40;
   std::vector<uint64_t> sizes;
   std::map<uint64_t, Made> all;
-  Blocks<Memory> blocks{blockBytes, [this](uint64_t bytes) { return make(bytes); },
-                        [this](const Memory &memory) { destroy(memory); }};
+  Blocks<Memory> blocks{blockBytes, [this](uint64_t bytes) { return make(bytes); }};
 };
 
 TEST_F(BlocksTest, SmallOnesShareALargeOne) {

@@ -161,7 +161,7 @@ TEST_F(VulkanDeviceTest, RefusesCode) {
   fake->largestBytes = 1 << 20;
   device = createDevice("vulkan");
   EXPECT_THAT(refusal([](Artifact &a) { a = sample(words({2u << 16 | 17, 10})); }),
-              HasSubstr("device 'vulkan' has no Float64, which the program computes with"));
+              HasSubstr("device 'vulkan' has no f64, which the program computes with"));
   EXPECT_THAT(runtime::Buffer::allocate((*device)->pool(), 2 << 20).status().message(),
               HasSubstr("device 'vulkan' allocates at most 1048576 bytes at once, and 2097152 are asked for"));
   device->reset();
@@ -261,7 +261,7 @@ TEST_F(VulkanDeviceTest, RecordsASingleCommandOnce) {
 }
 
 TEST_F(VulkanDeviceTest, GoesOnWithoutGraphs) {
-  for (const char *call : {"vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCreateCommandPool", "vkQueueSubmit"})
+  for (const char *call : {"vkBeginCommandBuffer", "vkEndCommandBuffer", "vkAllocateCommandBuffers", "vkQueueSubmit"})
     for (int after = 1; after < 8; ++after) {
       *fake = {};
       auto device = createDevice("vulkan");
@@ -296,11 +296,8 @@ TEST_F(VulkanDeviceTest, RefusesTooManyArguments) {
   artifact.commands.resize(1);
   auto device = createDevice("vulkan");
   ASSERT_TRUE(device) << device.status().toString();
-  auto executor = Executor::create(*device, artifact);
-  ASSERT_TRUE(executor) << executor.status().toString();
-  const std::vector<int32_t> x(count);
-  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
-  EXPECT_THAT((*executor)->run().toString(), HasSubstr("a kernel has more than 8192 arguments on device 'vulkan'"));
+  EXPECT_THAT(Executor::create(*device, artifact).status().toString(),
+              HasSubstr("kernel plus has more than 8192 arguments on device 'vulkan'"));
 }
 
 TEST_F(VulkanDeviceTest, EveryCallMayFail) {

@@ -9,8 +9,7 @@
 
 #include "zyx/Runtime/Device.h"
 
-namespace zyx::runtime {
-namespace cuda {
+namespace zyx::runtime::cuda {
 
 struct Vendor;
 
@@ -21,12 +20,6 @@ Result<std::shared_ptr<Device>> createCard(const Vendor &vendor, std::string nam
 /// A line for each card, or one that says why there is none.
 std::vector<DeviceListing> listCards(const Vendor &vendor);
 
-} // namespace cuda
-
-/// Cards of NVIDIA's.
-Result<std::shared_ptr<Device>> createCudaDevice(std::string name, const DeviceOptions &options);
-std::vector<DeviceListing> listCudaDevices();
-
-} // namespace zyx::runtime
+} // namespace zyx::runtime::cuda
 
 #endif // ZYX_LIB_RUNTIME_DEVICES_CUDA_CUDA_H

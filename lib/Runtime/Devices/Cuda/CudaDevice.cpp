@@ -2,6 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../Drivers.h"
 #include "../Stream/Refusals.h"
 #include "../Stream/StreamDevice.h"
 #include "Card.h"

@@ -4,10 +4,9 @@
 //===----------------------------------------------------------------------===//
 // What AMD's cards are. docs/device-hip.md says what was never tried on one.
 //===----------------------------------------------------------------------===//
-#include "Hip.h"
-
 #include "../Cuda/Card.h"
 #include "../Cuda/Cuda.h"
+#include "../Drivers.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,10 +2,10 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+#include "../Drivers.h"
 #include "../Stream/FoundDevices.h"
 #include "../Stream/ObjectTable.h"
 #include "Driver.h"
-#include "OpenCL.h"
 
 #include "zyx/Base/Hash.h"
 

@@ -11,13 +11,14 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 
 namespace zyx::runtime {
 
 /// A few large allocations of a device, out of which smaller ones are given: some drivers have few of the large ones,
-/// and each takes long. `Memory` is what the driver has: its `address` on the device, and where it is `mapped` on the
-/// host, if it is. Calls from several threads are safe.
+/// and each takes long. `Memory` is what the driver has, and gives it back when it ends: its `address` on the device,
+/// and where it is `mapped` on the host, if it is. Calls from several threads are safe.
 template <typename Memory> class Blocks {
 public:
   struct BlockOffset {
@@ -27,15 +28,9 @@ public:
     std::byte *mapped() const { return memory->mapped + offset; }
     uint64_t address() const { return memory->address + offset; }
   };
-  using Make = std::function<Result<Memory>(uint64_t bytes)>;
-  using Destroy = std::function<void(const Memory &memory)>;
+  using Make = std::function<Result<std::unique_ptr<Memory>>(uint64_t bytes)>;
 
-  Blocks(uint64_t blockBytes, Make make, Destroy destroy)
-      : blockBytes(blockBytes), make(std::move(make)), destroy(std::move(destroy)) {}
-  ~Blocks() {
-    for (const auto &[address, block] : blocks)
-      destroy(block.memory);
-  }
+  Blocks(uint64_t blockBytes, Make make) : blockBytes(blockBytes), make(std::move(make)) {}
   Blocks(const Blocks &) = delete;
 
   /// The address on the device.
@@ -46,11 +41,11 @@ public:
       if (const uint64_t found = take(block, bytes))
         return found;
     uint64_t size = std::max(bytes, blockBytes);
-    Result<Memory> made = make(size);
+    Result<std::unique_ptr<Memory>> made = make(size);
     if (made.status().code() == ErrorCode::OutOfMemory && bytes < blockBytes)
       made = make(size = bytes);
     ZYX_RETURN_IF_ERROR(made.status());
-    const uint64_t address = made->address;
+    const uint64_t address = (*made)->address;
     return take(blocks.emplace(address, Block{std::move(*made), size, {{0, size}}}).first->second, bytes);
   }
 
@@ -58,7 +53,7 @@ public:
     const std::lock_guard lock(mutex);
     const auto size = sizes.find(address);
     Block &block = std::prev(blocks.upper_bound(address))->second;
-    uint64_t begin = address - block.memory.address, end = begin + size->second;
+    uint64_t begin = address - block.memory->address, end = begin + size->second;
     sizes.erase(size);
     auto next = block.free.lower_bound(begin);
     if (next != block.free.end() && next->first == end) {
@@ -76,10 +71,7 @@ public:
     const std::lock_guard lock(mutex);
     std::erase_if(blocks, [&](const auto &each) {
       const Block &block = each.second;
-      const bool isUnused = block.free.size() == 1 && block.free.begin()->second == block.bytes;
-      if (isUnused)
-        destroy(block.memory);
-      return isUnused;
+      return block.free.size() == 1 && block.free.begin()->second == block.bytes;
     });
   }
 
@@ -89,23 +81,23 @@ public:
     if (above == blocks.begin())
       return {};
     const Block &block = std::prev(above)->second;
-    const uint64_t offset = address - block.memory.address;
-    return offset < block.bytes ? BlockOffset{&block.memory, offset} : BlockOffset{};
+    const uint64_t offset = address - block.memory->address;
+    return offset < block.bytes ? BlockOffset{block.memory.get(), offset} : BlockOffset{};
   }
   /// The same of an address on the host.
   BlockOffset findMapped(const void *address) const {
     const std::lock_guard lock(mutex);
     const auto *byte = static_cast<const std::byte *>(address);
     for (const auto &[itsAddress, block] : blocks)
-      if (byte >= block.memory.mapped && byte < block.memory.mapped + block.bytes)
-        return {&block.memory, static_cast<uint64_t>(byte - block.memory.mapped)};
+      if (byte >= block.memory->mapped && byte < block.memory->mapped + block.bytes)
+        return {block.memory.get(), static_cast<uint64_t>(byte - block.memory->mapped)};
     return {};
   }
 
 private:
   static constexpr uint64_t alignment = 256;
   struct Block {
-    Memory memory;
+    std::unique_ptr<Memory> memory;
     uint64_t bytes = 0;
     /// What nobody has: where it begins in the block, and bytes.
     std::map<uint64_t, uint64_t> free;
@@ -120,13 +112,12 @@ private:
     block.free.erase(hole);
     if (size > bytes)
       block.free.emplace(offset + bytes, size - bytes);
-    sizes.emplace(block.memory.address + offset, bytes);
-    return block.memory.address + offset;
+    sizes.emplace(block.memory->address + offset, bytes);
+    return block.memory->address + offset;
   }
 
   const uint64_t blockBytes;
   const Make make;
-  const Destroy destroy;
   mutable std::mutex mutex;
   /// By their addresses.
   std::map<uint64_t, Block> blocks;

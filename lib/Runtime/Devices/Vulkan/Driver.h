@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// The functions of Vulkan 1.2 that are called, found in the system's loader at run time. Types and numbers are those of
-// Khronos' header; no library of Vulkan is needed to build.
+// The functions of Vulkan 1.2 that are called, found in the system's loader at run time. They are called through
+// Khronos' header for C++, whose objects end themselves; no library of Vulkan is needed to build.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_LIB_RUNTIME_DEVICES_VULKAN_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_VULKAN_DRIVER_H
@@ -12,53 +12,57 @@
 #include "zyx/Runtime/DeviceFacts.h"
 
 #define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
-
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
+#define VULKAN_HPP_NO_EXCEPTIONS
+#define VULKAN_HPP_ASSERT(condition)
+#define VULKAN_HPP_ASSERT_ON_RESULT(condition)
+#include <vulkan/vulkan.hpp>
 
 namespace zyx::runtime::vulkan {
 
 // clang-format off: it indents each line further.
-#define ZYX_VULKAN_FUNCTIONS(X) \
-  X(AllocateCommandBuffers) X(AllocateMemory) X(BeginCommandBuffer) X(BindBufferMemory) X(CmdBindPipeline) \
-  X(CmdCopyBuffer) X(CmdDispatch) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants) X(CmdResetQueryPool) \
-  X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool) X(CreateComputePipelines) X(CreateDevice) \
-  X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout) X(CreateQueryPool) X(CreateSemaphore) \
-  X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDevice) X(DestroyInstance) \
-  X(DestroyPipeline) X(DestroyPipelineCache) X(DestroyPipelineLayout) X(DestroyQueryPool) X(DestroySemaphore) \
-  X(DestroyShaderModule) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeMemory) X(GetBufferDeviceAddress) \
-  X(GetBufferMemoryRequirements) X(GetDeviceQueue) X(GetPhysicalDeviceFeatures2) \
-  X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue) X(MapMemory) X(QueueSubmit) \
-  X(WaitSemaphores)
+#define ZYX_VULKAN_FUNCTIONS(X)                                                                                        \
+  X(AllocateCommandBuffers)                                                                                            \
+  X(AllocateMemory)                                                                                                    \
+  X(BeginCommandBuffer)                                                                                                \
+  X(BindBufferMemory)                                                                                                  \
+  X(CmdBindPipeline)                                                                                                   \
+  X(CmdCopyBuffer) X(CmdDispatch) X(CmdExecuteCommands) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants)     \
+      X(CmdResetQueryPool) X(CmdUpdateBuffer) X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool)                \
+          X(CreateComputePipelines) X(CreateDevice) X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout)   \
+              X(CreateQueryPool) X(CreateSemaphore) X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool)       \
+                  X(DestroyDevice) X(DestroyInstance) X(DestroyPipeline) X(DestroyPipelineCache)                       \
+                      X(DestroyPipelineLayout) X(DestroyQueryPool) X(DestroySemaphore) X(DestroyShaderModule)          \
+                          X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeCommandBuffers) X(FreeMemory)          \
+                              X(GetBufferDeviceAddress) X(GetBufferMemoryRequirements) X(GetDeviceQueue)               \
+                                  X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties)                   \
+                                      X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceQueueFamilyProperties)        \
+                                          X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue)   \
+                                              X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
+/// What calls may say that goes wrong.
+#define ZYX_VULKAN_RESULTS(X)                                                                                          \
+  X(ERROR_OUT_OF_HOST_MEMORY)                                                                                          \
+  X(ERROR_OUT_OF_DEVICE_MEMORY)                                                                                        \
+  X(ERROR_INITIALIZATION_FAILED)                                                                                       \
+  X(ERROR_DEVICE_LOST) X(ERROR_MEMORY_MAP_FAILED) X(ERROR_LAYER_NOT_PRESENT) X(ERROR_FEATURE_NOT_PRESENT)              \
+      X(ERROR_INCOMPATIBLE_DRIVER) X(ERROR_TOO_MANY_OBJECTS) X(ERROR_UNKNOWN) X(ERROR_INVALID_SHADER_NV) X(TIMEOUT)
 // clang-format on
 
-/// Features, one behind the other as Vulkan asks for them.
-struct Features {
-  Features();
-  Features(const Features &) = delete;
-  VkPhysicalDeviceVulkan12Features v12 = {};
-  VkPhysicalDeviceVulkan11Features v11 = {};
-  VkPhysicalDeviceFeatures2 all = {};
-};
+struct Driver;
+/// An object that the driver destroys with it.
+template <typename T> using Unique = vk::UniqueHandle<T, Driver>;
 
 /// A device, and what it is.
 struct DeviceFound {
-  VkPhysicalDevice device = nullptr;
+  vk::PhysicalDevice device;
   /// Ends behind the device.
-  std::shared_ptr<VkInstance_T> instance;
+  std::shared_ptr<const Unique<vk::Instance>> instance;
   DeviceFacts facts;
-  unsigned queueFamily = 0;
   uint64_t largestBytes = 0, mostGroups = 0;
   /// Nanoseconds of a tick.
   double period = 1;
+  unsigned queueFamily = 0;
   /// Denormals of f32 are kept where a module asks for it.
   bool keepsDenormals = false;
-  /// Capabilities of SPIR-V that not every device has.
-  std::vector<uint32_t> capabilities;
   /// Who wrote what a cache of pipelines keeps.
   std::string cacheIdentity;
   /// Why the compiler's code does not run there; empty where it does.
@@ -67,7 +71,7 @@ struct DeviceFound {
 
 /// The loader's functions.
 struct Driver {
-#define ZYX_MEMBER(name) PFN_vk##name name = nullptr;
+#define ZYX_MEMBER(name) PFN_vk##name vk##name = nullptr;
   ZYX_VULKAN_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER
 
@@ -78,15 +82,12 @@ struct Driver {
 };
 
 /// Success, or what the driver says, behind what could not be done.
-Status check(VkResult result, const std::string &action = {});
-
-/// A capability of SPIR-V that not every device has, by its number, name, and what has to be asked for.
-struct Capability {
-  uint32_t number;
-  const char *name;
-  VkBool32 &(*feature)(Features &features);
-};
-std::span<const Capability> optionalCapabilities();
+Status check(vk::Result result, std::string_view action = {});
+/// The same of a call that gives something.
+template <typename T> Status take(vk::ResultValue<T> given, T &into, std::string_view action = {}) {
+  into = std::move(given.value);
+  return check(given.result, action);
+}
 
 } // namespace zyx::runtime::vulkan
 

@@ -2,95 +2,281 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "VulkanBackend.h"
-
-#include "Vulkan.h"
+#include "../Drivers.h"
+#include "../Stream/Blocks.h"
+#include "../Stream/FoundDevices.h"
+#include "../Stream/ObjectTable.h"
+#include "Driver.h"
 
 #include "zyx/Base/Hash.h"
+
+#include <chrono>
+#include <deque>
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::vulkan;
 
+namespace {
+
+constexpr uint64_t deviceBlockBytes = uint64_t(64) << 20, hostBlockBytes = uint64_t(16) << 20;
+/// Memory that the backend has for itself: for arguments that are not pushed.
+constexpr uint64_t ownBytes = uint64_t(64) << 10;
+/// Push constants of each device, of 64 bits.
+constexpr size_t mostPushed = 16;
+/// Behind what every kernel gets: the distance to a thread's or workgroup's next program, and a zero that no compiler
+/// sees.
+constexpr uint64_t behindArguments = 2;
+/// Threads of a workgroup whose programs are threads, as the compiler has them.
+constexpr uint64_t threadsOfGroup = 64;
+/// Commands after which the device begins with a list of them; lists of the queue, and of a graph, that are in flight.
+constexpr unsigned mostCommands = 64;
+constexpr size_t mostLists = 8, mostOfGraph = 4;
+
+/// A large allocation, with a buffer over all of it.
+struct Memory {
+  Unique<vk::DeviceMemory> memory;
+  Unique<vk::Buffer> buffer;
+  uint64_t address = 0;
+  std::byte *mapped = nullptr;
+};
+using BlockOffset = Blocks<Memory>::BlockOffset;
+
+/// Where commands work, and what they do to memory.
+struct Work {
+  vk::PipelineStageFlags stages;
+  vk::AccessFlags accesses;
+};
+using Stage = vk::PipelineStageFlagBits;
+using Access = vk::AccessFlagBits;
+constexpr Work ofAnything = {Stage::eAllCommands | Stage::eHost, Access::eMemoryRead | Access::eMemoryWrite};
+constexpr Work ofKernels = {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite};
+constexpr Work ofTransfers = {Stage::eTransfer, Access::eTransferRead | Access::eTransferWrite};
+
+/// A list of commands. Lists are used in turns.
+struct List {
+  vk::CommandBuffer commands;
+  unsigned numCommands = 0;
+  /// Where the queue is when they are over.
+  uint64_t value = 0;
+  /// Of the last command; of the first one's predecessors nothing is known.
+  Work last = ofAnything;
+};
+
+struct RecordedEvent {
+  uint64_t value = 0;
+  Unique<vk::QueryPool> query;
+};
+
+struct LoadedKernel {
+  Unique<vk::Pipeline> pipeline;
+  bool isByGroup = false;
+};
+
+struct LoadedModule {
+  Unique<vk::ShaderModule> shader;
+  std::string hash;
+  std::deque<LoadedKernel> kernels;
+};
+
+/// One device, and one queue of it. What streams are handed is done in the order of the calls: it is collected until
+/// somebody waits for it.
+class VulkanBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
+public:
+  using FoundDevice::FoundDevice;
+  const BackendFacts &facts() const override { return itsFacts; }
+  Status open();
+
+  Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override {
+    ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
+    return deviceMemory->allocate(bytes);
+  }
+  Status free(StreamHandle, uint64_t handle) override {
+    deviceMemory->free(handle);
+    return Status::ok();
+  }
+  Status trim() override {
+    deviceMemory->trim();
+    return Status::ok();
+  }
+  Result<void *> allocateHost(uint64_t bytes) override {
+    ZYX_ASSIGN_OR_RETURN(const uint64_t address, hostMemory->allocate(bytes));
+    return static_cast<void *>(hostMemory->find(address).mapped());
+  }
+  void freeHost(void *memory) override {
+    (void)synchronize(StreamHandle(1));
+    hostMemory->free(hostMemory->findMapped(memory).address());
+  }
+  Status upload(StreamHandle, MemoryRef to, const void *from, uint64_t bytes) override {
+    return append([&](List &list) { copyBetween(list, placeOf(to), hostMemory->findMapped(from), bytes); });
+  }
+  Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override {
+    return append([&](List &list) { copyBetween(list, hostMemory->findMapped(to), placeOf(from), bytes); });
+  }
+  Status copy(StreamHandle, const CopyCommand &copy) override { return appendCommand(copy); }
+  Status fill(StreamHandle, const FillCommand &fill) override { return appendCommand(fill); }
+
+  Status accept(const artifact::Artifact &artifact) const override {
+    return checkFormat(artifact, "vulkan", "spirv", "a device of Vulkan");
+  }
+  Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
+  void unload(ModuleHandle module) override { delete objectOf<LoadedModule>(module); }
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
+  Status launch(StreamHandle, const LaunchCommand &launch) override { return appendCommand(launch); }
+  std::unique_ptr<CommandGraph> createGraph() override;
+
+  Result<StreamHandle> createStream() override { return StreamHandle(1); }
+  void destroyStream(StreamHandle) override {}
+  Status synchronize(StreamHandle) override {
+    std::unique_lock lock(mutex);
+    ZYX_RETURN_IF_ERROR(flush());
+    const uint64_t handedOver = value;
+    lock.unlock();
+    return waitFor(handedOver);
+  }
+  Result<EventHandle> createEvent(bool isTimed) override {
+    auto made = std::make_unique<RecordedEvent>();
+    if (isTimed)
+      ZYX_RETURN_IF_ERROR(
+          take(device->createQueryPoolUnique({{}, vk::QueryType::eTimestamp, 1}, nullptr, driver), made->query));
+    return handleOf<EventHandle>(made.release());
+  }
+  void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
+  Status record(StreamHandle, EventHandle event) override;
+  /// What was recorded has been handed over to the one queue, where everything comes behind.
+  Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
+  Status synchronize(EventHandle event) override { return waitFor(objectOf<RecordedEvent>(event)->value); }
+  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
+    uint64_t ticks[2] = {};
+    for (const EventHandle each : {begin, end})
+      ZYX_RETURN_IF_ERROR(take(
+          device->getQueryPoolResult<uint64_t>(*objectOf<RecordedEvent>(each)->query, 0, 1, sizeof(uint64_t),
+                                               vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, driver),
+          ticks[each == end]));
+    const auto passed = static_cast<double>(ticks[1] - ticks[0]) * found.period;
+    return ticks[1] > ticks[0] ? static_cast<uint64_t>(passed) : 0;
+  }
+
+private:
+  friend class VulkanGraph;
+
+  bool has(DType dtype) const { return std::ranges::find(found.facts.dtypes, dtype) != found.facts.dtypes.end(); }
+  Result<std::unique_ptr<Memory>> makeMemory(uint64_t bytes,
+                                             std::initializer_list<vk::MemoryPropertyFlags> kinds) const;
+  BlockOffset placeOf(MemoryRef ref) const { return deviceMemory->find(ref.address()); }
+  Status waitFor(uint64_t awaited) const;
+  /// The next of some lists, empty, when the device is over with it.
+  Result<List *> begin(std::span<List> lists, size_t &turn, vk::CommandBufferLevel level,
+                       vk::CommandBufferUsageFlagBits usage);
+  /// Appends to what is collected. Who waits is told of what could not be handed over before.
+  Status append(const std::function<void(List &)> &put);
+  template <typename Command> Status appendCommand(const Command &command) {
+    return append([&](List &list) { put(list, command); });
+  }
+  /// Hands over what is collected.
+  Status flush();
+  /// What comes next is behind all before.
+  void follow(List &list, const Work &next) const {
+    const vk::MemoryBarrier all(list.last.accesses, next.accesses);
+    list.commands.pipelineBarrier(list.last.stages, next.stages, {}, all, {}, {}, driver);
+    list.last = next;
+  }
+  void copyBetween(List &list, BlockOffset to, BlockOffset from, uint64_t bytes) const {
+    follow(list, ofTransfers);
+    list.commands.copyBuffer(*from.memory->buffer, *to.memory->buffer, vk::BufferCopy(from.offset, to.offset, bytes),
+                             driver);
+  }
+  void put(List &list, const LaunchCommand &launch);
+  void put(List &list, const CopyCommand &copy) { copyBetween(list, placeOf(copy.to), placeOf(copy.from), copy.bytes); }
+  void put(List &list, const FillCommand &fill);
+
+  Unique<vk::Device> device;
+  vk::Queue queue;
+  Unique<vk::PipelineLayout> layout;
+  std::optional<Blocks<Memory>> deviceMemory, hostMemory;
+  BlockOffset own;
+  Unique<vk::CommandPool> pool;
+  Unique<vk::Semaphore> timeline;
+  /// Of what follows, the queue and the pool.
+  std::mutex mutex;
+  /// Where the queue is when all that was handed over is done.
+  uint64_t value = 0;
+  List lists[mostLists];
+  size_t turn = 0;
+  /// What is collected; null where nothing is.
+  List *current = nullptr;
+  Status lost;
+  /// Of a launch: kept for their memory.
+  std::vector<uint64_t> words;
+};
+
 Status VulkanBackend::open() {
-  Features features;
-  features.all.features.shaderInt64 = VK_TRUE;
-  features.v12.bufferDeviceAddress = features.v12.timelineSemaphore = features.v12.vulkanMemoryModel = VK_TRUE;
-  for (const Capability &each : optionalCapabilities())
-    if (std::ranges::find(found.capabilities, each.number) != found.capabilities.end())
-      each.feature(features) = VK_TRUE;
+  const std::string action = "open device '" + itsFacts.name + "'";
+  vk::StructureChain<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan11Features,
+                     vk::PhysicalDeviceVulkan12Features>
+      features;
+  features.get<vk::PhysicalDeviceFeatures2>()
+      .features.setShaderInt64(true)
+      .setShaderInt16(has(DType::I16))
+      .setShaderFloat64(has(DType::F64));
+  features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(has(DType::I16));
+  features.get<vk::PhysicalDeviceVulkan12Features>()
+      .setShaderInt8(has(DType::I8))
+      .setStorageBuffer8BitAccess(has(DType::I8))
+      .setBufferDeviceAddress(true)
+      .setTimelineSemaphore(true)
+      .setVulkanMemoryModel(true);
   const float priority = 1;
-  const VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                          .queueFamilyIndex = found.queueFamily,
-                                          .queueCount = 1,
-                                          .pQueuePriorities = &priority};
-  const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = &features.all,
-                                   .queueCreateInfoCount = 1,
-                                   .pQueueCreateInfos = &queues};
+  const vk::DeviceQueueCreateInfo queues({}, found.queueFamily, 1, &priority);
+  const vk::DeviceCreateInfo info({}, 1, &queues, 0, nullptr, 0, nullptr, nullptr, &features.get());
+  ZYX_RETURN_IF_ERROR(take(found.device.createDeviceUnique(info, nullptr, driver), device, action));
+  queue = device->getQueue(found.queueFamily, 0, driver);
+  const vk::PushConstantRange pushed(vk::ShaderStageFlagBits::eCompute, 0, mostPushed * sizeof(uint64_t));
   ZYX_RETURN_IF_ERROR(
-      check(driver.CreateDevice(found.device, &info, nullptr, &device), "open device '" + itsFacts.name + "'"));
-  driver.GetDeviceQueue(device, found.queueFamily, 0, &queue);
-  const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, pushedBytes};
-  const VkPipelineLayoutCreateInfo arguments = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                                .pushConstantRangeCount = 1,
-                                                .pPushConstantRanges = &range};
+      take(device->createPipelineLayoutUnique({{}, 0, nullptr, 1, &pushed}, nullptr, driver), layout, action));
   ZYX_RETURN_IF_ERROR(
-      check(driver.CreatePipelineLayout(device, &arguments, nullptr, &layout), "open device '" + itsFacts.name + "'"));
-  constexpr VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  auto own = [this](uint64_t bytes) { return makeMemory(bytes, {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT}); };
-  auto shared = [this](uint64_t bytes) { return makeMemory(bytes, {host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, host}); };
-  auto destroy = [this](const Memory &memory) {
-    driver.DestroyBuffer(device, memory.buffer, nullptr);
-    driver.FreeMemory(device, memory.memory, nullptr);
-  };
+      take(device->createCommandPoolUnique({vk::CommandPoolCreateFlagBits::eResetCommandBuffer, found.queueFamily},
+                                           nullptr, driver),
+           pool, action));
+  const vk::SemaphoreTypeCreateInfo counting(vk::SemaphoreType::eTimeline);
+  ZYX_RETURN_IF_ERROR(take(device->createSemaphoreUnique({{}, &counting}, nullptr, driver), timeline, action));
+  using Kind = vk::MemoryPropertyFlagBits;
+  deviceMemory.emplace(deviceBlockBytes, [this](uint64_t bytes) { return makeMemory(bytes, {Kind::eDeviceLocal}); });
+  hostMemory.emplace(hostBlockBytes, [this](uint64_t bytes) {
+    constexpr vk::MemoryPropertyFlags host = Kind::eHostVisible | Kind::eHostCoherent;
+    return makeMemory(bytes, {host | Kind::eHostCached, host});
+  });
+  ZYX_ASSIGN_OR_RETURN(const uint64_t address, deviceMemory->allocate(ownBytes));
+  own = deviceMemory->find(address);
   // To hand over what is recorded takes less than to record a single command.
   itsFacts.fewestOfGraph = 1;
-  deviceMemory.emplace(deviceBlockBytes, own, destroy);
-  hostMemory.emplace(hostBlockBytes, shared, destroy);
   return Status::ok();
 }
 
 /// The first of the kinds of memory that the device has is taken. The host reaches what it sees.
-Result<Memory> VulkanBackend::makeMemory(uint64_t bytes, const std::vector<VkMemoryPropertyFlags> &kinds) const {
-  Memory made;
-  const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                   .size = bytes,
-                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                            VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                            VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-  ZYX_RETURN_IF_ERROR(check(driver.CreateBuffer(device, &info, nullptr, &made.buffer)));
-  VkMemoryRequirements needs = {};
-  driver.GetBufferMemoryRequirements(device, made.buffer, &needs);
-  VkPhysicalDeviceMemoryProperties properties = {};
-  driver.GetPhysicalDeviceMemoryProperties(found.device, &properties);
-  VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  for (VkMemoryPropertyFlags kind : kinds)
-    for (uint32_t type = 0; type < properties.memoryTypeCount && result == VK_ERROR_OUT_OF_DEVICE_MEMORY; ++type) {
-      if (!(needs.memoryTypeBits >> type & 1) || (properties.memoryTypes[type].propertyFlags & kind) != kind)
-        continue;
-      const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                               .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-      const VkMemoryAllocateInfo wanted = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                           .pNext = &flags,
-                                           .allocationSize = needs.size,
-                                           .memoryTypeIndex = type};
-      result = driver.AllocateMemory(device, &wanted, nullptr, &made.memory);
-    }
-  if (result == VK_SUCCESS)
-    result = driver.BindBufferMemory(device, made.buffer, made.memory, 0);
+Result<std::unique_ptr<Memory>> VulkanBackend::makeMemory(uint64_t bytes,
+                                                          std::initializer_list<vk::MemoryPropertyFlags> kinds) const {
+  using Use = vk::BufferUsageFlagBits;
+  const vk::BufferCreateInfo info(
+      {}, bytes, Use::eStorageBuffer | Use::eTransferSrc | Use::eTransferDst | Use::eShaderDeviceAddress);
+  const vk::MemoryAllocateFlagsInfo flags(vk::MemoryAllocateFlagBits::eDeviceAddress);
+  const vk::PhysicalDeviceMemoryProperties all = found.device.getMemoryProperties(driver);
+  auto made = std::make_unique<Memory>();
+  ZYX_RETURN_IF_ERROR(take(device->createBufferUnique(info, nullptr, driver), made->buffer));
+  const vk::MemoryRequirements needs = device->getBufferMemoryRequirements(*made->buffer, driver);
+  Status status = check(vk::Result::eErrorOutOfDeviceMemory);
+  for (const vk::MemoryPropertyFlags kind : kinds)
+    for (uint32_t type = 0; type < all.memoryTypeCount && status.code() == ErrorCode::OutOfMemory; ++type)
+      if ((needs.memoryTypeBits >> type & 1) && (all.memoryTypes[type].propertyFlags & kind) == kind)
+        status = take(device->allocateMemoryUnique({needs.size, type, &flags}, nullptr, driver), made->memory);
+  ZYX_RETURN_IF_ERROR(status);
+  ZYX_RETURN_IF_ERROR(check(device->bindBufferMemory(*made->buffer, *made->memory, 0, driver)));
   void *mapped = nullptr;
-  if (result == VK_SUCCESS && (kinds[0] & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT))
-    result = driver.MapMemory(device, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped);
-  if (result != VK_SUCCESS) {
-    driver.DestroyBuffer(device, made.buffer, nullptr);
-    driver.FreeMemory(device, made.memory, nullptr);
-    return check(result);
-  }
-  made.mapped = static_cast<std::byte *>(mapped);
-  const VkBufferDeviceAddressInfo asked = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-                                           .buffer = made.buffer};
-  made.address = driver.GetBufferDeviceAddress(device, &asked);
+  if (*kinds.begin() & vk::MemoryPropertyFlagBits::eHostVisible)
+    ZYX_RETURN_IF_ERROR(take(device->mapMemory(*made->memory, 0, VK_WHOLE_SIZE, {}, driver), mapped));
+  made->mapped = static_cast<std::byte *>(mapped);
+  made->address = device->getBufferAddress(*made->buffer, driver);
   return made;
 }
 
@@ -98,39 +284,34 @@ Result<Memory> VulkanBackend::makeMemory(uint64_t bytes, const std::vector<VkMem
 // Code
 //===----------------------------------------------------------------------===//
 
+/// Modules are read before the driver gets them: some trust what they are given.
 Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
-  constexpr uint32_t magic = 0x07230203, opExecutionMode = 16, opCapability = 17, localSize = 17, headerWords = 5;
+  constexpr uint32_t magic = 0x07230203, headerWords = 5, opExecutionMode = 16, opCapability = 17;
   constexpr uint32_t modeDenormPreserve = 4459, capabilityDenormPreserve = 4464;
-  std::vector<uint32_t> words(code.bytes.size() / sizeof(uint32_t));
-  std::copy_n(code.bytes.begin(), words.size() * sizeof(uint32_t), reinterpret_cast<std::byte *>(words.data()));
-  size_t at = headerWords;
-  auto made = std::make_unique<LoadedModule>();
-  if (words.size() < headerWords || words[0] != magic || code.bytes.size() % sizeof(uint32_t) != 0)
+  constexpr std::pair<uint32_t, DType> capabilities[] = {{10, DType::F64}, {22, DType::I16}, {39, DType::I8}};
+  std::vector<uint32_t> module(code.bytes.size() / sizeof(uint32_t));
+  std::copy_n(code.bytes.begin(), module.size() * sizeof(uint32_t), reinterpret_cast<std::byte *>(module.data()));
+  if (module.size() < headerWords || module[0] != magic || code.bytes.size() % sizeof(uint32_t) != 0)
     return Status::unsupported("code of kernels is no SPIR-V");
-  while (at < words.size()) {
-    const uint32_t length = words[at] >> 16, op = words[at] & 0xffff;
-    if (length == 0 || length > words.size() - at)
+  for (size_t at = headerWords; at < module.size();) {
+    const uint32_t length = module[at] >> 16, op = module[at] & 0xffff;
+    if (length == 0 || length > module.size() - at)
       return Status::unsupported("the SPIR-V of kernels is cut");
-    if (op == opCapability && length == 2)
-      for (const Capability &each : optionalCapabilities())
-        if (words[at + 1] == each.number &&
-            std::ranges::find(found.capabilities, each.number) == found.capabilities.end())
-          return Status::unsupported(
-              textOf({"device '", itsFacts.name, "' has no ", each.name, ", which the program computes with"}));
-    if (op == opExecutionMode && length == 6 && words[at + 2] == localSize)
-      made->localThreads = words[at + 3];
-    const bool isOfDenormals = (op == opCapability && length == 2 && words[at + 1] == capabilityDenormPreserve) ||
-                               (op == opExecutionMode && length == 4 && words[at + 2] == modeDenormPreserve);
+    const uint32_t capability = op == opCapability && length == 2 ? module[at + 1] : 0;
+    for (const auto &[number, dtype] : capabilities)
+      if (capability == number && !has(dtype))
+        return Status::unsupported(
+            textOf({"device '", itsFacts.name, "' has no ", toString(dtype), ", which the program computes with"}));
+    const bool isOfDenormals = capability == capabilityDenormPreserve ||
+                               (op == opExecutionMode && length == 4 && module[at + 2] == modeDenormPreserve);
     if (isOfDenormals && !found.keepsDenormals)
-      words.erase(words.begin() + static_cast<ptrdiff_t>(at), words.begin() + static_cast<ptrdiff_t>(at + length));
+      module.erase(module.begin() + static_cast<ptrdiff_t>(at), module.begin() + static_cast<ptrdiff_t>(at + length));
     else
       at += length;
   }
-  const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                         .codeSize = words.size() * sizeof(uint32_t),
-                                         .pCode = words.data()};
+  auto made = std::make_unique<LoadedModule>();
   ZYX_RETURN_IF_ERROR(
-      check(driver.CreateShaderModule(device, &info, nullptr, &made->shader), "take a module of SPIR-V"));
+      take(device->createShaderModuleUnique({{}, module}, nullptr, driver), made->shader, "take a module of SPIR-V"));
   made->hash = hashBytes(code.bytes).toHex();
   return handleOf<ModuleHandle>(made.release());
 }
@@ -138,36 +319,220 @@ Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
 Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
   LoadedModule &owner = *objectOf<LoadedModule>(module);
   ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
+  constexpr uint64_t most = ownBytes / sizeof(uint64_t);
+  if (uint64_t(kernel.numBuffers) + kernel.numScalars + 2 + behindArguments > most)
+    return Status::unsupported(textOf({"kernel ", kernel.name, " has more than ", std::to_string(most),
+                                       " arguments on device '", itsFacts.name, "'"}));
   const std::string key = textOf({"vulkan ", found.cacheIdentity, "\n", owner.hash, " ", kernel.symbol});
   const auto kept = findKept(key);
-  const VkPipelineCacheCreateInfo from = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                          .initialDataSize = kept ? kept->size() : 0,
-                                          .pInitialData = kept ? kept->data() : nullptr};
-  VkPipelineCache pipelines = VK_NULL_HANDLE;
+  Unique<vk::PipelineCache> pipelines;
   // Without one everything is made again.
-  if (cache && driver.CreatePipelineCache(device, &from, nullptr, &pipelines) != VK_SUCCESS)
-    pipelines = VK_NULL_HANDLE;
-  const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                                            .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                      .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                      .module = owner.shader,
-                                                      .pName = kernel.symbol.c_str()},
-                                            .layout = layout};
-  LoadedKernel loaded{VK_NULL_HANDLE, kernel.groupThreads != 0 ? 0 : owner.localThreads};
-  const Status status = check(driver.CreateComputePipelines(device, pipelines, 1, &info, nullptr, &loaded.pipeline),
-                              textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"}));
-  size_t size = 0;
-  if (status.isOk() && pipelines != VK_NULL_HANDLE && !kept &&
-      driver.GetPipelineCacheData(device, pipelines, &size, nullptr) == VK_SUCCESS) {
-    std::vector<std::byte> bytes(size);
-    if (size != 0 && driver.GetPipelineCacheData(device, pipelines, &size, bytes.data()) == VK_SUCCESS)
-      cache->keep(key, bytes);
-  }
-  if (pipelines != VK_NULL_HANDLE)
-    driver.DestroyPipelineCache(device, pipelines, nullptr);
-  ZYX_RETURN_IF_ERROR(status);
-  return handleOf<KernelHandle>(&owner.kernels.emplace_back(loaded));
+  if (cache)
+    (void)take(device->createPipelineCacheUnique({{}, kept ? kept->size() : 0, kept ? kept->data() : nullptr}, nullptr,
+                                                 driver),
+               pipelines);
+  const vk::ComputePipelineCreateInfo info(
+      {}, {{}, vk::ShaderStageFlagBits::eCompute, *owner.shader, kernel.symbol.c_str()}, *layout);
+  LoadedKernel loaded{{}, kernel.groupThreads != 0};
+  ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), loaded.pipeline,
+                           textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"})));
+  std::vector<uint8_t> bytes;
+  if (pipelines && !kept && take(device->getPipelineCacheData(*pipelines, driver), bytes).isOk() && !bytes.empty())
+    cache->keep(key, std::as_bytes(std::span(bytes)));
+  return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
 }
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// A driver takes long to wake who sleeps, so that the beginning is spent looking.
+Status VulkanBackend::waitFor(uint64_t awaited) const {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+  uint64_t reached = 0;
+  do {
+    ZYX_RETURN_IF_ERROR(take(device->getSemaphoreCounterValue(*timeline, driver), reached));
+    if (reached >= awaited)
+      return Status::ok();
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < end);
+  return check(device->waitSemaphores({{}, *timeline, awaited}, UINT64_MAX, driver));
+}
+
+Result<List *> VulkanBackend::begin(std::span<List> lists, size_t &turn, vk::CommandBufferLevel level,
+                                    vk::CommandBufferUsageFlagBits usage) {
+  List &list = lists[turn % lists.size()];
+  // It is part of what is collected.
+  if (list.value > value)
+    lost = flush();
+  ZYX_RETURN_IF_ERROR(waitFor(std::min(list.value, value)));
+  if (!list.commands) {
+    std::vector<vk::CommandBuffer> made;
+    ZYX_RETURN_IF_ERROR(take(device->allocateCommandBuffers({*pool, level, 1}, driver), made));
+    list.commands = made[0];
+  }
+  const vk::CommandBufferInheritanceInfo inherited;
+  ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
+  list.numCommands = 0;
+  list.last = ofAnything;
+  ++turn;
+  return &list;
+}
+
+Status VulkanBackend::append(const std::function<void(List &)> &put) {
+  const std::lock_guard lock(mutex);
+  if (current && current->numCommands == mostCommands)
+    lost = flush();
+  if (!current) {
+    ZYX_ASSIGN_OR_RETURN(
+        current, begin(lists, turn, vk::CommandBufferLevel::ePrimary, vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
+    current->value = value + 1;
+  }
+  ++current->numCommands;
+  put(*current);
+  return Status::ok();
+}
+
+Status VulkanBackend::flush() {
+  List *list = std::exchange(current, nullptr);
+  ZYX_RETURN_IF_ERROR(std::exchange(lost, Status::ok()));
+  if (!list)
+    return Status::ok();
+  follow(*list, ofAnything);
+  ZYX_RETURN_IF_ERROR(check(list->commands.end(driver)));
+  const uint64_t next = value + 1;
+  const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
+  const vk::SubmitInfo info(0, nullptr, nullptr, 1, &list->commands, 1, &*timeline, &values);
+  ZYX_RETURN_IF_ERROR(check(queue.submit(info, nullptr, driver)));
+  value = next;
+  return Status::ok();
+}
+
+Status VulkanBackend::record(StreamHandle, EventHandle event) {
+  RecordedEvent &into = *objectOf<RecordedEvent>(event);
+  if (into.query)
+    ZYX_RETURN_IF_ERROR(append([&](List &list) {
+      follow(list, ofAnything);
+      list.commands.resetQueryPool(*into.query, 0, 1, driver);
+      list.commands.writeTimestamp(Stage::eBottomOfPipe, *into.query, 0, driver);
+    }));
+  const std::lock_guard lock(mutex);
+  ZYX_RETURN_IF_ERROR(flush());
+  into.value = value;
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Vulkan fills words of four bytes. What is none is the pattern once, in memory of our own, and copies of it.
+void VulkanBackend::put(List &list, const FillCommand &fill) {
+  BlockOffset to = placeOf(fill.to);
+  const uint64_t pattern = fill.repeated();
+  const auto put = [&](const BlockOffset &place, uint64_t bytes, uint64_t word) {
+    follow(list, ofTransfers);
+    list.commands.fillBuffer(*place.memory->buffer, place.offset, bytes, static_cast<uint32_t>(word), driver);
+  };
+  if (static_cast<uint32_t>(pattern) == pattern >> 32 && (fill.to.address() | fill.bytes) % 4 == 0)
+    return put(to, fill.bytes, pattern);
+  put(own, 4, pattern);
+  put({own.memory, own.offset + 4}, 4, pattern >> 32);
+  copyBetween(list, to, own, std::min<uint64_t>(fill.bytes, 8));
+  for (uint64_t done = 8; done < fill.bytes; done *= 2)
+    copyBetween(list, {to.memory, to.offset + done}, to, std::min(done, fill.bytes - done));
+}
+
+/// Programs beyond the last workgroup are taken in turns.
+void VulkanBackend::put(List &list, const LaunchCommand &launch) {
+  const LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
+  const uint64_t groups =
+      std::min<uint64_t>(loaded.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup), found.mostGroups);
+  words.clear();
+  for (const KernelArgument &argument : launch.arguments)
+    words.push_back(argument.value);
+  words.push_back(loaded.isByGroup ? groups
+                                   : std::min(launch.groups * uint64_t(launch.threads), groups * threadsOfGroup));
+  words.push_back(0);
+  if (words.size() > mostPushed) {
+    follow(list, ofTransfers);
+    list.commands.updateBuffer<uint64_t>(*own.memory->buffer, own.offset, words, driver);
+    words.assign(1, own.address());
+  }
+  follow(list, ofKernels);
+  list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, *loaded.pipeline, driver);
+  list.commands.pushConstants<uint64_t>(*layout, vk::ShaderStageFlagBits::eCompute, 0, words, driver);
+  list.commands.dispatch(static_cast<uint32_t>(groups), 1, 1, driver);
+}
+
+/// Commands that are recorded once, and again where one of them changed: into the list that is over, of a few.
+class VulkanGraph final : public CommandGraph {
+public:
+  explicit VulkanGraph(VulkanBackend &backend) : backend(backend) {}
+  ~VulkanGraph() override {
+    (void)backend.synchronize(StreamHandle(1));
+    const std::lock_guard lock(backend.mutex);
+    for (const List &list : lists)
+      backend.device->freeCommandBuffers(*backend.pool, list.commands, backend.driver);
+  }
+
+  Result<Node> add(const LaunchCommand &launch) override { return append(launch); }
+  Result<Node> add(const CopyCommand &copy) override { return append(copy); }
+  Result<Node> add(const FillCommand &fill) override { return append(fill); }
+  Status finish() override { return Status::ok(); }
+  Status update(Node node, const LaunchCommand &launch) override { return change(node, launch); }
+  Status update(Node node, const CopyCommand &copy) override { return change(node, copy); }
+  Status update(Node node, const FillCommand &fill) override { return change(node, fill); }
+
+  Status launch(StreamHandle) override {
+    if (isStale) {
+      const std::lock_guard lock(backend.mutex);
+      ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferLevel::eSecondary,
+                                                   vk::CommandBufferUsageFlagBits::eSimultaneousUse));
+      for (auto &put : commands)
+        put(*recorded);
+      ZYX_RETURN_IF_ERROR(check(recorded->commands.end(backend.driver)));
+      isStale = false;
+    }
+    return backend.append([&](List &list) {
+      list.commands.executeCommands(recorded->commands, backend.driver);
+      list.last = ofAnything;
+      recorded->value = list.value;
+    });
+  }
+
+private:
+  template <typename Command> Result<Node> append(const Command &command) {
+    commands.emplace_back();
+    ZYX_RETURN_IF_ERROR(change(commands.size() - 1, command));
+    return commands.size() - 1;
+  }
+  template <typename Command> Status change(Node node, const Command &command) {
+    if constexpr (std::is_same_v<Command, LaunchCommand>)
+      commands[node] = [this, launch = command,
+                        arguments =
+                            std::vector(command.arguments.begin(), command.arguments.end())](List &list) mutable {
+        launch.arguments = arguments;
+        backend.put(list, launch);
+      };
+    else
+      commands[node] = [this, command](List &list) { backend.put(list, command); };
+    isStale = true;
+    return Status::ok();
+  }
+
+  VulkanBackend &backend;
+  std::vector<std::function<void(List &)>> commands;
+  List lists[mostOfGraph];
+  size_t turn = 0;
+  /// The list that has the commands as they are.
+  List *recorded = nullptr;
+  bool isStale = true;
+};
+
+std::unique_ptr<CommandGraph> VulkanBackend::createGraph() { return std::make_unique<VulkanGraph>(*this); }
+
+} // namespace
 
 Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
   return createFound<VulkanBackend, Driver>(std::move(name), "Vulkan", options);
