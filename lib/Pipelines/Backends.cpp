@@ -6,9 +6,7 @@
 
 #include "zyx/Target/CPU/CPU.h"
 #include "zyx/Target/NVVM/NVVM.h"
-#include "zyx/Target/OpenCL/OpenCL.h"
 #include "zyx/Target/ROCDL/ROCDL.h"
-#include "zyx/Target/SPIRV/SPIRV.h"
 #include "zyx/Target/Text/C.h"
 #include "zyx/Target/WGSL/WGSL.h"
 

@@ -61,6 +61,13 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
   return Status::ok();
 }
 
+Status zyx::target::checkLowered(kernel::FuncOp kernel, const TargetInfo &target, const std::string &who) {
+  mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
+  if (failed(info) || kernel.getForm() == kernel::Form::Machine)
+    return refuseKernel(kernel, "is in the machine form, which is not lowered for " + who);
+  return checkWorkgroup(kernel, *info, target);
+}
+
 void zyx::target::addScalarLowering(mlir::OpPassManager &passes, unsigned lanes, unsigned accessLanes) {
   passes.addNestedPass<kernel::FuncOp>(kernel::createScalarizePass({lanes, accessLanes}));
   passes.addPass(mlir::createCSEPass());

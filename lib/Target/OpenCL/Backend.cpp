@@ -4,9 +4,6 @@
 //===----------------------------------------------------------------------===//
 // OpenCL C 1.2 as a table. What it has as C has it is taken from C's.
 //===----------------------------------------------------------------------===//
-#include "zyx/Target/OpenCL/OpenCL.h"
-
-#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Target/Backend/Backend.h"
 #include "zyx/Target/Text/Printer.h"
 
@@ -129,10 +126,7 @@ public:
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
     if (target.hasVectors())
       return checkOneThread(kernel, "a processor").status();
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, which OpenCL C has no text for");
-    return checkWorkgroup(kernel, *info, target);
+    return checkLowered(kernel, target, "OpenCL C");
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {

@@ -21,10 +21,7 @@ public:
   bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::HIP; }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, for which AMD's GPUs have no lowering");
-    return checkWorkgroup(kernel, *info, target);
+    return checkLowered(kernel, target, "AMD's GPUs");
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Arithmetic, and lanes of vectors, as the spirv dialect has them: by MLIR's patterns, and by ours where those lack
-// something.
+// Arithmetic, branches and lanes of vectors, as the spirv dialect has them: by MLIR's patterns, and by ours where those
+// lack something.
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
@@ -11,6 +11,7 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
 #include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
@@ -53,7 +54,7 @@ static Value sumOfProduct(OpBuilder &b, math::FmaOp op, Contracted &contracted) 
 static Value convert(OpBuilder &b, Operation *op, Contracted &contracted) {
   if (auto fma = dyn_cast<math::FmaOp>(op))
     return sumOfProduct(b, fma, contracted);
-  // By halves: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
+  // By shifts: on lavapipe (22.3) a number that OpSConvert widened from 32 bits is never below zero.
   if (auto wide = dyn_cast<arith::ExtSIOp>(op);
       wide && wide.getIn().getType().isInteger(32) && wide.getType().isInteger(64)) {
     Value half = arith::ConstantIntOp::create(b, op->getLoc(), 32, 64);
@@ -103,6 +104,8 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
   RewritePatternSet patterns(context);
   arith::populateArithToSPIRVPatterns(types, patterns);
   populateVectorToSPIRVPatterns(types, patterns);
+  ScfToSPIRVContext branches;
+  populateSCFToSPIRVPatterns(types, branches, patterns);
   ConversionTarget target(*context);
   // Some patterns make ops of OpenCL.
   target.addDynamicallyLegalDialect<spirv::SPIRVDialect>(

@@ -4,10 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
-#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Target/Backend/PieceEmitter.h"
-#include "zyx/Target/SPIRV/SPIRV.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,23 +27,13 @@ Result<std::vector<std::byte>> zyx::target::serializeModule(mlir::spirv::ModuleO
 
 namespace {
 
-Result<std::vector<std::byte>> serialize(mlir::ModuleOp lowered) {
-  ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
-  return serializeModule(*module);
-}
-
 class SPIRVBackend final : public Backend {
 public:
   std::string_view name() const override { return "SPIRV"; }
   bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::Vulkan; }
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, for which Vulkan has no lowering");
-    if (info->cluster > 1)
-      return refuseKernel(kernel, "has workgroups in clusters, which Vulkan has not");
-    return checkWorkgroup(kernel, *info, target);
+    return checkLowered(kernel, target, "Vulkan");
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
@@ -56,11 +44,11 @@ public:
 
   Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t most) const override {
     auto translate = [](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {
-      ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serialize(lowered));
+      ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
+      ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serializeModule(*module));
       return PieceEmitter::Compile([code = std::move(code)] { return Result<PieceEmitter::Code>(code); });
     };
-    return std::unique_ptr<Emitter>(
-        std::make_unique<PieceEmitter>("spirv", std::move(translate), std::move(options), most));
+    return std::make_unique<PieceEmitter>("spirv", translate, std::move(options), most);
   }
 
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {

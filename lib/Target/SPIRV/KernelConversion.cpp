@@ -91,7 +91,7 @@ public:
     for (Operation *op : llvm::reverse(ops))
       op->erase();
     spellOut(func);
-    convertControlFlow(func);
+    convertLoops(func);
     loc = func.getLoc();
     body.getTerminator()->erase();
     entry->getOperations().splice(entry->end(), body.getOperations());
@@ -148,10 +148,6 @@ private:
       semantics = semantics | MemorySemantics::UniformMemory;
     spirv::ControlBarrierOp::create(b, loc, spirv::Scope::Workgroup, spirv::Scope::Workgroup, semantics);
   }
-
-  //===--------------------------------------------------------------------===//
-  // Arguments
-  //===--------------------------------------------------------------------===//
 
   /// The arguments, buffers first, and which programs are this thread's.
   Status readArguments(Value zero) {
@@ -218,10 +214,6 @@ private:
     return into;
   }
 
-  //===--------------------------------------------------------------------===//
-  // Memory
-  //===--------------------------------------------------------------------===//
-
   /// Lanes of vectors that lie in such an array: of its accesses the shortest.
   static int64_t arrayLanesOf(AllocOp alloc) {
     int64_t least = 1;
@@ -262,13 +254,12 @@ private:
           spirv::PointerType::get(lanesType(memoryType(place.element), lanes), StorageClass::PhysicalStorageBuffer),
           make<arith::AddIOp>(place.base, bytes));
     }
-    SmallVector<Value> indices = {quotient(at, place.arrayLanes)};
-    if (lanes != place.arrayLanes) {
-      at = resize(at, 32);
-      Value count = number(place.arrayLanes, 32);
-      indices = {make<arith::DivUIOp>(at, count), make<arith::RemUIOp>(at, count)};
-    }
-    return spirv::AccessChainOp::create(b, loc, place.base, indices);
+    if (lanes == place.arrayLanes)
+      return spirv::AccessChainOp::create(b, loc, place.base, ValueRange{quotient(at, lanes)});
+    at = resize(at, 32);
+    Value count = number(place.arrayLanes, 32);
+    Value vector = make<arith::DivUIOp>(at, count), lane = make<arith::RemUIOp>(at, count);
+    return spirv::AccessChainOp::create(b, loc, place.base, ValueRange{vector, lane});
   }
 
   /// Calls for each vector that an access consists of, with its memory operands: accesses by address say their
@@ -333,7 +324,8 @@ private:
   }
 
   Status convert(ViewOp view) {
-    places[view] = places.at(view.getBuffer());
+    const Place whole = places.at(view.getBuffer());
+    places[view] = whole;
     return {};
   }
 
@@ -358,10 +350,6 @@ private:
     places[alloc] = place;
     return {};
   }
-
-  //===--------------------------------------------------------------------===//
-  // Programs
-  //===--------------------------------------------------------------------===//
 
   Status convert(GridOp grid) {
     Block &block = grid.getBody().front();

@@ -12,6 +12,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <set>
+#include <vector>
 
 namespace zyx::target {
 
@@ -21,12 +22,15 @@ using Capabilities = std::set<mlir::spirv::Capability>;
 /// docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one dimension.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
 
-/// Loops and branches of the scf dialect as those of spirv. What they carry lies in variables of the function.
-void convertControlFlow(mlir::Operation *kernel);
+/// Loops of the scf dialect as those of spirv. What they carry lies in variables of the function.
+void convertLoops(mlir::Operation *kernel);
 
-/// Arithmetic of a kernel whose control flow is that of spirv. What has no form in SPIR-V is refused by name; what not
-/// every device has is added to what is needed.
+/// Arithmetic and branches of a kernel whose loops are those of spirv. What has no form in SPIR-V is refused by name;
+/// what not every device has is added to what is needed.
 Status convertArithmetic(mlir::spirv::FuncOp kernel, Capabilities &needed);
+
+/// The words of a module. An internal error where it is not valid.
+Result<std::vector<std::byte>> serializeModule(mlir::spirv::ModuleOp module);
 
 } // namespace zyx::target
 

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Backend/Backend.h"
+#include "../../../lib/Target/SPIRV/KernelConversion.h"
 #include "zyx/Pipelines/Backends.h"
 #include "zyx/Pipelines/InitAll.h"
 #include "zyx/Target/CPU/CPU.h"
-#include "zyx/Target/SPIRV/SPIRV.h"
 #include "zyx/Target/Text/C.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
@@ -95,17 +95,17 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
   EXPECT_THAT(refusal("cpu", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
   EXPECT_THAT(refusal("c", "threads = 32 : i64", roles), HasSubstr("is in the machine form, which is of GPUs"));
   EXPECT_THAT(refusal("gfx942", "threads = 32 : i64", roles),
-              HasSubstr("is in the machine form, for which AMD's GPUs have no lowering"));
+              HasSubstr("is in the machine form, which is not lowered for AMD's GPUs"));
   EXPECT_THAT(refusal("vulkan", "threads = 32 : i64", roles),
-              HasSubstr("is in the machine form, for which Vulkan has no lowering"));
+              HasSubstr("is in the machine form, which is not lowered for Vulkan"));
   EXPECT_THAT(refusal("vulkan", "threads = 32 : i64, cluster = 2 : i64"),
-              HasSubstr("has workgroups in clusters, which Vulkan has not"));
+              HasSubstr("needs 2 workgroups of a cluster; target 'vulkan' has 1"));
   EXPECT_THAT(refusal("vulkan", "threads = 512 : i64"),
               HasSubstr("needs 512 threads of a workgroup; target 'vulkan' has 256"));
   EXPECT_THAT(refusal("webgpu", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, which WGSL has no text for"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
-              HasSubstr("is in the machine form, which OpenCL C has no text for"));
+              HasSubstr("is in the machine form, which is not lowered for OpenCL C"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),
               HasSubstr("needs 2 workgroups of a cluster; target 'opencl' has 1"));
   EXPECT_EQ(refusal("sm_90a", "threads = 32 : i64", roles), "");

@@ -100,6 +100,8 @@ Status refuseKernel(kernel::FuncOp kernel, const std::string &reason);
 Status refuseExternal(kernel::FuncOp kernel, const std::string &reason);
 /// Refuses a kernel whose workgroups are larger than the record's.
 Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
+/// The same, and one in the machine form, which `who` does not take.
+Status checkLowered(kernel::FuncOp kernel, const TargetInfo &target, const std::string &who);
 
 /// The lowering to languages of scalars, or of vectors with so many lanes at most, where each value is computed once:
 /// the emitter takes what is left.
@@ -108,8 +110,8 @@ void addScalarLowering(mlir::OpPassManager &passes, unsigned lanes = 1, unsigned
 /// Refuses a kernel that needs more than one thread a program, or the machine form. `who` runs a program by one.
 Result<kernel::LaunchInfo> checkOneThread(kernel::FuncOp kernel, const std::string &who);
 
-/// The backends that a compiler has. Each is added by name (`registerCPUBackend`), none by a static initialiser: which
-/// ones there are does not depend on what the linker keeps.
+/// The backends that a compiler has. Each is added by name, none by a static initialiser: which ones there are does not
+/// depend on what the linker keeps.
 class BackendRegistry {
 public:
   /// Refuses a second backend of one name.
@@ -122,6 +124,10 @@ public:
 private:
   std::vector<std::unique_ptr<Backend>> backends;
 };
+
+/// Add those whose folders have nothing else for others.
+Status registerOpenCLBackend(BackendRegistry &registry);
+Status registerSPIRVBackend(BackendRegistry &registry);
 
 } // namespace zyx::target
 

@@ -86,7 +86,48 @@ class VulkanBackend final : public Backend, protected FoundDevice<Driver, Device
 public:
   using FoundDevice::FoundDevice;
   const BackendFacts &facts() const override { return itsFacts; }
-  Status open();
+  Status open() {
+    const std::string action = "open device '" + itsFacts.name + "'";
+    vk::StructureChain<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan11Features,
+                       vk::PhysicalDeviceVulkan12Features>
+        features;
+    features.get<vk::PhysicalDeviceFeatures2>()
+        .features.setShaderInt64(true)
+        .setShaderInt16(has(DType::I16))
+        .setShaderFloat64(has(DType::F64));
+    features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(has(DType::I16));
+    features.get<vk::PhysicalDeviceVulkan12Features>()
+        .setShaderInt8(has(DType::I8))
+        .setStorageBuffer8BitAccess(has(DType::I8))
+        .setBufferDeviceAddress(true)
+        .setTimelineSemaphore(true)
+        .setVulkanMemoryModel(true);
+    const float priority = 1;
+    const vk::DeviceQueueCreateInfo queues({}, found.queueFamily, 1, &priority);
+    const vk::DeviceCreateInfo info({}, 1, &queues, 0, nullptr, 0, nullptr, nullptr, &features.get());
+    ZYX_RETURN_IF_ERROR(take(found.device.createDeviceUnique(info, nullptr, driver), device, action));
+    queue = device->getQueue(found.queueFamily, 0, driver);
+    const vk::PushConstantRange pushed(vk::ShaderStageFlagBits::eCompute, 0, mostPushed * sizeof(uint64_t));
+    ZYX_RETURN_IF_ERROR(
+        take(device->createPipelineLayoutUnique({{}, 0, nullptr, 1, &pushed}, nullptr, driver), layout, action));
+    ZYX_RETURN_IF_ERROR(
+        take(device->createCommandPoolUnique({vk::CommandPoolCreateFlagBits::eResetCommandBuffer, found.queueFamily},
+                                             nullptr, driver),
+             pool, action));
+    const vk::SemaphoreTypeCreateInfo counting(vk::SemaphoreType::eTimeline);
+    ZYX_RETURN_IF_ERROR(take(device->createSemaphoreUnique({{}, &counting}, nullptr, driver), timeline, action));
+    using Kind = vk::MemoryPropertyFlagBits;
+    deviceMemory.emplace(deviceBlockBytes, [this](uint64_t bytes) { return makeMemory(bytes, {Kind::eDeviceLocal}); });
+    hostMemory.emplace(hostBlockBytes, [this](uint64_t bytes) {
+      constexpr vk::MemoryPropertyFlags host = Kind::eHostVisible | Kind::eHostCoherent;
+      return makeMemory(bytes, {host | Kind::eHostCached, host});
+    });
+    ZYX_ASSIGN_OR_RETURN(const uint64_t address, deviceMemory->allocate(ownBytes));
+    own = deviceMemory->find(address);
+    // To hand over what is recorded takes less than to record a single command.
+    itsFacts.fewestOfGraph = 1;
+    return Status::ok();
+  }
 
   Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override {
     ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
@@ -120,9 +161,63 @@ public:
   Status accept(const artifact::Artifact &artifact) const override {
     return checkFormat(artifact, "vulkan", "spirv", "a device of Vulkan");
   }
-  Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
+  /// Modules are read before the driver gets them: some trust what they are given.
+  Result<ModuleHandle> load(const artifact::CodeBlob &code) override {
+    constexpr uint32_t magic = 0x07230203, headerWords = 5, opExecutionMode = 16, opCapability = 17;
+    constexpr uint32_t modeDenormPreserve = 4459, capabilityDenormPreserve = 4464;
+    constexpr std::pair<uint32_t, DType> capabilities[] = {{10, DType::F64}, {22, DType::I16}, {39, DType::I8}};
+    std::vector<uint32_t> module(code.bytes.size() / sizeof(uint32_t));
+    std::copy_n(code.bytes.begin(), module.size() * sizeof(uint32_t), reinterpret_cast<std::byte *>(module.data()));
+    if (module.size() < headerWords || module[0] != magic || code.bytes.size() % sizeof(uint32_t) != 0)
+      return Status::unsupported("code of kernels is no SPIR-V");
+    for (size_t at = headerWords; at < module.size();) {
+      const uint32_t length = module[at] >> 16, op = module[at] & 0xffff;
+      if (length == 0 || length > module.size() - at)
+        return Status::unsupported("the SPIR-V of kernels is cut");
+      const uint32_t capability = op == opCapability && length == 2 ? module[at + 1] : 0;
+      for (const auto &[number, dtype] : capabilities)
+        if (capability == number && !has(dtype))
+          return Status::unsupported(
+              textOf({"device '", itsFacts.name, "' has no ", toString(dtype), ", which the program computes with"}));
+      const bool isOfDenormals = capability == capabilityDenormPreserve ||
+                                 (op == opExecutionMode && length == 4 && module[at + 2] == modeDenormPreserve);
+      if (isOfDenormals && !found.keepsDenormals)
+        module.erase(module.begin() + static_cast<ptrdiff_t>(at), module.begin() + static_cast<ptrdiff_t>(at + length));
+      else
+        at += length;
+    }
+    auto made = std::make_unique<LoadedModule>();
+    ZYX_RETURN_IF_ERROR(
+        take(device->createShaderModuleUnique({{}, module}, nullptr, driver), made->shader, "take a module of SPIR-V"));
+    made->hash = hashBytes(code.bytes).toHex();
+    return handleOf<ModuleHandle>(made.release());
+  }
   void unload(ModuleHandle module) override { delete objectOf<LoadedModule>(module); }
-  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override {
+    LoadedModule &owner = *objectOf<LoadedModule>(module);
+    ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
+    constexpr uint64_t most = ownBytes / sizeof(uint64_t);
+    if (uint64_t(kernel.numBuffers) + kernel.numScalars + 2 + behindArguments > most)
+      return Status::unsupported(textOf({"kernel ", kernel.name, " has more than ", std::to_string(most),
+                                         " arguments on device '", itsFacts.name, "'"}));
+    const std::string key = textOf({"vulkan ", found.cacheIdentity, "\n", owner.hash, " ", kernel.symbol});
+    const auto kept = findKept(key);
+    Unique<vk::PipelineCache> pipelines;
+    // Without one everything is made again.
+    if (cache)
+      (void)take(device->createPipelineCacheUnique({{}, kept ? kept->size() : 0, kept ? kept->data() : nullptr},
+                                                   nullptr, driver),
+                 pipelines);
+    const vk::ComputePipelineCreateInfo info(
+        {}, {{}, vk::ShaderStageFlagBits::eCompute, *owner.shader, kernel.symbol.c_str()}, *layout);
+    LoadedKernel loaded{{}, kernel.groupThreads != 0};
+    ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), loaded.pipeline,
+                             textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"})));
+    std::vector<uint8_t> bytes;
+    if (pipelines && !kept && take(device->getPipelineCacheData(*pipelines, driver), bytes).isOk() && !bytes.empty())
+      cache->keep(key, std::as_bytes(std::span(bytes)));
+    return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
+  }
   Status launch(StreamHandle, const LaunchCommand &launch) override { return appendCommand(launch); }
   std::unique_ptr<CommandGraph> createGraph() override;
 
@@ -143,7 +238,19 @@ public:
     return handleOf<EventHandle>(made.release());
   }
   void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
-  Status record(StreamHandle, EventHandle event) override;
+  Status record(StreamHandle, EventHandle event) override {
+    RecordedEvent &into = *objectOf<RecordedEvent>(event);
+    if (into.query)
+      ZYX_RETURN_IF_ERROR(append([&](List &list) {
+        follow(list, ofAnything);
+        list.commands.resetQueryPool(*into.query, 0, 1, driver);
+        list.commands.writeTimestamp(Stage::eBottomOfPipe, *into.query, 0, driver);
+      }));
+    const std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(flush());
+    into.value = value;
+    return Status::ok();
+  }
   /// What was recorded has been handed over to the one queue, where everything comes behind.
   Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
   Status synchronize(EventHandle event) override { return waitFor(objectOf<RecordedEvent>(event)->value); }
@@ -162,20 +269,96 @@ private:
   friend class VulkanGraph;
 
   bool has(DType dtype) const { return std::ranges::find(found.facts.dtypes, dtype) != found.facts.dtypes.end(); }
+  /// The first of the kinds of memory that the device has is taken. The host reaches what it sees.
   Result<std::unique_ptr<Memory>> makeMemory(uint64_t bytes,
-                                             std::initializer_list<vk::MemoryPropertyFlags> kinds) const;
+                                             std::initializer_list<vk::MemoryPropertyFlags> kinds) const {
+    using Use = vk::BufferUsageFlagBits;
+    const vk::BufferCreateInfo info(
+        {}, bytes, Use::eStorageBuffer | Use::eTransferSrc | Use::eTransferDst | Use::eShaderDeviceAddress);
+    const vk::MemoryAllocateFlagsInfo flags(vk::MemoryAllocateFlagBits::eDeviceAddress);
+    const vk::PhysicalDeviceMemoryProperties all = found.device.getMemoryProperties(driver);
+    auto made = std::make_unique<Memory>();
+    ZYX_RETURN_IF_ERROR(take(device->createBufferUnique(info, nullptr, driver), made->buffer));
+    const vk::MemoryRequirements needs = device->getBufferMemoryRequirements(*made->buffer, driver);
+    Status status = check(vk::Result::eErrorOutOfDeviceMemory);
+    for (const vk::MemoryPropertyFlags kind : kinds)
+      for (uint32_t type = 0; type < all.memoryTypeCount && status.code() == ErrorCode::OutOfMemory; ++type)
+        if ((needs.memoryTypeBits >> type & 1) && (all.memoryTypes[type].propertyFlags & kind) == kind)
+          status = take(device->allocateMemoryUnique({needs.size, type, &flags}, nullptr, driver), made->memory);
+    ZYX_RETURN_IF_ERROR(status);
+    ZYX_RETURN_IF_ERROR(check(device->bindBufferMemory(*made->buffer, *made->memory, 0, driver)));
+    void *mapped = nullptr;
+    if (*kinds.begin() & vk::MemoryPropertyFlagBits::eHostVisible)
+      ZYX_RETURN_IF_ERROR(take(device->mapMemory(*made->memory, 0, VK_WHOLE_SIZE, {}, driver), mapped));
+    made->mapped = static_cast<std::byte *>(mapped);
+    made->address = device->getBufferAddress(*made->buffer, driver);
+    return made;
+  }
   BlockOffset placeOf(MemoryRef ref) const { return deviceMemory->find(ref.address()); }
-  Status waitFor(uint64_t awaited) const;
+  /// A driver takes long to wake who sleeps, so that the beginning is spent looking.
+  Status waitFor(uint64_t awaited) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+    uint64_t reached = 0;
+    do {
+      ZYX_RETURN_IF_ERROR(take(device->getSemaphoreCounterValue(*timeline, driver), reached));
+      if (reached >= awaited)
+        return Status::ok();
+      std::this_thread::yield();
+    } while (std::chrono::steady_clock::now() < end);
+    return check(device->waitSemaphores({{}, *timeline, awaited}, UINT64_MAX, driver));
+  }
   /// The next of some lists, empty, when the device is over with it.
   Result<List *> begin(std::span<List> lists, size_t &turn, vk::CommandBufferLevel level,
-                       vk::CommandBufferUsageFlagBits usage);
+                       vk::CommandBufferUsageFlagBits usage) {
+    List &list = lists[turn % lists.size()];
+    // It is part of what is collected.
+    if (list.value > value)
+      lost = flush();
+    ZYX_RETURN_IF_ERROR(waitFor(std::min(list.value, value)));
+    if (!list.commands) {
+      std::vector<vk::CommandBuffer> made;
+      ZYX_RETURN_IF_ERROR(take(device->allocateCommandBuffers({*pool, level, 1}, driver), made));
+      list.commands = made[0];
+    }
+    const vk::CommandBufferInheritanceInfo inherited;
+    ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
+    list.numCommands = 0;
+    list.last = ofAnything;
+    ++turn;
+    return &list;
+  }
   /// Appends to what is collected. Who waits is told of what could not be handed over before.
-  Status append(const std::function<void(List &)> &put);
+  Status append(const std::function<void(List &)> &put) {
+    const std::lock_guard lock(mutex);
+    if (current && current->numCommands == mostCommands)
+      lost = flush();
+    if (!current) {
+      ZYX_ASSIGN_OR_RETURN(current, begin(lists, turn, vk::CommandBufferLevel::ePrimary,
+                                          vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
+      current->value = value + 1;
+    }
+    ++current->numCommands;
+    put(*current);
+    return Status::ok();
+  }
   template <typename Command> Status appendCommand(const Command &command) {
     return append([&](List &list) { put(list, command); });
   }
   /// Hands over what is collected.
-  Status flush();
+  Status flush() {
+    List *list = std::exchange(current, nullptr);
+    ZYX_RETURN_IF_ERROR(std::exchange(lost, Status::ok()));
+    if (!list)
+      return Status::ok();
+    follow(*list, ofAnything);
+    ZYX_RETURN_IF_ERROR(check(list->commands.end(driver)));
+    const uint64_t next = value + 1;
+    const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
+    const vk::SubmitInfo info(0, nullptr, nullptr, 1, &list->commands, 1, &*timeline, &values);
+    ZYX_RETURN_IF_ERROR(check(queue.submit(info, nullptr, driver)));
+    value = next;
+    return Status::ok();
+  }
   /// What comes next is behind all before.
   void follow(List &list, const Work &next) const {
     const vk::MemoryBarrier all(list.last.accesses, next.accesses);
@@ -187,9 +370,44 @@ private:
     list.commands.copyBuffer(*from.memory->buffer, *to.memory->buffer, vk::BufferCopy(from.offset, to.offset, bytes),
                              driver);
   }
-  void put(List &list, const LaunchCommand &launch);
+  /// Programs beyond the last workgroup are taken in turns.
+  void put(List &list, const LaunchCommand &launch) {
+    const LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
+    const uint64_t groups =
+        std::min<uint64_t>(loaded.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup), found.mostGroups);
+    words.clear();
+    for (const KernelArgument &argument : launch.arguments)
+      words.push_back(argument.value);
+    words.push_back(loaded.isByGroup ? groups
+                                     : std::min(launch.groups * uint64_t(launch.threads), groups * threadsOfGroup));
+    words.push_back(0);
+    if (words.size() > mostPushed) {
+      follow(list, ofTransfers);
+      list.commands.updateBuffer<uint64_t>(*own.memory->buffer, own.offset, words, driver);
+      words.assign(1, own.address());
+    }
+    follow(list, ofKernels);
+    list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, *loaded.pipeline, driver);
+    list.commands.pushConstants<uint64_t>(*layout, vk::ShaderStageFlagBits::eCompute, 0, words, driver);
+    list.commands.dispatch(static_cast<uint32_t>(groups), 1, 1, driver);
+  }
   void put(List &list, const CopyCommand &copy) { copyBetween(list, placeOf(copy.to), placeOf(copy.from), copy.bytes); }
-  void put(List &list, const FillCommand &fill);
+  /// Vulkan fills words of four bytes. What is none is the pattern once, in memory of our own, and copies of it.
+  void put(List &list, const FillCommand &fill) {
+    BlockOffset to = placeOf(fill.to);
+    const uint64_t pattern = fill.repeated();
+    const auto put = [&](const BlockOffset &place, uint64_t bytes, uint64_t word) {
+      follow(list, ofTransfers);
+      list.commands.fillBuffer(*place.memory->buffer, place.offset, bytes, static_cast<uint32_t>(word), driver);
+    };
+    if (static_cast<uint32_t>(pattern) == pattern >> 32 && (fill.to.address() | fill.bytes) % 4 == 0)
+      return put(to, fill.bytes, pattern);
+    put(own, 4, pattern);
+    put({own.memory, own.offset + 4}, 4, pattern >> 32);
+    copyBetween(list, to, own, std::min<uint64_t>(fill.bytes, 8));
+    for (uint64_t done = 8; done < fill.bytes; done *= 2)
+      copyBetween(list, {to.memory, to.offset + done}, to, std::min(done, fill.bytes - done));
+  }
 
   Unique<vk::Device> device;
   vk::Queue queue;
@@ -210,260 +428,6 @@ private:
   /// Of a launch: kept for their memory.
   std::vector<uint64_t> words;
 };
-
-Status VulkanBackend::open() {
-  const std::string action = "open device '" + itsFacts.name + "'";
-  vk::StructureChain<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan11Features,
-                     vk::PhysicalDeviceVulkan12Features>
-      features;
-  features.get<vk::PhysicalDeviceFeatures2>()
-      .features.setShaderInt64(true)
-      .setShaderInt16(has(DType::I16))
-      .setShaderFloat64(has(DType::F64));
-  features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(has(DType::I16));
-  features.get<vk::PhysicalDeviceVulkan12Features>()
-      .setShaderInt8(has(DType::I8))
-      .setStorageBuffer8BitAccess(has(DType::I8))
-      .setBufferDeviceAddress(true)
-      .setTimelineSemaphore(true)
-      .setVulkanMemoryModel(true);
-  const float priority = 1;
-  const vk::DeviceQueueCreateInfo queues({}, found.queueFamily, 1, &priority);
-  const vk::DeviceCreateInfo info({}, 1, &queues, 0, nullptr, 0, nullptr, nullptr, &features.get());
-  ZYX_RETURN_IF_ERROR(take(found.device.createDeviceUnique(info, nullptr, driver), device, action));
-  queue = device->getQueue(found.queueFamily, 0, driver);
-  const vk::PushConstantRange pushed(vk::ShaderStageFlagBits::eCompute, 0, mostPushed * sizeof(uint64_t));
-  ZYX_RETURN_IF_ERROR(
-      take(device->createPipelineLayoutUnique({{}, 0, nullptr, 1, &pushed}, nullptr, driver), layout, action));
-  ZYX_RETURN_IF_ERROR(
-      take(device->createCommandPoolUnique({vk::CommandPoolCreateFlagBits::eResetCommandBuffer, found.queueFamily},
-                                           nullptr, driver),
-           pool, action));
-  const vk::SemaphoreTypeCreateInfo counting(vk::SemaphoreType::eTimeline);
-  ZYX_RETURN_IF_ERROR(take(device->createSemaphoreUnique({{}, &counting}, nullptr, driver), timeline, action));
-  using Kind = vk::MemoryPropertyFlagBits;
-  deviceMemory.emplace(deviceBlockBytes, [this](uint64_t bytes) { return makeMemory(bytes, {Kind::eDeviceLocal}); });
-  hostMemory.emplace(hostBlockBytes, [this](uint64_t bytes) {
-    constexpr vk::MemoryPropertyFlags host = Kind::eHostVisible | Kind::eHostCoherent;
-    return makeMemory(bytes, {host | Kind::eHostCached, host});
-  });
-  ZYX_ASSIGN_OR_RETURN(const uint64_t address, deviceMemory->allocate(ownBytes));
-  own = deviceMemory->find(address);
-  // To hand over what is recorded takes less than to record a single command.
-  itsFacts.fewestOfGraph = 1;
-  return Status::ok();
-}
-
-/// The first of the kinds of memory that the device has is taken. The host reaches what it sees.
-Result<std::unique_ptr<Memory>> VulkanBackend::makeMemory(uint64_t bytes,
-                                                          std::initializer_list<vk::MemoryPropertyFlags> kinds) const {
-  using Use = vk::BufferUsageFlagBits;
-  const vk::BufferCreateInfo info(
-      {}, bytes, Use::eStorageBuffer | Use::eTransferSrc | Use::eTransferDst | Use::eShaderDeviceAddress);
-  const vk::MemoryAllocateFlagsInfo flags(vk::MemoryAllocateFlagBits::eDeviceAddress);
-  const vk::PhysicalDeviceMemoryProperties all = found.device.getMemoryProperties(driver);
-  auto made = std::make_unique<Memory>();
-  ZYX_RETURN_IF_ERROR(take(device->createBufferUnique(info, nullptr, driver), made->buffer));
-  const vk::MemoryRequirements needs = device->getBufferMemoryRequirements(*made->buffer, driver);
-  Status status = check(vk::Result::eErrorOutOfDeviceMemory);
-  for (const vk::MemoryPropertyFlags kind : kinds)
-    for (uint32_t type = 0; type < all.memoryTypeCount && status.code() == ErrorCode::OutOfMemory; ++type)
-      if ((needs.memoryTypeBits >> type & 1) && (all.memoryTypes[type].propertyFlags & kind) == kind)
-        status = take(device->allocateMemoryUnique({needs.size, type, &flags}, nullptr, driver), made->memory);
-  ZYX_RETURN_IF_ERROR(status);
-  ZYX_RETURN_IF_ERROR(check(device->bindBufferMemory(*made->buffer, *made->memory, 0, driver)));
-  void *mapped = nullptr;
-  if (*kinds.begin() & vk::MemoryPropertyFlagBits::eHostVisible)
-    ZYX_RETURN_IF_ERROR(take(device->mapMemory(*made->memory, 0, VK_WHOLE_SIZE, {}, driver), mapped));
-  made->mapped = static_cast<std::byte *>(mapped);
-  made->address = device->getBufferAddress(*made->buffer, driver);
-  return made;
-}
-
-//===----------------------------------------------------------------------===//
-// Code
-//===----------------------------------------------------------------------===//
-
-/// Modules are read before the driver gets them: some trust what they are given.
-Result<ModuleHandle> VulkanBackend::load(const artifact::CodeBlob &code) {
-  constexpr uint32_t magic = 0x07230203, headerWords = 5, opExecutionMode = 16, opCapability = 17;
-  constexpr uint32_t modeDenormPreserve = 4459, capabilityDenormPreserve = 4464;
-  constexpr std::pair<uint32_t, DType> capabilities[] = {{10, DType::F64}, {22, DType::I16}, {39, DType::I8}};
-  std::vector<uint32_t> module(code.bytes.size() / sizeof(uint32_t));
-  std::copy_n(code.bytes.begin(), module.size() * sizeof(uint32_t), reinterpret_cast<std::byte *>(module.data()));
-  if (module.size() < headerWords || module[0] != magic || code.bytes.size() % sizeof(uint32_t) != 0)
-    return Status::unsupported("code of kernels is no SPIR-V");
-  for (size_t at = headerWords; at < module.size();) {
-    const uint32_t length = module[at] >> 16, op = module[at] & 0xffff;
-    if (length == 0 || length > module.size() - at)
-      return Status::unsupported("the SPIR-V of kernels is cut");
-    const uint32_t capability = op == opCapability && length == 2 ? module[at + 1] : 0;
-    for (const auto &[number, dtype] : capabilities)
-      if (capability == number && !has(dtype))
-        return Status::unsupported(
-            textOf({"device '", itsFacts.name, "' has no ", toString(dtype), ", which the program computes with"}));
-    const bool isOfDenormals = capability == capabilityDenormPreserve ||
-                               (op == opExecutionMode && length == 4 && module[at + 2] == modeDenormPreserve);
-    if (isOfDenormals && !found.keepsDenormals)
-      module.erase(module.begin() + static_cast<ptrdiff_t>(at), module.begin() + static_cast<ptrdiff_t>(at + length));
-    else
-      at += length;
-  }
-  auto made = std::make_unique<LoadedModule>();
-  ZYX_RETURN_IF_ERROR(
-      take(device->createShaderModuleUnique({{}, module}, nullptr, driver), made->shader, "take a module of SPIR-V"));
-  made->hash = hashBytes(code.bytes).toHex();
-  return handleOf<ModuleHandle>(made.release());
-}
-
-Result<KernelHandle> VulkanBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
-  LoadedModule &owner = *objectOf<LoadedModule>(module);
-  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
-  constexpr uint64_t most = ownBytes / sizeof(uint64_t);
-  if (uint64_t(kernel.numBuffers) + kernel.numScalars + 2 + behindArguments > most)
-    return Status::unsupported(textOf({"kernel ", kernel.name, " has more than ", std::to_string(most),
-                                       " arguments on device '", itsFacts.name, "'"}));
-  const std::string key = textOf({"vulkan ", found.cacheIdentity, "\n", owner.hash, " ", kernel.symbol});
-  const auto kept = findKept(key);
-  Unique<vk::PipelineCache> pipelines;
-  // Without one everything is made again.
-  if (cache)
-    (void)take(device->createPipelineCacheUnique({{}, kept ? kept->size() : 0, kept ? kept->data() : nullptr}, nullptr,
-                                                 driver),
-               pipelines);
-  const vk::ComputePipelineCreateInfo info(
-      {}, {{}, vk::ShaderStageFlagBits::eCompute, *owner.shader, kernel.symbol.c_str()}, *layout);
-  LoadedKernel loaded{{}, kernel.groupThreads != 0};
-  ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), loaded.pipeline,
-                           textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"})));
-  std::vector<uint8_t> bytes;
-  if (pipelines && !kept && take(device->getPipelineCacheData(*pipelines, driver), bytes).isOk() && !bytes.empty())
-    cache->keep(key, std::as_bytes(std::span(bytes)));
-  return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
-}
-
-//===----------------------------------------------------------------------===//
-// Order
-//===----------------------------------------------------------------------===//
-
-/// A driver takes long to wake who sleeps, so that the beginning is spent looking.
-Status VulkanBackend::waitFor(uint64_t awaited) const {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
-  uint64_t reached = 0;
-  do {
-    ZYX_RETURN_IF_ERROR(take(device->getSemaphoreCounterValue(*timeline, driver), reached));
-    if (reached >= awaited)
-      return Status::ok();
-    std::this_thread::yield();
-  } while (std::chrono::steady_clock::now() < end);
-  return check(device->waitSemaphores({{}, *timeline, awaited}, UINT64_MAX, driver));
-}
-
-Result<List *> VulkanBackend::begin(std::span<List> lists, size_t &turn, vk::CommandBufferLevel level,
-                                    vk::CommandBufferUsageFlagBits usage) {
-  List &list = lists[turn % lists.size()];
-  // It is part of what is collected.
-  if (list.value > value)
-    lost = flush();
-  ZYX_RETURN_IF_ERROR(waitFor(std::min(list.value, value)));
-  if (!list.commands) {
-    std::vector<vk::CommandBuffer> made;
-    ZYX_RETURN_IF_ERROR(take(device->allocateCommandBuffers({*pool, level, 1}, driver), made));
-    list.commands = made[0];
-  }
-  const vk::CommandBufferInheritanceInfo inherited;
-  ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
-  list.numCommands = 0;
-  list.last = ofAnything;
-  ++turn;
-  return &list;
-}
-
-Status VulkanBackend::append(const std::function<void(List &)> &put) {
-  const std::lock_guard lock(mutex);
-  if (current && current->numCommands == mostCommands)
-    lost = flush();
-  if (!current) {
-    ZYX_ASSIGN_OR_RETURN(
-        current, begin(lists, turn, vk::CommandBufferLevel::ePrimary, vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
-    current->value = value + 1;
-  }
-  ++current->numCommands;
-  put(*current);
-  return Status::ok();
-}
-
-Status VulkanBackend::flush() {
-  List *list = std::exchange(current, nullptr);
-  ZYX_RETURN_IF_ERROR(std::exchange(lost, Status::ok()));
-  if (!list)
-    return Status::ok();
-  follow(*list, ofAnything);
-  ZYX_RETURN_IF_ERROR(check(list->commands.end(driver)));
-  const uint64_t next = value + 1;
-  const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
-  const vk::SubmitInfo info(0, nullptr, nullptr, 1, &list->commands, 1, &*timeline, &values);
-  ZYX_RETURN_IF_ERROR(check(queue.submit(info, nullptr, driver)));
-  value = next;
-  return Status::ok();
-}
-
-Status VulkanBackend::record(StreamHandle, EventHandle event) {
-  RecordedEvent &into = *objectOf<RecordedEvent>(event);
-  if (into.query)
-    ZYX_RETURN_IF_ERROR(append([&](List &list) {
-      follow(list, ofAnything);
-      list.commands.resetQueryPool(*into.query, 0, 1, driver);
-      list.commands.writeTimestamp(Stage::eBottomOfPipe, *into.query, 0, driver);
-    }));
-  const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(flush());
-  into.value = value;
-  return Status::ok();
-}
-
-//===----------------------------------------------------------------------===//
-// Commands
-//===----------------------------------------------------------------------===//
-
-/// Vulkan fills words of four bytes. What is none is the pattern once, in memory of our own, and copies of it.
-void VulkanBackend::put(List &list, const FillCommand &fill) {
-  BlockOffset to = placeOf(fill.to);
-  const uint64_t pattern = fill.repeated();
-  const auto put = [&](const BlockOffset &place, uint64_t bytes, uint64_t word) {
-    follow(list, ofTransfers);
-    list.commands.fillBuffer(*place.memory->buffer, place.offset, bytes, static_cast<uint32_t>(word), driver);
-  };
-  if (static_cast<uint32_t>(pattern) == pattern >> 32 && (fill.to.address() | fill.bytes) % 4 == 0)
-    return put(to, fill.bytes, pattern);
-  put(own, 4, pattern);
-  put({own.memory, own.offset + 4}, 4, pattern >> 32);
-  copyBetween(list, to, own, std::min<uint64_t>(fill.bytes, 8));
-  for (uint64_t done = 8; done < fill.bytes; done *= 2)
-    copyBetween(list, {to.memory, to.offset + done}, to, std::min(done, fill.bytes - done));
-}
-
-/// Programs beyond the last workgroup are taken in turns.
-void VulkanBackend::put(List &list, const LaunchCommand &launch) {
-  const LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
-  const uint64_t groups =
-      std::min<uint64_t>(loaded.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup), found.mostGroups);
-  words.clear();
-  for (const KernelArgument &argument : launch.arguments)
-    words.push_back(argument.value);
-  words.push_back(loaded.isByGroup ? groups
-                                   : std::min(launch.groups * uint64_t(launch.threads), groups * threadsOfGroup));
-  words.push_back(0);
-  if (words.size() > mostPushed) {
-    follow(list, ofTransfers);
-    list.commands.updateBuffer<uint64_t>(*own.memory->buffer, own.offset, words, driver);
-    words.assign(1, own.address());
-  }
-  follow(list, ofKernels);
-  list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, *loaded.pipeline, driver);
-  list.commands.pushConstants<uint64_t>(*layout, vk::ShaderStageFlagBits::eCompute, 0, words, driver);
-  list.commands.dispatch(static_cast<uint32_t>(groups), 1, 1, driver);
-}
 
 /// Commands that are recorded once, and again where one of them changed: into the list that is over, of a few.
 class VulkanGraph final : public CommandGraph {

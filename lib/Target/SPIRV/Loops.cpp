@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Structured control flow of the spirv dialect. MLIR's own patterns make the body of a loop its continue block, and
-// leave no header for a test that has control flow.
+// Loops of the spirv dialect. MLIR's own patterns make the body of a loop its continue block, and leave no header for a
+// test that has control flow.
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
@@ -15,9 +15,9 @@ using spirv::StorageClass;
 
 namespace {
 
-class ControlFlow {
+class Loop {
 public:
-  explicit ControlFlow(Operation *op) : op(op), b(op), loc(op->getLoc()) {}
+  explicit Loop(Operation *op) : op(op), b(op), loc(op->getLoc()) {}
 
   void convert(scf::ForOp loop) {
     Values carried = variables(loop.getInductionVar().getType()), results = variables(loop.getResultTypes());
@@ -26,10 +26,9 @@ public:
     carried.append(results);
     const auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
     convertLoop(
-        results,
-        [&](Block *) { return arith::CmpIOp::create(b, loc, predicate, read(carried[0])[0], loop.getUpperBound()); },
-        [&](Block *inside) {
-          assign(results, inlineBlock(loop.getBody(), inside, read(carried)));
+        results, [&] { return arith::CmpIOp::create(b, loc, predicate, read(carried[0])[0], loop.getUpperBound()); },
+        [&] {
+          assign(results, inlineBlock(loop.getBody(), read(carried)));
           assign(carried[0], arith::AddIOp::create(b, loc, read(carried[0])[0], loop.getStep()).getResult());
         });
   }
@@ -39,25 +38,12 @@ public:
     assign(before, loop.getInits());
     convertLoop(
         after,
-        [&](Block *tested) {
-          const Values ended = inlineBlock(loop.getBeforeBody(), tested, read(before));
+        [&] {
+          const Values ended = inlineBlock(loop.getBeforeBody(), read(before));
           assign(after, ArrayRef(ended).drop_front());
           return ended[0];
         },
-        [&](Block *inside) { assign(before, inlineBlock(loop.getAfterBody(), inside, read(after))); });
-  }
-
-  void convert(scf::IfOp branch) {
-    const Values results = variables(branch.getResultTypes());
-    auto selection = spirv::SelectionOp::create(b, loc, spirv::SelectionControl::None);
-    auto [entry, first, second, merge] = blocksOf<4>(selection);
-    branchIf(entry, branch.getCondition(), first, second);
-    for (auto [side, into] : {std::pair(branch.thenBlock(), first), std::pair(branch.elseBlock(), second)}) {
-      if (side)
-        assign(results, inlineBlock(side, into, {}));
-      goTo(into, merge);
-    }
-    finish(results);
+        [&] { assign(before, inlineBlock(loop.getAfterBody(), read(after))); });
   }
 
 private:
@@ -78,49 +64,39 @@ private:
     return llvm::map_to_vector(variables,
                                [&](Value variable) -> Value { return spirv::LoadOp::create(b, loc, variable); });
   }
-  /// Puts what `from` does, with these arguments, at the end of `into`. Returns what it ends with.
-  Values inlineBlock(Block *from, Block *into, ValueRange arguments) {
+  /// Does what a block does with these arguments. Returns what it ends with.
+  Values inlineBlock(Block *from, ValueRange arguments) {
     for (auto [argument, value] : llvm::zip_equal(from->getArguments(), arguments))
       argument.replaceAllUsesWith(value);
     Operation *end = from->getTerminator();
     Values ended(end->getOperands());
     end->erase();
+    Block *into = b.getInsertionBlock();
     into->getOperations().splice(into->end(), from->getOperations());
-    b.setInsertionPointToEnd(into);
     return ended;
   }
   void goTo(Block *from, Block *to) {
     b.setInsertionPointToEnd(from);
     spirv::BranchOp::create(b, loc, to);
   }
-  void branchIf(Block *from, Value condition, Block *first, Block *second) {
-    b.setInsertionPointToEnd(from);
-    spirv::BranchConditionalOp::create(b, loc, condition, first, ValueRange(), second, ValueRange());
-  }
-  /// The blocks of a loop or a selection, of which the last one merges.
-  template <size_t N, typename Op> std::array<Block *, N> blocksOf(Op op) {
-    std::array<Block *, N> blocks;
-    for (Block *&each : blocks)
-      op.getBody().push_back(each = new Block);
-    b.setInsertionPointToEnd(blocks[N - 1]);
-    spirv::MergeOp::create(b, loc);
-    return blocks;
-  }
   /// The header is a block of its own: what a test computes may have control flow.
   template <typename Test, typename Body> void convertLoop(ValueRange results, Test test, Body body) {
     auto loop = spirv::LoopOp::create(b, loc, spirv::LoopControl::None);
-    auto [entry, header, tested, inside, next, merge] = blocksOf<6>(loop);
+    std::array<Block *, 6> blocks;
+    for (Block *&each : blocks)
+      loop.getBody().push_back(each = new Block);
+    auto [entry, header, tested, inside, next, merge] = blocks;
     goTo(entry, header);
     goTo(header, tested);
     b.setInsertionPointToEnd(tested);
-    branchIf(tested, test(tested), inside, merge);
+    Value isInside = test();
+    spirv::BranchConditionalOp::create(b, loc, isInside, inside, ValueRange(), merge, ValueRange());
     b.setInsertionPointToEnd(inside);
-    body(inside);
+    body();
     goTo(inside, next);
     goTo(next, header);
-    finish(results);
-  }
-  void finish(ValueRange results) {
+    b.setInsertionPointToEnd(merge);
+    spirv::MergeOp::create(b, loc);
     b.setInsertionPoint(op);
     op->replaceAllUsesWith(read(results));
     op->erase();
@@ -134,9 +110,8 @@ private:
 } // namespace
 
 /// Inner ops come first.
-void zyx::target::convertControlFlow(Operation *kernel) {
+void zyx::target::convertLoops(Operation *kernel) {
   kernel->walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<scf::ForOp, scf::WhileOp, scf::IfOp>(
-        [](auto each) { ControlFlow(each).convert(each); });
+    llvm::TypeSwitch<Operation *>(op).Case<scf::ForOp, scf::WhileOp>([](auto each) { Loop(each).convert(each); });
   });
 }
