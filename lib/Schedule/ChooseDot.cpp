@@ -224,15 +224,16 @@ const target::MatrixInstruction *findInstruction(int64_t matrixBytes, const targ
 
 /// Two by two registers hold the sums, and what feeds them comes from the second cache as fast as from the first, so
 /// that the whole of the contraction is one piece where packed rows of it are not too large. Products that do not fill
-/// the registers are left to vectors, but for few rows or columns beside windows, which have to be packed anyway: of
-/// these one register is enough, of which they fill half.
+/// the registers are left to vectors, but for few rows beside windows, which have to be packed anyway, and few columns,
+/// as the positions of small images are, which are little to pack beside what multiplies them: of these one register is
+/// enough, of which they fill half.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
   const target::MatrixInstruction *instruction = findInstruction(facts.matrixBytes, target);
   if (!instruction)
     return std::nullopt;
   const int64_t registerBytes = target.vector.bytes, few = instruction->n, tile = 2 * few;
   const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
-  const int64_t tileColumns = facts.n < tile && facts.lhsWindow ? few : tile;
+  const int64_t tileColumns = facts.n < tile && facts.m >= tile ? few : tile;
   const bool lhsIsScattered = facts.lhsWindow && std::max(facts.lhsRunBytes, facts.lhsAcrossBytes) < registerBytes;
   if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < (tileRows == few ? few / 2 : tile) ||
       facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
@@ -357,6 +358,15 @@ std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool i
   const int64_t most = (registers >= 32 ? 4 : 2) * (isComputed ? 2 : 1);
   const int64_t own = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
   return {own, std::min({int64_t(8), (registers - 1) / (own + 1), columns})};
+}
+
+/// Whether so many rows of the left factor that are read side by side take more lines of the first cache than it has
+/// where they fall: processors have sets of at least eight lines, one for each 64 bytes of a page.
+static bool rowsCollide(const DotFacts &facts, int64_t rows) {
+  constexpr int64_t line = 64, sets = 64, ways = 8;
+  if (!facts.lhsAlongDepth || facts.lhsRowBytes == 0 || facts.lhsRowBytes % line != 0)
+    return false;
+  return rows > ways * (sets / std::gcd(facts.lhsRowBytes / line, sets));
 }
 
 /// With such tiles; `packRhs` stands in for the rule about packing the right factor, where either is possible.
@@ -484,7 +494,12 @@ SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo 
   }
   const int64_t lanes = target.lanes(facts.elementBytes), registers = std::max<int64_t>(target.vector.registers, 8);
   const int64_t m = std::max<int64_t>(facts.m, 1), across = llvm::divideCeil(std::max<int64_t>(facts.n, 1), lanes);
-  const SmallVector<RegisterTile> tiles = rankTiles(m, across, registers);
+  SmallVector<RegisterTile> tiles = rankTiles(m, across, registers);
+  // Rows that are read once are not packed. Where their lines fall on one place of the first cache, a tile has no more
+  // than stay there.
+  if (RegisterTile &best = tiles.front(); best.rows > mostRowsInPlace && rowsCollide(facts, best.rows) &&
+                                          !planWith(best, std::nullopt, facts, target).packLhs)
+    best = {mostRowsInPlace, best.vectors, costOf(m, across, mostRowsInPlace, best.vectors)};
   const double steps = static_cast<double>(facts.k) * static_cast<double>(facts.batches);
   add(planWith(tiles.front(), std::nullopt, facts, target), tiles.front().cost * steps);
   // Packed or not: nothing estimates the other way.

@@ -59,6 +59,10 @@ public:
     for (Axis axis : parallel)
       if (draft.liesAlong(axis))
         along = axis;
+    // Neighbours of windows that are moved by several elements are that far apart in what is read.
+    for (Axis axis : parallel)
+      if (!along && readsLanesApart(axis) && writesAlong(axis))
+        along = axis;
     const bool isLong = draft.countCombined() > mostWindowElements;
     if (isLong && !parallel.empty())
       along = draft.asInMemory(parallel).back();
@@ -151,6 +155,28 @@ public:
   }
 
 private:
+  /// Whether loads have neighbours along an axis that are few elements apart, between which others of a window lie.
+  bool readsLanesApart(Axis axis) {
+    return llvm::any_of(draft.loads, [&](LoadOp load) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *place = llvm::find(own, axis);
+      std::optional<NearForm> form =
+          place == own.end() ? std::nullopt
+                             : NearForm::compute(load.getView().getDefiningOp<ViewOp>().getMap(), place - own.begin());
+      return form && form->laneStep != 1;
+    });
+  }
+
+  /// Whether results along an axis are neighbours in memory.
+  bool writesAlong(Axis axis) {
+    return llvm::all_of(draft.stores, [&](StoreOp store) {
+      return llvm::any_of(llvm::enumerate(axes.of(store.getValue())), [&](auto own) {
+        return own.value() == axis &&
+               strideThrough(store.getView().getDefiningOp<ViewOp>().getMap(), own.index()) == 1;
+      });
+    });
+  }
+
   /// Bytes that a program of these tiles copies near, along an axis; 0 where it copies nothing.
   int64_t bytesNear(Axis axis, const llvm::DenseMap<Axis, int64_t> &tiles) {
     uint64_t reads = 1;

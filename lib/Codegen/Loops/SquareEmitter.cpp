@@ -61,6 +61,18 @@ static SmallVector<std::pair<Axis, std::optional<int64_t>>> stridesOf(TileContex
   return strides;
 }
 
+/// The axis along which a tile in memory has neighbours side by side.
+static std::optional<Axis> neighboursOf(TileContext &t, Value tile) {
+  const SmallVector<Axis> dims = t.axes.of(tile);
+  const MemoryTile &kept = t.evaluator.memory.find(tile)->second;
+  if (kept.strides.empty())
+    return dims.size() > 1 ? std::optional(dims.back()) : std::nullopt;
+  for (auto [axis, stride] : llvm::zip_equal(dims, kept.strides))
+    if (stride == 1)
+      return axis;
+  return std::nullopt;
+}
+
 std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   TileContext &t = n.t;
   if (!n.vectorAxis || n.unrolled || n.vectorCombined() || n.lanes < 4 || !n.reduces.empty())
@@ -69,16 +81,14 @@ std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   std::optional<Axis> rowAxis;
   bool gathers = false;
   SmallVector<Value> others;
-  // A processor keeps a tile in another order than that in which it has it already.
-  const bool isKept = !t.machine.hasSubgroups() && llvm::any_of(n.roots, llvm::IsaPred<ConvertOp>) &&
-                      llvm::all_of(n.roots, llvm::IsaPred<ConvertOp, StoreOp>);
+  // A processor keeps or writes a tile in another order than that in which it has it already.
+  const bool isMoved = !t.machine.hasSubgroups() && llvm::all_of(n.roots, llvm::IsaPred<ConvertOp, StoreOp>);
   for (Value tile : n.slice.tiles) {
     if (t.evaluator.memory.contains(tile)) {
-      const SmallVector<Axis> dims = t.axes.of(tile);
-      if (isKept && dims.size() > 1 && dims.back() != *n.vectorAxis && llvm::is_contained(dims, *n.vectorAxis) &&
-          n.domain.contains(dims.back()) && t.axes.extent(dims.back()) >= 4 &&
-          rowAxis.value_or(dims.back()) == dims.back()) {
-        rowAxis = dims.back();
+      const std::optional<Axis> along = isMoved ? neighboursOf(t, tile) : std::nullopt;
+      if (along && *along != *n.vectorAxis && t.axes.contains(tile, *n.vectorAxis) && n.domain.contains(*along) &&
+          t.axes.extent(*along) >= 4 && rowAxis.value_or(*along) == *along) {
+        rowAxis = along;
         square.tiles.push_back(tile);
       } else {
         others.push_back(tile);

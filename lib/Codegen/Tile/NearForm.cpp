@@ -63,6 +63,24 @@ std::optional<NearForm> NearForm::compute(MapAttr map, unsigned lanes, bool isCo
     for (size_t d = 0; d < rank; ++d)
       if (d != lanes && !isTaken[d] && partOf(d) && form->parts[*partOf(d)].stride == 1)
         joined = d;
+  // Rows of such windows without padding, which overlap: they are rows of one dimension.
+  auto overlaps = [&](size_t outer, size_t inner) {
+    const AccessForm::Part &far = form->parts[*partOf(outer)], &near = form->parts[*partOf(inner)];
+    return near.stride > 0 && far.stride >= near.stride && far.stride % near.stride == 0 &&
+           far.stride / near.stride < near.extent;
+  };
+  auto isFree = [&](size_t d) { return d != lanes && d != joined && !isTaken[d] && partOf(d).has_value(); };
+  for (size_t outer = 0; !isCopied && outer < rank; ++outer)
+    for (size_t inner = 0; inner < rank && isFree(outer); ++inner) {
+      if (inner == outer || !isFree(inner) || !overlaps(outer, inner))
+        continue;
+      const int64_t step = form->parts[*partOf(inner)].stride;
+      Dim dim{step, SmallVector<int64_t>(rank, 0)};
+      dim.factors[outer] = form->parts[*partOf(outer)].stride / step;
+      dim.factors[inner] = 1;
+      isTaken[outer] = isTaken[inner] = true;
+      near.dims.push_back(std::move(dim));
+    }
   for (size_t d = 0; d < rank; ++d) {
     if (isTaken[d] || !partOf(d))
       continue;
