@@ -234,7 +234,9 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   const int64_t registerBytes = target.vector.bytes, few = instruction->n, tile = 2 * few;
   const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
   const int64_t tileColumns = facts.n < tile && facts.m >= tile ? few : tile;
-  const bool lhsIsScattered = facts.lhsWindow && std::max(facts.lhsRunBytes, facts.lhsAcrossBytes) < registerBytes;
+  // A run of a quarter of a register is copied at once; across the contraction it fills one, as squares are transposed.
+  const bool lhsIsScattered =
+      facts.lhsWindow && 4 * facts.lhsRunBytes < registerBytes && facts.lhsAcrossBytes < registerBytes;
   if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < (tileRows == few ? few / 2 : tile) ||
       facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
@@ -275,7 +277,9 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   if (facts.n > mostColumns && !facts.cutColumns)
     return std::nullopt;
   int64_t across = llvm::divideCeil(facts.n, mostColumns);
-  if (facts.cutColumns && facts.n >= programs * tileColumns)
+  // Each program packs all that it is not cut along: windows of many rows are packed once.
+  const bool packsFewColumns = across == 1 && facts.lhsWindow && facts.m > facts.n && facts.cutRows;
+  if (facts.cutColumns && facts.n >= programs * tileColumns && !(packsFewColumns && facts.m >= programs * tileRows))
     across = llvm::alignTo(across, programs);
   int64_t down = across == 1 && facts.cutRows && facts.m >= programs * tileRows ? programs : 1;
   plan.programColumns = share(facts.n, across, tileColumns);

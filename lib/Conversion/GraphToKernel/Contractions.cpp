@@ -197,11 +197,18 @@ bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
         longest = std::max(longest, getClassExtent(c));
     return longest;
   };
-  if (Value right = findWindow(dot.rhs))
-    return count(dot.m) % packedLanes == 0 &&
-           longestRun(right, dot.k, /*mostStep=*/1) > longestRun(right, dot.n, nearStep);
   const Type element = getElementTypeOrSelf(dot.lhs.getType());
-  Value left = element.isBF16() || element.getIntOrFloatBitWidth() == 8 ? findWindow(dot.lhs) : Value();
+  const bool isNarrow = element.isBF16() || element.getIntOrFloatBitWidth() == 8;
+  if (Value right = findWindow(dot.rhs)) {
+    const int64_t terms = longestRun(right, dot.k, /*mostStep=*/1), positions = longestRun(right, dot.n, nearStep);
+    // Rows of narrow elements are packed as they lie only where a run fills a register of them.
+    constexpr int64_t shortestRun = 4;
+    const int64_t perRegister = 4 * packedLanes * 8 / element.getIntOrFloatBitWidth();
+    if (isNarrow && terms < perRegister && positions >= shortestRun)
+      return false;
+    return count(dot.m) % packedLanes == 0 && terms > positions;
+  }
+  Value left = isNarrow ? findWindow(dot.lhs) : Value();
   return left && longestRun(left, dot.m, nearStep) > longestRun(left, dot.k, nearStep);
 }
 
