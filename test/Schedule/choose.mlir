@@ -228,3 +228,49 @@ kernel.func @everything(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32,
   kernel.store %s, %w[] : tensor<f32>, !kernel.view<f32, global>
   kernel.return
 }
+
+// Rows of the left factor that are a multiple of a page apart fall on one place of the first cache: no more are read side by
+// side than stay there. Others are as many as there are registers.
+// CHECK-LABEL: kernel.func @colliding
+// CHECK-SAME:  #kernel.block_step<<8 x 16, rows {{[0-9]+}}, depth {{[0-9]+}}, pack rhs>>
+kernel.func @colliding(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[2048, 2048] strides [2048, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2048x2048xf32, global>
+  %u = kernel.view %w map <[<[2048, 16] strides [1, 2048]>]> : !kernel.buffer<f32, global> -> !kernel.view<2048x16xf32, global>
+  %z = kernel.view %y map <[<[2048, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2048x16xf32, global>
+  %a = kernel.load %v[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<2048x2048xf32, global> -> tensor<2048x2048xf32>
+  %b = kernel.load %u[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<2048x16xf32, global> -> tensor<2048x16xf32>
+  %zero = arith.constant dense<0.0> : tensor<2048x16xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<2048x2048xf32>, tensor<2048x16xf32> -> tensor<2048x16xf32>
+  kernel.store %d, %z[%c0, %c0] in_bounds [true, true] : tensor<2048x16xf32>, !kernel.view<2048x16xf32, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @apart
+// CHECK-SAME:  #kernel.block_step<<24 x 16, rows {{[0-9]+}}, depth {{[0-9]+}}, pack rhs>>
+kernel.func @apart(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[2048, 2064] strides [2064, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2048x2064xf32, global>
+  %u = kernel.view %w map <[<[2064, 16] strides [1, 2064]>]> : !kernel.buffer<f32, global> -> !kernel.view<2064x16xf32, global>
+  %z = kernel.view %y map <[<[2048, 16] strides [16, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2048x16xf32, global>
+  %a = kernel.load %v[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<2048x2064xf32, global> -> tensor<2048x2064xf32>
+  %b = kernel.load %u[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<2064x16xf32, global> -> tensor<2064x16xf32>
+  %zero = arith.constant dense<0.0> : tensor<2048x16xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<2048x2064xf32>, tensor<2064x16xf32> -> tensor<2048x16xf32>
+  kernel.store %d, %z[%c0, %c0] in_bounds [true, true] : tensor<2048x16xf32>, !kernel.view<2048x16xf32, global>
+  kernel.return
+}
+
+// Windows without padding that overlap are copied, though lanes of results read every second element: a program has few
+// channels.
+// CHECK-LABEL: kernel.func @moved_windows
+// CHECK-SAME:  schedule = #kernel.schedule<[#kernel.grid_step<"i", 4>]>
+kernel.func @moved_windows(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[256, 13, 13, 3, 3] strides [784, 56, 2, 28, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<256x13x13x3x3xf32, global>
+  %w = kernel.view %y map <[<[256, 13, 13] strides [169, 13, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<256x13x13xf32, global>
+  %t = kernel.load %v[%c0, %c0, %c0, %c0, %c0] axes ["i", "a", "b", "k", "l"] in_bounds [true, true, true, true, true] : !kernel.view<256x13x13x3x3xf32, global> -> tensor<256x13x13x3x3xf32>
+  %r = kernel.reduce add %t dims [3, 4] : tensor<256x13x13x3x3xf32> -> tensor<256x13x13xf32>
+  kernel.store %r, %w[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<256x13x13xf32>, !kernel.view<256x13x13xf32, global>
+  kernel.return
+}

@@ -49,3 +49,25 @@ kernel.func @gathered(%x: !kernel.buffer<f32, global>, %i: !kernel.buffer<i64, g
   kernel.store %g, %zs[%c0, %c0] in_bounds [true, true] : tensor<32x20xf32>, !kernel.view<32x20xf32, global>
   kernel.return
 }
+
+// Sums of channels that come last lie in memory as they are computed; squares of them are written where channels come
+// first.
+// CHECK-LABEL: kernel.func @turned_sums
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: kernel.store %{{.*}} : vector<16xf32>, <{{.*}}, private>
+// CHECK-NOT: -> f32
+// CHECK: kernel.load %{{.*}} : <{{.*}}, private> -> vector<16xf32>
+// CHECK: vector.shuffle
+// CHECK-NOT: -> f32
+// CHECK: kernel.store %{{.*}} : vector<16xf32>, <32x28xf32, global>
+// CHECK-NOT: -> f32
+// CHECK: kernel.return
+kernel.func @turned_sums(%x: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[32, 28, 3] strides [1, 32, 32]>]> : !kernel.buffer<f32, global> -> !kernel.view<32x28x3xf32, global>
+  %zs = kernel.view %z map <[<[32, 28] strides [28, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<32x28xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0] axes ["c", "i", "k"] in_bounds [true, true, true] : !kernel.view<32x28x3xf32, global> -> tensor<32x28x3xf32>
+  %s = kernel.reduce add %a dims [2] : tensor<32x28x3xf32> -> tensor<32x28xf32>
+  kernel.store %s, %zs[%c0, %c0] in_bounds [true, true] : tensor<32x28xf32>, !kernel.view<32x28xf32, global>
+  kernel.return
+}

@@ -1,0 +1,58 @@
+// RUN: zyx-opt %s --zyx-compile='stop-after=schedule target=sapphirerapids' | FileCheck %s
+
+// 16 positions fill a register of the matrix unit, beside filters of which there are many.
+// CHECK-LABEL: kernel.func @strided_0
+// CHECK-SAME: #kernel.block_step<<32 x 16, rows 32, depth 576, pack rhs, narrow>>
+func.func @strided(%x: tensor<1x64x7x7xbf16>, %w: tensor<128x64x3x3xbf16>) -> tensor<1x128x4x4xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x64x7x7xbf16> -> tensor<1x64x9x9xbf16>
+  %v = graph.window %p dims = [2, 3] size = [3, 3] stride = [2, 2] dilation = [1, 1] : tensor<1x64x9x9xbf16> -> tensor<1x64x4x4x3x3xbf16>
+  %v1 = graph.reshape %v : tensor<1x64x4x4x3x3xbf16> -> tensor<1x1x64x4x4x3x3xbf16>
+  %v2 = graph.expand %v1 : tensor<1x1x64x4x4x3x3xbf16> -> tensor<1x128x64x4x4x3x3xbf16>
+  %w1 = graph.reshape %w : tensor<128x64x3x3xbf16> -> tensor<1x128x64x1x1x3x3xbf16>
+  %w2 = graph.expand %w1 : tensor<1x128x64x1x1x3x3xbf16> -> tensor<1x128x64x4x4x3x3xbf16>
+  %a = graph.cast %v2 : tensor<1x128x64x4x4x3x3xbf16> -> tensor<1x128x64x4x4x3x3xf32>
+  %b = graph.cast %w2 : tensor<1x128x64x4x4x3x3xbf16> -> tensor<1x128x64x4x4x3x3xf32>
+  %m = graph.binary mul %a, %b : tensor<1x128x64x4x4x3x3xf32>
+  %s = graph.reduce add %m dims = [2, 5, 6] : tensor<1x128x64x4x4x3x3xf32> -> tensor<1x128x4x4xf32>
+  %y = graph.cast %s : tensor<1x128x4x4xf32> -> tensor<1x128x4x4xbf16>
+  return %y : tensor<1x128x4x4xbf16>
+}
+
+// Rows of a window are longer than rows of positions, but too short to be rows of the unit: positions stay columns.
+// CHECK-LABEL: kernel.func @wide_0
+// CHECK-SAME: #kernel.grid_step<"m", {{[0-9]+}}>, #kernel.block_step<<32 x 16, rows 32, depth 1600, pack rhs, narrow>>
+func.func @wide(%x: tensor<1x64x7x7xbf16>, %w: tensor<128x64x5x5xbf16>) -> tensor<1x128x4x4xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<1x64x7x7xbf16> -> tensor<1x64x11x11xbf16>
+  %v = graph.window %p dims = [2, 3] size = [5, 5] stride = [2, 2] dilation = [1, 1] : tensor<1x64x11x11xbf16> -> tensor<1x64x4x4x5x5xbf16>
+  %v1 = graph.reshape %v : tensor<1x64x4x4x5x5xbf16> -> tensor<1x1x64x4x4x5x5xbf16>
+  %v2 = graph.expand %v1 : tensor<1x1x64x4x4x5x5xbf16> -> tensor<1x128x64x4x4x5x5xbf16>
+  %w1 = graph.reshape %w : tensor<128x64x5x5xbf16> -> tensor<1x128x64x1x1x5x5xbf16>
+  %w2 = graph.expand %w1 : tensor<1x128x64x1x1x5x5xbf16> -> tensor<1x128x64x4x4x5x5xbf16>
+  %a = graph.cast %v2 : tensor<1x128x64x4x4x5x5xbf16> -> tensor<1x128x64x4x4x5x5xf32>
+  %b = graph.cast %w2 : tensor<1x128x64x4x4x5x5xbf16> -> tensor<1x128x64x4x4x5x5xf32>
+  %m = graph.binary mul %a, %b : tensor<1x128x64x4x4x5x5xf32>
+  %s = graph.reduce add %m dims = [2, 5, 6] : tensor<1x128x64x4x4x5x5xf32> -> tensor<1x128x4x4xf32>
+  %y = graph.cast %s : tensor<1x128x4x4xf32> -> tensor<1x128x4x4xbf16>
+  return %y : tensor<1x128x4x4xbf16>
+}
+
+// Filters' gradients: rows of 28 positions are shorter than a register of the unit, and are copied at once all the same.
+// What is packed of windows is more than the gradient that they meet: programs are cut along them.
+// CHECK-LABEL: kernel.func @filters_0
+// CHECK-SAME: #kernel.grid_step<"m", {{[0-9]+}}>, #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 784, pack lhs rhs, narrow>>
+func.func @filters(%x: tensor<1x64x28x28xbf16>, %dy: tensor<1x64x28x28xbf16>) -> tensor<64x64x3x3xf32> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x64x28x28xbf16> -> tensor<1x64x30x30xbf16>
+  %v = graph.window %p dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<1x64x30x30xbf16> -> tensor<1x64x28x28x3x3xbf16>
+  %v1 = graph.reshape %v : tensor<1x64x28x28x3x3xbf16> -> tensor<1x1x64x28x28x3x3xbf16>
+  %v2 = graph.expand %v1 : tensor<1x1x64x28x28x3x3xbf16> -> tensor<1x64x64x28x28x3x3xbf16>
+  %d1 = graph.reshape %dy : tensor<1x64x28x28xbf16> -> tensor<1x64x1x28x28x1x1xbf16>
+  %d2 = graph.expand %d1 : tensor<1x64x1x28x28x1x1xbf16> -> tensor<1x64x64x28x28x3x3xbf16>
+  %a = graph.cast %v2 : tensor<1x64x64x28x28x3x3xbf16> -> tensor<1x64x64x28x28x3x3xf32>
+  %b = graph.cast %d2 : tensor<1x64x64x28x28x3x3xbf16> -> tensor<1x64x64x28x28x3x3xf32>
+  %m = graph.binary mul %a, %b : tensor<1x64x64x28x28x3x3xf32>
+  %s = graph.reduce add %m dims = [0, 3, 4] : tensor<1x64x64x28x28x3x3xf32> -> tensor<64x64x3x3xf32>
+  return %s : tensor<64x64x3x3xf32>
+}
