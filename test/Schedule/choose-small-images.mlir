@@ -56,3 +56,23 @@ func.func @filters(%x: tensor<1x64x28x28xbf16>, %dy: tensor<1x64x28x28xbf16>) ->
   %s = graph.reduce add %m dims = [0, 3, 4] : tensor<1x64x64x28x28x3x3xf32> -> tensor<64x64x3x3xf32>
   return %s : tensor<64x64x3x3xf32>
 }
+
+// Few channels a group: their windows are summed up as they lie, for all rows of a result at once, and are no product.
+// CHECK-LABEL: kernel.func @grouped_0
+// CHECK-NOT: kernel.dot
+// CHECK: kernel.reduce add
+// CHECK-NOT: kernel.dot
+// CHECK: kernel.return
+func.func @grouped(%x: tensor<1x8x28x28xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x8x28x28xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %p = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x8x28x28xf32> -> tensor<1x8x30x30xf32>
+  %v = graph.window %p dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<1x8x30x30xf32> -> tensor<1x8x28x28x3x3xf32>
+  %v1 = graph.reshape %v : tensor<1x8x28x28x3x3xf32> -> tensor<1x2x1x4x28x28x3x3xf32>
+  %v2 = graph.expand %v1 : tensor<1x2x1x4x28x28x3x3xf32> -> tensor<1x2x4x4x28x28x3x3xf32>
+  %w1 = graph.reshape %w : tensor<8x4x3x3xf32> -> tensor<1x2x4x4x1x1x3x3xf32>
+  %w2 = graph.expand %w1 : tensor<1x2x4x4x1x1x3x3xf32> -> tensor<1x2x4x4x28x28x3x3xf32>
+  %m = graph.binary mul %v2, %w2 : tensor<1x2x4x4x28x28x3x3xf32>
+  %s = graph.reduce add %m dims = [3, 6, 7] : tensor<1x2x4x4x28x28x3x3xf32> -> tensor<1x2x4x28x28xf32>
+  %y = graph.reshape %s : tensor<1x2x4x28x28xf32> -> tensor<1x8x28x28xf32>
+  return %y : tensor<1x8x28x28xf32>
+}

@@ -62,7 +62,7 @@ void GroupAxes::findContractions() {
       continue;
     dot.lhs = stripFactor(product.getA(), accumulator, *this);
     dot.rhs = stripFactor(product.getB(), accumulator, *this);
-    if (!isSummedByTaps(dot))
+    if (!isSummedByTaps(dot) && !isSummedInPlace(dot))
       found.push_back(dot);
   }
   for (ClassContraction &dot : found)
@@ -169,6 +169,30 @@ bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
     return taps > 1 && taps <= tapSums;
   };
   return sharesWindows(dot.rhs, dot.n, dot.lhs, dot.m) || sharesWindows(dot.lhs, dot.m, dot.rhs, dot.n);
+}
+
+/// Whether a processor rather sums up windows as they lie, as it does those of each channel by itself: for the few rows
+/// of a group of few channels it takes longer to pack them than to read them again.
+bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
+  constexpr int64_t mostRows = 4, mostTerms = 64;
+  if (packedLanes == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
+    return false;
+  auto count = [&](ArrayRef<Class> classes) {
+    int64_t points = 1;
+    for (Class c : classes)
+      points *= getClassExtent(c);
+    return points;
+  };
+  auto readsRuns = [&](Value window, ArrayRef<Class> columns, ArrayRef<Class> rows) {
+    window = getMainLeaf(window);
+    if (!window || getLeaf(window)->map.isSingleBlock() || count(rows) > mostRows || count(dot.k) > mostTerms)
+      return false;
+    return llvm::any_of(columns, [&](Class c) {
+      return getMemoryStride(window, getLeaf(window)->map, c) == 1 && getStoreStride(c) == 1 &&
+             4 * getClassExtent(c) >= 3 * packedLanes;
+    });
+  };
+  return readsRuns(dot.rhs, dot.n, dot.m) || readsRuns(dot.lhs, dot.m, dot.n);
 }
 
 /// Whether positions of a window are rather rows than columns, though results have them as neighbours: what the window

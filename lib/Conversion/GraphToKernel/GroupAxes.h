@@ -120,6 +120,7 @@ private:
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
   bool isSummedByTaps(const ClassContraction &dot) const;
+  bool isSummedInPlace(const ClassContraction &dot) const;
   bool shouldSwapFactors(const ClassContraction &dot) const;
   void keepLargestRun(llvm::SmallVector<Class> &list, llvm::SmallVector<Class> &batch) const;
   void orderContraction(ClassContraction &dot);
