@@ -1,10 +1,10 @@
 // RUN: zyx-opt %s --zyx-compile='target=x86-64-v4 stop-after=schedule' | FileCheck %s --check-prefix=SCHEDULE
 // RUN: zyx-opt %s --zyx-compile='target=x86-64-v4 stop-after=lowered' | FileCheck %s
 
-// Pooling without overlap and padding: programs have many rows, rows are copied as they lie in whole vectors, and every
+// Pooling without overlap and padding: programs have as many rows as stay in the first cache, rows are copied as they lie in whole vectors, and every
 // second lane is taken.
-// SCHEDULE: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 256>]>
-// CHECK:      %[[COPY:.*]] = kernel.alloc : <16416xi32, private>
+// SCHEDULE: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 56>]>
+// CHECK:      %[[COPY:.*]] = kernel.alloc : <3616xi32, private>
 // CHECK:      vector.create_mask
 // CHECK-NEXT: kernel.load %{{.*}} mask %{{.*}} -> vector<16xf32>
 // CHECK:      kernel.store %{{.*}}, %[[COPY]]{{.*}} : vector<16xi32>

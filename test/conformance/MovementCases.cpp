@@ -283,6 +283,19 @@ static void addCompositions(std::vector<Case> &cases) {
              const double infinity = std::numeric_limits<double>::infinity();
              return std::vector<NodeId>{pooled(ReduceKind::Max, -infinity), pooled(ReduceKind::Min, infinity)};
            }});
+  // Large windows that overlap are combined along one dimension after the other; results and what they read are moved.
+  for (DType dtype : {F32, F64, BF16, I32})
+    cases.push_back({named("pool.large", dtype), [=](Builder &b) {
+                       const NodeId x = b.x(dtype, {2, 5, 28, 29});
+                       const auto slid = [&](int64_t rows, int64_t columns, int64_t step) {
+                         return b.window(x, {2, 3}, {rows, columns}, {step, step}, {1, 1});
+                       };
+                       const NodeId volume = b.window(b.x(dtype, {12, 13, 14}), {0, 1, 2}, {5, 4, 6}, Ints(3, 1), Ints(3, 1));
+                       return std::vector<NodeId>{b.reduce(ReduceKind::Add, slid(7, 7, 2), {4, 5}),
+                                                  b.reduce(ReduceKind::Max, slid(5, 6, 1), {4, 5}),
+                                                  b.reduce(ReduceKind::Min, slid(9, 4, 3), {4, 5}),
+                                                  b.reduce(ReduceKind::Max, volume, {3, 4, 5})};
+                     }});
   // Windows beside each other, or over each other, without padding. More rows than a program has.
   for (DType dtype : {F32, F16, I32, F64})
     for (const int64_t step : {2, 3, 4})

@@ -772,6 +772,10 @@ def SplitReductionsPass : Pass<"zyx-fusion-split-reductions", "::mlir::func::Fun
   let description = [{
     The first one has results for many programs, the second one combines them. See `-zyx-fusion-part-reductions`.
 
+    On a processor windows that overlap are combined along their first dimension, and the results along the others, where
+    that is two thirds of what they combine at once, or less: rows of a 7x7 window are added up once for all windows that
+    have them.
+
     ```mlir
     %0 = graph.reduce add %x dims = [0, 1] : tensor<256x4096xf32> -> tensor<f32>
     // becomes
