@@ -69,8 +69,8 @@ static ReduceOp splitWindow(ReduceOp op) {
   const auto type = cast<RankedTensorType>(op.getX().getType());
   const bool isRounded = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() < 32;
   const bool isExact = op.getKind() == ReduceKind::Max || op.getKind() == ReduceKind::Min;
-  if (!window || !window->hasOneUse() || window.getDims().size() < 2 ||
-      (op.getKind() != ReduceKind::Add && !isExact) || (isRounded && !isExact))
+  if (!window || !window->hasOneUse() || window.getDims().size() < 2 || (op.getKind() != ReduceKind::Add && !isExact) ||
+      (isRounded && !isExact))
     return {};
   // Its elements are its last dimensions, in the order of the windows.
   const int64_t rank = type.getRank(), count = static_cast<int64_t>(window.getDims().size());

@@ -171,8 +171,7 @@ private:
   bool writesAlong(Axis axis) {
     return llvm::all_of(draft.stores, [&](StoreOp store) {
       return llvm::any_of(llvm::enumerate(axes.of(store.getValue())), [&](auto own) {
-        return own.value() == axis &&
-               strideThrough(store.getView().getDefiningOp<ViewOp>().getMap(), own.index()) == 1;
+        return own.value() == axis && strideThrough(store.getView().getDefiningOp<ViewOp>().getMap(), own.index()) == 1;
       });
     });
   }

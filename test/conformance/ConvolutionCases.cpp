@@ -406,18 +406,18 @@ void addConvolutionCases(std::vector<Case> &cases) {
       addReturned(cases, near[at], dtype);
   // Few channels a group, whose windows are summed up as they lie; few positions, which fill one register of a matrix
   // unit; and filters' gradients whose rows of positions are shorter than one.
-  const Layer few[] = {
+  const Layer scarce[] = {
       {"few-channels", 2, 16, 16, {9, 28}, {3, 3}, ones, ones, ones, ones, 4},
       {"few-channels-wide", 1, 6, 6, {14, 17}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 3},
       {"few-positions", 2, 32, 64, {7, 7}, {3, 3}, {2, 2}, ones, ones, ones},
       {"few-positions-wide", 1, 32, 64, {7, 7}, {5, 5}, {2, 2}, ones, {2, 2}, {2, 2}},
       {"few-neighbours", 1, 32, 40, {17, 28}, {3, 3}, ones, ones, ones, ones},
   };
-  for (const Layer &layer : few)
+  for (const Layer &layer : scarce)
     for (const DType dtype : {F32, BF16, I8})
       addLayer(cases, layer, /*channelsLast=*/false, dtype);
-  addFilterGradient(cases, few[4], /*isMixed=*/false, BF16);
-  addFilterGradient(cases, few[4], /*isMixed=*/true, BF16);
+  addFilterGradient(cases, scarce[4], /*isMixed=*/false, BF16);
+  addFilterGradient(cases, scarce[4], /*isMixed=*/true, BF16);
   // So many results that a thread has several rows of them.
   const Layer tall[] = {
       {"tall", 1, 96, 96, {96, 96}, {3, 3}, ones, ones, ones, ones, 96},

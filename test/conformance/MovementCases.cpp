@@ -290,7 +290,8 @@ static void addCompositions(std::vector<Case> &cases) {
                        const auto slid = [&](int64_t rows, int64_t columns, int64_t step) {
                          return b.window(x, {2, 3}, {rows, columns}, {step, step}, {1, 1});
                        };
-                       const NodeId volume = b.window(b.x(dtype, {12, 13, 14}), {0, 1, 2}, {5, 4, 6}, Ints(3, 1), Ints(3, 1));
+                       const NodeId volume =
+                           b.window(b.x(dtype, {12, 13, 14}), {0, 1, 2}, {5, 4, 6}, Ints(3, 1), Ints(3, 1));
                        return std::vector<NodeId>{b.reduce(ReduceKind::Add, slid(7, 7, 2), {4, 5}),
                                                   b.reduce(ReduceKind::Max, slid(5, 6, 1), {4, 5}),
                                                   b.reduce(ReduceKind::Min, slid(9, 4, 3), {4, 5}),
