@@ -109,21 +109,33 @@ func.func @places(%x: tensor<1x26000xf32>) -> tensor<1x26000xi64> {
   return %y : tensor<1x26000xi64>
 }
 
-// More first elements than one pass over a row has room for are those of runs in many rows, too: each has places of its own.
+// One pass over a row finds up to half as many first elements as a workgroup has threads.
+// CHECK-LABEL: func.func @one_pass
+// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 512 : i64} : tensor<64x128256xf32>
+// CHECK-NOT:   graph.sort
+func.func @one_pass(%x: tensor<64x128256xf32>) -> tensor<64x512xi64> {
+  %y = graph.sort indices %x dim = 1 descending : tensor<64x128256xf32> -> tensor<64x128256xi64>
+  %zero = graph.constant dense<0> : tensor<i64>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -127744] interior = [0, 0] : tensor<64x128256xi64> -> tensor<64x512xi64>
+  return %z : tensor<64x512xi64>
+}
+
+// More are those of runs in many rows, too: each has places of its own.
 // CHECK-LABEL: func.func @many_first
-// CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 100 : i64} : tensor<64x64x2004xf32>
-// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 100 : i64} : tensor<64x6400xf32>
-// CHECK:       graph.iota dim = 0 : tensor<64x100xi64>
+// CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 600 : i64} : tensor<64x32x4008xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 2 descending {zyx.first = 600 : i64} : tensor<64x5x3840xf32>
+// CHECK:       graph.sort indices %{{.*}} dim = 1 descending {zyx.first = 600 : i64} : tensor<64x3000xf32>
+// CHECK:       graph.iota dim = 0 : tensor<64x600xi64>
 // CHECK:       graph.gather
 // CHECK-NOT:   graph.sort
 // ALONE-LABEL: func.func @many_first
 // ALONE:       graph.sort
 // ALONE-NOT:   graph.sort
-func.func @many_first(%x: tensor<64x128256xf32>) -> tensor<64x100xi64> {
+func.func @many_first(%x: tensor<64x128256xf32>) -> tensor<64x600xi64> {
   %y = graph.sort indices %x dim = 1 descending : tensor<64x128256xf32> -> tensor<64x128256xi64>
   %zero = graph.constant dense<0> : tensor<i64>
-  %z = graph.pad %y, %zero low = [0, 0] high = [0, -128156] interior = [0, 0] : tensor<64x128256xi64> -> tensor<64x100xi64>
-  return %z : tensor<64x100xi64>
+  %z = graph.pad %y, %zero low = [0, 0] high = [0, -127656] interior = [0, 0] : tensor<64x128256xi64> -> tensor<64x600xi64>
+  return %z : tensor<64x600xi64>
 }
 
 // Of as many as a run has, and of rows with more runs than multiprocessors, those of runs of four times as many; then few are left.

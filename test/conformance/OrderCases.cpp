@@ -476,6 +476,43 @@ static void addManyFirstOfRuns(std::vector<Case> &cases) {
                      }});
 }
 
+/// First elements of rows that one workgroup each walks: of many rows, of rows that begin at no vector, of equal
+/// elements, and of rows where a thread's elements all come before the next one's, so that more are left than have
+/// room; lengths of vocabularies.
+static void addFirstOfRows(std::vector<Case> &cases) {
+  const auto first = [](Builder &b, SortKind kind, NodeId x, int64_t k, bool descending) {
+    const NodeId sorted = b.sort(kind, x, 1, descending);
+    return b.pad(sorted, b.splat(b.type(sorted).dtype, {}, 0), {0, 0}, {0, k - b.type(x).shape[1]}, {0, 0});
+  };
+  for (DType dtype : {DType::U8, DType::I32, DType::F16, DType::BF16, DType::F32})
+    cases.push_back({"sort.first.rows." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId many = hurtingRows(b, dtype, {264, 1024}), odd = hurtingRows(b, dtype, {33, 4099});
+                       const NodeId places = b.iota({DType::I32, {2, 24000}}, 1);
+                       const auto quotient = [&](NodeId x, double by) { return b.div(x, b.like(x, by)); };
+                       const auto turning = [&](double period) {
+                         const NodeId whole = quotient(places, period);
+                         return b.cast(b.sub(places, b.mul(whole, b.like(places, period))), dtype);
+                       };
+                       const NodeId same = b.cast(quotient(places, 24000), dtype);
+                       std::vector<NodeId> outputs;
+                       for (const bool descending : {false, true}) {
+                         outputs.push_back(first(b, SortKind::Values, many, 50, descending));
+                         outputs.push_back(first(b, SortKind::Indices, many, 20, descending));
+                         outputs.push_back(first(b, SortKind::Indices, odd, 256, descending));
+                         outputs.push_back(first(b, SortKind::Indices, turning(4096), 256, descending));
+                         outputs.push_back(first(b, SortKind::Indices, turning(8192), 256, descending));
+                         outputs.push_back(first(b, SortKind::Indices, same, 256, descending));
+                       }
+                       return outputs;
+                     }});
+  for (DType dtype : {DType::BF16, DType::F32})
+    cases.push_back({"sort.first.vocabulary." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId even = b.x(dtype, {33, 32000}), odd = b.x(dtype, {33, 50257});
+                       return std::vector<NodeId>{first(b, SortKind::Indices, even, 100, true),
+                                                  first(b, SortKind::Values, odd, 50, true)};
+                     }});
+}
+
 /// Gradients of sorted rows and of their first elements: updates are added where the sort says that they were.
 static void addSortGradients(std::vector<Case> &cases) {
   for (DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64})
@@ -643,6 +680,25 @@ static void addScatterForms(std::vector<Case> &cases) {
                            scatter({3, 200, 7}, 1, 300, {3, 300, 7}),  scatter({97, 4}, 0, 2401, {2401, 4}),
                            scatter({2, 97, 3}, 1, 6000, {2, 6000, 3}), scatter({500, 300}, 0, 4100, {4100, 300})};
                      }});
+  // Wide rows that a workgroup lists by row: so many updates of few of them that its lists are full again and again,
+  // and of tables of zeros, outer rows, and columns that are no whole vectors.
+  for (ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Max})
+    for (DType dtype : {DType::F32, DType::BF16})
+      cases.push_back({named("scatter.wide", toString(kind), dtype), [=](Builder &b) {
+                         const NodeId hot = b.input(integers(DType::I64, {18000}, -2, 4, b.random));
+                         const NodeId some = b.input(integers(DType::I32, {7, 70}, -9, 1070, b.random));
+                         const NodeId given = b.expand(b.x(dtype, {18, 1, 192}), {18, 1000, 192});
+                         const auto scatter = [&](NodeId x, NodeId at, NodeId update, int64_t dim) {
+                           return b.scatter(kind, x, at, update, dim);
+                         };
+                         std::vector<NodeId> outputs = {
+                             scatter(b.splat(dtype, {1060, 256}, 0), some, b.x(dtype, {7, 70, 256}), 0),
+                             scatter(b.x(dtype, {2, 1060, 203}), some, b.x(dtype, {2, 7, 70, 203}), 1)};
+                         // Sums of so many numbers of 16 bits are of no use.
+                         if (dtype == DType::F32 || kind != ScatterKind::Add)
+                           outputs.push_back(scatter(b.x(dtype, {1060, 192}), hot, b.reshape(given, {18000, 192}), 0));
+                         return outputs;
+                       }});
   cases.push_back({"scatter.inverse-permutation", [](Builder &b) {
                      // Puts what a sort moved back where it was.
                      const NodeId x = b.x(DType::F32, {100});
@@ -748,6 +804,7 @@ void addOrderCases(std::vector<Case> &cases) {
   addFirstWithPlaces(cases);
   addFirstOfRuns(cases);
   addManyFirstOfRuns(cases);
+  addFirstOfRows(cases);
   addTiles(cases);
   addSortGradients(cases);
   addTopK(cases);

@@ -23,6 +23,15 @@ Values WorkgroupOrder::openGroups(ArrayRef<int64_t> extents, ArrayRef<int64_t> s
   return at;
 }
 
+bool WorkgroupOrder::hasLanes(const Rows &rows, const Operand &x, Type stored, int64_t lanes) {
+  if (rows.inner != 1 || x.splat || stored.isInteger(1) || rows.extent % lanes != 0 || !x.map.isSingleBlock())
+    return false;
+  kernel::BlockAttr block = x.map.front();
+  auto isWhole = [&](AffineExpr entry) { return *kernel::BlockAttr::constant(entry) % lanes == 0; };
+  const bool isDense = kernel::BlockAttr::constant(block.getStrides()[1]) == 1;
+  return isDense && isWhole(block.getOffset()) && isWhole(block.getStrides()[0]);
+}
+
 /// More than what the smallest workgroup of each kind shares.
 static constexpr int64_t leastShared = 32 << 10;
 
@@ -74,6 +83,8 @@ std::unique_ptr<OrderEmitter> createWorkgroupOrder(GroupOp group, Operation *op,
     return createWorkgroupScan(group, scan, builder, machine);
   if (auto sort = dyn_cast<SortOp>(op))
     return createWorkgroupSort(group, sort, builder, machine);
+  if (auto wide = createRowScatter(group, cast<ScatterOp>(op), builder, machine))
+    return wide;
   return createWorkgroupScatter(group, cast<ScatterOp>(op), builder, machine);
 }
 

@@ -7,6 +7,8 @@
 
 #include "OrderEmitter.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 namespace zyx::lowering {
 
 inline int64_t divideCeil(int64_t a, int64_t b) { return llvm::divideCeilSigned(a, b); }
@@ -34,6 +36,14 @@ protected:
   mlir::Value quotient(mlir::Value a, int64_t power) {
     return builder.createOrFold<mlir::arith::ShRUIOp>(loc, a, index(llvm::Log2_64(static_cast<uint64_t>(power))));
   }
+  /// Whether rows of an operand begin at whole vectors of so many elements that lie one behind the other.
+  static bool hasLanes(const Rows &rows, const Operand &x, mlir::Type stored, int64_t lanes);
+  int64_t lanesOf(mlir::Type stored) const {
+    return std::max<int64_t>(8 * machine.laneBytes / std::max(8u, stored.getIntOrFloatBitWidth()), 1);
+  }
+  mlir::Value extract(mlir::Value read, int64_t lanes, int64_t lane) {
+    return lanes == 1 ? read : mlir::vector::ExtractOp::create(builder, loc, read, lane).getResult();
+  }
   mlir::Value constant(mlir::TypedAttr value) { return mlir::arith::ConstantOp::create(builder, loc, value); }
   mlir::Value word(int64_t value) { return constant(builder.getI32IntegerAttr(static_cast<int32_t>(value))); }
   mlir::Value toWord(mlir::Value number) {
@@ -58,6 +68,10 @@ std::unique_ptr<OrderEmitter> createWorkgroupSort(graph::ir::GroupOp group, grap
                                                   mlir::OpBuilder &builder, const Workgroups &machine);
 std::unique_ptr<OrderEmitter> createWorkgroupScatter(graph::ir::GroupOp group, graph::ir::ScatterOp scatter,
                                                      mlir::OpBuilder &builder, const Workgroups &machine);
+
+/// Updates of wide rows; null where rows are narrow, or too few for all threads.
+std::unique_ptr<OrderEmitter> createRowScatter(graph::ir::GroupOp group, graph::ir::ScatterOp scatter,
+                                               mlir::OpBuilder &builder, const Workgroups &machine);
 
 /// Sums of the segments that a note on the scatter names; null where there is none, or where it does not fit.
 std::unique_ptr<OrderEmitter> createSegmentSum(graph::ir::GroupOp group, graph::ir::ScatterOp scatter,

@@ -390,7 +390,7 @@ void WorkgroupSort::emitRunTiles(const RunShape &shape) {
     Value source = toIndex(loadAt(sources, owners[item++]));
     return add(source, p);
   };
-  sortOwn(x, at, count, tile, placeOf);
+  sortOwn(x, at, count, tile, placeOf, /*inTurns=*/false);
   meet();
   Value from = add(mergeAll(tile, count, 1, divideCeil(shape.room, items)), toIndex(part.ahead));
   forOwn(given, [&](Value i) {

@@ -8,8 +8,6 @@
 
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
 using namespace mlir;
 using namespace zyx::graph::ir;
 
@@ -68,15 +66,15 @@ protected:
   virtual Elements read(ArrayRef<Value> at, int64_t lanes, const Sum *before) = 0;
   /// What stands in memory of the element `lane` places behind `at`, up to which the sum is `sum`.
   virtual Value finish(const Sum &element, Value sum, ArrayRef<Value> at, int64_t lane) = 0;
+  /// Whose elements lie one behind the other, and come and go through shared memory: neighbouring threads read and
+  /// write neighbours where a thread has no vectors of its own. Null where there is none.
+  virtual const Operand *getStaged() { return nullptr; }
 
-  int64_t lanesOf(Type stored) const {
-    return std::max<int64_t>(8 * machine.laneBytes / std::max(8u, stored.getIntOrFloatBitWidth()), 1);
+  /// Whether rows begin at whole vectors, and threads have such.
+  bool hasLanes(const ScanShape &shape, const Operand &x, Type stored, int64_t lanes) const {
+    return shape.items % lanes == 0 && WorkgroupOrder::hasLanes(rows, x, stored, lanes);
   }
-  bool hasLanes(const ScanShape &shape, const Operand &x, Type stored, int64_t lanes) const;
   Sum join(const Sum &before, const Sum &after);
-  Value extract(Value read, int64_t lanes, int64_t lane) {
-    return lanes == 1 ? read : vector::ExtractOp::create(builder, loc, read, lane).getResult();
-  }
 
   const ScanTypes types;
   const Rows rows;
@@ -97,6 +95,9 @@ private:
   int64_t open(const ScanShape &shape) override;
   Elements read(ArrayRef<Value> at, int64_t lanes, const Sum *before) override;
   Value finish(const Sum &element, Value sum, ArrayRef<Value> at, int64_t lane) override;
+  const Operand *getStaged() override {
+    return !types.stored.isInteger(1) && WorkgroupOrder::hasLanes(rows, x, types.stored, 1) ? &x : nullptr;
+  }
 
   ScanOp scan;
   Operand x;
@@ -121,17 +122,6 @@ private:
 };
 
 } // namespace
-
-/// Whether rows begin at whole vectors, and threads have such.
-bool RowScan::hasLanes(const ScanShape &shape, const Operand &x, Type stored, int64_t lanes) const {
-  if (rows.inner != 1 || x.splat || stored.isInteger(1) || shape.items % lanes != 0 || rows.extent % lanes != 0 ||
-      !x.map.isSingleBlock())
-    return false;
-  kernel::BlockAttr block = x.map.front();
-  auto isWhole = [&](AffineExpr entry) { return *kernel::BlockAttr::constant(entry) % lanes == 0; };
-  const bool isDense = kernel::BlockAttr::constant(block.getStrides()[1]) == 1;
-  return isDense && isWhole(block.getOffset()) && isWhole(block.getStrides()[0]);
-}
 
 Sum RowScan::join(const Sum &before, const Sum &after) {
   Value sum = combine(types.kind, before.value, after.value);
@@ -212,6 +202,13 @@ void RowScan::emitOp() {
   Value someColumn = hasColumns ? column : smaller(column, index(rows.inner - 1));
   auto place = [&](Value j) { return reverse ? subtract(index(end), j) : j; };
   auto turn = [&](int64_t lane) { return reverse ? lanes - 1 - lane : lane; };
+  const Operand *staged = lanes == 1 && shape.items > 1 ? getStaged() : nullptr;
+  // Of items that follow each other each thread reads one in other banks.
+  auto slotOf = [&](Value element) { return add(element, quotient(element, machine.warpSize)); };
+  const int64_t numSlots = shape.round() + divideCeil(shape.round(), machine.warpSize);
+  if (staged && numSlots * types.stored.getIntOrFloatBitWidth() / 8 > machine.sharedBytes / 2)
+    staged = nullptr;
+  Value stage = staged ? share(numSlots, types.stored) : Value();
   auto storeSum = [&](const Sum &sum, Value slot) {
     store(sum.value, shared, slot);
     if (sum.begins)
@@ -229,13 +226,22 @@ void RowScan::emitOp() {
 
   loop(index(0), index(rows.extent), index(shape.round()), first, [&](Value begin, ValueRange carried) -> Values {
     Value from = add(begin, multiply(segment, shape.items));
+    auto inTurn = [&](int64_t item) { return add(thread, index(item * threads)); };
+    for (int64_t item = 0; stage && item < shape.items; ++item) {
+      Value j = add(begin, inTurn(item)), some = hasRounds ? j : smaller(j, index(end));
+      store(load(*staged, {at[0], place(some), column}), stage, slotOf(inTurn(item)));
+    }
+    if (stage)
+      meet();
+    auto own = [&](int64_t item) { return slotOf(add(multiply(segment, shape.items), index(item))); };
     // In the order in which they are combined.
     Elements elements;
     Sum sum;
     for (int64_t item = 0; item < shape.items; item += lanes) {
       Value j = add(from, index(item)), exists = hasRounds ? Value() : isLess(j, index(rows.extent));
       Value some = place(hasRounds ? j : smaller(j, index(end)));
-      Elements given = read({at[0], some, someColumn}, lanes, elements.empty() ? nullptr : &elements.back());
+      Elements given = stage ? Elements{{types.widen(builder, loc, loadAt(stage, own(item))), {}, {}}}
+                             : read({at[0], some, someColumn}, lanes, elements.empty() ? nullptr : &elements.back());
       for (int64_t lane = 0; lane < lanes; ++lane) {
         Sum element = given[turn(lane)];
         if (exists) {
@@ -272,6 +278,10 @@ void RowScan::emitOp() {
             finish(element, exclusive ? running.value : next.value, {at[0], position, column}, turn(lane));
         running = next;
       }
+      if (stage) {
+        store(given[0], stage, own(item));
+        continue;
+      }
       auto give = [&] {
         Value all =
             lanes == 1
@@ -284,6 +294,16 @@ void RowScan::emitOp() {
         when(condition, give);
       else
         give();
+    }
+    if (stage)
+      meet();
+    for (int64_t item = 0; stage && item < shape.items; ++item) {
+      Value j = add(begin, inTurn(item));
+      auto give = [&] { store(loadAt(stage, slotOf(inTurn(item))), out, linear(rows, at[0], place(j), column)); };
+      if (hasRounds)
+        give();
+      else
+        when(isLess(j, index(rows.extent)), give);
     }
     meet();
     return {join(earlier, whole).value};

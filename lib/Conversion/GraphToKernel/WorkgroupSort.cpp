@@ -63,18 +63,28 @@ WorkgroupSort::Words WorkgroupSort::shareWords(int64_t tile) {
   return {words, places, index(1), tile, /*isShared=*/true};
 }
 
-/// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Behind the last element
-/// of the tile stands what is last.
+/// Each thread sorts its items by exchanging neighbours, which keeps equal ones in their order. Packed words are in
+/// order whoever has them: in turns, threads read what lies side by side. Behind the last element of the tile stands
+/// what is last.
 void WorkgroupSort::sortOwn(const Operand &x, ArrayRef<Value> at, Value count, const Words &to,
-                            llvm::function_ref<Value(Value p)> placeOf) {
+                            llvm::function_ref<Value(Value p)> placeOf, bool inTurns) {
   Values words, places;
   Value own = multiply(thread, items), none = constant(builder.getI64IntegerAttr(-1));
+  // As many threads have a block as are merged.
+  Value blocks = isPacked() && inTurns
+                     ? builder.createOrFold<arith::DivUIOp>(loc, add(count, index(items - 1)), index(items))
+                     : Value();
+  Value hasBlock = blocks ? isLess(thread, blocks) : Value();
   for (int64_t item = 0; item < items; ++item) {
-    Value p = add(own, index(item)), j = smaller(placeOf(p), index(rows.extent - 1));
-    Value word = encode(load(x, {at[0], j, at[1]})), place = toWord(j);
+    Value p =
+        blocks ? add(builder.createOrFold<arith::MulIOp>(loc, blocks, index(item)), thread) : add(own, index(item));
+    Value j = smaller(placeOf(p), index(rows.extent - 1));
+    Value word = encode(load(x, {at[0], j, at[1]})), place = toWord(j), isOne = isLess(p, count);
     if (isPacked())
       word = packWord(word, place);
-    words.push_back(choose(isLess(p, count), word, none));
+    if (hasBlock)
+      isOne = both(isOne, hasBlock);
+    words.push_back(choose(isOne, word, none));
     places.push_back(place);
   }
   if (!to.places)
@@ -148,9 +158,14 @@ void WorkgroupSort::mergeRuns(const Words &all, Value from, Value to, Value coun
 
 Value WorkgroupSort::mergeAll(const Words &all, Value count, int64_t first, int64_t numBlocks) {
   const int64_t before = llvm::Log2_64_Ceil(static_cast<uint64_t>(first));
-  const int64_t passes = std::max<int64_t>(0, llvm::Log2_64_Ceil(static_cast<uint64_t>(numBlocks)) - before);
+  return mergeAll(all, count, first,
+                  index(std::max<int64_t>(0, llvm::Log2_64_Ceil(static_cast<uint64_t>(numBlocks)) - before)));
+}
+
+Value WorkgroupSort::mergeAll(const Words &all, Value count, int64_t first, Value passes) {
+  const int64_t before = llvm::Log2_64_Ceil(static_cast<uint64_t>(first));
   const int64_t itemSteps = llvm::Log2_64_Ceil(items);
-  loop(index(0), index(passes), index(1), {word(first), index(0)}, [&](Value pass, ValueRange values) -> Values {
+  loop(index(0), passes, index(1), {word(first), index(0)}, [&](Value pass, ValueRange values) -> Values {
     Value from = values[1], to = subtract(index(all.half), from), steps = add(pass, index(before + itemSteps));
     if (all.isShared && isPacked()) {
       Value pairs = quotient(add(steps, index(1)), 2), last = subtract(multiply(pairs, 2), index(1));
@@ -162,7 +177,7 @@ Value WorkgroupSort::mergeAll(const Words &all, Value count, int64_t first, int6
     meet();
     return {add(values[0], values[0]), to};
   });
-  return add(all.base, index(passes % 2 * all.half));
+  return add(all.base, multiply(remainder(passes, 2), all.half));
 }
 
 Value WorkgroupSort::placeIn(Value word) { return arith::TruncIOp::create(builder, loc, builder.getI32Type(), word); }

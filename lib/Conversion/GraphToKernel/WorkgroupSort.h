@@ -40,7 +40,11 @@ inline int64_t countFirst(graph::ir::SortOp sort, const Rows &rows) {
 }
 
 inline graph::ir::FirstThreads findFirstThreads(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine) {
-  return {rows.extent, countFirst(sort, rows), machine.warpSize, machine.sharedBytes, machine.workgroupThreads};
+  // Of many rows one is walked while others wait at barriers.
+  constexpr int64_t share = 4;
+  const int64_t first = countFirst(sort, rows), half = machine.workgroupThreads / 2;
+  const bool areMany = rows.outer * rows.inner * machine.workgroupThreads >= machine.threads && share * first <= half;
+  return {rows.extent, first, machine.warpSize, machine.sharedBytes, areMany ? half : machine.workgroupThreads};
 }
 
 /// Few first elements of short rows: threads of a subgroup, `lanes` to a row, sort `items` elements each and merge
@@ -133,6 +137,18 @@ private:
   mlir::Value packWord(mlir::Value word, mlir::Value place);
   Words shareWords(int64_t tile);
   void emitFirst(const graph::ir::FirstThreads &shape);
+  /// What threads know of the first elements: vectors of `lanes` elements, which all threads take in `rounds`, of which
+  /// `winners` may be among the first ones, up to the word `limit`.
+  struct FirstVectors {
+    const Operand &x;
+    llvm::ArrayRef<mlir::Value> at;
+    int64_t lanes, rounds;
+    mlir::Value winners, limit;
+  };
+  mlir::Value findBest(const FirstVectors &all);
+  void findWinners(const graph::ir::FirstThreads &shape, FirstVectors &all, const Words &words);
+  /// Words of a vector of a winner's; of what is no candidate the word that is last.
+  Values candidatesOf(const FirstVectors &all, mlir::Value winner, mlir::Value round);
   void emitLists(const ListShape &shape);
   /// The lesser of two words stands in front behind it.
   void exchange(mlir::Value &a, mlir::Value &b);
@@ -168,11 +184,12 @@ private:
   RunPart splitRuns(const Operand &x, llvm::ArrayRef<mlir::Value> at, const RunShape &shape, const RunMemory &memory,
                     llvm::ArrayRef<mlir::Value> targets);
   void emitRunTiles(const RunShape &shape);
-  /// Each thread sorts its items of what `word` gives by place; behind the last one stands what is last.
-  template <typename Word> void sortWords(mlir::Value count, const Words &to, Word word);
+  /// Each thread sorts its items of packed words in shared memory, in their place; behind the last one stands what is
+  /// last.
+  void sortWords(mlir::Value count, const Words &of);
   /// `placeOf` says where in the row each element of the tile stands.
   void sortOwn(const Operand &x, llvm::ArrayRef<mlir::Value> at, mlir::Value count, const Words &to,
-               llvm::function_ref<mlir::Value(mlir::Value p)> placeOf);
+               llvm::function_ref<mlir::Value(mlir::Value p)> placeOf, bool inTurns = true);
   /// How many elements of the left of two sorted runs are among the first `depth` of both: at least `least` and at most
   /// `most`. `left` and `right` load words by their place in a run, of which one before and one behind may be asked
   /// for.
@@ -211,6 +228,7 @@ private:
                  mlir::Value numSteps);
   /// Merges all runs of `first` blocks of the `numBlocks`. Returns where the last one went.
   mlir::Value mergeAll(const Words &all, mlir::Value count, int64_t first, int64_t numBlocks);
+  mlir::Value mergeAll(const Words &all, mlir::Value count, int64_t first, mlir::Value passes);
   /// What each thread takes in turns.
   template <typename Body> void forOwn(mlir::Value count, Body body) { loop(thread, count, index(threads), body); }
   bool isPacked() { return getElement(sort.getX()).getIntOrFloatBitWidth() <= 32; }

@@ -105,18 +105,31 @@ func.func @clusters(%x: tensor<64x32000xf32>) -> tensor<64x32000xi64> {
   return %y : tensor<64x32000xi64>
 }
 
-// A thread has a column of some rows, and adds what is for one of them in the order of the updates.
-// REMARK: scatter_0: 'graph.scatter' is computed by workgroups of 256 threads
+// Of wide rows a workgroup has some for each multiprocessor. It lists its updates in their order, and then by rows; teams of threads
+// have vectors of some rows each, and write a row once.
+// REMARK: scatter_0: 'graph.scatter' is computed by workgroups of 960 threads
 // CHECK-LABEL: kernel.func @scatter_0
-// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 5000, 768] step [1, 15, 256]
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 5000, 768] step [1, 36, 768]
+// CHECK: kernel.alloc : <{{.*}}xi32, shared>
+// CHECK-COUNT-2: kernel.alloc : <{{.*}}xi16, shared>
+// CHECK: arith.addf {{.*}} : vector<4xf32>
+func.func @scatter(%x: tensor<5000x768xf32>, %i: tensor<100xi64>, %u: tensor<100x768xf32>) -> tensor<5000x768xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<5000x768xf32>, tensor<100xi64>, tensor<100x768xf32>) -> tensor<5000x768xf32>
+  return %y : tensor<5000x768xf32>
+}
+
+// Of fewer rows than all teams have, workgroups share columns: a thread has one of some rows.
+// REMARK: characters_0: 'graph.scatter' is computed by workgroups of 256 threads
+// CHECK-LABEL: kernel.func @characters_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 65, 1024] step [1, 1, 256]
 // CHECK-COUNT-2: kernel.alloc {{.*}}i32, shared>
 // CHECK: kernel.barrier workgroup
 // CHECK: kernel.barrier workgroup
 // CHECK: arith.addf
 // CHECK: kernel.barrier workgroup
-func.func @scatter(%x: tensor<5000x768xf32>, %i: tensor<100xi64>, %u: tensor<100x768xf32>) -> tensor<5000x768xf32> {
-  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<5000x768xf32>, tensor<100xi64>, tensor<100x768xf32>) -> tensor<5000x768xf32>
-  return %y : tensor<5000x768xf32>
+func.func @characters(%x: tensor<65x1024xf32>, %i: tensor<4096xi64>, %u: tensor<4096x1024xf32>) -> tensor<65x1024xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<65x1024xf32>, tensor<4096xi64>, tensor<4096x1024xf32>) -> tensor<65x1024xf32>
+  return %y : tensor<65x1024xf32>
 }
 
 // Of one-element rows a workgroup has as many as there may be threads, so that few read all indices; a thread has its own
@@ -154,18 +167,33 @@ func.func @sectors(%x: tensor<8x8192x16xf32>) -> tensor<8x8192x16xf32> {
   return %y : tensor<8x8192x16xf32>
 }
 
-// Of the first elements alone candidates are sorted: all that those threads have whose own first ones come first.
+// Of the first elements alone candidates are sorted: what those threads have, in vectors, whose own first ones come first, up to
+// the last of these. There is room for as many as there are threads. Of many rows workgroups have half as many, and few are ranked
+// by all; rows that begin at no vector are read element by element.
 // CHECK-LABEL: kernel.func @first_0_sort
 // CHECK-SAME: threads = 1024
-// CHECK: kernel.alloc : <14338xi64, shared>
-// CHECK: kernel.alloc : <1024xi64, shared>
+// CHECK: kernel.alloc : <2060xi64, shared>
 // CHECK: kernel.alloc : <10xi32, shared>
-// CHECK: arith.minui
-func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
-  %y = graph.sort values %x dim = 1 descending {zyx.first = 10 : i64} : tensor<64x32000xf32> -> tensor<64x32000xf32>
-  return %y : tensor<64x32000xf32>
+// CHECK: scf.for
+// CHECK-COUNT-4: kernel.load {{.*}} -> vector<4xf32>
+// CHECK: arith.cmpi ule
+// CHECK: kernel.alloc : <2048xi64, shared>
+// CHECK: scf.if
+// CHECK-LABEL: kernel.func @first_1_sort
+// CHECK-SAME: threads = 512
+// CHECK: kernel.load {{.*}} -> bf16
+// CHECK-LABEL: kernel.func @first_2_sort
+// CHECK-SAME: threads = 64
+// CHECK: kernel.alloc : <268xi64, shared>
+// CHECK: kernel.alloc : <20xi32, shared>
+// CHECK-COUNT-8: arith.extui {{.*}} : i1 to i32
+// CHECK: kernel.alloc : <1xi64, shared>
+func.func @first(%x: tensor<64x32000xf32>, %y: tensor<512x50257xbf16>, %z: tensor<512x400xf32>) -> (tensor<64x32000xf32>, tensor<512x50257xi64>, tensor<512x400xf32>) {
+  %a = graph.sort values %x dim = 1 descending {zyx.first = 10 : i64} : tensor<64x32000xf32> -> tensor<64x32000xf32>
+  %b = graph.sort indices %y dim = 1 {zyx.first = 100 : i64} : tensor<512x50257xbf16> -> tensor<512x50257xi64>
+  %c = graph.sort values %z dim = 1 {zyx.first = 20 : i64} : tensor<512x400xf32> -> tensor<512x400xf32>
+  return %a, %b, %c : tensor<64x32000xf32>, tensor<512x50257xi64>, tensor<512x400xf32>
 }
-
 // Of short rows each lane of a subgroup sorts eight elements in registers. Lists of neighbours are merged, in as many steps as
 // halve the lanes; rows share workgroups. Without room in registers all candidates are sorted.
 // CHECK-LABEL: kernel.func @lists_0_sort
@@ -182,7 +210,7 @@ func.func @first(%x: tensor<64x32000xf32>) -> tensor<64x32000xf32> {
 // CHECK: arith.cmpi slt, %{{.*}}, %c7
 // CHECK-LABEL: kernel.func @lists_2_sort
 // CHECK-SAME: threads = 64
-// CHECK: kernel.alloc : <898xi64, shared>
+// CHECK: kernel.alloc : <268xi64, shared>
 func.func @lists(%x: tensor<4000x64xf32>, %y: tensor<7x200xbf16>, %z: tensor<7x512xf32>) -> (tensor<4000x64xi64>, tensor<7x200xbf16>, tensor<7x512xf32>) {
   %i = graph.sort indices %x dim = 1 descending {zyx.first = 6 : i64} : tensor<4000x64xf32> -> tensor<4000x64xi64>
   %v = graph.sort values %y dim = 1 {zyx.first = 1 : i64} : tensor<7x200xbf16> -> tensor<7x200xbf16>

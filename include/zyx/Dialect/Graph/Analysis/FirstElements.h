@@ -45,12 +45,12 @@ inline int64_t countOfCluster(int64_t size, int64_t subgroup, int64_t sharedByte
 }
 
 /// How a workgroup finds the first elements of a row in one pass. They are among those of as many threads, whose own
-/// first ones come first of all threads': of each of these all elements are candidates. A thread has `items` of the
-/// row, one of each round of all threads.
+/// first ones come first of all threads', and none of them comes behind the last of these own first ones: of each of
+/// these threads what comes behind that is no candidate. Of numbers in any order nearly as many are left as are wanted.
 struct FirstThreads {
   /// What a thread sorts by itself: an odd number, which lies in other banks of shared memory for each thread.
   static constexpr int64_t sortedItems = 7;
-  int64_t extent, first, threads, items;
+  int64_t extent, first, threads;
 
   FirstThreads(int64_t extent, int64_t first, int64_t subgroup, int64_t sharedBytes, int64_t mostThreads)
       : extent(extent), first(first) {
@@ -60,12 +60,11 @@ struct FirstThreads {
         std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(wanted))), subgroup, mostThreads);
     while (threads > subgroup && 2 * threads * sortedItems * wordBytes > sharedBytes / 2)
       threads /= 2;
-    items = (extent + threads - 1) / threads;
   }
-  /// Whether candidates have room, and are few of all.
+  /// Whether threads are more than the elements that are wanted, and these few of all.
   bool isEnough() const {
-    const int64_t candidates = first * items;
-    return first > 0 && first <= threads && candidates <= threads * sortedItems && 2 * candidates <= extent;
+    constexpr int64_t share = 8;
+    return first > 0 && 2 * first <= threads && share * first <= extent;
   }
 };
 
