@@ -112,6 +112,18 @@ static void addScanForms(std::vector<Case> &cases) {
                          b.scan(ReduceKind::Add, row, 0), b.scan(ReduceKind::Max, row, 0, false, true),
                          b.scan(ReduceKind::Min, hurt, 1)};
                    }});
+  // Rows that begin at no vector.
+  for (DType dtype : {DType::BF16, DType::F32, DType::I64})
+    cases.push_back({"scan.odd." + std::string(toString(dtype)), [=](Builder &b) {
+                       const NodeId rows = b.x(dtype, {5, 8195}), many = b.x(dtype, {290, 301});
+                       std::vector<NodeId> outputs;
+                       for (const bool exclusive : {false, true})
+                         for (const bool reverse : {false, true}) {
+                           outputs.push_back(b.scan(ReduceKind::Add, rows, 1, exclusive, reverse));
+                           outputs.push_back(b.scan(ReduceKind::Max, many, 1, exclusive, reverse));
+                         }
+                       return outputs;
+                     }});
   // Of a GPU's workgroups: several rounds, the last one not whole, few columns and more than a warp's.
   cases.push_back({"scan.long", [](Builder &b) {
                      std::vector<NodeId> outputs;

@@ -127,6 +127,8 @@ Values WorkgroupSort::candidatesOf(const FirstVectors &all, Value winner, Value 
 /// as there is room for are sorted with the first ones of those before.
 void WorkgroupSort::emitFirst(const FirstThreads &shape) {
   Operand x = getOperand(sort.getX(), rows.shape());
+  // Small workgroups walk rows while others wait at barriers.
+  made.setMinResidentThreads(std::max(machine.workgroupThreads, shape.threads));
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
   int64_t lanes = lanesOf(getElement(sort.getX()));
   while (lanes > 1 && (rows.extent / lanes < threads || !hasLanes(rows, x, getElement(sort.getX()), lanes)))

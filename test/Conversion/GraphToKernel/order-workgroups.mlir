@@ -167,6 +167,25 @@ func.func @sectors(%x: tensor<8x8192x16xf32>) -> tensor<8x8192x16xf32> {
   return %y : tensor<8x8192x16xf32>
 }
 
+// Rows that begin at no vector go through shared memory, with a slot more for each subgroup; of exclusive, reversed and rounded scans,
+// too. Rows of vectors do not.
+// CHECK-LABEL: kernel.func @odd_0
+// CHECK-SAME: threads = 1024
+// CHECK: kernel.alloc : <2048xf32, shared>
+// CHECK: kernel.alloc : <16896xf32, shared>
+// CHECK-LABEL: kernel.func @odd_1
+// CHECK: kernel.alloc : <{{[0-9]+}}xbf16, shared>
+// CHECK-LABEL: kernel.func @odd_2
+// CHECK: kernel.alloc {{.*}}, shared>
+// CHECK-NOT: kernel.alloc
+// CHECK: kernel.load {{.*}} -> vector<4xf32>
+func.func @odd(%x: tensor<64x50257xf32>, %y: tensor<300x4097xbf16>, %z: tensor<64x50256xf32>) -> (tensor<64x50257xf32>, tensor<300x4097xbf16>, tensor<64x50256xf32>) {
+  %a = graph.scan add %x dim = 1 : tensor<64x50257xf32>
+  %b = graph.scan add %y dim = 1 exclusive reverse : tensor<300x4097xbf16>
+  %c = graph.scan max %z dim = 1 : tensor<64x50256xf32>
+  return %a, %b, %c : tensor<64x50257xf32>, tensor<300x4097xbf16>, tensor<64x50256xf32>
+}
+
 // Of the first elements alone candidates are sorted: what those threads have, in vectors, whose own first ones come first, up to
 // the last of these. There is room for as many as there are threads. Of many rows workgroups have half as many, and few are ranked
 // by all; rows that begin at no vector are read element by element.
