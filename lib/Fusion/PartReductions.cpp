@@ -93,7 +93,7 @@ static llvm::DenseSet<Operation *> findWholeAttentions(Block &block, const Targe
   if (!machine.hasSubgroups())
     return whole;
   for (auto output : block.getOps<ReduceOp>()) {
-    auto found = matchAttention(output);
+    auto found = matchAttention(output, Largest::OfOthersToo);
     if (!found || !cast<RankedTensorType>(found->exp.getType()).getElementType().isF32())
       continue;
     auto product = output.getX().getDefiningOp<BinaryOp>();

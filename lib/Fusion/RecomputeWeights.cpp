@@ -31,11 +31,14 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::Status;
 using zyx::fusion::isWidening;
+using zyx::fusion::makeSplat;
 using zyx::fusion::recomputedAttrName;
 using zyx::fusion::RecomputedRole;
 using zyx::fusion::RecomputedSums;
 using zyx::fusion::Rows;
+using zyx::fusion::Sinks;
 using zyx::fusion::SumCloner;
+using zyx::fusion::Term;
 using zyx::fusion::WeightReaders;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -56,7 +59,8 @@ namespace {
 
 class Recomputer {
 public:
-  Recomputer(WeightReaders &readers, int64_t bits) : readers(readers), attention(readers.attention), bits(bits) {}
+  Recomputer(WeightReaders &readers, Value largest, int64_t bits)
+      : readers(readers), attention(readers.attention), largest(largest), bits(bits) {}
 
   /// Appends what it makes, or makes nothing and says why.
   Status run(std::vector<RecomputedSums> &made);
@@ -65,13 +69,17 @@ private:
   Status check();
   void makeLogSum(Rows &rows);
   Value findResult(OpBuilder &builder);
+  std::optional<double> findScale();
   Value makeDelta(Operation *at);
+  void replaceRows(Value delta);
   Status cloneSums(ArrayRef<ReduceOp> sums, const Rows &rows, std::vector<RecomputedSums> &made);
   Status cloneStored(const Rows &rows);
   Operation *findFirstReader();
 
   WeightReaders &readers;
   Attention &attention;
+  /// What the exponentials of each row are relative to.
+  Value largest;
   int64_t bits;
   /// What takes the place of each sum, and of what is stored for its other readers.
   llvm::MapVector<Value, Value> results, stored;
@@ -92,10 +100,11 @@ Operation *Recomputer::findFirstReader() {
   SmallVector<ReduceOp> sums(readers.sumsOfKeys);
   llvm::append_range(sums, readers.sumsOfQueries);
   Operation *first = findFirst(sums);
-  for (const auto &[value, others] : readers.stored)
-    for (Operation *reader : others)
-      if (reader->isBeforeInBlock(first))
-        first = reader;
+  for (const auto *read : {&readers.stored, &readers.rows})
+    for (const auto &[value, others] : *read)
+      for (Operation *reader : others)
+        if (!first || reader->isBeforeInBlock(first))
+          first = reader;
   return first;
 }
 
@@ -117,32 +126,30 @@ Status Recomputer::check() {
   return Status::ok();
 }
 
-/// max + log(sum), and what that loses, in the kernel of the attention.
+/// What exponentials are relative to + log(sum), and what that loses, in the kernel of the attention.
 void Recomputer::makeLogSum(Rows &rows) {
-  ReduceOp sum = readers.algebra.getSum(), max = attention.max;
-  OpBuilder builder(sum->getContext());
-  builder.setInsertionPointAfter(max->isBeforeInBlock(sum) ? sum : max);
+  Value sum = readers.algebra.getSum();
+  Operation *last = sum.getDefiningOp();
+  if (last->isBeforeInBlock(largest.getDefiningOp()))
+    last = largest.getDefiningOp();
+  OpBuilder builder(sum.getContext());
+  builder.setInsertionPointAfter(last);
+  Location loc = sum.getLoc();
   Type element = elementOf(attention.exp.getResult());
-  auto widen = [&](Value value) {
-    RankedTensorType type = typeOf(value);
-    return type.getElementType() == element
-               ? value
-               : CastOp::create(builder, sum.getLoc(), type.clone(element), value).getResult();
+  auto widen = [&](Value value) -> Value {
+    if (elementOf(value) != element)
+      value = CastOp::create(builder, loc, typeOf(value).clone(element), value);
+    RankedTensorType own = typeOf(attention.max).clone(element);
+    return value.getType() == own ? value : ReshapeOp::create(builder, loc, own, value).getResult();
   };
-  Value total = widen(sum.getResult());
-  if (double number = readers.algebra.getSumNumber(); number != 1) {
-    RankedTensorType type = typeOf(total);
-    auto inverse = builder.getFloatAttr(element, 1 / number);
-    Value splat = ConstantOp::create(builder, sum.getLoc(), type, DenseElementsAttr::get(type, Attribute(inverse)));
-    total = BinaryOp::create(builder, sum.getLoc(), BinaryKind::Mul, total, splat);
-  }
-  Value log = UnaryOp::create(builder, sum.getLoc(), UnaryKind::Log, total);
-  Value largest = widen(max.getResult());
-  auto make = [&](BinaryKind kind, Value a, Value b) -> Value {
-    return BinaryOp::create(builder, sum.getLoc(), kind, a, b);
-  };
-  rows.logSum = make(BinaryKind::Add, largest, log);
-  rows.logRest = make(BinaryKind::Sub, log, make(BinaryKind::Sub, rows.logSum, largest));
+  Value total = widen(sum);
+  if (double number = readers.algebra.getSumNumber(); number != 1)
+    total = BinaryOp::create(builder, loc, BinaryKind::Mul, total, makeSplat(builder, loc, typeOf(total), 1 / number));
+  Value log = UnaryOp::create(builder, loc, UnaryKind::Log, total);
+  Value most = widen(largest);
+  auto make = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, loc, kind, a, b); };
+  rows.logSum = make(BinaryKind::Add, most, log);
+  rows.logRest = make(BinaryKind::Sub, log, make(BinaryKind::Sub, rows.logSum, most));
 }
 
 /// The attention's last sum as it lies in memory: of narrow results, these.
@@ -174,12 +181,24 @@ Value Recomputer::findResult(OpBuilder &builder) {
   return output;
 }
 
-/// The sum along the keys of P g is the sum along the features of the result times what comes to it.
+/// The number that weights are multiplied with in front of the values; none where something else is there.
+std::optional<double> Recomputer::findScale() {
+  for (OpOperand *operand : attention.weights)
+    if (readers.algebra.hasShapeOfScores(operand->get()))
+      return readers.algebra.getWeights(operand->get());
+  return std::nullopt;
+}
+
+/// The sum along the keys of P g is the sum along the features of the result times what comes to it, if the result is
+/// that of P.
 Value Recomputer::makeDelta(Operation *at) {
+  std::optional<double> scale = findScale();
+  if (!scale || *scale == 0)
+    return {};
   Value seed = readers.algebra.getSeed();
   auto expand = seed.getDefiningOp<ExpandOp>();
   const int64_t keys = attention.output.getDims().front();
-  if (!expand || typeOf(expand.getX()).getDimSize(keys) != 1)
+  if (!expand || typeOf(expand.getX()).getDimSize(keys) != 1 || !attention.output->isBeforeInBlock(at))
     return {};
   OpBuilder builder(at);
   Location loc = at->getLoc();
@@ -215,7 +234,39 @@ Value Recomputer::makeDelta(Operation *at) {
   Value terms = BinaryOp::create(builder, loc, BinaryKind::Mul, given, result);
   SmallVector<int64_t> rows(type.getShape());
   rows.erase(rows.begin() + features);
-  return ReduceOp::create(builder, loc, sums.clone(rows), ReduceKind::Add, terms, ArrayRef(features));
+  Value delta = ReduceOp::create(builder, loc, sums.clone(rows), ReduceKind::Add, terms, ArrayRef(features));
+  return *scale == 1 ? delta
+                     : BinaryOp::create(builder, loc, BinaryKind::Mul, delta,
+                                        makeSplat(builder, loc, typeOf(delta), 1 / *scale))
+                           .getResult();
+}
+
+/// What the gradients of sinks read of rows, made of the sum along the keys of P g.
+void Recomputer::replaceRows(Value delta) {
+  for (const auto &[value, others] : readers.rows) {
+    OpBuilder builder(delta.getContext());
+    builder.setInsertionPointAfterValue(delta);
+    Location loc = value.getLoc();
+    RankedTensorType type = typeOf(value);
+    auto take = [&](Value row) -> Value {
+      if (elementOf(row) != type.getElementType())
+        row = CastOp::create(builder, loc, typeOf(row).clone(type.getElementType()), row);
+      return row.getType() == type ? row : ReshapeOp::create(builder, loc, type, row).getResult();
+    };
+    const Term term = *readers.algebra.getRow(value);
+    Value row = take(delta);
+    auto multiply = [&](Value by, int power) {
+      for (int i = 0; i < std::abs(power); ++i)
+        row = BinaryOp::create(builder, loc, power > 0 ? BinaryKind::Mul : BinaryKind::Div, row, take(by));
+    };
+    multiply(readers.algebra.getSum(), term.sum);
+    multiply(readers.algebra.getOthers(), term.others);
+    // s is a number of the sum that stands for it.
+    if (double number = term.number * std::pow(readers.algebra.getSumNumber(), -term.sum); number != 1)
+      row = BinaryOp::create(builder, loc, BinaryKind::Mul, row, makeSplat(builder, loc, type, number));
+    for (Operation *reader : others)
+      reader->replaceUsesOfWith(value, row);
+  }
 }
 
 /// Whether the ops from one to another, without the latter, are one kernel.
@@ -272,8 +323,9 @@ Status Recomputer::cloneStored(const Rows &rows) {
 Status Recomputer::run(std::vector<RecomputedSums> &made) {
   ZYX_RETURN_IF_ERROR(check());
   Rows rows;
-  const bool hasGradients =
-      llvm::any_of(readers.starts, [&](Value start) { return readers.algebra.getScoreGradient(start).has_value(); });
+  const bool hasGradients = !readers.rows.empty() || llvm::any_of(readers.starts, [&](Value start) {
+    return readers.algebra.getScoreGradient(start).has_value();
+  });
   if (hasGradients && !(rows.delta = makeDelta(findFirstReader())))
     return Status::unsupported("what its weights are multiplied with is not known where they are computed again");
   makeLogSum(rows);
@@ -281,6 +333,8 @@ Status Recomputer::run(std::vector<RecomputedSums> &made) {
   for (ArrayRef<ReduceOp> sums : {ArrayRef(readers.sumsOfQueries), ArrayRef(readers.sumsOfKeys)})
     ZYX_RETURN_IF_ERROR(cloneSums(sums, rows, kernels));
   ZYX_RETURN_IF_ERROR(cloneStored(rows));
+  if (rows.delta)
+    replaceRows(rows.delta);
   for (auto [sum, copy] : results)
     sum.replaceAllUsesWith(copy);
   for (const auto &[value, others] : readers.stored)
@@ -316,20 +370,24 @@ static void recomputeWeights(Block &block, int64_t bits) {
   for (Operation &op : block)
     op.removeAttr(recomputedAttrName);
   std::vector<RecomputedSums> made;
-  SmallVector<Attention> attentions;
-  for (auto reduce : block.getOps<ReduceOp>())
+  std::vector<std::pair<Attention, std::optional<Sinks>>> attentions;
+  for (auto reduce : block.getOps<ReduceOp>()) {
     if (std::optional<Attention> found = matchAttention(reduce))
-      attentions.push_back(std::move(*found));
-  for (Attention &attention : attentions) {
+      attentions.emplace_back(std::move(*found), std::nullopt);
+    else if (std::optional<Sinks> sinks = zyx::fusion::matchSinks(reduce))
+      attentions.emplace_back(sinks->attention, *sinks);
+  }
+  for (auto &[attention, sinks] : attentions) {
     // The last sum of one may be a sum that another has computed again.
     if (attention.output->use_empty() || zyx::fusion::isPrivate(attention))
       continue;
-    WeightReaders readers(attention);
+    WeightReaders readers(attention, sinks ? &*sinks : nullptr);
     Status status = readers.find();
-    if (status.isOk() && readers.sumsOfKeys.empty() && readers.sumsOfQueries.empty())
+    if (status.isOk() && readers.sumsOfKeys.empty() && readers.sumsOfQueries.empty() && readers.rows.empty())
       continue;
+    Value largest = sinks ? sinks->largest.getResult() : attention.max.getResult();
     if (status.isOk())
-      status = Recomputer(readers, bits).run(made);
+      status = Recomputer(readers, largest, bits).run(made);
     if (status.isOk())
       continue;
     ZYX_DEBUG(Fusion, "weights of an attention stay in memory: " + status.message());

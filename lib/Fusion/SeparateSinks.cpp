@@ -8,12 +8,16 @@
 #include "Blocks.h"
 #include "DivideAfterwards.h"
 #include "FuseAttention.h"
+#include "PartSplitter.h"
+#include "Sinks.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 #include "zyx/Fusion/Passes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <limits>
 
@@ -24,6 +28,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::Sinks;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -54,21 +59,6 @@ static ReduceOp findRepeated(Value value, int64_t dim, bool isReciprocal = false
   return reduce;
 }
 
-namespace {
-
-/// What keeps of the softmax of joined scores those of one part.
-struct Sinks {
-  PadOp slice;
-  /// Between the quotient and the slice, the last one first.
-  SmallVector<CastOp> casts;
-  UnaryOp exp;
-  ConcatOp scores;
-  int64_t dim;
-  size_t part;
-};
-
-} // namespace
-
 /// The dimension along which a pad only removes elements, and nothing else.
 static std::optional<int64_t> findSliced(PadOp pad) {
   std::optional<int64_t> sliced;
@@ -81,157 +71,170 @@ static std::optional<int64_t> findSliced(PadOp pad) {
   return sliced;
 }
 
-static std::optional<Sinks> matchSinks(PadOp slice) {
+namespace {
+
+/// Scores that are one part of a concat.
+struct JoinedScores {
+  ConcatOp all;
+  Value part;
+};
+
+} // namespace
+
+/// Scores of which a slice keeps the weights, out of a softmax of more.
+static std::optional<JoinedScores> matchJoined(PadOp slice) {
   auto dim = findSliced(slice);
   if (!dim)
     return std::nullopt;
-  Sinks found{slice, {}, {}, {}, *dim, 0};
   Value value = slice.getX();
-  for (auto cast = value.getDefiningOp<CastOp>(); cast; cast = value.getDefiningOp<CastOp>()) {
-    found.casts.push_back(cast);
+  while (auto cast = value.getDefiningOp<CastOp>())
     value = cast.getX();
-  }
   auto quotient = value.getDefiningOp<BinaryOp>();
   if (!quotient || (quotient.getKind() != BinaryKind::Div && quotient.getKind() != BinaryKind::Mul) ||
       !(typeOf(value).getElementType().isF32() || typeOf(value).getElementType().isF64()))
     return std::nullopt;
   const bool isReciprocal = quotient.getKind() == BinaryKind::Mul;
   for (unsigned at : {0u, 1u}) {
-    found.exp = quotient->getOperand(at).getDefiningOp<UnaryOp>();
+    auto exp = quotient->getOperand(at).getDefiningOp<UnaryOp>();
     Value factor = quotient->getOperand(1 - at);
-    if ((at == 1 && !isReciprocal) || !found.exp || found.exp.getKind() != UnaryKind::Exp)
+    if ((at == 1 && !isReciprocal) || !exp || exp.getKind() != UnaryKind::Exp)
       continue;
-    auto distance = found.exp.getX().getDefiningOp<BinaryOp>();
+    auto distance = exp.getX().getDefiningOp<BinaryOp>();
     if (!distance || distance.getKind() != BinaryKind::Sub)
       continue;
     ReduceOp sum = findRepeated(factor, *dim, isReciprocal), max = findRepeated(distance.getB(), *dim);
-    found.scores = distance.getA().getDefiningOp<ConcatOp>();
-    if (!sum || sum.getKind() != ReduceKind::Add || sum.getX() != found.exp.getResult() || !max ||
-        max.getKind() != ReduceKind::Max || max.getX() != distance.getA() || !found.scores ||
-        static_cast<int64_t>(found.scores.getDim()) != *dim)
+    auto all = distance.getA().getDefiningOp<ConcatOp>();
+    if (!sum || sum.getKind() != ReduceKind::Add || sum.getX() != exp.getResult() || !max ||
+        max.getKind() != ReduceKind::Max || max.getX() != distance.getA() || !all ||
+        static_cast<int64_t>(all.getDim()) != *dim)
       continue;
     int64_t first = 0, low = -slice.getLow()[*dim], extent = typeOf(slice.getResult()).getDimSize(*dim);
-    for (auto [number, part] : llvm::enumerate(found.scores.getParts())) {
-      if (first == low && typeOf(part).getDimSize(*dim) == extent && found.scores.getParts().size() > 1) {
-        found.part = number;
-        return found;
-      }
+    for (Value part : all.getParts()) {
+      if (first == low && typeOf(part).getDimSize(*dim) == extent && all.getParts().size() > 1)
+        return JoinedScores{all, part};
       first += typeOf(part).getDimSize(*dim);
     }
   }
   return std::nullopt;
 }
 
-/// The sums of products that a value goes into by ops of one operand and products alone, if it goes nowhere else.
-static ReduceOp findOutput(Value value) {
-  while (value.hasOneUse()) {
-    Operation *reader = *value.user_begin();
-    if (auto reduce = dyn_cast<ReduceOp>(reader))
-      return reduce;
-    auto binary = dyn_cast<BinaryOp>(reader);
-    if (!isView(reader) && !isa<CastOp>(reader) && !(binary && binary.getKind() == BinaryKind::Mul))
-      return {};
-    value = reader->getResult(0);
-  }
-  return {};
+/// Whether a value goes into a sum of products by ops of one operand and products alone.
+static bool isSummedUp(Value start) {
+  llvm::SmallSetVector<Value, 8> values;
+  values.insert(start);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *reader : values[i].getUsers()) {
+      auto binary = dyn_cast<BinaryOp>(reader);
+      if (isa<ReduceOp>(reader))
+        return true;
+      if (isView(reader) || isa<CastOp>(reader) || (binary && binary.getKind() == BinaryKind::Mul))
+        values.insert(reader->getResult(0));
+    }
+  return false;
 }
 
 namespace {
 
+/// Makes of an attention with sinks one without them, and a factor of each row behind its last sum.
 class SinkSeparator {
 public:
-  SinkSeparator(Sinks &found, ReduceOp output)
-      : found(found), output(output), builder(found.slice), loc(found.slice.getLoc()) {}
+  explicit SinkSeparator(Sinks &found)
+      : found(found), builder(found.attention.exp), loc(found.attention.exp.getLoc()),
+        keys(found.attention.max.getDims().front()), scores(found.attention.max.getX()) {
+    SmallVector<int64_t> ones(typeOf(scores).getShape());
+    ones[keys] = 1;
+    row = typeOf(scores).clone(ones);
+  }
 
   void run();
 
 private:
-  Value reduce(ReduceKind kind, Value x) {
-    RankedTensorType type = typeOf(x);
-    if (type.getDimSize(found.dim) == 1)
-      return x;
-    SmallVector<int64_t> ones(type.getShape());
-    ones[found.dim] = 1;
-    Value reduced = ReduceOp::create(builder, loc, kind, x, ArrayRef<int64_t>{found.dim});
-    return ReshapeOp::create(builder, loc, type.clone(ones), reduced);
+  /// A number of each row, with one key.
+  Value keep(Value number) {
+    return number.getType() == row ? number : ReshapeOp::create(builder, loc, row, number).getResult();
   }
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value exponential(Value x) { return UnaryOp::create(builder, loc, UnaryKind::Exp, x); }
-  Value expand(Value row, Value like) { return ExpandOp::create(builder, loc, typeOf(like), row); }
+  Value expand(Value number) { return ExpandOp::create(builder, loc, typeOf(scores), number); }
   Value splat(RankedTensorType type, double number) { return zyx::fusion::makeSplat(builder, loc, type, number); }
+  bool divideBehind(Value exp, Value keysMax, Value factor, Value spread);
 
   Sinks &found;
-  ReduceOp output;
   OpBuilder builder;
   Location loc;
+  int64_t keys;
+  Value scores;
+  RankedTensorType row;
 };
 
 } // namespace
 
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+/// The factor behind the last sum, if what is left of the attention is one without it. A row that sees no key is zero.
+bool SinkSeparator::divideBehind(Value exp, Value keysMax, Value factor, Value spread) {
+  ReduceOp output = found.attention.output;
+  auto attention = matchAttention(output);
+  if (!attention || attention->exp.getResult() != exp || attention->beside.size() != 1 ||
+      attention->beside.front()->getOwner() != *spread.user_begin())
+    return false;
+  OpOperand &beside = *attention->beside.front();
+  Value before = output.getResult();
+  RankedTensorType type = typeOf(before);
+  Value none = expand(binary(BinaryKind::Mul, factor, splat(row, 0))), all = expand(keysMax);
+  OpBuilder behind(output->getBlock(), std::next(output->getIterator()));
+  auto largest = zyx::fusion::spreadOverResult(behind, *attention, beside, all, row.getElementType());
+  auto hidden = zyx::fusion::spreadOverResult(behind, *attention, beside, none, type.getElementType());
+  if (!largest || !hidden)
+    return false;
+  builder.setInsertionPointAfterValue(*hidden);
+  Value seesNothing = binary(BinaryKind::Eq, *largest, splat(typeOf(*largest), minusInfinity));
+  auto chosen = SelectOp::create(builder, loc, seesNothing, *hidden, before);
+  before.replaceAllUsesExcept(chosen, chosen);
+  if (zyx::fusion::divideAfterwards(*attention, [&](Value value) { return value == spread; }))
+    return true;
+  chosen.getResult().replaceAllUsesWith(before);
+  return false;
+}
+
 void SinkSeparator::run() {
-  constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
-  Value scores = found.scores.getParts()[found.part];
-  Value keysMax = reduce(ReduceKind::Max, scores);
-  Value exp = exponential(binary(BinaryKind::Sub, scores, expand(keysMax, scores)));
-  RankedTensorType row = typeOf(keysMax);
-  Value zero = splat(row, 0);
+  Value keysMax = keep(found.attention.max), largest = keep(found.largest);
+  Value exp = exponential(binary(BinaryKind::Sub, scores, expand(keysMax)));
   // A row that sees no key has no distances between its keys.
   Value isHidden = binary(BinaryKind::Eq, keysMax, splat(row, minusInfinity));
-  Value keysSum = SelectOp::create(builder, loc, isHidden, zero, reduce(ReduceKind::Add, exp));
-  Value max = keysMax;
-  SmallVector<Value> others;
-  for (auto [number, part] : llvm::enumerate(found.scores.getParts()))
-    if (number != found.part && typeOf(part).getDimSize(found.dim) != 0)
-      others.push_back(part);
-  for (Value part : others)
-    max = binary(BinaryKind::Max, max, reduce(ReduceKind::Max, part));
-  Value shrink = exponential(binary(BinaryKind::Sub, keysMax, max));
-  Value sum = binary(BinaryKind::Mul, keysSum, shrink);
-  for (Value part : others) {
-    Value weights = exponential(binary(BinaryKind::Sub, part, expand(max, part)));
-    sum = binary(BinaryKind::Add, sum, reduce(ReduceKind::Add, weights));
-  }
-  Value factor = binary(BinaryKind::Div, shrink, sum);
-  Value spread = expand(factor, scores), weights = binary(BinaryKind::Mul, exp, spread);
-  for (CastOp cast : llvm::reverse(found.casts))
-    weights = CastOp::create(builder, loc, typeOf(weights).clone(typeOf(cast.getResult()).getElementType()), weights);
-  found.slice.getResult().replaceAllUsesWith(weights);
+  Value ofKeys = ReduceOp::create(builder, loc, ReduceKind::Add, exp, ArrayRef<int64_t>{keys});
+  ofKeys = SelectOp::create(builder, loc, isHidden, splat(row, 0), keep(ofKeys));
+  Value shrink = exponential(binary(BinaryKind::Sub, keysMax, largest));
+  Value shrunk = binary(BinaryKind::Mul, ofKeys, shrink), before = found.keysSum;
+  if (shrunk.getType() != before.getType())
+    shrunk = ReshapeOp::create(builder, loc, typeOf(before), shrunk);
+  before.replaceAllUsesWith(shrunk);
 
-  auto attention = matchAttention(output);
-  auto isOwn = [&](Value value) { return value == spread; };
-  if (attention && attention->exp.getResult() == exp && attention->beside.size() == 1 &&
-      attention->beside.front()->getOwner() == spread.use_begin()->getOwner() && zyx::fusion::isPrivate(*attention)) {
-    OpOperand &beside = *attention->beside.front();
-    Value before = output.getResult();
-    RankedTensorType type = typeOf(before);
-    OpBuilder behind(output->getBlock(), std::next(output->getIterator()));
-    auto largest =
-        zyx::fusion::spreadOverResult(behind, *attention, beside, expand(keysMax, scores), row.getElementType());
-    auto hidden = zyx::fusion::spreadOverResult(
-        behind, *attention, beside, expand(binary(BinaryKind::Mul, factor, zero), scores), type.getElementType());
-    if (largest && hidden) {
-      builder.setInsertionPointAfterValue(*hidden);
-      Value seesNothing = binary(BinaryKind::Eq, *largest, splat(typeOf(*largest), minusInfinity));
-      auto chosen = SelectOp::create(builder, loc, seesNothing, *hidden, before);
-      before.replaceAllUsesExcept(chosen, chosen);
-      if (zyx::fusion::divideAfterwards(*attention, isOwn))
-        return;
-      chosen.getResult().replaceAllUsesWith(before);
-    }
-  }
-  weights.replaceAllUsesWith(found.slice.getResult());
+  builder.setInsertionPoint(found.quotient);
+  Value factor = binary(BinaryKind::Div, shrink, keep(found.sum));
+  Value spread = expand(factor), weights = binary(BinaryKind::Mul, exp, spread);
+  found.quotient.getResult().replaceAllUsesWith(weights);
+  if (divideBehind(exp, keysMax, factor, spread))
+    return;
+  weights.replaceAllUsesWith(found.quotient.getResult());
+  shrunk.replaceAllUsesWith(before);
 }
 
 static void separateSinks(Block &block) {
+  llvm::MapVector<Operation *, JoinedScores> joined;
+  for (auto slice : block.getOps<PadOp>())
+    if (auto found = matchJoined(slice); found && isSummedUp(slice))
+      joined.insert({found->all, *found});
   bool changed = false;
-  for (auto slice : llvm::make_early_inc_range(block.getOps<PadOp>())) {
-    auto found = matchSinks(slice);
-    ReduceOp output = found ? findOutput(slice.getResult()) : ReduceOp();
-    if (!output)
-      continue;
-    SinkSeparator(*found, output).run();
-    changed = true;
-  }
+  for (auto &[concat, found] : joined)
+    changed |= zyx::fusion::PartSplitter(found.all, found.part).run();
+  if (!joined.empty())
+    zyx::fusion::eraseUnused(block);
+  for (auto reduce : llvm::make_early_inc_range(block.getOps<ReduceOp>()))
+    if (auto found = zyx::fusion::matchSinks(reduce); found && zyx::fusion::isPrivate(found->attention)) {
+      SinkSeparator(*found).run();
+      changed = true;
+    }
   if (changed)
     zyx::fusion::eraseUnused(block);
 }

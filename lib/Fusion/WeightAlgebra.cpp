@@ -46,16 +46,17 @@ static Polynomial multiply(const Polynomial &a, const Polynomial &b) {
   Polynomial result;
   for (const Term &x : a)
     for (const Term &y : b)
-      addTerm(result, {x.number * y.number, x.exp + y.exp, x.sum + y.sum, x.gradient + y.gradient, x.delta + y.delta});
+      addTerm(result, {x.number * y.number, x.exp + y.exp, x.sum + y.sum, x.others + y.others, x.gradient + y.gradient,
+                       x.delta + y.delta});
   llvm::erase_if(result, [](const Term &term) { return term.number == 0; });
   return result;
 }
 
 /// One over a number or a power of the sum; of anything else it is none.
 static std::optional<Polynomial> invert(const Polynomial &a) {
-  if (a.size() != 1 || a[0].exp != 0 || a[0].gradient != 0 || a[0].delta != 0)
+  if (a.size() != 1 || !a[0].hasPowersOf({.sum = a[0].sum}))
     return std::nullopt;
-  return Polynomial{{1 / a[0].number, 0, -a[0].sum, 0, 0}};
+  return Polynomial{{.number = 1 / a[0].number, .sum = -a[0].sum}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,8 +72,8 @@ bool zyx::fusion::areAlike(Value a, Value b) {
          areAlike(x->getOperand(0), y->getOperand(0));
 }
 
-WeightAlgebra::WeightAlgebra(Attention &attention)
-    : attention(attention), shape(shapeOf(attention.max.getX())), keys(attention.max.getDims().front()) {
+WeightAlgebra::WeightAlgebra(Attention &attention, const Sinks *sinks)
+    : attention(attention), sinks(sinks), shape(shapeOf(attention.max.getX())), keys(attention.max.getDims().front()) {
   OpOperand &weights = *attention.weights.front();
   auto product = cast<BinaryOp>(weights.getOwner());
   values = product.getOperand(1 - weights.getOperandNumber());
@@ -94,6 +95,13 @@ WeightAlgebra::WeightAlgebra(Attention &attention)
   }
   usable =
       found && hasShapeOfScores(getViewSource(weights.get())) && (*dims)[attention.output.getDims().front()] == keys;
+  if (!sinks)
+    return;
+  sum = BinaryOp(sinks->sum).getResult();
+  Value others = sinks->others;
+  known[others] = Polynomial{{.others = 1}};
+  while (isIndexMap(others.getDefiningOp()) && keepsLabels(others.getDefiningOp()))
+    known[others = others.getDefiningOp()->getOperand(0)] = Polynomial{{.others = 1}};
 }
 
 /// The dimension of the scores that each dimension of a value is; none where its shape is another.
@@ -246,21 +254,21 @@ std::optional<Polynomial> WeightAlgebra::computeReduce(ReduceOp op) {
   const Polynomial *terms = get(op.getX());
   if (!terms)
     return std::nullopt;
+  // With fewer digits than the exponentials it would say too little of them.
+  const bool isOfExponentials = terms->size() == 1 && (*terms)[0].hasPowersOf({.exp = 1});
+  if (isOfExponentials && !isSumOf(op, attention.exp))
+    return std::nullopt;
   Polynomial result;
   for (const Term &term : *terms) {
-    // The sum of e is s, that of e g is s d.
+    // The sum of e is s, or s without o, and that of e g is s d.
     if (term.exp != 1 || term.gradient > 1)
       return std::nullopt;
-    addTerm(result, {term.number, 0, term.sum + 1, 0, term.delta + term.gradient});
+    addTerm(result, {term.number, 0, term.sum + 1, term.others, 0, term.delta + term.gradient});
+    if (sinks && term.gradient == 0)
+      addTerm(result, {-term.number, 0, term.sum, term.others + 1, 0, term.delta});
   }
   llvm::erase_if(result, [](const Term &term) { return term.number == 0; });
-  const bool isOfExponentials = terms->size() == 1 && result.size() == 1 && result[0].hasPowersOf({.sum = 1});
-  if (!isOfExponentials)
-    return result;
-  // With fewer digits than the exponentials it would say too little of them.
-  if (!isSumOf(op, attention.exp))
-    return std::nullopt;
-  if (!sum)
+  if (isOfExponentials && !sum)
     sum = op, sumNumber = result[0].number;
   return result;
 }
@@ -282,6 +290,16 @@ std::optional<double> WeightAlgebra::getScoreGradient(Value value) {
   const bool fits = first.hasPowersOf({.exp = 1, .sum = -1, .gradient = 1}) &&
                     second.hasPowersOf({.exp = 1, .sum = -1, .delta = 1}) && first.number == -second.number;
   return fits ? std::optional(first.number) : std::nullopt;
+}
+
+std::optional<Term> WeightAlgebra::getRow(Value value) {
+  const Polynomial *terms = get(value);
+  const bool isOfRows =
+      ShapedType::getNumElements(shapeOf(value)) == ShapedType::getNumElements(shapeOf(attention.max));
+  if (!isOfRows || !terms || terms->size() != 1)
+    return std::nullopt;
+  const Term &term = (*terms)[0];
+  return term.exp == 0 && term.gradient == 0 && term.delta == 1 ? std::optional(term) : std::nullopt;
 }
 
 bool WeightAlgebra::isOfSums(Value value) {

@@ -8,18 +8,20 @@
 #ifndef ZYX_LIB_FUSION_WEIGHTALGEBRA_H
 #define ZYX_LIB_FUSION_WEIGHTALGEBRA_H
 
-#include "zyx/Dialect/Graph/Analysis/Attention.h"
+#include "Sinks.h"
 
 namespace zyx::fusion {
 
-/// A number times powers of e, the exponentials of an attention; s, their sum along the keys; g, the
-/// gradient of the weights; and d, the sum along the keys of e g / s.
+/// A number times powers of e, the exponentials of an attention; s, what they are divided by: their sum along the keys,
+/// and o, those of others, where there are some; g, the gradient of the weights; and d, the sum along the keys of
+/// e g / s.
 struct Term {
   double number = 1;
-  int exp = 0, sum = 0, gradient = 0, delta = 0;
+  int exp = 0, sum = 0, others = 0, gradient = 0, delta = 0;
 
   bool hasPowersOf(const Term &other) const {
-    return exp == other.exp && sum == other.sum && gradient == other.gradient && delta == other.delta;
+    return exp == other.exp && sum == other.sum && others == other.others && gradient == other.gradient &&
+           delta == other.delta;
   }
 };
 /// Terms of different powers, added up.
@@ -29,7 +31,7 @@ using Polynomial = llvm::SmallVector<Term, 2>;
 /// that lack the keys. Roundings between floats are overlooked.
 class WeightAlgebra {
 public:
-  explicit WeightAlgebra(graph::ir::Attention &attention);
+  WeightAlgebra(graph::ir::Attention &attention, const Sinks *sinks);
 
   /// False where the attention is spelled in a way that says nothing about its gradients.
   bool isUsable() const { return usable; }
@@ -40,13 +42,16 @@ public:
   std::optional<double> getWeights(mlir::Value value);
   /// The factor of (e / s) (g - d), the gradient of the scores.
   std::optional<double> getScoreGradient(mlir::Value value);
+  /// What a number of each row is that has d as a factor; none where a value is something else.
+  std::optional<Term> getRow(mlir::Value value);
   /// Whether a value is made of the sums of rows alone, which are few.
   bool isOfSums(mlir::Value value);
   bool hasShapeOfScores(mlir::Value value) const;
 
-  /// A sum along the keys that is `getSumNumber` times that of the exponentials. Null where nobody asked for a
-  /// value that reads it, so not where there are weights.
-  graph::ir::ReduceOp getSum() const { return sum; }
+  /// What is `getSumNumber` times s. Null where nobody asked for a value that reads it, so not where there are weights.
+  mlir::Value getSum() const { return sum; }
+  /// What o is, if there is one.
+  mlir::Value getOthers() const { return sinks ? sinks->others : mlir::Value(); }
   double getSumNumber() const { return sumNumber; }
   /// The gradient of the weights: a sum of products of what comes to the results and the values. Null where
   /// nobody asked for a value that reads it.
@@ -63,13 +68,15 @@ private:
   std::optional<Polynomial> computeReduce(graph::ir::ReduceOp op);
 
   graph::ir::Attention &attention;
+  const Sinks *sinks;
   llvm::ArrayRef<int64_t> shape;
   int64_t keys;
   /// The values as a factor of the attention's last product, and the dimension of the features there.
   mlir::Value values;
   int64_t features = 0;
   bool usable = false;
-  graph::ir::ReduceOp sum, gradient;
+  mlir::Value sum;
+  graph::ir::ReduceOp gradient;
   double sumNumber = 1;
   llvm::DenseMap<mlir::Value, std::optional<Polynomial>> known;
 };

@@ -21,6 +21,8 @@ Status WeightReaders::findStarts() {
     for (Operation *user : value.getUsers()) {
       if (isa<NodeOpInterface>(user) && user->getNumResults() == 1 && algebra.get(user->getResult(0)))
         inside.insert(user->getResult(0));
+      else if (algebra.getRow(value))
+        rows[value].push_back(user);
       else if (!algebra.isOfSums(value))
         starts.insert(value);
     }

@@ -17,7 +17,8 @@ namespace zyx::fusion {
 /// What hangs on the weights of one attention, beside the attention.
 class WeightReaders {
 public:
-  explicit WeightReaders(graph::ir::Attention &attention) : attention(attention), algebra(attention) {}
+  explicit WeightReaders(graph::ir::Attention &attention, const Sinks *sinks = nullptr)
+      : attention(attention), algebra(attention, sinks) {}
 
   /// Why the readers are none that can compute the weights again; success where they can, or where there
   /// are none.
@@ -29,6 +30,9 @@ public:
   llvm::SetVector<mlir::Value> starts;
   /// What is computed from those, up to products that are summed up.
   llvm::SetVector<mlir::Value> behind;
+  /// Numbers of rows with the gradients of weights as a factor that are read from outside of the algebra, with these
+  /// readers: gradients of sinks are made of them.
+  llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Operation *, 1>> rows;
   /// Sums along the keys, and along the queries.
   llvm::SmallVector<graph::ir::ReduceOp> sumsOfKeys, sumsOfQueries;
   /// What has an element for each weight and is read in memory by others than such sums, with these readers: the

@@ -221,8 +221,11 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     if (join)
       entry.addPass(fusion::createJoinGathersPass());
     entry.addPass(fusion::createSinkJoinedReshapesPass());
-    if (tensorBits != 0 && join)
+    if (tensorBits != 0 && join) {
       entry.addPass(fusion::createRecomputeWeightsPass({tensorBits}));
+      // Again: weights that gradients read have no other readers now.
+      entry.addPass(fusion::createSeparateSinksPass());
+    }
     entry.addPass(fusion::createDivideAfterwardsPass());
     entry.addPass(fusion::createSplitReductionsPass());
     entry.addPass(fusion::createSplitContractionsPass());

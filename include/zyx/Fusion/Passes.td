@@ -707,9 +707,10 @@ def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::F
   let summary = "Compute the weights of attentions again for gradients";
   let description = [{
     Nobody but the attention itself has the weights then: P = exp(x - L), where L, the logarithm of the sum of
-    exponentials, is one number for each query. An attention is left as it is, with a remark, where some reader of its
-    weights is none that this knows, or where factors have more than `bits`. `zyx.recomputed` notes which ops are one
-    kernel, for `-zyx-fusion-form-groups`.
+    exponentials, is one number for each query. With sinks, as -zyx-fusion-separate-sinks leaves them, the sum is that of
+    all, and the gradients of sinks are made of the sum along the keys of P times its gradient. An attention is left as
+    it is, with a remark, where some reader of its weights is none that this knows, or where factors have more than
+    `bits`. `zyx.recomputed` notes which ops are one kernel, for `-zyx-fusion-form-groups`.
 
     ```mlir
     %dv = graph.reduce add %weightsTimesSeed dims = [0]
@@ -733,7 +734,12 @@ def SeparateSinksPass : Pass<"zyx-fusion-separate-sinks", "::mlir::func::FuncOp"
     the largest of all scores and t the sum of the others relative to n, the factor is `e^(m - n) / (s e^(m - n) + t)`. It
     comes behind the sum over the values, as -zyx-fusion-divide-afterwards does it. A row whose keys are all minus
     infinity gives zeros; its values have no effect, also where they are infinite or no number, with which the composition
-    gives no number. Weights that anything else reads stay as they are.
+    gives no number.
+
+    Everything that has scores of keys and others in one dimension falls into parts first, gradients too: what is computed
+    element by element, reductions, slices of one part, and pads of one. Where anything else reads such a value nothing
+    changes. Where weights have other readers than the attention, their exponentials stay relative to n; the pass runs
+    again behind -zyx-fusion-recompute-weights, which removes such readers.
 
     ```mlir
     %c = graph.concat %x, %sink dim = 1 : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x65xf32>

@@ -67,8 +67,22 @@ static UnaryOp followWeights(OpOperand &last, int64_t keys, Attention &found) {
   return {};
 }
 
+/// The reduction of some scores to the largest of a row that a value is, or that is compared with others for it.
+static ReduceOp findMaxOf(Value scores, Value value, Largest largest) {
+  value = getViewSource(value);
+  auto larger = value.getDefiningOp<BinaryOp>();
+  for (Value operand : {value, larger ? larger.getA() : Value(), larger ? larger.getB() : Value()}) {
+    auto max = operand ? getViewSource(operand).getDefiningOp<ReduceOp>() : ReduceOp();
+    if (max && max.getKind() == ReduceKind::Max && max.getDims().size() == 1 && max.getX() == scores)
+      return max;
+    if (!larger || larger.getKind() != BinaryKind::Max || largest == Largest::OfScores)
+      return {};
+  }
+  return {};
+}
+
 /// The largest element that an exponential's operand has subtracted.
-static ReduceOp findMax(UnaryOp exp) {
+static ReduceOp findMax(UnaryOp exp, Largest largest) {
   Value argument = exp.getX();
   while (auto cast = argument.getDefiningOp<CastOp>()) {
     if (!isRounding(cast) ||
@@ -79,10 +93,7 @@ static ReduceOp findMax(UnaryOp exp) {
   auto difference = argument.getDefiningOp<BinaryOp>();
   if (!difference || difference.getKind() != BinaryKind::Sub)
     return {};
-  auto max = getViewSource(difference.getB()).getDefiningOp<ReduceOp>();
-  return max && max.getKind() == ReduceKind::Max && max.getDims().size() == 1 && max.getX() == difference.getA()
-             ? max
-             : ReduceOp();
+  return findMaxOf(difference.getA(), difference.getB(), largest);
 }
 
 /// The only sum of products that an element-wise computation reads.
@@ -110,7 +121,7 @@ static ReduceOp findScores(Value x) {
   return scores;
 }
 
-std::optional<Attention> zyx::graph::ir::matchAttention(ReduceOp output) {
+std::optional<Attention> zyx::graph::ir::matchAttention(ReduceOp output, Largest largest) {
   auto product = output.getX().getDefiningOp<BinaryOp>();
   if (output.getKind() != ReduceKind::Add || output.getDims().size() != 1 || !product ||
       product.getKind() != BinaryKind::Mul)
@@ -125,7 +136,7 @@ std::optional<Attention> zyx::graph::ir::matchAttention(ReduceOp output) {
     found.exp = followWeights(weights, keys, found);
     if (!found.exp || !isWideEnough(output, found.exp))
       continue;
-    found.max = findMax(found.exp);
+    found.max = findMax(found.exp, largest);
     if (!found.max)
       continue;
     found.scores = findScores(found.max.getX());

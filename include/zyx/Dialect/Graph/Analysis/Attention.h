@@ -33,9 +33,13 @@ struct Attention {
   llvm::SmallVector<mlir::OpOperand *> beside;
 };
 
+/// Whether the exponentials of an attention are relative to the largest score, or also to the larger of this and other
+/// numbers of the row.
+enum class Largest { OfScores, OfOthersToo };
+
 /// The attention whose last sum a reduce is, or none. Whether its axes make one kernel is for
 /// IterationSpace to say.
-std::optional<Attention> matchAttention(ReduceOp output);
+std::optional<Attention> matchAttention(ReduceOp output, Largest largest = Largest::OfScores);
 
 /// Whether a reduce sums, along the keys, what is linear in `exp`, as that of the softmax does.
 bool isSumOf(ReduceOp reduce, UnaryOp exp);
