@@ -53,9 +53,12 @@ struct Spelling {
   int64_t groups = 1;
   /// No gradient goes through the largest score, as none does through that of Tensor::softmax.
   bool detached = false;
-  /// Scores of no key, of each head: in front of those of keys, or behind them.
+  /// Scores of no key, of each head: in front of those of keys, or behind them. Those of one head may be the same for
+  /// all of the batch.
   int64_t sinks = 0;
-  bool sinksFirst = false;
+  bool sinksFirst = false, sharesSinks = false;
+  /// What weights are multiplied with in front of the values.
+  double share = 1;
 };
 
 } // namespace
@@ -187,22 +190,28 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
 }
 
 /// Scores of keys, and beside them those of each head that have no key.
-static NodeId withSinks(Builder &b, const Spelling &s, NodeId scores) {
+static NodeId withSinks(Builder &b, const Spelling &s, NodeId scores, NodeId *given) {
   if (s.sinks == 0)
     return scores;
   const TensorType type = b.type(scores);
   Shape shape = type.shape;
   shape.back() = s.sinks;
   shape[shape.size() - 2] = 1;
-  const NodeId sinks = b.cast(b.x(s.dtype, shape), type.dtype);
+  if (s.sharesSinks)
+    shape.front() = 1;
+  const NodeId own = b.x(s.dtype, shape), sinks = b.cast(own, type.dtype);
+  if (given != nullptr)
+    *given = own;
+  shape.front() = type.shape.front();
   shape[shape.size() - 2] = type.shape[shape.size() - 2];
   const NodeId all = b.expand(sinks, shape);
   const auto last = static_cast<int64_t>(shape.size()) - 1;
   return b.concat(s.sinksFirst ? std::vector{all, scores} : std::vector{scores, all}, last);
 }
 
-/// softmax(scale * q k^T + mask) v of the inputs as they are stored.
-static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v, NodeId given) {
+/// softmax(scale * q k^T + mask) v of the inputs as they are stored. `sinks` becomes the input that has them.
+static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v, NodeId given,
+                     NodeId *sinks = nullptr) {
   const DType wide = accumulatorType(s.dtype);
   const double factor = s.scale == Scale::Quotient || s.scale == Scale::Keys ? 4 : 0.25;
   auto scaled = [&](NodeId x, Scale where) {
@@ -226,7 +235,7 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
   scores = masked(b, scores, mask, given, s.detached ? -inf : -1e30);
   const auto last = static_cast<int64_t>(b.type(scores).shape.size()) - 1;
   const int64_t ofKeys = b.type(scores).shape.back(), values = b.type(v).shape.back();
-  scores = withSinks(b, s, scores);
+  scores = withSinks(b, s, scores, sinks);
   const int64_t keys = b.type(scores).shape.back();
   NodeId largest = b.reduce(ReduceKind::Max, scores, {last});
   if (s.detached)
@@ -244,6 +253,8 @@ static NodeId attend(Builder &b, const Spelling &s, NodeId q, NodeId k, NodeId v
   }
   if (s.narrowWeights)
     weights = b.cast(b.cast(weights, s.dtype), wide);
+  if (s.share != 1)
+    weights = b.mul(weights, b.like(weights, s.share));
   NodeId y = b.matmul(weights, b.cast(v, wide), wide);
   if (s.division == Division::After)
     y = b.div(y, b.back(sum, last, values));
@@ -583,7 +594,8 @@ static void addDecode(std::vector<Case> &cases) {
   }
 }
 
-/// An attention with its gradients with respect to those of queries, keys and values that `which` names.
+/// An attention with its gradients with respect to those of queries, keys, values, the mask and sinks that `which`
+/// names.
 static std::vector<NodeId> attentionWithGradients(Builder &b, const Spelling &s, std::string_view which) {
   Shape heads = s.batch;
   if (s.groups != 1)
@@ -591,10 +603,12 @@ static std::vector<NodeId> attentionWithGradients(Builder &b, const Spelling &s,
   const NodeId q = b.x(s.dtype, join(heads, {s.queries, s.features}));
   const NodeId k = b.x(s.dtype, join(s.batch, {s.keys, s.features}));
   const NodeId v = b.x(s.dtype, join(s.batch, {s.keys, s.values}));
-  const NodeId y = attend(b, s, q, repeatHeads(b, s, k), repeatHeads(b, s, v), b.x(DType::F32, {s.queries, s.keys}));
+  const NodeId mask = b.x(DType::F32, {s.queries, s.keys});
+  NodeId sinks = q;
+  const NodeId y = attend(b, s, q, repeatHeads(b, s, k), repeatHeads(b, s, v), mask, &sinks);
   std::vector<NodeId> sources;
   for (const char name : which)
-    sources.push_back(name == 'q' ? q : name == 'k' ? k : v);
+    sources.push_back(name == 'q' ? q : name == 'k' ? k : name == 'v' ? v : name == 'm' ? mask : sinks);
   std::vector<NodeId> results = differentiate(b, y, sources);
   results.push_back(y);
   return results;
@@ -623,6 +637,7 @@ static void addGradients(std::vector<Case> &cases) {
   addGradient(cases, "quotient", {.queries = 20, .keys = 33, .scale = Scale::Quotient});
   addGradient(cases, "narrow-weights", {.dtype = DType::BF16, .queries = 20, .keys = 33, .narrowWeights = true});
   addGradient(cases, "grouped", {.queries = 17, .keys = 33, .mask = Mask::Causal, .groups = 3});
+  addGradient(cases, "share", {.dtype = DType::BF16, .queries = 20, .keys = 33, .share = 0.25});
   addGradient(cases, "one-query", {.queries = 1, .keys = 33});
   addGradient(cases, "one-key", {.queries = 20, .keys = 1});
   addGradient(cases, "one-feature", {.queries = 20, .keys = 33, .features = 1});
@@ -719,6 +734,51 @@ static void addGradients(std::vector<Case> &cases) {
                    }});
 }
 
+/// Gradients of attention with sinks, which have no values: the weights of keys alone are computed again.
+static void addSinkGradients(std::vector<Case> &cases) {
+  auto addOne = [&](const std::string &name, Spelling s, std::string_view which = "qkvs") {
+    s.sinks = std::max<int64_t>(s.sinks, 1);
+    addGradient(cases, "sinks." + name, s, which);
+  };
+  // Behind the last queries of a window nothing else is seen.
+  for (DType dtype : {DType::BF16, DType::F16, DType::F32})
+    for (const Mask mask : {Mask::None, Mask::Causal, Mask::Window, Mask::Add})
+      for (const Size &size : {Size{{2, 3}, 130, 130, 64, 64}, Size{{2}, 97, 75, 80, 80, 2}}) {
+        Spelling s = size.spelling(dtype, mask);
+        s.sinksFirst = dtype == DType::F16;
+        s.sharesSinks = size.groups == 1;
+        s.narrowWeights = dtype != DType::F32;
+        addOne(std::string(toString(dtype)) + toString(Shape{size.queries, size.features}) +
+                   (mask == Mask::Causal   ? ".causal"
+                    : mask == Mask::Window ? ".window"
+                    : mask == Mask::Add    ? ".add"
+                                           : ""),
+               s);
+      }
+  const Spelling small{.dtype = DType::BF16, .batch = {2}, .queries = 20, .keys = 33, .mask = Mask::Causal};
+  auto with = [&](auto change) {
+    Spelling s = small;
+    change(s);
+    return s;
+  };
+  for (const std::string_view which : {"q", "v", "s", "ks", "vs"})
+    addOne("of-" + std::string(which), small, which);
+  addOne("of-mask", with([](Spelling &s) { s.mask = Mask::Add; }), "qms");
+  addOne("three", with([](Spelling &s) { s.sinks = 3; }));
+  addOne("three.reciprocal", with([](Spelling &s) { s.sinks = 3, s.division = Division::Reciprocal; }));
+  addOne("reciprocal", with([](Spelling &s) { s.division = Division::Reciprocal; }));
+  addOne("quotient", with([](Spelling &s) { s.scale = Scale::Quotient; }));
+  addOne("scale-q", with([](Spelling &s) { s.scale = Scale::Queries; }));
+  addOne("share", with([](Spelling &s) { s.share = 0.25; }));
+  addOne("one-query", with([](Spelling &s) { s.queries = 1; }));
+  addOne("one-key", with([](Spelling &s) { s.keys = 1; }));
+  addOne("many-keys", with([](Spelling &s) { s.keys = 2600, s.features = s.values = 64; }));
+  addOne("narrow-cap", with([](Spelling &s) { s.mask = Mask::NarrowCap, s.narrowWeights = true; }));
+  cases.push_back({"attention.gradient.sinks.through-the-largest", [](Builder &b) {
+                     return attentionWithGradients(b, {.queries = 20, .keys = 33, .sinks = 1}, "qkvs");
+                   }});
+}
+
 /// Sums that f16 cannot hold before they are divided.
 static NodeId averageOfMany(Builder &b) {
   const NodeId q = b.mul(b.x(DType::F16, {8, 16}), b.splat(DType::F16, {8, 16}, 0));
@@ -800,6 +860,7 @@ void addAttentionCases(std::vector<Case> &cases) {
   addTensorCores(cases);
   addDecode(cases);
   addGradients(cases);
+  addSinkGradients(cases);
   addHurting(cases);
 }
 

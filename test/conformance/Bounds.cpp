@@ -223,10 +223,10 @@ std::optional<NodeId> Bounds::compute(NodeId y) {
   return std::nullopt;
 }
 
-/// What a node is through views.
+/// What a node is through views, and through pads: weights of sinks are cut off.
 static Node sourceOf(Builder &b, NodeId x) {
   const Node node = b.graph().node(x);
-  const bool isView = node.op == Op::Reshape || node.op == Op::Expand || node.op == Op::Permute;
+  const bool isView = node.op == Op::Reshape || node.op == Op::Expand || node.op == Op::Permute || node.op == Op::Pad;
   return isView ? sourceOf(b, node.operands[0]) : node;
 }
 
@@ -291,6 +291,13 @@ std::optional<NodeId> Bounds::roundedProducts(NodeId x, int depth) {
   if (node.op == Op::Reshape) {
     const std::optional<NodeId> inside = of(0);
     return inside ? std::optional<NodeId>(b.reshape(*inside, node.type.shape)) : std::nullopt;
+  }
+  if (node.op == Op::Pad) {
+    const std::optional<NodeId> inside = of(0);
+    const graph::Attributes &a = node.attributes;
+    return inside
+               ? std::optional<NodeId>(b.pad(*inside, b.splat(b.type(*inside).dtype, {}, 0), a.low, a.high, a.interior))
+               : std::nullopt;
   }
   if (node.op != Op::Binary || (kind != BinaryKind::Mul && kind != BinaryKind::Div))
     return std::nullopt;
