@@ -210,13 +210,17 @@ bool zyx::fusion::divideAfterwards(Attention &found, llvm::function_ref<bool(Val
   return DivisionMover(found, isFinite).run();
 }
 
+bool zyx::fusion::divideBySums(Attention &found) {
+  return divideAfterwards(found, [&](Value factor) { return isOfSum(factor, found.exp); });
+}
+
 static void divideAfterwards(Block &block) {
   bool changed = false;
   for (auto reduce : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     auto found = matchAttention(reduce);
     if (!found || found->beside.empty() || !zyx::fusion::isPrivate(*found))
       continue;
-    DivisionMover(*found, [&](Value factor) { return isOfSum(factor, found->exp); }).run();
+    zyx::fusion::divideBySums(*found);
     changed = true;
   }
   if (changed)

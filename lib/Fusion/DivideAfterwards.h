@@ -22,6 +22,9 @@ std::optional<mlir::Value> spreadOverResult(mlir::OpBuilder &builder, graph::ir:
 /// NaN: only then an infinite sum stays what it was. False where nothing was changed.
 bool divideAfterwards(graph::ir::Attention &found, llvm::function_ref<bool(mlir::Value)> isFinite);
 
+/// The same with factors that are the softmax's sum, or one over it.
+bool divideBySums(graph::ir::Attention &found);
+
 } // namespace zyx::fusion
 
 #endif // ZYX_LIB_FUSION_DIVIDEAFTERWARDS_H

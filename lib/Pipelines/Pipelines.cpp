@@ -212,8 +212,10 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createMergeReductionsPass());
     entry.addPass(fusion::createDistributeSumsPass());
     entry.addPass(fusion::createSplitGroupSumsPass());
-    if (join)
+    if (join) {
       entry.addPass(fusion::createPartRowsPass());
+      entry.addPass(fusion::createPartAttentionPass());
+    }
     entry.addPass(fusion::createPartContractionsPass());
     entry.addPass(fusion::createPartReductionsPass({turn}));
     entry.addPass(fusion::createNormalizeViewsPass());
@@ -258,6 +260,8 @@ void zyx::pipelines::addGroupPasses(OpPassManager &passes, const Options &option
     passes.addNestedPass<func::FuncOp>(fusion::createRecomputeResultsPass());
   if (options.optimise && options.fusion != Fusion::None)
     passes.addNestedPass<func::FuncOp>(fusion::createJoinSumsPass());
+  if (options.optimise && options.fusion != Fusion::None && matrixBits != 0)
+    passes.addNestedPass<func::FuncOp>(fusion::createPadMasksPass());
   passes.addNestedPass<func::FuncOp>(fusion::createVerifyGroupsPass());
 }
 

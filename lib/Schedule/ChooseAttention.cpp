@@ -175,8 +175,13 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   auto isWide = [](Value factor) { return getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth() > 16; };
   auto toPower = [](int64_t value) { return static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(value))); };
   int64_t rows = std::min(mostRows, toPower(all));
-  // Two for each multiprocessor, as long as rows share what they read.
-  while (rows > fewestRows && programs * static_cast<int64_t>(llvm::divideCeil(all, rows)) < 2 * target.cores)
+  // Two for each multiprocessor, as long as rows share what they read, and the one that has most has fewer of them.
+  auto groupsOf = [&](int64_t each) { return programs * static_cast<int64_t>(llvm::divideCeil(all, each)); };
+  auto mostOf = [&](int64_t each) {
+    return static_cast<int64_t>(llvm::divideCeil(groupsOf(each), target.cores)) * each;
+  };
+  while (rows > fewestRows && groupsOf(rows) < 2 * target.cores &&
+         (groupsOf(rows) <= target.cores || mostOf(rows / 2) < mostOf(rows)))
     rows /= 2;
   int64_t keys = std::clamp(toPower(axes.extent(found->keys)), fewestKeys, mostKeys);
   const int64_t threads = std::min<int64_t>(rows > fewestRows || isWide(found->k) || isWide(found->v) ? 256 : 128,
@@ -195,7 +200,7 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
         while (2 * cluster <= target.simt.clusterSize && 2 * cluster * groups <= 2 * target.cores &&
                4 * cluster <= blocks && 2 * cluster * own * axes.extent(found->columns) <= mostGathered)
           cluster *= 2;
-        auto shape = SharedAttentionShape::of(*found, axes, target.simt.laneBytes, own, columns, threads, cluster);
+        auto shape = SharedAttentionShape::of(*found, axes, target, own, columns, threads, cluster);
         if (!shape || shape->bytes > target.simt.sharedBytes / share)
           continue;
         if (ScheduleAttr schedule = sharedSchedule(*found, axes, {own, columns}, threads, func.getContext()))

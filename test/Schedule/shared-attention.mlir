@@ -191,15 +191,64 @@ func.func @many(%q: tensor<16x12x577x64xf32> {graph.name = "q"}, %keys: tensor<1
 // -----
 
 // Of few programs each is a cluster's, whose workgroups have some keys each, and the first one adds up what all have. Where there
-// are no clusters each sum falls into parts.
-// CHECK-LABEL: plan.func @
+// are no clusters the keys have parts.
+// CHECK-LABEL: plan.func @few
 // HOPPER: kernel.func @{{.*}}cluster = 8{{.*}}online_step<"k0", 64>]>, threads = 128
 // HOPPER-NOT: kernel.func
-// AMPERE-NOT: online_step
+// AMPERE: kernel.func @few_0{{.*}}online_step<{{.*}}, 64>]>, threads = 128
+// AMPERE: kernel.func @few_2
 // LOWERED-LABEL: kernel.func @few_0
 // LOWERED: kernel.barrier cluster
 // LOWERED: kernel.barrier cluster
-func.func @few(%q: tensor<1x8x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x8x4096x128xbf16> {graph.name = "keys"}, %values: tensor<1x8x4096x128xbf16> {graph.name = "values"}, %mask: tensor<1x1x1x4096xi1> {graph.name = "mask"}) -> (tensor<1x8x1x128xbf16> {graph.name = "y"}) {
+func.func @few(%q: tensor<1x16x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x16x2048x128xbf16> {graph.name = "keys"}, %values: tensor<1x16x2048x128xbf16> {graph.name = "values"}, %mask: tensor<1x1x1x2048xi1> {graph.name = "mask"}) -> (tensor<1x16x1x128xbf16> {graph.name = "y"}) {
+  %v1 = graph.cast %q : tensor<1x16x1x128xbf16> -> tensor<1x16x1x128xf32>
+  %v2 = graph.cast %keys : tensor<1x16x2048x128xbf16> -> tensor<1x16x2048x128xf32>
+  %v3 = graph.permute %v2 order = [0, 1, 3, 2] : tensor<1x16x2048x128xf32> -> tensor<1x16x128x2048xf32>
+  %v4 = graph.reshape %v1 : tensor<1x16x1x128xf32> -> tensor<1x16x1x128x1xf32>
+  %v5 = graph.expand %v4 : tensor<1x16x1x128x1xf32> -> tensor<1x16x1x128x2048xf32>
+  %v6 = graph.reshape %v3 : tensor<1x16x128x2048xf32> -> tensor<1x16x1x128x2048xf32>
+  %v7 = graph.binary mul %v5, %v6 : tensor<1x16x1x128x2048xf32>
+  %v8 = graph.reduce add %v7 dims = [3] : tensor<1x16x1x128x2048xf32> -> tensor<1x16x1x2048xf32>
+  %v9 = graph.constant dense<0.125> : tensor<1x16x1x2048xf32>
+  %v10 = graph.binary mul %v8, %v9 : tensor<1x16x1x2048xf32>
+  %v11 = graph.expand %mask : tensor<1x1x1x2048xi1> -> tensor<1x16x1x2048xi1>
+  %v12 = graph.constant dense<0xFF800000> : tensor<1x16x1x2048xf32>
+  %v13 = graph.select %v11, %v10, %v12 : tensor<1x16x1x2048xf32>
+  %v14 = graph.reduce max %v13 dims = [3] : tensor<1x16x1x2048xf32> -> tensor<1x16x1xf32>
+  %v15 = graph.reshape %v14 : tensor<1x16x1xf32> -> tensor<1x16x1x1xf32>
+  %v16 = graph.expand %v15 : tensor<1x16x1x1xf32> -> tensor<1x16x1x2048xf32>
+  %v17 = graph.binary sub %v13, %v16 : tensor<1x16x1x2048xf32>
+  %v18 = graph.unary exp %v17 : tensor<1x16x1x2048xf32>
+  %v19 = graph.reduce add %v18 dims = [3] : tensor<1x16x1x2048xf32> -> tensor<1x16x1xf32>
+  %v20 = graph.reshape %v19 : tensor<1x16x1xf32> -> tensor<1x16x1x1xf32>
+  %v21 = graph.expand %v20 : tensor<1x16x1x1xf32> -> tensor<1x16x1x2048xf32>
+  %v22 = graph.binary div %v18, %v21 : tensor<1x16x1x2048xf32>
+  %v23 = graph.cast %v22 : tensor<1x16x1x2048xf32> -> tensor<1x16x1x2048xbf16>
+  %v24 = graph.cast %v23 : tensor<1x16x1x2048xbf16> -> tensor<1x16x1x2048xf32>
+  %v25 = graph.cast %values : tensor<1x16x2048x128xbf16> -> tensor<1x16x2048x128xf32>
+  %v26 = graph.reshape %v24 : tensor<1x16x1x2048xf32> -> tensor<1x16x1x2048x1xf32>
+  %v27 = graph.expand %v26 : tensor<1x16x1x2048x1xf32> -> tensor<1x16x1x2048x128xf32>
+  %v28 = graph.reshape %v25 : tensor<1x16x2048x128xf32> -> tensor<1x16x1x2048x128xf32>
+  %v29 = graph.binary mul %v27, %v28 : tensor<1x16x1x2048x128xf32>
+  %v30 = graph.reduce add %v29 dims = [3] : tensor<1x16x1x2048x128xf32> -> tensor<1x16x1x128xf32>
+  %v31 = graph.cast %v30 : tensor<1x16x1x128xf32> -> tensor<1x16x1x128xbf16>
+  return %v31 : tensor<1x16x1x128xbf16>
+}
+
+// -----
+
+// Fewer programs have parts of their keys in the grid, and two kernels combine these.
+// CHECK-LABEL: plan.func @parts
+// CHECK: plan.launch @parts_0
+// CHECK: plan.launch @parts_1
+// CHECK: plan.launch @parts_2
+// CHECK-NOT: cluster
+// CHECK: kernel.func @parts_0{{.*}}online_step<{{.*}}, 64>]>, threads = 128
+// LOWERED-LABEL: kernel.func @parts_0
+// LOWERED: kernel.grid {{.*}} in [8, 32, 1] step
+// LOWERED-NOT: kernel.barrier cluster
+// LOWERED: kernel.func @parts_1
+func.func @parts(%q: tensor<1x8x1x128xbf16> {graph.name = "q"}, %keys: tensor<1x8x4096x128xbf16> {graph.name = "keys"}, %values: tensor<1x8x4096x128xbf16> {graph.name = "values"}, %mask: tensor<1x1x1x4096xi1> {graph.name = "mask"}) -> (tensor<1x8x1x128xbf16> {graph.name = "y"}) {
   %v1 = graph.cast %q : tensor<1x8x1x128xbf16> -> tensor<1x8x1x128xf32>
   %v2 = graph.cast %keys : tensor<1x8x4096x128xbf16> -> tensor<1x8x4096x128xf32>
   %v3 = graph.permute %v2 order = [0, 1, 3, 2] : tensor<1x8x4096x128xf32> -> tensor<1x8x128x4096xf32>

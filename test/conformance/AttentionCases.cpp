@@ -481,6 +481,25 @@ static void addTensorCores(std::vector<Case> &cases) {
     for (DType dtype : {DType::F32, DType::BF16})
       add(cases, "returning." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}),
           size.spelling(dtype, Mask::Returning));
+  // Heads that share keys have one mask: programs of few queries of all heads.
+  for (const Mask mask : {Mask::Documents, Mask::Causal, Mask::Window})
+    for (const int64_t queries : {77, 197})
+      add(cases,
+          "shared-mask." + std::to_string(queries) +
+              (mask == Mask::Documents ? ".documents"
+               : mask == Mask::Causal  ? ".causal"
+                                       : ".window"),
+          Size{{2}, queries, queries, 64, 64, 7}.spelling(DType::F32, mask));
+  // Rows of 16-bit biases that begin on odd elements, which all batches share.
+  for (const int64_t keys : {129, 196, 333})
+    for (DType dtype : {DType::BF16, DType::F16})
+      cases.push_back(
+          {"attention.odd-bias." + std::string(toString(dtype)) + "." + std::to_string(keys), [=](Builder &b) {
+             const NodeId q = b.x(dtype, {5, 2, 150, 80}), k = b.x(dtype, {5, 2, keys, 80}),
+                          v = b.x(dtype, {5, 2, keys, 80}), bias = b.x(dtype, {1, 2, 150, keys});
+             const Spelling s{.dtype = dtype, .batch = {5, 2}, .mask = Mask::Add};
+             return std::vector<NodeId>{attend(b, s, q, k, v, b.expand(bias, {5, 2, 150, keys}))};
+           }});
   // Scores without keys. Behind the last queries of a window nothing else is seen.
   for (const Size &size : {Size{{2}, 130, 130, 64, 64}, Size{{}, 97, 97, 80, 80, 2}, Size{{2}, 1, 300, 128, 128}})
     for (DType dtype : {DType::BF16, DType::F16, DType::F32})
@@ -592,6 +611,20 @@ static void addDecode(std::vector<Case> &cases) {
     addOne("concat.grouped", {.dtype = dtype, .share = 8, .room = 192, .width = 128}, Cache::Concat);
     addOne("placed", {.dtype = dtype, .share = 4, .room = 200}, Cache::Placed);
   }
+  // So many keys that other workgroups have parts of them: whole parts and a rest, and parts of which no row sees a
+  // key.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+    const Decode few{.dtype = dtype, .batch = 1, .groups = 1, .share = 3, .room = 4096, .width = 32};
+    addOne("parts.read", few, Cache::Read);
+    addOne("parts.concat", few, Cache::Concat);
+    addOne("parts.masked", few, Cache::Masked);
+    addOne("parts.placed", {.dtype = dtype, .batch = 2, .groups = 1, .room = 4000, .width = 16}, Cache::Placed);
+  }
+  addOne("parts.four-queries",
+         {.dtype = DType::BF16, .batch = 1, .groups = 2, .share = 2, .queries = 4, .room = 4100, .width = 16},
+         Cache::Masked);
+  addOne("parts.many-rows", {.batch = 1, .groups = 1, .share = 4, .queries = 16, .room = 4096, .width = 32},
+         Cache::Masked);
 }
 
 /// An attention with its gradients with respect to those of queries, keys, values, the mask and sinks that `which`

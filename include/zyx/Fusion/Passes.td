@@ -753,6 +753,45 @@ def SeparateSinksPass : Pass<"zyx-fusion-separate-sinks", "::mlir::func::FuncOp"
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def PadMasksPass : Pass<"zyx-fusion-pad-masks", "::mlir::func::FuncOp"> {
+  let summary = "Copy inputs that attentions read beside scores to rows that begin on whole vectors";
+  let description = [{
+    Threads of tensor cores have two neighbours of the scores. Of an input of 16-bit elements that is added to these, and whose rows
+    have an odd number of elements, they would read each by itself. A group of its own copies such an input to rows of a
+    multiple of 16 bytes, if four scores or more read each element. What groups store has such rows by
+    -zyx-schedule-pad-rows.
+
+    ```mlir
+    %y = graph.group(%q, %k, %v, %bias) // attention of 2049 keys, %bias is tensor<2049x2049xbf16>
+    // becomes
+    %rows = graph.group(%bias) // graph.pad to tensor<2049x2056xbf16>
+    %y = graph.group(%q, %k, %v, %rows)
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
+def PartAttentionPass : Pass<"zyx-fusion-part-attention", "::mlir::func::FuncOp"> {
+  let summary = "Give the keys of an attention of few queries parts, which other workgroups of a GPU have";
+  let description = [{
+    Where few workgroups would read all keys, the dimension of the keys becomes two: parts, and the keys of a part. The last
+    part is filled up with keys whose scores are minus infinity. Each part has a largest score m, sums s of its exponentials and
+    sums o of its weighted values. With M the largest m, the sums of all are those of `s e^(m - M)` and of `o e^(m - M)`. A part
+    whose keys are all hidden counts as zero. Parts have whole blocks of keys, and as many workgroups as the machine has room for
+    at once. The attention stays whole if that is not estimated to be shorter by two launches.
+
+    ```mlir
+    // softmax of %x, 8192 keys, and %v
+    %y = graph.reduce add %t dims = [1] : tensor<8x8192x64xf32> -> tensor<8x64xf32>
+    // becomes
+    %m = graph.reduce max %xp dims = [2] : tensor<8x32x256xf32> -> tensor<8x32xf32>
+    %o = graph.reduce add %tp dims = [2] : tensor<8x32x256x64xf32> -> tensor<8x32x64xf32>
+    %y = graph.reduce add %shrunk dims = [1] : tensor<8x32x64xf32> -> tensor<8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def DivideAfterwardsPass : Pass<"zyx-fusion-divide-afterwards", "::mlir::func::FuncOp"> {
   let summary = "Divide what an attention sums up instead of its weights";
   let description = [{

@@ -45,6 +45,9 @@ struct AttentionProgram {
   mlir::Value isBelow(mlir::Value x, int64_t y) {
     return b.createOrFold<mlir::arith::CmpIOp>(loc, mlir::arith::CmpIPredicate::ult, x, index(y));
   }
+  mlir::Value isAtLeast(mlir::Value x, int64_t y) {
+    return b.createOrFold<mlir::arith::CmpIOp>(loc, mlir::arith::CmpIPredicate::uge, x, index(y));
+  }
   mlir::Value choose(mlir::Value condition, mlir::Value x, mlir::Value y) {
     return condition ? b.createOrFold<mlir::arith::SelectOp>(loc, condition, x, y) : x;
   }

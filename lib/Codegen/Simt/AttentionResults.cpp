@@ -17,7 +17,7 @@ void AttentionResults::allocate() {
   partSums = p.share({std::max<int64_t>(numSums, 1), p.shape.rows, p.perRow}, p.f32);
   totals = p.share({std::max<int64_t>(numSums, 1), p.shape.rows}, p.f32);
   if (p.shape.outSlices > 1)
-    outputs = p.share({p.shape.outSlices, p.shape.rows, p.shape.width}, p.f32);
+    outputs = p.share({p.shape.outHeld, p.shape.rows, p.shape.width}, p.f32);
 }
 
 void AttentionResults::allocateForCluster() {
@@ -29,7 +29,8 @@ void AttentionResults::allocateForCluster() {
 
 /// A thread's parts of sums and maxima, and of results where several threads have them, become the workgroup's.
 void AttentionResults::keepOwn(ValueRange carried) {
-  const int64_t vectors = p.shape.width / p.shape.valueLanes, items = p.shape.rows / p.shape.outRows * vectors;
+  const int64_t columns = p.shape.outColumns(), items = p.shape.rows / p.shape.outRows * columns,
+                lanes = p.shape.valueLanes, held = p.shape.outHeld;
   Value isFirst = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq, p.comparedPlace, p.index(0));
   p.when(isFirst, [&] { p.write(carried[0], maxima, p.comparedRow); });
   for (size_t s = 0; s < p.attention.sums.size(); ++s)
@@ -37,14 +38,26 @@ void AttentionResults::keepOwn(ValueRange carried) {
   if (p.shape.outSlices == 1)
     return p.meet();
   Value slice = p.over(p.thread, items), item = p.rest(p.thread, items),
-        row = p.times(p.over(item, vectors), p.shape.outRows),
-        column = p.times(p.rest(item, vectors), p.shape.valueLanes);
-  Value exists = items * p.shape.outSlices < p.shape.threads ? p.isBelow(slice, p.shape.outSlices) : Value();
-  p.when(exists, [&] {
-    for (int64_t r = 0; r < p.shape.outRows; ++r)
-      p.write(carried[1 + p.attention.sums.size() + static_cast<size_t>(r)], outputs, {slice, p.add(row, r), column});
-  });
-  p.meet();
+        row = p.times(p.over(item, columns), p.shape.outRows), column = p.times(p.rest(item, columns), lanes);
+  // As many slices as there is room for, then the next ones, which are added to those: in a fixed order.
+  for (int64_t first = 0; first < p.shape.outSlices; first += held) {
+    Value exists = first + held < p.shape.outSlices || items * p.shape.outSlices < p.shape.threads
+                       ? p.isBelow(slice, first + held)
+                       : Value();
+    if (first != 0)
+      exists = p.both(exists, p.isAtLeast(slice, first));
+    p.when(exists, [&] {
+      for (int64_t r = 0; r < p.shape.outRows; ++r)
+        for (int64_t c = 0; c < p.shape.outVectors; ++c) {
+          Value own = carried[1 + p.attention.sums.size() + static_cast<size_t>(r * p.shape.outVectors + c)];
+          AttentionProgram::Values at{p.rest(slice, held), p.add(row, r), p.add(column, c * columns * lanes)};
+          if (first != 0)
+            own = arith::AddFOp::create(p.b, p.loc, p.read(outputs, at, lanes), own);
+          p.write(own, outputs, at);
+        }
+    });
+    p.meet();
+  }
 }
 
 /// Sums of a row, from the parts of those that compared it.
@@ -62,20 +75,23 @@ AttentionResults::Values AttentionResults::sumsOf(Value row) {
 /// Calls `body` for each vector of results that this thread has, where that exists: with its row in the program, its
 /// first column, and its sum.
 void AttentionResults::forResults(ValueRange carried, llvm::function_ref<void(Value, Value, Value)> body) {
-  const int64_t vectors = p.shape.width / p.shape.valueLanes, lanes = p.shape.valueLanes;
+  const int64_t lanes = p.shape.valueLanes;
   // Parts of results that a thread has in registers, or adds up in the order of their slices.
   const bool isShared = p.shape.outSlices > 1;
-  const int64_t rowsEach = isShared ? 1 : p.shape.outRows, all = p.shape.rows / rowsEach * vectors;
+  const int64_t rowsEach = isShared ? 1 : p.shape.outRows, vectorsEach = isShared ? 1 : p.shape.outVectors;
+  const int64_t columns = p.shape.width / lanes / vectorsEach, all = p.shape.rows / rowsEach * columns;
   for (int64_t i = 0; i < all; i += p.shape.threads) {
     Value item = p.add(p.thread, i);
     Value exists = i + p.shape.threads > all ? p.isBelow(item, all) : Value();
-    Value firstOwn = p.times(p.over(item, vectors), rowsEach), column = p.times(p.rest(item, vectors), lanes);
-    for (int64_t r = 0; r < rowsEach; ++r)
+    Value firstOwn = p.times(p.over(item, columns), rowsEach), firstColumn = p.times(p.rest(item, columns), lanes);
+    for (int64_t place = 0; place < rowsEach * vectorsEach; ++place)
       p.when(exists, [&] {
-        Value row = p.add(firstOwn, r), sum;
+        Value row = p.add(firstOwn, place / vectorsEach),
+              column = p.add(firstColumn, place % vectorsEach * columns * lanes), sum;
         if (!isShared)
-          sum = carried[1 + p.attention.sums.size() + static_cast<size_t>(i / p.shape.threads * p.shape.outRows + r)];
-        for (int64_t s = 0; isShared && s < p.shape.outSlices; ++s) {
+          sum = carried[1 + p.attention.sums.size() +
+                        static_cast<size_t>(i / p.shape.threads * rowsEach * vectorsEach + place)];
+        for (int64_t s = 0; isShared && s < p.shape.outHeld; ++s) {
           Value part = p.read(outputs, {p.index(s), row, column}, lanes);
           sum = sum ? arith::AddFOp::create(p.b, p.loc, sum, part).getResult() : part;
         }

@@ -6,19 +6,67 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace zyx::kernel;
 
 static Type elementOf(Value tile) { return getElementTypeOrSelf(tile.getType()); }
 
-/// Whether a tile counts along the keys, in whatever type.
-static bool countsKeys(Value tile, Axis keys, const Axes &axes) {
+/// Of fewer bits a number of a key could wrap.
+static bool isWhole(Value tile) {
+  return isa<IntegerType>(elementOf(tile)) && elementOf(tile).getIntOrFloatBitWidth() >= 32;
+}
+
+/// The same number by other names of its dimensions, and in whatever type.
+static Value peel(Value tile) {
   while (isa_and_nonnull<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp, BroadcastOp, TransposeOp, ReshapeOp>(
       tile.getDefiningOp()))
     tile = tile.getDefiningOp()->getOperand(0);
-  auto iota = tile.getDefiningOp<IotaOp>();
-  return iota && !iota.getBase() && isa<IntegerType, IndexType>(elementOf(tile)) &&
-         axes.of(iota.getResult(), iota.getDim()) == keys;
+  return tile;
+}
+
+/// Counts from zero along an axis.
+static IotaOp findIota(Value tile) {
+  auto iota = peel(tile).getDefiningOp<IotaOp>();
+  return iota && !iota.getBase() && isa<IntegerType, IndexType>(elementOf(iota.getResult())) ? iota : IotaOp();
+}
+
+/// Whether a tile is where parts of the keys begin: the number of the part times what each has, which with that does
+/// not wrap.
+static bool isFirstOfPart(Value tile, Axis keys, const Axes &axes) {
+  auto product = peel(tile).getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return false;
+  for (auto [counted, factor] :
+       {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())}) {
+    DenseElementsAttr each;
+    IotaOp iota = findIota(counted);
+    if (!iota || axes.contains(iota.getResult(), keys) || !matchPattern(peel(factor), m_Constant(&each)) ||
+        !each.isSplat())
+      continue;
+    const APInt number = each.getSplatValue<APInt>();
+    const int64_t parts = axes.extent(axes.of(iota.getResult(), iota.getDim()));
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    return number.isStrictlyPositive() && number.getActiveBits() < 32 &&
+           number.getSExtValue() <= (most - axes.extent(keys)) / parts;
+  }
+  return false;
+}
+
+/// Whether a tile counts along the keys, from zero or from the first one of the part that `base` becomes.
+static bool countsKeys(Value tile, Axis keys, const Axes &axes, Value &base) {
+  if (auto sum = peel(tile).getDefiningOp<arith::AddIOp>(); sum && isWhole(sum.getResult())) {
+    Value left = peel(sum.getLhs()), right = peel(sum.getRhs());
+    if (axes.contains(right, keys))
+      std::swap(left, right);
+    if (axes.contains(right, keys) || !isFirstOfPart(right, keys, axes))
+      return false;
+    base = right;
+    tile = left;
+  }
+  IotaOp iota = findIota(tile);
+  return iota && axes.of(iota.getResult(), iota.getDim()) == keys;
 }
 
 /// The limit that a comparison is, if it is one.
@@ -27,9 +75,10 @@ static void addLimit(arith::CmpIOp compare, bool isSeen, Axis keys, const Axes &
   if (!compare)
     return;
   arith::CmpIPredicate predicate = compare.getPredicate();
-  Value key = compare.getLhs(), other = compare.getRhs();
-  if (!countsKeys(key, keys, axes)) {
+  Value key = compare.getLhs(), other = compare.getRhs(), base;
+  if (!countsKeys(key, keys, axes, base)) {
     std::swap(key, other);
+    base = {};
     switch (predicate) {
     case arith::CmpIPredicate::slt:
       predicate = arith::CmpIPredicate::sgt;
@@ -50,20 +99,20 @@ static void addLimit(arith::CmpIOp compare, bool isSeen, Axis keys, const Axes &
   // What is the same for all keys is repeated along them.
   while (isa_and_nonnull<BroadcastOp, TransposeOp, ReshapeOp>(other.getDefiningOp()))
     other = other.getDefiningOp()->getOperand(0);
-  if (!countsKeys(key, keys, axes) || axes.contains(other, keys) || !isa<IntegerType>(elementOf(other)) ||
-      elementOf(other).getIntOrFloatBitWidth() < 32)
+  base = {};
+  if (!countsKeys(key, keys, axes, base) || axes.contains(other, keys) || !isWhole(other))
     return;
   if (!isSeen)
     predicate = arith::invertPredicate(predicate);
   switch (predicate) {
   case arith::CmpIPredicate::slt:
-    return limits.push_back({other, true, 0});
+    return limits.push_back({other, base, true, 0});
   case arith::CmpIPredicate::sle:
-    return limits.push_back({other, true, 1});
+    return limits.push_back({other, base, true, 1});
   case arith::CmpIPredicate::sgt:
-    return limits.push_back({other, false, 1});
+    return limits.push_back({other, base, false, 1});
   case arith::CmpIPredicate::sge:
-    return limits.push_back({other, false, 0});
+    return limits.push_back({other, base, false, 0});
   default:
     return;
   }

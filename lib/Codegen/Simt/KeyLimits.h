@@ -10,8 +10,9 @@
 namespace zyx::kernel {
 
 /// What a condition says of the keys that a row sees: those below, or not below, a number that is evaluated for it.
+/// Where keys are counted from another number on, which is none of a single key, this is `base`.
 struct KeyLimit {
-  mlir::Value number;
+  mlir::Value number, base;
   bool isEnd;
   int64_t plus;
 };

@@ -68,7 +68,12 @@ private:
   const int64_t scoreLanes;
   FactorStaging queries, keys, values;
   AttentionResults results;
-  Value parts, weights, shrinks;
+  /// Scores, of each slice of features; the weights of rows, which may be the second slice; the largest score of each
+  /// thread that compares; and what rows shrink by.
+  Value parts, weights, tops, shrinks;
+  Values weightAt(Value row, Value key) {
+    return shape.sharesWeights() ? Values{index(1), row, key} : Values{row, key};
+  }
   /// What may hide a whole block and is found out by evaluating it, and the last blocks of which a thread sees a key.
   SmallVector<KeyCondition> conditions;
   Value votes;
@@ -106,12 +111,23 @@ LogicalResult AttentionLowering::narrowKeys(Value &begin, Value &end) {
       return index(0);
     }
     Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), *number);
+    if (limit.base) {
+      // From what is negative nothing may be subtracted that it would wrap by.
+      place = larger(place, index(-1));
+      FailureOr<Value> base = evaluator.evaluate(limit.base, point);
+      if (failed(base)) {
+        evaluated = failure();
+        return index(0);
+      }
+      place = b.createOrFold<arith::SubIOp>(loc, place, arith::IndexCastOp::create(b, loc, b.getIndexType(), *base));
+    }
     place = smaller(larger(place, index(-1)), index(numKeys));
     return larger(smaller(add(place, limit.plus), index(numKeys)), index(0));
   };
   for (const KeyLimit &limit : findKeyLimits(attention, axes)) {
-    const bool differs = llvm::any_of(
-        attention.rows, [&](const SharedAttention::Part &part) { return axes.contains(limit.number, part.axis); });
+    const bool differs = llvm::any_of(attention.rows, [&](const SharedAttention::Part &part) {
+      return axes.contains(limit.number, part.axis) || (limit.base && axes.contains(limit.base, part.axis));
+    });
     Value all;
     if (!differs)
       all = numberAt(limit, program);
@@ -178,6 +194,7 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     Point point;
   };
   SmallVector<Own> all;
+  Value own;
   for (int64_t i = 0; i < each; ++i) {
     Own one{add(comparedPlace, i * perRow), Value(), row};
     Value key = add(firstKey, one.place);
@@ -196,19 +213,20 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     if (failed(masked))
       return failure();
     Value seen = choose(one.exists, widen(*masked), none);
-    // Nobody else reads the parts of this score.
-    write(seen, parts, {index(0), comparedRow, one.place});
+    own = own ? arith::MaximumFOp::create(b, loc, own, seen).getResult() : seen;
     all.push_back(std::move(one));
   }
+  write(own, tops, {comparedRow, comparedPlace});
   meet();
-  const int64_t lanes = scoreLanes;
-  auto vector = VectorType::get(lanes, f32);
-  Value start = arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(vector, Attribute(b.getFloatAttr(f32, -std::numeric_limits<double>::infinity()))));
-  Value largest = loop(index(0), index(shape.keys), index(lanes), start, [&](Value at, ValueRange before) -> Values {
-    return {arith::MaximumFOp::create(b, loc, before[0], read(parts, {index(0), comparedRow, at}, lanes))};
-  })[0];
-  largest = arith::MaximumFOp::create(b, loc, carried[0], combineLanes(b, loc, Combine::Max, largest));
+  const int64_t lanes = std::min(scoreLanes, perRow);
+  Value largest;
+  for (int64_t at = 0; at < perRow; at += lanes) {
+    Value some = read(tops, {comparedRow, index(at)}, lanes);
+    largest = largest ? arith::MaximumFOp::create(b, loc, largest, some).getResult() : some;
+  }
+  if (lanes > 1)
+    largest = combineLanes(b, loc, Combine::Max, largest);
+  largest = arith::MaximumFOp::create(b, loc, carried[0], largest);
   Value base = emitSoftmaxBase(b, loc, largest);
   Value shrink = exponential(arith::SubFOp::create(b, loc, carried[0], base));
   carried[0] = largest;
@@ -229,7 +247,7 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     FailureOr<Value> weight = evaluator.evaluate(attention.weights, one.point);
     if (failed(weight))
       return failure();
-    write(choose(one.exists, widen(*weight), number(0)), weights, {comparedRow, one.place});
+    write(choose(one.exists, widen(*weight), number(0)), weights, weightAt(comparedRow, one.place));
   }
   return success();
 }
@@ -266,34 +284,39 @@ FailureOr<Value> AttentionLowering::vote(Value firstKey) {
 
 /// Adds a block's weighted values to the thread's parts of the results, which shrink first.
 void AttentionLowering::addValues(Values &carried, unsigned first) {
-  const int64_t vectors = shape.width / shape.valueLanes, items = shape.rows / shape.outRows * vectors;
-  const int64_t perSlice = shape.keys / shape.outSlices, lanes = shape.valueLanes;
+  const int64_t columns = shape.outColumns(), items = shape.rows / shape.outRows * columns;
+  const int64_t perSlice = shape.keys / shape.outSlices, lanes = shape.valueLanes,
+                each = shape.outRows * shape.outVectors;
   const int64_t keysAtOnce = perSlice % 4 == 0 ? 4 : 1;
   Value slice = shape.outSlices > 1 ? atMost(over(thread, items), shape.outSlices - 1) : index(0);
   Value start = times(slice, perSlice);
   for (int64_t i = 0; i < shape.outItems; ++i) {
     Value item = shape.outSlices > 1 ? rest(thread, items) : atMost(add(thread, i * shape.threads), items - 1);
-    Value row = times(over(item, vectors), shape.outRows), column = times(rest(item, vectors), lanes);
-    const size_t at = first + static_cast<size_t>(i * shape.outRows);
+    Value row = times(over(item, columns), shape.outRows), column = times(rest(item, columns), lanes);
+    const size_t at = first + static_cast<size_t>(i * each);
     Values sums;
-    for (int64_t r = 0; r < shape.outRows; ++r)
-      sums.push_back(arith::MulFOp::create(b, loc, carried[at + static_cast<size_t>(r)],
-                                           repeat(read(shrinks, add(row, r)), lanes)));
+    for (int64_t r = 0; r < shape.outRows; ++r) {
+      Value shrink = repeat(read(shrinks, add(row, r)), lanes);
+      for (int64_t c = 0; c < shape.outVectors; ++c)
+        sums.push_back(
+            arith::MulFOp::create(b, loc, carried[at + static_cast<size_t>(r * shape.outVectors + c)], shrink));
+    }
     sums = loop(start, add(start, perSlice), index(keysAtOnce), sums, [&](Value key, ValueRange before) -> Values {
-      Values next(before), weight, value;
+      Values next(before), weight;
       for (int64_t r = 0; r < shape.outRows; ++r)
-        weight.push_back(read(weights, {add(row, r), key}, keysAtOnce));
-      for (int64_t k = 0; k < keysAtOnce; ++k) {
-        Value own = widen(read(values.memory, {add(key, k), column}, lanes));
-        for (int64_t r = 0; r < shape.outRows; ++r) {
-          Value &sum = next[static_cast<size_t>(r)];
-          sum = fma(repeat(lane(weight[static_cast<size_t>(r)], k), lanes), own, sum);
+        weight.push_back(read(weights, weightAt(add(row, r), key), keysAtOnce));
+      for (int64_t k = 0; k < keysAtOnce; ++k)
+        for (int64_t c = 0; c < shape.outVectors; ++c) {
+          Value own = widen(read(values.memory, {add(key, k), add(column, c * columns * lanes)}, lanes));
+          for (int64_t r = 0; r < shape.outRows; ++r) {
+            Value &sum = next[static_cast<size_t>(r * shape.outVectors + c)];
+            sum = fma(repeat(lane(weight[static_cast<size_t>(r)], k), lanes), own, sum);
+          }
         }
-      }
       return next;
     });
-    for (int64_t r = 0; r < shape.outRows; ++r)
-      carried[at + static_cast<size_t>(r)] = sums[static_cast<size_t>(r)];
+    for (auto [place, sum] : llvm::enumerate(sums))
+      carried[at + place] = sum;
   }
 }
 
@@ -313,7 +336,7 @@ FailureOr<AttentionLowering::Values> AttentionLowering::fetchNext(Value firstKey
 
 /// The loop carries the row's maximum, parts of sums, results, and what was read ahead.
 FailureOr<AttentionLowering::Values> AttentionLowering::block(Value firstKey, ValueRange before) {
-  const size_t numSums = attention.sums.size(), numResults = static_cast<size_t>(shape.outItems * shape.outRows);
+  const size_t numSums = attention.sums.size(), numResults = static_cast<size_t>(shape.numOutVectors());
   Values carried(before.take_front(1 + numSums + numResults)), next;
   const size_t numKeyVectors = static_cast<size_t>(llvm::divideCeil(keys.vectors(), shape.threads));
   Values here(before.drop_front(carried.size()));
@@ -414,7 +437,8 @@ LogicalResult AttentionLowering::run() {
   values.allocate(shape.valueStride, shared(attention.v));
   // Rows four numbers further apart lie in other banks.
   parts = share({shape.slices, shape.rows, shape.keys + 4}, f32);
-  weights = share({shape.rows, shape.keys + 4}, f32);
+  weights = shape.sharesWeights() ? parts : share({shape.rows, shape.keys + 4}, f32);
+  tops = share({shape.rows, perRow}, f32);
   shrinks = share({shape.rows}, f32);
   results.allocate();
   Value begin = index(0), end = index(numKeys);
@@ -448,7 +472,7 @@ LogicalResult AttentionLowering::run() {
 
   Values carried{number(-std::numeric_limits<double>::infinity())};
   carried.append(attention.sums.size(), number(0));
-  carried.append(static_cast<size_t>(shape.outItems * shape.outRows), zeros(vectorOf(f32, shape.valueLanes)));
+  carried.append(static_cast<size_t>(shape.numOutVectors()), zeros(vectorOf(f32, shape.valueLanes)));
   if (shape.ahead) {
     FailureOr<Values> read = fetchBoth(begin);
     if (failed(read))
@@ -478,7 +502,7 @@ LogicalResult zyx::kernel::lowerSharedAttention(FuncOp func, const Axes &axes, c
   assert(step && attention && "who lowers asks sharedStepOf first");
   if (machine.simt.laneBytes == 0)
     return func.emitOpError("is an attention that threads share, which target '") << machine.name << "' does not run";
-  auto shape = SharedAttentionShape::of(*attention, axes, machine.simt.laneBytes, step->rows, step->keys,
+  auto shape = SharedAttentionShape::of(*attention, axes, machine, step->rows, step->keys,
                                         static_cast<int64_t>(func.getThreads().value_or(1)),
                                         static_cast<int64_t>(func.getCluster().value_or(1)));
   if (!shape)

@@ -67,6 +67,7 @@ private:
   bool findOutput();
   bool findScores();
   bool findAxes();
+  void orderRows();
   bool checkStores();
   bool isLinear(Value value, unsigned depth = 16);
   bool reaches(Value value, ArrayRef<Value> ends);
@@ -334,6 +335,35 @@ bool Matcher::findAxes() {
          hasOwn(found.v, {found.columns, found.keys}) && hasOwn(found.weights, {found.columns, found.keys});
 }
 
+/// Rows for which a mask differs come first: those that a program has then differ less, and more blocks are hidden from
+/// all of them. Heads that share keys mostly have one mask.
+void Matcher::orderRows() {
+  // What is computed of scores alone, and then what masks are computed of: repeated, they have all dimensions.
+  SmallVector<Value> pending{found.max.getInput()}, conditions;
+  llvm::DenseSet<Value> seen;
+  auto next = [&](SmallVectorImpl<Value> &values) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    return op && op != found.scores && seen.insert(op->getResult(0)).second ? op : nullptr;
+  };
+  while (!pending.empty())
+    if (Operation *op = next(pending)) {
+      if (auto select = dyn_cast<arith::SelectOp>(op))
+        conditions.push_back(select.getCondition());
+      llvm::append_range(pending, op->getOperands());
+    }
+  llvm::SmallDenseSet<Axis> masked;
+  seen.clear();
+  while (!conditions.empty())
+    if (Operation *op = next(conditions)) {
+      if (isa<LoadOp, GatherOp, IotaOp>(op))
+        for (Axis axis : axes.of(op->getResult(0)))
+          masked.insert(axis);
+      llvm::append_range(conditions, op->getOperands());
+    }
+  std::stable_partition(found.rows.begin(), found.rows.end(),
+                        [&](const SharedAttention::Part &part) { return masked.contains(part.axis); });
+}
+
 bool Matcher::checkStores() {
   SmallVector<Value> behind{found.output->getResult(0), found.max.getResult()};
   for (ReduceOp sum : found.sums)
@@ -378,6 +408,7 @@ std::optional<SharedAttention> Matcher::match() {
     works &= canEvaluate(sum.getInput(), {scores, max}, {found.features, found.columns});
   if (!works || !checkStores())
     return std::nullopt;
+  orderRows();
   return found;
 }
 
@@ -460,55 +491,106 @@ static int64_t bankedStride(int64_t extent, int64_t bytes, int64_t laneBytes) {
   return (vectors | 1) * laneBytes / bytes;
 }
 
-std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes,
-                                                             int64_t laneBytes, int64_t rows, int64_t keys,
-                                                             int64_t threads, int64_t cluster) {
-  constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, fewestKeys = 16, mostShared = 4096;
-  auto isPower = [](int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); };
-  if (!isPower(rows) || !isPower(keys) || !isPower(threads) || keys < fewestKeys)
-    return std::nullopt;
-  SharedAttentionShape shape;
-  shape.rows = rows, shape.keys = keys, shape.threads = threads, shape.cluster = cluster;
-  shape.depth = axes.extent(attention.features), shape.width = axes.extent(attention.columns);
+/// The shape that is estimated to take least; with `isSmall` of those that need no more shared memory than they must.
+static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attention, SharedAttentionShape shape,
+                                                   bool isSmall) {
+  constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, mostShared = 4096;
+  const int64_t rows = shape.rows, keys = shape.keys, threads = shape.threads;
   const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v);
-  shape.keyLanes = lanesOf(shape.depth, keyBytes, laneBytes);
-  shape.valueLanes = lanesOf(shape.width, valueBytes, laneBytes);
-  shape.keyStride = bankedStride(shape.depth, keyBytes, laneBytes);
-  shape.valueStride = bankedStride(shape.width, valueBytes, laneBytes);
-  shape.ownRows = std::min<int64_t>(rows, 4), shape.ownKeys = 4;
-  const int64_t tiles = rows / shape.ownRows * (keys / shape.ownKeys);
-  // Each thread has scores of one row, and nobody else has them.
-  if (tiles > threads || threads % rows != 0 || threads > rows * keys || (rows * keys) % threads != 0)
+  // Of a unit of shared memory and one of products the one that takes longer counts, and a part of the other one. A
+  // vector of 16 bytes is read in four passes, in each of which four products are multiplied.
+  auto costOf = [](int64_t products, int64_t passes) {
+    return std::max(products, 4 * passes) + std::min(products, 4 * passes) / 4;
+  };
+  int64_t leastScores = 0;
+  shape.ownKeys = 4;
+  for (int64_t ownRows : {4, 8}) {
+    const int64_t own = std::min(rows, ownRows), tiles = rows / own * (keys / shape.ownKeys);
+    if (tiles > threads || (isSmall && ownRows > 4))
+      continue;
+    const int64_t slices = std::min(threads / tiles, shape.depth / shape.keyLanes);
+    const int64_t steps = llvm::divideCeil(shape.depth / shape.keyLanes, slices);
+    const int64_t cost =
+        costOf(steps * shape.keyLanes * own * shape.ownKeys,
+               steps * shape.keyLanes * (own + llvm::divideCeil(shape.ownKeys * keyBytes, int64_t(4))) +
+                   own * shape.ownKeys + rows * keys / threads * slices);
+    if (leastScores != 0 && cost >= leastScores)
+      continue;
+    leastScores = cost;
+    shape.ownRows = own, shape.slices = slices;
+  }
+  if (leastScores == 0)
     return std::nullopt;
-  shape.slices = std::min(threads / tiles, shape.depth / shape.keyLanes);
-  // Of few results each is summed up by several threads.
+  // Of few results each is summed up by several threads. They stay in registers while scores are computed, which have
+  // some, too: more of them would be in local memory.
   int64_t least = 0;
   const int64_t vectors = shape.width / shape.valueLanes;
-  for (int64_t outRows = std::min<int64_t>(rows, 8); outRows >= 1; outRows /= 2) {
-    const int64_t items = rows / outRows * vectors, each = llvm::divideCeil(items, threads);
+  auto consider = [&](int64_t outRows, int64_t outVectors, int64_t most) {
+    const int64_t items = rows / outRows * (vectors / outVectors), each = llvm::divideCeil(items, threads);
     int64_t slices =
         std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(threads / items, 1))), keys);
-    while (slices > 1 && slices * rows * shape.width > mostShared)
+    while (slices > 1 && (isSmall ? slices : 1) * rows * shape.width > mostShared)
       slices /= 2;
-    if (each * outRows * shape.valueLanes > mostSums)
-      continue;
-    const int64_t cost = each * (keys / slices) * (outRows * shape.valueLanes + shape.valueLanes + 2 * outRows) +
-                         slices * outRows * shape.valueLanes;
-    if (least != 0 && cost >= least)
-      continue;
+    int64_t held = slices;
+    while (held > 1 && held * rows * shape.width > mostShared)
+      held /= 2;
+    const int64_t own = outRows * outVectors * shape.valueLanes, steps = each * (keys / slices);
+    const int64_t cost =
+        costOf(steps * own, steps * (outRows + llvm::divideCeil(outVectors * shape.valueLanes * valueBytes, 4))) +
+        slices * own;
+    if (each * own > most || (least != 0 && cost >= least))
+      return;
     least = cost;
-    shape.outRows = outRows, shape.outItems = each, shape.outSlices = slices;
-  }
+    shape.outRows = outRows, shape.outVectors = outVectors, shape.outItems = each, shape.outSlices = slices,
+    shape.outHeld = held;
+  };
+  auto considerAll = [&](int64_t most) {
+    for (int64_t outRows = std::min<int64_t>(rows, 8); outRows >= 1; outRows /= 2)
+      for (int64_t outVectors : {1, 2})
+        if (vectors % outVectors == 0)
+          consider(outRows, outVectors, most);
+  };
+  considerAll(mostSums - shape.ownRows * shape.ownKeys);
+  if (least == 0)
+    considerAll(mostSums);
   if (least == 0)
     return std::nullopt;
   const int64_t vectorsRead = llvm::divideCeil(keys * shape.depth / shape.keyLanes, threads) +
                               llvm::divideCeil(keys * shape.width / shape.valueLanes, threads);
   shape.ahead = rows <= fewRows && vectorsRead <= mostAhead;
   const int64_t perRow = threads / rows, numSums = static_cast<int64_t>(attention.sums.size());
-  const int64_t floats = rows * shape.depth + shape.slices * rows * (keys + 4) + rows * (keys + 4) + rows * 2 +
-                         numSums * rows * (perRow + 1) +
-                         (shape.outSlices > 1 ? shape.outSlices * rows * shape.width : 0) +
-                         (cluster > 1 ? cluster * rows * (shape.width + 1 + numSums) : 0);
+  const int64_t floats = rows * shape.depth + (shape.slices + (shape.sharesWeights() ? 0 : 1)) * rows * (keys + 4) +
+                         rows * (perRow + 2) + numSums * rows * (perRow + 1) +
+                         (shape.outSlices > 1 ? shape.outHeld * rows * shape.width : 0) +
+                         (shape.cluster > 1 ? shape.cluster * rows * (shape.width + 1 + numSums) : 0);
   shape.bytes = keys * (shape.keyStride * keyBytes + shape.valueStride * valueBytes) + floats * 4 + 1024;
   return shape;
+}
+
+std::optional<SharedAttentionShape> SharedAttentionShape::of(const SharedAttention &attention, const Axes &axes,
+                                                             const zyx::target::TargetInfo &machine, int64_t rows,
+                                                             int64_t keys, int64_t threads, int64_t cluster) {
+  constexpr int64_t fewestKeys = 16;
+  auto isPower = [](int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); };
+  if (!isPower(rows) || !isPower(keys) || !isPower(threads) || keys < fewestKeys)
+    return std::nullopt;
+  // Each thread has scores of one row, and nobody else has them.
+  if (threads % rows != 0 || threads > rows * keys || (rows * keys) % threads != 0)
+    return std::nullopt;
+  SharedAttentionShape shape{};
+  shape.rows = rows, shape.keys = keys, shape.threads = threads, shape.cluster = cluster;
+  shape.depth = axes.extent(attention.features), shape.width = axes.extent(attention.columns);
+  const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v), laneBytes = machine.simt.laneBytes;
+  shape.keyLanes = lanesOf(shape.depth, keyBytes, laneBytes);
+  shape.valueLanes = lanesOf(shape.width, valueBytes, laneBytes);
+  shape.keyStride = bankedStride(shape.depth, keyBytes, laneBytes);
+  shape.valueStride = bankedStride(shape.width, valueBytes, laneBytes);
+  // Larger blocks are worth more than larger tiles, and so is a second workgroup.
+  auto best = shapeOf(attention, shape, /*isSmall=*/false);
+  if (best && best->bytes <= machine.simt.sharedBytes / 2)
+    return best;
+  auto small = shapeOf(attention, shape, /*isSmall=*/true);
+  return small && best && small->bytes > machine.simt.sharedBytes / 2 && best->bytes <= machine.simt.sharedBytes
+             ? best
+             : small;
 }

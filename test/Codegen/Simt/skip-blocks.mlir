@@ -133,3 +133,46 @@ func.func @few(%q: tensor<16x8x64xf32>, %k: tensor<16x512x64xf32>, %v: tensor<16
   %y = graph.reduce add %pv dims = [2] : tensor<16x8x512x64xf32> -> tensor<16x8x64xf32>
   return %y : tensor<16x8x64xf32>
 }
+
+// -----
+
+// Of a part of the keys the limit counts from its first key on, and what lies before it is negative.
+// CHECK-LABEL: kernel.func @filled_0
+// CHECK:       kernel.grid (%{{.*}}, %[[PART:[a-z0-9]+]], %{{.*}}) in
+// CHECK:       %[[END:[0-9]+]] = kernel.load %{{.*}}[] : <i64, global> -> i64
+// CHECK:       %[[PLACE:[0-9]+]] = arith.index_cast %[[END]] : i64 to index
+// CHECK:       %[[LIMIT:[0-9]+]] = arith.maxsi %[[PLACE]], %c-1 : index
+// CHECK:       %[[FIRST:[0-9]+]] = arith.muli %{{.*}}, %c{{128|192}}_i64 : i64
+// CHECK:       %[[BASE:[0-9]+]] = arith.index_cast %[[FIRST]] : i64 to index
+// CHECK:       arith.subi %[[LIMIT]], %[[BASE]] : index
+// CHECK:       scf.for
+func.func @filled(%q: tensor<4x1x64xf32>, %k: tensor<4x8192x64xf32>, %v: tensor<4x8192x64xf32>, %end: tensor<1xi64>) -> tensor<4x1x64xf32> {
+  %q1 = graph.reshape %q : tensor<4x1x64xf32> -> tensor<4x1x64x1xf32>
+  %qs = graph.expand %q1 : tensor<4x1x64x1xf32> -> tensor<4x1x64x8192xf32>
+  %kt = graph.permute %k order = [0, 2, 1] : tensor<4x8192x64xf32> -> tensor<4x64x8192xf32>
+  %k1 = graph.reshape %kt : tensor<4x64x8192xf32> -> tensor<4x1x64x8192xf32>
+  %p = graph.binary mul %qs, %k1 : tensor<4x1x64x8192xf32>
+  %s = graph.reduce add %p dims = [2] : tensor<4x1x64x8192xf32> -> tensor<4x1x8192xf32>
+  %at = graph.iota dim = 2 : tensor<4x1x8192xi64>
+  %e1 = graph.reshape %end : tensor<1xi64> -> tensor<1x1x1xi64>
+  %es = graph.expand %e1 : tensor<1x1x1xi64> -> tensor<4x1x8192xi64>
+  %seen = graph.binary lt %at, %es : tensor<4x1x8192xi64>
+  %none = graph.constant dense<0xFF800000> : tensor<4x1x8192xf32>
+  %x = graph.select %seen, %s, %none : tensor<4x1x8192xf32>
+  %m = graph.reduce max %x dims = [2] : tensor<4x1x8192xf32> -> tensor<4x1xf32>
+  %m1 = graph.reshape %m : tensor<4x1xf32> -> tensor<4x1x1xf32>
+  %ms = graph.expand %m1 : tensor<4x1x1xf32> -> tensor<4x1x8192xf32>
+  %d = graph.binary sub %x, %ms : tensor<4x1x8192xf32>
+  %e = graph.unary exp %d : tensor<4x1x8192xf32>
+  %l = graph.reduce add %e dims = [2] : tensor<4x1x8192xf32> -> tensor<4x1xf32>
+  %l1 = graph.reshape %l : tensor<4x1xf32> -> tensor<4x1x1xf32>
+  %ls = graph.expand %l1 : tensor<4x1x1xf32> -> tensor<4x1x8192xf32>
+  %w = graph.binary div %e, %ls : tensor<4x1x8192xf32>
+  %w1 = graph.reshape %w : tensor<4x1x8192xf32> -> tensor<4x1x8192x1xf32>
+  %ws = graph.expand %w1 : tensor<4x1x8192x1xf32> -> tensor<4x1x8192x64xf32>
+  %v1 = graph.reshape %v : tensor<4x8192x64xf32> -> tensor<4x1x8192x64xf32>
+  %t = graph.binary mul %ws, %v1 : tensor<4x1x8192x64xf32>
+  %y = graph.reduce add %t dims = [2] : tensor<4x1x8192x64xf32> -> tensor<4x1x64xf32>
+  return %y : tensor<4x1x64xf32>
+}
+

@@ -6,6 +6,7 @@
 #define ZYX_CODEGEN_TILE_SHAREDATTENTION_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -51,17 +52,25 @@ struct SharedAttentionShape {
   int64_t ownRows, ownKeys, slices;
   /// Elements of keys and values that are read at once from shared memory, and those of a row of them there.
   int64_t keyLanes, valueLanes, keyStride, valueStride;
-  /// Parts of results that a thread has, of `outRows` by `valueLanes`, over one of `outSlices` of the keys of a block.
-  int64_t outRows, outItems, outSlices;
+  /// Parts of results that a thread has: `outRows` by `outVectors` of `valueLanes`, which are as far apart as there are
+  /// threads along a row, over one of `outSlices` of the keys of a block. So many slices at once are added up at the
+  /// end.
+  int64_t outRows, outVectors, outItems, outSlices, outHeld;
+  /// Vectors of a row that one thread has the first one of.
+  int64_t outColumns() const { return width / valueLanes / outVectors; }
+  int64_t numOutVectors() const { return outItems * outRows * outVectors; }
+  /// Weights take the place of the second slice of scores, once these are added up.
+  bool sharesWeights() const { return slices > 1; }
   /// Whether the next block is read into registers before this one is computed with.
   bool ahead;
   /// What a workgroup shares.
   int64_t bytes;
 
-  /// Shape for so many rows, keys and threads, which are powers of two, where a thread reads `laneBytes` at once; none
-  /// where threads would have too much.
-  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes, int64_t laneBytes,
-                                                int64_t rows, int64_t keys, int64_t threads, int64_t cluster = 1);
+  /// Shape for so many rows, keys and threads, which are powers of two; none where threads would have too much. It
+  /// leaves room for a second workgroup of a core where it can.
+  static std::optional<SharedAttentionShape> of(const SharedAttention &attention, const Axes &axes,
+                                                const target::TargetInfo &machine, int64_t rows, int64_t keys,
+                                                int64_t threads, int64_t cluster = 1);
 };
 
 /// Rows and keys of a block of a program whose threads share an attention: those of a kernel with threads and the
