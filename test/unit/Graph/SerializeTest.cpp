@@ -332,8 +332,10 @@ TEST(SerializeTest, ForgedBodiesAreRefused) {
   bad.body = 2;
   EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("node 1 has body 2 after the first 0 of 1"));
   bad = loop;
-  bad.trips = -2;
-  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("loop has -2 trips"));
+  bad.trips = -3;
+  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("loop has -3 trips"));
+  bad.trips = tripsAreWhile;
+  EXPECT_THAT(refusal(forge({x, bad}, {0}, {}, {body})), HasSubstr("loop goes on while u8[2], which is no bool[]"));
 
   // However deep the bytes are, reading them ends.
   std::vector<std::byte> deep = body;
