@@ -185,6 +185,7 @@ private:
   static int64_t keysOf(Attention &found) { return typeOf(found.max.getX()).getDimSize(found.max.getDims().front()); }
   void findOwn();
   bool canPart(Value value, int64_t dim);
+  bool staysFinite(Value value, int64_t dim);
   Value part(Value value, int64_t dim);
   Value build(Value value, int64_t dim);
   Value partLeaf(Value value, int64_t dim);
@@ -279,6 +280,26 @@ bool AttentionParter::canPart(Value value, int64_t dim) {
   Operation *source = getViewSource(value).getDefiningOp();
   return !source || isa<ParameterOp, ConstantOp, ReduceOp, LoopOp>(source) || isOrderOp(source) ||
          (isElementwise(source) && !own.contains(source)) || isa<ConcatOp>(source);
+}
+
+/// Whether what is computed of the zeros that fill the last part is finite: weights of 0 hide nothing else.
+bool AttentionParter::staysFinite(Value value, int64_t dim) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<FloatType>(typeOf(value).getElementType()) || typeOf(value).getDimSize(dim) == 1)
+    return true;
+  if (isElementwise(op) && own.contains(op)) {
+    auto binary = dyn_cast<BinaryOp>(op);
+    auto unary = dyn_cast<UnaryOp>(op);
+    const bool isSafe =
+        isa<CastOp, SelectOp>(op) ||
+        (binary &&
+         llvm::is_contained({BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul, BinaryKind::Max, BinaryKind::Min},
+                            binary.getKind())) ||
+        (unary && llvm::is_contained({UnaryKind::Neg, UnaryKind::Abs, UnaryKind::Tanh}, unary.getKind()));
+    return isSafe && llvm::all_of(op->getOperands(), [&](Value operand) { return staysFinite(operand, dim); });
+  }
+  const std::optional<int64_t> inner = innerDim(op, dim);
+  return !inner || staysFinite(op->getOperand(0), *inner);
 }
 
 /// A part for each number of rows at the end is read as zeros.
@@ -472,7 +493,7 @@ bool AttentionParter::run() {
     return false;
   auto product = cast<BinaryOp>(found.output.getX().getDefiningOp());
   Value weights = found.weights.front()->get(), values = product.getA() == weights ? product.getB() : product.getA();
-  if (!canPart(values, last))
+  if (!canPart(values, last) || (parts * partKeys != numKeys && !staysFinite(values, last)))
     return false;
 
   // The attention of each part.

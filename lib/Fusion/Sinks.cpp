@@ -45,6 +45,19 @@ static ReduceOp findReduce(Value value, const Dims &dims, ReduceKind kind, Value
   return reduce;
 }
 
+/// Whether dimensions follow each other as those of `x` do: who takes a number of each row reshapes it alone.
+static bool isInOrder(const Dims &dims, Value x) {
+  std::optional<int64_t> last;
+  for (auto [at, dim] : llvm::enumerate(dims)) {
+    if (!dim || typeOf(x).getDimSize(static_cast<unsigned>(at)) == 1)
+      continue;
+    if (last && *dim <= *last)
+      return false;
+    last = dim;
+  }
+  return true;
+}
+
 /// A number of each row, or one over it, that is a reduction of `x` combined with another number of the row.
 static BinaryOp findCombined(Value value, bool isInverse, BinaryKind kind, ReduceKind of, Value x, ReduceOp &reduce,
                              Value &other) {
@@ -60,7 +73,7 @@ static BinaryOp findCombined(Value value, bool isInverse, BinaryKind kind, Reduc
     own = takeViewsOff(value, *own);
   }
   auto binary = value.getDefiningOp<BinaryOp>();
-  if (!own || !binary || binary.getKind() != kind)
+  if (!own || !binary || binary.getKind() != kind || !isInOrder(*own, x))
     return {};
   for (unsigned at : {0u, 1u})
     if ((reduce = findReduce(binary->getOperand(at), *own, of, x))) {

@@ -6,6 +6,7 @@ A program is written for numbers. It is written here for several numbers of each
 types, and each of these an expression of the symbols that holds in all of the texts. Whoever reads the text infers every type
 again, for the numbers that the symbols have then.
 """
+import collections
 import itertools
 import math
 import re
@@ -14,9 +15,11 @@ from . import _zyx
 
 # Numbers that each symbol has in turn, while the others have the first of theirs, and then all at once. Odd ones and small ones are
 # among them, since what a program does may depend on them; 1 is not, since what is repeated once is not repeated.
-NUMBERS = (64, 2, 3, 4, 6, 8, 12, 16, 96, 128, 160)
+NUMBERS = (64, 2, 3, 4, 6, 8, 12, 16, 96, 101, 128, 160)
 # Texts that there must be for each symbol: a model may refuse some numbers.
 FEWEST = 5
+# Further numbers that are asked for at most, where several expressions have the values that are known.
+MOST_ASKED = 48
 
 _TYPE = re.compile(r"tensor<((?:\d+x)*)([a-z]\w*)>")
 _SPLAT = re.compile(r"^(\s*)(%[\w.]+) = graph\.constant (dense<[^\[\]]*>) : (tensor<\?[^ ]*?(?:, #graph\.extents<[^>]*>)>)$")
@@ -32,8 +35,10 @@ def text_of(make, symbols, name):
         points += [{symbol: number + at for at, symbol in enumerate(order)} for number in NUMBERS[1:]]
         # Corners, of which products are found.
         points += [dict(zip(order, corner)) for corner in itertools.product(*[(first[symbol], NUMBERS[1]) for symbol in order])]
-    texts, others, refusal = [], None, None
-    for point in points:
+    texts, others, refusal, asked = [], None, None, set()
+
+    def add(point):
+        nonlocal others, refusal
         try:
             text, found = make(point)
         except (_zyx.UnsupportedError, MemoryError):
@@ -43,20 +48,36 @@ def text_of(make, symbols, name):
             if point is first:
                 raise
             refusal = error
-            continue
+            return
         others = found if others is None else others
         if set(found) != set(others) or any(not _is_same(found[key], others[key]) for key in others):
             raise _zyx.UnsupportedError(f"{name}: which weights the program has depends on {_told(order)}")
         texts.append((point, text))
+
+    for point in points:
+        add(point)
     for symbol in order:
         seen = {point[symbol] for point, _ in texts}
         if len(seen) < FEWEST:
             raise _zyx.UnsupportedError(f"{name}: the model takes few of the numbers that were tried for '{symbol}': {refusal}")
-    lines = [text.split("\n") for _, text in texts]
-    numbers = [point for point, _ in texts]
-    if len({len(each) for each in lines}) != 1:
-        raise _zyx.UnsupportedError(f"{name}: which ops the program has depends on {_told(order)}")
-    return "\n".join(_joined(own, numbers, order, name) for own in zip(*lines)), others
+    while True:
+        lines = [text.split("\n") for _, text in texts]
+        numbers = [point for point, _ in texts]
+        if len({len(each) for each in lines}) != 1:
+            raise _zyx.UnsupportedError(f"{name}: which ops the program has depends on {_told(order)}")
+        try:
+            return "\n".join(_joined(own, numbers, order, name, asked) for own in zip(*lines)), others
+        except _Unsure as unsure:
+            asked.add((unsure.symbol, unsure.number))
+            add({**first, unsure.symbol: unsure.number})
+
+
+class _Unsure(Exception):
+    """Several expressions have the values that are known; at this number of a symbol they differ."""
+
+    def __init__(self, symbol, number):
+        super().__init__(symbol, number)
+        self.symbol, self.number = symbol, number
 
 
 def _is_same(a, b):
@@ -77,7 +98,7 @@ def _told(symbols):
     return "the extent " + ", ".join(f"'{symbol}'" for symbol in symbols)
 
 
-def _joined(lines, points, symbols, name):
+def _joined(lines, points, symbols, name, asked):
     if len(set(lines)) == 1:
         return lines[0]
     between = {_TYPE.sub("\0", line) for line in lines}
@@ -87,7 +108,7 @@ def _joined(lines, points, symbols, name):
     types = []
     for column in zip(*kinds):
         shapes = [[int(extent) for extent in dims.split("x")[:-1]] for dims, _ in column]
-        extents = [_expression(values, points, symbols, lines[0], name) for values in zip(*shapes)]
+        extents = [_expression(values, points, symbols, lines[0], name, asked) for values in zip(*shapes)]
         element = column[0][1]
         if all(isinstance(extent, int) for extent in extents):
             types.append("tensor<" + "".join(f"{extent}x" for extent in extents) + f"{element}>")
@@ -110,13 +131,13 @@ def _without_open_constants(line):
     return f"{indent}{value}_one = graph.constant {elements} : {ones}\n{indent}{value} = graph.expand {value}_one : {ones} -> {kind}"
 
 
-def _expression(values, points, symbols, line, name):
+def _expression(values, points, symbols, line, name, asked):
     """A number, or the text of an expression of symbols that has these values at these points: a sum of products of symbols, or
     of one symbol such a sum divided and rounded down."""
     if len(set(values)) == 1:
         return values[0]
     seen = [symbol for symbol in symbols if len({(value, point[symbol]) for value, point in zip(values, points)}) > 1]
-    found = _sum(values, points, symbols) or next(filter(None, (_quotient(values, points, symbol) for symbol in seen)), None)
+    found = _sum(values, points, symbols) or next(filter(None, (_quotient(values, points, symbol, asked) for symbol in seen)), None)
     if found is None:
         raise _zyx.UnsupportedError(f"{name}: an extent is no expression of {_told(symbols)}: {line.strip()}")
     return found
@@ -154,14 +175,29 @@ def _second(points, symbol):
     return next(point[symbol] for point in points if point[symbol] != points[0][symbol])
 
 
-def _quotient(values, points, symbol):
+def _quotient(values, points, symbol, asked):
     """(factor*symbol + rest) floordiv divisor."""
+    found = []
     for divisor in range(2, 65):
         low, high = min(zip((point[symbol] for point in points), values)), max(zip((point[symbol] for point in points), values))
         about = round(divisor * (high[1] - low[1]) / max(high[0] - low[0], 1))
         for factor in (about, about - 1, about + 1):
-            least = max(divisor * value - factor * point[symbol] for value, point in zip(values, points))
-            if factor > 0 and least <= min(divisor * value - factor * point[symbol] for value, point in zip(values, points)) + divisor - 1:
-                inner = symbol if factor == 1 else f"{factor}*{symbol}"
-                return f"({inner}{f' + {least}' if least > 0 else f' - {-least}' if least else ''}) floordiv {divisor}"
-    return None
+            rests = [divisor * value - factor * point[symbol] for value, point in zip(values, points)]
+            if factor > 0:
+                found += [(factor, rest, divisor) for rest in range(max(rests), min(rests) + divisor)]
+    if not found:
+        return None
+    known = {point[symbol] for point in points}
+    tried = known | {number for each, number in asked if each == symbol}
+    # A model that refuses many numbers may be for multiples alone.
+    step = math.gcd(*known) if len(tried - known) >= 4 else 1
+    most = {number: max(collections.Counter((factor * number + rest) // divisor for factor, rest, divisor in found).values())
+            for number in range(17, 400) if number not in tried and number % step == 0}
+    best = min(most, key=most.get, default=None)
+    if best is not None and most[best] < len(found):
+        if len(asked) >= MOST_ASKED:
+            return None
+        raise _Unsure(symbol, best)
+    factor, rest, divisor = found[0]
+    inner = symbol if factor == 1 else f"{factor}*{symbol}"
+    return f"({inner}{f' + {rest}' if rest > 0 else f' - {-rest}' if rest else ''}) floordiv {divisor}"

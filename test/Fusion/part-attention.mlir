@@ -122,6 +122,38 @@ func.func @enough(%q: tensor<300x1x64xf32>, %k: tensor<300x1024x64xf32>, %v: ten
 
 // -----
 
+// Values that are not finite where there are none cannot fill a part up: weights of 0 do not hide them.
+// CHECK-LABEL: func.func @inverse
+// CHECK-NOT: graph.pad
+// CHECK: graph.reduce max %{{.*}} dims = [2] : tensor<4x1x8193xf32> -> tensor<4x1xf32>
+// CHECK-NOT: graph.reduce max
+func.func @inverse(%q: tensor<4x1x64xf32>, %k: tensor<4x8193x64xf32>, %v: tensor<4x8193x64xf32>) -> tensor<4x1x64xf32> {
+  %q1 = graph.reshape %q : tensor<4x1x64xf32> -> tensor<4x1x64x1xf32>
+  %qs = graph.expand %q1 : tensor<4x1x64x1xf32> -> tensor<4x1x64x8193xf32>
+  %kt = graph.permute %k order = [0, 2, 1] : tensor<4x8193x64xf32> -> tensor<4x64x8193xf32>
+  %k1 = graph.reshape %kt : tensor<4x64x8193xf32> -> tensor<4x1x64x8193xf32>
+  %p = graph.binary mul %qs, %k1 : tensor<4x1x64x8193xf32>
+  %s = graph.reduce add %p dims = [2] : tensor<4x1x64x8193xf32> -> tensor<4x1x8193xf32>
+  %m = graph.reduce max %s dims = [2] : tensor<4x1x8193xf32> -> tensor<4x1xf32>
+  %m1 = graph.reshape %m : tensor<4x1xf32> -> tensor<4x1x1xf32>
+  %ms = graph.expand %m1 : tensor<4x1x1xf32> -> tensor<4x1x8193xf32>
+  %d = graph.binary sub %s, %ms : tensor<4x1x8193xf32>
+  %e = graph.unary exp %d : tensor<4x1x8193xf32>
+  %l = graph.reduce add %e dims = [2] : tensor<4x1x8193xf32> -> tensor<4x1xf32>
+  %l1 = graph.reshape %l : tensor<4x1xf32> -> tensor<4x1x1xf32>
+  %ls = graph.expand %l1 : tensor<4x1x1xf32> -> tensor<4x1x8193xf32>
+  %w = graph.binary div %e, %ls : tensor<4x1x8193xf32>
+  %w1 = graph.reshape %w : tensor<4x1x8193xf32> -> tensor<4x1x8193x1xf32>
+  %ws = graph.expand %w1 : tensor<4x1x8193x1xf32> -> tensor<4x1x8193x64xf32>
+  %vr = graph.unary recip %v : tensor<4x8193x64xf32>
+  %v1 = graph.reshape %vr : tensor<4x8193x64xf32> -> tensor<4x1x8193x64xf32>
+  %t = graph.binary mul %ws, %v1 : tensor<4x1x8193x64xf32>
+  %y = graph.reduce add %t dims = [2] : tensor<4x1x8193x64xf32> -> tensor<4x1x64xf32>
+  return %y : tensor<4x1x64xf32>
+}
+
+// -----
+
 // Few keys take no longer.
 // CHECK-LABEL: func.func @few
 // CHECK: graph.reduce max %{{.*}} : tensor<4x1x200xf32> -> tensor<4x1xf32>
@@ -148,4 +180,31 @@ func.func @few(%q: tensor<4x1x64xf32>, %k: tensor<4x200x64xf32>, %v: tensor<4x20
   %t = graph.binary mul %ws, %v1 : tensor<4x1x200x64xf32>
   %y = graph.reduce add %t dims = [2] : tensor<4x1x200x64xf32> -> tensor<4x1x64xf32>
   return %y : tensor<4x1x64xf32>
+}
+
+// -----
+
+// Largest scores of rows that are subtracted from columns, of which there are as many, make no softmax of rows.
+// CHECK-LABEL: func.func @columns
+// CHECK: graph.reduce max %{{.*}} dims = [1] : tensor<512x512xf32> -> tensor<512xf32>
+// CHECK-NOT: graph.reduce max
+func.func @columns(%q: tensor<512x64xf32>, %k: tensor<512x64xf32>, %v: tensor<512x64xf32>) -> tensor<512x64xf32> {
+  %q1 = graph.reshape %q : tensor<512x64xf32> -> tensor<512x1x64xf32>
+  %qs = graph.expand %q1 : tensor<512x1x64xf32> -> tensor<512x512x64xf32>
+  %k1 = graph.reshape %k : tensor<512x64xf32> -> tensor<1x512x64xf32>
+  %ks = graph.expand %k1 : tensor<1x512x64xf32> -> tensor<512x512x64xf32>
+  %p = graph.binary mul %qs, %ks : tensor<512x512x64xf32>
+  %s = graph.reduce add %p dims = [2] : tensor<512x512x64xf32> -> tensor<512x512xf32>
+  %m = graph.reduce max %s dims = [1] : tensor<512x512xf32> -> tensor<512xf32>
+  %m1 = graph.reshape %m : tensor<512xf32> -> tensor<1x512xf32>
+  %ms = graph.expand %m1 : tensor<1x512xf32> -> tensor<512x512xf32>
+  %d = graph.binary sub %s, %ms : tensor<512x512xf32>
+  %e = graph.unary exp %d : tensor<512x512xf32>
+  %w1 = graph.reshape %e : tensor<512x512xf32> -> tensor<512x512x1xf32>
+  %ws = graph.expand %w1 : tensor<512x512x1xf32> -> tensor<512x512x64xf32>
+  %v1 = graph.reshape %v : tensor<512x64xf32> -> tensor<1x512x64xf32>
+  %vs = graph.expand %v1 : tensor<1x512x64xf32> -> tensor<512x512x64xf32>
+  %t = graph.binary mul %ws, %vs : tensor<512x512x64xf32>
+  %y = graph.reduce add %t dims = [1] : tensor<512x512x64xf32> -> tensor<512x64xf32>
+  return %y : tensor<512x64xf32>
 }

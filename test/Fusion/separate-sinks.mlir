@@ -201,3 +201,42 @@ func.func @other_part(%q: tensor<37x16xf32> {graph.name = "q"}, %k: tensor<16x50
   %y = graph.reduce add %wv dims = [1] : tensor<37x49x8xf32> -> tensor<37x8xf32>
   return %y : tensor<37x8xf32>
 }
+
+// -----
+
+// Numbers of rows that are compared in another order than that of the scores are none that a reshape takes to them.
+// CHECK-LABEL: func.func @transposed(
+// CHECK: graph.binary max %{{.*}} : tensor<16x8xf32>
+// CHECK-NOT: graph.reshape %{{.*}} : tensor<16x8xf32>
+// CHECK: return
+func.func @transposed(%q: tensor<8x16x32xf32>, %k: tensor<8x50x32xf32>, %sink: tensor<16x8xf32>, %v: tensor<8x50x24xf32>) -> tensor<8x16x24xf32> {
+  %q1 = graph.reshape %q : tensor<8x16x32xf32> -> tensor<8x16x1x32xf32>
+  %q2 = graph.expand %q1 : tensor<8x16x1x32xf32> -> tensor<8x16x50x32xf32>
+  %k1 = graph.reshape %k : tensor<8x50x32xf32> -> tensor<8x1x50x32xf32>
+  %k2 = graph.expand %k1 : tensor<8x1x50x32xf32> -> tensor<8x16x50x32xf32>
+  %p = graph.binary mul %q2, %k2 : tensor<8x16x50x32xf32>
+  %s = graph.reduce add %p dims = [3] : tensor<8x16x50x32xf32> -> tensor<8x16x50xf32>
+  %m = graph.reduce max %s dims = [2] : tensor<8x16x50xf32> -> tensor<8x16xf32>
+  %mt = graph.permute %m order = [1, 0] : tensor<8x16xf32> -> tensor<16x8xf32>
+  %n = graph.binary max %mt, %sink : tensor<16x8xf32>
+  %nt = graph.permute %n order = [1, 0] : tensor<16x8xf32> -> tensor<8x16xf32>
+  %n1 = graph.reshape %nt : tensor<8x16xf32> -> tensor<8x16x1xf32>
+  %n2 = graph.expand %n1 : tensor<8x16x1xf32> -> tensor<8x16x50xf32>
+  %d = graph.binary sub %s, %n2 : tensor<8x16x50xf32>
+  %e = graph.unary exp %d : tensor<8x16x50xf32>
+  %l = graph.reduce add %e dims = [2] : tensor<8x16x50xf32> -> tensor<8x16xf32>
+  %od = graph.binary sub %sink, %n : tensor<16x8xf32>
+  %oe = graph.unary exp %od : tensor<16x8xf32>
+  %o = graph.permute %oe order = [1, 0] : tensor<16x8xf32> -> tensor<8x16xf32>
+  %t = graph.binary add %l, %o : tensor<8x16xf32>
+  %t1 = graph.reshape %t : tensor<8x16xf32> -> tensor<8x16x1xf32>
+  %t2 = graph.expand %t1 : tensor<8x16x1xf32> -> tensor<8x16x50xf32>
+  %w = graph.binary div %e, %t2 : tensor<8x16x50xf32>
+  %w1 = graph.reshape %w : tensor<8x16x50xf32> -> tensor<8x16x50x1xf32>
+  %w2 = graph.expand %w1 : tensor<8x16x50x1xf32> -> tensor<8x16x50x24xf32>
+  %v1 = graph.reshape %v : tensor<8x50x24xf32> -> tensor<8x1x50x24xf32>
+  %v2 = graph.expand %v1 : tensor<8x1x50x24xf32> -> tensor<8x16x50x24xf32>
+  %wv = graph.binary mul %w2, %v2 : tensor<8x16x50x24xf32>
+  %y = graph.reduce add %wv dims = [2] : tensor<8x16x50x24xf32> -> tensor<8x16x24xf32>
+  return %y : tensor<8x16x24xf32>
+}

@@ -19,9 +19,14 @@ struct RowScatterShape {
   int64_t lanes = 0, columns = 0, teams = 0, rows = 0;
   /// Indices that a thread looks at in a round, and updates that have room in a list.
   int64_t looks = 0, room = 0;
+  /// Of a row or a place in a list. Where there is little shared memory the machine may be any, and not each has
+  /// numbers of 16 bits.
+  int64_t listBits = 16;
 
   RowScatterShape(const Rows &all, int64_t lanes, const Workgroups &machine) : lanes(lanes) {
-    constexpr int64_t mostColumns = 256, mostRows = 4096;
+    constexpr int64_t mostColumns = 256, mostRows = 4096, anyShared = 32 << 10;
+    if (machine.sharedBytes <= anyShared)
+      listBits = 32;
     const int64_t step = std::max(machine.warpSize, bits), most = machine.workgroupThreads / step * step;
     columns = std::min({divideCeil(divideCeil(all.inner, lanes), step) * step, mostColumns, most});
     teams = columns == 0 ? 0 : most / columns;
@@ -47,9 +52,10 @@ private:
   void setRoom() { room = round() + round() / 4; }
   bool fits(const Workgroups &machine) const {
     // Updates and their rows, in both orders; sums, words of bits, and where rows begin.
-    constexpr int64_t bytesOfUpdate = 8, bytesOfThread = 13;
+    const int64_t bytesOfUpdate = 4 + 2 * listBits / 8;
+    constexpr int64_t bytesOfThread = 13;
     return room * bytesOfUpdate + threads() * bytesOfThread + 4 * rows + 64 <= machine.sharedBytes &&
-           round() <= std::numeric_limits<uint16_t>::max() && room <= std::numeric_limits<uint16_t>::max();
+           room <= std::numeric_limits<uint16_t>::max();
   }
 };
 
@@ -75,12 +81,21 @@ private:
   void orderByRow(const RowScatterShape &shape, const Lists &lists, Value count, Value numRows);
   void applyRows(const RowScatterShape &shape, const Lists &lists, Value team, Value column, Value numRows,
                  Value isFirst);
+  Value narrow(Value word) {
+    return word.getType() == listed ? word : arith::TruncIOp::create(builder, loc, listed, word).getResult();
+  }
+  Value widen(Value number) {
+    Type i32 = builder.getI32Type();
+    return number.getType() == i32 ? number : arith::ExtUIOp::create(builder, loc, i32, number).getResult();
+  }
   Value bit(Value word, Value of) { return both(arith::ShRUIOp::create(builder, loc, word, of), this->word(1)); }
 
   ScatterOp scatter;
   const Rows rows, updateRows;
   Operand x, indices, updates;
   Values at;
+  /// Of rows and places in lists.
+  Type listed;
 };
 
 } // namespace
@@ -139,14 +154,14 @@ std::pair<Value, Value> RowScatter::sumUp(Value sums, Value own) {
 /// A thread for each row counts its updates in the list, and then writes where they stand.
 void RowScatter::orderByRow(const RowScatterShape &shape, const Lists &lists, Value count, Value numRows) {
   constexpr int64_t together = RowScatterShape::shortest;
-  Type i16 = builder.getIntegerType(16), i32 = builder.getI32Type();
+  Type i32 = builder.getI32Type();
   // No row is behind the last update.
   when(isLess(thread, index(together)),
-       [&] { store(constant(builder.getIntegerAttr(i16, -1)), lists.rows, add(count, thread)); });
+       [&] { store(constant(builder.getIntegerAttr(listed, -1)), lists.rows, add(count, thread)); });
   meet();
   Values all =
       loop(index(0), index(shape.rows), index(threads), {index(0)}, [&](Value first, ValueRange sum) -> Values {
-        Value row = add(first, thread), own = arith::TruncIOp::create(builder, loc, i16, toWord(row));
+        Value row = add(first, thread), own = narrow(toWord(row));
         Value isRow = isLess(row, numRows), end = choose(isRow, count, index(0));
         auto isOwn = [&](Value p) { return compare(arith::CmpIPredicate::eq, loadAt(lists.rows, p), own); };
         Values found = loop(index(0), end, index(together), {word(0)}, [&](Value p, ValueRange sums) -> Values {
@@ -162,7 +177,7 @@ void RowScatter::orderByRow(const RowScatterShape &shape, const Lists &lists, Va
           Value slot = slots[0];
           for (int64_t i = 0; i < together; ++i) {
             Value place = add(p, index(i)), isOne = isOwn(place);
-            when(isOne, [&] { store(arith::TruncIOp::create(builder, loc, i16, toWord(place)), lists.order, slot); });
+            when(isOne, [&] { store(narrow(toWord(place)), lists.order, slot); });
             slot = add(slot, choose(isOne, index(1), index(0)));
           }
           return {slot};
@@ -179,7 +194,7 @@ void RowScatter::applyRows(const RowScatterShape &shape, const Lists &lists, Val
                            Value isFirst) {
   constexpr int64_t together = 8;
   const int64_t lanes = shape.lanes;
-  Type i32 = builder.getI32Type(), element = getElement(scatter.getX());
+  Type element = getElement(scatter.getX());
   Type type = lanes == 1 ? element : VectorType::get(lanes, element);
   const bool isSet = scatter.getKind() == ScatterKind::Set;
   auto share = [&](Value of) {
@@ -218,9 +233,9 @@ void RowScatter::applyRows(const RowScatterShape &shape, const Lists &lists, Val
                        Values exists, own, given;
                        for (int64_t i = 0; i < together; ++i) {
                          Value p = add(first, index(i)), some = smaller(p, last);
-                         Value place = toIndex(arith::ExtUIOp::create(builder, loc, i32, loadAt(lists.order, some)));
+                         Value place = toIndex(widen(loadAt(lists.order, some)));
                          exists.push_back(isLess(p, to));
-                         own.push_back(arith::ExtUIOp::create(builder, loc, i32, loadAt(lists.rows, place)));
+                         own.push_back(widen(loadAt(lists.rows, place)));
                          given.push_back(load(updates, {at[0], toIndex(loadAt(lists.updates, place)), column}, lanes));
                        }
                        Value row = carried[0], made = carried[1];
@@ -249,12 +264,13 @@ void RowScatter::emitOp() {
   constexpr int64_t bits = RowScatterShape::bits, together = RowScatterShape::shortest;
   indices = getOperand(scatter.getIndices(), {updateRows.extent});
   updates = getOperand(scatter.getUpdates(), updateRows.shape());
-  Type i16 = builder.getIntegerType(16), i32 = builder.getI32Type();
+  Type i32 = builder.getI32Type();
   if (!isUpdate)
     x = getOperand(scatter.getX(), rows.shape());
   const RowScatterShape shape(rows, findLanes(), machine);
   at = openGroups({rows.outer, rows.extent, rows.inner}, {1, shape.rows, shape.columns * shape.lanes}, shape.threads());
-  Lists lists{share(shape.room + together, i32), share(shape.room + together, i16), share(shape.room, i16),
+  listed = builder.getIntegerType(static_cast<unsigned>(shape.listBits));
+  Lists lists{share(shape.room + together, i32), share(shape.room + together, listed), share(shape.room, listed),
               share(shape.rows + 1, i32), share(2 * threads, i32)};
   Value masks = share(threads + threads / bits, i32);
   Value team = arith::DivUIOp::create(builder, loc, thread, index(shape.columns));
@@ -298,7 +314,7 @@ void RowScatter::emitOp() {
         Value one = bit(own, toWord(i)), u = add(begin, add(chunk, i));
         when(compare(arith::CmpIPredicate::ne, one, word(0)), [&] {
           store(toWord(u), lists.updates, next[0]);
-          store(arith::TruncIOp::create(builder, loc, i16, toWord(offsetOf(u))), lists.rows, next[0]);
+          store(narrow(toWord(offsetOf(u))), lists.rows, next[0]);
         });
         return {add(next[0], toIndex(one))};
       });

@@ -148,6 +148,8 @@ def _as_one(n, body, most, condition, carried, collects):
         # What it makes, of values that are none of the program's.
         probe = trip(_zyx._full((), 0, int64), [each.array for each in carried])
         kinds = [(each.code, each.shape, each.array.dtype) for each in probe[1 + count:]]
+        # And what the body reads of the graphs around it.
+        inputs = inputs.union(*(each.inputs for each in probe))
         is_known = probe[0].known is not None and bool(_read(n, probe[0])) and starts
         if is_known and most is not None and most <= MOST_UNROLLED:
             return None

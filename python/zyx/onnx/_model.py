@@ -289,8 +289,10 @@ class Trace:
             raise ModelError(f"the graph '{graph.name}' has {len(graph.input)} inputs, and is given {len(values)}")
         scope.names.update((info.name, value) for info, value in zip(graph.input, values))
         self.depth += 1
-        self.nodes(graph.node, scope)
-        self.depth -= 1
+        try:
+            self.nodes(graph.node, scope)
+        finally:
+            self.depth -= 1
         return [scope.find(output.name) for output in graph.output]
 
     def nodes(self, protos, scope):
@@ -395,8 +397,10 @@ class Trace:
         values = node.values + [None] * (len(function.input) - len(node.values))
         scope.names.update(zip(function.input, values))
         self.depth += 1
-        self.nodes(function.node, scope)
-        self.depth -= 1
+        try:
+            self.nodes(function.node, scope)
+        finally:
+            self.depth -= 1
         return [scope.find(name) for name in function.output]
 
 

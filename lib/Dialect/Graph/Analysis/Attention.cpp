@@ -67,14 +67,31 @@ static UnaryOp followWeights(OpOperand &last, int64_t keys, Attention &found) {
   return {};
 }
 
+/// Whether each row has its own number of a reduction of its scores: views repeat that along the keys, and leave the
+/// other dimensions in their places. Without the keys' dimension it may as well stand for columns, of which there can
+/// be as many.
+static bool isOfOwnRow(Value value, ReduceOp reduce) {
+  const auto dims = getSourceDims(value);
+  const int64_t keys = reduce.getDims().front();
+  if (!dims)
+    return false;
+  for (auto [dim, from] : llvm::enumerate(*dims)) {
+    const auto at = static_cast<int64_t>(dim);
+    if (extentOf(value, at) != 1 && from != (at == keys ? std::nullopt : std::optional(at - (at > keys))))
+      return false;
+  }
+  return true;
+}
+
 /// The reduction of some scores to the largest of a row that a value is, or that is compared with others for it.
 static ReduceOp findMaxOf(Value scores, Value value, Largest largest) {
+  Value ofRows = value;
   value = getViewSource(value);
   auto larger = value.getDefiningOp<BinaryOp>();
   for (Value operand : {value, larger ? larger.getA() : Value(), larger ? larger.getB() : Value()}) {
     auto max = operand ? getViewSource(operand).getDefiningOp<ReduceOp>() : ReduceOp();
     if (max && max.getKind() == ReduceKind::Max && max.getDims().size() == 1 && max.getX() == scores)
-      return max;
+      return operand != value || isOfOwnRow(ofRows, max) ? max : ReduceOp();
     if (!larger || larger.getKind() != BinaryKind::Max || largest == Largest::OfScores)
       return {};
   }

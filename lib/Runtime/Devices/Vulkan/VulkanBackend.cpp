@@ -12,6 +12,8 @@
 
 #include <chrono>
 #include <deque>
+#include <map>
+#include <set>
 #include <thread>
 
 using namespace zyx;
@@ -62,6 +64,8 @@ struct List {
   uint64_t value = 0;
   /// Of the last command; of the first one's predecessors nothing is known.
   Work last = ofAnything;
+  /// Who put commands there.
+  std::set<StreamHandle> streams;
 };
 
 struct RecordedEvent {
@@ -137,7 +141,11 @@ public:
     deviceMemory->free(handle);
     return Status::ok();
   }
+  /// Meanwhile nobody puts commands there whose memory is free already, as that between copies.
   Status trim() override {
+    const std::lock_guard lock(mutex);
+    flush();
+    ZYX_RETURN_IF_ERROR(waitFor(value));
     deviceMemory->trim();
     return Status::ok();
   }
@@ -146,17 +154,17 @@ public:
     return static_cast<void *>(hostMemory->find(address).mapped());
   }
   void freeHost(void *memory) override {
-    (void)synchronize(StreamHandle(1));
+    (void)settle();
     hostMemory->free(hostMemory->findMapped(memory).address());
   }
-  Status upload(StreamHandle, MemoryRef to, const void *from, uint64_t bytes) override {
-    return append([&](List &list) { copyBetween(list, placeOf(to), hostMemory->findMapped(from), bytes); });
+  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
+    return append(stream, [&](List &list) { copyBetween(list, placeOf(to), hostMemory->findMapped(from), bytes); });
   }
-  Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override {
-    return append([&](List &list) { copyBetween(list, hostMemory->findMapped(to), placeOf(from), bytes); });
+  Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
+    return append(stream, [&](List &list) { copyBetween(list, hostMemory->findMapped(to), placeOf(from), bytes); });
   }
-  Status copy(StreamHandle, const CopyCommand &copy) override { return appendCommand(copy); }
-  Status fill(StreamHandle, const FillCommand &fill) override { return appendCommand(fill); }
+  Status copy(StreamHandle stream, const CopyCommand &copy) override { return appendCommand(stream, copy); }
+  Status fill(StreamHandle stream, const FillCommand &fill) override { return appendCommand(stream, fill); }
 
   Status accept(const artifact::Artifact &artifact) const override {
     return checkFormat(artifact, "vulkan", "spirv", "a device of Vulkan");
@@ -218,17 +226,20 @@ public:
       cache->keep(key, std::as_bytes(std::span(bytes)));
     return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
   }
-  Status launch(StreamHandle, const LaunchCommand &launch) override { return appendCommand(launch); }
+  Status launch(StreamHandle stream, const LaunchCommand &launch) override { return appendCommand(stream, launch); }
   std::unique_ptr<CommandGraph> createGraph() override;
 
-  Result<StreamHandle> createStream() override { return StreamHandle(1); }
+  Result<StreamHandle> createStream() override {
+    const std::lock_guard lock(mutex);
+    return StreamHandle(++numStreams);
+  }
   void destroyStream(StreamHandle) override {}
-  Status synchronize(StreamHandle) override {
-    std::unique_lock lock(mutex);
-    ZYX_RETURN_IF_ERROR(flush());
-    const uint64_t handedOver = value;
-    lock.unlock();
-    return waitFor(handedOver);
+  /// What was handed over before something was lost still runs.
+  Status synchronize(StreamHandle stream) override {
+    const Status over = settle();
+    const std::lock_guard lock(mutex);
+    const Status status = std::exchange(lost[stream], Status::ok());
+    return status.isOk() ? over : status;
   }
   Result<EventHandle> createEvent(bool isTimed) override {
     auto made = std::make_unique<RecordedEvent>();
@@ -238,16 +249,17 @@ public:
     return handleOf<EventHandle>(made.release());
   }
   void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
-  Status record(StreamHandle, EventHandle event) override {
+  Status record(StreamHandle stream, EventHandle event) override {
     RecordedEvent &into = *objectOf<RecordedEvent>(event);
     if (into.query)
-      ZYX_RETURN_IF_ERROR(append([&](List &list) {
+      ZYX_RETURN_IF_ERROR(append(stream, [&](List &list) {
         follow(list, ofAnything);
         list.commands.resetQueryPool(*into.query, 0, 1, driver);
         list.commands.writeTimestamp(Stage::eBottomOfPipe, *into.query, 0, driver);
       }));
     const std::lock_guard lock(mutex);
-    ZYX_RETURN_IF_ERROR(flush());
+    flush();
+    ZYX_RETURN_IF_ERROR(std::exchange(lost[stream], Status::ok()));
     into.value = value;
     return Status::ok();
   }
@@ -313,7 +325,7 @@ private:
     List &list = lists[turn % lists.size()];
     // It is part of what is collected.
     if (list.value > value)
-      lost = flush();
+      flush();
     ZYX_RETURN_IF_ERROR(waitFor(std::min(list.value, value)));
     if (!list.commands) {
       std::vector<vk::CommandBuffer> made;
@@ -324,40 +336,54 @@ private:
     ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
     list.numCommands = 0;
     list.last = ofAnything;
+    list.streams.clear();
     ++turn;
     return &list;
   }
-  /// Appends to what is collected. Who waits is told of what could not be handed over before.
-  Status append(const std::function<void(List &)> &put) {
+  /// Appends to what is collected.
+  Status append(StreamHandle stream, const std::function<void(List &)> &put) {
     const std::lock_guard lock(mutex);
     if (current && current->numCommands == mostCommands)
-      lost = flush();
+      flush();
     if (!current) {
       ZYX_ASSIGN_OR_RETURN(current, begin(lists, turn, vk::CommandBufferLevel::ePrimary,
                                           vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
       current->value = value + 1;
     }
     ++current->numCommands;
+    current->streams.insert(stream);
     put(*current);
     return Status::ok();
   }
-  template <typename Command> Status appendCommand(const Command &command) {
-    return append([&](List &list) { put(list, command); });
+  template <typename Command> Status appendCommand(StreamHandle stream, const Command &command) {
+    return append(stream, [&](List &list) { put(list, command); });
   }
-  /// Hands over what is collected.
-  Status flush() {
+  /// Hands over what is collected. Where that fails, each stream that has commands there is told when it waits: others
+  /// have lost nothing.
+  void flush() {
     List *list = std::exchange(current, nullptr);
-    ZYX_RETURN_IF_ERROR(std::exchange(lost, Status::ok()));
     if (!list)
-      return Status::ok();
+      return;
     follow(*list, ofAnything);
-    ZYX_RETURN_IF_ERROR(check(list->commands.end(driver)));
     const uint64_t next = value + 1;
     const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
     const vk::SubmitInfo info(0, nullptr, nullptr, 1, &list->commands, 1, &*timeline, &values);
-    ZYX_RETURN_IF_ERROR(check(queue.submit(info, nullptr, driver)));
-    value = next;
-    return Status::ok();
+    Status status = check(list->commands.end(driver));
+    if (status.isOk())
+      status = check(queue.submit(info, nullptr, driver));
+    if (status.isOk())
+      value = next;
+    else
+      for (StreamHandle stream : list->streams)
+        lost[stream] = status;
+  }
+  /// Waits for all that could be handed over, and leaves what is lost to those who are to be told.
+  Status settle() {
+    std::unique_lock lock(mutex);
+    flush();
+    const uint64_t handedOver = value;
+    lock.unlock();
+    return waitFor(handedOver);
   }
   /// What comes next is behind all before.
   void follow(List &list, const Work &next) const {
@@ -424,7 +450,9 @@ private:
   size_t turn = 0;
   /// What is collected; null where nothing is.
   List *current = nullptr;
-  Status lost;
+  uint64_t numStreams = 0;
+  /// By stream, why commands of it could not be handed over, until it is told.
+  std::map<StreamHandle, Status> lost;
   /// Of a launch: kept for their memory.
   std::vector<uint64_t> words;
 };
@@ -434,7 +462,7 @@ class VulkanGraph final : public CommandGraph {
 public:
   explicit VulkanGraph(VulkanBackend &backend) : backend(backend) {}
   ~VulkanGraph() override {
-    (void)backend.synchronize(StreamHandle(1));
+    (void)backend.settle();
     const std::lock_guard lock(backend.mutex);
     for (const List &list : lists)
       backend.device->freeCommandBuffers(*backend.pool, list.commands, backend.driver);
@@ -448,7 +476,7 @@ public:
   Status update(Node node, const CopyCommand &copy) override { return change(node, copy); }
   Status update(Node node, const FillCommand &fill) override { return change(node, fill); }
 
-  Status launch(StreamHandle) override {
+  Status launch(StreamHandle stream) override {
     if (isStale) {
       const std::lock_guard lock(backend.mutex);
       ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferLevel::eSecondary,
@@ -458,7 +486,7 @@ public:
       ZYX_RETURN_IF_ERROR(check(recorded->commands.end(backend.driver)));
       isStale = false;
     }
-    return backend.append([&](List &list) {
+    return backend.append(stream, [&](List &list) {
       list.commands.executeCommands(recorded->commands, backend.driver);
       list.last = ofAnything;
       recorded->value = list.value;

@@ -263,13 +263,13 @@ private:
   /// Sets bytes to a pattern, as it stands at multiples of 8, or to those that lie somewhere else.
   Status setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from);
 
+  /// Of what the driver's callbacks say, on any thread, until the device is released.
+  mutable std::mutex lostMutex;
+  std::string lost;
   Owned<WGPUDevice> device;
   Owned<WGPUQueue> queue;
   /// Held by each call; once more where one uses another.
   std::recursive_mutex mutex;
-  /// Of what the driver's callbacks say, on any thread.
-  mutable std::mutex lostMutex;
-  std::string lost;
   ObjectTable<Memory> memories;
   Owned<WGPUCommandEncoder> encoder;
   Owned<WGPUComputePassEncoder> pass;
