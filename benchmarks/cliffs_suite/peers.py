@@ -104,6 +104,9 @@ class Peers:
         for value in self.values:
             if value.dtype.is_floating_point:
                 step = torch.randint(-1, 2, value.shape, generator=generator, device=value.device)
+                # Long sums of f32 differ by more than one unit: in turns values move by 1, 4 and 16.
+                if value.dtype == torch.float32:
+                    step *= 4 ** (seed % 3)
                 # Three quarters of eps round to one unit in the last place at both ends of a binade.
                 value = (value.double() * (1 + 0.75 * torch.finfo(value.dtype).eps * step)).to(value.dtype)
             moved.append(value)
