@@ -205,6 +205,7 @@ private:
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value splat(Value like, double number) { return zyx::fusion::makeSplat(builder, loc, typeOf(like), number); }
   Value spread(Value row, Value like);
+  Value repeat(Value row, Value like, int64_t dim);
 
   Attention &found;
   const int64_t numKeys, partKeys, parts;
@@ -468,13 +469,17 @@ Value AttentionParter::spread(Value row, Value like) {
   return ExpandOp::create(builder, loc, typeOf(row).clone(typeOf(like).getShape()), placed);
 }
 
+/// A number of each row, repeated along a dimension that `like` has more.
+Value AttentionParter::repeat(Value row, Value like, int64_t dim) {
+  SmallVector<int64_t> ones(typeOf(like).getShape());
+  ones[dim] = 1;
+  Value placed = ReshapeOp::create(builder, loc, typeOf(row).clone(ones), row);
+  return ExpandOp::create(builder, loc, typeOf(row).clone(typeOf(like).getShape()), placed);
+}
+
 /// Exponentials of distances to the largest score, with the casts that the attention has between.
 Value AttentionParter::makeExponentials(Value scores, Value largest, int64_t dim) {
-  RankedTensorType type = typeOf(scores);
-  SmallVector<int64_t> ones(type.getShape());
-  ones[dim] = 1;
-  Value placed = ReshapeOp::create(builder, loc, type.clone(ones), largest);
-  Value distance = binary(BinaryKind::Sub, scores, ExpandOp::create(builder, loc, type, placed));
+  Value distance = binary(BinaryKind::Sub, scores, repeat(largest, scores, dim));
   SmallVector<CastOp> casts;
   for (auto cast = found.exp.getX().getDefiningOp<CastOp>(); cast; cast = cast.getX().getDefiningOp<CastOp>())
     casts.push_back(cast);
@@ -505,9 +510,12 @@ bool AttentionParter::run() {
     partSums.push_back(reduce(ReduceKind::Add, part(sum.getX(), keys), keys + 1));
   Value partOutput = reduce(ReduceKind::Add, part(product.getResult(), last), last + 1);
 
-  // Parts whose keys are all hidden have no distances.
+  // Parts whose keys are all hidden have no distances. Rows that see nothing keep what they are: NaN.
   Value max = reduce(ReduceKind::Max, largest, keys);
-  Value isHidden = binary(BinaryKind::Eq, largest, splat(largest, -std::numeric_limits<double>::infinity()));
+  Value least = splat(largest, -std::numeric_limits<double>::infinity());
+  Value isLeast = binary(BinaryKind::Eq, largest, least);
+  Value sees = binary(BinaryKind::Ne, repeat(max, largest, keys), least);
+  Value isHidden = binary(BinaryKind::And, isLeast, sees);
   Value shrink = makeExponentials(largest, max, keys);
   shrink = SelectOp::create(builder, loc, isHidden, splat(shrink, 0), shrink);
   auto combine = [&](Value own, Value hidden, Value factor, int64_t dim) {

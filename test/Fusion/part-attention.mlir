@@ -14,7 +14,9 @@
 // CHECK: %[[L:.*]] = graph.reduce add %{{.*}} dims = [3] : tensor<4x1x[[PARTS]]x[[EACH]]xf32> -> tensor<4x1x[[PARTS]]xf32>
 // CHECK: %[[O:.*]] = graph.reduce add %{{.*}} dims = [3] : tensor<4x1x[[PARTS]]x[[EACH]]x64xf32> -> tensor<4x1x[[PARTS]]x64xf32>
 // CHECK: %[[MAX:.*]] = graph.reduce max %[[M]] dims = [2] : tensor<4x1x[[PARTS]]xf32> -> tensor<4x1xf32>
-// CHECK: %[[HIDDEN:.*]] = graph.binary eq %[[M]], %{{.*}}
+// CHECK: %[[LEAST:.*]] = graph.binary eq %[[M]], %{{.*}}
+// CHECK: %[[SEES:.*]] = graph.binary ne
+// CHECK: %[[HIDDEN:.*]] = graph.binary and %[[LEAST]], %[[SEES]]
 // CHECK: graph.select %[[HIDDEN]], %{{.*}}, %[[L]]
 // CHECK: %[[SUM:.*]] = graph.reduce add %{{.*}} dims = [2] : tensor<4x1x[[PARTS]]xf32> -> tensor<4x1xf32>
 // CHECK: graph.select %{{.*}}, %{{.*}}, %[[O]]

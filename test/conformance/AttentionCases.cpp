@@ -824,17 +824,19 @@ static NodeId averageOfMany(Builder &b) {
   return b.matmul(w, v, DType::F16);
 }
 
-/// A row without any weight, its sums themselves results: the distance of two infinities is NaN.
-static std::vector<NodeId> sumsOfNothing(Builder &b) {
-  std::vector<double> mask(size_t(8) * 256, 0);
-  std::fill_n(mask.begin() + 2 * 256, 256, -inf);
-  std::fill_n(mask.begin() + 5 * 256, 200, -inf);
-  const NodeId q = b.x(DType::F32, {8, 16}), k = b.x(DType::F32, {256, 16});
-  const NodeId v = b.x(DType::F32, {256, 16});
+/// A row without any weight, its sums themselves results: the distance of two infinities is NaN. Of many keys, which
+/// fall into parts, one row sees the first part alone.
+static std::vector<NodeId> sumsOfNothing(Builder &b, int64_t keys) {
+  std::vector<double> mask(static_cast<size_t>(8 * keys), 0);
+  std::fill_n(mask.begin() + 2 * keys, keys, -inf);
+  std::fill_n(mask.begin() + 5 * keys, keys * 3 / 4, -inf);
+  std::fill_n(mask.begin() + 6 * keys + 50, keys - 50, -inf);
+  const NodeId q = b.x(DType::F32, {8, 16}), k = b.x(DType::F32, {keys, 16});
+  const NodeId v = b.x(DType::F32, {keys, 16});
   const NodeId scores =
-      b.add(b.matmul(q, b.permute(k, {1, 0}), DType::F32), b.input(makeTensor(DType::F32, {8, 256}, mask)));
+      b.add(b.matmul(q, b.permute(k, {1, 0}), DType::F32), b.input(makeTensor(DType::F32, {8, keys}, mask)));
   const NodeId max = b.reduce(ReduceKind::Max, scores, {1});
-  const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(max, 1, 256)));
+  const NodeId e = b.unary(UnaryKind::Exp, b.sub(scores, b.back(max, 1, keys)));
   const NodeId sum = b.reduce(ReduceKind::Add, e, {1});
   return {b.matmul(e, v, DType::F32), b.add(b.unary(UnaryKind::Log, sum), max)};
 }
@@ -842,7 +844,9 @@ static std::vector<NodeId> sumsOfNothing(Builder &b) {
 /// Rows that are masked from end to end or up to late keys, and what is no number.
 static void addHurting(std::vector<Case> &cases) {
   cases.push_back({"attention.f16.many-keys", [](Builder &b) { return std::vector<NodeId>{averageOfMany(b)}; }});
-  cases.push_back({"attention.f32.masked-sums", sumsOfNothing});
+  for (const int64_t keys : {256, 8200})
+    cases.push_back({keys == 256 ? "attention.f32.masked-sums" : "attention.f32.masked-sums.parts",
+                     [=](Builder &b) { return sumsOfNothing(b, keys); }});
   auto given = [](Builder &b, const Shape &shape, double value,
                   const std::function<double(int64_t, int64_t, double)> &change) {
     std::vector<double> all(static_cast<size_t>(shape[0] * shape[1]));
