@@ -24,8 +24,8 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Bytes of the sums that a program of these steps keeps in private memory.
-int64_t sumBytes(FuncOp func, ArrayRef<Attribute> steps) {
+/// Bytes of the sums and of staged tiles that a program of these steps keeps in private memory.
+int64_t keptBytes(FuncOp func, ArrayRef<Attribute> steps) {
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
   FuncOp copy = func.clone();
   scratch->push_back(copy);
@@ -34,9 +34,9 @@ int64_t sumBytes(FuncOp func, ArrayRef<Attribute> steps) {
     return 0;
   int64_t bytes = 0;
   copy.walk([&](Operation *op) {
-    if (isa<DotOp, ReduceOp>(op))
-      for (Value sums : op->getResults())
-        bytes += isTile(sums) ? zyx::schedule::bytesOfAll(sums) : 0;
+    for (Value tile : op->getResults())
+      if (isTile(tile) && (isa<DotOp, ReduceOp>(op) || cast<RankedTensorType>(tile.getType()).getEncoding()))
+        bytes += zyx::schedule::bytesOfAll(tile);
   });
   return bytes;
 }
@@ -67,7 +67,7 @@ struct FitStack : zyx::schedule::impl::FitStackPassBase<FitStack> {
       SmallVector<Attribute> steps;
       if (ScheduleAttr schedule = func.getScheduleAttr())
         steps.assign(schedule.getSteps().begin(), schedule.getSteps().end());
-      int64_t bytes = sumBytes(func, steps);
+      int64_t bytes = keptBytes(func, steps);
       if (bytes <= room)
         return;
       for (StringAttr name : axisNames(func)) {
@@ -75,7 +75,7 @@ struct FitStack : zyx::schedule::impl::FitStackPassBase<FitStack> {
         more.append(steps);
         if (!checkSchedule(func, more).isOk())
           continue;
-        const int64_t fewer = sumBytes(func, more);
+        const int64_t fewer = keptBytes(func, more);
         if (fewer >= bytes)
           continue;
         bytes = fewer;
