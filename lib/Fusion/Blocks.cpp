@@ -55,3 +55,18 @@ LogicalResult zyx::fusion::rewriteBlocks(func::FuncOp entry, llvm::function_ref<
   }
   return success();
 }
+
+std::optional<BinaryKind> zyx::fusion::getCombine(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Add:
+    return BinaryKind::Add;
+  case ReduceKind::Mul:
+    return BinaryKind::Mul;
+  case ReduceKind::Max:
+    return BinaryKind::Max;
+  case ReduceKind::Min:
+    return BinaryKind::Min;
+  default:
+    return std::nullopt;
+  }
+}

@@ -5,6 +5,8 @@
 #ifndef ZYX_LIB_FUSION_BLOCKS_H
 #define ZYX_LIB_FUSION_BLOCKS_H
 
+#include "zyx/Dialect/Graph/IR/GraphOps.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -22,6 +24,9 @@ mlir::Value cloneWith(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value
 /// A constant of floats, or of integers, that are all one number; an integer wraps as the type does.
 mlir::Value makeSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, double number);
 mlir::Value makeIntegerSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, int64_t number);
+
+/// What combines what parts have; none for kinds that no op of two operands has.
+std::optional<graph::ir::BinaryKind> getCombine(graph::ir::ReduceKind kind);
 
 /// Runs a rewrite on each of these blocks, innermost first, so that it may erase a loop with its block. Fails with a
 /// diagnostic where an extent is no number yet; leaves functions of no block or of several as they are.

@@ -22,22 +22,6 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::target::TargetInfo;
 
-/// What combines what parts have; none for kinds that no op of two operands has.
-static std::optional<BinaryKind> getCombine(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Add:
-    return BinaryKind::Add;
-  case ReduceKind::Mul:
-    return BinaryKind::Mul;
-  case ReduceKind::Max:
-    return BinaryKind::Max;
-  case ReduceKind::Min:
-    return BinaryKind::Min;
-  default:
-    return std::nullopt;
-  }
-}
-
 int64_t zyx::fusion::countScanParts(int64_t outer, int64_t extent, int64_t inner, const TargetInfo &machine) {
   // A workgroup scans a row, or some columns side by side. Shorter parts are not worth two kernels more.
   constexpr int64_t fewestElements = int64_t(1) << 14, shortest = 1024, fewestParts = 4, columns = 8;
@@ -56,7 +40,7 @@ static int64_t countParts(ScanOp scan, const TargetInfo &machine) {
   auto type = cast<RankedTensorType>(scan.getX().getType());
   // What has fewer bits would be rounded twice.
   if (!machine.hasSubgroups() || scan.getExclusive() || type.getElementTypeBitWidth() < 32 ||
-      !getCombine(scan.getKind()) || type.getNumElements() == 0)
+      !zyx::fusion::getCombine(scan.getKind()) || type.getNumElements() == 0)
     return 1;
   ArrayRef<int64_t> shape = type.getShape();
   auto count = [](ArrayRef<int64_t> extents) {
@@ -101,7 +85,7 @@ static void partScans(Block &block, const TargetInfo &machine) {
         place, Attribute(builder.getI32IntegerAttr(static_cast<int32_t>(scan.getReverse() ? parts - 1 : 0))));
     Value isFirst = BinaryOp::create(builder, loc, BinaryKind::Eq, IotaOp::create(builder, loc, place, dim).getResult(),
                                      ConstantOp::create(builder, loc, place, first).getResult());
-    Value all = BinaryOp::create(builder, loc, *getCombine(scan.getKind()), before, own);
+    Value all = BinaryOp::create(builder, loc, *zyx::fusion::getCombine(scan.getKind()), before, own);
     Value result = SelectOp::create(builder, loc, isFirst, own, all);
     scan.replaceAllUsesWith(ReshapeOp::create(builder, loc, type, result).getResult());
     scan.erase();

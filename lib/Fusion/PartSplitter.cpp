@@ -31,19 +31,6 @@ static bool isZero(Value value) {
          constant.getValue().getSplatValue<APFloat>().isPosZero();
 }
 
-static std::optional<BinaryKind> combines(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Add:
-    return BinaryKind::Add;
-  case ReduceKind::Max:
-    return BinaryKind::Max;
-  case ReduceKind::Min:
-    return BinaryKind::Min;
-  default:
-    return std::nullopt;
-  }
-}
-
 PartSplitter::PartSplitter(ConcatOp joined, Value main) : joined(joined), places{0} {
   const auto dim = static_cast<int64_t>(joined.getDim());
   for (Value part : joined.getParts()) {
@@ -96,7 +83,7 @@ bool PartSplitter::follow(Value value, Operation *reader) {
     return add(reader->getResult(0), dim);
   if (auto reduce = dyn_cast<ReduceOp>(reader)) {
     if (llvm::is_contained(reduce.getDims(), dim))
-      return combines(reduce.getKind()).has_value();
+      return zyx::fusion::getCombine(reduce.getKind()).has_value();
     return add(reduce, dim - llvm::count_if(reduce.getDims(), [=](int64_t other) { return other < dim; }));
   }
   if (auto slice = dyn_cast<PadOp>(reader))
@@ -239,7 +226,7 @@ Value PartSplitter::replaceReduce(ReduceOp reduce, int64_t dim) {
   if (!parts)
     return {};
   OpBuilder builder(reduce);
-  const BinaryKind kind = *combines(reduce.getKind());
+  const BinaryKind kind = *zyx::fusion::getCombine(reduce.getKind());
   RankedTensorType type = typeOf(reduce);
   Value own, others;
   for (auto [number, part] : llvm::enumerate(*parts)) {

@@ -344,6 +344,17 @@ def checkpoint(function):
     return checkpointed
 
 
+def _flat_body(name, structure, body):
+    """A body of a loop as a function of leaves, of which the first is the number of the trip."""
+    def flat(all_leaves):
+        result, its = tree_flatten(body(all_leaves[0], tree_unflatten(structure, all_leaves[1:])))
+        if its != structure:
+            raise ValueError(f"{name}: the body returns another structure than it was given")
+        return result
+
+    return flat
+
+
 def loop(trips, initial, body):
     """body(trip, carried) `trips` times, as a part of one program. `carried` is a tree; the body returns as many arrays
     of the same types in the same structure. Where `trips` is an array, an int64 without dimensions, data says how often; such
@@ -355,13 +366,7 @@ def loop(trips, initial, body):
         [4.0]
     """
     leaves, structure = tree_flatten(initial)
-
-    def flat(all_leaves):
-        result, its = tree_flatten(body(all_leaves[0], tree_unflatten(structure, all_leaves[1:])))
-        if its != structure:
-            raise ValueError("loop: the body returns another structure than it was given")
-        return result
-
+    flat = _flat_body("loop", structure, body)
     return tree_unflatten(structure, _zyx._loop(trips, leaves, flat))
 
 
@@ -373,13 +378,7 @@ def while_loop(initial, condition, body):
         128.0
     """
     leaves, structure = tree_flatten(initial)
-
-    def flat(all_leaves):
-        result, its = tree_flatten(body(all_leaves[0], tree_unflatten(structure, all_leaves[1:])))
-        if its != structure:
-            raise ValueError("while_loop: the body returns another structure than it was given")
-        return result
-
+    flat = _flat_body("while_loop", structure, body)
     return tree_unflatten(structure, _zyx._while_loop(leaves, lambda now: [condition(tree_unflatten(structure, now))], flat))
 
 

@@ -141,15 +141,9 @@ bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
   constexpr int64_t mostRows = 8, shortestRun = 4, fewestTerms = 1024;
   if (tapSums == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
     return false;
-  auto count = [&](ArrayRef<Class> classes) {
-    int64_t points = 1;
-    for (Class c : classes)
-      points *= getClassExtent(c);
-    return points;
-  };
   auto sharesWindows = [&](Value window, ArrayRef<Class> columns, Value other, ArrayRef<Class> rows) {
     window = getMainLeaf(window), other = getMainLeaf(other);
-    if (!window || !other || count(rows) > mostRows || count(dot.k) < fewestTerms)
+    if (!window || !other || countPoints(rows) > mostRows || countPoints(dot.k) < fewestTerms)
       return false;
     kernel::MapAttr map = getLeaf(window)->map, otherMap = getLeaf(other)->map;
     if (llvm::none_of(dot.k, [&](Class c) {
@@ -177,15 +171,10 @@ bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
   constexpr int64_t mostRows = 4, mostTerms = 64;
   if (packedLanes == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
     return false;
-  auto count = [&](ArrayRef<Class> classes) {
-    int64_t points = 1;
-    for (Class c : classes)
-      points *= getClassExtent(c);
-    return points;
-  };
   auto readsRuns = [&](Value window, ArrayRef<Class> columns, ArrayRef<Class> rows) {
     window = getMainLeaf(window);
-    if (!window || getLeaf(window)->map.isSingleBlock() || count(rows) > mostRows || count(dot.k) > mostTerms)
+    if (!window || getLeaf(window)->map.isSingleBlock() || countPoints(rows) > mostRows ||
+        countPoints(dot.k) > mostTerms)
       return false;
     return llvm::any_of(columns, [&](Class c) {
       return getMemoryStride(window, getLeaf(window)->map, c) == 1 && getStoreStride(c) == 1 &&
@@ -201,13 +190,7 @@ bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
 /// elements are packed of: positions are rather columns where these have neighbours in memory.
 bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
   constexpr int64_t fewestTerms = 256;
-  auto count = [&](ArrayRef<Class> classes) {
-    int64_t points = 1;
-    for (Class c : classes)
-      points *= getClassExtent(c);
-    return points;
-  };
-  if (!packedLanes || found.size() != 1 || count(dot.k) < fewestTerms)
+  if (!packedLanes || found.size() != 1 || countPoints(dot.k) < fewestTerms)
     return false;
   auto findWindow = [&](Value factor) {
     Value value = getMainLeaf(factor);
@@ -230,7 +213,7 @@ bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
     const int64_t perRegister = 4 * packedLanes * 8 / element.getIntOrFloatBitWidth();
     if (isNarrow && terms < perRegister && positions >= shortestRun)
       return false;
-    return count(dot.m) % packedLanes == 0 && terms > positions;
+    return countPoints(dot.m) % packedLanes == 0 && terms > positions;
   }
   Value left = isNarrow ? findWindow(dot.lhs) : Value();
   return left && longestRun(left, dot.m, nearStep) > longestRun(left, dot.k, nearStep);

@@ -138,6 +138,13 @@ private:
   /// The class of a dimension, or `unit` where its extent is 1.
   Class getClass(mlir::Value value, unsigned dim) const;
   int64_t getClassExtent(Class c) const { return extents.lookup(c); }
+  /// How many combinations of indices classes have.
+  int64_t countPoints(llvm::ArrayRef<Class> classes) const {
+    int64_t points = 1;
+    for (Class c : classes)
+      points *= getClassExtent(c);
+    return points;
+  }
   /// The number that `map` adds per step along a class; 0 where `value` does not have it.
   int64_t getStride(mlir::Value value, kernel::MapAttr map, Class c) const;
   /// The same in memory, behind all blocks of a map.

@@ -23,6 +23,23 @@ Values WorkgroupOrder::openGroups(ArrayRef<int64_t> extents, ArrayRef<int64_t> s
   return at;
 }
 
+std::pair<Value, Value> WorkgroupOrder::sumUp(Value sums, Value own) {
+  int64_t half = 0;
+  Value sum = own;
+  auto slot = [&](Value of) { return add(of, index(half * threads)); };
+  store(sum, sums, slot(thread));
+  meet();
+  for (int64_t distance = 1; distance < threads; distance *= 2) {
+    Value before = loadAt(sums, slot(larger(subtract(thread, index(distance)), index(0))));
+    sum = choose(isLess(thread, index(distance)), sum, add(before, sum));
+    half = 1 - half;
+    store(sum, sums, slot(thread));
+    meet();
+  }
+  Value all = loadAt(sums, slot(index(threads - 1)));
+  return {toIndex(subtract(sum, own)), toIndex(all)};
+}
+
 bool WorkgroupOrder::hasLanes(const Rows &rows, const Operand &x, Type stored, int64_t lanes) {
   if (rows.inner != 1 || x.splat || stored.isInteger(1) || rows.extent % lanes != 0 || !x.map.isSingleBlock())
     return false;

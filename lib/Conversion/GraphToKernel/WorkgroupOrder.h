@@ -30,6 +30,8 @@ protected:
   void meet() { kernel::BarrierOp::create(builder, loc, kernel::Scope::Workgroup, /*async=*/false); }
   /// Opens a grid for workgroups of so many threads.
   Values openGroups(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps, int64_t threads);
+  /// How many all threads before this one have, and all together. `sums` has two places for each thread.
+  std::pair<mlir::Value, mlir::Value> sumUp(mlir::Value sums, mlir::Value own);
   mlir::Value remainder(mlir::Value a, int64_t power) {
     return builder.createOrFold<mlir::arith::AndIOp>(loc, a, index(power - 1));
   }

@@ -77,7 +77,6 @@ private:
   };
   void emitOp() override;
   int64_t findLanes();
-  std::pair<Value, Value> sumUp(Value sums, Value own);
   void orderByRow(const RowScatterShape &shape, const Lists &lists, Value count, Value numRows);
   void applyRows(const RowScatterShape &shape, const Lists &lists, Value team, Value column, Value numRows,
                  Value isFirst);
@@ -131,24 +130,6 @@ int64_t RowScatter::findLanes() {
          !(hasLanes(scatter.getUpdates(), updateRows.shape()) && (isUpdate || hasLanes(scatter.getX(), rows.shape()))))
     lanes /= 2;
   return lanes;
-}
-
-/// How many all threads before this one have, and all together.
-std::pair<Value, Value> RowScatter::sumUp(Value sums, Value own) {
-  int64_t half = 0;
-  Value sum = own;
-  auto slot = [&](Value of) { return add(of, index(half * threads)); };
-  store(sum, sums, slot(thread));
-  meet();
-  for (int64_t distance = 1; distance < threads; distance *= 2) {
-    Value before = loadAt(sums, slot(larger(subtract(thread, index(distance)), index(0))));
-    sum = choose(isLess(thread, index(distance)), sum, add(before, sum));
-    half = 1 - half;
-    store(sum, sums, slot(thread));
-    meet();
-  }
-  Value all = loadAt(sums, slot(index(threads - 1)));
-  return {toIndex(subtract(sum, own)), toIndex(all)};
 }
 
 /// A thread for each row counts its updates in the list, and then writes where they stand.

@@ -105,23 +105,6 @@ void WorkgroupScatter::emitOp() {
     });
   }
   auto count = [&](Value condition) { return arith::ExtUIOp::create(builder, loc, i32, condition).getResult(); };
-  // How many all threads before this one have, and all together.
-  auto sumUp = [&](Value own) -> std::pair<Value, Value> {
-    int64_t half = 0;
-    Value sum = own;
-    auto slot = [&](Value of) { return add(of, index(half * threads)); };
-    store(sum, sums, slot(thread));
-    meet();
-    for (int64_t distance = 1; distance < threads; distance *= 2) {
-      Value before = loadAt(sums, slot(larger(subtract(thread, index(distance)), index(0))));
-      sum = choose(isLess(thread, index(distance)), sum, add(before, sum));
-      half = 1 - half;
-      store(sum, sums, slot(thread));
-      meet();
-    }
-    Value all = loadAt(sums, slot(index(threads - 1)));
-    return {toIndex(subtract(sum, own)), toIndex(all)};
-  };
   loop(zero, numUpdates, index(threads * looks), [&](Value begin) {
     for (int64_t look = 0; look < looks; ++look) {
       Value slot = add(thread, index(look * threads)), u = add(begin, slot);
@@ -139,7 +122,7 @@ void WorkgroupScatter::emitOp() {
       isFound.push_back(isLess(none, loadAt(targets, add(multiply(thread, looks), index(look)))));
       found = add(found, count(isFound.back()));
     }
-    auto [first, all] = sumUp(found);
+    auto [first, all] = sumUp(sums, found);
     Value next = first;
     for (int64_t look = 0; look < looks; ++look) {
       when(isFound[look], [&] { store(toWord(add(multiply(thread, looks), index(look))), slots, next); });
@@ -174,7 +157,7 @@ void WorkgroupScatter::emitOp() {
       });
       // Threads of the same rows and of other columns have the same updates.
       Value isFirst = compare(arith::CmpIPredicate::eq, remainder(thread, shape.columns), zero);
-      Value place = sumUp(choose(isFirst, own[0], word(0))).first;
+      Value place = sumUp(sums, choose(isFirst, own[0], word(0))).first;
       if (shape.columns > 1)
         place = choose(isFirst, place, subtract(place, toIndex(own[0])));
       when(isFirst, [&] {
