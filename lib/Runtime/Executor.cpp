@@ -54,7 +54,7 @@ void Executor::finishAll() {
   finish(init);
 }
 
-Executor::~Executor() { finishAll(); }
+[[gnu::cold]] Executor::~Executor() { finishAll(); }
 
 /// Everything is bound afterwards, or no output is that was not before.
 Status Executor::prepare() {
