@@ -178,21 +178,21 @@ def program(options):
     return found[-1]
 
 
-def run(options, device, quiet):
-    """(report, whether nothing is wrong) of one run."""
+def run(options, devices, quiet):
+    """([a report for each device], whether nothing is wrong) of one run, whose devices share the interpreter's answers."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "report"
-        command = [str(program(options)), f"--device={device}", f"--report={path}",
+        paths = [pathlib.Path(folder) / f"{device}.tsv" for device in devices]
+        command = [str(program(options)), *(f"--device={device}" for device in devices), f"--reports={folder}",
                    f"--jobs={options.jobs}", f"--optimise={options.optimise}",
                    f"--isa={options.isa}"]
         command += [f"--filter={text}" for text in options.filter]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if not path.exists():
+        if not all(path.exists() for path in paths):
             sys.exit(f"conformance.py: {' '.join(command)} wrote no report:\n{done.stdout}")
         if not quiet:
             print("".join(line + "\n" for line in done.stdout.splitlines()
                           if not line.endswith(" ULP")))
-        return Report(path), done.returncode == 0
+        return [Report(path) for path in paths], done.returncode == 0
 
 
 INTRODUCTION = """\
@@ -215,10 +215,9 @@ are those of the machine that wrote the page; they are not compared.
 
 
 def update(options):
-    text, good = INTRODUCTION, True
-    for device in DEVICES:
-        report, right = run(options, device, quiet=True)
-        good &= right
+    reports, good = run(options, DEVICES, quiet=True)
+    text = INTRODUCTION
+    for device, report in zip(DEVICES, reports):
         notes = Notes()
         table = "\n".join(report.table(notes))
         text += f"\n## {device}\n\n{report.summary()}.\n\n{table}\n"
@@ -270,7 +269,7 @@ def main():
         return 0 if write_devices(options.devices) else 1
     if options.update:
         return 0 if update(options) else 1
-    report, good = run(options, options.device, quiet=False)
+    (report,), good = run(options, [options.device], quiet=False)
     notes = Notes()
     print("\n".join(report.table(notes, cut=bool(options.filter))))
     print("\n".join(notes.lines()))

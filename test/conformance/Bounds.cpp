@@ -317,7 +317,7 @@ std::optional<NodeId> Bounds::reduce(NodeId y, const Node &node) {
   const std::optional<NodeId> bound =
       combined(y, x, kind, terms, [&](ReduceKind how, NodeId of) { return b.reduce(how, of, dims); });
   // The sum of weights times their gradients may be that of results of 16 bits times what comes to them.
-  const bool mayBeOfResults = roundings.ofResults && bound && kind == ReduceKind::Add && isWeight(b, x);
+  const bool mayBeOfResults = bound && kind == ReduceKind::Add && isWeight(b, x) && allows(&Roundings::ofResults);
   const std::optional<NodeId> rounded = mayBeOfResults ? roundedProducts(x) : std::nullopt;
   return rounded ? std::optional<NodeId>(b.add(*bound, scaled(b.reduce(kind, *rounded, dims), 2))) : bound;
 }
@@ -410,7 +410,9 @@ std::optional<NodeId> Bounds::combined(NodeId y, NodeId x, ReduceKind kind, doub
   }
   if (e)
     size = b.add(size, *e);
-  const std::optional<RoundedWeights> rounded = roundings.ofWeights ? roundedWeights(x) : std::nullopt;
+  std::optional<RoundedWeights> rounded = roundedWeights(x);
+  if (rounded && !allows(&Roundings::ofWeights))
+    rounded = std::nullopt;
   const double unit = rounded ? unitOf(rounded->dtype) : 0;
   NodeId bound = b.add(scaled(combine(ReduceKind::Add, size), relative + 2 * unit), rounding(y, 2));
   // Below the normal numbers of f16 a weight is off by half of the smallest one, however small it is.
@@ -438,8 +440,8 @@ std::optional<NodeId> Bounds::unary(NodeId y, const Node &node) {
   const auto constant = [&](double value) { return b.like(e, value); };
   // The machine's powers of f32 are 0 below the smallest normal number, and weights are powers of sums of products. It
   // is that of bf16, too, while all of f16 is normal there.
-  const bool mayFlush =
-      roundings.ofWeights && known && (node.type.dtype == DType::F32 || node.type.dtype == DType::BF16);
+  const bool mayFlush = known && (node.type.dtype == DType::F32 || node.type.dtype == DType::BF16) &&
+                        (kind == UnaryKind::Exp || kind == UnaryKind::Exp2) && allows(&Roundings::ofWeights);
   const NodeId flushed = mayFlush ? b.add(own, constant(0x1p-126)) : own;
   const auto grow = [&](NodeId argument) { // exp(argument) - 1, relative to y
     return b.mul(magnitude(y), b.sub(b.unary(UnaryKind::Exp, argument), constant(1)));

@@ -35,6 +35,8 @@ public:
   explicit Bounds(Builder &builder, Roundings roundings = {}) : b(builder), roundings(roundings) {}
   /// A node of f64 and the shape of x.
   std::optional<NodeId> of(NodeId x);
+  /// The roundings that were asked for: with others of these the bounds would be others.
+  const Roundings &asked() const { return wasAsked; }
 
 private:
   std::optional<NodeId> compute(NodeId x);
@@ -63,6 +65,10 @@ private:
   std::optional<NodeId> pad(const graph::Node &node);
   std::optional<NodeId> concat(const graph::Node &node);
 
+  bool allows(bool Roundings::*rounding) {
+    wasAsked.*rounding = true;
+    return roundings.*rounding;
+  }
   NodeId magnitude(NodeId x);
   NodeId wide(NodeId x) { return b.cast(x, DType::F64); }
   NodeId orZero(std::optional<NodeId> bound, NodeId x);
@@ -75,6 +81,7 @@ private:
 
   Builder &b;
   const Roundings roundings;
+  Roundings wasAsked;
   std::map<NodeId, std::optional<NodeId>> known;
 };
 

@@ -43,12 +43,12 @@ Packed pack(const std::vector<Case> &cases, std::span<const size_t> indices) {
   return packed;
 }
 
-/// What the reference answers, and the bounds it computes beside.
-Result<std::vector<Expected>> expect(const Packed &packed, const Device &device, bool isExact = false) {
+/// What the reference answers, and the bounds it computes beside. `asked`: the roundings that these depend on.
+Result<std::vector<Expected>> expect(const Packed &packed, const Roundings &roundings, Roundings &asked) {
   Program program = packed.program;
   graph::Graph &graph = program.graph;
   Builder builder(program, "bounds");
-  Bounds bounds(builder, device.roundings());
+  Bounds bounds(builder, roundings);
   const std::vector<graph::Output> outputs = graph.outputs;
   std::vector<Expected> expected(outputs.size());
   // Where among the graph's outputs the bound or the size of each is.
@@ -56,9 +56,9 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
   for (size_t place = 0; place < packed.places.size(); ++place)
     for (size_t i = 0; i < packed.places[place].second; ++i) {
       expected[packed.places[place].first + i].strict = packed.strict[place];
-      expected[packed.places[place].first + i].tolerance = isExact ? 0 : packed.tolerances[place];
+      expected[packed.places[place].first + i].tolerance = packed.tolerances[place];
     }
-  for (size_t i = 0; i < outputs.size() && !isExact; ++i) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
     if (expected[i].tolerance != 0) {
       if (packed.sizes[i]) {
         sizeAt[i] = static_cast<int64_t>(graph.outputs.size());
@@ -74,6 +74,7 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
       graph.outputs.push_back({"bound." + std::to_string(i), *bound});
     }
   }
+  asked = bounds.asked();
   ZYX_ASSIGN_OR_RETURN(std::vector<HostTensor> values, reference::evaluate(graph, program.tensors));
   for (size_t i = 0; i < outputs.size(); ++i) {
     expected[i].value = std::move(values[i]);
@@ -83,6 +84,16 @@ Result<std::vector<Expected>> expect(const Packed &packed, const Device &device,
       expected[i].size = std::move(values[static_cast<size_t>(sizeAt[i])]);
   }
   return expected;
+}
+
+/// What is known already, or what is found out now.
+const Result<std::vector<Expected>> &expect(const Packed &packed, const Device &device, Expectations &shared) {
+  const Roundings allowed = device.roundings();
+  if (const Expectations::Known *known = shared.find(allowed))
+    return known->expected;
+  Roundings asked;
+  Result<std::vector<Expected>> expected = expect(packed, allowed, asked);
+  return shared.add({allowed, asked, std::move(expected)}).expected;
 }
 
 std::string describe(const graph::Output &output, const HostTensor &got, const Expected &expected,
@@ -111,24 +122,30 @@ std::string describeInputs(const Packed &packed, const Expected &expected, int64
   return text;
 }
 
-/// Compares the outputs of one case.
+/// Compares the outputs of one case; every bit where `isExact`.
 Verdict judge(const Packed &packed, size_t place, const std::vector<HostTensor> &got,
-              const std::vector<Expected> &expected) {
+              const std::vector<Expected> &bounded, bool isExact) {
   Verdict verdict;
   const auto [first, count] = packed.places[place];
   for (size_t i = first; i < first + count; ++i) {
-    const Difference difference = compare(got[i], expected[i]);
+    Expected exact;
+    if (isExact) {
+      exact.value = bounded[i].value;
+      exact.strict = bounded[i].strict;
+    }
+    const Expected &expected = isExact ? exact : bounded[i];
+    const Difference difference = compare(got[i], expected);
     verdict.numFree += difference.numFree;
-    if (!expected[i].function.empty()) {
-      int64_t &largest = verdict.ulps[expected[i].function];
+    if (!expected.function.empty()) {
+      int64_t &largest = verdict.ulps[expected.function];
       largest = std::max(largest, difference.ulps);
     }
     if (difference.element < 0)
       continue;
     verdict.outcome = Outcome::Wrong;
-    verdict.text += describe(packed.program.graph.outputs[i], got[i], expected[i], difference);
+    verdict.text += describe(packed.program.graph.outputs[i], got[i], expected, difference);
     if (packed.places.size() == 1)
-      verdict.text += describeInputs(packed, expected[i], difference.element);
+      verdict.text += describeInputs(packed, expected, difference.element);
   }
   return verdict;
 }
@@ -136,10 +153,20 @@ Verdict judge(const Packed &packed, size_t place, const std::vector<HostTensor> 
 /// Of a graph that has no results. An internal error is nobody's decision.
 Verdict judge(const Status &failure) {
   const bool isWrong = failure.code() == ErrorCode::Internal;
-  return {0, isWrong ? Outcome::Wrong : Outcome::Refused, 0, failure.toString(), {}};
+  return {0, 0, isWrong ? Outcome::Wrong : Outcome::Refused, 0, failure.toString(), {}};
 }
 
 } // namespace
+
+const Expectations::Known *Expectations::find(const Roundings &roundings) const {
+  const auto isAsGood = [&](const Known &made, bool Roundings::*rounding) {
+    return !(made.asked.*rounding) || made.allowed.*rounding == roundings.*rounding;
+  };
+  for (const std::unique_ptr<Known> &made : known)
+    if (isAsGood(*made, &Roundings::ofWeights) && isAsGood(*made, &Roundings::ofResults))
+      return made.get();
+  return nullptr;
+}
 
 Verdict runProgram(const Program &program, bool strict, Device &device, double tolerance) {
   const size_t numOutputs = program.graph.outputs.size();
@@ -150,16 +177,18 @@ Verdict runProgram(const Program &program, bool strict, Device &device, double t
     return judge(got.status());
   if (device.isCompiler())
     return {};
-  const Result<std::vector<Expected>> expected = expect(packed, device);
+  Expectations own;
+  const Result<std::vector<Expected>> &expected = expect(packed, device, own);
   if (!expected.isOk())
-    return {0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
-  return judge(packed, 0, *got, *expected);
+    return {0, 0, Outcome::Wrong, 0, "the reference fails: " + expected.status().toString(), {}};
+  return judge(packed, 0, *got, *expected, /*isExact=*/false);
 }
 
 void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, Device &device,
-              const std::function<void(const Verdict &)> &report) {
+              const std::function<void(const Verdict &)> &report, Expectations *shared) {
   if (indices.empty())
     return;
+  Expectations own;
   const bool alone = indices.size() == 1;
   const auto send = [&](size_t index, Verdict verdict) {
     verdict.index = index;
@@ -179,10 +208,11 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
       send(index, {});
     return;
   }
-  const Result<std::vector<Expected>> expected = expect(packed, device, device.isExact());
+  const Result<std::vector<Expected>> &expected = expect(packed, device, shared ? *shared : own);
   if (!expected.isOk() || got->size() != packed.program.graph.outputs.size()) {
     for (size_t index : indices)
       send(index, {0,
+                   0,
                    Outcome::Wrong,
                    0,
                    expected.isOk() ? "the device gives another number of outputs"
@@ -191,7 +221,7 @@ void runBatch(const std::vector<Case> &cases, std::span<const size_t> indices, D
     return;
   }
   for (size_t place = 0; place < indices.size(); ++place) {
-    Verdict verdict = judge(packed, place, *got, *expected);
+    Verdict verdict = judge(packed, place, *got, *expected, device.isExact());
     if (verdict.outcome == Outcome::Wrong && alone)
       verdict.text += printGraph(packed.program.graph);
     if (verdict.outcome != Outcome::Wrong || alone) {

@@ -32,7 +32,8 @@ constexpr const char *help =
     "zyx-conformance: every op of the graph on a device, compared with the interpreter\n"
     "  --device=NAME     what runs the graphs (default: cpu): cpu, c, cuda, reference; folded or grouped,\n"
     "                    the interpreter after the compiler's folders, or its groups; corrupted, the\n"
-    "                    interpreter with a wrong bit in each output, which must fail\n"
+    "                    interpreter with a wrong bit in each output, which must fail. NAME/HOW has an\n"
+    "                    --optimise of its own; may be given again: the interpreter's answers are shared\n"
     "  --if-present      where the device is not there, say so and exit with 0\n"
     "  --target=NAME     the record to compile for, of one that the device runs (default: the device's\n"
     "                    own); sm_80 on a newer card, with ZYX_PTXAS= for text that its driver assembles\n"
@@ -53,15 +54,25 @@ constexpr const char *help =
     "  --exhaustive      every unary function on every f32: minutes for each that the filters name\n"
     "  --list            print the names of the cases\n"
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
-    "  --report=FILE     write each verdict, for utils/conformance.py\n"
+    "  --report=FILE     write each verdict, for utils/conformance.py; of one device\n"
+    "  --reports=FOLDER  write those of each device to FOLDER/NAME.tsv or FOLDER/NAME-HOW.tsv\n"
     "  --verbose         print every refusal, not one for each reason\n"
     "  -h, --help        print this text\n"
     "  --version         print zyx's version\n"
     "Exits with 1 if an answer is wrong, a case crashes or too many are refused, with 2 if a filter\n"
     "names no case or the device is not there.\n";
 
+/// What runs the graphs, and how it compiles where that is not as for the others.
+struct Column {
+  std::string device;
+  std::optional<Optimise> optimise;
+  /// "cpu-none".
+  std::string name() const { return device + (optimise ? "-" + std::string(toString(*optimise)) : ""); }
+};
+
 struct Settings {
-  std::string device = "cpu", isa = "native", target;
+  std::vector<Column> columns;
+  std::string isa = "native", target;
   /// The words of a command; empty runs code here.
   std::vector<std::string> emulator;
   Optimise optimise = Optimise::Default;
@@ -69,7 +80,7 @@ struct Settings {
   uint64_t firstSeed = 1;
   int64_t numSeeds = 100;
   RunOptions run;
-  std::string report, dump;
+  std::string report, reports, dump;
   /// 0 for all cases.
   size_t spread = 0;
   bool compileOnly = false;
@@ -85,9 +96,18 @@ Status parseSeeds(std::string_view given, Settings &settings) {
   return Status::ok();
 }
 
+Status parseDevice(std::string_view given, Settings &settings) {
+  const size_t slash = given.find('/');
+  Column column{std::string(given.substr(0, slash)), std::nullopt};
+  if (slash != given.npos && !(column.optimise = parseOptimise(given.substr(slash + 1))))
+    return tools::badValue("--device", given, "NAME or NAME/HOW");
+  settings.columns.push_back(std::move(column));
+  return Status::ok();
+}
+
 std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
   return {
-      tools::text("--device", settings.device),
+      tools::value("--device", [&](std::string_view given) { return parseDevice(given, settings); }),
       tools::text("--target", settings.target),
       tools::text("--isa", settings.isa),
       tools::value("--emulator",
@@ -117,6 +137,7 @@ std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
       tools::flag("--list", settings.list),
       tools::flag("--coverage", settings.coverage),
       tools::text("--report", settings.report),
+      tools::text("--reports", settings.reports),
       tools::flag("--verbose", settings.verbose),
       tools::flag("--if-present", settings.ifPresent),
   };
@@ -124,6 +145,10 @@ std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
 
 auto isPartOf(const std::string &name) {
   return [&name](const std::string &filter) { return name.find(filter) != std::string::npos; };
+}
+
+bool runsOnCards(const Settings &settings) {
+  return std::ranges::all_of(settings.columns, [](const Column &column) { return column.device.starts_with("cuda"); });
 }
 
 std::vector<Case> collect(const Settings &settings) {
@@ -146,7 +171,7 @@ std::vector<Case> collect(const Settings &settings) {
   std::set<std::string> names;
   for (Case &one : all) {
     const bool wanted = (settings.filters.empty() || std::ranges::any_of(settings.filters, isPartOf(one.name))) &&
-                        (!one.isLarge || settings.compileOnly || settings.device.starts_with("cuda"));
+                        (!one.isLarge || settings.compileOnly || runsOnCards(settings));
     if (wanted && names.insert(one.name).second)
       cases.push_back(std::move(one));
   }
@@ -212,14 +237,31 @@ const std::string *findIdleFilter(const Settings &settings, const std::vector<Ca
 }
 
 /// Whether the suite runs graphs by the device of that name, and not in place of it.
-bool isOpened(const Settings &settings) {
-  return !settings.compileOnly && settings.emulator.empty() && settings.device != "folded" &&
-         settings.device != "grouped" && settings.device != "corrupted";
+bool isOpened(const Settings &settings, const std::string &device) {
+  return !settings.compileOnly && settings.emulator.empty() && device != "folded" && device != "grouped" &&
+         device != "corrupted";
 }
 
-/// Prints what did not pass and counts everything; true if nothing is wrong.
-bool report(const Settings &settings, const std::vector<Case> &cases, const std::vector<Verdict> &verdicts,
-            double seconds) {
+std::unique_ptr<Device> open(const Settings &settings, const Column &column) {
+  CompileDrawn compileDrawn = nullptr;
+#ifdef ZYX_BUILD_COMPILER
+  compileDrawn = test::compileDrawn;
+  if (column.device == "folded" || column.device == "grouped")
+    return openFolded(column.device == "grouped");
+#endif
+  const Optimise optimise = column.optimise.value_or(settings.optimise);
+  if (settings.compileOnly)
+    return openCompiler(settings.target, optimise, settings.hasWeights, compileDrawn);
+  if (!settings.emulator.empty())
+    return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
+  if (column.device == "corrupted")
+    return openCorrupted();
+  return openDevice(column.device, optimise, settings.isa, settings.hasWeights, settings.target, compileDrawn);
+}
+
+/// Prints what did not pass on one device and counts everything; true if nothing is wrong.
+bool report(const Settings &settings, const Column &column, const std::vector<Case> &cases,
+            const std::vector<Verdict> &verdicts) {
   std::map<Outcome, size_t> counts;
   std::map<std::string, int64_t> ulps;
   std::map<std::string, std::vector<std::string>> refusals;
@@ -249,11 +291,11 @@ bool report(const Settings &settings, const std::vector<Case> &cases, const std:
   const std::string isa = (settings.isa == "native" ? "" : ", isa=" + settings.isa) +
                           (settings.target.empty() ? "" : ", target=" + settings.target);
   std::printf("%s%s, optimise=%s: %zu cases: %zu pass, %zu wrong, %zu refused, %zu crash; "
-              "%lld elements left free by their bounds; %.1f s\n",
-              settings.compileOnly ? "compiled only" : settings.device.c_str(), isa.c_str(),
-              std::string(toString(settings.optimise)).c_str(), cases.size(), counts[Outcome::Pass],
-              counts[Outcome::Wrong], counts[Outcome::Refused], counts[Outcome::Crash], static_cast<long long>(numFree),
-              seconds);
+              "%lld elements left free by their bounds\n",
+              settings.compileOnly ? "compiled only" : column.device.c_str(), isa.c_str(),
+              std::string(toString(column.optimise.value_or(settings.optimise))).c_str(), cases.size(),
+              counts[Outcome::Pass], counts[Outcome::Wrong], counts[Outcome::Refused], counts[Outcome::Crash],
+              static_cast<long long>(numFree));
   return good;
 }
 
@@ -265,6 +307,12 @@ static int runConformance(int argc, char **argv) {
   if (const auto code = tools::parseOrAnswer("zyx-conformance", help, argc, argv, optionsOf(settings, hasNoWeights)))
     return *code;
   settings.hasWeights = !hasNoWeights;
+  if (settings.columns.empty())
+    settings.columns.push_back({"cpu", std::nullopt});
+  if (!settings.report.empty() && settings.columns.size() > 1) {
+    std::fprintf(stderr, "zyx-conformance: --report is of one device; --reports=FOLDER is of several\n");
+    return 2;
+  }
   std::vector<Case> cases = collect(settings);
   if (const std::string *filter = findIdleFilter(settings, cases)) {
     std::fprintf(stderr, "zyx-conformance: --filter=%s: no case has that in its name\n", filter->c_str());
@@ -301,39 +349,40 @@ static int runConformance(int argc, char **argv) {
     return missing.empty() ? 0 : 1;
   }
   // Of a device that is not there every case would be refused, and nothing be wrong.
-  if (isOpened(settings))
-    if (const Status found = findDevice(settings.device); !found.isOk()) {
+  std::vector<MakeDevice> devices;
+  for (const Column &column : settings.columns) {
+    devices.emplace_back([&] { return open(settings, column); });
+    if (!isOpened(settings, column.device))
+      continue;
+    if (const Status found = findDevice(column.device); !found.isOk()) {
       std::fprintf(settings.ifPresent ? stdout : stderr, "%s%s\n",
                    settings.ifPresent ? "skipped: " : "zyx-conformance: ", found.message().c_str());
       return settings.ifPresent ? 0 : 2;
     }
-  const auto begin = std::chrono::steady_clock::now();
-  CompileDrawn compileDrawn = nullptr;
-#ifdef ZYX_BUILD_COMPILER
-  compileDrawn = test::compileDrawn;
-#endif
-  const auto make = [&] {
-#ifdef ZYX_BUILD_COMPILER
-    if (settings.device == "folded" || settings.device == "grouped")
-      return openFolded(settings.device == "grouped");
-#endif
-    if (settings.compileOnly)
-      return openCompiler(settings.target, settings.optimise, settings.hasWeights, compileDrawn);
-    if (!settings.emulator.empty())
-      return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
-    return settings.device == "corrupted" ? openCorrupted()
-                                          : openDevice(settings.device, settings.optimise, settings.isa,
-                                                       settings.hasWeights, settings.target, compileDrawn);
-  };
-  if (settings.exhaustive)
-    return runExhaustive(make, settings.filters, settings.run.jobs) ? 0 : 1;
-  const std::vector<Verdict> verdicts = runCases(cases, make, settings.run);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!settings.report.empty() && !writeReport(settings.report, cases, verdicts)) {
-    std::fprintf(stderr, "zyx-conformance: cannot write %s\n", settings.report.c_str());
-    return 2;
   }
-  return report(settings, cases, verdicts, elapsed.count()) ? 0 : 1;
+  const auto begin = std::chrono::steady_clock::now();
+  if (settings.exhaustive) {
+    bool good = true;
+    for (const MakeDevice &make : devices)
+      good &= runExhaustive(make, settings.filters, settings.run.jobs);
+    return good ? 0 : 1;
+  }
+  std::vector<std::vector<Verdict>> verdicts(devices.size());
+  for (Verdict &verdict : runCases(cases, devices, settings.run))
+    verdicts[verdict.device].push_back(std::move(verdict));
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  bool good = true;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const std::string file =
+        settings.reports.empty() ? settings.report : settings.reports + "/" + settings.columns[i].name() + ".tsv";
+    if (!file.empty() && !writeReport(file, cases, verdicts[i])) {
+      std::fprintf(stderr, "zyx-conformance: cannot write %s\n", file.c_str());
+      return 2;
+    }
+    good &= report(settings, settings.columns[i], cases, verdicts[i]);
+  }
+  std::printf("%.1f s\n", elapsed.count());
+  return good ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

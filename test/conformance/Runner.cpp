@@ -11,7 +11,9 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <poll.h>
+#include <set>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,10 +22,12 @@ namespace zyx::conformance {
 
 namespace {
 
-using Batch = std::vector<size_t>;
+/// Cases in one graph, and the devices that it runs on.
+struct Batch {
+  std::vector<size_t> cases, devices;
+};
 
-/// One line per event: "B" where the next batch begins, "V outcome index free text ulps", "E" where
-/// a batch ends.
+/// One line per event: "V outcome device index free text ulps", "E" where a batch ends.
 std::string escape(const std::string &text) {
   std::string escaped;
   for (char c : text)
@@ -42,8 +46,9 @@ std::string unescape(const std::string &text) {
 }
 
 std::string encode(const Verdict &verdict) {
-  std::string line = std::string("V\t") + static_cast<char>(verdict.outcome) + "\t" + std::to_string(verdict.index) +
-                     "\t" + std::to_string(verdict.numFree) + "\t" + escape(verdict.text) + "\t";
+  std::string line = std::string("V\t") + static_cast<char>(verdict.outcome) + "\t" + std::to_string(verdict.device) +
+                     "\t" + std::to_string(verdict.index) + "\t" + std::to_string(verdict.numFree) + "\t" +
+                     escape(verdict.text) + "\t";
   for (const auto &[function, ulps] : verdict.ulps)
     line += function + " " + std::to_string(ulps) + " ";
   return line + "\n";
@@ -56,14 +61,15 @@ Verdict decode(const std::string &line) {
   while (std::getline(stream, part, '\t'))
     parts.push_back(part);
   Verdict verdict;
-  if (parts.size() < 5)
+  if (parts.size() < 6)
     return verdict;
   verdict.outcome = static_cast<Outcome>(parts[1][0]);
-  verdict.index = std::stoul(parts[2]);
-  verdict.numFree = std::stoll(parts[3]);
-  verdict.text = unescape(parts[4]);
-  if (parts.size() > 5) {
-    std::istringstream ulps(parts[5]);
+  verdict.device = std::stoul(parts[2]);
+  verdict.index = std::stoul(parts[3]);
+  verdict.numFree = std::stoll(parts[4]);
+  verdict.text = unescape(parts[5]);
+  if (parts.size() > 6) {
+    std::istringstream ulps(parts[6]);
     std::string function;
     int64_t largest = 0;
     while (ulps >> function >> largest)
@@ -87,17 +93,16 @@ struct Child {
   pid_t process = -1;
   int file = -1;
   std::vector<Batch> batches;
-  /// The batch that runs or comes next, and which of its cases have a verdict.
+  /// The batch that runs or comes next, and which of its devices and cases have a verdict.
   size_t current = 0;
-  std::vector<size_t> done;
+  std::set<std::pair<size_t, size_t>> done;
   std::string buffer;
 };
 
 class Parent {
 public:
-  Parent(const std::vector<Case> &cases, const std::function<std::unique_ptr<Device>()> &make,
-         const RunOptions &options)
-      : cases(cases), make(make), options(options) {}
+  Parent(const std::vector<Case> &cases, const std::vector<MakeDevice> &devices, const RunOptions &options)
+      : cases(cases), devices(devices), options(options) {}
 
   std::vector<Verdict> run();
 
@@ -109,7 +114,7 @@ private:
   void finish(Child &child);
 
   const std::vector<Case> &cases;
-  const std::function<std::unique_ptr<Device>()> &make;
+  const std::vector<MakeDevice> &devices;
   const RunOptions &options;
   std::deque<Batch> queue;
   std::vector<Child> children;
@@ -117,10 +122,19 @@ private:
 };
 
 void Parent::runChild(const std::vector<Batch> &batches, int file) {
-  const std::unique_ptr<Device> device = make();
+  std::vector<std::unique_ptr<Device>> opened(devices.size());
   for (const Batch &batch : batches) {
-    alarm(options.seconds);
-    runBatch(cases, batch, *device, [&](const Verdict &verdict) { writeAll(file, encode(verdict)); });
+    Expectations shared;
+    for (size_t device : batch.devices) {
+      alarm(options.seconds);
+      if (!opened[device])
+        opened[device] = devices[device]();
+      const auto send = [&](Verdict verdict) {
+        verdict.device = device;
+        writeAll(file, encode(verdict));
+      };
+      runBatch(cases, batch.cases, *opened[device], send, &shared);
+    }
     writeAll(file, "E\n");
   }
   _exit(0);
@@ -150,7 +164,7 @@ void Parent::start() {
 void Parent::line(Child &child, const std::string &text) {
   if (text[0] == 'V') {
     verdicts.push_back(decode(text));
-    child.done.push_back(verdicts.back().index);
+    child.done.emplace(verdicts.back().device, verdicts.back().index);
     return;
   }
   ++child.current;
@@ -165,25 +179,31 @@ static std::string howItEnded(int status) {
   return "exits with " + std::to_string(WEXITSTATUS(status));
 }
 
-/// What a child left undone is queued again; the batch in which it died is halved until the case
-/// is found.
+/// What a child left undone is queued again; the batch in which it died is taken apart, into its devices and then into
+/// halves, until the case is found.
 void Parent::finish(Child &child) {
   int status = 0;
   close(child.file);
   waitpid(child.process, &status, 0);
   for (size_t i = child.current; i < child.batches.size(); ++i) {
-    Batch batch;
-    for (size_t index : child.batches[i])
-      if (i != child.current || std::find(child.done.begin(), child.done.end(), index) == child.done.end())
-        batch.push_back(index);
+    Batch &batch = child.batches[i];
     if (i != child.current) {
       queue.push_back(std::move(batch));
-    } else if (batch.size() == 1) {
-      verdicts.push_back({batch[0], Outcome::Crash, 0, howItEnded(status), {}});
-    } else if (!batch.empty()) {
-      const auto middle = batch.begin() + static_cast<ptrdiff_t>(batch.size() / 2);
-      queue.emplace_back(batch.begin(), middle);
-      queue.emplace_back(middle, batch.end());
+      continue;
+    }
+    for (size_t device : batch.devices) {
+      std::vector<size_t> left;
+      std::ranges::copy_if(batch.cases, std::back_inserter(left),
+                           [&](size_t index) { return !child.done.contains({device, index}); });
+      const auto middle = left.begin() + static_cast<ptrdiff_t>(left.size() / 2);
+      if (batch.devices.size() > 1 && !left.empty()) {
+        queue.push_back({std::move(left), {device}});
+      } else if (left.size() == 1) {
+        verdicts.push_back({left[0], device, Outcome::Crash, 0, howItEnded(status), {}});
+      } else if (!left.empty()) {
+        queue.push_back({{left.begin(), middle}, {device}});
+        queue.push_back({{middle, left.end()}, {device}});
+      }
     }
   }
 }
@@ -210,7 +230,9 @@ std::vector<Verdict> Parent::run() {
   for (size_t i = 0; i < cases.size(); i += options.batch) {
     Batch batch;
     for (size_t j = i; j < std::min(cases.size(), i + options.batch); ++j)
-      batch.push_back(j);
+      batch.cases.push_back(j);
+    for (size_t device = 0; device < devices.size(); ++device)
+      batch.devices.push_back(device);
     queue.push_back(std::move(batch));
   }
   while (!queue.empty() || !children.empty()) {
@@ -230,9 +252,9 @@ std::vector<Verdict> Parent::run() {
 
 } // namespace
 
-std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::function<std::unique_ptr<Device>()> &make,
+std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::vector<MakeDevice> &devices,
                               const RunOptions &options) {
-  return Parent(cases, make, options).run();
+  return Parent(cases, devices, options).run();
 }
 
 } // namespace zyx::conformance

@@ -19,6 +19,8 @@ enum class Outcome : char { Pass = 'P', Wrong = 'W', Refused = 'R', Crash = 'C' 
 
 struct Verdict {
   size_t index = 0;
+  /// Among those that run the cases.
+  size_t device = 0;
   Outcome outcome = Outcome::Pass;
   int64_t numFree = 0;
   /// What is wrong, why it is refused, how it ended.
@@ -28,16 +30,18 @@ struct Verdict {
 };
 
 struct RunOptions {
-  /// Cases in one graph, processes at a time, seconds for one graph.
+  /// Cases in one graph, processes at a time, seconds for one graph on one device.
   size_t batch = 48;
   int jobs = static_cast<int>(usableProcessors());
   unsigned seconds = 120;
 };
 
-/// Runs all cases in child processes, so that an end of the compiler or of a kernel is one verdict
-/// and not the end of the suite. Cases are packed into graphs; what is wrong, refused or fatal in
-/// a graph is looked for alone. `make` is called once in each child.
-std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::function<std::unique_ptr<Device>()> &make,
+using MakeDevice = std::function<std::unique_ptr<Device>()>;
+
+/// Runs all cases on each device in child processes, so that an end of the compiler or of a kernel is one verdict and
+/// not the end of the suite. Cases are packed into graphs; what is wrong, refused or fatal in a graph is looked for
+/// alone. Devices share the interpreter's answers. Each of `devices` is called once in each child.
+std::vector<Verdict> runCases(const std::vector<Case> &cases, const std::vector<MakeDevice> &devices,
                               const RunOptions &options);
 
 } // namespace zyx::conformance

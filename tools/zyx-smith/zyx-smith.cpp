@@ -254,7 +254,7 @@ bool run(Column &column, uint64_t firstSeed, int64_t count, const Settings &sett
   if (column.way == Optimise::Schedules)
     options.batch = 1;
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Verdict> verdicts = runCases(cases, column.make(firstSeed), options);
+  std::vector<Verdict> verdicts = runCases(cases, {column.make(firstSeed)}, options);
   column.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   column.numGraphs += count;
   std::sort(verdicts.begin(), verdicts.end(), [](const Verdict &a, const Verdict &b) { return a.index < b.index; });

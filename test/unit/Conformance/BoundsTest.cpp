@@ -88,6 +88,22 @@ Outcome judgeAttention(bool isWeighted, double answer, Roundings allowed) {
 
 } // namespace
 
+/// Devices with other freedoms share what does not depend on these, and nothing else.
+TEST(ExpectationsTest, AreSharedWhereTheirBoundsWouldBeTheSame) {
+  const Roundings none, weights{.ofWeights = true}, results{.ofResults = true};
+  Expectations plain, asked;
+  const Expectations::Known &first = plain.add({none, none, std::vector<Expected>()});
+  for (const Roundings &roundings : {none, weights, results})
+    EXPECT_EQ(plain.find(roundings), &first);
+  const Expectations::Known &second = asked.add({none, weights, std::vector<Expected>()});
+  EXPECT_EQ(asked.find(none), &second);
+  EXPECT_EQ(asked.find(results), &second);
+  EXPECT_EQ(asked.find(weights), nullptr);
+  const Expectations::Known &third = asked.add({weights, weights, std::vector<Expected>()});
+  EXPECT_EQ(asked.find(weights), &third);
+  EXPECT_EQ(asked.find(none), &second);
+}
+
 TEST(BoundsTest, SumAtTheEdgeOfACastMayOverflow) {
   const double below = 464 - 0x1p-44;
   EXPECT_EQ(judge(below - 1, 1, 448).outcome, Outcome::Pass);

@@ -216,7 +216,7 @@ TEST(RunCasesTest, ACrashIsNamedByItsSeed) {
   conformance::RunOptions options;
   options.batch = 16;
   const std::vector<conformance::Verdict> verdicts =
-      conformance::runCases(cases, [] { return std::make_unique<FaultyDevice>(true); }, options);
+      conformance::runCases(cases, {[] { return std::make_unique<FaultyDevice>(true); }}, options);
   ASSERT_EQ(verdicts.size(), cases.size());
   size_t numCrashes = 0;
   for (const conformance::Verdict &verdict : verdicts) {
@@ -230,4 +230,29 @@ TEST(RunCasesTest, ACrashIsNamedByItsSeed) {
   }
   EXPECT_GT(numCrashes, 0u);
   EXPECT_LT(numCrashes, cases.size());
+}
+
+/// Each device has a verdict on each case, whatever becomes of the others that share its batch and the interpreter's
+/// answers.
+TEST(RunCasesTest, DevicesShareBatchesAndNoVerdicts) {
+  std::vector<conformance::Case> cases;
+  addRandomCases(cases, 1, 40);
+  conformance::RunOptions options;
+  options.batch = 16;
+  const std::vector<conformance::Verdict> verdicts = conformance::runCases(
+      cases,
+      {[] { return conformance::openDevice("reference", {}); }, [] { return std::make_unique<FaultyDevice>(true); },
+       [] { return conformance::openCorrupted(); }, [] { return conformance::openDevice("reference", {}); }},
+      options);
+  std::map<std::pair<size_t, Outcome>, std::set<size_t>> found;
+  for (const conformance::Verdict &verdict : verdicts)
+    found[{verdict.device, verdict.outcome}].insert(verdict.index);
+  ASSERT_EQ(verdicts.size(), 4 * cases.size());
+  for (size_t device : {0, 3})
+    EXPECT_EQ((found[{device, Outcome::Pass}].size()), cases.size()) << device;
+  EXPECT_GT((found[{1, Outcome::Crash}].size()), 0u);
+  EXPECT_GT((found[{1, Outcome::Pass}].size()), 0u);
+  // A bit of a bool or of what its bound leaves free is nothing wrong.
+  EXPECT_GT((found[{2, Outcome::Wrong}].size()), cases.size() / 2);
+  EXPECT_EQ((found[{2, Outcome::Crash}].size()), 0u);
 }
