@@ -19,7 +19,7 @@ namespace {
 /// sheet have it; latencies are rounded values of published microbenchmarks.
 constexpr double cores = 132, quarters = 4, cyclesPerMicrosecond = 1755;
 constexpr double l2BytesPerCycle = 3100, l2BytesPerCoreCycle = 64;
-constexpr double missCycles = 600, hitCycles = 35, sharedCycles = 30, barrierCycles = 25, dependentCycles = 2;
+constexpr double missCycles = 600, hitCycles = 35, barrierCycles = 25, dependentCycles = 2;
 constexpr uint64_t l1Bytes = 256 << 10, mostShared = 227 << 10, residentThreads = 2048, mostResident = 32;
 constexpr double registersOfThread = 64, registersOfCore = 65536;
 constexpr double launchMicroseconds = 1.5;
@@ -126,13 +126,10 @@ void Profiler::touch(Space space, uint64_t address, uint64_t bytes, bool isWrite
 void Profiler::noteGlobal(Path &path, bool isPastL1) {
   const bool isWrite = global.front().isWrite;
   std::vector<uint64_t> sectors;
-  uint64_t bytes = 0;
-  for (const Access &access : global) {
-    bytes += access.bytes;
+  for (const Access &access : global)
     for (uint64_t sector = access.address / sectorBytes; sector <= (access.address + access.bytes - 1) / sectorBytes;
          ++sector)
       sectors.push_back(sector);
-  }
   global.clear();
   std::sort(sectors.begin(), sectors.end());
   sectors.erase(std::unique(sectors.begin(), sectors.end()), sectors.end());

@@ -113,7 +113,13 @@ TEST(DeviceTest, ListsFacts) {
 
 TEST(DeviceTest, TakesTheFastestWithoutAName) {
   auto listing = [](const char *name, bool present, unsigned processors, unsigned megahertz) {
-    return DeviceListing{name, present, "", {.processors = processors, .lanes = 4, .megahertz = megahertz}};
+    DeviceListing listed;
+    listed.name = name;
+    listed.present = present;
+    listed.facts.processors = processors;
+    listed.facts.lanes = 4;
+    listed.facts.megahertz = megahertz;
+    return listed;
   };
   EXPECT_EQ(fastestDevice({}), "cpu");
   EXPECT_EQ(fastestDevice(std::vector{listing("a", false, 9, 9)}), "cpu");

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string_view>
 
 using namespace zyx;
 using namespace zyx::graph;
@@ -97,7 +98,7 @@ TEST_P(LoopPlanTest, ARecurrenceCopiesNothing) {
   for (int64_t trips : {1, 7, 500}) {
     const Work work = compile([&](Builder &b) { return recurrence(b, trips, false); });
     // Where there are clusters it is one kernel.
-    EXPECT_EQ(work.loops, GetParam() == "sm_90a" && trips > 1 ? 0u : 1u) << trips;
+    EXPECT_EQ(work.loops, GetParam() == std::string_view("sm_90a") && trips > 1 ? 0u : 1u) << trips;
     EXPECT_EQ(work.copies, 0u) << trips;
   }
 }

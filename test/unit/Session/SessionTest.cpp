@@ -137,9 +137,13 @@ TEST(SessionTest, DevicesOfGraphsAreThoseThatNothingIsCompiledFor) {
 TEST(SessionTest, TakesTheFastestDeviceThatIsOn) {
   setenv("ZYX_CUDA_DRIVER", "/none/libcuda.so.1", 1);
   EXPECT_EQ(Session::defaultDevice({}), "cpu");
-  EXPECT_EQ(Session::defaultDevice({.device = "reference"}), "reference");
-  EXPECT_EQ(Session::defaultDevice({.device = std::nullopt, .devices = {{"cpu", false}}}), "c");
-  EXPECT_EQ(Session::defaultDevice({.device = std::nullopt, .devices = {{"cpu", false}, {"c", false}}}), "cpu");
+  Config named, noCpu, none;
+  named.device = "reference";
+  noCpu.devices = {{"cpu", false}};
+  none.devices = {{"cpu", false}, {"c", false}};
+  EXPECT_EQ(Session::defaultDevice(named), "reference");
+  EXPECT_EQ(Session::defaultDevice(noCpu), "c");
+  EXPECT_EQ(Session::defaultDevice(none), "cpu");
   unsetenv("ZYX_CUDA_DRIVER");
 }
 
