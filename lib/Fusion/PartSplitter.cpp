@@ -100,10 +100,11 @@ bool PartSplitter::follow(Value value, Operation *reader) {
 //===----------------------------------------------------------------------===//
 
 const PartSplitter::Parts *PartSplitter::get(Value value, int64_t dim) {
-  auto found = known.find({value, dim});
-  if (found == known.end()) {
-    std::optional<Parts> computed = known.size() < 2 * mostValues ? compute(value, dim) : std::nullopt;
-    found = known.insert({{value, dim}, std::move(computed)}).first;
+  auto [found, isNew] = known.try_emplace({value, dim});
+  // It is counted before its operands are looked at, so that a long chain of ops ends.
+  if (isNew && known.size() < 2 * mostValues) {
+    std::optional<Parts> computed = compute(value, dim);
+    found = known.insert_or_assign({value, dim}, std::move(computed)).first;
   }
   return found->second ? &*found->second : nullptr;
 }

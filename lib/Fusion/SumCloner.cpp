@@ -96,15 +96,15 @@ ReduceOp SumCloner::cloneProduct(ReduceOp sum) {
   return copy;
 }
 
+/// Whether a value has an element for each score, and hangs on it.
 bool SumCloner::isOfScores(Value value) {
-  if (value == readers.attention.scores.getResult())
-    return true;
-  auto [known, isNew] = ofScores.try_emplace(value, false);
-  Operation *op = value.getDefiningOp();
-  if (!isNew || !(isView(op) || isElementwise(op)))
-    return known->second;
-  bool result = llvm::any_of(op->getOperands(), [&](Value operand) { return isOfScores(operand); });
-  return ofScores[value] = result;
+  if (ofScores.empty())
+    ofScores.insert(readers.attention.scores.getResult());
+  for (; numFollowed < ofScores.size(); ++numFollowed)
+    for (Operation *user : ofScores[numFollowed].getUsers())
+      if (isView(user) || isElementwise(user))
+        ofScores.insert_range(user->getResults());
+  return ofScores.contains(value);
 }
 
 Value SumCloner::cloneScores(Value value) {

@@ -53,7 +53,9 @@ private:
   RecomputedSums made;
   /// Copies of what has an element for each weight, and of masks.
   Copies copies;
-  llvm::DenseMap<mlir::Value, bool> ofScores;
+  /// Values that hang on the scores, as many of which as `numFollowed` have had their readers looked at.
+  llvm::SetVector<mlir::Value> ofScores;
+  size_t numFollowed = 0;
   /// What is behind starts, as copies without the number that they are multiplied with behind the sum.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, double>> copiesBehind;
   mlir::Value weights, scoreGradient;

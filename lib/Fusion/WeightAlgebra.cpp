@@ -7,6 +7,8 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -15,6 +17,8 @@ using namespace zyx::fusion;
 
 /// Gradients of a softmax have two terms; what has many is something else.
 static constexpr size_t mostTerms = 8;
+/// As many values behind each other: a few ops, with their views.
+static constexpr int mostSteps = 256;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 static bool hasFloats(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
@@ -163,7 +167,8 @@ bool WeightAlgebra::isGradient(ReduceOp reduce) const {
 const Polynomial *WeightAlgebra::get(Value value) {
   auto found = known.find(value);
   if (found == known.end()) {
-    std::optional<Polynomial> computed = compute(value);
+    llvm::SaveAndRestore deeper(depth, depth + 1);
+    std::optional<Polynomial> computed = depth <= mostSteps ? compute(value) : std::nullopt;
     if (computed && computed->size() > mostTerms)
       computed = std::nullopt;
     found = known.insert({value, std::move(computed)}).first;

@@ -78,6 +78,8 @@ private:
   mlir::Value sum;
   graph::ir::ReduceOp gradient;
   double sumNumber = 1;
+  /// Calls of `get` inside of each other.
+  int depth = 0;
   llvm::DenseMap<mlir::Value, std::optional<Polynomial>> known;
 };
 

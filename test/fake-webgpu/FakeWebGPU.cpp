@@ -217,7 +217,8 @@ WGPUStatus wgpuAdapterGetLimits(WGPUAdapter, WGPULimits *limits) {
 WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *info,
                                     WGPURequestDeviceCallbackInfo asked) {
   theDevice = nullptr;
-  if (info->requiredFeatureCount != 1 || info->requiredFeatures[0] != static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates))
+  if (info->requiredFeatureCount != 1 ||
+      info->requiredFeatures[0] != static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates))
     ++fake.panics;
   if (fails(__func__)) {
     asked.callback(WGPURequestDeviceStatus_Error, nullptr, viewOf("limits are too high"), asked.userdata1, nullptr);
