@@ -144,9 +144,11 @@ function(add_zyx_bundled name)
   zyx_compile_flags(${name})
   target_compile_definitions(${name} PRIVATE ZYX_VERSION="${PROJECT_VERSION}")
   target_compile_options(${name} PRIVATE -Os -ffunction-sections -fdata-sections)
+  target_link_options(${name} PRIVATE LINKER:--gc-sections LINKER:--exclude-libs,ALL)
   # What it lacks of the runtime is told here, and not where it is loaded.
-  target_link_options(${name} PRIVATE LINKER:--gc-sections LINKER:--exclude-libs,ALL
-    $<$<NOT:$<BOOL:${ZYX_SANITIZE}>>:LINKER:-z,defs>)
+  if(NOT ZYX_SANITIZE)
+    target_link_options(${name} PRIVATE LINKER:-z,defs)
+  endif()
   set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   target_link_libraries(${name} PRIVATE ZyxBase ${CMAKE_DL_LIBS})
