@@ -8,7 +8,6 @@
 #include "zyx/Target/NVVM/NVVM.h"
 #include "zyx/Target/ROCDL/ROCDL.h"
 #include "zyx/Target/Text/C.h"
-#include "zyx/Target/WGSL/WGSL.h"
 
 using namespace zyx;
 

@@ -12,7 +12,6 @@
 #include "zyx/Conversion/KernelToGPU/Passes.h"
 #include "zyx/Conversion/KernelToLLVM/KernelToLLVM.h"
 #include "zyx/Conversion/KernelToNVVM/Passes.h"
-#include "zyx/Conversion/KernelToWords/KernelToWords.h"
 #include "zyx/Cost/Passes.h"
 #include "zyx/Dialect/Graph/IR/GraphDialect.h"
 #include "zyx/Dialect/Graph/Transforms/Passes.h"
@@ -62,7 +61,6 @@ inline void registerAllPasses() {
   kernel::registerZyxKernelToGPUPasses();
   kernel::registerZyxKernelToLLVMPasses();
   kernel::registerZyxKernelToNVVMPasses();
-  kernel::registerZyxKernelToWordsPasses();
   plan::registerZyxPlanPasses();
   schedule::registerZyxSchedulePasses();
   fusion::registerZyxFusionPasses();

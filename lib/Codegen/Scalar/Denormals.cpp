@@ -279,4 +279,11 @@ void keepDenormals(FunctionOpInterface body) {
   }
 }
 
+LogicalResult lowerFloats(FunctionOpInterface body) {
+  if (failed(lowerSmallFloats(body, {.half = false, .doubles = false, .denormals = false})))
+    return failure();
+  keepDenormals(body);
+  return success();
+}
+
 } // namespace zyx::kernel

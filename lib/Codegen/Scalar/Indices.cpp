@@ -34,7 +34,7 @@ static void narrowCounter(scf::ForOp op) {
   counter.replaceAllUsesExcept(wide, wide.getDefiningOp());
 }
 
-static Value resize(OpBuilder &b, Location loc, Value value, Type type, bool isSigned) {
+Value resize(OpBuilder &b, Location loc, Value value, Type type, bool isSigned) {
   const unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   return from == to  ? value
          : to < from ? b.createOrFold<arith::TruncIOp>(loc, type, value)

@@ -28,6 +28,21 @@ Status zyx::target::refuseOp(mlir::Operation *op, const llvm::Twine &why) {
   return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
 }
 
+static std::string textOf(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+Status zyx::target::refuseType(mlir::Operation *op, mlir::Type type, const llvm::Twine &language) {
+  return refuseOp(op, "has the type " + textOf(type) + ", which is no scalar of " + language);
+}
+
+Status zyx::target::refuseForm(mlir::Operation *op, const llvm::Twine &language) {
+  const std::string of = op->getNumOperands() == 0 ? "" : "of " + textOf(op->getOperand(0).getType()) + " ";
+  return refuseOp(op, of + "has no form in " + language);
+}
+
 Status zyx::target::refuseExternal(kernel::FuncOp kernel, const std::string &reason) {
   return refuseKernel(kernel, "of custom '" + kernel.getExternalAttr().getOp().str() + "' " + reason);
 }
@@ -58,6 +73,9 @@ Status zyx::target::checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchIn
     return refuse("workgroups of a cluster", info.cluster, target.simt.clusterSize);
   if (info.sharedBytes > target.simt.sharedBytes)
     return refuse("bytes of shared memory", info.sharedBytes, target.simt.sharedBytes);
+  const int64_t buffers = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<kernel::BufferType>);
+  if (target.simt.maxBuffers != 0 && buffers > target.simt.maxBuffers)
+    return refuse("buffers", buffers, target.simt.maxBuffers);
   return Status::ok();
 }
 

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Backend/Uniform.h"
 
+#include "zyx/Target/Backend/RefuseOp.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -78,4 +80,31 @@ bool Uniform::compute(Value value) {
   if (auto alloc = dyn_cast<AllocOp>(op))
     return alloc.getType().getSpace() != Space::Private;
   return op->getNumRegions() == 0 && hasAll(op->getOperands());
+}
+
+zyx::Status zyx::target::checkThreads(FuncOp func, const char *language, bool hasThreads) {
+  const bool isOneThread = func.getThreads().value_or(1) == 1;
+  for (Type type : func.getArgumentTypes())
+    if (!isa<BufferType>(type) && !type.isIntOrIndex())
+      return refuseOp(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
+  Uniform uniform;
+  Status status;
+  func.walk([&](Operation *op) {
+    auto alloc = dyn_cast<AllocOp>(op);
+    auto barrier = dyn_cast<BarrierOp>(op);
+    auto id = dyn_cast<IdOp>(op);
+    const bool isKnown = barrier ? hasThreads && barrier.getScope() == Scope::Workgroup
+                         : id
+                             ? hasThreads && id.getKind() == IdKind::Thread
+                             : !isa<KernelDialect>(op->getDialect()) ||
+                                   isa<FuncOp, GridOp, ViewOp, AllocOp, LoadOp, StoreOp, kernel::YieldOp, ReturnOp>(op);
+    if (!isKnown)
+      status = refuseOp(op, Twine("has no form in ") + language);
+    else if (alloc && isOneThread && alloc.getType().getSpace() != Space::Private)
+      status = refuseOp(alloc, "asks for shared memory, which one thread does not have");
+    else if (barrier && !isOneThread && !uniform.isReachedByAll(barrier))
+      status = refuseOp(barrier, "is not reached by all threads of the workgroup, or it is not known");
+    return status.isOk() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return status;
 }

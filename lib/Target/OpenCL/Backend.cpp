@@ -4,8 +4,7 @@
 //===----------------------------------------------------------------------===//
 // OpenCL C 1.2 as a table. What it has as C has it is taken from C's.
 //===----------------------------------------------------------------------===//
-#include "zyx/Target/Backend/Backend.h"
-#include "zyx/Target/Text/Printer.h"
+#include "zyx/Target/Text/TextBackend.h"
 
 using namespace zyx;
 using namespace zyx::target;
@@ -114,19 +113,15 @@ void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
   return made;
 }
 const Language languages[] = {makeLanguage(false), makeLanguage(true)};
-const Language &languageOf(const TargetInfo &target) { return languages[target.hasVectors()]; }
 
-class OpenCLBackend final : public Backend {
+class OpenCLBackend final : public TextBackend {
 public:
-  std::string_view name() const override { return "OpenCL"; }
-  bool makesCodeFor(const TargetInfo &target) const override {
-    return target.kind == TargetKind::C && target.device == "opencl";
-  }
+  OpenCLBackend() : TextBackend("OpenCL", "opencl", "OpenCL C", "opencl-c") {}
 
   Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
     if (target.hasVectors())
       return checkOneThread(kernel, "a processor").status();
-    return checkLowered(kernel, target, "OpenCL C");
+    return TextBackend::supports(kernel, target);
   }
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &target) const override {
@@ -135,14 +130,7 @@ public:
     addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/16);
   }
 
-  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions, size_t) const override {
-    return createTextEmitter("opencl-c", languageOf(target));
-  }
-
-  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const override {
-    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, languageOf(target)));
-    return completeText(std::move(text), languageOf(target));
-  }
+  const Language &languageOf(const TargetInfo &target) const override { return languages[target.hasVectors()]; }
 };
 
 } // namespace

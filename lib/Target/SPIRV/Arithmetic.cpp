@@ -69,21 +69,12 @@ static Value convert(OpBuilder &b, Operation *op, Contracted &contracted) {
       ->getResult(0);
 }
 
-static std::string textOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// Refuses an op that is none of SPIR-V.
 static Status checkOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (!isa<spirv::SPIRVType>(type))
-      return target::refuseOp(op, "has the type " + textOf(type) + ", which SPIR-V has no scalars for");
-  if (isa<spirv::SPIRVDialect>(op->getDialect()))
-    return Status::ok();
-  return target::refuseOp(op, (op->getNumOperands() == 0 ? "" : "of " + textOf(op->getOperand(0).getType()) + " ") +
-                                  "has no form in SPIR-V");
+      return target::refuseType(op, type, "SPIR-V");
+  return isa<spirv::SPIRVDialect>(op->getDialect()) ? Status::ok() : target::refuseForm(op, "SPIR-V");
 }
 
 Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed) {

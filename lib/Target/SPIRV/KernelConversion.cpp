@@ -63,10 +63,8 @@ public:
     if (bytesOf(func, Space::Private) > mostPrivateBytes)
       scratchBytes = bytesOf(func, Space::Private);
     SmallVector<Operation *> ops;
-    Uniform uniform;
+    ZYX_RETURN_IF_ERROR(checkThreads(func, "SPIR-V"));
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<BarrierOp>(op) && uniform.isReachedByAll(op))
-        reached.insert(op);
       if (op != func && isa<KernelDialect>(op->getDialect()) && !isa<kernel::YieldOp, kernel::ReturnOp>(op))
         ops.push_back(op);
     });
@@ -75,7 +73,7 @@ public:
     made = spirv::FuncOp::create(b, loc, func.getName(), b.getFunctionType({}, {}));
     Block *entry = made.addEntryBlock();
     b.setInsertionPointToStart(entry);
-    ZYX_RETURN_IF_ERROR(readArguments(zero));
+    readArguments(zero);
     if (body.getOps<GridOp>().empty()) {
       b.setInsertionPoint(body.getTerminator());
       loopOver(body);
@@ -83,10 +81,8 @@ public:
     for (Operation *op : ops) {
       b.setInsertionPoint(op);
       loc = op->getLoc();
-      ZYX_RETURN_IF_ERROR((
-          llvm::TypeSwitch<Operation *, Status>(op)
-              .Case<GridOp, ViewOp, AllocOp, LoadOp, StoreOp, BarrierOp, IdOp>([&](auto each) { return convert(each); })
-              .Default([](Operation *other) { return refuseOp(other, "has no form in SPIR-V"); })));
+      llvm::TypeSwitch<Operation *>(op).Case<GridOp, ViewOp, AllocOp, LoadOp, StoreOp, BarrierOp, IdOp>(
+          [&](auto each) { convert(each); });
     }
     for (Operation *op : llvm::reverse(ops))
       op->erase();
@@ -118,12 +114,7 @@ private:
     return b.createOrFold<Op>(loc, operands...);
   }
   Value number(int64_t value, unsigned bits = 64) { return arith::ConstantIntOp::create(b, loc, value, bits); }
-  /// An integer of no sign with so many bits.
-  Value resize(Value value, unsigned bits) {
-    const unsigned from = value.getType().getIntOrFloatBitWidth();
-    Type type = b.getIntegerType(bits);
-    return from == bits ? value : bits < from ? make<arith::TruncIOp>(type, value) : make<arith::ExtUIOp>(type, value);
-  }
+  Value resize(Value value, unsigned bits) { return kernel::resize(b, loc, value, b.getIntegerType(bits)); }
   Type memoryType(Type element) {
     return element.isIndex() ? b.getI64Type() : element.isInteger(1) ? b.getI8Type() : element;
   }
@@ -150,7 +141,7 @@ private:
   }
 
   /// The arguments, buffers first, and which programs are this thread's.
-  Status readArguments(Value zero) {
+  void readArguments(Value zero) {
     SmallVector<Value> given;
     for (bool isBuffer : {true, false})
       for (Value each : func.getBody().getArguments())
@@ -176,10 +167,8 @@ private:
         const bool isReadBack = groupThreads != 1 && isReadAndWritten(each);
         readsBack |= isReadBack;
         places[each] = {argument(which), buffer.getElementType(), true, isReadBack};
-      } else if (each.getType().isInteger()) {
-        each.replaceAllUsesWith(resize(argument(which), each.getType().getIntOrFloatBitWidth()));
       } else {
-        return refuseOp(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
+        each.replaceAllUsesWith(resize(argument(which), each.getType().getIntOrFloatBitWidth()));
       }
     }
     scratch = argument(given.size());
@@ -192,12 +181,11 @@ private:
     Value own = make<arith::AddIOp>(make<arith::MulIOp>(first, number(localSize())), thread);
     scratch = make<arith::AddIOp>(scratch, make<arith::MulIOp>(own, number(scratchBytes)));
     if (groupThreads != 1)
-      return {};
+      return;
     // A launch has whole workgroups, and scratch memory for as many threads as it asks for.
     first = own;
     Value isAskedFor = make<arith::CmpIOp>(arith::CmpIPredicate::ult, own, stride);
     programs = make<arith::SelectOp>(isAskedFor, programs, number(0));
-    return {};
   }
   int64_t localSize() const { return groupThreads == 1 ? threadsOfLocalSize : groupThreads; }
 
@@ -289,7 +277,7 @@ private:
   }
 
   /// Reads only where the mask is set.
-  Status convert(LoadOp load) {
+  void convert(LoadOp load) {
     const Place &place = places.find(load.getView())->second;
     Value at = load.getIndices().front(), value;
     if (load.getMask()) {
@@ -304,10 +292,9 @@ private:
       value = read(place, at, lanesOf(load.getType()));
     }
     load.getResult().replaceAllUsesWith(value);
-    return {};
   }
 
-  Status convert(StoreOp store) {
+  void convert(StoreOp store) {
     const Place &place = places.find(store.getView())->second;
     if (store.getMask())
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, store.getMask(), /*withElseRegion=*/false).thenBlock());
@@ -320,20 +307,13 @@ private:
       Value piece = isWhole ? value : vector::ShuffleOp::create(b, loc, value, value, own).getResult();
       spirv::StoreOp::create(b, loc, to, piece, access, alignment);
     });
-    return {};
   }
 
-  Status convert(ViewOp view) {
-    const Place whole = places.at(view.getBuffer());
-    places[view] = whole;
-    return {};
-  }
+  void convert(ViewOp view) { places[view] = Place(places.at(view.getBuffer())); }
 
-  Status convert(AllocOp alloc) {
+  void convert(AllocOp alloc) {
     ViewType type = alloc.getType();
     const bool isShared = type.getSpace() != Space::Private;
-    if (isShared && groupThreads == 1)
-      return refuseOp(alloc, "asks for shared memory, which one thread does not have");
     Place place{{}, type.getElementType(), !isShared && scratchBytes != 0, isShared, arrayLanesOf(alloc)};
     auto array = spirv::ArrayType::get(
         lanesType(memoryType(place.element), place.arrayLanes),
@@ -348,33 +328,20 @@ private:
     if (!isShared)
       privateBytes += bytesOf(alloc);
     places[alloc] = place;
-    return {};
   }
 
-  Status convert(GridOp grid) {
+  void convert(GridOp grid) {
     Block &block = grid.getBody().front();
     Value program = loopOver(block)->getArgument(0);
     block.getArgument(0).replaceAllUsesWith(program);
-    return {};
   }
 
-  Status convert(BarrierOp op) {
-    if (op.getScope() != kernel::Scope::Workgroup)
-      return refuseOp(op, "has no form in SPIR-V");
-    if (groupThreads == 1)
-      return {};
-    if (!reached.contains(op))
-      return refuseOp(op, "is not reached by all threads of the workgroup, or it is not known");
-    barrier();
-    return {};
+  void convert(BarrierOp) {
+    if (groupThreads != 1)
+      barrier();
   }
 
-  Status convert(IdOp id) {
-    if (id.getKind() != IdKind::Thread)
-      return refuseOp(id, "has no form in SPIR-V");
-    id->getResult(0).replaceAllUsesWith(groupThreads == 1 ? number(0) : thread);
-    return {};
-  }
+  void convert(IdOp id) { id->getResult(0).replaceAllUsesWith(groupThreads == 1 ? number(0) : thread); }
 
   /// How the kernel is run, and what drivers may not do with its floats.
   void makeEntryPoint() {
@@ -405,8 +372,6 @@ private:
   const int64_t groupThreads;
   /// Of buffers and views.
   DenseMap<Value, Place> places;
-  /// Barriers that all threads of a workgroup come to.
-  DenseSet<Operation *> reached;
   /// Threads read of a buffer what others wrote there.
   bool readsBack = false;
   int64_t privateBytes = 0, scratchBytes = 0;
@@ -439,9 +404,8 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
     CrashNote note(each);
     const OwningOpRef<FuncOp> func = each.clone();
     Value zero = hideZeros(*func);
-    if (failed(lowerSmallFloats(*func, {.half = false, .doubles = false, .denormals = false})))
+    if (failed(lowerFloats(*func)))
       return refuseOp(*func, "has an op of small floats that is rounded twice");
-    keepDenormals(*func);
     ZYX_RETURN_IF_ERROR(KernelConversion(*made, *func, needed).convert(zero, machine->memory.privateBytes));
   }
   (*made)->setAttr(spirv::ModuleOp::getVCETripleAttrName(),

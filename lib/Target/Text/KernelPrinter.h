@@ -7,7 +7,6 @@
 
 #include "zyx/Base/Status.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
-#include "zyx/Target/Backend/Uniform.h"
 #include "zyx/Target/Info/TargetInfo.h"
 #include "zyx/Target/Text/Language.h"
 
@@ -46,8 +45,8 @@ private:
   Status print(mlir::scf::WhileOp loop);
   Status print(kernel::ViewOp view);
   Status print(kernel::AllocOp alloc);
-  Status print(kernel::IdOp id);
-  Status print(kernel::BarrierOp barrier);
+  void print(kernel::IdOp id);
+  void print(kernel::BarrierOp barrier);
   Status print(kernel::LoadOp load);
   Status print(kernel::StoreOp store);
   Status print(mlir::arith::ConstantOp constant);
@@ -100,6 +99,9 @@ private:
   const char *memoryType(Element element) { return lang.memory[static_cast<size_t>(element)]; }
   /// Bits of an element that lies in a word with others; 0 where each is by itself.
   unsigned packedBits(Element element) const;
+  /// Integers that are computed with in wider words.
+  bool isInWord(Element element) const { return element != Element::Bool && packedBits(element) != 0; }
+  std::string cut(Element element, const std::string &value);
   /// Whether neighbours in a word are written by other threads.
   bool hasOtherWriters(mlir::Value view) const;
   /// The type of a buffer's or an array's elements, or of the words that they lie in.
@@ -135,7 +137,6 @@ private:
   /// each has, or 0; and whether they read of buffers what others of their workgroup wrote there.
   int64_t groupThreads = 1, scratchBytes = 0;
   bool readsBack = false;
-  Uniform uniform;
   std::string kernelName;
   /// Lines for the beginning of the kernel: what threads share is declared there.
   std::string sharedArrays;

@@ -80,9 +80,7 @@ Result<Element> KernelPrinter::elementOf(Operation *op, Type type) {
     return lang.index;
   if (std::optional<Element> element = findElement(type); element && lang.values[static_cast<size_t>(*element)])
     return *element;
-  string name;
-  llvm::raw_string_ostream(name) << type;
-  return refuse(op, Twine("has the type ") + name + ", which is no scalar of " + lang.name);
+  return refuseType(op, type, lang.name);
 }
 
 string KernelPrinter::notKept(Element element) {
@@ -150,6 +148,11 @@ unsigned KernelPrinter::packedBits(Element element) const {
   return !lang.packed ? 0 : width == "8" ? 8 : width == "16" ? 16 : 0;
 }
 
+string KernelPrinter::cut(Element element, const string &value) {
+  return isInWord(element) ? expand(lang.packed->low, {{'0', value}, {'W', widths[static_cast<size_t>(element)]}})
+                           : value;
+}
+
 bool KernelPrinter::hasOtherWriters(Value view) const {
   if (auto whole = view.getDefiningOp<ViewOp>())
     return written.contains(whole.getBuffer());
@@ -167,8 +170,6 @@ Status KernelPrinter::print(ViewOp view) {
 Status KernelPrinter::print(AllocOp alloc) {
   ViewType type = alloc.getType();
   const bool isShared = type.getSpace() != Space::Private;
-  if (isShared && groupThreads == 1)
-    return refuse(alloc, "asks for shared memory, which one thread does not have");
   ZYX_ASSIGN_OR_RETURN(const Element element, elementOf(alloc, type.getElementType()));
   const bool isOutside = isShared && lang.threads && lang.threads->isDeclaredOutside;
   const string &array = bind(alloc, fresh("p") + (isOutside ? "_" + kernelName : ""));
@@ -200,24 +201,16 @@ Status KernelPrinter::print(AllocOp alloc) {
   return {};
 }
 
-Status KernelPrinter::print(IdOp id) {
-  if (!lang.threads || id.getKind() != IdKind::Thread)
-    return refuse(id, Twine("has no text in ") + lang.name);
+void KernelPrinter::print(IdOp id) {
   if (groupThreads == 1)
     bind(id, indexLiteral(0));
   else
     define(id, lang.index, lang.threads->thread);
-  return {};
 }
 
-Status KernelPrinter::print(BarrierOp barrier) {
-  if (!lang.threads || barrier.getScope() != Scope::Workgroup)
-    return refuse(barrier, Twine("has no text in ") + lang.name);
-  if (groupThreads != 1 && !uniform.isReachedByAll(barrier))
-    return refuse(barrier, "is not reached by all threads of the workgroup, or it is not known");
+void KernelPrinter::print(BarrierOp) {
   if (groupThreads != 1)
     line(readsBack ? lang.threads->barrierOfAll : lang.threads->barrier);
-  return {};
 }
 
 SmallVector<Hole> KernelPrinter::placeOf(Element element, Value view, ValueRange indices) {
@@ -360,17 +353,21 @@ static string tableName(Operation *op) {
 }
 
 Result<const OpText *> KernelPrinter::textOf(Operation *op, Element element) {
-  string wanted = tableName(op);
+  const string wanted = tableName(op);
+  const bool isLong = getElementTypeOrSelf(op->getResult(0)).isInteger(64) && element != Element::I64;
+  const string longer = isLong ? wanted + " i64" : wanted;
   for (ArrayRef<OpText> table : lang.ops)
     for (const OpText &entry : table)
-      if (wanted == entry.op && ((width == 1 ? entry.elements : entry.together) & just(element)))
+      if ((wanted == entry.op || longer == entry.op) &&
+          ((width == 1 ? entry.elements : entry.together) & just(element)))
         return &entry;
   return refuse(op, Twine("of ") + shortNames[static_cast<size_t>(element)] + " has no text in " + lang.name);
 }
 
 SmallVector<Hole> KernelPrinter::holesOf(Element operand, Element result, ArrayRef<string> operands) {
   const auto from = static_cast<size_t>(operand), to = static_cast<size_t>(result);
-  const string type = valueType(result, width), signedOperand = signedType(operand, width);
+  const string type = valueType(result, width);
+  const string signedOperand = signedType(isInWord(operand) ? Element::I32 : operand, width);
   constexpr Element sameWidth[] = {Element::I32, Element::I8,  Element::I16, Element::I32, Element::I64, Element::I16,
                                    Element::I16, Element::I32, Element::I64, Element::I8,  Element::I8};
   SmallVector<Hole> holes = {{'T', type},
@@ -386,17 +383,19 @@ SmallVector<Hole> KernelPrinter::holesOf(Element operand, Element result, ArrayR
   const auto as = [&](const char *ofVectors, const string &itsType, const string &value) {
     return expand(width == 1 ? lang.cast : ofVectors, {{'T', itsType}, {'0', value}});
   };
+  const auto withSign = [&](const string &value) {
+    return isInWord(operand) ? expand(lang.packed->withSign, {{'0', value}, {'W', widths[from]}})
+                             : as(lang.vectors ? lang.vectors->reinterpret : "", signedOperand, value);
+  };
   for (auto [i, value] : llvm::enumerate(operands)) {
     holes.push_back({static_cast<char>('0' + i), value});
     if (i < 2 && !signedOperand.empty())
-      holes.push_back(
-          {static_cast<char>('a' + i), as(lang.vectors ? lang.vectors->reinterpret : "", signedOperand, value)});
+      holes.push_back({static_cast<char>('a' + i), withSign(value)});
   }
   const char *convert = !lang.vectors ? "" : operand == Element::Bool ? lang.vectors->number : lang.vectors->convert;
   holes.push_back({'u', as(convert, type, operands[0])});
   if (!signedOperand.empty())
-    holes.push_back(
-        {'s', as(convert, type, as(lang.vectors ? lang.vectors->reinterpret : "", signedOperand, operands[0]))});
+    holes.push_back({'s', as(convert, type, withSign(operands[0]))});
   return holes;
 }
 
@@ -464,7 +463,9 @@ Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   if (widened && isSmallFloat(result)) {
     ZYX_ASSIGN_OR_RETURN(expression, truncated(op, result, expression));
   }
-  return Texts{expression};
+  // These have no more bits than their operands.
+  return Texts{isa<arith::SelectOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) ? expression
+                                                                                    : cut(result, expression)};
 }
 
 /// Conversions between types of floats, and of integers to floats.
@@ -520,7 +521,7 @@ Result<KernelPrinter::Texts> KernelPrinter::extendedOf(Operation *op) {
   SmallVector<Hole> holes = holesOf(element, element, {name(op->getOperand(0)), name(op->getOperand(1))});
   // "low part | high part"
   auto [low, high] = StringRef(entry->text).split('|');
-  return Texts{expand(low, holes), expand(high, holes)};
+  return Texts{cut(element, expand(low, holes)), cut(element, expand(high, holes))};
 }
 
 Status KernelPrinter::printResults(Operation *op) {

@@ -6,14 +6,19 @@
 
 #include "KernelPrinter.h"
 
+#include "zyx/Codegen/Scalar/Scalars.h"
+#include "zyx/Dialect/Kernel/IR/BufferUse.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Target/Backend/RefuseOp.h"
+#include "zyx/Target/Backend/Uniform.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetOperations.h"
+#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -175,9 +180,9 @@ Status KernelPrinter::print(Operation *op) {
   if (auto alloc = dyn_cast<AllocOp>(op))
     return print(alloc);
   if (auto id = dyn_cast<IdOp>(op))
-    return print(id);
+    return print(id), Status::ok();
   if (auto barrier = dyn_cast<BarrierOp>(op))
-    return print(barrier);
+    return print(barrier), Status::ok();
   if (auto grid = dyn_cast<GridOp>(op))
     return print(grid);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -224,18 +229,15 @@ Status KernelPrinter::print(FuncOp func) {
       llvm::any_of(lang.reserved, [&](const char *word) { return func.getName() == word; }))
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");
   kernelName = func.getName().str();
+  ZYX_RETURN_IF_ERROR(checkThreads(func, lang.name, lang.threads));
   Block &body = func.getBody().front();
-  llvm::SmallDenseSet<Value, 8> readBack;
-  func.walk([&](Operation *op) {
-    for (Value argument : body.getArguments()) {
-      if (auto store = dyn_cast<StoreOp>(op); store && isOf(store.getView(), argument))
+  func.walk([&](StoreOp store) {
+    for (Value argument : body.getArguments())
+      if (isOf(store.getView(), argument))
         written.insert(argument);
-      if (auto load = dyn_cast<LoadOp>(op); load && groupThreads != 1 && isOf(load.getView(), argument))
-        readBack.insert(argument);
-    }
   });
-  llvm::set_intersect(readBack, written);
-  readsBack = !readBack.empty();
+  const auto isReadBack = [&](Value argument) { return groupThreads != 1 && isReadAndWritten(argument); };
+  readsBack = llvm::any_of(body.getArguments(), isReadBack);
   SmallVector<string> parameters, scalarParameters;
   struct Declaration {
     string name, text;
@@ -245,8 +247,6 @@ Status KernelPrinter::print(FuncOp func) {
   unsigned buffers = 0, scalars = 0;
   for (Value argument : body.getArguments()) {
     auto buffer = dyn_cast<BufferType>(argument.getType());
-    if (!buffer && !argument.getType().isIntOrIndex())
-      return refuse(func, "takes a scalar that is no integer; scalars are passed as 64-bit integers");
     ZYX_ASSIGN_OR_RETURN(Element element, elementOf(func, buffer ? buffer.getElementType() : argument.getType()));
     if (!buffer && lang.packed && element != lang.index)
       return refuse(func, Twine("takes a scalar that has no 32 bits, which ") + lang.name + " is not given");
@@ -255,10 +255,10 @@ Status KernelPrinter::print(FuncOp func) {
     // Behind its own name: a kernel's may begin with underscores, of which WGSL takes no two in front.
     const string &name =
         bind(argument, (buffer ? "b" : "n") + std::to_string(number) + (isOutside ? "_" + kernelName : ""));
-    const char *form = !buffer                       ? lang.scalar
-                       : readBack.contains(argument) ? lang.threads->bufferShared
-                       : written.contains(argument)  ? lang.bufferWritten
-                                                     : lang.bufferRead;
+    const char *form = !buffer                      ? lang.scalar
+                       : isReadBack(argument)       ? lang.threads->bufferShared
+                       : written.contains(argument) ? lang.bufferWritten
+                                                    : lang.bufferRead;
     if (lang.threads && !lang.threads->isDeclaredOutside)
       (buffer ? parameters : scalarParameters)
           .push_back(expand(buffer ? lang.threads->bufferParameter : lang.threads->scalarParameter,
@@ -272,6 +272,9 @@ Status KernelPrinter::print(FuncOp func) {
                        {'n', std::to_string(number)}}),
          isOutside});
   }
+  if (lang.threads && scalars > lang.threads->mostScalars)
+    return refuse(func, Twine("has ") + Twine(scalars) + " scalars; a launch has room for " +
+                            Twine(lang.threads->mostScalars));
   bool hasGrid = !body.getOps<GridOp>().empty();
   depth = hasGrid ? 1 : 2;
   ZYX_RETURN_IF_ERROR(print(body));
@@ -318,6 +321,17 @@ Result<std::string> printKernels(ModuleOp module, const Language &language) {
     if (func.getExternal())
       continue;
     CrashNote note(func);
+    OwningOpRef<FuncOp> spelledOut;
+    if (language.isSpelledOut) {
+      spelledOut = func.clone();
+      func = *spelledOut;
+      if (failed(lowerFloats(func)))
+        return refuseOp(func, "has an op of small floats that is rounded twice");
+      spellOut(func);
+      IRRewriter rewriter(func);
+      DominanceInfo dominance(func);
+      eliminateCommonSubExpressions(rewriter, dominance, func);
+    }
     KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;

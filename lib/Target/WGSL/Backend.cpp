@@ -3,19 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // WGSL as a table. Its integers have 32 bits, and an index is one: -zyx-kernel-narrow-indices says which indices fit.
-// Those of 64 bits are pairs, the lower word first; of fewer, -zyx-convert-kernel-to-words leaves what moves them.
-// WGSL lets an implementation take NaN and infinity for absent, so both are told by their bits.
+// Those of 64 bits are pairs, the lower word first, and those of fewer lie in words. WGSL lets an implementation take
+// NaN and infinity for absent, so both are told by their bits.
 //===----------------------------------------------------------------------===//
-#include "zyx/Target/WGSL/WGSL.h"
-
-#include "zyx/Conversion/KernelToWords/KernelToWords.h"
-#include "zyx/Dialect/Kernel/IR/LaunchInfo.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
-#include "zyx/Target/Backend/Backend.h"
-#include "zyx/Target/Text/Printer.h"
+#include "zyx/Target/Text/TextBackend.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace zyx;
 using namespace zyx::target;
@@ -23,39 +17,48 @@ using namespace zyx::target;
 namespace {
 
 constexpr Elements boolean = just(Element::Bool), i32 = just(Element::I32), i64 = just(Element::I64),
-                   f32 = just(Element::F32);
+                   words = narrowInts | i32, f32 = just(Element::F32);
 
-// Each machine computes NaN by its bits, of which -zyx-convert-kernel-to-words leaves `x != x`: naga 29 makes it a
-// comparison that no NaN passes.
+// NaN is computed by bits, of which `x != x` is left: naga 29 makes it a comparison that no NaN passes.
 constexpr OpText ops[] = {
-    {"arith.addi", i32, "($0 + $1)"},
-    {"arith.subi", i32, "($0 - $1)"},
-    {"arith.muli", i32, "($0 * $1)"},
-    {"arith.divui", i32, "($0 / $1)"},
-    {"arith.remui", i32, "($0 % $1)"},
-    {"arith.divsi", i32, "$T($a / $b)"},
-    {"arith.andi", wideInts, "($0 & $1)"},
-    {"arith.ori", wideInts, "($0 | $1)"},
-    {"arith.xori", wideInts, "($0 ^ $1)"},
-    {"arith.shli", i32, "select(0u, $0 << ($1 & 31u), $1 < 32u)"},
-    {"arith.shrui", i32, "select(0u, $0 >> ($1 & 31u), $1 < 32u)"},
-    {"arith.shrsi", i32, "$T($a >> min($1, 31u))"},
+    {"arith.addi", words, "($0 + $1)"},
+    {"arith.subi", words, "($0 - $1)"},
+    {"arith.muli", words, "($0 * $1)"},
+    {"arith.divui", words, "($0 / $1)"},
+    {"arith.remui", words, "($0 % $1)"},
+    {"arith.divsi", words, "$T($a / $b)"},
+    {"arith.andi", ints, "($0 & $1)"},
+    {"arith.ori", ints, "($0 | $1)"},
+    {"arith.xori", ints, "($0 ^ $1)"},
+    {"arith.shli", words, "select(0u, $0 << ($1 & 31u), $1 < 32u)"},
+    {"arith.shrui", words, "select(0u, $0 >> ($1 & 31u), $1 < 32u)"},
+    {"arith.shrsi", words, "$T($a >> min($1, 31u))"},
     {"arith.minsi", i32, "$T(min($a, $b))"},
     {"arith.maxsi", i32, "$T(max($a, $b))"},
     {"arith.minui", i32, "min($0, $1)"},
     {"arith.maxui", i32, "max($0, $1)"},
+    {"arith.mului_extended", narrowInts, "$0 * $1|($0 * $1) >> $Wu"},
+    {"arith.mulsi_extended", narrowInts, "u32($a * $b)|u32(($a * $b) >> $Wu)"},
     {"arith.mului_extended", i32, "$0 * $1|zyx_mulhu($0, $1)"},
     {"arith.mulsi_extended", i32, "$0 * $1|zyx_mulhs($0, $1)"},
     {"arith.select", allElements, "select($2, $1, $0)"},
-    {"arith.extui", i32, "vec2<u32>($0, 0u)"},
-    {"arith.extsi", boolean, "(0u - u32($0))"},
-    {"arith.extsi", narrowInts, "u32(extractBits(i32($0), 0u, $Wu))"},
-    {"arith.extsi", i32, "vec2<u32>($0, u32($a >> 31u))"},
-    {"arith.trunci bool", i32, "(($0 & 1u) != 0u)"},
-    {"arith.trunci", i32, "extractBits($0, 0u, $wu)"},
+    {"arith.extui i64", boolean | words, "vec2<u32>(u32($0), 0u)"},
+    {"arith.extsi", boolean, "$T(0u - u32($0))"},
+    {"arith.extsi i64", words, "vec2<u32>(u32($a), u32($a >> 31u))"},
+    {"arith.extsi", words, "u32($a)"},
+    {"arith.trunci bool", words, "(($0 & 1u) != 0u)"},
+    {"arith.trunci bool", i64, "(($0.x & 1u) != 0u)"},
+    {"arith.trunci", words, "$0"},
     {"arith.trunci", i64, "$0.x"},
-    {"arith.fptosi", f32, "zyx_f32_to_$R($0)"},
-    {"arith.fptoui", f32, "zyx_f32_to_u$R($0)"},
+    {"arith.index_cast i64", i32, "vec2<u32>($0, u32($a >> 31u))"},
+    {"arith.index_castui i64", i32, "vec2<u32>($0, 0u)"},
+    {"arith.index_cast", boolean, "(0u - u32($0))"},
+    {"arith.index_cast", i64, "$0.x"},
+    {"arith.index_castui", i64, "$0.x"},
+    {"arith.fptosi i64", f32, "zyx_f32_to_i64($0)"},
+    {"arith.fptoui i64", f32, "zyx_f32_to_ui64($0)"},
+    {"arith.fptosi", f32, "u32(i32($0))"},
+    {"arith.fptoui", f32, "u32($0)"},
     {"arith.bitcast", f32 | i32, "bitcast<$T>($0)"},
     {"arith.addi", i64, "zyx_add64($0, $1)"},
     {"arith.subi", i64, "zyx_sub64($0, $1)"},
@@ -68,6 +71,10 @@ constexpr OpText ops[] = {
     {"arith.shrsi", i64, "zyx_shr64($0, $1, u32(i32($0.y) >> 31u))"},
     {"arith.cmpi eq", i64, "all($0 == $1)"},
     {"arith.cmpi ne", i64, "any($0 != $1)"},
+    {"arith.cmpi slt", i64, "zyx_lts64($0, $1)"},
+    {"arith.cmpi sle", i64, "!zyx_lts64($1, $0)"},
+    {"arith.cmpi sgt", i64, "zyx_lts64($1, $0)"},
+    {"arith.cmpi sge", i64, "!zyx_lts64($0, $1)"},
     {"arith.cmpi ult", i64, "zyx_ltu64($0, $1)"},
     {"arith.cmpi ule", i64, "!zyx_ltu64($1, $0)"},
     {"arith.cmpi ugt", i64, "zyx_ltu64($1, $0)"},
@@ -120,6 +127,10 @@ fn zyx_negate64_if(a: vec2<u32>, high: u32) -> vec2<u32> {
 )"},
     {"zyx_ltu64(", R"(fn zyx_ltu64(a: vec2<u32>, b: vec2<u32>) -> bool {
   return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+)"},
+    {"zyx_lts64(", R"(fn zyx_lts64(a: vec2<u32>, b: vec2<u32>) -> bool {
+  return zyx_ltu64(a ^ vec2<u32>(0u, 0x80000000u), b ^ vec2<u32>(0u, 0x80000000u));
 }
 )"},
     {"zyx_shl64(", R"(fn zyx_shl64(a: vec2<u32>, n: vec2<u32>) -> vec2<u32> {
@@ -184,8 +195,6 @@ fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
   return zyx_negate64_if(zyx_f32_to_ui64(x), bitcast<u32>(x));
 }
 )"},
-    {"zyx_f32_to_i32(", "fn zyx_f32_to_i32(x: f32) -> u32 {\n  return u32(i32(x));\n}\n"},
-    {"zyx_f32_to_ui32(", "fn zyx_f32_to_ui32(x: f32) -> u32 {\n  return u32(x);\n}\n"},
 };
 
 /// Buffers and what a workgroup shares are declared outside of a kernel, and buffers are bound in their order.
@@ -204,6 +213,8 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     .sharedArray = "var<workgroup> $v: array<$T, $n>;",
     .scratchArray = nullptr,
     .isDeclaredOutside = true,
+    // The words of `zyx_args` but for the first two.
+    .mostScalars = 4 * 8 - 2,
 };
 
 /// Neighbours that threads write meanwhile: each sets its own bits.
@@ -215,6 +226,8 @@ const PackedLanguage packed = {
     .store = "$v[$e >> $ku] = ($v[$e >> $ku] & ~($fu << (($e & $mu) << $bu))) | ($x << (($e & $mu) << $bu));",
     .sharedStore = "atomicAnd(&$v[$e >> $ku], ~($fu << (($e & $mu) << $bu))); "
                    "atomicOr(&$v[$e >> $ku], $x << (($e & $mu) << $bu));",
+    .low = "extractBits($0, 0u, $Wu)",
+    .withSign = "extractBits(i32($0), 0u, $Wu)",
 };
 
 /// A kernel is named `k_` and what it is called, so that no word of the language is. Memory of one allocation that is
@@ -242,6 +255,7 @@ const Language language = [] {
   made.choice = "select($b, $a, $e)";
   made.literals = {nullptr, "$nu", "$nu", "$nu", "vec2<u32>($lu, $hu)", nullptr, nullptr, "$nf"};
   made.onlyNormalLiterals = true;
+  made.isSpelledOut = true;
   made.opaque = "zyx_f32(bitcast<u32>($0))";
   made.ops = {ops, opsOfAll};
   made.helpers = {helpers};
@@ -263,46 +277,16 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   return made;
 }();
 
-class WGSLBackend final : public Backend {
+class WGSLBackend final : public TextBackend {
 public:
-  std::string_view name() const override { return "WGSL"; }
-  bool makesCodeFor(const TargetInfo &target) const override {
-    return target.kind == TargetKind::C && target.device == "webgpu";
-  }
-
-  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    mlir::FailureOr<kernel::LaunchInfo> info = kernel::launchInfoOf(kernel);
-    if (failed(info) || kernel.getForm() == kernel::Form::Machine)
-      return refuseKernel(kernel, "is in the machine form, which WGSL has no text for");
-    // The vectors of `zyx_args`, whose first two words are taken.
-    constexpr int64_t mostScalars = 4 * 8 - 2;
-    const int64_t mostBuffers = target.simt.maxBuffers;
-    const int64_t buffers = llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<kernel::BufferType>);
-    const int64_t scalars = static_cast<int64_t>(kernel.getArgumentTypes().size()) - buffers;
-    if (buffers > mostBuffers)
-      return refuseKernel(kernel, "has " + std::to_string(buffers) + " buffers; WebGPU promises " +
-                                      std::to_string(mostBuffers));
-    if (scalars > mostScalars)
-      return refuseKernel(kernel, "has " + std::to_string(scalars) + " scalars; there is room for " +
-                                      std::to_string(mostScalars));
-    return checkWorkgroup(kernel, *info, target);
-  }
+  WGSLBackend() : TextBackend("WGSL", "webgpu", "WGSL", "wgsl") {}
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
     addScalarLowering(passes);
     passes.addNestedPass<kernel::FuncOp>(kernel::createNarrowIndicesPass({/*onlyNarrow=*/true}));
-    passes.addNestedPass<kernel::FuncOp>(kernel::createConvertKernelToWordsPass());
-    passes.addPass(mlir::createCSEPass());
   }
 
-  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions, size_t) const override {
-    return createTextEmitter("wgsl", language);
-  }
-
-  Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {
-    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, language));
-    return completeText(std::move(text), language);
-  }
+  const Language &languageOf(const TargetInfo &) const override { return language; }
 };
 
 } // namespace

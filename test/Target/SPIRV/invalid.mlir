@@ -141,7 +141,7 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- constant.mlir
-// CONSTANT: error: 'arith.constant' has the type i24, which SPIR-V has no scalars for
+// CONSTANT: error: 'arith.constant' has the type i24, which is no scalar of SPIR-V
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
@@ -158,7 +158,7 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- narrow.mlir
-// NARROW: error: 'arith.trunci' has the type i24, which SPIR-V has no scalars for
+// NARROW: error: 'arith.trunci' has the type i24, which is no scalar of SPIR-V
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
@@ -171,7 +171,7 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- branch-type.mlir
-// TYPE: error: 'arith.trunci' has the type i24, which SPIR-V has no scalars for
+// TYPE: error: 'arith.trunci' has the type i24, which is no scalar of SPIR-V
 #x = #kernel.map<[#kernel.block<[8] strides [1]>]>
 !buffer = !kernel.buffer<i64, global>
 kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {

@@ -116,7 +116,7 @@ kernel.func @k(%x: !buffer, %y: !buffer, %n: index) attributes {form = #kernel.f
   kernel.return
 }
 //--- barrier.mlir
-// BARRIER: error: 'kernel.barrier' has no text in C
+// BARRIER: error: 'kernel.barrier' has no form in C
 kernel.func @k() attributes {form = #kernel.form<lowered>} {
   kernel.barrier workgroup
   kernel.return

@@ -76,13 +76,13 @@ kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   kernel.return
 }
 //--- buffers.mlir
-// BUFFERS: kernel 'k' has 9 buffers; WebGPU promises 8
+// BUFFERS: kernel 'k' needs 9 buffers; target 'webgpu' has 8
 !f = !kernel.buffer<f32, global>
 kernel.func @k(%b0: !f, %b1: !f, %b2: !f, %b3: !f, %b4: !f, %b5: !f, %b6: !f, %b7: !f, %b8: !f) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- scalars.mlir
-// SCALARS: kernel 'k' has 31 scalars; there is room for 30
+// SCALARS: 'kernel.func' has 31 scalars; a launch has room for 30 at {{.*}}scalars.mlir":2:
 kernel.func @k(%i0: index, %i1: index, %i2: index, %i3: index, %i4: index, %i5: index, %i6: index, %i7: index, %i8: index, %i9: index, %i10: index, %i11: index, %i12: index, %i13: index, %i14: index, %i15: index, %i16: index, %i17: index, %i18: index, %i19: index, %i20: index, %i21: index, %i22: index, %i23: index, %i24: index, %i25: index, %i26: index, %i27: index, %i28: index, %i29: index, %i30: index) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }

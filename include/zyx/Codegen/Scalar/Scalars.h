@@ -42,6 +42,10 @@ mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatC
 /// to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
+/// Both, for languages of drivers that promise f32 and integers of 32 bits: SPIR-V and WGSL. It fails where an op of
+/// small floats would be rounded twice.
+mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
+
 /// For languages that leave results open: shifts by too many digits, remainders of negative numbers, rounded quotients
 /// and conversions of too large floats become ops on scalars that no machine computes otherwise. So do maxima and
 /// minima of integers that have not 32 bits, arithmetic of bools, and tests for NaN.
@@ -51,6 +55,9 @@ void spellOut(mlir::FunctionOpInterface body);
 /// asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose zero such zeros are made of; null
 /// where there are none. The type of the function stays as it is.
 mlir::Value hideZeros(mlir::FunctionOpInterface func);
+
+/// An integer of so many bits, of no sign or of one.
+mlir::Value resize(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, mlir::Type type, bool isSigned = false);
 
 /// Indices become integers of so many bits, and casts of them conversions of integers. A counter of a loop that fits
 /// has 32 bits: drivers are wrong and slow with wider ones.

@@ -98,7 +98,7 @@ public:
 Status refuseKernel(kernel::FuncOp kernel, const std::string &reason);
 /// The same of an external kernel, behind the custom op that it stands for.
 Status refuseExternal(kernel::FuncOp kernel, const std::string &reason);
-/// Refuses a kernel whose workgroups are larger than the record's.
+/// Refuses a kernel whose workgroups are larger than the record's, or that has more buffers.
 Status checkWorkgroup(kernel::FuncOp kernel, const kernel::LaunchInfo &info, const TargetInfo &target);
 /// The same, and one in the machine form, which `who` does not take.
 Status checkLowered(kernel::FuncOp kernel, const TargetInfo &target, const std::string &who);
@@ -128,6 +128,7 @@ private:
 /// Add those whose folders have nothing else for others.
 Status registerOpenCLBackend(BackendRegistry &registry);
 Status registerSPIRVBackend(BackendRegistry &registry);
+Status registerWGSLBackend(BackendRegistry &registry);
 
 } // namespace zyx::target
 

@@ -5,6 +5,7 @@
 #ifndef ZYX_TARGET_BACKEND_UNIFORM_H
 #define ZYX_TARGET_BACKEND_UNIFORM_H
 
+#include "zyx/Base/Status.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 
 namespace zyx::target {
@@ -28,6 +29,11 @@ private:
   /// What a loop carries is so, until it is known better.
   llvm::DenseMap<mlir::Value, bool> known;
 };
+
+/// Refuses what a kernel of scalars asks of its threads and a language has no form for: scalars that are no integers,
+/// shared memory of one thread, barriers that not all threads of the workgroup come to, and other ops of the dialect.
+/// Without threads of a program it has neither barriers nor their numbers.
+Status checkThreads(kernel::FuncOp func, const char *language, bool hasThreads = true);
 
 } // namespace zyx::target
 

@@ -30,7 +30,8 @@ inline constexpr Elements allElements = (1u << numElements) - 1;
 /// How one op is written. The first entry of a list with this name that takes the element of the
 /// op's first operand counts.
 struct OpText {
-  /// "arith.addi"; with the predicate for comparisons: "arith.cmpi slt"; "arith.trunci bool".
+  /// "arith.addi"; with the predicate for comparisons: "arith.cmpi slt"; "arith.trunci bool"; "arith.extui i64" and
+  /// others that make 64 bits of something else, in front of those of any number of bits.
   const char *op;
   Elements elements;
   /// $0, $1, ... are the operands, `$T` is the result's type and `$R` its short name ("i32"); `$F` is the first
@@ -67,6 +68,8 @@ struct ThreadLanguage {
   /// Buffers and shared arrays are declared in front of the kernel, by names that no other kernel has, and no parameter
   /// stands for them.
   bool isDeclaredOutside = false;
+  /// Scalars that a launch has room for.
+  unsigned mostScalars = ~0u;
 };
 
 /// What a language of C's family has beside that has vectors of 2, 4 and so on elements. A vector of bools is one of
@@ -87,14 +90,17 @@ struct VectorLanguage {
 };
 
 /// What a language has beside whose memory has words of 32 bits and no less: elements of 8 and 16 bits lie side by
-/// side. Of an array `$v`, `$e` is an element's number; 2^`$k` of them lie in a word, `$m` is one less; 2^`$b` bits has
-/// each, and `$f` has them all set.
+/// side. It computes in words, too: what an op makes of 8 and 16 bits is cut, and bits above are 0. Of an array `$v`,
+/// `$e` is an element's number; 2^`$k` of them lie in a word, `$m` is one less; 2^`$b` bits has each, and `$f` has them
+/// all set.
 struct PackedLanguage {
   /// A word of memory that a thread has alone, or that is only read, and of memory of which others write neighbours.
   const char *word, *sharedWord;
   const char *load, *sharedLoad;
   /// Statements that make the element `$x`, and leave those beside it as they are, whoever writes them meanwhile.
   const char *store, *sharedStore;
+  /// The low `$W` bits of a word `$0`, and the signed word of a number of so many.
+  const char *low, *withSign;
 };
 
 struct Language {
@@ -145,6 +151,8 @@ struct Language {
   /// A float `$0` as a value of which a driver does not know how it was computed: written where a result of arithmetic
   /// is computed with. Null where a driver keeps the order of sums and contracts nothing.
   const char *opaque = nullptr;
+  /// Kernels are spelled out for it by ops on which all machines agree (Codegen/Scalar): small floats are their bits.
+  bool isSpelledOut = false;
 
   /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
   /// of the lists behind.
