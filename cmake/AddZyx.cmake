@@ -140,7 +140,7 @@ endfunction()
 function(add_zyx_bundled name)
   set(runtime ${PROJECT_SOURCE_DIR}/lib/Runtime)
   add_library(${name} MODULE ${ARGN} ${runtime}/DeviceFacts.cpp ${runtime}/Devices/Stream/DriverLibrary.cpp
-    ${runtime}/Devices/Stream/Refusals.cpp)
+    ${runtime}/Devices/Stream/QueueBackend.cpp ${runtime}/Devices/Stream/Refusals.cpp)
   zyx_compile_flags(${name})
   target_compile_definitions(${name} PRIVATE ZYX_VERSION="${PROJECT_VERSION}")
   target_compile_options(${name} PRIVATE -Os -ffunction-sections -fdata-sections)

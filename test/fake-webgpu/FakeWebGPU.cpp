@@ -138,7 +138,7 @@ void dispatchOf(const WGPUComputePassEncoderImpl &pass) {
   const bool isBytes = pass.pipeline->entry == "k_bytes";
   const std::vector<uint32_t> &values = pass.values;
   const uint64_t words = values[0];
-  if (isBytes ? !isInside(0, values[4] + words) : !isInside(0, words) || !isInside(1, words)) {
+  if (isBytes ? !isInside(0, values[4] / 4 + words) : !isInside(0, words) || !isInside(1, words)) {
     ++fake.panics;
     return;
   }
@@ -148,16 +148,11 @@ void dispatchOf(const WGPUComputePassEncoderImpl &pass) {
       at(1)[i] = at(0)[i] + 1;
     return;
   }
-  auto *bytes = reinterpret_cast<unsigned char *>(at(0) + values[4]);
+  auto *bytes = reinterpret_cast<unsigned char *>(at(0));
   const auto *pattern = reinterpret_cast<const unsigned char *>(values.data() + 2);
-  for (uint32_t i = 0; i < 4 * words; ++i) {
-    const uint32_t bit = uint32_t(1) << 8 * (i % 4);
-    if ((i < 4 && !(values[5] & bit)) || (i >= 4 * words - 4 && !(values[6] & bit)))
-      continue;
-    const uint32_t place = 4 * values[4] + i;
-    bytes[i] = values[8] != 0 ? reinterpret_cast<unsigned char *>(at(1))[place + static_cast<int32_t>(values[7])]
-                              : pattern[place % 8];
-  }
+  for (uint32_t i = values[4]; i < values[5]; ++i)
+    bytes[i] =
+        values[7] != 0 ? reinterpret_cast<unsigned char *>(at(1))[i + static_cast<int32_t>(values[6])] : pattern[i % 8];
 }
 
 template <typename T> void release(T *object, int &count) {

@@ -164,7 +164,7 @@ TEST_F(WebGPUDeviceTest, RefusesCode) {
               HasSubstr("device 'webgpu' allocates at most 1048576 bytes at once, and 2097152 are asked for"));
   device->reset();
   *fake = {.storageBuffers = 1};
-  EXPECT_THAT(tryAll().message(), HasSubstr("kernel plus has 2 buffers, and the device binds 1"));
+  EXPECT_THAT(tryAll().message(), HasSubstr("kernel plus has 2 buffers, and device 'webgpu' binds 1"));
   expectNothingLeft();
 }
 
@@ -180,7 +180,7 @@ TEST_F(WebGPUDeviceTest, RefusesLaunches) {
                   if (auto *launch = std::get_if<Launch>(&command.action))
                     launch->scalars.resize(31);
               }),
-              HasSubstr("kernel plus has 31 scalars, and there is room for 30"));
+              HasSubstr("kernel plus has 31 scalars, and device 'webgpu' has room for 30"));
   EXPECT_THAT(refusal([](Artifact &a) {
                 a.kernels[0].numScalars = 1;
                 for (Command &command : a.commands)

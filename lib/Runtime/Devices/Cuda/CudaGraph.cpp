@@ -56,64 +56,51 @@ static FillNode fillOf(const FillCommand &fill, unsigned half) {
   return node;
 }
 
-Status CudaGraph::begin() { return graph ? Status::ok() : driver.statusOf(driver.graphCreate(&graph, 0)); }
-
 Status CudaGraph::append(Code code, GraphNode node) {
   ZYX_RETURN_IF_ERROR(driver.statusOf(code));
   last = node;
   return Status::ok();
 }
 
-Result<CommandGraph::Node> CudaGraph::add(const LaunchCommand &launch) {
-  ZYX_RETURN_IF_ERROR(begin());
+Status CudaGraph::put(const LaunchCommand &launch, Nodes &made) {
   const KernelNode kernel = kernelOf(launch);
-  GraphNode node = nullptr;
-  const Code code = driver.graphAddKernel(&node, graph, before(), last != nullptr, &kernel);
-  ZYX_RETURN_IF_ERROR(append(code, node));
-  nodes.push_back({node, nullptr});
-  return nodes.size() - 1;
+  const Code code = driver.graphAddKernel(&made.first, graph, before(), last != nullptr, &kernel);
+  return append(code, made.first);
 }
 
-Result<CommandGraph::Node> CudaGraph::add(const CopyCommand &copy) {
-  ZYX_RETURN_IF_ERROR(begin());
+Status CudaGraph::put(const CopyCommand &copy, Nodes &made) {
   const CopyNode command = copyOf(copy);
-  GraphNode node = nullptr;
-  const Code code = driver.graphAddCopy(&node, graph, before(), last != nullptr, &command, context);
-  ZYX_RETURN_IF_ERROR(append(code, node));
-  nodes.push_back({node, nullptr});
-  return nodes.size() - 1;
+  const Code code = driver.graphAddCopy(&made.first, graph, before(), last != nullptr, &command, context);
+  return append(code, made.first);
 }
 
-Result<CommandGraph::Node> CudaGraph::add(const FillCommand &fill) {
-  ZYX_RETURN_IF_ERROR(begin());
-  Nodes both;
+Status CudaGraph::put(const FillCommand &fill, Nodes &made) {
   for (unsigned half = 0; half <= hasTwoNodes(fill); ++half) {
     const FillNode command = fillOf(fill, half);
-    GraphNode &node = half == 0 ? both.first : both.second;
+    GraphNode &node = half == 0 ? made.first : made.second;
     const Code code = driver.graphAddFill(&node, graph, before(), last != nullptr, &command, context);
     ZYX_RETURN_IF_ERROR(append(code, node));
   }
-  nodes.push_back(both);
-  return nodes.size() - 1;
+  return Status::ok();
 }
 
 Status CudaGraph::finish() { return driver.statusOf(driver.graphInstantiate(&made, graph, 0)); }
 
-Status CudaGraph::update(Node node, const LaunchCommand &launch) {
+Status CudaGraph::change(const Nodes &itsNodes, const LaunchCommand &launch) {
   const KernelNode kernel = kernelOf(launch);
-  return driver.statusOf(driver.graphSetKernel(made, nodes[node].first, &kernel));
+  return driver.statusOf(driver.graphSetKernel(made, itsNodes.first, &kernel));
 }
 
-Status CudaGraph::update(Node node, const CopyCommand &copy) {
+Status CudaGraph::change(const Nodes &itsNodes, const CopyCommand &copy) {
   const CopyNode command = copyOf(copy);
-  return driver.statusOf(driver.graphSetCopy(made, nodes[node].first, &command, context));
+  return driver.statusOf(driver.graphSetCopy(made, itsNodes.first, &command, context));
 }
 
-Status CudaGraph::update(Node node, const FillCommand &fill) {
+Status CudaGraph::change(const Nodes &itsNodes, const FillCommand &fill) {
   for (unsigned half = 0; half <= hasTwoNodes(fill); ++half) {
     const FillNode command = fillOf(fill, half);
-    ZYX_RETURN_IF_ERROR(driver.statusOf(
-        driver.graphSetFill(made, half == 0 ? nodes[node].first : nodes[node].second, &command, context)));
+    ZYX_RETURN_IF_ERROR(
+        driver.statusOf(driver.graphSetFill(made, half == 0 ? itsNodes.first : itsNodes.second, &command, context)));
   }
   return Status::ok();
 }

@@ -24,30 +24,39 @@ public:
   CudaGraph(const Driver &driver, Context context) : driver(driver), context(context) {}
   ~CudaGraph() override;
 
-  Result<Node> add(const LaunchCommand &launch) override;
-  Result<Node> add(const CopyCommand &copy) override;
-  Result<Node> add(const FillCommand &fill) override;
+  Result<Node> add(const AnyCommand &command) override {
+    ZYX_RETURN_IF_ERROR(graph ? Status::ok() : driver.statusOf(driver.graphCreate(&graph, 0)));
+    Nodes made;
+    ZYX_RETURN_IF_ERROR(std::visit([&](const auto &each) { return put(each, made); }, command));
+    nodes.push_back(made);
+    return nodes.size() - 1;
+  }
   Status finish() override;
-  Status update(Node node, const LaunchCommand &launch) override;
-  Status update(Node node, const CopyCommand &copy) override;
-  Status update(Node node, const FillCommand &fill) override;
+  Status update(Node node, const AnyCommand &command) override {
+    return std::visit([&](const auto &each) { return change(nodes[node], each); }, command);
+  }
   Status launch(StreamHandle stream) override;
 
 private:
-  Status begin();
+  /// Of each command the first node; a fill of different halves has a second one.
+  struct Nodes {
+    GraphNode first = nullptr, second = nullptr;
+  };
   /// What the next node stands behind.
   const GraphNode *before() const { return last ? &last : nullptr; }
   Status append(Code code, GraphNode node);
+  Status put(const LaunchCommand &launch, Nodes &made);
+  Status put(const CopyCommand &copy, Nodes &made);
+  Status put(const FillCommand &fill, Nodes &made);
+  Status change(const Nodes &itsNodes, const LaunchCommand &launch);
+  Status change(const Nodes &itsNodes, const CopyCommand &copy);
+  Status change(const Nodes &itsNodes, const FillCommand &fill);
 
   const Driver &driver;
   const Context context;
   Graph graph = nullptr;
   GraphExec made = nullptr;
   GraphNode last = nullptr;
-  /// Of each command the first node; a fill of different halves has a second one.
-  struct Nodes {
-    GraphNode first = nullptr, second = nullptr;
-  };
   std::vector<Nodes> nodes;
 };
 

@@ -6,8 +6,6 @@
 
 #include "../Stream/DriverLibrary.h"
 
-#include "zyx/Base/Config.h"
-
 #include <cstdlib>
 
 using namespace zyx;
@@ -108,13 +106,9 @@ Status Driver::statusOfWait(Code code) {
 }
 
 Result<const Driver *> Driver::open() {
-  const char *named = zyxVariable("OPENCL_DRIVER");
   // The default of PoCL 3.1, `loopvec`, made endless loops of two reductions over columns. A value that is set stays.
   (void)::setenv("POCL_WORK_GROUP_METHOD", "loops", /*overwrite=*/0);
-  ZYX_ASSIGN_OR_RETURN(const void *table,
-                       openDriverTable(named ? named : "libOpenCL.so.1", {"the loader of OpenCL", "OpenCL 1.2"},
-                                       symbols, sizeof(Driver)));
-  return static_cast<const Driver *>(table);
+  return openDriver<Driver>("OPENCL_DRIVER", "libOpenCL.so.1", {"the loader of OpenCL", "OpenCL 1.2"}, symbols);
 }
 
 Result<std::vector<DeviceFound>> Driver::find() const {

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdlib>
 #include <deque>
 #include <mutex>
 
@@ -73,15 +72,11 @@ public:
     ++numFreed;
     return check(driver.memoryRelease(memories.take(handle)));
   }
-  Result<void *> allocateHost(uint64_t bytes) override {
-    void *const made = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    return made ? Result<void *>(made) : check(codeOutOfHostMemory);
-  }
   void freeHost(void *memory) override {
     const std::lock_guard lock(mutex);
     for (CommandQueue queue : queues)
       (void)driver.finish(queue);
-    std::free(memory);
+    Backend::freeHost(memory);
   }
   Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
     return check(driver.copyIn(native(stream), memories.find(to), 0, to.offset, bytes, from, 0, nullptr, nullptr));
@@ -197,7 +192,7 @@ std::string OpenCLBackend::logOf(opencl::Program program) const {
 Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
   const std::string_view text(reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size());
   if (!found.hasDoubles && text.find("cl_khr_fp64") != std::string_view::npos)
-    return Status::unsupported(textOf({"device '", itsFacts.name, "' has no f64, which the program computes with"}));
+    return refuseDType(itsFacts.name, DType::F64);
   const std::string key = textOf({"opencl ", itsFacts.identity, "\n", buildOptions, "\n", hashBytes(text).toHex()});
   Code result = 0, taken = 0;
   opencl::Program program = nullptr;
@@ -242,7 +237,7 @@ Result<KernelHandle> OpenCLBackend::find(ModuleHandle module, const artifact::Ke
   ZYX_RETURN_IF_ERROR(check(driver.kernelInfo(made, found.ordinal, kernelGroupThreads, sizeof(loaded.mostThreads),
                                               &loaded.mostThreads, nullptr),
                             "ask how many threads kernel " + kernel.name + " may have"));
-  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, loaded.mostThreads, found.facts.sharedBytes));
+  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, {loaded.mostThreads, found.facts.sharedBytes}));
   return handleOf<KernelHandle>(&loaded);
 }
 

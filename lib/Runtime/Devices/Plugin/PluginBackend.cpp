@@ -182,41 +182,45 @@ public:
       table.destroy_graph(backend.device, *graph);
   }
 
-  Result<Node> add(const LaunchCommand &launch) override {
+  Result<Node> add(const AnyCommand &command) override {
     ZYX_RETURN_IF_ERROR(begin());
-    const zyx_backend_launch_v1 made = toC(launch);
-    return backend.make<Node>(table.add_launch, *graph, &made);
-  }
-  Result<Node> add(const CopyCommand &copy) override {
-    ZYX_RETURN_IF_ERROR(begin());
-    return backend.make<Node>(table.add_copy, *graph, toC(copy.to), toC(copy.from), copy.bytes);
-  }
-  Result<Node> add(const FillCommand &fill) override {
-    ZYX_RETURN_IF_ERROR(begin());
-    return backend.make<Node>(table.add_fill, *graph, toC(fill.to), fill.bytes, fill.pattern,
-                              uint32_t(fill.patternBytes));
+    return std::visit([&](const auto &each) { return append(each); }, command);
   }
   Status finish() override {
     ZYX_RETURN_IF_ERROR(begin());
     return backend.call(table.finish_graph, *graph);
   }
-  Status update(Node node, const LaunchCommand &launch) override {
-    const zyx_backend_launch_v1 made = toC(launch);
-    return backend.call(table.update_launch, *graph, uint64_t(node), &made);
-  }
-  Status update(Node node, const CopyCommand &copy) override {
-    return backend.call(table.update_copy, *graph, uint64_t(node), toC(copy.to), toC(copy.from), copy.bytes);
-  }
-  Status update(Node node, const FillCommand &fill) override {
-    return backend.call(table.update_fill, *graph, uint64_t(node), toC(fill.to), fill.bytes, fill.pattern,
-                        uint32_t(fill.patternBytes));
+  Status update(Node node, const AnyCommand &command) override {
+    return std::visit([&](const auto &each) { return change(node, each); }, command);
   }
   Status launch(StreamHandle stream) override {
     return backend.call(table.launch_graph, static_cast<uint64_t>(stream), *graph);
   }
 
 private:
-  [[gnu::noinline]] Status begin() {
+  Result<Node> append(const LaunchCommand &launch) {
+    const zyx_backend_launch_v1 made = toC(launch);
+    return backend.make<Node>(table.add_launch, *graph, &made);
+  }
+  Result<Node> append(const CopyCommand &copy) {
+    return backend.make<Node>(table.add_copy, *graph, toC(copy.to), toC(copy.from), copy.bytes);
+  }
+  Result<Node> append(const FillCommand &fill) {
+    return backend.make<Node>(table.add_fill, *graph, toC(fill.to), fill.bytes, fill.pattern,
+                              uint32_t(fill.patternBytes));
+  }
+  Status change(Node node, const LaunchCommand &launch) {
+    const zyx_backend_launch_v1 made = toC(launch);
+    return backend.call(table.update_launch, *graph, uint64_t(node), &made);
+  }
+  Status change(Node node, const CopyCommand &copy) {
+    return backend.call(table.update_copy, *graph, uint64_t(node), toC(copy.to), toC(copy.from), copy.bytes);
+  }
+  Status change(Node node, const FillCommand &fill) {
+    return backend.call(table.update_fill, *graph, uint64_t(node), toC(fill.to), fill.bytes, fill.pattern,
+                        uint32_t(fill.patternBytes));
+  }
+  Status begin() {
     if (graph)
       return Status::ok();
     ZYX_ASSIGN_OR_RETURN(graph, backend.make<uint64_t>(table.create_graph));

@@ -13,10 +13,12 @@
 #include "zyx/Runtime/DeviceFacts.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 namespace zyx::runtime {
 
@@ -112,6 +114,8 @@ struct LaunchCommand {
   }
 };
 
+using AnyCommand = std::variant<LaunchCommand, CopyCommand, FillCommand>;
+
 /// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in
 /// its memory and values, and not in its kind. A call that fails leaves what may only be destroyed.
 class CommandGraph {
@@ -120,14 +124,10 @@ public:
 
   virtual ~CommandGraph() = default;
   /// Appends a command, by whose node it is changed.
-  virtual Result<Node> add(const LaunchCommand &launch) = 0;
-  virtual Result<Node> add(const CopyCommand &copy) = 0;
-  virtual Result<Node> add(const FillCommand &fill) = 0;
+  virtual Result<Node> add(const AnyCommand &command) = 0;
   /// Makes what is launched of the commands that were added; none is added later.
   virtual Status finish() = 0;
-  virtual Status update(Node node, const LaunchCommand &launch) = 0;
-  virtual Status update(Node node, const CopyCommand &copy) = 0;
-  virtual Status update(Node node, const FillCommand &fill) = 0;
+  virtual Status update(Node node, const AnyCommand &command) = 0;
   virtual Status launch(StreamHandle stream) = 0;
 };
 
@@ -157,10 +157,15 @@ public:
   virtual std::optional<uint64_t> freeMemory() { return std::nullopt; }
   /// Gives memory that was freed and kept back to the system. Nothing is at work.
   virtual Status trim() { return Status::ok(); }
-  /// Memory of the host that copies go to and come from, and that hold() looks at.
-  virtual Result<void *> allocateHost(uint64_t bytes) = 0;
-  /// Waits for what the streams still do with it.
-  virtual void freeHost(void *memory) = 0;
+  /// Memory of the host that copies go to and come from, and that hold() looks at. Any memory, where the driver copies
+  /// it.
+  virtual Result<void *> allocateHost(uint64_t bytes) {
+    void *const made =
+        std::aligned_alloc(artifact::alignment, (bytes + artifact::alignment - 1) & -artifact::alignment);
+    return made ? Result<void *>(made) : Status::outOfMemory("the host has no memory");
+  }
+  /// Waits for what the streams still do with it: nothing, where calls return when copies are over.
+  virtual void freeHost(void *memory) { std::free(memory); }
   /// The host's side is of allocateHost(), and stays as it is until the stream is behind the copy.
   virtual Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) = 0;
   virtual Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) = 0;

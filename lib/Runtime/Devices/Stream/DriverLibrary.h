@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_DRIVERLIBRARY_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_DRIVERLIBRARY_H
 
+#include "zyx/Base/Config.h"
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
@@ -28,6 +29,16 @@ struct DriverName {
 /// ends, as drivers ask for.
 Result<const void *> openDriverTable(const std::string &path, const DriverName &name,
                                      std::span<const DriverSymbol> symbols, size_t bytes);
+
+/// The same of the library that a variable of zyx names, or of the usual one, as a struct of its functions.
+template <typename Driver>
+Result<const Driver *> openDriver(const char *variable, const char *usual, const DriverName &name,
+                                  std::span<const DriverSymbol> symbols) {
+  const char *named = zyxVariable(variable);
+  ZYX_ASSIGN_OR_RETURN(const void *table,
+                       openDriverTable(named && *named ? named : usual, name, symbols, sizeof(Driver)));
+  return static_cast<const Driver *>(table);
+}
 
 } // namespace zyx::runtime
 

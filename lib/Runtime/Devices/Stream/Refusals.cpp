@@ -74,18 +74,29 @@ Status runtime::checkFormat(const artifact::Artifact &artifact, std::string_view
   return Status::ok();
 }
 
-Status runtime::checkLimits(const artifact::Kernel &kernel, const std::string &device, uint64_t threads,
-                            uint64_t sharedBytes) {
-  const auto refuse = [&](std::string_view has, uint64_t needed, std::string_view unit, std::string_view most,
-                          uint64_t limit) {
-    return Status::unsupported(textOf({"kernel ", kernel.name, has, std::to_string(needed), unit, ", and device '",
-                                       device, most, std::to_string(limit)}));
+Status runtime::checkLimits(const artifact::Kernel &kernel, const std::string &device, const KernelLimits &most) {
+  const struct {
+    std::string_view has;
+    uint64_t needed;
+    std::string_view unit, most;
+    uint64_t limit;
+  } all[] = {
+      {" has workgroups of ", kernel.groupThreads, " threads", "' runs it with ", most.threads},
+      {" needs ", kernel.sharedBytes, " bytes of shared memory", "' has ", most.sharedBytes},
+      {" has ", kernel.numBuffers, " buffers", "' binds ", most.buffers},
+      {" has ", kernel.numScalars, " scalars", "' has room for ", most.scalars},
+      {" has ", uint64_t(kernel.numBuffers) + kernel.numScalars, " arguments", "' has room for ", most.arguments},
   };
-  if (kernel.groupThreads > threads)
-    return refuse(" has workgroups of ", kernel.groupThreads, " threads", "' runs it with ", threads);
-  if (kernel.sharedBytes > sharedBytes)
-    return refuse(" needs ", kernel.sharedBytes, " bytes of shared memory", "' has ", sharedBytes);
+  for (const auto &each : all)
+    if (each.needed > each.limit)
+      return Status::unsupported(textOf({"kernel ", kernel.name, each.has, std::to_string(each.needed), each.unit,
+                                         ", and device '", device, each.most, std::to_string(each.limit)}));
   return Status::ok();
+}
+
+Status runtime::refuseDType(const std::string &device, DType dtype) {
+  return Status::unsupported(
+      textOf({"device '", device, "' has no ", toString(dtype), ", which the program computes with"}));
 }
 
 Status runtime::checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest) {

@@ -27,14 +27,26 @@ Status checkRefusal(const DeviceFacts &facts, const std::string &refusal);
 void addListing(std::vector<DeviceListing> &listings, std::string_view name, const DeviceFacts &facts,
                 const Status &refused);
 
+/// What a driver tells of each of its devices.
+struct FoundFacts {
+  DeviceFacts facts;
+  /// Why the compiler's code does not run there; empty where it does.
+  std::string refusal;
+};
 /// What a backend says of a device that has nothing but these facts.
 BackendFacts backendFacts(std::string name, DeviceFacts facts);
-/// Refuse what a device has not: code for another target or of another format; a kernel whose workgroups have too many
-/// threads or too much shared memory; and an allocation that is larger than the largest.
+/// What a device has for one kernel: threads of a workgroup and their memory, buffers and scalars that a launch gives,
+/// and both together.
+struct KernelLimits {
+  uint64_t threads, sharedBytes, buffers = UINT64_MAX, scalars = UINT64_MAX, arguments = UINT64_MAX;
+};
+/// Refuse what a device has not: code for another target or of another format; a kernel beyond its limits; an
+/// allocation that is larger than the largest; and a dtype that a program computes with.
 Status checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,
                    const std::string &device);
-Status checkLimits(const artifact::Kernel &kernel, const std::string &device, uint64_t threads, uint64_t sharedBytes);
+Status checkLimits(const artifact::Kernel &kernel, const std::string &device, const KernelLimits &most);
 Status checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest);
+Status refuseDType(const std::string &device, DType dtype);
 
 } // namespace zyx::runtime
 

@@ -7,8 +7,6 @@
 #include "../Stream/DriverLibrary.h"
 #include "../Stream/Refusals.h"
 
-#include "zyx/Base/Config.h"
-
 using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::vulkan;
@@ -97,11 +95,7 @@ Status vulkan::check(vk::Result result, std::string_view action) {
 }
 
 Result<const Driver *> Driver::open() {
-  const char *named = zyxVariable("VULKAN_DRIVER");
-  ZYX_ASSIGN_OR_RETURN(const void *table,
-                       openDriverTable(named ? named : "libvulkan.so.1", {"the loader of Vulkan", "Vulkan 1.2"},
-                                       symbols, sizeof(Driver)));
-  return static_cast<const Driver *>(table);
+  return openDriver<Driver>("VULKAN_DRIVER", "libvulkan.so.1", {"the loader of Vulkan", "Vulkan 1.2"}, symbols);
 }
 
 Result<std::vector<DeviceFound>> Driver::find() const {

@@ -5,15 +5,13 @@
 #include "../Drivers.h"
 #include "../Stream/Blocks.h"
 #include "../Stream/FoundDevices.h"
-#include "../Stream/ObjectTable.h"
+#include "../Stream/QueueBackend.h"
 #include "Driver.h"
 
 #include "zyx/Base/Hash.h"
 
 #include <chrono>
 #include <deque>
-#include <map>
-#include <set>
 #include <thread>
 
 using namespace zyx;
@@ -32,8 +30,7 @@ constexpr size_t mostPushed = 16;
 constexpr uint64_t behindArguments = 2;
 /// Threads of a workgroup whose programs are threads, as the compiler has them.
 constexpr uint64_t threadsOfGroup = 64;
-/// Commands after which the device begins with a list of them; lists of the queue, and of a graph, that are in flight.
-constexpr unsigned mostCommands = 64;
+/// Lists of commands of the queue, and of a graph, that are in flight.
 constexpr size_t mostLists = 8, mostOfGraph = 4;
 
 /// A large allocation, with a buffer over all of it.
@@ -59,18 +56,10 @@ constexpr Work ofTransfers = {Stage::eTransfer, Access::eTransferRead | Access::
 /// A list of commands. Lists are used in turns.
 struct List {
   vk::CommandBuffer commands;
-  unsigned numCommands = 0;
   /// Where the queue is when they are over.
   uint64_t value = 0;
   /// Of the last command; of the first one's predecessors nothing is known.
   Work last = ofAnything;
-  /// Who put commands there.
-  std::set<StreamHandle> streams;
-};
-
-struct RecordedEvent {
-  uint64_t value = 0;
-  Unique<vk::QueryPool> query;
 };
 
 struct LoadedKernel {
@@ -84,9 +73,7 @@ struct LoadedModule {
   std::deque<LoadedKernel> kernels;
 };
 
-/// One device, and one queue of it. What streams are handed is done in the order of the calls: it is collected until
-/// somebody waits for it.
-class VulkanBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
+class VulkanBackend final : public QueueBackend, protected FoundDevice<Driver, DeviceFound> {
 public:
   using FoundDevice::FoundDevice;
   const BackendFacts &facts() const override { return itsFacts; }
@@ -130,6 +117,7 @@ public:
     own = deviceMemory->find(address);
     // To hand over what is recorded takes less than to record a single command.
     itsFacts.fewestOfGraph = 1;
+    nanosecondsOfTick = found.period;
     return Status::ok();
   }
 
@@ -144,8 +132,7 @@ public:
   /// Meanwhile nobody puts commands there whose memory is free already, as that between copies.
   Status trim() override {
     const std::lock_guard lock(mutex);
-    flush();
-    ZYX_RETURN_IF_ERROR(waitFor(value));
+    ZYX_RETURN_IF_ERROR(settle());
     deviceMemory->trim();
     return Status::ok();
   }
@@ -185,8 +172,7 @@ public:
       const uint32_t capability = op == opCapability && length == 2 ? module[at + 1] : 0;
       for (const auto &[number, dtype] : capabilities)
         if (capability == number && !has(dtype))
-          return Status::unsupported(
-              textOf({"device '", itsFacts.name, "' has no ", toString(dtype), ", which the program computes with"}));
+          return refuseDType(itsFacts.name, dtype);
       const bool isOfDenormals = capability == capabilityDenormPreserve ||
                                  (op == opExecutionMode && length == 4 && module[at + 2] == modeDenormPreserve);
       if (isOfDenormals && !found.keepsDenormals)
@@ -203,11 +189,10 @@ public:
   void unload(ModuleHandle module) override { delete objectOf<LoadedModule>(module); }
   Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override {
     LoadedModule &owner = *objectOf<LoadedModule>(module);
-    ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
-    constexpr uint64_t most = ownBytes / sizeof(uint64_t);
-    if (uint64_t(kernel.numBuffers) + kernel.numScalars + 2 + behindArguments > most)
-      return Status::unsupported(textOf({"kernel ", kernel.name, " has more than ", std::to_string(most),
-                                         " arguments on device '", itsFacts.name, "'"}));
+    ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name,
+                                    {.threads = found.facts.workgroupThreads,
+                                     .sharedBytes = found.facts.sharedBytes,
+                                     .arguments = ownBytes / sizeof(uint64_t) - 2 - behindArguments}));
     const std::string key = textOf({"vulkan ", found.cacheIdentity, "\n", owner.hash, " ", kernel.symbol});
     const auto kept = findKept(key);
     Unique<vk::PipelineCache> pipelines;
@@ -229,52 +214,12 @@ public:
   Status launch(StreamHandle stream, const LaunchCommand &launch) override { return appendCommand(stream, launch); }
   std::unique_ptr<CommandGraph> createGraph() override;
 
-  Result<StreamHandle> createStream() override {
-    const std::lock_guard lock(mutex);
-    return StreamHandle(++numStreams);
-  }
-  void destroyStream(StreamHandle) override {}
-  /// What was handed over before something was lost still runs.
-  Status synchronize(StreamHandle stream) override {
-    const Status over = settle();
-    const std::lock_guard lock(mutex);
-    const Status status = std::exchange(lost[stream], Status::ok());
-    return status.isOk() ? over : status;
-  }
   Result<EventHandle> createEvent(bool isTimed) override {
-    auto made = std::make_unique<RecordedEvent>();
+    auto made = std::make_unique<TimedEvent>(isTimed);
     if (isTimed)
       ZYX_RETURN_IF_ERROR(
           take(device->createQueryPoolUnique({{}, vk::QueryType::eTimestamp, 1}, nullptr, driver), made->query));
-    return handleOf<EventHandle>(made.release());
-  }
-  void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
-  Status record(StreamHandle stream, EventHandle event) override {
-    RecordedEvent &into = *objectOf<RecordedEvent>(event);
-    if (into.query)
-      ZYX_RETURN_IF_ERROR(append(stream, [&](List &list) {
-        follow(list, ofAnything);
-        list.commands.resetQueryPool(*into.query, 0, 1, driver);
-        list.commands.writeTimestamp(Stage::eBottomOfPipe, *into.query, 0, driver);
-      }));
-    const std::lock_guard lock(mutex);
-    flush();
-    ZYX_RETURN_IF_ERROR(std::exchange(lost[stream], Status::ok()));
-    into.value = value;
-    return Status::ok();
-  }
-  /// What was recorded has been handed over to the one queue, where everything comes behind.
-  Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
-  Status synchronize(EventHandle event) override { return waitFor(objectOf<RecordedEvent>(event)->value); }
-  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
-    uint64_t ticks[2] = {};
-    for (const EventHandle each : {begin, end})
-      ZYX_RETURN_IF_ERROR(take(
-          device->getQueryPoolResult<uint64_t>(*objectOf<RecordedEvent>(each)->query, 0, 1, sizeof(uint64_t),
-                                               vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, driver),
-          ticks[each == end]));
-    const auto passed = static_cast<double>(ticks[1] - ticks[0]) * found.period;
-    return ticks[1] > ticks[0] ? static_cast<uint64_t>(passed) : 0;
+    return handleOf<EventHandle>(static_cast<QueuedEvent *>(made.release()));
   }
 
 private:
@@ -307,8 +252,28 @@ private:
     return made;
   }
   BlockOffset placeOf(MemoryRef ref) const { return deviceMemory->find(ref.address()); }
+  struct TimedEvent final : QueuedEvent {
+    using QueuedEvent::QueuedEvent;
+    Unique<vk::QueryPool> query;
+  };
+  Status stamp(StreamHandle stream, QueuedEvent &event) override {
+    return append(stream, [&](List &list) {
+      const vk::QueryPool query = *static_cast<TimedEvent &>(event).query;
+      follow(list, ofAnything);
+      list.commands.resetQueryPool(query, 0, 1, driver);
+      list.commands.writeTimestamp(Stage::eBottomOfPipe, query, 0, driver);
+    });
+  }
+  Result<uint64_t> stampOf(const QueuedEvent &event) override {
+    uint64_t ticks = 0;
+    ZYX_RETURN_IF_ERROR(take(
+        device->getQueryPoolResult<uint64_t>(*static_cast<const TimedEvent &>(event).query, 0, 1, sizeof(uint64_t),
+                                             vk::QueryResultFlagBits::e64 | vk::QueryResultFlagBits::eWait, driver),
+        ticks));
+    return ticks;
+  }
   /// A driver takes long to wake who sleeps, so that the beginning is spent looking.
-  Status waitFor(uint64_t awaited) const {
+  Status waitFor(uint64_t awaited) override {
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
     uint64_t reached = 0;
     do {
@@ -334,56 +299,31 @@ private:
     }
     const vk::CommandBufferInheritanceInfo inherited;
     ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
-    list.numCommands = 0;
     list.last = ofAnything;
-    list.streams.clear();
     ++turn;
     return &list;
   }
-  /// Appends to what is collected.
+  Status beginList() override {
+    ZYX_ASSIGN_OR_RETURN(
+        current, begin(lists, turn, vk::CommandBufferLevel::ePrimary, vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
+    current->value = value + 1;
+    return Status::ok();
+  }
+  Status submitList(uint64_t &next) override {
+    follow(*current, ofAnything);
+    const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
+    const vk::SubmitInfo info(0, nullptr, nullptr, 1, &current->commands, 1, &*timeline, &values);
+    ZYX_RETURN_IF_ERROR(check(current->commands.end(driver)));
+    return check(queue.submit(info, nullptr, driver));
+  }
   Status append(StreamHandle stream, const std::function<void(List &)> &put) {
     const std::lock_guard lock(mutex);
-    if (current && current->numCommands == mostCommands)
-      flush();
-    if (!current) {
-      ZYX_ASSIGN_OR_RETURN(current, begin(lists, turn, vk::CommandBufferLevel::ePrimary,
-                                          vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
-      current->value = value + 1;
-    }
-    ++current->numCommands;
-    current->streams.insert(stream);
+    ZYX_RETURN_IF_ERROR(collect(stream));
     put(*current);
     return Status::ok();
   }
   template <typename Command> Status appendCommand(StreamHandle stream, const Command &command) {
     return append(stream, [&](List &list) { put(list, command); });
-  }
-  /// Hands over what is collected. Where that fails, each stream that has commands there is told when it waits: others
-  /// have lost nothing.
-  void flush() {
-    List *list = std::exchange(current, nullptr);
-    if (!list)
-      return;
-    follow(*list, ofAnything);
-    const uint64_t next = value + 1;
-    const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
-    const vk::SubmitInfo info(0, nullptr, nullptr, 1, &list->commands, 1, &*timeline, &values);
-    Status status = check(list->commands.end(driver));
-    if (status.isOk())
-      status = check(queue.submit(info, nullptr, driver));
-    if (status.isOk())
-      value = next;
-    else
-      for (StreamHandle stream : list->streams)
-        lost[stream] = status;
-  }
-  /// Waits for all that could be handed over, and leaves what is lost to those who are to be told.
-  Status settle() {
-    std::unique_lock lock(mutex);
-    flush();
-    const uint64_t handedOver = value;
-    lock.unlock();
-    return waitFor(handedOver);
   }
   /// What comes next is behind all before.
   void follow(List &list, const Work &next) const {
@@ -442,17 +382,10 @@ private:
   BlockOffset own;
   Unique<vk::CommandPool> pool;
   Unique<vk::Semaphore> timeline;
-  /// Of what follows, the queue and the pool.
-  std::mutex mutex;
-  /// Where the queue is when all that was handed over is done.
-  uint64_t value = 0;
   List lists[mostLists];
   size_t turn = 0;
-  /// What is collected; null where nothing is.
+  /// What is collected.
   List *current = nullptr;
-  uint64_t numStreams = 0;
-  /// By stream, why commands of it could not be handed over, until it is told.
-  std::map<StreamHandle, Status> lost;
   /// Of a launch: kept for their memory.
   std::vector<uint64_t> words;
 };
@@ -468,21 +401,30 @@ public:
       backend.device->freeCommandBuffers(*backend.pool, list.commands, backend.driver);
   }
 
-  Result<Node> add(const LaunchCommand &launch) override { return append(launch); }
-  Result<Node> add(const CopyCommand &copy) override { return append(copy); }
-  Result<Node> add(const FillCommand &fill) override { return append(fill); }
+  Result<Node> add(const AnyCommand &command) override {
+    commands.emplace_back();
+    ZYX_RETURN_IF_ERROR(update(commands.size() - 1, command));
+    return commands.size() - 1;
+  }
   Status finish() override { return Status::ok(); }
-  Status update(Node node, const LaunchCommand &launch) override { return change(node, launch); }
-  Status update(Node node, const CopyCommand &copy) override { return change(node, copy); }
-  Status update(Node node, const FillCommand &fill) override { return change(node, fill); }
+  Status update(Node node, const AnyCommand &command) override {
+    Kept &kept = commands[node];
+    kept.command = command;
+    if (auto *launch = std::get_if<LaunchCommand>(&kept.command)) {
+      kept.arguments.assign(launch->arguments.begin(), launch->arguments.end());
+      launch->arguments = kept.arguments;
+    }
+    isStale = true;
+    return Status::ok();
+  }
 
   Status launch(StreamHandle stream) override {
     if (isStale) {
       const std::lock_guard lock(backend.mutex);
       ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferLevel::eSecondary,
                                                    vk::CommandBufferUsageFlagBits::eSimultaneousUse));
-      for (auto &put : commands)
-        put(*recorded);
+      for (const Kept &each : commands)
+        std::visit([&](const auto &command) { backend.put(*recorded, command); }, each.command);
       ZYX_RETURN_IF_ERROR(check(recorded->commands.end(backend.driver)));
       isStale = false;
     }
@@ -494,27 +436,13 @@ public:
   }
 
 private:
-  template <typename Command> Result<Node> append(const Command &command) {
-    commands.emplace_back();
-    ZYX_RETURN_IF_ERROR(change(commands.size() - 1, command));
-    return commands.size() - 1;
-  }
-  template <typename Command> Status change(Node node, const Command &command) {
-    if constexpr (std::is_same_v<Command, LaunchCommand>)
-      commands[node] = [this, launch = command,
-                        arguments =
-                            std::vector(command.arguments.begin(), command.arguments.end())](List &list) mutable {
-        launch.arguments = arguments;
-        backend.put(list, launch);
-      };
-    else
-      commands[node] = [this, command](List &list) { backend.put(list, command); };
-    isStale = true;
-    return Status::ok();
-  }
+  struct Kept {
+    AnyCommand command;
+    std::vector<KernelArgument> arguments;
+  };
 
   VulkanBackend &backend;
-  std::vector<std::function<void(List &)>> commands;
+  std::deque<Kept> commands;
   List lists[mostOfGraph];
   size_t turn = 0;
   /// The list that has the commands as they are.

@@ -6,8 +6,6 @@
 
 #include "../Stream/DriverLibrary.h"
 
-#include "zyx/Base/Config.h"
-
 #include <algorithm>
 #include <cstddef>
 
@@ -22,12 +20,8 @@ static constexpr DriverSymbol symbols[] = {ZYX_WEBGPU_FUNCTIONS(ZYX_SYMBOL)};
 static constexpr uint32_t supportedVersion = 29;
 
 Result<const Driver *> Driver::open() {
-  const char *named = zyxVariable("WEBGPU_DRIVER");
-  ZYX_ASSIGN_OR_RETURN(const void *table,
-                       openDriverTable(named && *named ? named : "libwgpu_native.so",
-                                       {"the library of WebGPU (ZYX_WEBGPU_DRIVER names it)", "wgpu-native 29"},
-                                       symbols, sizeof(Driver)));
-  const auto *driver = static_cast<const Driver *>(table);
+  constexpr DriverName name = {"the library of WebGPU (ZYX_WEBGPU_DRIVER names it)", "wgpu-native 29"};
+  ZYX_ASSIGN_OR_RETURN(const Driver *driver, openDriver<Driver>("WEBGPU_DRIVER", "libwgpu_native.so", name, symbols));
   if (const uint32_t version = driver->GetVersion() >> 24; version != supportedVersion)
     return Status::unsupported("the library of WebGPU is wgpu-native " + std::to_string(version) +
                                ", and this zyx calls version " + std::to_string(supportedVersion));

@@ -7,14 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "../Stream/Bundled.h"
 #include "../Stream/FoundDevices.h"
-#include "../Stream/ObjectTable.h"
+#include "../Stream/QueueBackend.h"
 #include "Driver.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -28,29 +26,29 @@ namespace {
 
 /// Threads of a workgroup, where each computes programs by itself: as the text says.
 constexpr uint32_t threadsOfGroup = 64;
-/// Launches and copies that are handed over together.
-constexpr uint32_t mostCommands = 64;
 /// Sets of buffers that are kept.
 constexpr size_t mostBindGroups = 4096;
 /// Allocations have multiples of these bytes.
 constexpr uint64_t allocationAlignment = 256;
 
-/// What WebGPU does with whole words alone: bytes from words[1].x on, of which the first word and the last one may be
-/// written in part, by masks. They are set to [0].zw in turns, or to what is [1].w bytes further on in `source`.
+/// What WebGPU does with whole words alone: [0].x words that the bytes from [1].x to [1].y touch, of which the first
+/// one and the last one may be written in part. They are set to [0].zw in turns, or, where [1].w is set, to what is
+/// [1].z bytes further on in `source`.
 constexpr const char *bytesText = R"(var<immediate> zyx_args: array<vec4<u32>, 8>;
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 @group(0) @binding(1) var<storage, read_write> source: array<u32>;
 @compute @workgroup_size(64)
 fn k_bytes(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let bits = (zyx_args[1].w & 3u) * 8u;
+  let bits = (zyx_args[1].z & 3u) * 8u;
   for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
-    let at = zyx_args[1].x + i;
+    let at = (zyx_args[1].x >> 2u) + i;
     var value = select(zyx_args[0].z, zyx_args[0].w, (at & 1u) != 0u);
-    if (zyx_args[2].x != 0u) {
-      let place = (i32(zyx_args[1].w) >> 2u) + i32(at);
+    if (zyx_args[1].w != 0u) {
+      let place = (i32(zyx_args[1].z) >> 2u) + i32(at);
       value = (source[max(place, 0)] >> bits) | ((source[place + 1] << 1u) << (31u - bits));
     }
-    let mask = select(0xffffffffu, zyx_args[1].y, i == 0u) & select(0xffffffffu, zyx_args[1].z, i == zyx_args[0].x - 1u);
+    let mask = select(0xffffffffu, 0xffffffffu << ((zyx_args[1].x & 3u) * 8u), i == 0u) &
+               select(0xffffffffu, 0xffffffffu >> (((0u - zyx_args[1].y) & 3u) * 8u), i == zyx_args[0].x - 1u);
     words[at] = (words[at] & ~mask) | (value & mask);
   }
 }
@@ -61,9 +59,7 @@ struct Memory {
   uint64_t bytes = 0;
 };
 struct LoadedKernel {
-  std::string name;
-  uint32_t numBuffers = 0, numScalars = 0;
-  bool isByGroup = false;
+  artifact::Kernel facts;
   Owned<WGPUComputePipeline> pipeline = nullptr;
   Owned<WGPUBindGroupLayout> layout = nullptr;
 };
@@ -71,13 +67,6 @@ struct LoadedModule {
   Owned<WGPUShaderModule> shader;
   std::deque<LoadedKernel> kernels;
 };
-struct RecordedEvent {
-  bool isTimed = false, wasRecorded = false;
-  uint64_t submission = 0;
-  /// When the host was told that it was reached.
-  uint64_t reached = 0;
-};
-
 /// What the driver says, of who asks and of who answers: an answer after a device that is lost may come on any thread,
 /// when the call is over that asked.
 struct Answer {
@@ -103,23 +92,16 @@ template <typename Info> Info callbackOf(const std::shared_ptr<Answer> &its) {
   return {nullptr, WGPUCallbackMode_AllowSpontaneous, callback, new std::shared_ptr<Answer>(its), nullptr};
 }
 
-/// The words that bytes touch, and what of the first and the last one is theirs.
-struct TouchedWords {
-  uint64_t first, count;
-  uint32_t firstMask, lastMask;
-  TouchedWords(uint64_t begin, uint64_t bytes)
-      : first(begin / 4), count((begin + bytes + 3) / 4 - first), firstMask(~uint32_t(0) << 8 * (begin % 4)),
-        lastMask(~uint32_t(0) >> 8 * ((4 - (begin + bytes) % 4) % 4)) {}
-};
+/// How many words bytes touch.
+uint64_t wordsOf(uint64_t begin, uint64_t bytes) { return (begin % 4 + bytes + 3) / 4; }
 
-/// One queue: what streams are handed is done in the order of the calls.
-class WebGPUBackend final : public Backend, protected FoundDevice<Driver, AdapterFound> {
+class WebGPUBackend final : public QueueBackend, protected FoundDevice<Driver, AdapterFound> {
 public:
   using FoundDevice::FoundDevice;
   const BackendFacts &facts() const override { return itsFacts; }
   ~WebGPUBackend() override {
     if (device && checkLost().isOk())
-      (void)synchronize(StreamHandle(1));
+      (void)settle();
   }
   Status open();
 
@@ -131,12 +113,6 @@ public:
     (void)memories.take(handle);
     return Status::ok();
   }
-  Result<void *> allocateHost(uint64_t bytes) override {
-    void *const made = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    return made ? Result<void *>(made) : Status::outOfMemory("the host has no memory");
-  }
-  /// Copies of it are over when their calls return.
-  void freeHost(void *memory) override { std::free(memory); }
   Status upload(StreamHandle, MemoryRef to, const void *from, uint64_t bytes) override;
   Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override;
   Status copy(StreamHandle, const CopyCommand &copy) override;
@@ -159,27 +135,6 @@ public:
   }
   Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
   Status launch(StreamHandle, const LaunchCommand &launch) override;
-
-  Result<StreamHandle> createStream() override { return StreamHandle(1); }
-  void destroyStream(StreamHandle) override {}
-  Status synchronize(StreamHandle) override {
-    const std::lock_guard lock(mutex);
-    ZYX_RETURN_IF_ERROR(flush());
-    return hasSubmitted ? waitFor(submission) : Status::ok();
-  }
-  Result<EventHandle> createEvent(bool isTimed) override { return handleOf<EventHandle>(new RecordedEvent{isTimed}); }
-  void destroyEvent(EventHandle event) override { delete objectOf<RecordedEvent>(event); }
-  Status record(StreamHandle, EventHandle event) override;
-  Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
-  Status synchronize(EventHandle event) override {
-    const std::lock_guard lock(mutex);
-    const RecordedEvent &awaited = *objectOf<RecordedEvent>(event);
-    return awaited.wasRecorded ? waitFor(awaited.submission) : checkLost();
-  }
-  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override {
-    const uint64_t from = objectOf<RecordedEvent>(begin)->reached, to = objectOf<RecordedEvent>(end)->reached;
-    return to > from ? to - from : 0;
-  }
 
 private:
   /// What a call is answered, or nothing behind a device that is lost.
@@ -234,20 +189,26 @@ private:
                 {&source.chain, {}});
   }
   Status makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry);
-  /// What commands are encoded in; a full one is handed over.
-  Result<WGPUCommandEncoder> commands() {
-    ZYX_RETURN_IF_ERROR(numCommands++ == mostCommands ? flush() : checkLost());
-    if (!encoder)
-      encoder = {driver.DeviceCreateCommandEncoder(device.get(), nullptr), driver.CommandEncoderRelease};
-    return encoder.get();
+  Status beginList() override {
+    encoder = {driver.DeviceCreateCommandEncoder(device.get(), nullptr), driver.CommandEncoderRelease};
+    return Status::ok();
   }
-  Status flush();
-  /// Others hand over meanwhile. It is called with the mutex held once.
-  Status waitFor(uint64_t awaited) {
-    mutex.unlock();
-    (void)driver.DevicePoll(device.get(), 1, &awaited);
-    mutex.lock();
+  Status submitList(uint64_t &next) override;
+  Status waitFor(uint64_t awaited) override {
+    const uint64_t submission = awaited - 1;
+    if (awaited != 0 && checkLost().isOk())
+      (void)driver.DevicePoll(device.get(), 1, &submission);
     return checkLost();
+  }
+  Status handOver() {
+    flush();
+    return checkLost();
+  }
+  /// What the next command is encoded in. What is lost is so for all streams.
+  Result<WGPUCommandEncoder> commands() {
+    ZYX_RETURN_IF_ERROR(collect(StreamHandle()));
+    ZYX_RETURN_IF_ERROR(checkLost());
+    return encoder.get();
   }
   /// Of whole words, between two buffers.
   Status copyWords(const Owned<WGPUBuffer> &to, uint64_t toByte, const Owned<WGPUBuffer> &from, uint64_t fromByte,
@@ -268,19 +229,14 @@ private:
   std::string lost;
   Owned<WGPUDevice> device;
   Owned<WGPUQueue> queue;
-  /// Held by each call; once more where one uses another.
-  std::recursive_mutex mutex;
   ObjectTable<Memory> memories;
   Owned<WGPUCommandEncoder> encoder;
   Owned<WGPUComputePassEncoder> pass;
-  uint32_t numCommands = 0;
-  uint64_t submission = 0;
-  bool hasSubmitted = false;
   /// Through which the host reads.
   Memory reader;
   std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
   LoadedModule ownModule;
-  LoadedKernel bytesKernel{"bytes", 2};
+  LoadedKernel bytesKernel{{.numBuffers = 2, .name = "bytes"}};
 };
 
 Status WebGPUBackend::open() {
@@ -331,7 +287,7 @@ Result<uint64_t> WebGPUBackend::allocate(StreamHandle, uint64_t bytes) {
 /// Written before what is encoded and not handed over yet. Of words that it has in part, the rest stays as it is.
 Status WebGPUBackend::upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) {
   const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(flush());
+  ZYX_RETURN_IF_ERROR(handOver());
   const auto *data = static_cast<const unsigned char *>(from);
   const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
   if (whole != 0)
@@ -347,15 +303,14 @@ Status WebGPUBackend::upload(StreamHandle stream, MemoryRef to, const void *from
 
 Status WebGPUBackend::download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) {
   const std::lock_guard lock(mutex);
-  const TouchedWords words(from.offset, bytes);
-  const uint64_t wholeBytes = 4 * words.count;
+  const uint64_t wholeBytes = 4 * wordsOf(from.offset, bytes);
   if (reader.bytes < wholeBytes) {
     reader = {};
     ZYX_ASSIGN_OR_RETURN(reader.buffer, makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes));
     reader.bytes = wholeBytes;
   }
-  ZYX_RETURN_IF_ERROR(copyWords(reader.buffer, 0, memories.find(from).buffer, 4 * words.first, wholeBytes));
-  ZYX_RETURN_IF_ERROR(flush());
+  ZYX_RETURN_IF_ERROR(copyWords(reader.buffer, 0, memories.find(from).buffer, from.offset / 4 * 4, wholeBytes));
+  ZYX_RETURN_IF_ERROR(handOver());
   const auto mapped = ask<WGPUBufferMapCallbackInfo>([&](auto callback) {
     return driver.BufferMapAsync(reader.buffer.get(), WGPUMapMode_Read, 0, wholeBytes, callback);
   });
@@ -369,14 +324,14 @@ Status WebGPUBackend::download(StreamHandle, void *to, MemoryRef from, uint64_t 
 }
 
 Status WebGPUBackend::setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from) {
-  const TouchedWords words(to.offset, bytes);
   const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
   const uint32_t distance = from ? low(from->offset - to.offset) : 0;
+  const uint64_t words = wordsOf(to.offset, bytes);
   const uint32_t values[] = {
-      low(words.count), 0,        low(pattern),    low(pattern >> 32), low(words.first), words.firstMask,
-      words.lastMask,   distance, from.has_value()};
+      low(words),      0, low(pattern), low(pattern >> 32), low(to.offset), low(to.offset + bytes), distance,
+      from.has_value()};
   const MemoryRef buffers[] = {{to.handle, 0}, {from.value_or(to).handle, 0}};
-  return dispatch(bytesKernel, buffers, values, (words.count + threadsOfGroup - 1) / threadsOfGroup);
+  return dispatch(bytesKernel, buffers, values, (words + threadsOfGroup - 1) / threadsOfGroup);
 }
 
 /// WebGPU copies between two buffers alone.
@@ -404,20 +359,20 @@ Status WebGPUBackend::fill(StreamHandle, const FillCommand &fill) {
 //===----------------------------------------------------------------------===//
 
 Status WebGPUBackend::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
-  std::vector<WGPUBindGroupLayoutEntry> entries(kernel.numBuffers);
-  for (uint32_t i = 0; i < kernel.numBuffers; ++i) {
+  std::vector<WGPUBindGroupLayoutEntry> entries(kernel.facts.numBuffers);
+  for (uint32_t i = 0; i < kernel.facts.numBuffers; ++i) {
     entries[i].binding = i;
     entries[i].visibility = WGPUShaderStage_Compute;
     entries[i].buffer.type = WGPUBufferBindingType_Storage;
   }
-  const std::string what = "lay out kernel " + kernel.name;
+  const std::string what = "lay out kernel " + kernel.facts.name;
   ZYX_ASSIGN_OR_RETURN(kernel.layout, make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
                                            device.get(), {nullptr, {}, entries.size(), entries.data()}));
   const WGPUBindGroupLayout layouts[] = {kernel.layout.get()};
   ZYX_ASSIGN_OR_RETURN(const auto whole, make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease,
                                               device.get(), {nullptr, {}, 1, layouts, 4 * argumentWords}));
   ZYX_ASSIGN_OR_RETURN(kernel.pipeline,
-                       make("compile kernel " + kernel.name, driver.DeviceCreateComputePipeline,
+                       make("compile kernel " + kernel.facts.name, driver.DeviceCreateComputePipeline,
                             driver.ComputePipelineRelease, device.get(),
                             {nullptr, {}, whole.get(), {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}));
   return Status::ok();
@@ -425,17 +380,11 @@ Status WebGPUBackend::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, 
 
 Result<KernelHandle> WebGPUBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
   const std::lock_guard lock(mutex);
-  if (kernel.numBuffers > found.limits.maxStorageBuffersPerShaderStage)
-    return Status::unsupported(
-        textOf({"kernel ", kernel.name, " has ", std::to_string(kernel.numBuffers), " buffers, and the device binds ",
-                std::to_string(found.limits.maxStorageBuffersPerShaderStage)}));
-  if (kernel.numScalars > argumentWords - 2)
-    return Status::unsupported(textOf({"kernel ", kernel.name, " has ", std::to_string(kernel.numScalars),
-                                       " scalars, and there is room for ", std::to_string(argumentWords - 2)}));
-  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name, found.facts.workgroupThreads, found.facts.sharedBytes));
+  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name,
+                                  {found.facts.workgroupThreads, found.facts.sharedBytes,
+                                   found.limits.maxStorageBuffersPerShaderStage, argumentWords - 2}));
   LoadedModule &owner = *objectOf<LoadedModule>(module);
-  LoadedKernel &made = owner.kernels.emplace_back(
-      LoadedKernel{kernel.name, kernel.numBuffers, kernel.numScalars, kernel.groupThreads != 0});
+  LoadedKernel &made = owner.kernels.emplace_back(LoadedKernel{kernel});
   ZYX_RETURN_IF_ERROR(makeKernel(owner.shader.get(), made, "k_" + kernel.symbol));
   return handleOf<KernelHandle>(&made);
 }
@@ -451,7 +400,7 @@ Result<WGPUBindGroup> WebGPUBackend::bind(const LoadedKernel &kernel, std::span<
     const Memory memory = memories.find(buffers[i]);
     if (const uint64_t unit = found.limits.minStorageBufferOffsetAlignment; buffers[i].offset % unit != 0)
       return Status::unsupported(
-          textOf({"kernel ", kernel.name, " gets a buffer from byte ", std::to_string(buffers[i].offset),
+          textOf({"kernel ", kernel.facts.name, " gets a buffer from byte ", std::to_string(buffers[i].offset),
                   " on; the device binds from multiples of ", std::to_string(unit)}));
     entries[i].binding = i;
     entries[i].buffer = memory.buffer.get();
@@ -460,7 +409,7 @@ Result<WGPUBindGroup> WebGPUBackend::bind(const LoadedKernel &kernel, std::span<
   }
   if (bindGroups.size() >= mostBindGroups)
     bindGroups.clear();
-  ZYX_ASSIGN_OR_RETURN(auto made, make("bind the buffers of kernel " + kernel.name, driver.DeviceCreateBindGroup,
+  ZYX_ASSIGN_OR_RETURN(auto made, make("bind the buffers of kernel " + kernel.facts.name, driver.DeviceCreateBindGroup,
                                        driver.BindGroupRelease, device.get(),
                                        {nullptr, {}, kernel.layout.get(), entries.size(), entries.data()}));
   return bindGroups.emplace(std::move(key), std::move(made)).first->second.get();
@@ -491,34 +440,27 @@ Status WebGPUBackend::launch(StreamHandle, const LaunchCommand &launch) {
     return Status::ok();
   // Threads add to the number of a program until it is as large.
   if (programs > uint64_t(1) << 31)
-    return Status::unsupported(textOf(
-        {"kernel ", kernel.name, " has ", std::to_string(programs), " programs, more than numbers of 32 bits count"}));
+    return Status::unsupported(textOf({"kernel ", kernel.facts.name, " has ", std::to_string(programs),
+                                       " programs, more than numbers of 32 bits count"}));
   std::vector<MemoryRef> buffers;
   uint32_t values[argumentWords] = {static_cast<uint32_t>(programs), 0};
-  for (const KernelArgument &each : launch.arguments.first(kernel.numBuffers))
+  for (const KernelArgument &each : launch.arguments.first(kernel.facts.numBuffers))
     buffers.push_back(each.memory);
-  for (uint32_t i = 0; i < kernel.numScalars; ++i) {
-    const auto value = static_cast<int64_t>(launch.arguments[kernel.numBuffers + i].value);
+  for (uint32_t i = 0; i < kernel.facts.numScalars; ++i) {
+    const auto value = static_cast<int64_t>(launch.arguments[kernel.facts.numBuffers + i].value);
     values[2 + i] = static_cast<uint32_t>(value);
     if (value != static_cast<int32_t>(value))
       return Status::unsupported(textOf(
-          {"kernel ", kernel.name, " gets the number ", std::to_string(value), ", which has more than 32 bits"}));
+          {"kernel ", kernel.facts.name, " gets the number ", std::to_string(value), ", which has more than 32 bits"}));
   }
-  return dispatch(kernel, buffers, {values, 2 + kernel.numScalars},
-                  kernel.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup));
+  return dispatch(kernel, buffers, {values, 2 + kernel.facts.numScalars},
+                  kernel.facts.groupThreads != 0 ? launch.groups : launch.groupsOf(threadsOfGroup));
 }
 
-//===----------------------------------------------------------------------===//
-// Order
-//===----------------------------------------------------------------------===//
-
-Status WebGPUBackend::flush() {
-  ZYX_RETURN_IF_ERROR(checkLost());
+Status WebGPUBackend::submitList(uint64_t &next) {
   pass.reset();
-  numCommands = 0;
   const Owned<WGPUCommandEncoder> ended = std::exchange(encoder, nullptr);
-  if (!ended)
-    return Status::ok();
+  ZYX_RETURN_IF_ERROR(checkLost());
   const auto made =
       make("hand over commands", driver.CommandEncoderFinish, driver.CommandBufferRelease, ended.get(), {});
   if (!made)
@@ -526,24 +468,8 @@ Status WebGPUBackend::flush() {
   // Submitting what is invalid would end the process.
   ZYX_RETURN_IF_ERROR(checkLost());
   const WGPUCommandBuffer whole = made->get();
-  submission = driver.QueueSubmitForIndex(queue.get(), 1, &whole);
-  hasSubmitted = true;
+  next = driver.QueueSubmitForIndex(queue.get(), 1, &whole) + 1;
   return checkLost();
-}
-
-Status WebGPUBackend::record(StreamHandle, EventHandle event) {
-  const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(flush());
-  RecordedEvent &recorded = *objectOf<RecordedEvent>(event);
-  recorded.submission = submission;
-  recorded.wasRecorded = hasSubmitted;
-  if (!recorded.isTimed)
-    return Status::ok();
-  // The host's clock, behind all that comes before: events are timed where a run is profiled.
-  const Status status = hasSubmitted ? waitFor(submission) : checkLost();
-  recorded.reached =
-      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-  return status;
 }
 
 } // namespace

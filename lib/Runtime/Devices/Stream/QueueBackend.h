@@ -1,0 +1,79 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Of drivers with one queue, to which lists of commands are handed over: Vulkan, WebGPU.
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_QUEUEBACKEND_H
+#define ZYX_LIB_RUNTIME_DEVICES_STREAM_QUEUEBACKEND_H
+
+#include "ObjectTable.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace zyx::runtime {
+
+/// What streams are handed is done in the order of the calls. It is collected in a list until the list is full or
+/// somebody waits. All calls of several threads go to the one queue, so that streams need not wait for each other.
+class QueueBackend : public Backend {
+public:
+  Result<StreamHandle> createStream() override;
+  void destroyStream(StreamHandle) override {}
+  /// What was handed over before something was lost still runs.
+  Status synchronize(StreamHandle stream) override;
+  Result<EventHandle> createEvent(bool isTimed) override { return handleOf<EventHandle>(new QueuedEvent(isTimed)); }
+  void destroyEvent(EventHandle event) override { delete objectOf<QueuedEvent>(event); }
+  Status record(StreamHandle stream, EventHandle event) override;
+  Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
+  Status synchronize(EventHandle event) override { return waitFor(objectOf<QueuedEvent>(event)->value); }
+  Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override;
+
+protected:
+  struct QueuedEvent {
+    explicit QueuedEvent(bool isTimed) : isTimed(isTimed) {}
+    virtual ~QueuedEvent() = default;
+    const bool isTimed;
+    /// Where the queue is when it is reached; 0 where it was not recorded. By the host's clock when that was.
+    uint64_t value = 0, nanoseconds = 0;
+  };
+
+  /// Makes an empty list.
+  virtual Status beginList() = 0;
+  /// Hands over the list, in which nothing is put later. The queue comes to `next`, or to what it is set to.
+  virtual Status submitList(uint64_t &next) = 0;
+  /// Waits until the queue is there. Others hand over meanwhile.
+  virtual Status waitFor(uint64_t awaited) = 0;
+  /// Of an event that is timed: notes when what comes before is over. By the host's clock, if the driver has none.
+  virtual Status stamp(StreamHandle stream, QueuedEvent &event);
+  /// When that was, in ticks.
+  virtual Result<uint64_t> stampOf(const QueuedEvent &event) { return event.nanoseconds; }
+
+  /// Before each command is put into the list. Called, as the next one is, with the mutex held.
+  Status collect(StreamHandle stream);
+  /// Hands over what is collected. Where that fails, each stream that has commands there is told when it waits: others
+  /// have lost nothing.
+  void flush();
+  /// Waits for all that could be handed over, and leaves what is lost to those who are to be told.
+  Status settle();
+
+  /// Commands after which the device begins with a list.
+  static constexpr unsigned mostCommands = 64;
+  /// Of what follows, the list and the queue. Held once more where one call uses another.
+  std::recursive_mutex mutex;
+  /// Where the queue is when all that was handed over is done.
+  uint64_t value = 0;
+  double nanosecondsOfTick = 1;
+
+private:
+  unsigned numCommands = 0;
+  uint64_t numStreams = 0;
+  /// Who put commands into the list, and why those of a stream could not be handed over, until it is told.
+  std::set<StreamHandle> streams;
+  std::map<StreamHandle, Status> lost;
+};
+
+} // namespace zyx::runtime
+
+#endif // ZYX_LIB_RUNTIME_DEVICES_STREAM_QUEUEBACKEND_H
