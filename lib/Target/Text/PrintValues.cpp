@@ -353,7 +353,19 @@ static string tableName(Operation *op) {
 }
 
 Result<const OpText *> KernelPrinter::textOf(Operation *op, Element element) {
-  const string wanted = tableName(op);
+  string wanted = tableName(op);
+  // Casts of indices are conversions of integers as wide.
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    const auto bitsOf = [&](Value value) {
+      Type type = getElementTypeOrSelf(value);
+      return type.isIndex() ? lang.index == Element::I32 ? 32 : 64 : type.getIntOrFloatBitWidth();
+    };
+    const unsigned from = bitsOf(op->getOperand(0)), to = bitsOf(op->getResult(0));
+    wanted = to == 1                       ? "arith.trunci bool"
+             : to <= from                  ? "arith.trunci"
+             : isa<arith::IndexCastOp>(op) ? "arith.extsi"
+                                           : "arith.extui";
+  }
   const bool isLong = getElementTypeOrSelf(op->getResult(0)).isInteger(64) && element != Element::I64;
   const string longer = isLong ? wanted + " i64" : wanted;
   for (ArrayRef<OpText> table : lang.ops)

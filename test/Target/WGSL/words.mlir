@@ -41,7 +41,7 @@ kernel.func @numbers(%x: !i8) attributes {form = #kernel.form<lowered>} {
 // CHECK: let [[K:v[0-9]+]]: f32 = select(zyx_f32(0x0u), {{.*}});
 // CHECK: let [[N:v[0-9]+]]: u32 = extractBits(u32(i32([[K]])), 0u, 8u);
 // CHECK: vec2<u32>(u32(extractBits(i32([[N]]), 0u, 8u)), u32(extractBits(i32([[N]]), 0u, 8u) >> 31u));
-// CHECK: = vec2<u32>([[I:g[0-9]+]], u32(i32([[I]]) >> 31u));
+// CHECK: = vec2<u32>(u32(i32([[I:g[0-9]+]])), u32(i32([[I]]) >> 31u));
 // CHECK: let [[T:v[0-9]+]]: vec2<u32> = zyx_add64(
 // CHECK: = extractBits([[T]].x, 0u, 8u);
 // CHECK: = (([[T]].x & 1u) != 0u);

@@ -15,7 +15,7 @@ using namespace zyx::runtime::opencl;
 namespace {
 
 #define ZYX_NAME(name, theirs, number) {number, #theirs},
-constexpr std::pair<Code, const char *> names[] = {ZYX_OPENCL_CODES(ZYX_NAME)};
+constexpr std::pair<int, const char *> names[] = {ZYX_OPENCL_CODES(ZYX_NAME)};
 #undef ZYX_NAME
 
 #define ZYX_SYMBOL(member, symbol, result, parameters) {#symbol, offsetof(Driver, member)},
@@ -59,7 +59,7 @@ const char *refusalOf(Asker &asker, const std::string &version) {
 
 DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   Asker asker{driver, ordinal};
-  DeviceFound found{platform, ordinal};
+  DeviceFound found{{}, platform, ordinal};
   DeviceFacts &facts = found.facts;
   const std::string version = asker.text(deviceVersion);
   facts.memoryBytes = asker.number(deviceMemory);
@@ -77,9 +77,9 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   if (asker.code != 0)
     found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();
   // Before OpenCL 3.0 a device without f64 need not know the question.
-  found.hasDoubles = asker.number(deviceDoubles) != 0;
+  const bool hasDoubles = asker.number(deviceDoubles) != 0;
   facts.dtypes = allDTypes();
-  if (!found.hasDoubles)
+  if (!hasDoubles)
     std::erase(facts.dtypes, DType::F64);
   return found;
 }
@@ -89,10 +89,7 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
 Status Driver::statusOf(Code code) {
   if (code == 0)
     return Status::ok();
-  std::string text = "error " + std::to_string(code);
-  for (const auto &[known, name] : names)
-    if (code == known)
-      text = name;
+  std::string text = nameOf(code, names);
   if (code == codeNoMemoryForObject || code == codeOutOfHostMemory)
     return Status::outOfMemory(std::move(text));
   // A queue is ours and valid, until the driver has given up its context.

@@ -8,8 +8,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_OPENCL_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_OPENCL_DRIVER_H
 
-#include "zyx/Base/Status.h"
-#include "zyx/Runtime/DeviceFacts.h"
+#include "../Stream/Refusals.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -93,14 +92,10 @@ inline constexpr uint64_t floatDenormals = 1, floatSpecials = 2, floatNearest = 
   X(eventTime, clGetEventProfilingInfo, Code, (Event, unsigned, size_t, void *, size_t *))
 
 /// A device, and what it is.
-struct DeviceFound {
+struct DeviceFound : FoundFacts {
   Platform platform = nullptr;
   Ordinal ordinal = nullptr;
-  DeviceFacts facts;
-  uint64_t largestBytes = 0;
-  bool isCPU = false, hasDoubles = false;
-  /// Why the compiler's code does not run there; empty where it does.
-  std::string refusal;
+  bool isCPU = false;
 };
 
 /// The loader's functions.

@@ -44,10 +44,7 @@ struct LoadedModule {
 };
 
 Status check(Code code) { return Driver::statusOf(code); }
-Status check(Code code, const std::string &action) {
-  const Status status = Driver::statusOf(code);
-  return status.isOk() ? status : Status(status.code(), textOf({"cannot ", action, ": ", status.message()}));
-}
+Status check(Code code, const std::string &action) { return cannot(action, Driver::statusOf(code)); }
 
 class OpenCLBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
 public:
@@ -191,7 +188,7 @@ std::string OpenCLBackend::logOf(opencl::Program program) const {
 
 Result<ModuleHandle> OpenCLBackend::load(const artifact::CodeBlob &code) {
   const std::string_view text(reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size());
-  if (!found.hasDoubles && text.find("cl_khr_fp64") != std::string_view::npos)
+  if (!found.has(DType::F64) && text.find("cl_khr_fp64") != std::string_view::npos)
     return refuseDType(itsFacts.name, DType::F64);
   const std::string key = textOf({"opencl ", itsFacts.identity, "\n", buildOptions, "\n", hashBytes(text).toHex()});
   Code result = 0, taken = 0;

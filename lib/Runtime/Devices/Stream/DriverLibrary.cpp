@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "DriverLibrary.h"
 
+#include "zyx/Base/Config.h"
 #include "zyx/Base/ProcessMutex.h"
 
 #include <cstring>
@@ -35,4 +36,10 @@ Result<const void *> runtime::openDriverTable(const std::string &path, const Dri
     table[symbol.offset / sizeof(void *)] = address;
   }
   return static_cast<const void *>(opened.emplace(path, std::move(table)).first->second.data());
+}
+
+Result<const void *> runtime::openNamedTable(const char *variable, const char *usual, const DriverName &name,
+                                             std::span<const DriverSymbol> symbols, size_t bytes) {
+  const char *const named = zyxVariable(variable);
+  return openDriverTable(named && *named ? named : usual, name, symbols, bytes);
 }

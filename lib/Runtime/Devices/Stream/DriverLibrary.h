@@ -5,7 +5,6 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_DRIVERLIBRARY_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_DRIVERLIBRARY_H
 
-#include "zyx/Base/Config.h"
 #include "zyx/Base/Status.h"
 
 #include <cstddef>
@@ -30,14 +29,14 @@ struct DriverName {
 Result<const void *> openDriverTable(const std::string &path, const DriverName &name,
                                      std::span<const DriverSymbol> symbols, size_t bytes);
 
-/// The same of the library that a variable of zyx names, or of the usual one, as a struct of its functions.
+/// The same of the library that a variable of zyx names, or of the usual one; and as a struct of its functions.
+Result<const void *> openNamedTable(const char *variable, const char *usual, const DriverName &name,
+                                    std::span<const DriverSymbol> symbols, size_t bytes);
 template <typename Driver>
 Result<const Driver *> openDriver(const char *variable, const char *usual, const DriverName &name,
                                   std::span<const DriverSymbol> symbols) {
-  const char *named = zyxVariable(variable);
-  ZYX_ASSIGN_OR_RETURN(const void *table,
-                       openDriverTable(named && *named ? named : usual, name, symbols, sizeof(Driver)));
-  return static_cast<const Driver *>(table);
+  const auto table = openNamedTable(variable, usual, name, symbols, sizeof(Driver));
+  return table ? Result<const Driver *>(static_cast<const Driver *>(*table)) : table.status();
 }
 
 } // namespace zyx::runtime

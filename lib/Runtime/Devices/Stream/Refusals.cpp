@@ -29,6 +29,19 @@ std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+Status runtime::cannot(std::string_view action, Status status) {
+  if (status.isOk() || action.empty())
+    return status;
+  return {status.code(), textOf({"cannot ", action, ": ", status.message()})};
+}
+
+std::string runtime::nameOf(int code, std::span<const std::pair<int, const char *>> names) {
+  for (const auto &[known, name] : names)
+    if (code == known)
+      return name;
+  return "error " + std::to_string(code);
+}
+
 Result<int> runtime::ordinalIn(const std::string &name, const char *what) {
   int index = 0;
   const size_t colon = name.find(':');
@@ -76,9 +89,9 @@ Status runtime::checkFormat(const artifact::Artifact &artifact, std::string_view
 
 Status runtime::checkLimits(const artifact::Kernel &kernel, const std::string &device, const KernelLimits &most) {
   const struct {
-    std::string_view has;
+    const char *has;
     uint64_t needed;
-    std::string_view unit, most;
+    const char *unit, *most;
     uint64_t limit;
   } all[] = {
       {" has workgroups of ", kernel.groupThreads, " threads", "' runs it with ", most.threads},

@@ -9,6 +9,7 @@
 
 #include "Backend.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -30,9 +31,18 @@ void addListing(std::vector<DeviceListing> &listings, std::string_view name, con
 /// What a driver tells of each of its devices.
 struct FoundFacts {
   DeviceFacts facts;
+  /// Of one allocation.
+  uint64_t largestBytes = 0;
   /// Why the compiler's code does not run there; empty where it does.
   std::string refusal;
+
+  bool has(DType dtype) const { return std::ranges::find(facts.dtypes, dtype) != facts.dtypes.end(); }
 };
+/// A failure behind what could not be done, if that is known here.
+Status cannot(std::string_view action, Status status);
+/// A driver's name of one of its codes.
+std::string nameOf(int code, std::span<const std::pair<int, const char *>> names);
+
 /// What a backend says of a device that has nothing but these facts.
 BackendFacts backendFacts(std::string name, DeviceFacts facts);
 /// What a device has for one kernel: threads of a workgroup and their memory, buffers and scalars that a launch gives,

@@ -5,7 +5,6 @@
 #include "Driver.h"
 
 #include "../Stream/DriverLibrary.h"
-#include "../Stream/Refusals.h"
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -16,7 +15,7 @@ static constexpr DriverSymbol symbols[] = {ZYX_VULKAN_FUNCTIONS(ZYX_SYMBOL)};
 #undef ZYX_SYMBOL
 
 #define ZYX_RESULT(name) {VK_##name, "VK_" #name},
-static constexpr std::pair<VkResult, const char *> results[] = {ZYX_VULKAN_RESULTS(ZYX_RESULT)};
+static constexpr std::pair<int, const char *> results[] = {ZYX_VULKAN_RESULTS(ZYX_RESULT)};
 #undef ZYX_RESULT
 
 static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
@@ -80,18 +79,17 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
 }
 
 Status vulkan::check(vk::Result result, std::string_view action) {
-  if (result == vk::Result::eSuccess)
+  const std::string text = nameOf(int(result), results);
+  switch (result) {
+  case vk::Result::eSuccess:
     return Status::ok();
-  std::string text = "error " + std::to_string(int(result));
-  for (const auto &[known, name] : results)
-    if (VkResult(result) == known)
-      text = name;
-  if (!action.empty())
-    text = textOf({"cannot ", action, ": ", text});
-  if (result == vk::Result::eErrorOutOfDeviceMemory || result == vk::Result::eErrorOutOfHostMemory ||
-      result == vk::Result::eErrorTooManyObjects)
-    return Status::outOfMemory(text);
-  return {result == vk::Result::eErrorDeviceLost ? ErrorCode::DeviceLost : ErrorCode::Internal, text};
+  case vk::Result::eErrorOutOfDeviceMemory:
+  case vk::Result::eErrorOutOfHostMemory:
+  case vk::Result::eErrorTooManyObjects:
+    return cannot(action, Status::outOfMemory(text));
+  default:
+    return cannot(action, {result == vk::Result::eErrorDeviceLost ? ErrorCode::DeviceLost : ErrorCode::Internal, text});
+  }
 }
 
 Result<const Driver *> Driver::open() {

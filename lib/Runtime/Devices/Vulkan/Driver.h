@@ -8,8 +8,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_VULKAN_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_VULKAN_DRIVER_H
 
-#include "zyx/Base/Status.h"
-#include "zyx/Runtime/DeviceFacts.h"
+#include "../Stream/Refusals.h"
 
 #define VK_NO_PROTOTYPES
 #define VULKAN_HPP_NO_EXCEPTIONS
@@ -52,12 +51,11 @@ struct Driver;
 template <typename T> using Unique = vk::UniqueHandle<T, Driver>;
 
 /// A device, and what it is.
-struct DeviceFound {
+struct DeviceFound : FoundFacts {
   vk::PhysicalDevice device;
   /// Ends behind the device.
   std::shared_ptr<const Unique<vk::Instance>> instance;
-  DeviceFacts facts;
-  uint64_t largestBytes = 0, mostGroups = 0;
+  uint64_t mostGroups = 0;
   /// Nanoseconds of a tick.
   double period = 1;
   unsigned queueFamily = 0;
@@ -65,8 +63,6 @@ struct DeviceFound {
   bool keepsDenormals = false;
   /// Who wrote what a cache of pipelines keeps.
   std::string cacheIdentity;
-  /// Why the compiler's code does not run there; empty where it does.
-  std::string refusal;
 };
 
 /// The loader's functions.

@@ -84,12 +84,12 @@ public:
         features;
     features.get<vk::PhysicalDeviceFeatures2>()
         .features.setShaderInt64(true)
-        .setShaderInt16(has(DType::I16))
-        .setShaderFloat64(has(DType::F64));
-    features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(has(DType::I16));
+        .setShaderInt16(found.has(DType::I16))
+        .setShaderFloat64(found.has(DType::F64));
+    features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(found.has(DType::I16));
     features.get<vk::PhysicalDeviceVulkan12Features>()
-        .setShaderInt8(has(DType::I8))
-        .setStorageBuffer8BitAccess(has(DType::I8))
+        .setShaderInt8(found.has(DType::I8))
+        .setStorageBuffer8BitAccess(found.has(DType::I8))
         .setBufferDeviceAddress(true)
         .setTimelineSemaphore(true)
         .setVulkanMemoryModel(true);
@@ -171,7 +171,7 @@ public:
         return Status::unsupported("the SPIR-V of kernels is cut");
       const uint32_t capability = op == opCapability && length == 2 ? module[at + 1] : 0;
       for (const auto &[number, dtype] : capabilities)
-        if (capability == number && !has(dtype))
+        if (capability == number && !found.has(dtype))
           return refuseDType(itsFacts.name, dtype);
       const bool isOfDenormals = capability == capabilityDenormPreserve ||
                                  (op == opExecutionMode && length == 4 && module[at + 2] == modeDenormPreserve);
@@ -225,7 +225,6 @@ public:
 private:
   friend class VulkanGraph;
 
-  bool has(DType dtype) const { return std::ranges::find(found.facts.dtypes, dtype) != found.facts.dtypes.end(); }
   /// The first of the kinds of memory that the device has is taken. The host reaches what it sees.
   Result<std::unique_ptr<Memory>> makeMemory(uint64_t bytes,
                                              std::initializer_list<vk::MemoryPropertyFlags> kinds) const {
@@ -316,7 +315,7 @@ private:
     ZYX_RETURN_IF_ERROR(check(current->commands.end(driver)));
     return check(queue.submit(info, nullptr, driver));
   }
-  Status append(StreamHandle stream, const std::function<void(List &)> &put) {
+  template <typename Put> Status append(StreamHandle stream, const Put &put) {
     const std::lock_guard lock(mutex);
     ZYX_RETURN_IF_ERROR(collect(stream));
     put(*current);

@@ -6,6 +6,8 @@
 
 #include "../Stream/DriverLibrary.h"
 
+#include "zyx/Base/Config.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -52,7 +54,7 @@ Result<std::vector<AdapterFound>> Driver::find() const {
   const bool isLow = preference && std::string_view(preference) == "low-power";
   std::vector<std::pair<uint32_t, AdapterFound>> ranked;
   for (WGPUAdapter adapter : listed) {
-    AdapterFound each{instance, {adapter, AdapterRelease}};
+    AdapterFound each{{}, instance, {adapter, AdapterRelease}};
     WGPUAdapterInfo info = {};
     if (AdapterGetInfo(adapter, &info) != WGPUStatus_Success ||
         AdapterGetLimits(adapter, &each.limits) != WGPUStatus_Success || info.backendType == WGPUBackendType_Null)
@@ -70,6 +72,10 @@ Result<std::vector<AdapterFound>> Driver::find() const {
     // WebGPU tells of no memory. What is more than there is, is an error of an allocation.
     facts.memoryBytes = uint64_t(8) << 30;
     facts.alignment = 64;
+    // Of a larger one a kernel would see the beginning, and lose what it writes behind it. Distances of bytes are
+    // numbers of 32 bits with a sign.
+    each.largestBytes =
+        std::min({each.limits.maxStorageBufferBindingSize, each.limits.maxBufferSize, uint64_t(1) << 31});
     facts.dtypes = allDTypes();
     std::erase(facts.dtypes, DType::F64);
     each.refusal = refusalOf(each.limits, facts.alignment);

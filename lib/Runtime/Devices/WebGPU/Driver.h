@@ -8,8 +8,7 @@
 #ifndef ZYX_LIB_RUNTIME_DEVICES_WEBGPU_DRIVER_H
 #define ZYX_LIB_RUNTIME_DEVICES_WEBGPU_DRIVER_H
 
-#include "zyx/Base/Status.h"
-#include "zyx/Runtime/DeviceFacts.h"
+#include "../Stream/Refusals.h"
 
 #include <wgpu.h>
 
@@ -43,13 +42,10 @@ inline std::string textOf(WGPUStringView text) {
 // clang-format on
 
 /// An adapter, and what it is. The instance ends behind it.
-struct AdapterFound {
+struct AdapterFound : FoundFacts {
   Owned<WGPUInstance> instance;
   Owned<WGPUAdapter> adapter;
   WGPULimits limits = {};
-  DeviceFacts facts;
-  /// Why the compiler's code does not run there; empty where it does.
-  std::string refusal;
 };
 
 /// The library's functions.

@@ -161,7 +161,7 @@ private:
     if (status.isOk())
       return made;
     ZYX_RETURN_IF_ERROR(checkLost());
-    return Status(status.code(), textOf({"cannot ", what, ": ", status.message()}));
+    return cannot(what, status);
   }
   Status popScope() {
     const auto popped = ask<WGPUPopErrorScopeCallbackInfo>(
@@ -271,14 +271,11 @@ Status WebGPUBackend::open() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Of a larger one a kernel would see the beginning, and lose what it writes behind it. Distances of bytes are numbers
-/// of 32 bits with a sign.
 Result<uint64_t> WebGPUBackend::allocate(StreamHandle, uint64_t bytes) {
   const std::lock_guard lock(mutex);
   ZYX_RETURN_IF_ERROR(checkLost());
   bytes = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
-  const uint64_t most = std::min(found.limits.maxStorageBufferBindingSize, found.limits.maxBufferSize);
-  ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, std::min(most, uint64_t(1) << 31)));
+  ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
   ZYX_ASSIGN_OR_RETURN(Owned<WGPUBuffer> buffer,
                        makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, bytes));
   return memories.add({std::move(buffer), bytes}, bytes);
