@@ -52,7 +52,7 @@ Result<std::vector<AdapterFound>> Driver::find() const {
   listed.resize(std::min(listed.size(), InstanceEnumerateAdapters(instance.get(), &options, listed.data())));
   const char *preference = zyxVariable("WEBGPU_POWER_PREFERENCE");
   const bool isLow = preference && std::string_view(preference) == "low-power";
-  std::vector<std::pair<uint32_t, AdapterFound>> ranked;
+  std::vector<AdapterFound> found;
   for (WGPUAdapter adapter : listed) {
     AdapterFound each{{}, instance, {adapter, AdapterRelease}};
     WGPUAdapterInfo info = {};
@@ -79,15 +79,12 @@ Result<std::vector<AdapterFound>> Driver::find() const {
     facts.dtypes = allDTypes();
     std::erase(facts.dtypes, DType::F64);
     each.refusal = refusalOf(each.limits, facts.alignment);
-    const bool isTurned = isLow && info.adapterType <= WGPUAdapterType_IntegratedGPU;
-    ranked.emplace_back(isTurned ? WGPUAdapterType_DiscreteGPU + WGPUAdapterType_IntegratedGPU - info.adapterType
-                                 : info.adapterType,
-                        std::move(each));
-  }
-  std::ranges::stable_sort(ranked, {}, [](const auto &each) { return each.first; });
-  std::vector<AdapterFound> found;
-  for (auto &[rank, each] : ranked)
+    each.rank = info.adapterType;
+    if (isLow && info.adapterType <= WGPUAdapterType_IntegratedGPU)
+      each.rank = WGPUAdapterType_DiscreteGPU + WGPUAdapterType_IntegratedGPU - info.adapterType;
     found.push_back(std::move(each));
+  }
+  std::ranges::stable_sort(found, {}, &AdapterFound::rank);
   if (found.empty())
     return Status::notFound("no driver of Vulkan, Metal or DX12 has an adapter for WebGPU");
   return found;

@@ -46,6 +46,7 @@ struct AdapterFound : FoundFacts {
   Owned<WGPUInstance> instance;
   Owned<WGPUAdapter> adapter;
   WGPULimits limits = {};
+  uint32_t rank = 0;
 };
 
 /// The library's functions.
