@@ -18,8 +18,8 @@ namespace {
 constexpr std::pair<int, const char *> names[] = {ZYX_OPENCL_CODES(ZYX_NAME)};
 #undef ZYX_NAME
 
-#define ZYX_SYMBOL(member, symbol, result, parameters) {#symbol, offsetof(Driver, member)},
-constexpr DriverSymbol symbols[] = {ZYX_OPENCL_FUNCTIONS(ZYX_SYMBOL)};
+#define ZYX_SYMBOL(member, symbol, result, parameters) #symbol,
+constexpr const char *symbols[] = {ZYX_OPENCL_FUNCTIONS(ZYX_SYMBOL)};
 #undef ZYX_SYMBOL
 
 /// Asks one device. Numbers have 32 or 64 bits, low bytes first.

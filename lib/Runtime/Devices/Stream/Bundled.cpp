@@ -29,12 +29,12 @@ static std::string ownFolder() {
 }
 
 Result<const BundledDevices *> runtime::findBundled(const char *library) {
-  static constexpr DriverSymbol symbol = {"zyxBundledDevices", 0};
+  static constexpr const char *function = "zyxBundledDevices";
   std::string path = ownFolder() + library;
   if (::access(path.c_str(), R_OK) != 0)
     path = library;
   ZYX_ASSIGN_OR_RETURN(const void *table,
-                       openDriverTable(path, {"a library of zyx", "zyx " ZYX_VERSION}, {&symbol, 1}, sizeof(void *)));
+                       openDriverTable(path, {"a library of zyx", "zyx " ZYX_VERSION}, {&function, 1}));
   const BundledDevices *found = (*static_cast<decltype(&zyxBundledDevices) const *>(table))();
   if (found->version != std::string_view(ZYX_VERSION))
     return Status::unsupported(textOf({path, " is of zyx ", found->version, ", this program of " ZYX_VERSION}));

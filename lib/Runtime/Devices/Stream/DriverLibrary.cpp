@@ -16,7 +16,7 @@ using namespace zyx;
 using namespace zyx::runtime;
 
 Result<const void *> runtime::openDriverTable(const std::string &path, const DriverName &name,
-                                              std::span<const DriverSymbol> symbols, size_t bytes) {
+                                              std::span<const char *const> functions) {
   // Never closed: tests bring drivers of their own.
   static constinit ProcessMutex mutex;
   static std::map<std::string, std::vector<void *>> &opened = *new std::map<std::string, std::vector<void *>>;
@@ -27,19 +27,18 @@ Result<const void *> runtime::openDriverTable(const std::string &path, const Dri
   void *const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return Status::notFound(std::string(name.driver) + " cannot be opened: " + ::dlerror());
-  std::vector<void *> table((bytes + sizeof(void *) - 1) / sizeof(void *));
-  for (const DriverSymbol &symbol : symbols) {
-    void *const address = ::dlsym(library, symbol.name);
-    if (!address)
-      return Status::unsupported(std::string(name.driver) + " '" + path + "' lacks the function " + symbol.name + ": " +
+  std::vector<void *> table;
+  for (const char *function : functions) {
+    table.push_back(::dlsym(library, function));
+    if (!table.back())
+      return Status::unsupported(std::string(name.driver) + " '" + path + "' lacks the function " + function + ": " +
                                  name.oldest + " is needed");
-    table[symbol.offset / sizeof(void *)] = address;
   }
   return static_cast<const void *>(opened.emplace(path, std::move(table)).first->second.data());
 }
 
 Result<const void *> runtime::openNamedTable(const char *variable, const char *usual, const DriverName &name,
-                                             std::span<const DriverSymbol> symbols, size_t bytes) {
+                                             std::span<const char *const> functions) {
   const char *const named = zyxVariable(variable);
-  return openDriverTable(named && *named ? named : usual, name, symbols, bytes);
+  return openDriverTable(named && *named ? named : usual, name, functions);
 }

@@ -13,29 +13,23 @@
 
 namespace zyx::runtime {
 
-/// A function of a driver, and where its address stands in a struct of such addresses.
-struct DriverSymbol {
-  const char *name;
-  size_t offset;
-};
-
 /// What a driver is called in messages, and the oldest that has all functions: "the loader of OpenCL", "OpenCL 1.2".
 struct DriverName {
   const char *driver, *oldest;
 };
 
-/// Opens a library and finds all symbols, once for each path: `bytes` of addresses. It stays open until the process
-/// ends, as drivers ask for.
+/// Opens a library and finds all functions, once for each path: a table of their addresses, in the order of the names.
+/// It stays open until the process ends, as drivers ask for.
 Result<const void *> openDriverTable(const std::string &path, const DriverName &name,
-                                     std::span<const DriverSymbol> symbols, size_t bytes);
-
-/// The same of the library that a variable of zyx names, or of the usual one; and as a struct of its functions.
+                                     std::span<const char *const> functions);
+/// The same of the library that a variable of zyx names, or of the usual one; and as a struct of the functions.
 Result<const void *> openNamedTable(const char *variable, const char *usual, const DriverName &name,
-                                    std::span<const DriverSymbol> symbols, size_t bytes);
-template <typename Driver>
+                                    std::span<const char *const> functions);
+template <typename Driver, size_t count>
 Result<const Driver *> openDriver(const char *variable, const char *usual, const DriverName &name,
-                                  std::span<const DriverSymbol> symbols) {
-  const auto table = openNamedTable(variable, usual, name, symbols, sizeof(Driver));
+                                  const char *const (&functions)[count]) {
+  static_assert(sizeof(Driver) == sizeof(functions));
+  const auto table = openNamedTable(variable, usual, name, functions);
   return table ? Result<const Driver *>(static_cast<const Driver *>(*table)) : table.status();
 }
 

@@ -10,8 +10,8 @@ using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::vulkan;
 
-#define ZYX_SYMBOL(name) {"vk" #name, offsetof(Driver, vk##name)},
-static constexpr DriverSymbol symbols[] = {ZYX_VULKAN_FUNCTIONS(ZYX_SYMBOL)};
+#define ZYX_SYMBOL(name) "vk" #name,
+static constexpr const char *symbols[] = {ZYX_VULKAN_FUNCTIONS(ZYX_SYMBOL)};
 #undef ZYX_SYMBOL
 
 #define ZYX_RESULT(name) {VK_##name, "VK_" #name},

@@ -9,14 +9,13 @@
 #include "zyx/Base/Config.h"
 
 #include <algorithm>
-#include <cstddef>
 
 using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::webgpu;
 
-#define ZYX_SYMBOL(name) {"wgpu" #name, offsetof(Driver, name)},
-static constexpr DriverSymbol symbols[] = {ZYX_WEBGPU_FUNCTIONS(ZYX_SYMBOL)};
+#define ZYX_SYMBOL(name) "wgpu" #name,
+static constexpr const char *symbols[] = {ZYX_WEBGPU_FUNCTIONS(ZYX_SYMBOL)};
 #undef ZYX_SYMBOL
 
 static constexpr uint32_t supportedVersion = 29;
