@@ -103,7 +103,7 @@ TEST_F(Backends, MachineFormIsOfGPUs) {
   EXPECT_THAT(refusal("vulkan", "threads = 512 : i64"),
               HasSubstr("needs 512 threads of a workgroup; target 'vulkan' has 256"));
   EXPECT_THAT(refusal("webgpu", "threads = 32 : i64", roles),
-              HasSubstr("is in the machine form, which WGSL has no text for"));
+              HasSubstr("is in the machine form, which is not lowered for WGSL"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64", roles),
               HasSubstr("is in the machine form, which is not lowered for OpenCL C"));
   EXPECT_THAT(refusal("opencl", "threads = 32 : i64, cluster = 2 : i64"),
