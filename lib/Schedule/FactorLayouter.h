@@ -71,7 +71,8 @@ private:
   std::optional<double> sharedCycles(const kernel::DotLayout &layout);
   void applyBoth(const kernel::DotLayout &layout, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// What of the memory's rate a copy reaches.
-  static double rateOf(const kernel::FactorLayout &layout);
+  double rateOf(const kernel::FactorLayout &layout) const;
+  int64_t countLines(const kernel::FactorLayout &layout) const;
   double copyCycles(const kernel::FactorLayout &layout) const;
   mlir::OwningOpRef<kernel::FuncOp> tryOut(const kernel::DotLayout &layout);
   void apply(const kernel::FactorLayout &layout, kernel::LoadOp load, llvm::StringRef suffix,

@@ -12,6 +12,7 @@
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
@@ -20,6 +21,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
+
+#include "llvm/ADT/SmallSet.h"
 
 namespace zyx::schedule {
 #define GEN_PASS_DEF_LAYOUTFACTORSPASS
@@ -152,12 +155,46 @@ SmallVector<DotLayout> FactorLayouter::candidates(bool byThreads) {
   return result;
 }
 
-double FactorLayouter::rateOf(const FactorLayout &layout) {
+/// Lines of memory in which a subgroup finds what it looks up at once: neighbours have vectors that follow each other
+/// where they are written.
+int64_t FactorLayouter::countLines(const FactorLayout &layout) const {
+  const BlockAttr written = layout.target.front();
+  SmallVector<int64_t> extents;
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < static_cast<unsigned>(written.getRank()); ++dim) {
+    extents.push_back(BlockAttr::constant(written.getShape()[dim]).value_or(1));
+    order.push_back(dim);
+  }
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return BlockAttr::constant(written.getStrides()[a]).value_or(0) <
+           BlockAttr::constant(written.getStrides()[b]).value_or(0);
+  });
+  // In the middle, where there is no padding.
+  const int64_t vector = std::max<int64_t>(target.lanes(fits::copiedBytes / 2), 1);
+  const int64_t lineElements = target.memory.lineBytes / (fits::copiedBytes / 2);
+  const int64_t count = llvm::product_of(extents);
+  llvm::SmallSet<int64_t, 32> lines;
+  for (int64_t lane = 0; lane < target.simt.subgroupSize; ++lane) {
+    int64_t place = (count / 2 / vector + lane) * vector % count;
+    SmallVector<int64_t> index(extents.size());
+    for (unsigned dim : order) {
+      index[dim] = place % extents[dim];
+      place /= extents[dim];
+    }
+    if (const std::optional<int64_t> found = evaluateMap(layout.source, index))
+      lines.insert(*found / lineElements);
+  }
+  return static_cast<int64_t>(lines.size());
+}
+
+double FactorLayouter::rateOf(const FactorLayout &layout) const {
   for (auto [dim, stride] : llvm::enumerate(layout.target.front().getStrides()))
     if (BlockAttr::constant(stride) == 1 && BlockAttr::constant(layout.target.front().getShape()[dim]) != 1 &&
         zyx::schedule::strideThrough(layout.source, dim) == 1)
       return fits::copyRate;
-  return layout.source.isSingleBlock() ? fits::transposeRate : fits::lookUpRate;
+  if (layout.source.isSingleBlock())
+    return fits::transposeRate;
+  return countLines(layout) <= fits::nearLines ? fits::nearRate : fits::lookUpRate;
 }
 
 /// What a copy takes, with its launch.

@@ -111,11 +111,14 @@ inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
 /// Factors that are copied to lie as tensor cores read them (LayOutFactors).
 namespace layouts {
 /// What a copy into another order reaches of the memory's rate, where it reads what lies side by side, where it turns
-/// tiles of a matrix, and where it looks elements up one by one; and what tensor cores reach of theirs in products that
-/// need one: these are small, or filled up with zeros.
-inline constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, lookUpRate = 1.0 / 8, tensorRate = 1.0 / 3;
+/// tiles of a matrix, and where it looks elements up one by one, in few lines of memory at once or in many; and what
+/// tensor cores reach of theirs in products that need one: these are small, or filled up with zeros.
+inline constexpr double copyRate = 2.0 / 3, transposeRate = 1.0 / 2, nearRate = 1.0 / 4, lookUpRate = 1.0 / 8,
+                        tensorRate = 1.0 / 3;
+/// So few lines: each takes the first cache a cycle, and memory takes as long for what a subgroup copies.
+inline constexpr int64_t nearLines = 8;
 /// Bytes that a copy reads and writes of an element.
-inline constexpr double copiedBytes = 4;
+inline constexpr int64_t copiedBytes = 4;
 /// A copy of what tensor cores take anyway must be worth it.
 inline constexpr double clearlyLess = 0.9;
 } // namespace layouts
