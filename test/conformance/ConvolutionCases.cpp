@@ -224,6 +224,33 @@ static void addPhase(std::vector<Case> &cases, const Layer &layer, bool channels
                    }});
 }
 
+/// The gradients of images and filters of a transposed convolution with stride 2, made of one phase: what comes to it is
+/// every other element of rows and columns. A window reads an image and the row or column behind it.
+static void addPhaseGradients(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
+  cases.push_back(
+      {std::string("convolution.") + layer.name + ".phase-gradients." + (channelsLast ? "last." : "first.") +
+           std::string(toString(dtype)),
+       [=](Builder &b) {
+         const DType sum = accumulatorType(dtype);
+         const NodeId images = b.x(dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
+         const NodeId x = channelsLast ? b.permute(images, {0, 3, 1, 2}) : images;
+         const NodeId filters = b.x(dtype, {layer.outputs, layer.channels, layer.size[0], layer.size[1]});
+         const NodeId y = convolve(
+             b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+         const int64_t rows = b.type(y).shape[2], columns = b.type(y).shape[3];
+         NodeId seed = b.x(dtype, {layer.batch, layer.outputs, 2 * rows, 2 * columns});
+         seed = b.reshape(seed, {layer.batch, layer.outputs, rows, 2, columns, 2});
+         seed = b.pad(seed, b.splat(dtype, {}, 0), {0, 0, 0, -1, 0, 0}, {0, 0, 0, 0, 0, -1}, Ints(6, 0));
+         seed = b.cast(b.reshape(seed, {layer.batch, layer.outputs, rows, columns}), b.type(y).dtype);
+         const auto gradients = graph::gradient(b.graph(), {{y}}, {{seed}}, {{images, filters}});
+         if (!gradients.isOk() || !(*gradients)[0] || !(*gradients)[1]) {
+           std::fprintf(stderr, "a phase without gradients: %s\n", gradients.status().message().c_str());
+           std::abort();
+         }
+         return std::vector<NodeId>{*(*gradients)[0], *(*gradients)[1]};
+       }});
+}
+
 /// Of a convolution with padding on both sides the last positions are left out behind bias and rounding, and some of
 /// the first ones, as causal ones are written: only the others need be computed. With `isShared` all of them are a
 /// result, too.
@@ -476,6 +503,17 @@ void addConvolutionCases(std::vector<Case> &cases) {
         addFilterGradient(cases, layer, isMixed, dtype);
   for (const size_t at : {1, 4, 5, 6, 7, 8, 9, 10, 17})
     addFilterGradient(cases, layers[at], /*isMixed=*/false, F32);
+  // So many channels and positions that tensor cores make them of windows that are copied; also such that no row is a
+  // whole number of vectors.
+  const Layer phases[] = {
+      {"phases-both", 2, 128, 64, {32, 32}, {2, 2}, ones, ones, none, ones},
+      {"phases-row", 2, 128, 64, {32, 32}, {1, 2}, ones, ones, none, {0, 1}},
+      {"phases-odd", 3, 72, 40, {29, 31}, {2, 2}, ones, ones, none, ones},
+  };
+  for (const Layer &layer : phases)
+    for (const DType dtype : {F16, BF16})
+      for (const bool channelsLast : {false, true})
+        addPhaseGradients(cases, layer, channelsLast, dtype);
   addFilterGradient(cases, dense[0], /*isMixed=*/false, F64);
   addMixed(cases, layers[13], F32);
   // Channels in multiples of 16 bytes, as the copy engine of tensor cores wants them; and images of several tiles.

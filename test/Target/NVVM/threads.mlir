@@ -7,6 +7,7 @@
 // RUN: zyx-compile %s --entry=negated --target=cuda --stop-after=target | FileCheck %s --check-prefix=NEGATED
 // RUN: zyx-compile %s --entry=pairs --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=PAIRS
 // RUN: zyx-compile %s --entry=pairs --target=sm_75 --stop-after=target | FileCheck %s --check-prefix=ALONE
+// RUN: zyx-compile %s --entry=interleave --target=sm_90a --stop-after=target | FileCheck %s --check-prefix=INTERLEAVE
 // RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
 
 // 16 bytes at a time, past the coherent cache; nothing is contracted.
@@ -37,6 +38,15 @@ func.func @add(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>) -> tensor<64x10
 func.func @cast(%x: tensor<4096xf32>) -> tensor<4096xf16> {
   %y = graph.cast %x : tensor<4096xf32> -> tensor<4096xf16>
   return %y : tensor<4096xf16>
+}
+
+// Elements that alternate are written together.
+// INTERLEAVE-NOT: st.global.b16
+// INTERLEAVE: st.global.v4.b32
+// INTERLEAVE-NOT: st.global
+func.func @interleave(%x: tensor<65536x1xf16>, %y: tensor<65536x1xf16>) -> tensor<65536x2xf16> {
+  %z = graph.concat %x, %y dim = 1 : (tensor<65536x1xf16>, tensor<65536x1xf16>) -> tensor<65536x2xf16>
+  return %z : tensor<65536x2xf16>
 }
 
 // A row per workgroup: 128 threads have two vectors each.
