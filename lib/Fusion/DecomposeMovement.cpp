@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "Machine.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
@@ -71,6 +72,7 @@ private:
   Value padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape);
   Value padBetween(Value x, int64_t dim, int64_t count, Value fill);
   Value choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value place);
+  Value join(ConcatOp op, const Padding &around, ArrayRef<int64_t> shape);
 
   OpBuilder builder;
   Location loc;
@@ -213,25 +215,43 @@ Value Decomposer::choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value pl
   return SelectOp::create(builder, loc, isFirst, first, second);
 }
 
-Value Decomposer::decompose(ConcatOp op) {
-  RankedTensorType type = op.getType();
-  int64_t dim = op.getDim(), extent = type.getDimSize(dim), end = 0;
-  if (type.getNumElements() == 0)
-    return zeros(type);
+/// The concat that makes a part of another one, and nothing else reads. Threads in lockstep write what alternates in
+/// vectors; a processor takes longer to choose each element than to copy parts twice.
+static ConcatOp getJoined(Value part) {
+  auto concat = part.getDefiningOp<ConcatOp>();
+  return concat && zyx::fusion::getMachine(concat).hasSubgroups() && concat->hasOneUse() &&
+                 isa<ConcatOp>(*concat->user_begin()) && concat->getBlock() == concat->user_begin()->getBlock()
+             ? concat
+             : ConcatOp();
+}
+
+/// The concat with `around` on all sides, which nobody looks at. Parts that are concats are no value of their own,
+/// which would be written and read again: phases of a transposed convolution alternate along several dimensions.
+Value Decomposer::join(ConcatOp op, const Padding &around, ArrayRef<int64_t> shape) {
+  const auto dim = static_cast<int64_t>(op.getDim());
+  int64_t end = around.low[dim];
   SmallVector<Value> parts;
   SmallVector<int64_t> ends;
   for (Value part : op.getParts()) {
-    int64_t length = typeOf(part).getDimSize(dim);
+    const int64_t length = typeOf(part).getDimSize(dim);
     if (length == 0)
       continue;
-    Padding padding(type.getRank());
+    Padding padding = around;
     padding.low[dim] = end;
     end += length;
-    padding.high[dim] = extent - end;
-    parts.push_back(length == extent ? part : padWithAnything(part, padding, type.getShape()));
+    padding.high[dim] = shape[dim] - end;
+    ConcatOp joined = getJoined(part);
+    parts.push_back(joined                             ? join(joined, padding, shape)
+                    : typeOf(part).getShape() == shape ? part
+                                                       : padWithAnything(part, padding, shape));
     ends.push_back(end);
   }
-  return choose(parts, ends, parts.size() > 1 ? counter(type.getShape(), dim) : Value());
+  return choose(parts, ends, parts.size() > 1 ? counter(shape, dim) : Value());
+}
+
+Value Decomposer::decompose(ConcatOp op) {
+  RankedTensorType type = op.getType();
+  return type.getNumElements() == 0 ? zeros(type) : join(op, Padding(type.getRank()), type.getShape());
 }
 
 static void decomposeMovement(Block &block) {
@@ -240,15 +260,22 @@ static void decomposeMovement(Block &block) {
     transfer.erase();
   }
   SmallVector<Operation *> ops;
+  SmallVector<ConcatOp> joined;
   for (Operation &op : block)
     if (isa<PadOp, ConcatOp>(op))
       ops.push_back(&op);
   for (Operation *op : ops) {
     auto pad = dyn_cast<PadOp>(op);
+    if (ConcatOp part = pad ? ConcatOp() : getJoined(op->getResult(0))) {
+      joined.push_back(part);
+      continue;
+    }
     Value result = pad ? Decomposer(op).decompose(pad) : Decomposer(op).decompose(cast<ConcatOp>(op));
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }
+  for (ConcatOp part : llvm::reverse(joined))
+    part->erase();
 }
 
 namespace {

@@ -1,4 +1,5 @@
-// RUN: zyx-opt %s --zyx-fusion-decompose-movement --canonicalize | FileCheck %s
+// RUN: zyx-opt %s --zyx-fusion-decompose-movement --canonicalize | FileCheck %s --check-prefixes=CHECK,APART
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-decompose-movement --canonicalize | FileCheck %s --check-prefixes=CHECK,JOINED
 
 // CHECK-LABEL: func.func @concat
 // CHECK-DAG: %[[END:.*]] = graph.constant dense<2> : tensor<5xi32>
@@ -156,4 +157,35 @@ func.func @nothing(%x: tensor<0xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tens
   %1 = graph.transfer %y to "cuda:1" : tensor<2xf32>
   %2 = graph.concat %x, %x dim = 0 : (tensor<0xf32>, tensor<0xf32>) -> tensor<0xf32>
   return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<0xf32>
+}
+
+// On a GPU a part that is a concat is no value of its own, unless something else reads it.
+// CHECK-LABEL: func.func @nested
+// JOINED: graph.pad %arg0, {{.*}} low = [0, 0] high = [1, 1]
+// JOINED: graph.pad %arg1, {{.*}} low = [0, 1] high = [1, 0]
+// JOINED: %[[FIRST:.*]] = graph.select
+// JOINED: graph.pad %arg2, {{.*}} low = [1, 0] high = [0, 1]
+// JOINED: graph.pad %arg3, {{.*}} low = [1, 1] high = [0, 0]
+// JOINED: %[[SECOND:.*]] = graph.select
+// JOINED: %[[ALL:.*]] = graph.select %{{.*}}, %[[FIRST]], %[[SECOND]]
+// JOINED: return %[[ALL]]
+// APART: %[[FIRST:.*]] = graph.select
+// APART: %[[SECOND:.*]] = graph.select
+// APART: graph.pad %[[FIRST]], {{.*}} low = [0, 0] high = [1, 0]
+// APART: graph.pad %[[SECOND]], {{.*}} low = [1, 0] high = [0, 0]
+func.func @nested(%a: tensor<1x1xf32>, %b: tensor<1x1xf32>, %c: tensor<1x1xf32>, %d: tensor<1x1xf32>) -> tensor<2x2xf32> {
+  %0 = graph.concat %a, %b dim = 1 : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x2xf32>
+  %1 = graph.concat %c, %d dim = 1 : (tensor<1x1xf32>, tensor<1x1xf32>) -> tensor<1x2xf32>
+  %2 = graph.concat %0, %1 dim = 0 : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<2x2xf32>
+  return %2 : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @nested_twice
+// CHECK: %[[INNER:.*]] = graph.select
+// CHECK-DAG: graph.pad %[[INNER]], {{.*}} low = [0] high = [1]
+// CHECK: return %{{.*}}, %[[INNER]]
+func.func @nested_twice(%a: tensor<1xf32>, %b: tensor<1xf32>) -> (tensor<3xf32>, tensor<2xf32>) {
+  %0 = graph.concat %a, %b dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %1 = graph.concat %0, %a dim = 0 : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
+  return %1, %0 : tensor<3xf32>, tensor<2xf32>
 }

@@ -224,8 +224,8 @@ static void addPhase(std::vector<Case> &cases, const Layer &layer, bool channels
                    }});
 }
 
-/// The gradients of images and filters of a transposed convolution with stride 2, made of one phase: what comes to it is
-/// every other element of rows and columns. A window reads an image and the row or column behind it.
+/// The gradients of images and filters of a transposed convolution with stride 2, made of one phase: what comes to it
+/// is every other element of rows and columns. A window reads an image and the row or column behind it.
 static void addPhaseGradients(std::vector<Case> &cases, const Layer &layer, bool channelsLast, DType dtype) {
   cases.push_back(
       {std::string("convolution.") + layer.name + ".phase-gradients." + (channelsLast ? "last." : "first.") +
@@ -235,8 +235,8 @@ static void addPhaseGradients(std::vector<Case> &cases, const Layer &layer, bool
          const NodeId images = b.x(dtype, shapeOf(channelsLast, layer.batch, layer.channels, layer.extents));
          const NodeId x = channelsLast ? b.permute(images, {0, 3, 1, 2}) : images;
          const NodeId filters = b.x(dtype, {layer.outputs, layer.channels, layer.size[0], layer.size[1]});
-         const NodeId y = convolve(
-             b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
+         const NodeId y =
+             convolve(b, x, filters, {false, layer.stride, layer.dilation, layer.low, layer.high, layer.groups}, sum);
          const int64_t rows = b.type(y).shape[2], columns = b.type(y).shape[3];
          NodeId seed = b.x(dtype, {layer.batch, layer.outputs, 2 * rows, 2 * columns});
          seed = b.reshape(seed, {layer.batch, layer.outputs, rows, 2, columns, 2});

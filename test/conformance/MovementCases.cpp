@@ -83,6 +83,29 @@ static void addConcats(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
+/// Concats of concats: parts that alternate along one dimension or two, as phases of transposed convolutions do, along
+/// the last one in rows that are whole vectors and that are not, of different lengths; and one that is read twice.
+static void addNestedConcats(std::vector<Case> &cases, DType dtype) {
+  cases.push_back(
+      {named("concat.nested", dtype), [=](Builder &b) {
+         std::vector<NodeId> outputs;
+         for (const int64_t columns : {64, 37}) {
+           const auto part = [&](int64_t rows, int64_t each) { return hurt(b, dtype, {3, 5, rows, columns, each}); };
+           for (const int64_t each : {1, 2}) {
+             const NodeId y =
+                 b.concat({b.concat({part(1, 1), part(1, each)}, 4), b.concat({part(2, 1), part(2, each)}, 4)}, 2);
+             outputs.push_back(b.reshape(y, {3, 15, columns * (1 + each)}));
+           }
+           const NodeId inner = b.concat({part(1, 1), part(1, 1), part(1, 2)}, 4);
+           outputs.push_back(b.concat({b.concat({inner, part(2, 4)}, 2), inner}, 2));
+         }
+         const NodeId x = hurt(b, dtype, {5, 3}), y = hurt(b, dtype, {5, 4});
+         outputs.push_back(b.concat({x, b.concat({y, b.concat({x, x}, 1)}, 1), y}, 1));
+         outputs.push_back(b.concat({b.concat({x, b.x(dtype, {5, 0})}, 1), b.concat({y}, 1)}, 1));
+         return outputs;
+       }});
+}
+
 static void addBitcasts(std::vector<Case> &cases, DType dtype) {
   cases.push_back({named("bitcast", dtype), [=](Builder &b) {
                      // A signalling NaN may become quiet, so floats are numbers here.
@@ -368,6 +391,7 @@ void addMovementCases(std::vector<Case> &cases) {
     addPads(cases, dtype);
     addWindows(cases, dtype);
     addConcats(cases, dtype);
+    addNestedConcats(cases, dtype);
     addTransfers(cases, dtype);
     if (dtype != DType::Bool)
       addBitcasts(cases, dtype);

@@ -361,7 +361,8 @@ def DecomposeMovementPass : Pass<"zyx-fusion-decompose-movement", "::mlir::func:
     - A pad between elements is one of a new dimension of extent 1 behind each element.
     - A pad with another fill, one that is computed or one beside a constant, is a select by the
       place: of the pad with zeros, and the fill.
-    - A concat is the same: selects, by the place, of the parts padded to its extents.
+    - A concat is the same: selects, by the place, of the parts padded to its extents. For a GPU a part that is a
+      concat, too, and nothing else, is no value of its own.
     - A transfer is its operand: a program is for one device, and the doors of the compiler refuse one that
       names another.
 

@@ -165,11 +165,30 @@ void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
     return;
   const Axis axis = *rows.begin();
   const std::optional<int64_t> extent = extents[axis].constant;
-  if (!extent || *extent > mostWindowRows || (!isWindow && !t.windowRows.contains(axis)))
+  interleaves = extent && isInterleaved(axis);
+  if (!extent || *extent > mostWindowRows || (!isWindow && !interleaves && !t.windowRows.contains(axis)))
     return;
-  t.windowRows.insert(axis);
+  if (!interleaves)
+    t.windowRows.insert(axis);
   rowsAxis = axis;
   std::rotate(llvm::find(outer, axis), std::next(llvm::find(outer, axis)), outer.end());
+}
+
+bool NestEmitter::isInterleaved(Axis axis) {
+  return reduces.empty() && llvm::all_of(roots, [&](Operation *root) {
+           auto store = dyn_cast<StoreOp>(root);
+           if (!store)
+             return false;
+           std::optional<int64_t> apart, along;
+           for (auto [dim, own] : llvm::enumerate(t.axes.of(store.getValue()))) {
+             const std::optional<int64_t> stride = strideOf(t.evaluator.mapping.lookupOrDefault(store.getView()), dim);
+             if (own == axis)
+               apart = stride;
+             if (own == *vectorAxis)
+               along = stride;
+           }
+           return apart == 1 && along == *extents[axis].constant;
+         });
 }
 
 void NestEmitter::prepareResult(Operation *root) {
@@ -422,6 +441,19 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
                                                            int64_t chains) {
   size_t r = 0;
   for (Operation *root : roots) {
+    if (interleaves) {
+      SmallVector<Value> values;
+      for (Point &point : points) {
+        FailureOr<Value> value = t.evaluator.evaluate(domainOf(root), point);
+        if (failed(value))
+          return failure();
+        values.push_back(*value);
+      }
+      for (auto [value, point] : llvm::zip_equal(values, points))
+        if (failed(t.evaluator.store(cast<StoreOp>(root), value, point)))
+          return failure();
+      continue;
+    }
     for (auto [u, point] : llvm::enumerate(points)) {
       auto sum = dyn_cast<ReduceOp>(root);
       if (arith::MulFOp product = sum ? fusedProduct(sum, point) : arith::MulFOp()) {

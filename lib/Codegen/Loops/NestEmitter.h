@@ -32,6 +32,9 @@ private:
   /// last.
   void writeOut(llvm::SmallVectorImpl<Axis> &outer);
 
+  /// Whether results alternate in memory along the axis with those of vectors, and nothing is combined.
+  bool isInterleaved(Axis axis);
+
   void chooseVectorAxis();
   bool isCopyOfParts();
   std::optional<Axis> writtenAxis();
@@ -64,6 +67,9 @@ private:
   std::optional<SquareEmitter::Square> square;
   /// The axis of rows that are written out.
   std::optional<Axis> rowsAxis;
+  /// Its results alternate with those of vectors: they are written one behind the other, with no branch in between, so
+  /// that the machine's compiler joins what a thread writes.
+  bool interleaves = false;
 };
 
 } // namespace zyx::kernel

@@ -56,9 +56,9 @@ std::unique_ptr<llvm::TargetMachine> createMachine(const TargetInfo &target) {
 constexpr const char *scalarisingPasses =
     "scalarize-masked-mem-intrin,scalarizer<no-load-store;variable-insert-extract>";
 
-/// Buffers begin at multiples of 16 bytes, but their pointers reach accesses through a cast to the generic space, behind
-/// which LLVM forgets that. Without it, what a thread writes one by one, as where two tensors are interleaved, is not
-/// joined to vectors when code is made.
+/// Buffers begin at multiples of 16 bytes, but their pointers reach accesses through a cast to the generic space,
+/// behind which LLVM forgets that. Without it, what a thread writes one by one, as where two tensors are interleaved,
+/// is not joined to vectors when code is made.
 constexpr const char *aligningPasses = "infer-address-spaces,infer-alignment";
 
 /// Of the largest of three numbers, which is one instruction on Hopper, ptxas of CUDA 13.0 leaves out that the one in

@@ -8,6 +8,7 @@
 // RUN: zyx-compile %s --entry=pairs --target=sm_80 --stop-after=target | FileCheck %s --check-prefix=PAIRS
 // RUN: zyx-compile %s --entry=pairs --target=sm_75 --stop-after=target | FileCheck %s --check-prefix=ALONE
 // RUN: zyx-compile %s --entry=interleave --target=sm_90a --stop-after=target | FileCheck %s --check-prefix=INTERLEAVE
+// RUN: zyx-compile %s --entry=phases --target=sm_90a --stop-after=target | FileCheck %s --check-prefix=PHASES
 // RUN: zyx-compile %s --entry=add --target=sm_90a --stop-after=schedule | FileCheck %s --check-prefix=SCHEDULE
 
 // 16 bytes at a time, past the coherent cache; nothing is contracted.
@@ -47,6 +48,23 @@ func.func @cast(%x: tensor<4096xf32>) -> tensor<4096xf16> {
 func.func @interleave(%x: tensor<65536x1xf16>, %y: tensor<65536x1xf16>) -> tensor<65536x2xf16> {
   %z = graph.concat %x, %y dim = 1 : (tensor<65536x1xf16>, tensor<65536x1xf16>) -> tensor<65536x2xf16>
   return %z : tensor<65536x2xf16>
+}
+
+// Also of four tensors that alternate along two dimensions, in one kernel, which chooses among them by branches.
+// PHASES: .entry phases_0(
+// PHASES-NOT: st.global.b16
+// PHASES: st.global.v4.b32
+// PHASES-NOT: st.global
+// PHASES-NOT: .entry
+func.func @phases(%a: tensor<1x512x1x64xf16>, %b: tensor<1x512x1x64xf16>, %c: tensor<1x512x1x64xf16>, %d: tensor<1x512x1x64xf16>) -> tensor<512x2x64x2xf16> {
+  %0 = graph.permute %a order = [1, 0, 3, 2] : tensor<1x512x1x64xf16> -> tensor<512x1x64x1xf16>
+  %1 = graph.permute %b order = [1, 0, 3, 2] : tensor<1x512x1x64xf16> -> tensor<512x1x64x1xf16>
+  %2 = graph.permute %c order = [1, 0, 3, 2] : tensor<1x512x1x64xf16> -> tensor<512x1x64x1xf16>
+  %3 = graph.permute %d order = [1, 0, 3, 2] : tensor<1x512x1x64xf16> -> tensor<512x1x64x1xf16>
+  %4 = graph.concat %0, %1 dim = 3 : (tensor<512x1x64x1xf16>, tensor<512x1x64x1xf16>) -> tensor<512x1x64x2xf16>
+  %5 = graph.concat %2, %3 dim = 3 : (tensor<512x1x64x1xf16>, tensor<512x1x64x1xf16>) -> tensor<512x1x64x2xf16>
+  %6 = graph.concat %4, %5 dim = 1 : (tensor<512x1x64x2xf16>, tensor<512x1x64x2xf16>) -> tensor<512x2x64x2xf16>
+  return %6 : tensor<512x2x64x2xf16>
 }
 
 // A row per workgroup: 128 threads have two vectors each.
