@@ -49,11 +49,14 @@ struct Padding {
   explicit Padding(size_t rank) : low(rank), high(rank), interior(rank) {}
 };
 
+/// Concats that are made with the one that they are a part of, and how many such are around each.
+using Joined = llvm::DenseMap<Operation *, int64_t>;
+
 namespace {
 
 class Decomposer {
 public:
-  explicit Decomposer(Operation *op) : builder(op), loc(op->getLoc()) {}
+  Decomposer(Operation *op, const Joined &joined) : joined(joined), builder(op), loc(op->getLoc()) {}
 
   Value decompose(PadOp op);
   Value decompose(ConcatOp op);
@@ -74,6 +77,7 @@ private:
   Value choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value place);
   Value join(ConcatOp op, const Padding &around, ArrayRef<int64_t> shape);
 
+  const Joined &joined;
   OpBuilder builder;
   Location loc;
 };
@@ -215,16 +219,6 @@ Value Decomposer::choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value pl
   return SelectOp::create(builder, loc, isFirst, first, second);
 }
 
-/// The concat that makes a part of another one, and nothing else reads. Threads in lockstep write what alternates in
-/// vectors; a processor takes longer to choose each element than to copy parts twice.
-static ConcatOp getJoined(Value part) {
-  auto concat = part.getDefiningOp<ConcatOp>();
-  return concat && zyx::fusion::getMachine(concat).hasSubgroups() && concat->hasOneUse() &&
-                 isa<ConcatOp>(*concat->user_begin()) && concat->getBlock() == concat->user_begin()->getBlock()
-             ? concat
-             : ConcatOp();
-}
-
 /// The concat with `around` on all sides, which nobody looks at. Parts that are concats are no value of their own,
 /// which would be written and read again: phases of a transposed convolution alternate along several dimensions.
 Value Decomposer::join(ConcatOp op, const Padding &around, ArrayRef<int64_t> shape) {
@@ -240,8 +234,8 @@ Value Decomposer::join(ConcatOp op, const Padding &around, ArrayRef<int64_t> sha
     padding.low[dim] = end;
     end += length;
     padding.high[dim] = shape[dim] - end;
-    ConcatOp joined = getJoined(part);
-    parts.push_back(joined                             ? join(joined, padding, shape)
+    Operation *made = part.getDefiningOp();
+    parts.push_back(joined.contains(made)              ? join(cast<ConcatOp>(made), padding, shape)
                     : typeOf(part).getShape() == shape ? part
                                                        : padWithAnything(part, padding, shape));
     ends.push_back(end);
@@ -254,27 +248,48 @@ Value Decomposer::decompose(ConcatOp op) {
   return type.getNumElements() == 0 ? zeros(type) : join(op, Padding(type.getRank()), type.getShape());
 }
 
+/// Threads in lockstep write what alternates in vectors, so that concats which only others read are made with these. A
+/// processor takes longer to choose each element than to copy parts twice.
+static Joined findJoined(Block &block) {
+  // As deep as images have dimensions: each element looks at all parts.
+  constexpr int64_t mostAround = 2;
+  Joined joined;
+  if (!zyx::fusion::getMachine(block.getParentOp()).hasSubgroups())
+    return joined;
+  for (Operation &op : llvm::reverse(block)) {
+    auto concat = dyn_cast<ConcatOp>(op);
+    auto around = concat && concat->hasOneUse() ? dyn_cast<ConcatOp>(*concat->user_begin()) : ConcatOp();
+    if (!around || around->getBlock() != &block)
+      continue;
+    if (const int64_t outer = joined.lookup(around); outer < mostAround)
+      joined[concat] = outer + 1;
+  }
+  return joined;
+}
+
 static void decomposeMovement(Block &block) {
   for (auto transfer : llvm::make_early_inc_range(block.getOps<TransferOp>())) {
     transfer.replaceAllUsesWith(transfer.getX());
     transfer.erase();
   }
   SmallVector<Operation *> ops;
-  SmallVector<ConcatOp> joined;
+  const Joined joined = findJoined(block);
+  SmallVector<Operation *> unread;
   for (Operation &op : block)
     if (isa<PadOp, ConcatOp>(op))
       ops.push_back(&op);
   for (Operation *op : ops) {
-    auto pad = dyn_cast<PadOp>(op);
-    if (ConcatOp part = pad ? ConcatOp() : getJoined(op->getResult(0))) {
-      joined.push_back(part);
+    if (joined.contains(op)) {
+      unread.push_back(op);
       continue;
     }
-    Value result = pad ? Decomposer(op).decompose(pad) : Decomposer(op).decompose(cast<ConcatOp>(op));
+    auto pad = dyn_cast<PadOp>(op);
+    Decomposer decomposer(op, joined);
+    Value result = pad ? decomposer.decompose(pad) : decomposer.decompose(cast<ConcatOp>(op));
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();
   }
-  for (ConcatOp part : llvm::reverse(joined))
+  for (Operation *part : llvm::reverse(unread))
     part->erase();
 }
 

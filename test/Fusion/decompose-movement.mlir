@@ -189,3 +189,21 @@ func.func @nested_twice(%a: tensor<1xf32>, %b: tensor<1xf32>) -> (tensor<3xf32>,
   %1 = graph.concat %0, %a dim = 0 : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
   return %1, %0 : tensor<3xf32>, tensor<2xf32>
 }
+
+// No more than three are made together: each element looks at all parts.
+// CHECK-LABEL: func.func @nested_deep
+// JOINED: graph.select
+// JOINED: %[[DEEP:.*]] = graph.select
+// JOINED-NOT: graph.select
+// JOINED: graph.pad %[[DEEP]], {{.*}} low = [0] high = [3]
+// JOINED-COUNT-3: graph.select
+// JOINED-NOT: graph.select
+// CHECK: return
+func.func @nested_deep(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<6xf32> {
+  %0 = graph.concat %a, %b dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %1 = graph.concat %0, %b dim = 0 : (tensor<2xf32>, tensor<1xf32>) -> tensor<3xf32>
+  %2 = graph.concat %1, %b dim = 0 : (tensor<3xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %3 = graph.concat %2, %b dim = 0 : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
+  %4 = graph.concat %3, %b dim = 0 : (tensor<5xf32>, tensor<1xf32>) -> tensor<6xf32>
+  return %4 : tensor<6xf32>
+}
