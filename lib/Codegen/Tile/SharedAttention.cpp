@@ -494,7 +494,7 @@ static int64_t bankedStride(int64_t extent, int64_t bytes, int64_t laneBytes) {
 /// The shape that is estimated to take least; with `isSmall` of those that need no more shared memory than they must.
 static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attention, SharedAttentionShape shape,
                                                    bool isSmall) {
-  constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, mostShared = 4096;
+  constexpr int64_t mostSums = 64, registers = 80, mostAhead = 16, fewRows = 16, mostShared = 4096;
   const int64_t rows = shape.rows, keys = shape.keys, threads = shape.threads;
   const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v);
   // Of a unit of shared memory and one of products the one that takes longer counts, and a part of the other one. A
@@ -502,11 +502,16 @@ static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attent
   auto costOf = [](int64_t products, int64_t passes) {
     return std::max(products, 4 * passes) + std::min(products, 4 * passes) / 4;
   };
+  // Of few rows the next block is read while this one is computed: its vectors are in registers meanwhile, so that a
+  // thread has fewer scores and results. More of them would be in local memory.
+  const int64_t vectorsRead = llvm::divideCeil(keys * shape.depth / shape.keyLanes, threads) +
+                              llvm::divideCeil(keys * shape.width / shape.valueLanes, threads);
+  shape.ahead = rows <= fewRows && vectorsRead <= mostAhead;
   int64_t leastScores = 0;
   shape.ownKeys = 4;
   for (int64_t ownRows : {4, 8}) {
     const int64_t own = std::min(rows, ownRows), tiles = rows / own * (keys / shape.ownKeys);
-    if (tiles > threads || (isSmall && ownRows > 4))
+    if (tiles > threads || ((isSmall || shape.ahead) && ownRows > 4))
       continue;
     const int64_t slices = std::min(threads / tiles, shape.depth / shape.keyLanes);
     const int64_t steps = llvm::divideCeil(shape.depth / shape.keyLanes, slices);
@@ -550,14 +555,17 @@ static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attent
         if (vectors % outVectors == 0)
           consider(outRows, outVectors, most);
   };
-  considerAll(mostSums - shape.ownRows * shape.ownKeys);
+  const int64_t scores = shape.ownRows * shape.ownKeys;
+  if (shape.ahead)
+    for (int64_t most : {registers - scores - 4 * vectorsRead, mostSums / 4, mostSums / 2})
+      if (least == 0)
+        considerAll(most);
+  if (least == 0)
+    considerAll(mostSums - scores);
   if (least == 0)
     considerAll(mostSums);
   if (least == 0)
     return std::nullopt;
-  const int64_t vectorsRead = llvm::divideCeil(keys * shape.depth / shape.keyLanes, threads) +
-                              llvm::divideCeil(keys * shape.width / shape.valueLanes, threads);
-  shape.ahead = rows <= fewRows && vectorsRead <= mostAhead;
   const int64_t perRow = threads / rows, numSums = static_cast<int64_t>(attention.sums.size());
   const int64_t floats = rows * shape.depth + (shape.slices + (shape.sharesWeights() ? 0 : 1)) * rows * (keys + 4) +
                          rows * (perRow + 2) + numSums * rows * (perRow + 1) +
