@@ -506,6 +506,13 @@ static void addFirstOfRows(std::vector<Case> &cases) {
                          return b.cast(b.sub(places, b.mul(whole, b.like(places, period))), dtype);
                        };
                        const NodeId same = b.cast(quotient(places, 24000), dtype);
+                       // Of many rows, which have fewer threads: equal ones, and some of whose elements fill a thread.
+                       const NodeId short264 = b.iota({DType::I32, {264, 2048}}, 1);
+                       const auto turningMany = [&](double period) {
+                         const NodeId whole = quotient(short264, period);
+                         return b.cast(b.sub(short264, b.mul(whole, b.like(short264, period))), dtype);
+                       };
+                       const NodeId sameMany = b.cast(quotient(short264, 2048), dtype);
                        std::vector<NodeId> outputs;
                        for (const bool descending : {false, true}) {
                          outputs.push_back(first(b, SortKind::Values, many, 50, descending));
@@ -514,6 +521,8 @@ static void addFirstOfRows(std::vector<Case> &cases) {
                          outputs.push_back(first(b, SortKind::Indices, turning(4096), 256, descending));
                          outputs.push_back(first(b, SortKind::Indices, turning(8192), 256, descending));
                          outputs.push_back(first(b, SortKind::Indices, same, 256, descending));
+                         for (const NodeId x : {sameMany, turningMany(64), turningMany(256)})
+                           outputs.push_back(first(b, SortKind::Indices, x, 30, descending));
                        }
                        return outputs;
                      }});

@@ -40,11 +40,16 @@ inline int64_t countFirst(graph::ir::SortOp sort, const Rows &rows) {
 }
 
 inline graph::ir::FirstThreads findFirstThreads(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine) {
-  // Of many rows one is walked while others wait at barriers.
-  constexpr int64_t share = 4;
+  // Of many rows one is walked while others wait at barriers: fewer threads have fewer elements to sort.
+  constexpr int64_t share = 4, fewItems = 8, manyItems = 32;
   const int64_t first = countFirst(sort, rows), half = machine.workgroupThreads / 2;
   const bool areMany = rows.outer * rows.inner * machine.workgroupThreads >= machine.threads && share * first <= half;
-  return {rows.extent, first, machine.warpSize, machine.sharedBytes, areMany ? half : machine.workgroupThreads};
+  return {rows.extent,
+          first,
+          machine.warpSize,
+          machine.sharedBytes,
+          areMany ? half : machine.workgroupThreads,
+          areMany ? manyItems : fewItems};
 }
 
 /// Few first elements of short rows: threads of a subgroup, `lanes` to a row, sort `items` elements each and merge

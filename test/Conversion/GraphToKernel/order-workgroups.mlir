@@ -213,6 +213,18 @@ func.func @first(%x: tensor<64x32000xf32>, %y: tensor<512x50257xbf16>, %z: tenso
   %c = graph.sort values %z dim = 1 {zyx.first = 20 : i64} : tensor<512x400xf32> -> tensor<512x400xf32>
   return %a, %b, %c : tensor<64x32000xf32>, tensor<512x50257xi64>, tensor<512x400xf32>
 }
+
+// Of many short rows a workgroup has few threads, with 32 elements each: others have rows of their own meanwhile. Of few
+// such rows there are more, with eight each.
+// CHECK-LABEL: kernel.func @many_first_0_sort
+// CHECK-SAME: threads = 64
+// CHECK-LABEL: kernel.func @many_first_1_sort
+// CHECK-SAME: threads = 256
+func.func @many_first(%x: tensor<4096x2048xf32>, %y: tensor<40x2048xf32>) -> (tensor<4096x2048xf32>, tensor<40x2048xf32>) {
+  %a = graph.sort values %x dim = 1 descending {zyx.first = 8 : i64} : tensor<4096x2048xf32> -> tensor<4096x2048xf32>
+  %b = graph.sort values %y dim = 1 descending {zyx.first = 8 : i64} : tensor<40x2048xf32> -> tensor<40x2048xf32>
+  return %a, %b : tensor<4096x2048xf32>, tensor<40x2048xf32>
+}
 // Of short rows each lane of a subgroup sorts eight elements in registers. Lists of neighbours are merged, in as many steps as
 // halve the lanes; rows share workgroups. Without room in registers all candidates are sorted.
 // CHECK-LABEL: kernel.func @lists_0_sort

@@ -52,9 +52,11 @@ struct FirstThreads {
   static constexpr int64_t sortedItems = 7;
   int64_t extent, first, threads;
 
-  FirstThreads(int64_t extent, int64_t first, int64_t subgroup, int64_t sharedBytes, int64_t mostThreads)
+  /// `wantedItems`: elements of a thread, where rows are short.
+  FirstThreads(int64_t extent, int64_t first, int64_t subgroup, int64_t sharedBytes, int64_t mostThreads,
+               int64_t wantedItems = 8)
       : extent(extent), first(first) {
-    constexpr int64_t wordBytes = 8, wantedItems = 8;
+    constexpr int64_t wordBytes = 8;
     const int64_t wanted = std::max((extent + wantedItems - 1) / wantedItems, 2 * first);
     threads =
         std::clamp(static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(wanted))), subgroup, mostThreads);
