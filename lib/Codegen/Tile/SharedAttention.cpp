@@ -494,7 +494,7 @@ static int64_t bankedStride(int64_t extent, int64_t bytes, int64_t laneBytes) {
 /// The shape that is estimated to take least; with `isSmall` of those that need no more shared memory than they must.
 static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attention, SharedAttentionShape shape,
                                                    bool isSmall) {
-  constexpr int64_t mostSums = 64, registers = 80, mostAhead = 16, fewRows = 16, mostShared = 4096;
+  constexpr int64_t mostSums = 64, mostAhead = 16, fewRows = 16, mostShared = 4096;
   const int64_t rows = shape.rows, keys = shape.keys, threads = shape.threads;
   const int64_t keyBytes = bytesOf(attention.k), valueBytes = bytesOf(attention.v);
   // Of a unit of shared memory and one of products the one that takes longer counts, and a part of the other one. A
@@ -555,15 +555,11 @@ static std::optional<SharedAttentionShape> shapeOf(const SharedAttention &attent
         if (vectors % outVectors == 0)
           consider(outRows, outVectors, most);
   };
-  const int64_t scores = shape.ownRows * shape.ownKeys;
-  if (shape.ahead)
-    for (int64_t most : {registers - scores - 4 * vectorsRead, mostSums / 4, mostSums / 2})
-      if (least == 0)
-        considerAll(most);
-  if (least == 0)
-    considerAll(mostSums - scores);
-  if (least == 0)
-    considerAll(mostSums);
+  const int64_t scores = shape.ownRows * shape.ownKeys, few = shape.ahead ? mostSums : 0;
+  const int64_t beside = shape.ahead ? zyx::target::fits::sharedProducts::valuesAhead - scores - 4 * vectorsRead : 0;
+  for (int64_t most : {beside, few / 4, few / 2, mostSums - scores, mostSums})
+    if (least == 0)
+      considerAll(most);
   if (least == 0)
     return std::nullopt;
   const int64_t perRow = threads / rows, numSums = static_cast<int64_t>(attention.sums.size());

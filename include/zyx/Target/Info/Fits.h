@@ -70,6 +70,9 @@ inline constexpr double stepsInFlight = 16;
 /// How much longer such threads take where the last rows, or columns, are not there in some programs. On an H200 77
 /// rows took 3.7 times of what whole ones are estimated to, and 77 columns 6.5 times.
 inline constexpr double edgeRows = 2, edgeColumns = 3;
+/// Scores, results and elements read ahead that a thread of an attention has in registers: of more, some are in local
+/// memory.
+inline constexpr int64_t valuesAhead = 80;
 } // namespace sharedProducts
 
 /// Sums of rows by one-hot factors (AddOneHots).
