@@ -58,10 +58,14 @@ struct Cut {
   /// Dimensions of the product.
   int64_t kept, contracted;
   SmallVector<Piece> pieces;
+  /// Whether pieces are ranges of what is contracted, so that their results overlap and are added up. Ranges of
+  /// positions fill vectors worse, the fewer positions they have: here each piece has nearly all of them.
+  bool isSummed = false;
 
   /// What sees padding alone is zero.
   int64_t countKernels() const {
-    return llvm::count_if(pieces, [](const Piece &piece) { return !piece.contracted.isEmpty(); });
+    return llvm::count_if(pieces,
+                          [](const Piece &piece) { return !piece.contracted.isEmpty() && !piece.kept.isEmpty(); });
   }
 };
 
@@ -100,8 +104,13 @@ public:
 private:
   void findCuts(Value factor, Value other);
   SmallVector<Cut> chooseCuts();
+  double estimateJoin(ArrayRef<Cut> own);
   double estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *> &chosen);
   Value join(ArrayRef<Cut> rest, Value a, Value b);
+  Value joinSummed(ArrayRef<Cut> rest, Value a, Value b);
+  int64_t resultDim(const Cut &cut) {
+    return cut.kept - llvm::count_if(sum.getDims(), [&](int64_t gone) { return gone < cut.kept; });
+  }
   Value take(Value value, int64_t dim, Places range);
   Value takeOfWindow(WindowOp op, int64_t dim, Places range);
   Value takeOfPad(Value x, Value fill, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
@@ -110,6 +119,12 @@ private:
                               DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
   }
 
+  /// Of so many neighbours, how many are multiplied at once: a vector, or one or two registers of the matrix unit.
+  int64_t tileOf(int64_t neighbours) const {
+    if (!unit)
+      return machine.lanes(elementBytes);
+    return neighbours <= unit->n ? unit->n : 2 * unit->n;
+  }
   /// Products that a core makes in so many cycles.
   double productsIn(double cycles) const {
     return cycles * fits::productsPerLane * static_cast<double>(machine.lanes(elementBytes));
@@ -119,6 +134,8 @@ private:
   const zyx::target::TargetInfo &machine;
   OpBuilder builder;
   Location loc;
+  /// What multiplies narrow factors; null where these are not narrow, or there is none.
+  const zyx::target::MatrixInstruction *unit = nullptr;
   SmallVector<Cut> cuts;
   /// Dimensions of the product that count positions which lie next to each other, and along which the factor without
   /// windows differs.
@@ -159,6 +176,15 @@ static SmallVector<Piece> findPieces(int64_t kept, int64_t contracted, int64_t k
     pieces.erase(pieces.begin() + static_cast<int64_t>(best) + 1);
   }
   return pieces;
+}
+
+/// Whether a factor is made of bf16.
+static bool isNarrow(Value factor) {
+  Operation *op = factor.getDefiningOp();
+  while (isa_and_nonnull<ExpandOp, PermuteOp, ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto cast = dyn_cast_or_null<CastOp>(op);
+  return cast && typeOf(cast.getX()).getElementType().isBF16();
 }
 
 /// The dimensions of the windows that a factor shows, and what is known of the other one.
@@ -206,13 +232,25 @@ void PaddingCutter::findCuts(Value factor, Value other) {
     Cut cut{sumsElements ? *positions : *elements, sumsElements ? *elements : *positions, {}};
     auto type = typeOf(sum.getX());
     const int64_t kept = type.getDimSize(cut.kept), contracted = type.getDimSize(cut.contracted);
-    cut.pieces = findPieces(kept, contracted, sumsElements ? stride : dilation, sumsElements ? dilation : stride, low,
-                            typeOf(pad.getX()).getDimSize(dim));
-    int64_t count = 0;
-    for (const Piece &piece : cut.pieces)
-      count += piece.count();
-    if (count < kept * contracted)
-      cuts.push_back(std::move(cut));
+    const int64_t extent = typeOf(pad.getX()).getDimSize(dim);
+    auto add = [&](Cut cut) {
+      int64_t count = 0;
+      for (const Piece &piece : cut.pieces)
+        count += piece.count();
+      if (count < kept * contracted)
+        cuts.push_back(std::move(cut));
+    };
+    cut.pieces =
+        findPieces(kept, contracted, sumsElements ? stride : dilation, sumsElements ? dilation : stride, low, extent);
+    add(cut);
+    // Only of the outermost dimension: the elements beside each other in memory stay together.
+    if (!sumsElements || !areNeighbours || i != 0 || window.getDims().size() < 2 || stride != 1)
+      continue;
+    cut.isSummed = true;
+    cut.pieces = findPieces(contracted, kept, dilation, stride, low, extent);
+    for (Piece &piece : cut.pieces)
+      std::swap(piece.kept, piece.contracted);
+    add(std::move(cut));
   }
 }
 
@@ -221,7 +259,7 @@ double PaddingCutter::estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *>
   if (chosen.size() < own.size()) {
     double all = 0;
     for (const Piece &piece : own[chosen.size()].pieces) {
-      if (piece.contracted.isEmpty())
+      if (piece.contracted.isEmpty() || piece.kept.isEmpty())
         continue;
       chosen.push_back(&piece);
       all += estimate(own, chosen);
@@ -245,33 +283,42 @@ double PaddingCutter::estimate(ArrayRef<Cut> own, SmallVectorImpl<const Piece *>
   }
   // A single position leaves its vectors to the results of other filters.
   if (together > 1)
-    products *=
-        static_cast<double>(llvm::alignTo(together, machine.lanes(elementBytes))) / static_cast<double>(together);
+    products *= static_cast<double>(llvm::alignTo(together, tileOf(together))) / static_cast<double>(together);
   // Each piece reads the factor without windows again: out of a cache, or from memory where that is too small.
   const bool isNear = read * elementBytes <= static_cast<double>(machine.memory.l2Bytes);
   const int64_t bytesPerCycle = isNear ? machine.costs.cacheBytesPerCycle : machine.costs.memoryBytesPerCycle;
   return products + productsIn(read * fits::readShare * elementBytes / static_cast<double>(bytesPerCycle));
 }
 
+/// What it takes to launch the pieces and to put their results together, in products. Each result is moved once, and
+/// once more for each further piece that adds to it.
+double PaddingCutter::estimateJoin(ArrayRef<Cut> own) {
+  if (llvm::none_of(own, [](const Cut &cut) { return cut.pieces.size() > 1; }))
+    return 0;
+  auto moved = static_cast<double>(typeOf(sum.getResult()).getNumElements());
+  double pieces = 1;
+  for (const Cut &cut : own) {
+    pieces *= static_cast<double>(cut.countKernels());
+    if (cut.isSummed)
+      moved *= static_cast<double>(cut.countKernels());
+  }
+  return productsIn(pieces * static_cast<double>(machine.costs.launchCycles) + moved * fits::joinCycles);
+}
+
 /// Those that take least by an estimate in products; none where that is not clearly less than to multiply zeros.
 SmallVector<Cut> PaddingCutter::chooseCuts() {
-  const auto results = static_cast<double>(typeOf(sum.getResult()).getNumElements());
   SmallVector<const Piece *> none;
   double least = estimate({}, none) * fits::clearlyLess;
   SmallVector<Cut> best;
   for (unsigned chosen = 1; chosen < 1U << cuts.size(); ++chosen) {
-    double pieces = 1;
     SmallVector<Cut> own;
     for (auto [i, cut] : llvm::enumerate(cuts))
-      if (chosen >> i & 1) {
-        pieces *= static_cast<double>(cut.countKernels());
+      if (chosen >> i & 1)
         own.push_back(cut);
-      }
-    const bool isJoined = llvm::any_of(own, [](const Cut &cut) { return cut.pieces.size() > 1; });
-    const double cost =
-        estimate(own, none) +
-        (isJoined ? productsIn(pieces * static_cast<double>(machine.costs.launchCycles) + results * fits::joinCycles)
-                  : 0);
+    // What is added up is so along one dimension: there are many pieces of several, and each is read and written whole.
+    if (own.size() > 1 && llvm::any_of(own, [](const Cut &cut) { return cut.isSummed; }))
+      continue;
+    const double cost = estimate(own, none) + estimateJoin(own);
     if (cost < least) {
       least = cost;
       best = std::move(own);
@@ -370,10 +417,12 @@ Value PaddingCutter::join(ArrayRef<Cut> rest, Value a, Value b) {
     return ReduceOp::create(builder, loc, typeOf(sum.getResult()).clone(shape), sum.getKind(), product, sum.getDims());
   }
   const Cut &cut = rest.front();
+  if (cut.isSummed)
+    return joinSummed(rest, a, b);
   SmallVector<Value> parts;
   // Places without any element are as long as the parts beside them.
   SmallVector<std::pair<size_t, int64_t>> empty;
-  const int64_t dim = cut.kept - llvm::count_if(sum.getDims(), [&](int64_t gone) { return gone < cut.kept; });
+  const int64_t dim = resultDim(cut);
   Value known;
   for (const Piece &piece : cut.pieces) {
     if (piece.contracted.isEmpty()) {
@@ -393,10 +442,33 @@ Value PaddingCutter::join(ArrayRef<Cut> rest, Value a, Value b) {
   return parts.size() == 1 ? parts.front() : ConcatOp::create(builder, loc, parts, dim).getResult();
 }
 
+/// The same of pieces that overlap: each has zeros where it adds nothing.
+Value PaddingCutter::joinSummed(ArrayRef<Cut> rest, Value a, Value b) {
+  const Cut &cut = rest.front();
+  const int64_t dim = resultDim(cut), extent = typeOf(a).getDimSize(cut.kept);
+  Value all;
+  for (const Piece &piece : cut.pieces) {
+    if (piece.kept.isEmpty() || piece.contracted.isEmpty())
+      continue;
+    Value first = take(take(a, cut.kept, piece.kept), cut.contracted, piece.contracted);
+    Value second = take(take(b, cut.kept, piece.kept), cut.contracted, piece.contracted);
+    Value part = join(rest.drop_front(), first, second);
+    const RankedTensorType type = typeOf(part);
+    SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
+    low[dim] = piece.kept.begin;
+    high[dim] = extent - piece.kept.end;
+    part = takeOfPad(part, zeros(type.clone(ArrayRef<int64_t>())), low, high);
+    all = all ? BinaryOp::create(builder, loc, BinaryKind::Add, all, part).getResult() : part;
+  }
+  return all;
+}
+
 void PaddingCutter::run() {
   auto product = sum.getX().getDefiningOp<BinaryOp>();
   if (typeOf(sum.getX()).getNumElements() == 0 || !matchContraction(sum))
     return;
+  if (isNarrow(product.getA()) && isNarrow(product.getB()))
+    unit = machine.findDot(zyx::target::MatrixType::BF16);
   findCuts(product.getA(), product.getB());
   if (cuts.empty())
     findCuts(product.getB(), product.getA());

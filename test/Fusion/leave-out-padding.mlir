@@ -45,6 +45,32 @@ func.func @elements(%x: tensor<16x32x7x7xf32>, %given: tensor<16x32x7x7xf32>) ->
   return %8 : tensor<32x32x3x3xf32>
 }
 
+// Of a window of 5 over 6 planes a fifth of the planes is padding. Ranges of planes would leave vectors emptier, so each
+// plane of the filters multiplies the planes that it sees, and the results are added up.
+// CHECK-LABEL: func.func @planes
+// CHECK-NOT:   graph.pad {{.*}} low = [0, 0, 2, 2, 2]
+// CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x4x6x6x32x1x5x5xf32> -> tensor<2x128x4x6x6xf32>
+// CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x5x6x6x32x1x5x5xf32> -> tensor<2x128x5x6x6xf32>
+// CHECK-DAG:   graph.reduce add %{{.*}} : tensor<2x128x6x6x6x32x1x5x5xf32> -> tensor<2x128x6x6x6xf32>
+// ALONE-DAG:   graph.pad %{{.*}} low = [0, 0, 2, 0, 0] high = [0, 0, 0, 0, 0] {{.*}} : tensor<2x128x4x6x6xf32> -> tensor<2x128x6x6x6xf32>
+// ALONE-DAG:   graph.pad %{{.*}} low = [0, 0, 0, 0, 0] high = [0, 0, 2, 0, 0] {{.*}} : tensor<2x128x4x6x6xf32> -> tensor<2x128x6x6x6xf32>
+// ALONE-DAG:   graph.binary add
+// CARD-LABEL:  func.func @planes
+// CARD:        graph.reduce add %{{.*}} : tensor<2x128x6x6x6x8x4x5x5x5xf32> -> tensor<2x128x6x6x6x8xf32>
+func.func @planes(%x: tensor<2x32x6x6x6xf32>, %filters: tensor<128x32x5x5x5xf32>) -> tensor<2x128x6x6x6xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.pad %x, %zero low = [0, 0, 2, 2, 2] high = [0, 0, 2, 2, 2] interior = [0, 0, 0, 0, 0] : tensor<2x32x6x6x6xf32> -> tensor<2x32x10x10x10xf32>
+  %1 = graph.window %0 dims = [2, 3, 4] size = [5, 5, 5] stride = [1, 1, 1] dilation = [1, 1, 1] : tensor<2x32x10x10x10xf32> -> tensor<2x32x6x6x6x5x5x5xf32>
+  %2 = graph.permute %1 order = [0, 2, 3, 4, 1, 5, 6, 7] : tensor<2x32x6x6x6x5x5x5xf32> -> tensor<2x6x6x6x32x5x5x5xf32>
+  %3 = graph.reshape %2 : tensor<2x6x6x6x32x5x5x5xf32> -> tensor<2x1x6x6x6x32x5x5x5xf32>
+  %4 = graph.expand %3 : tensor<2x1x6x6x6x32x5x5x5xf32> -> tensor<2x128x6x6x6x32x5x5x5xf32>
+  %5 = graph.reshape %filters : tensor<128x32x5x5x5xf32> -> tensor<1x128x1x1x1x32x5x5x5xf32>
+  %6 = graph.expand %5 : tensor<1x128x1x1x1x32x5x5x5xf32> -> tensor<2x128x6x6x6x32x5x5x5xf32>
+  %7 = graph.binary mul %4, %6 : tensor<2x128x6x6x6x32x5x5x5xf32>
+  %8 = graph.reduce add %7 dims = [5, 6, 7, 8] : tensor<2x128x6x6x6x32x5x5x5xf32> -> tensor<2x128x6x6x6xf32>
+  return %8 : tensor<2x128x6x6x6xf32>
+}
+
 // Only edges are padding.
 // CHECK-LABEL: func.func @edges
 // CHECK:       graph.reduce add %{{.*}} : tensor<2x128x28x28x96x3x3xf32> -> tensor<2x128x28x28xf32>

@@ -662,6 +662,10 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const size_t at : {0, 1, 2})
       addLayer(cases, sparse[at], channelsLast, BF16);
   addMixed(cases, sparse[0], BF16);
+  // A fifth of the rows that windows see are padding: results of the rows of filters are added up.
+  const Layer edges = {"sparse-edges", 2, 192, 36, {6, 32}, {5, 5}, ones, ones, {2, 2}, {2, 2}};
+  for (const DType dtype : {F32, BF16})
+    addLayer(cases, edges, /*channelsLast=*/false, dtype);
   // More images than positions: positions are rows or columns all the same. Gradients of filters are sums for each
   // image.
   const Layer images[] = {

@@ -331,8 +331,9 @@ def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::Fu
   let summary = "Cut contractions over padded windows into pieces that multiply few zeros";
   let description = [{
     A dilation may be nearly as large as an image: then most elements of a window are padding for most positions. Of a
-    convolution the pieces are ranges of positions, of a filter's gradient elements of the window. It is cut where that
-    saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become NaN beside
+    convolution the pieces are ranges of positions, of a filter's gradient elements of the window. Where ranges of
+    positions would fill vectors badly, the pieces of a convolution are places of the window along its outermost dimension, and
+    their results are added up. It is cut where that saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become NaN beside
     an infinite factor.
 
     Where programs are threads of subgroups (`#kernel.target` of the module), nothing changes: tiles there have more positions
