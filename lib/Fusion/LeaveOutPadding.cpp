@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "Machine.h"
+#include "WindowDims.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
@@ -13,7 +14,6 @@
 #include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 
 namespace zyx::fusion {
 #define GEN_PASS_DEF_LEAVEOUTPADDINGPASS
@@ -68,32 +68,6 @@ struct Cut {
                           [](const Piece &piece) { return !piece.contracted.isEmpty() && !piece.kept.isEmpty(); });
   }
 };
-
-/// The dimension of `to` that is the dimension `dim` of `from`, of which it is a reshape.
-std::optional<int64_t> findDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
-  const int64_t before = ShapedType::getNumElements(from.take_front(dim));
-  int64_t product = 1;
-  for (auto [d, extent] : llvm::enumerate(to)) {
-    if (product == before && extent == from[dim] && extent > 1)
-      return static_cast<int64_t>(d);
-    product *= extent;
-  }
-  return std::nullopt;
-}
-
-/// The dimension of a view's result that walks along one of its operand.
-std::optional<int64_t> findResultDim(Operation *op, int64_t dim) {
-  Value operand = op->getOperand(0), result = op->getResult(0);
-  if (isa<CastOp>(op))
-    return dim;
-  if (isa<ExpandOp>(op))
-    return typeOf(operand).getDimSize(dim) == typeOf(result).getDimSize(dim) ? std::optional(dim) : std::nullopt;
-  if (auto permute = dyn_cast<PermuteOp>(op))
-    return llvm::find(permute.getOrder(), dim) - permute.getOrder().begin();
-  if (isa<ReshapeOp>(op))
-    return findDim(typeOf(operand).getShape(), dim, typeOf(result).getShape());
-  return std::nullopt;
-}
 
 class PaddingCutter {
 public:
@@ -178,15 +152,6 @@ static SmallVector<Piece> findPieces(int64_t kept, int64_t contracted, int64_t k
   return pieces;
 }
 
-/// Whether a factor is made of bf16.
-static bool isNarrow(Value factor) {
-  Operation *op = factor.getDefiningOp();
-  while (isa_and_nonnull<ExpandOp, PermuteOp, ReshapeOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  auto cast = dyn_cast_or_null<CastOp>(op);
-  return cast && typeOf(cast.getX()).getElementType().isBF16();
-}
-
 /// The dimensions of the windows that a factor shows, and what is known of the other one.
 void PaddingCutter::findCuts(Value factor, Value other) {
   SmallVector<Operation *> views;
@@ -195,18 +160,13 @@ void PaddingCutter::findCuts(Value factor, Value other) {
     views.push_back(op);
   auto window = dyn_cast_or_null<WindowOp>(op);
   auto pad = window ? window.getX().getDefiningOp<PadOp>() : PadOp();
-  if (!pad || !matchPattern(getViewSource(pad.getFill()), m_Constant()))
-    return;
-  auto fill = getViewSource(pad.getFill()).getDefiningOp<ConstantOp>();
-  if (!fill.getValue().isSplat() ||
-      fill.getValue().resizeSplat(typeOf(pad.getFill())) !=
-          DenseElementsAttr::get(typeOf(pad.getFill()), builder.getZeroAttr(typeOf(pad.getFill()).getElementType())))
+  if (!pad || !zyx::fusion::isZeroPad(pad))
     return;
   auto inProduct = [&](int64_t dim) -> std::optional<int64_t> {
     std::optional<int64_t> found = dim;
     for (Operation *view : llvm::reverse(views))
       if (found)
-        found = findResultDim(view, *found);
+        found = zyx::fusion::findResultDim(view, *found);
     return found;
   };
   const auto rank = typeOf(window.getX()).getRank();
@@ -220,7 +180,7 @@ void PaddingCutter::findCuts(Value factor, Value other) {
     if (auto positions = inProduct(dim); positions && areNeighbours && !llvm::is_contained(sum.getDims(), *positions))
       neighbours.push_back(*positions);
     const int64_t low = pad.getLow()[dim], high = pad.getHigh()[dim];
-    if (pad.getInterior()[dim] != 0 || (low <= 0 && high <= 0) || low < 0)
+    if ((low <= 0 && high <= 0) || low < 0)
       continue;
     const std::optional<int64_t> positions = inProduct(dim), elements = inProduct(rank + static_cast<int64_t>(i));
     if (!positions || !elements)
@@ -376,7 +336,7 @@ Value PaddingCutter::take(Value value, int64_t dim, Places range) {
     return PermuteOp::create(builder, loc, type, take(permute.getX(), permute.getOrder()[dim], range),
                              permute.getOrder());
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
-    if (auto found = findDim(typeOf(value).getShape(), dim, typeOf(reshape.getX()).getShape()))
+    if (auto found = zyx::fusion::findDim(typeOf(value).getShape(), dim, typeOf(reshape.getX()).getShape()))
       return ReshapeOp::create(builder, loc, type, take(reshape.getX(), *found, range));
   if (auto window = dyn_cast_or_null<WindowOp>(op))
     return takeOfWindow(window, dim, range);
@@ -467,7 +427,7 @@ void PaddingCutter::run() {
   auto product = sum.getX().getDefiningOp<BinaryOp>();
   if (typeOf(sum.getX()).getNumElements() == 0 || !matchContraction(sum))
     return;
-  if (isNarrow(product.getA()) && isNarrow(product.getB()))
+  if (zyx::fusion::getFactorType(product.getA()).isBF16() && zyx::fusion::getFactorType(product.getB()).isBF16())
     unit = machine.findDot(zyx::target::MatrixType::BF16);
   findCuts(product.getA(), product.getB());
   if (cuts.empty())

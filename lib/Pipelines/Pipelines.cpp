@@ -198,6 +198,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createPartScattersPass());
     entry.addPass(fusion::createNarrowScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());
+    entry.addPass(fusion::createSumTapsPass());
     if (join)
       entry.addPass(fusion::createSeparateSinksPass());
   }

@@ -666,6 +666,27 @@ void addConvolutionCases(std::vector<Case> &cases) {
   const Layer edges = {"sparse-edges", 2, 192, 36, {6, 32}, {5, 5}, ones, ones, {2, 2}, {2, 2}};
   for (const DType dtype : {F32, BF16})
     addLayer(cases, edges, /*channelsLast=*/false, dtype);
+  // Few results of many channels: taps are multiplied by themselves, and added up.
+  const Layer fewResults[] = {
+      {"few-results", 2, 40, 3, {26, 25}, {3, 3}, ones, ones, ones, ones},
+      {"few-results-dilated", 1, 33, 5, {30, 41}, {2, 3}, ones, {3, 2}, {0, 4}, {2, 1}},
+      {"few-results-inside", 1, 48, 2, {29, 37}, {4, 4}, ones, ones, none, none},
+      {"few-results-groups", 2, 96, 12, {18, 19}, {3, 3}, ones, ones, ones, ones, 3},
+      {"few-results-line", 3, 64, 4, {601}, {5}, one, {2}, {4}, {4}},
+      {"few-results-volume", 1, 40, 3, {7, 11, 13}, {2, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 1, 1}},
+      {"few-results-gradient", 1, 3, 48, {62, 65}, {7, 7}, {2, 2}, ones, {3, 3}, {3, 3}},
+  };
+  for (const Layer &layer : fewResults)
+    for (const bool isMixed : {false, true}) {
+      const bool isGradient = layer.stride.front() > 1;
+      for (const DType dtype : {F32, BF16, F16})
+        if (isGradient)
+          addFilterGradient(cases, layer, isMixed, dtype, /*isTurned=*/isMixed, /*ofImages=*/true);
+        else
+          addLayer(cases, layer, /*channelsLast=*/isMixed, dtype);
+    }
+  for (const DType dtype : {F64, I8})
+    addLayer(cases, fewResults[0], /*channelsLast=*/false, dtype);
   // More images than positions: positions are rows or columns all the same. Gradients of filters are sums for each
   // image.
   const Layer images[] = {

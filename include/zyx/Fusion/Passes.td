@@ -353,6 +353,29 @@ def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::Fu
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SumTapsPass : Pass<"zyx-fusion-sum-taps", "::mlir::func::FuncOp"> {
+  let summary = "Multiply images as they lie with few filters, and add up what comes of each element of the window";
+  let description = [{
+    A convolution packs windows: each element of the image as often as windows have it. Few filters do not pay for that, as in
+    the gradient of a network's first images, which have three channels. There the filters of each element of the window are rows of
+    their own, which multiply the image, and each result adds up what comes to its place. It is done for 4 to 16 elements
+    of windows that are one step apart, where an estimate says that it takes clearly less.
+
+    Where programs are threads of subgroups (`#kernel.target` of the module), nothing changes.
+
+    ```mlir
+    %0 = graph.window %x dims = [1] size = [4] stride = [1] dilation = [1] : tensor<64x9xf32> -> tensor<64x6x4xf32>
+    %y = graph.reduce add %products dims = [1, 3] : tensor<3x64x6x4xf32> -> tensor<3x6xf32>
+    // becomes
+    %z = graph.reduce add %ofImage dims = [1] : tensor<3x64x9x4xf32> -> tensor<3x9x4xf32>
+    %first = graph.pad %z, %zero low = [0, 0, 0] high = [0, -3, -3] interior = [0, 0, 0] : tensor<3x9x4xf32> -> tensor<3x6x1xf32>
+    %second = graph.pad %z, %zero low = [0, -1, -1] high = [0, -2, -2] interior = [0, 0, 0] : tensor<3x9x4xf32> -> tensor<3x6x1xf32>
+    // and so on; %y is their sum
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def DecomposeMovementPass : Pass<"zyx-fusion-decompose-movement", "::mlir::func::FuncOp"> {
   let summary = "Write concats, pads and transfers with what a load can do";
   let description = [{

@@ -144,6 +144,14 @@ inline constexpr double readShare = 0.5;
 inline constexpr double clearlyLess = 0.9;
 } // namespace padding
 
+/// Convolutions with few results, whose taps are multiplied by themselves (SumTaps). For each vector of positions:
+namespace taps {
+/// Cycles of a product, and in which that of a tap is stored, read again and added.
+inline constexpr double productCycles = 0.5, tapCycles = 6;
+/// Estimates are rough: only what is clearly less is taken, and what saves more than so many launches.
+inline constexpr double clearlyLess = 0.6, launches = 16;
+} // namespace taps
+
 /// Recurrent loops whose rows clusters have for all trips (ChooseClusters).
 namespace clusters {
 /// Registers of a thread beside weights, sums and what is carried: addresses, indices and what ops make in between.
