@@ -142,7 +142,14 @@ bool TapSplitter::pays(const Contraction &contraction, bool isFirst) {
     return false;
   const auto pack = static_cast<double>(machine.costs.packCycles);
   const double products = taps * channels * rows * fits::productCycles;
-  const double packed = taps * channels * pack + products;
+  // Windows of narrow elements are packed in rows of positions, each converted in whole vectors; the image is one
+  // piece.
+  const int64_t lanes = machine.lanes(type.getElementTypeBitWidth() / 8);
+  const int64_t run = type.getDimSize(inProduct.back().positions);
+  const bool isNarrow = zyx::fusion::getFactorType(isFirst ? product.getA() : product.getB()).getIntOrFloatBitWidth() <
+                        type.getElementTypeBitWidth();
+  const double vectorsOfRun = isNarrow ? static_cast<double>(llvm::alignTo(run, lanes)) / static_cast<double>(run) : 1;
+  const double packed = taps * channels * pack * vectorsOfRun + products;
   const double added = channels * pack + products + taps * rows * fits::tapCycles;
   // Elements of the image are as many as positions, or there are windows over padding alone.
   double positions = 1, elements = 1;
@@ -150,8 +157,8 @@ bool TapSplitter::pays(const Contraction &contraction, bool isFirst) {
     positions *= static_cast<double>(type.getDimSize(slide.positions));
     elements *= static_cast<double>(slide.extent);
   }
-  const auto vectors = static_cast<double>(typeOf(sum.getResult()).getNumElements()) / rows /
-                       static_cast<double>(machine.lanes(type.getElementTypeBitWidth() / 8));
+  const auto vectors =
+      static_cast<double>(typeOf(sum.getResult()).getNumElements()) / rows / static_cast<double>(lanes);
   return taps >= fewestTaps && taps <= mostTaps && added * elements < fits::clearlyLess * packed * positions &&
          vectors * (packed - added) > fits::launches * static_cast<double>(machine.costs.launchCycles);
 }

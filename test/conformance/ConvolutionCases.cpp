@@ -672,6 +672,7 @@ void addConvolutionCases(std::vector<Case> &cases) {
       {"few-results-dilated", 1, 33, 5, {30, 41}, {2, 3}, ones, {3, 2}, {0, 4}, {2, 1}},
       {"few-results-inside", 1, 48, 2, {29, 37}, {4, 4}, ones, ones, none, none},
       {"few-results-groups", 2, 96, 12, {18, 19}, {3, 3}, ones, ones, ones, ones, 3},
+      {"few-results-rows", 2, 60, 60, {7, 7}, {3, 3}, ones, ones, ones, ones, 10},
       {"few-results-line", 3, 64, 4, {601}, {5}, one, {2}, {4}, {4}},
       {"few-results-volume", 1, 40, 3, {7, 11, 13}, {2, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 1, 1}},
       {"few-results-gradient", 1, 3, 48, {62, 65}, {7, 7}, {2, 2}, ones, {3, 3}, {3, 3}},

@@ -149,7 +149,7 @@ namespace taps {
 /// Cycles of a product, and in which that of a tap is stored, read again and added.
 inline constexpr double productCycles = 0.5, tapCycles = 6;
 /// Estimates are rough: only what is clearly less is taken, and what saves more than so many launches.
-inline constexpr double clearlyLess = 0.6, launches = 16;
+inline constexpr double clearlyLess = 0.6, launches = 4;
 } // namespace taps
 
 /// Recurrent loops whose rows clusters have for all trips (ChooseClusters).
