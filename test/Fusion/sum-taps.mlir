@@ -81,3 +81,36 @@ func.func @unit(%x: tensor<1x64x64x60xbf16>, %filters: tensor<8x64x3x3xbf16>) ->
   %10 = graph.reduce add %9 dims = [4, 5, 6] : tensor<1x8x64x60x64x3x3xf32> -> tensor<1x8x64x60xf32>
   return %10 : tensor<1x8x64x60xf32>
 }
+
+// Short rows of f16 windows are converted in whole vectors, those of f32 are read as they are.
+// ALONE-LABEL: func.func @narrow_rows
+// ALONE:       graph.reduce add %{{.*}} : tensor<6x2x32x6x3x3x7x7xf32> -> tensor<2x32x6x3x3x7x7xf32>
+// ALONE-LABEL: func.func @wide_rows
+// ALONE:       graph.reduce add %{{.*}} : tensor<2x32x6x7x7x6x3x3xf32> -> tensor<2x32x6x7x7xf32>
+func.func @narrow_rows(%x: tensor<2x32x6x7x7xf16>, %filters: tensor<1x32x6x1x1x6x3x3xf16>) -> tensor<2x32x6x7x7xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f16>
+  %0 = graph.pad %x, %zero low = [0, 0, 0, 1, 1] high = [0, 0, 0, 1, 1] interior = [0, 0, 0, 0, 0] : tensor<2x32x6x7x7xf16> -> tensor<2x32x6x9x9xf16>
+  %1 = graph.window %0 dims = [3, 4] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x32x6x9x9xf16> -> tensor<2x32x6x7x7x3x3xf16>
+  %2 = graph.permute %1 order = [0, 1, 3, 4, 2, 5, 6] : tensor<2x32x6x7x7x3x3xf16> -> tensor<2x32x7x7x6x3x3xf16>
+  %3 = graph.reshape %2 : tensor<2x32x7x7x6x3x3xf16> -> tensor<2x32x1x7x7x6x3x3xf16>
+  %5 = graph.expand %3 : tensor<2x32x1x7x7x6x3x3xf16> -> tensor<2x32x6x7x7x6x3x3xf16>
+  %7 = graph.expand %filters : tensor<1x32x6x1x1x6x3x3xf16> -> tensor<2x32x6x7x7x6x3x3xf16>
+  %8 = graph.cast %5 : tensor<2x32x6x7x7x6x3x3xf16> -> tensor<2x32x6x7x7x6x3x3xf32>
+  %9 = graph.cast %7 : tensor<2x32x6x7x7x6x3x3xf16> -> tensor<2x32x6x7x7x6x3x3xf32>
+  %10 = graph.binary mul %8, %9 : tensor<2x32x6x7x7x6x3x3xf32>
+  %11 = graph.reduce add %10 dims = [5, 6, 7] : tensor<2x32x6x7x7x6x3x3xf32> -> tensor<2x32x6x7x7xf32>
+  return %11 : tensor<2x32x6x7x7xf32>
+}
+
+func.func @wide_rows(%x: tensor<2x32x6x7x7xf32>, %filters: tensor<1x32x6x1x1x6x3x3xf32>) -> tensor<2x32x6x7x7xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %0 = graph.pad %x, %zero low = [0, 0, 0, 1, 1] high = [0, 0, 0, 1, 1] interior = [0, 0, 0, 0, 0] : tensor<2x32x6x7x7xf32> -> tensor<2x32x6x9x9xf32>
+  %1 = graph.window %0 dims = [3, 4] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x32x6x9x9xf32> -> tensor<2x32x6x7x7x3x3xf32>
+  %2 = graph.permute %1 order = [0, 1, 3, 4, 2, 5, 6] : tensor<2x32x6x7x7x3x3xf32> -> tensor<2x32x7x7x6x3x3xf32>
+  %3 = graph.reshape %2 : tensor<2x32x7x7x6x3x3xf32> -> tensor<2x32x1x7x7x6x3x3xf32>
+  %5 = graph.expand %3 : tensor<2x32x1x7x7x6x3x3xf32> -> tensor<2x32x6x7x7x6x3x3xf32>
+  %7 = graph.expand %filters : tensor<1x32x6x1x1x6x3x3xf32> -> tensor<2x32x6x7x7x6x3x3xf32>
+  %10 = graph.binary mul %5, %7 : tensor<2x32x6x7x7x6x3x3xf32>
+  %11 = graph.reduce add %10 dims = [5, 6, 7] : tensor<2x32x6x7x7x6x3x3xf32> -> tensor<2x32x6x7x7xf32>
+  return %11 : tensor<2x32x6x7x7xf32>
+}
