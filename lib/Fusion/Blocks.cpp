@@ -70,3 +70,9 @@ std::optional<BinaryKind> zyx::fusion::getCombine(ReduceKind kind) {
     return std::nullopt;
   }
 }
+
+bool zyx::fusion::isRounded(ReduceOp op) {
+  Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
+         (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
+}

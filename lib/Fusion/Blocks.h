@@ -28,6 +28,9 @@ mlir::Value makeIntegerSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir:
 /// What combines what parts have; none for kinds that no op of two operands has.
 std::optional<graph::ir::BinaryKind> getCombine(graph::ir::ReduceKind kind);
 
+/// Whether results have fewer digits than the sums that they are rounded from: to combine them would round more often.
+bool isRounded(graph::ir::ReduceOp op);
+
 /// Runs a rewrite on each of these blocks, innermost first, so that it may erase a loop with its block. Fails with a
 /// diagnostic where an extent is no number yet; leaves functions of no block or of several as they are.
 mlir::LogicalResult rewriteBlocks(mlir::func::FuncOp entry, llvm::function_ref<void(mlir::Block &)> rewrite);

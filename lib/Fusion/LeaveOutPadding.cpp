@@ -204,7 +204,8 @@ void PaddingCutter::findCuts(Value factor, Value other) {
         findPieces(kept, contracted, sumsElements ? stride : dilation, sumsElements ? dilation : stride, low, extent);
     add(cut);
     // Only of the outermost dimension: the elements beside each other in memory stay together.
-    if (!sumsElements || !areNeighbours || i != 0 || window.getDims().size() < 2 || stride != 1)
+    if (!sumsElements || !areNeighbours || i != 0 || window.getDims().size() < 2 || stride != 1 ||
+        zyx::fusion::isRounded(sum))
       continue;
     cut.isSummed = true;
     cut.pieces = findPieces(contracted, kept, dilation, stride, low, extent);
@@ -420,7 +421,7 @@ Value PaddingCutter::joinSummed(ArrayRef<Cut> rest, Value a, Value b) {
     part = takeOfPad(part, zeros(type.clone(ArrayRef<int64_t>())), low, high);
     all = all ? BinaryOp::create(builder, loc, BinaryKind::Add, all, part).getResult() : part;
   }
-  return all;
+  return all ? all : zeros(typeOf(sum.getResult()));
 }
 
 void PaddingCutter::run() {

@@ -43,13 +43,6 @@ static int64_t partsOf(int64_t extent) {
   return 0;
 }
 
-/// Whether results have fewer digits than the sums that they are rounded from.
-static bool isRounded(ReduceOp op) {
-  Type element = cast<RankedTensorType>(op.getX().getType()).getElementType();
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
-         (op.getKind() == ReduceKind::Add || op.getKind() == ReduceKind::Mul);
-}
-
 /// The same with its terms in f32, and what they are cast from last: nothing is rounded between two steps of it.
 static ReduceOp widen(ReduceOp op) {
   OpBuilder builder(op);
@@ -337,7 +330,7 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
     }
     if (!isLong(op, machine) || whole.contains(op))
       continue;
-    if (isRounded(op))
+    if (zyx::fusion::isRounded(op))
       op = widen(op);
     if (machine.hasSubgroups()) {
       partForCard(op, machine);

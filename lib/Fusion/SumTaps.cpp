@@ -247,7 +247,7 @@ void TapSplitter::run() {
   if (typeOf(sum.getX()).getNumElements() == 0)
     return;
   const std::optional<Contraction> contraction = matchContraction(sum);
-  if (!contraction)
+  if (!contraction || zyx::fusion::isRounded(sum))
     return;
   BinaryOp product = contraction->product;
   for (const bool isFirst : {true, false}) {

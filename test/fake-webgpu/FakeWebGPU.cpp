@@ -66,6 +66,8 @@ int instance, adapters[3], queue;
 WGPUDevice theDevice = nullptr;
 /// What is answered when the device that was asked is lost, and maybe gone.
 std::vector<WGPUBufferMapCallbackInfo> late;
+/// What a call that fails is answered when the instance is given back.
+std::vector<WGPUBufferMapCallbackInfo> unanswered;
 
 WGPUStringView viewOf(const std::string &text) { return {text.data(), text.size()}; }
 
@@ -176,7 +178,11 @@ WGPUInstance wgpuCreateInstance(const WGPUInstanceDescriptor *) {
   fake.instances += fake.hasInstance;
   return fake.hasInstance ? reinterpret_cast<WGPUInstance>(&instance) : nullptr;
 }
-void wgpuInstanceRelease(WGPUInstance) { --fake.instances; }
+void wgpuInstanceRelease(WGPUInstance) {
+  --fake.instances;
+  for (const WGPUBufferMapCallbackInfo &each : std::exchange(unanswered, {}))
+    answer(each, WGPUMapAsyncStatus_CallbackCancelled);
+}
 size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAdapterOptions *, WGPUAdapter *into) {
   for (const WGPUBufferMapCallbackInfo &each : std::exchange(late, {})) {
     ++fake.lateAnswers;
@@ -263,7 +269,9 @@ WGPUBuffer wgpuDeviceCreateBuffer(WGPUDevice, const WGPUBufferDescriptor *info) 
 void wgpuBufferDestroy(WGPUBuffer) {}
 void wgpuBufferRelease(WGPUBuffer buffer) { release(buffer, fake.buffers); }
 WGPUFuture wgpuBufferMapAsync(WGPUBuffer buffer, WGPUMapMode, size_t, size_t, WGPUBufferMapCallbackInfo info) {
-  if (!fails(__func__))
+  if (fails(__func__))
+    unanswered.push_back(info);
+  else
     theDevice->mapping.emplace_back(buffer, info);
   return {};
 }

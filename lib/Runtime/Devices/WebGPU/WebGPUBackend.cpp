@@ -236,7 +236,7 @@ private:
   Memory reader;
   std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
   LoadedModule ownModule;
-  LoadedKernel bytesKernel{{.numBuffers = 2, .name = "bytes"}};
+  LoadedKernel bytesKernel{{.numBuffers = 2, .name = "bytes", .symbol = {}}};
 };
 
 Status WebGPUBackend::open() {
