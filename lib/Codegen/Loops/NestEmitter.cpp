@@ -165,8 +165,10 @@ void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
     return;
   const Axis axis = *rows.begin();
   const std::optional<int64_t> extent = extents[axis].constant;
-  interleaves = extent && isInterleaved(axis);
-  if (!extent || *extent > mostWindowRows || (!isWindow && !interleaves && !t.windowRows.contains(axis)))
+  if (!extent || *extent > mostWindowRows)
+    return;
+  interleaves = isInterleaved(axis);
+  if (!isWindow && !interleaves && !t.windowRows.contains(axis))
     return;
   if (!interleaves)
     t.windowRows.insert(axis);
@@ -175,7 +177,8 @@ void NestEmitter::writeOut(SmallVectorImpl<Axis> &outer) {
 }
 
 bool NestEmitter::isInterleaved(Axis axis) {
-  return reduces.empty() && llvm::all_of(roots, [&](Operation *root) {
+  // What is unrolled has its elements in registers, by numbers that points of rows do not have.
+  return reduces.empty() && !unrolled && llvm::all_of(roots, [&](Operation *root) {
            auto store = dyn_cast<StoreOp>(root);
            if (!store)
              return false;
@@ -441,7 +444,7 @@ FailureOr<NestEmitter::Accumulators> NestEmitter::emitBody(SmallVector<Point> po
                                                            int64_t chains) {
   size_t r = 0;
   for (Operation *root : roots) {
-    if (interleaves) {
+    if (interleaves && llvm::none_of(points, [](const Point &point) { return point.present; })) {
       SmallVector<Value> values;
       for (Point &point : points) {
         FailureOr<Value> value = t.evaluator.evaluate(domainOf(root), point);

@@ -236,7 +236,7 @@ private:
   Memory reader;
   std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
   LoadedModule ownModule;
-  LoadedKernel bytesKernel{{.numBuffers = 2, .name = "bytes", .symbol = {}}};
+  LoadedKernel bytesKernel;
 };
 
 Status WebGPUBackend::open() {
@@ -264,6 +264,8 @@ Status WebGPUBackend::open() {
   device = {reinterpret_cast<WGPUDevice>(given->value), driver.DeviceRelease};
   queue = {driver.DeviceGetQueue(device.get()), driver.QueueRelease};
   ZYX_ASSIGN_OR_RETURN(ownModule.shader, makeShader(bytesText));
+  bytesKernel.facts.numBuffers = 2;
+  bytesKernel.facts.name = "bytes";
   return makeKernel(ownModule.shader.get(), bytesKernel, "k_bytes");
 }
 
