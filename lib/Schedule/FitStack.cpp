@@ -24,7 +24,7 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Bytes of the sums and of staged tiles that a program of these steps keeps in private memory.
+/// Bytes of the sums, of what loops carry, and of staged tiles that a program of these steps keeps in private memory.
 int64_t keptBytes(FuncOp func, ArrayRef<Attribute> steps) {
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
   FuncOp copy = func.clone();
@@ -35,7 +35,8 @@ int64_t keptBytes(FuncOp func, ArrayRef<Attribute> steps) {
   int64_t bytes = 0;
   copy.walk([&](Operation *op) {
     for (Value tile : op->getResults())
-      if (isTile(tile) && (isa<DotOp, ReduceOp>(op) || cast<RankedTensorType>(tile.getType()).getEncoding()))
+      if (isTile(tile) && (isa<DotOp, ReduceOp>(op) || op->getNumRegions() != 0 ||
+                           cast<RankedTensorType>(tile.getType()).getEncoding()))
         bytes += zyx::schedule::bytesOfAll(tile);
   });
   return bytes;
