@@ -74,7 +74,7 @@ def PadRowsPass : Pass<"zyx-schedule-pad-rows", "::mlir::ModuleOp"> {
 def FitStackPass : Pass<"zyx-schedule-fit-stack"> {
   let summary = "Give programs no more sums than the stack has room for";
   let description = [{
-    For processors. A kernel of which no rule chose the schedule may keep all of its sums and staged tiles at once. Where those take more
+    For processors. A kernel of which no rule chose the schedule may keep all of its sums, what its loops carry, and staged tiles at once. Where those take more
     than half of the stack that the target's record names, programs have one place each along an axis more, outer ones
     first, until they fit. A kernel of which no axis may be cut that way stays, and is refused when it is lowered.
   }];
