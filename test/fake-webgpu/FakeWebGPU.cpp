@@ -66,7 +66,7 @@ int instance, adapters[3], queue;
 WGPUDevice theDevice = nullptr;
 /// What is answered when the device that was asked is lost, and maybe gone.
 std::vector<WGPUBufferMapCallbackInfo> late;
-/// What a call that fails is answered when the instance is given back.
+/// What a call that fails, and what no poll came to, is answered when the instance is given back.
 std::vector<WGPUBufferMapCallbackInfo> unanswered;
 
 WGPUStringView viewOf(const std::string &text) { return {text.data(), text.size()}; }
@@ -232,6 +232,8 @@ WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *inf
 }
 WGPUQueue wgpuDeviceGetQueue(WGPUDevice) { return reinterpret_cast<WGPUQueue>(&queue); }
 void wgpuDeviceRelease(WGPUDevice device) {
+  for (const auto &[buffer, callback] : device->mapping)
+    unanswered.push_back(callback);
   delete device;
   theDevice = nullptr;
   --fake.devices;
