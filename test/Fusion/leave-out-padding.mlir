@@ -87,3 +87,21 @@ func.func @edges(%x: tensor<2x96x28x28xf32>, %filters: tensor<128x96x3x3xf32>) -
   %8 = graph.reduce add %7 dims = [4, 5, 6] : tensor<2x128x28x28x96x3x3xf32> -> tensor<2x128x28x28xf32>
   return %8 : tensor<2x128x28x28xf32>
 }
+
+// Sums of 16 bits are rounded once, so that no results of pieces are added up.
+// ALONE-LABEL: func.func @rounded
+// ALONE-NOT:   graph.binary add
+// ALONE:       return
+func.func @rounded(%x: tensor<2x32x6x6x6xf16>, %filters: tensor<128x32x5x5x5xf16>) -> tensor<2x128x6x6x6xf16> {
+  %zero = graph.constant dense<0.0> : tensor<f16>
+  %0 = graph.pad %x, %zero low = [0, 0, 2, 2, 2] high = [0, 0, 2, 2, 2] interior = [0, 0, 0, 0, 0] : tensor<2x32x6x6x6xf16> -> tensor<2x32x10x10x10xf16>
+  %1 = graph.window %0 dims = [2, 3, 4] size = [5, 5, 5] stride = [1, 1, 1] dilation = [1, 1, 1] : tensor<2x32x10x10x10xf16> -> tensor<2x32x6x6x6x5x5x5xf16>
+  %2 = graph.permute %1 order = [0, 2, 3, 4, 1, 5, 6, 7] : tensor<2x32x6x6x6x5x5x5xf16> -> tensor<2x6x6x6x32x5x5x5xf16>
+  %3 = graph.reshape %2 : tensor<2x6x6x6x32x5x5x5xf16> -> tensor<2x1x6x6x6x32x5x5x5xf16>
+  %4 = graph.expand %3 : tensor<2x1x6x6x6x32x5x5x5xf16> -> tensor<2x128x6x6x6x32x5x5x5xf16>
+  %5 = graph.reshape %filters : tensor<128x32x5x5x5xf16> -> tensor<1x128x1x1x1x32x5x5x5xf16>
+  %6 = graph.expand %5 : tensor<1x128x1x1x1x32x5x5x5xf16> -> tensor<2x128x6x6x6x32x5x5x5xf16>
+  %7 = graph.binary mul %4, %6 : tensor<2x128x6x6x6x32x5x5x5xf16>
+  %8 = graph.reduce add %7 dims = [5, 6, 7, 8] : tensor<2x128x6x6x6x32x5x5x5xf16> -> tensor<2x128x6x6x6xf16>
+  return %8 : tensor<2x128x6x6x6xf16>
+}

@@ -114,3 +114,20 @@ func.func @wide_rows(%x: tensor<2x32x6x7x7xf32>, %filters: tensor<1x32x6x1x1x6x3
   %11 = graph.reduce add %10 dims = [5, 6, 7] : tensor<2x32x6x7x7x6x3x3xf32> -> tensor<2x32x6x7x7xf32>
   return %11 : tensor<2x32x6x7x7xf32>
 }
+
+// Sums of 16 bits are rounded once. To add up taps would round each.
+// CHECK-LABEL: func.func @rounded
+// CHECK:       graph.reduce add %{{.*}} : tensor<1x3x64x60x64x3x3xf16> -> tensor<1x3x64x60xf16>
+func.func @rounded(%x: tensor<1x64x64x60xf16>, %filters: tensor<3x64x3x3xf16>) -> tensor<1x3x64x60xf16> {
+  %zero = graph.constant dense<0.0> : tensor<f16>
+  %0 = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x64x64x60xf16> -> tensor<1x64x66x62xf16>
+  %1 = graph.window %0 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<1x64x66x62xf16> -> tensor<1x64x64x60x3x3xf16>
+  %2 = graph.permute %1 order = [0, 2, 3, 1, 4, 5] : tensor<1x64x64x60x3x3xf16> -> tensor<1x64x60x64x3x3xf16>
+  %3 = graph.reshape %2 : tensor<1x64x60x64x3x3xf16> -> tensor<1x1x64x60x64x3x3xf16>
+  %4 = graph.expand %3 : tensor<1x1x64x60x64x3x3xf16> -> tensor<1x3x64x60x64x3x3xf16>
+  %5 = graph.reshape %filters : tensor<3x64x3x3xf16> -> tensor<1x3x1x1x64x3x3xf16>
+  %6 = graph.expand %5 : tensor<1x3x1x1x64x3x3xf16> -> tensor<1x3x64x60x64x3x3xf16>
+  %7 = graph.binary mul %4, %6 : tensor<1x3x64x60x64x3x3xf16>
+  %8 = graph.reduce add %7 dims = [4, 5, 6] : tensor<1x3x64x60x64x3x3xf16> -> tensor<1x3x64x60xf16>
+  return %8 : tensor<1x3x64x60xf16>
+}

@@ -332,9 +332,10 @@ def LeaveOutPaddingPass : Pass<"zyx-fusion-leave-out-padding", "::mlir::func::Fu
   let description = [{
     A dilation may be nearly as large as an image: then most elements of a window are padding for most positions. Of a
     convolution the pieces are ranges of positions, of a filter's gradient elements of the window. Where ranges of
-    positions would fill vectors badly, the pieces of a convolution are places of the window along its outermost dimension, and
-    their results are added up. It is cut where that saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become NaN beside
-    an infinite factor.
+    positions would leave vectors mostly empty, the pieces of a convolution are places of the window along its outermost
+    dimension, and their results are added up, unless these are of 16 bits and would be rounded more than once. It is cut
+    where that saves more products than the pieces cost. Zeros of padding are no longer multiplied, and so do not become
+    NaN beside an infinite factor.
 
     Where programs are threads of subgroups (`#kernel.target` of the module), nothing changes: tiles there have more positions
     than pieces would.
@@ -359,7 +360,8 @@ def SumTapsPass : Pass<"zyx-fusion-sum-taps", "::mlir::func::FuncOp"> {
     A convolution packs windows: each element of the image as often as windows have it. Few filters do not pay for that, as in
     the gradient of a network's first images, which have three channels. There the filters of each element of the window are rows of
     their own, which multiply the image, and each result adds up what comes to its place. It is done for 4 to 16 elements
-    of windows that are one step apart, where an estimate says that it takes clearly less.
+    of windows that are one step apart, where an estimate says that it takes clearly less. Sums of 16 bits stay: each tap
+    would be rounded.
 
     Where programs are threads of subgroups (`#kernel.target` of the module), nothing changes.
 

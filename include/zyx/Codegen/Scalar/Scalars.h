@@ -42,8 +42,8 @@ mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatC
 /// to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
-/// Both, for languages of drivers that promise f32 and integers of 32 bits: SPIR-V and WGSL. It fails where an op of
-/// small floats would be rounded twice.
+/// lowerSmallFloats to bits, and then keepDenormals, for languages whose drivers promise no floats but f32: SPIR-V and
+/// WGSL. It fails where an op of small floats would be rounded twice.
 mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
 
 /// For languages that leave results open: shifts by too many digits, remainders of negative numbers, rounded quotients
