@@ -283,6 +283,11 @@ TEST_F(CudaDeviceTest, HoldsEachCommandWhileItIsHandedOver) {
   EXPECT_GT(fake->launches, 0);
   EXPECT_EQ(fake->stuck, 0);
   EXPECT_TRUE(check(*executor).isOk());
+  // One word of pinned memory serves all of them.
+  fake->failPinned = 2;
+  ASSERT_TRUE(executor->profile());
+  EXPECT_EQ(fake->failPinned, 1);
+  fake->failPinned = 0;
   // A launch that fails opens the gate that it stands behind.
   fake->failLaunch = 2;
   EXPECT_THAT(executor->profile().status().message(), HasSubstr("cannot launch kernel plus"));

@@ -13,22 +13,32 @@ static constexpr const char *action = "hold the device's stream";
 
 StreamGate::~StreamGate() {
   open();
+  {
+    std::lock_guard lock(mutex);
+    isOver = true;
+  }
+  changed.notify_all();
+  guard.join();
   if (word)
     context.backend().freeHost(word);
 }
 
 Status StreamGate::close() {
-  Result<void *> memory = context.backend().allocateHost(sizeof(*word));
-  ZYX_RETURN_IF_ERROR(context.check(memory.status(), action));
-  word = static_cast<uint32_t *>(*memory);
-  *word = 0;
-  ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] {
-                         std::unique_lock lock(mutex);
-                         if (!isOver.wait_for(lock, mostTime, [this] { return hasOpened; })) {
-                           setWord();
-                           wasLate = true;
-                         }
-                       }));
+  if (!word) {
+    Result<void *> memory = context.backend().allocateHost(sizeof(*word));
+    ZYX_RETURN_IF_ERROR(context.check(memory.status(), action));
+    word = static_cast<uint32_t *>(*memory);
+    ZYX_ASSIGN_OR_RETURN(guard, Thread::start([this] { watch(); }));
+  }
+  {
+    std::lock_guard lock(mutex);
+    *word = 0;
+    isOpen = false;
+    numCommands = 0;
+    ++numClosings;
+    latest = std::chrono::steady_clock::now() + mostTime;
+  }
+  changed.notify_all();
   return context.check(context.backend().hold(context.stream(), word), action);
 }
 
@@ -37,10 +47,21 @@ void StreamGate::open() {
     std::lock_guard lock(mutex);
     if (word)
       setWord();
-    hasOpened = true;
+    isOpen = true;
   }
-  isOver.notify_all();
-  guard.join();
+  changed.notify_all();
+}
+
+void StreamGate::watch() {
+  std::unique_lock lock(mutex);
+  while (!isOver) {
+    changed.wait(lock, [this] { return isOver || !isOpen; });
+    const uint64_t its = numClosings;
+    if (isOver || changed.wait_until(lock, latest, [&] { return isOver || isOpen || numClosings != its; }))
+      continue;
+    setWord();
+    isOpen = wasLate = true;
+  }
 }
 
 /// Atomically: the device reads the word meanwhile.

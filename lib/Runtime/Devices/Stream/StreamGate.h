@@ -16,7 +16,8 @@ namespace zyx::runtime {
 
 /// A word of the host that the device's stream waits for, so that it begins with what is behind it when all is handed
 /// over. Nothing that waits for the device may happen while it is closed. Another thread, of a library that uses the
-/// same device, may do so, and have what we need to go on: after a time the gate opens by itself.
+/// same device, may do so, and have what we need to go on: after a time the gate opens by itself. It may be closed
+/// again once the stream is past it.
 class StreamGate {
 public:
   /// By a thread that has entered the context, which outlives it.
@@ -37,18 +38,23 @@ public:
     if (numCommands >= mostCommands)
       open();
   }
-  /// Whether it has opened by itself, before all was behind it.
+  /// Whether it has ever opened by itself, before all was behind it.
   bool isLate() const { return wasLate; }
 
 private:
   void setWord();
+  /// Opens a gate that nobody opens, as long as there is this one.
+  void watch();
 
   StreamContext &context;
+  /// Memory that a driver takes long to make, as the thread is: both are made once.
   uint32_t *word = nullptr;
   Thread guard;
   std::mutex mutex;
-  std::condition_variable isOver;
-  bool hasOpened = false, wasLate = false;
+  std::condition_variable changed;
+  bool isOpen = true, isOver = false, wasLate = false;
+  uint64_t numClosings = 0;
+  std::chrono::steady_clock::time_point latest;
   size_t numCommands = 0;
 };
 

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 using namespace zyx;
@@ -83,11 +84,14 @@ public:
     const EnteredContext inside(*context);
     ZYX_RETURN_IF_ERROR(inside.status());
     times = nanoseconds;
-    if (!times.empty())
+    if (!times.empty()) {
       ZYX_RETURN_IF_ERROR(makeEvents());
+      timed.emplace(*context);
+    }
     Status status = runPart(part);
     // What was handed over before a failure still runs, and uses the memory.
     Status over = wait();
+    timed.reset();
     hasRun |= status.isOk() && over.isOk();
     return status.isOk() ? over : status;
   }
@@ -481,16 +485,15 @@ private:
   Status runTimed(size_t i) {
     if (times.empty())
       return runStep(steps[i]);
-    StreamGate closed(*context);
     if (hasRun)
-      if (Status held = closed.close(); !held && held.code() != ErrorCode::Unsupported)
+      if (Status held = timed->close(); !held && held.code() != ErrorCode::Unsupported)
         return held;
     Status status = context->check(backend.record(stream, begin), measuring);
     if (status.isOk())
       status = runStep(steps[i]);
     if (status.isOk())
       status = context->check(backend.record(stream, end), measuring);
-    closed.open();
+    timed->open();
     if (!status) {
       // The stream looks at the gate's word until it is past it.
       (void)backend.synchronize(stream);
@@ -590,6 +593,8 @@ private:
   bool hasRun = false;
   /// While runs are measured.
   StreamGate *gate = nullptr;
+  /// Of one command after the other, while each is measured.
+  std::optional<StreamGate> timed;
 };
 
 } // namespace
