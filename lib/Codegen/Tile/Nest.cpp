@@ -13,10 +13,10 @@ using namespace zyx::kernel;
 
 bool zyx::kernel::comparesBits(ReduceOp reduce, const target::TargetInfo &machine) {
   Type element = getElementTypeOrSelf(reduce.getType());
-  // Maxima of 16-bit integers are instructions of every processor with vectors, of 32-bit ones where vectors have 256
-  // bits, of 64-bit ones where they have 512. Floats of 16 bits would be converted for each.
+  // Maxima of 16-bit integers are instructions of every processor with vectors, of 32-bit ones of threads and
+  // where vectors have 256 bits, of 64-bit ones where they have 512. Floats of 16 bits would be converted for each.
   bool hasIntegers = ((element.isF16() || element.isBF16()) && machine.hasVectors() && !machine.hasSubgroups()) ||
-                     (element.isF32() && machine.accessBytes() >= 32) ||
+                     (element.isF32() && (machine.accessBytes() >= 32 || machine.hasSubgroups())) ||
                      (element.isF64() && machine.accessBytes() >= 64);
   return !machine.arithmetic.hasMaximum && hasIntegers &&
          (reduce.getKind() == Combine::Max || reduce.getKind() == Combine::Min);
