@@ -102,9 +102,8 @@ void copyExponents(Module &module) {
 
 /// Any two floats may be joined.
 void loosen(Module &module) {
-  rewriteAll(module, [&](Words &, uint32_t op, const uint32_t *own) {
-    return op == opDecorate && own[2] == noContraction;
-  });
+  rewriteAll(module,
+             [&](Words &, uint32_t op, const uint32_t *own) { return op == opDecorate && own[2] == noContraction; });
 }
 
 /// No access says that other threads see it. A module of the model GLSL450 can say no such thing.
@@ -338,7 +337,8 @@ bool zyx::test::change(Module &module, std::string_view name) {
       {"no-unroll", [](Module &its) { controlLoops(its, 2); }},
       {"fast-math", sayFastMath},
   };
-  const auto *const found = std::find_if(std::begin(changes), std::end(changes), [&](const auto &each) { return each.first == name; });
+  const auto *const found =
+      std::find_if(std::begin(changes), std::end(changes), [&](const auto &each) { return each.first == name; });
   if (found == std::end(changes))
     return false;
   found->second(module);

@@ -2,13 +2,13 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Named by ZYX_VULKAN_DRIVER, it is the system's loader, but for what FMA names, with commas between. Changes of modules
-// (Changes.cpp) are made before the driver gets them. With FMA=join a product and a sum that a driver may make one op
-// are GLSL's Fma: so a card tells what its Fma does that products and sums do not. With FMA=flush each result of Fma
-// that is a denormal is 0, as on NVIDIA's driver, and with FMA=join,flush so is what a module leaves open. The others
-// are for times alone, whose results may be wrong. Changes of calls: compute-queue offers no family of queues that has
-// graphics, too; no-barriers leaves out those between commands; times measures a kernel with each change (Times.cpp); clock
-// says at the end how long submissions took the host, and how long the device then worked on each.
+// Named by ZYX_VULKAN_DRIVER, it is the system's loader, but for what FMA names, with commas between. Changes of
+// modules (Changes.cpp) are made before the driver gets them. With FMA=join a product and a sum that a driver may make
+// one op are GLSL's Fma: so a card tells what its Fma does that products and sums do not. With FMA=flush each result of
+// Fma that is a denormal is 0, as on NVIDIA's driver, and with FMA=join,flush so is what a module leaves open. The
+// others are for times alone, whose results may be wrong. Changes of calls: compute-queue offers no family of queues
+// that has graphics, too; no-barriers leaves out those between commands; times measures a kernel with each change
+// (Times.cpp); clock says at the end how long submissions took the host, and how long the device then worked on each.
 //===----------------------------------------------------------------------===//
 #include "Times.h"
 
@@ -118,9 +118,8 @@ void vkCmdPipelineBarrier(VkCommandBuffer list, VkPipelineStageFlags before, VkP
 
 VkResult vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                         const VkAllocationCallbacks *allocator, VkDevice *into) {
-  return asked().isTimed || asked().saysFastMath
-             ? createTimedDevice(physical, *info, into)
-             : ZYX_NEXT(vkCreateDevice)(physical, info, allocator, into);
+  return asked().isTimed || asked().saysFastMath ? createTimedDevice(physical, *info, into)
+                                                 : ZYX_NEXT(vkCreateDevice)(physical, info, allocator, into);
 }
 
 VkResult vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,

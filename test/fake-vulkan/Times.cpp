@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // With FMA=times each launch of a kernel runs it with each change, in turns, between stamps of the queue. When its
-// pipeline ends a line for each says the shortest time in microseconds, how fast that is beside the module as it is, and
-// what the driver tells of its registers. FMA_TIMES names other changes, with spaces between; FMA_OUT is a folder for
-// what the driver keeps of each pipeline.
+// pipeline ends a line for each says the shortest time in microseconds, how fast that is beside the module as it is,
+// and what the driver tells of its registers. FMA_TIMES names other changes, with spaces between; FMA_OUT is a folder
+// for what the driver keeps of each pipeline.
 //===----------------------------------------------------------------------===//
 #include "Times.h"
 
@@ -57,8 +57,7 @@ template <typename F> F ofDevice(const char *name) {
 
 /// What the driver tells of a pipeline.
 std::string factsOf(VkPipeline pipeline) {
-  const auto statistics =
-      ofDevice<PFN_vkGetPipelineExecutableStatisticsKHR>("vkGetPipelineExecutableStatisticsKHR");
+  const auto statistics = ofDevice<PFN_vkGetPipelineExecutableStatisticsKHR>("vkGetPipelineExecutableStatisticsKHR");
   if (!hasStatistics || !statistics)
     return "";
   const VkPipelineExecutableInfoKHR which = {VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, nullptr, pipeline, 0};
@@ -145,8 +144,8 @@ VkResult zyx::test::createTimedDevice(VkPhysicalDevice physical, const VkDeviceC
   std::vector<const char *> names(info.ppEnabledExtensionNames,
                                   info.ppEnabledExtensionNames + info.enabledExtensionCount);
   const auto has = [&](const char *name) {
-    const bool isThere =
-        std::any_of(all.begin(), all.end(), [&](const auto &each) { return std::strcmp(each.extensionName, name) == 0; });
+    const bool isThere = std::any_of(all.begin(), all.end(),
+                                     [&](const auto &each) { return std::strcmp(each.extensionName, name) == 0; });
     if (isThere)
       names.push_back(name);
     return isThere;

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "../Drivers.h"
 #include "../Stream/Blocks.h"
+#include "../Stream/Bundled.h"
 #include "../Stream/FoundDevices.h"
 #include "../Stream/QueueBackend.h"
 #include "Driver.h"
@@ -79,20 +79,17 @@ public:
   const BackendFacts &facts() const override { return itsFacts; }
   Status open() {
     const std::string action = "open device '" + itsFacts.name + "'";
-    vk::StructureChain<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan11Features,
-                       vk::PhysicalDeviceVulkan12Features>
-        features;
-    features.get<vk::PhysicalDeviceFeatures2>()
-        .features.setShaderInt64(true)
-        .setShaderInt16(found.has(DType::I16))
-        .setShaderFloat64(found.has(DType::F64));
-    features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(found.has(DType::I16));
-    features.get<vk::PhysicalDeviceVulkan12Features>()
-        .setShaderInt8(found.has(DType::I8))
-        .setStorageBuffer8BitAccess(found.has(DType::I8))
-        .setBufferDeviceAddress(true)
-        .setTimelineSemaphore(true)
-        .setVulkanMemoryModel(true);
+    const bool hasI8 = found.has(DType::I8), hasI16 = found.has(DType::I16);
+    const vk::PhysicalDeviceFeatures types =
+        vk::PhysicalDeviceFeatures().setShaderInt64(true).setShaderInt16(hasI16).setShaderFloat64(
+            found.has(DType::F64));
+    const vk::StructureChain features(vk::PhysicalDeviceFeatures2(types), vk::PhysicalDeviceVulkan11Features(hasI16),
+                                      vk::PhysicalDeviceVulkan12Features()
+                                          .setShaderInt8(hasI8)
+                                          .setStorageBuffer8BitAccess(hasI8)
+                                          .setBufferDeviceAddress(true)
+                                          .setTimelineSemaphore(true)
+                                          .setVulkanMemoryModel(true));
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queues({}, found.queueFamily, 1, &priority);
     const vk::DeviceCreateInfo info({}, 1, &queues, 0, nullptr, 0, nullptr, nullptr, &features.get());
@@ -401,18 +398,12 @@ public:
   }
 
   Result<Node> add(const AnyCommand &command) override {
-    commands.emplace_back();
-    ZYX_RETURN_IF_ERROR(update(commands.size() - 1, command));
+    commands.push_back(command);
     return commands.size() - 1;
   }
   Status finish() override { return Status::ok(); }
   Status update(Node node, const AnyCommand &command) override {
-    Kept &kept = commands[node];
-    kept.command = command;
-    if (auto *launch = std::get_if<LaunchCommand>(&kept.command)) {
-      kept.arguments.assign(launch->arguments.begin(), launch->arguments.end());
-      launch->arguments = kept.arguments;
-    }
+    commands[node] = command;
     isStale = true;
     return Status::ok();
   }
@@ -422,8 +413,8 @@ public:
       const std::lock_guard lock(backend.mutex);
       ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferLevel::eSecondary,
                                                    vk::CommandBufferUsageFlagBits::eSimultaneousUse));
-      for (const Kept &each : commands)
-        std::visit([&](const auto &command) { backend.put(*recorded, command); }, each.command);
+      for (const AnyCommand &each : commands)
+        std::visit([&](const auto &command) { backend.put(*recorded, command); }, each);
       ZYX_RETURN_IF_ERROR(check(recorded->commands.end(backend.driver)));
       isStale = false;
     }
@@ -435,13 +426,8 @@ public:
   }
 
 private:
-  struct Kept {
-    AnyCommand command;
-    std::vector<KernelArgument> arguments;
-  };
-
   VulkanBackend &backend;
-  std::deque<Kept> commands;
+  std::vector<AnyCommand> commands;
   List lists[mostOfGraph];
   size_t turn = 0;
   /// The list that has the commands as they are.
@@ -453,8 +439,7 @@ std::unique_ptr<CommandGraph> VulkanBackend::createGraph() { return std::make_un
 
 } // namespace
 
-Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
-  return createFound<VulkanBackend, Driver>(std::move(name), "Vulkan", options);
+const BundledDevices *zyxBundledDevices() {
+  static constexpr BundledDevices made = {ZYX_VERSION, openFound<VulkanBackend, Driver>, listFound<Driver>};
+  return &made;
 }
-
-std::vector<DeviceListing> runtime::listVulkanDevices() { return listFound<Driver>("vulkan"); }
