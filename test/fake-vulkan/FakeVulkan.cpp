@@ -134,12 +134,17 @@ void vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice, VkPhysicalDeviceMemor
                             0};
 }
 void vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t *count, VkQueueFamilyProperties *into) {
-  if (into)
-    into[0].queueFlags = fake.computes ? VK_QUEUE_COMPUTE_BIT : VK_QUEUE_TRANSFER_BIT;
-  *count = 1;
+  *count = 1 + fake.hasOwnQueue;
+  if (!into)
+    return;
+  into[0].queueFlags = fake.computes ? VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_TRANSFER_BIT;
+  if (fake.hasOwnQueue)
+    into[1].queueFlags = VK_QUEUE_COMPUTE_BIT;
 }
-VkResult vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo *, const VkAllocationCallbacks *, VkDevice *into) {
+VkResult vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *,
+                        VkDevice *into) {
   ZYX_MAY_FAIL;
+  fake.queueFamily = info->pQueueCreateInfos->queueFamilyIndex;
   *into = reinterpret_cast<VkDevice>(&device);
   return ++fake.objects, VK_SUCCESS;
 }
@@ -210,9 +215,12 @@ VkResult vkEndCommandBuffer(VkCommandBuffer) {
   ZYX_MAY_FAIL;
   return VK_SUCCESS;
 }
-void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags, uint32_t,
-                          const VkMemoryBarrier *, uint32_t, const VkBufferMemoryBarrier *, uint32_t,
-                          const VkImageMemoryBarrier *) {}
+void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags behind, VkDependencyFlags,
+                          uint32_t, const VkMemoryBarrier *, uint32_t, const VkBufferMemoryBarrier *, uint32_t,
+                          const VkImageMemoryBarrier *) {
+  if (behind & VK_PIPELINE_STAGE_HOST_BIT)
+    ++fake.hostBarriers;
+}
 void vkCmdBindPipeline(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
 void vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t size,
                         const void *values) {
@@ -245,13 +253,6 @@ void vkCmdUpdateBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offse
     std::memcpy(of<Buffer>(to).bytes + offset, all.data(), all.size());
   });
 }
-/// What the other list has when it is handed over.
-void vkCmdExecuteCommands(VkCommandBuffer commands, uint32_t, const VkCommandBuffer *others) {
-  of<Commands>(commands).all.push_back([other = *others] {
-    for (const auto &command : of<Commands>(other).all)
-      command();
-  });
-}
 void vkCmdFillBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offset, VkDeviceSize size, uint32_t word) {
   add(commands, [=] {
     for (VkDeviceSize i = 0; i < size; i += 4)
@@ -273,7 +274,9 @@ VkResult vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo *info, VkFence) {
     for (const auto &command : of<Commands>(info->pCommandBuffers[i]).all)
       command();
   const auto *values = static_cast<const VkTimelineSemaphoreSubmitInfo *>(info->pNext);
-  of<Timeline>(info->pSignalSemaphores[0]).value = values->pSignalSemaphoreValues[0];
+  Timeline &timeline = of<Timeline>(info->pSignalSemaphores[0]);
+  fake.unordered += info->waitSemaphoreCount != 1 || values->pWaitSemaphoreValues[0] != timeline.value;
+  timeline.value = values->pSignalSemaphoreValues[0];
   return VK_SUCCESS;
 }
 VkResult vkGetSemaphoreCounterValue(VkDevice, VkSemaphore semaphore, uint64_t *value) {

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Devices that a driver's loader counts, which a `Driver` opens and finds. Each `Found` has the facts of a device, and a refusal: why the compiler's code
-// does not run there, or nothing.
+// Devices that a driver's loader counts, which a `Driver` opens and finds. Each `Found` has the facts of a device, and
+// a refusal: why the compiler's code does not run there, or nothing.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H

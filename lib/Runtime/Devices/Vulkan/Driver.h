@@ -21,7 +21,7 @@ namespace zyx::runtime::vulkan {
 // clang-format off: it indents each line further.
 #define ZYX_VULKAN_FUNCTIONS(X) \
   X(AllocateCommandBuffers) X(AllocateMemory) X(BeginCommandBuffer) X(BindBufferMemory) X(CmdBindPipeline) \
-  X(CmdCopyBuffer) X(CmdDispatch) X(CmdExecuteCommands) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants) \
+  X(CmdCopyBuffer) X(CmdDispatch) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants) \
   X(CmdResetQueryPool) X(CmdUpdateBuffer) X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool) \
   X(CreateComputePipelines) X(CreateDevice) X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout) \
   X(CreateQueryPool) X(CreateSemaphore) X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDevice) \
@@ -51,6 +51,7 @@ struct DeviceFound : FoundFacts {
   /// Nanoseconds of a tick.
   double period = 1;
   unsigned queueFamily = 0;
+  bool isProcessor = false;
   /// Denormals of f32 are kept where a module asks for it.
   bool keepsDenormals = false;
   /// Who wrote what a cache of pipelines keeps.
