@@ -32,8 +32,8 @@ constexpr uint64_t behindArguments = 2;
 constexpr uint64_t threadsOfGroup = 64;
 /// Lists of commands of the queue, and of a graph, that are in flight. One submission has fewer of the former.
 constexpr size_t mostLists = 64, mostOfGraph = 4;
-/// So long a card is looked at before the host sleeps: a driver takes a tenth of a millisecond to wake it. A processor
-/// does itself what it is waited for.
+/// So long a card is looked at before the host sleeps, which a driver takes long to wake. A processor does itself what
+/// it is waited for.
 constexpr std::chrono::microseconds lookAtCard(5000), lookAtProcessor(100);
 
 /// A large allocation, with a buffer over all of it.
