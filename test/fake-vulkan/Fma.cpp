@@ -7,8 +7,9 @@
 // one op are GLSL's Fma: so a card tells what its Fma does that products and sums do not. With FMA=flush each result of
 // Fma that is a denormal is 0, as on NVIDIA's driver, and with FMA=join,flush so is what a module leaves open. The
 // others are for times alone, whose results may be wrong. Changes of calls: compute-queue offers no family of queues
-// that has graphics, too; no-barriers leaves out those between commands; times measures a kernel with each change
-// (Times.cpp); clock says at the end how long submissions took the host, and how long the device then worked on each.
+// that has graphics, too; no-barriers and no-waits leave out those between commands and submissions; times measures a
+// kernel with each change (Times.cpp); clock says at the end how long submissions took the host, and how long the
+// device then worked on each.
 //===----------------------------------------------------------------------===//
 #include "Times.h"
 
@@ -23,7 +24,8 @@ namespace {
 
 struct Asked {
   std::vector<std::string> changes;
-  bool usesComputeQueue = false, hasBarriers = true, isTimed = false, isClocked = false, saysFastMath = false;
+  bool usesComputeQueue = false, hasBarriers = true, hasWaits = true, isTimed = false, isClocked = false,
+       saysFastMath = false;
 
   Asked() {
     const char *name = std::getenv("FMA");
@@ -31,6 +33,7 @@ struct Asked {
     const auto takes = [&](std::string_view its) { return std::erase(changes, its) != 0; };
     usesComputeQueue = takes("compute-queue");
     hasBarriers = !takes("no-barriers");
+    hasWaits = !takes("no-waits");
     isTimed = takes("times");
     isClocked = takes("clock");
     saysFastMath = std::count(changes.begin(), changes.end(), "fast-math") != 0;
@@ -145,8 +148,11 @@ void vkCmdDispatch(VkCommandBuffer list, uint32_t x, uint32_t y, uint32_t z) {
 
 VkResult vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos, VkFence fence) {
   static const auto next = ZYX_NEXT(vkQueueSubmit);
+  VkSubmitInfo info = *infos;
+  if (!asked().hasWaits)
+    info.waitSemaphoreCount = 0;
   submissions.begin = Clock::now();
-  const VkResult result = next(queue, count, infos, fence);
+  const VkResult result = next(queue, count, &info, fence);
   submissions.end = Clock::now();
   submissions.handed.push_back(Submissions::between(submissions.begin, submissions.end));
   if (const auto *values = static_cast<const VkTimelineSemaphoreSubmitInfo *>(infos->pNext))
