@@ -29,6 +29,7 @@ struct Buffer {
 struct Commands {
   std::vector<std::function<void()>> all;
   std::vector<uint64_t> arguments;
+  bool isEnded = false;
 };
 struct Module {
   std::vector<uint32_t> words;
@@ -209,10 +210,12 @@ void vkFreeCommandBuffers(VkDevice, VkCommandPool pool, uint32_t, const VkComman
 }
 VkResult vkBeginCommandBuffer(VkCommandBuffer commands, const VkCommandBufferBeginInfo *) {
   ZYX_MAY_FAIL;
+  of<Commands>(commands).isEnded = false;
   return of<Commands>(commands).all.clear(), VK_SUCCESS;
 }
-VkResult vkEndCommandBuffer(VkCommandBuffer) {
+VkResult vkEndCommandBuffer(VkCommandBuffer commands) {
   ZYX_MAY_FAIL;
+  of<Commands>(commands).isEnded = true;
   return VK_SUCCESS;
 }
 void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags behind, VkDependencyFlags,
@@ -270,9 +273,12 @@ void vkDestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallb
 VkResult vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo *info, VkFence) {
   ZYX_MAY_FAIL;
   ++fake.submissions;
-  for (uint32_t i = 0; i < info->commandBufferCount; ++i)
-    for (const auto &command : of<Commands>(info->pCommandBuffers[i]).all)
+  for (uint32_t i = 0; i < info->commandBufferCount; ++i) {
+    const Commands &list = of<Commands>(info->pCommandBuffers[i]);
+    fake.unordered += !list.isEnded;
+    for (const auto &command : list.all)
       command();
+  }
   const auto *values = static_cast<const VkTimelineSemaphoreSubmitInfo *>(info->pNext);
   Timeline &timeline = of<Timeline>(info->pSignalSemaphores[0]);
   fake.unordered += info->waitSemaphoreCount != 1 || values->pWaitSemaphoreValues[0] != timeline.value;

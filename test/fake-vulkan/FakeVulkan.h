@@ -30,7 +30,8 @@ struct FakeVulkan {
   /// The last module that was taken.
   std::vector<uint32_t> module = {};
   int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0, commands = 0;
-  /// Submissions that do not wait for the one before, and barriers in front of the host.
+  /// Submissions that do not wait for the one before, or of lists that are not whole; and barriers in front of the
+  /// host.
   int unordered = 0, hostBarriers = 0;
 };
 

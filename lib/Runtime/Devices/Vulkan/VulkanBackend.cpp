@@ -63,7 +63,7 @@ struct List {
   /// Where the queue is when they are over.
   uint64_t value = 0;
   /// Of the last command; nothing in front of the first one, where a semaphore has all before it be over.
-  Work last;
+  Work last = {};
   /// The host reads what it copies.
   bool isRead = false;
 };
@@ -306,7 +306,8 @@ private:
   Status beginList() override {
     submitted.clear();
     current = nullptr;
-    return Status::ok();
+    ended = Status::ok();
+    return ended;
   }
   /// What the next command is put into.
   Result<List *> opened() {
@@ -318,14 +319,16 @@ private:
       current->last = ofAnything;
     return current;
   }
-  /// The next command comes into another list.
+  /// The next command comes into another list. Where one of them cannot be whole nothing is submitted.
   Status close() {
-    if (!current)
-      return Status::ok();
-    if (current->isRead)
-      follow(*current, ofHost, ofTransfers);
-    submitted.push_back(current->commands);
-    return check(std::exchange(current, nullptr)->commands.end(driver));
+    List *const list = std::exchange(current, nullptr);
+    if (list && list->isRead)
+      follow(*list, ofHost, ofTransfers);
+    if (list && ended.isOk()) {
+      ended = check(list->commands.end(driver));
+      submitted.push_back(list->commands);
+    }
+    return ended;
   }
   /// Behind what was submitted before.
   Status submitList(uint64_t &next) override {
@@ -410,6 +413,7 @@ private:
   /// Of what is collected, the lists that are whole, and the one that is not, if there is one.
   std::vector<vk::CommandBuffer> submitted;
   List *current = nullptr;
+  Status ended;
   /// Of a launch: kept for their memory.
   std::vector<uint64_t> words;
 };
